@@ -15,9 +15,9 @@ namespace thimble::abi {
 ///   int8 weights[depthwise_taps][16], zero after the last tap,
 ///   int8 shift[16], each -31 to -1,
 ///   int32 mult[16].
-/// bias, shift and mult are in the order of depthwise_place(). Weights are multiplied by quantized
-/// values without subtracting the zero point. Of two successive taps (of nine taps: in the first
-/// eight) at most one weight is -128, so that the sum of the two products fits 16 bits.
+/// bias, shift and mult are in the order of depthwise_lane_position(). Weights are multiplied by
+/// quantized values without subtracting the zero point. Of two successive taps (of nine taps: in
+/// the first eight) at most one weight is -128, so that the sum of the two products fits 16 bits.
 inline constexpr int32_t kDepthwiseLanes = 16;
 /// Number of taps in a block. Kernels multiply two taps at a time; nine taps have a separate loop.
 constexpr int32_t depthwise_taps(int32_t taps) {
@@ -25,7 +25,7 @@ constexpr int32_t depthwise_taps(int32_t taps) {
 }
 /// Position of `lane` in bias, shift and mult. Vectors of 32-bit lanes hold every fourth channel:
 /// 0 4 8 12, 2 6 10 14, 1 5 9 13, 3 7 11 15.
-constexpr uint32_t depthwise_place(uint32_t lane) {
+constexpr uint32_t depthwise_lane_position(uint32_t lane) {
   return (lane & 1) * 8 + (lane >> 1 & 1) * 4 + lane / 4;
 }
 /// Scratch size: offsets of the taps for inner pixels and for border pixels, then one padding

@@ -31,15 +31,15 @@ constexpr uint32_t matmul_padded(uint32_t depth) {
   return (depth + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes;
 }
 /// Offset of the weights in bytes.
-constexpr uint32_t matmul_head_bytes(uint32_t quads) {
+constexpr uint32_t matmul_header_bytes(uint32_t quads) {
   return (quads * uint32_t{sizeof(MatmulQuad)} + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes;
 }
 constexpr int64_t matmul_bytes(uint32_t channels, uint32_t depth) {
   const uint32_t quads = matmul_quads(channels);
-  return matmul_head_bytes(quads) + int64_t{quads} * 4 * matmul_padded(depth);
+  return matmul_header_bytes(quads) + int64_t{quads} * 4 * matmul_padded(depth);
 }
 /// Offset of a weight in bytes, from the start of the weights.
-constexpr uint32_t matmul_place(uint32_t channel, uint32_t k, uint32_t depth) {
+constexpr uint32_t matmul_weight_offset(uint32_t channel, uint32_t k, uint32_t depth) {
   const uint32_t padded = matmul_padded(depth);
   const uint32_t lane = channel % 4;
   return channel / 4 * 4 * padded + lane % 2 * 2 * padded + k / kMatmulLanes * 2 * kMatmulLanes +

@@ -111,16 +111,15 @@ inline constexpr char kEntryKey[] = "thimble";
 inline constexpr uint32_t kEntryMagic = 0x424D4854;  // "THMB" little-endian
 inline constexpr uint16_t kEntryVersion = 1;         // the entry contains only the header
 inline constexpr uint16_t kEntryRecordsVersion = 2;  // records (abi/records.h) follow the header
-/// Instruction set. kScalar: Thumb-2 without DSP (M3). kThumb1: M0, M0+, M23.
-enum class Isa : uint8_t { kScalar = 0, kDsp = 1, kMve = 2, kThumb1 = 3 };
+/// Instruction set. kThumb2: Thumb-2 without DSP (M3). kThumb1: M0, M0+, M23.
+enum class Isa : uint8_t { kThumb2 = 0, kDsp = 1, kMve = 2, kThumb1 = 3 };
 struct Entry {
   uint32_t magic;
   uint16_t entry_version;
-  uint16_t
-      kernel_layout_version;  // kKernelLayoutVersion of the packed constants; 0: none are used
-  uint32_t arena_bytes;       // equals the planned buffer size in the file
-  Isa isa;                    // instruction set for which scratch and variants were chosen
-  uint8_t dialect;            // 0 native, 1 stock
+  uint16_t kernel_layout_version;  // kKernelLayoutVersion of the packed constants; 0: none are used
+  uint32_t arena_bytes;            // equals the planned buffer size in the file
+  Isa isa;                         // instruction set for which scratch and variants were chosen
+  uint8_t dialect;                 // 0 native, 1 stock
   uint8_t reserved[2];
   char target[16];  // zero-padded, "cortex-m55"
 };

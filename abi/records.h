@@ -61,9 +61,7 @@ static_assert(sizeof(RecordShape) == 12);
 /// Returns the FNV-1a hash of the name, '(' and the argument letters.
 constexpr uint32_t hash_of(const char* name, const char* arguments) {
   uint32_t hash = 0x811C9DC5;
-  const auto add = [&](char letter) {
-    hash = (hash ^ static_cast<uint8_t>(letter)) * 0x01000193;
-  };
+  const auto add = [&](char letter) { hash = (hash ^ static_cast<uint8_t>(letter)) * 0x01000193; };
   for (; *name != 0; ++name) add(*name);
   add('(');
   for (; *arguments != 0; ++arguments) add(*arguments);

@@ -1,10 +1,10 @@
 // Verifies, member by member, that the C declarations of c_call.h match those of kernels.h.
 
-#include "kernels/c_call.h"
+#include "kernels/c_kernel_call.h"
 
 #include <cstddef>
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -37,9 +37,8 @@ struct Tensor {
   uint8_t rank = 0;
   DType dtype = DType::kI8;
   bool is_constant = false;
-  bool is_null = false;  // an absent optional operand
-  bool is_sound =
-      false;  // true if check_tensor()'s conditions were already verified for all calls
+  bool is_null = false;   // an absent optional operand
+  bool is_sound = false;  // true if check_tensor()'s conditions were already verified for all calls
 };
 
 struct IntList {
@@ -84,9 +83,9 @@ struct Arg {
 };
 
 /// Letters of arguments that may be of several types in a file.
-inline constexpr char kOpenLetters[] = {'c', 'j', 'k', 'q', 'y', 'z'};
-constexpr bool is_open(char letter) {
-  for (const char open : kOpenLetters) {
+inline constexpr char kMultiTypeLetters[] = {'c', 'j', 'k', 'q', 'y', 'z'};
+constexpr bool is_multi_type(char letter) {
+  for (const char open : kMultiTypeLetters) {
     if (letter == open) return true;
   }
   return false;
@@ -107,11 +106,11 @@ constexpr uint32_t length_of(const char* text) {
 /// Converts the argument of an open letter to the type that kernels read. The argument was decoded
 /// by its tag in the file (abi/pte_format.h). Called at each load and run. Kernels refer to this
 /// function, so that it is linked only into images with kernels that need it.
-using Settle = Status(char letter, uint32_t tag, Arg& arg);
-Settle settle_open;
-consteval Settle* settle_for(const char* letters) {
+using NormalizeArg = Status(char letter, uint32_t tag, Arg& arg);
+NormalizeArg normalize_multi_type_arg;
+consteval NormalizeArg* normalizer_for(const char* letters) {
   for (; *letters != 0; ++letters) {
-    if (is_open(*letters)) return settle_open;
+    if (is_multi_type(*letters)) return normalize_multi_type_arg;
   }
   return nullptr;
 }
@@ -121,7 +120,7 @@ struct Kernel {
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
-  Settle* settle = nullptr;  // null if no argument has an open letter
+  NormalizeArg* normalize_arg = nullptr;  // null if no argument has an open letter
   /// Runs an operator whose arguments are all tensors. It receives only their addresses, in the
   /// order of the letters (null for an absent tensor). check() has verified everything else, and
   /// packed constants contain all parameters. Null if run() needs sizes or scalars.

@@ -39,9 +39,9 @@ struct Comparison {
   std::string where;
   int64_t calls = 0;
   std::vector<double> sqnr_db;  // per output
-  Share agreement;              // share of rows of the first output with the same top-1 class
-  Share accuracy_float;         // float model, against the labels
-  Share accuracy;
+  HitRate agreement;            // share of rows of the first output with the same top-1 class
+  HitRate accuracy_float;       // float model, against the labels
+  HitRate accuracy;
   std::vector<LayerQuality> layers;  // only with --per-layer
 };
 
@@ -94,8 +94,9 @@ ir::Tensor from_port(const ir::Tensor& tensor, const hostrun::Port& port) {
   return values;
 }
 
-void judge(const ir::Tensor& reference, const ir::Tensor& got,
-           const std::optional<std::vector<int64_t>>& labels, int64_t call, Comparison* result) {
+void compare_classes(const ir::Tensor& reference, const ir::Tensor& got,
+                     const std::optional<std::vector<int64_t>>& labels, int64_t call,
+                     Comparison* result) {
   if (reference.shape.empty() || reference.shape.back() < 2) return;  // no classes
   const std::vector<int64_t> wanted = top1(reference);
   const std::vector<int64_t> found = top1(got);
@@ -153,8 +154,8 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
       engine.run(inputs[i], {});
       const std::vector<ir::Tensor> reference = engine.outputs();
       for (size_t k = 0; k < sqnr.size(); ++k) sqnr[k].add(reference[k], outcome.outputs[i][k]);
-      judge(reference[0], outcome.outputs[i][0], samples.labels, first + static_cast<int64_t>(i),
-            &result);
+      compare_classes(reference[0], outcome.outputs[i][0], samples.labels,
+                      first + static_cast<int64_t>(i), &result);
     }
   }
   for (const Sqnr& each : sqnr) result.sqnr_db.push_back(each.decibels());

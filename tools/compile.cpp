@@ -14,7 +14,7 @@
 
 #include "driver/compile.h"
 #include "driver/report.h"
-#include "driver/share.h"
+#include "driver/share_arena.h"
 #include "emit/c/model.h"
 #include "formats/pte/read.h"
 #include "hostrun/kernel_source.h"
@@ -134,7 +134,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.tune = arguments.tune;
   options.pareto = arguments.pareto;
   options.owns_inputs = arguments.inputs == "arena";
-  options.weights_apart = arguments.npu_weights == "named";
+  options.external_weights = arguments.npu_weights == "named";
   for (const engine::Optimize mode : engine::kOptimizes) {
     if (arguments.optimize == engine::optimize_name(mode)) options.optimize = mode;
   }
@@ -211,7 +211,8 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     THIMBLE_CHECK(files.add(path.replace_extension(".tosa"), model));
   }
   if (arguments.emits("ir")) {
-    THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
+    THIMBLE_TRY(const ir::Graph whole,
+                partition::inline_subgraphs(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (arguments.emits("c")) {

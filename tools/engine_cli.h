@@ -13,8 +13,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "formats/pte/program.h"
 #include "engine/engine.h"
+#include "formats/pte/program.h"
 #include "tools/command_line.h"
 #include "tools/output.h"
 

@@ -46,7 +46,7 @@ class Method {
       : program_(program), plan_(plan) {}
 
   Explanation run() {
-    walk();
+    count_calls();
     header();
     ports("input", plan_.inputs);
     ports("output", plan_.outputs);
@@ -68,7 +68,7 @@ class Method {
 
   /// Counts operators and sorts delegate arguments: a tensor that was not written before is an
   /// output.
-  void walk() {
+  void count_calls() {
     std::set<int32_t> written(plan_.inputs.begin(), plan_.inputs.end());
     for (const pte::Chain& chain : plan_.chains) {
       for (const pte::Instruction& instruction : chain.instructions) {

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "driver/compile.h"
-#include "emit/lift.h"
+#include "emit/decompile.h"
+#include "engine/part.h"
 #include "eval/evaluate.h"
 #include "formats/pte/read.h"
 #include "hostrun/device.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
-#include "engine/part.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -90,7 +90,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   }
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
-  const bool simulated = !interface.foreign.empty();
+  const bool simulated = !interface.non_kernel_calls.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
     THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
     Outcome outcome;
@@ -113,7 +113,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
     (void)part;
   }
   if (options.on == "eval") {
-    THIMBLE_TRY(ir::Graph graph, emit::lift(program));
+    THIMBLE_TRY(ir::Graph graph, emit::decompile(program));
     Model model = evaluator_model(std::move(graph), label);
     model.inputs = interface.inputs;  // the same names on every engine
     model.outputs = interface.outputs;

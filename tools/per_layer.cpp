@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "emit/decompile.h"
 #include "emit/layers.h"
-#include "emit/lift.h"
 #include "formats/pte/read.h"
 #include "quant/fast_float.h"
 #include "quant/simulate.h"
@@ -36,7 +36,8 @@ std::string float_name(std::string name) {
 }
 
 std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program& program,
-                             const emit::Lifted& lifted, const std::vector<emit::Layer>& layers) {
+                             const emit::Decompiled& decompiled,
+                             const std::vector<emit::Layer>& layers) {
   const auto operators = float_operators(graph);
   const formats::pte::ExecutionPlan& plan = program.plans[0];
   std::vector<Pair> pairs;
@@ -44,11 +45,11 @@ std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program
     const auto found = operators.find(float_name(layers[i].name));
     if (found == operators.end() || layers[i].scale == 0) continue;
     const ir::ValueId real = found->second->output;
-    if (graph.type(real).shape != lifted.graph.type(lifted.results[i]).shape) continue;
+    if (graph.type(real).shape != decompiled.graph.type(decompiled.results[i]).shape) continue;
     const auto& call = std::get<formats::pte::KernelCall>(plan.chains[0].instructions[i]);
     const auto& op = plan.operators[static_cast<size_t>(call.op_index)];
-    pairs.push_back(
-        {real, lifted.results[i], layers[i], formats::pte::full_name(op), found->second->source});
+    pairs.push_back({real, decompiled.results[i], layers[i], formats::pte::full_name(op),
+                     found->second->source});
   }
   return pairs;
 }
@@ -75,10 +76,10 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
         "with --names",
         label);
   }
-  THIMBLE_TRY(const emit::Lifted lifted, emit::lift_with_results(program));
-  const std::vector<Pair> pairs = find_pairs(float_graph, program, lifted, *layers);
-  for (size_t i = 0; i < lifted.graph.inputs().size(); ++i) {
-    if (lifted.graph.type(lifted.graph.inputs()[i]).dtype ==
+  THIMBLE_TRY(const emit::Decompiled decompiled, emit::decompile_with_results(program));
+  const std::vector<Pair> pairs = find_pairs(float_graph, program, decompiled, *layers);
+  for (size_t i = 0; i < decompiled.graph.inputs().size(); ++i) {
+    if (decompiled.graph.type(decompiled.graph.inputs()[i]).dtype ==
         float_graph.type(float_graph.inputs()[i]).dtype) {
       continue;
     }
@@ -90,7 +91,7 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
   for (size_t i = 0; i < pairs.size(); ++i) pairs_of.emplace(pairs[i].integer, i);
   std::vector<Sqnr> sqnr(pairs.size());
   quant::FastExecutor float_engine(float_graph, quant::float_kernels());
-  quant::FastExecutor integer_engine(lifted.graph, quant::integer_kernels());
+  quant::FastExecutor integer_engine(decompiled.graph, quant::integer_kernels());
   for (int64_t call = 0; call < std::min(calls, driver::call_count(samples, float_graph)); ++call) {
     const std::vector<ir::Tensor> inputs = driver::call_inputs(samples, float_graph, call);
     float_engine.run(inputs, [&](const ir::Op& op, const ir::Tensor& result) {

@@ -75,7 +75,7 @@ std::vector<int64_t> top1(const ir::Tensor& tensor) {
   return indices;
 }
 
-std::optional<double> Share::value() const {
+std::optional<double> HitRate::value() const {
   if (all_ == 0) return {};
   return static_cast<double>(hits_) / static_cast<double>(all_);
 }

@@ -32,7 +32,7 @@ class Sqnr {
 [[nodiscard]] std::vector<int64_t> top1(const ir::Tensor& tensor);
 
 /// Share of hits; no value if nothing was counted.
-class Share {
+class HitRate {
  public:
   void add(bool hit) {
     hits_ += hit ? 1 : 0;

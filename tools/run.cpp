@@ -39,7 +39,7 @@ struct RunArguments {
   bool json = false;
 };
 
-struct Ran {
+struct RunResult {
   bool zeros = false;  // the inputs are zeros: --profile without --input
   Model model;
   Outcome outcome;
@@ -76,7 +76,7 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
   return files.commit();
 }
 
-Result<Ran> run_model(const RunArguments& arguments) {
+Result<RunResult> run_model(const RunArguments& arguments) {
   if (arguments.profile && arguments.on == "eval") {
     return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
   }
@@ -88,22 +88,22 @@ Result<Ran> run_model(const RunArguments& arguments) {
   options.count_instructions = true;
   options.profile = arguments.profile;
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
-  Ran ran;
-  THIMBLE_TRY(ran.model, open_model(arguments.model, options));
-  ran.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
-  Calls calls = {zeros(ran.model.inputs)};
-  if (!ran.zeros) {
-    THIMBLE_TRY(calls,
-                read_inputs(arguments.inputs, ran.model.inputs, arguments.steps, ran.model.label));
+  RunResult result;
+  THIMBLE_TRY(result.model, open_model(arguments.model, options));
+  result.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
+  Calls calls = {zeros(result.model.inputs)};
+  if (!result.zeros) {
+    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model.inputs, arguments.steps,
+                                   result.model.label));
   }
-  const Progress progress(fmt::format("running {} on {}", ran.model.label, ran.model.where));
-  THIMBLE_TRY(ran.outcome, ran.model.run(calls));
-  for (size_t i = 0; i < ran.model.outputs.size(); ++i) {
-    const Calls& outputs = ran.outcome.outputs;
-    ran.outputs.push_back(arguments.steps ? stacked(outputs, i) : outputs[0][i]);
+  const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where));
+  THIMBLE_TRY(result.outcome, result.model.run(calls));
+  for (size_t i = 0; i < result.model.outputs.size(); ++i) {
+    const Calls& outputs = result.outcome.outputs;
+    result.outputs.push_back(arguments.steps ? stacked(outputs, i) : outputs[0][i]);
   }
-  THIMBLE_CHECK(write_outputs(arguments.output, ran.outputs));
-  return ran;
+  THIMBLE_CHECK(write_outputs(arguments.output, result.outputs));
+  return result;
 }
 
 Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
@@ -130,23 +130,23 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
   return list;
 }
 
-Json to_json(const Ran& ran) {
+Json to_json(const RunResult& result) {
   Json json;
   json["outputs"] = Json::array();
-  for (size_t i = 0; i < ran.outputs.size(); ++i) {
-    const hostrun::Port& port = ran.model.outputs[i];
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const hostrun::Port& port = result.model.outputs[i];
     json["outputs"].push_back({{"name", port.name},
                                {"dtype", ir::dtype_text(port.dtype)},
-                               {"shape", ran.outputs[i].shape},
+                               {"shape", result.outputs[i].shape},
                                {"dim_order", hostrun::full_order(port)},
-                               {"sha256", sha256(ran.outputs[i].bytes)}});
+                               {"sha256", sha256(result.outputs[i].bytes)}});
   }
-  json["calls"] = ran.outcome.outputs.size();
-  json["inputs_are_zeros"] = ran.zeros;
-  if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
-  if (const auto& qemu = ran.outcome.qemu) {
+  json["calls"] = result.outcome.outputs.size();
+  json["inputs_are_zeros"] = result.zeros;
+  if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
+  if (const auto& qemu = result.outcome.qemu) {
     json["instructions"] = qemu->instructions;
-    json["instructions_include_npu"] = ran.outcome.npu_simulated;
+    json["instructions_include_npu"] = result.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
@@ -161,7 +161,7 @@ Json to_json(const Ran& ran) {
       if (op.cycles_estimate) json["ops"].back()["cycles_estimate"] = *op.cycles_estimate;
     }
   }
-  if (!ran.outcome.npu.empty()) json["npu"] = to_json(ran.outcome.npu);
+  if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
   return json;
 }
 
@@ -214,8 +214,8 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
   row("init, once", with_commas(facts.instructions_init));
 }
 
-void print_facts(const Ran& ran) {
-  const Outcome& outcome = ran.outcome;
+void print_facts(const RunResult& result) {
+  const Outcome& outcome = result.outcome;
   if (outcome.qemu) {
     print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
                        outcome.npu_simulated);
@@ -231,18 +231,18 @@ void print_facts(const Ran& ran) {
 }
 
 int run(const RunArguments& arguments) {
-  const Result<Ran> ran = run_model(arguments);
-  if (!ran) return fail(ran.error(), arguments.json);
+  const Result<RunResult> result = run_model(arguments);
+  if (!result) return fail(result.error(), arguments.json);
   if (arguments.json) {
-    print_json(to_json(*ran));
+    print_json(to_json(*result));
     return 0;
   }
-  std::printf("%s on %s\n", ran->model.label.c_str(), ran->model.where.c_str());
-  if (ran->zeros) std::printf("  no --input: all inputs are zeros\n");
-  for (size_t i = 0; i < ran->outputs.size(); ++i) {
-    std::printf("  %s\n", values_text(ran->model.outputs[i], ran->outputs[i]).c_str());
+  std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
+  if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
+  for (size_t i = 0; i < result->outputs.size(); ++i) {
+    std::printf("  %s\n", values_text(result->model.outputs[i], result->outputs[i]).c_str());
   }
-  print_facts(*ran);
+  print_facts(*result);
   if (!arguments.output.empty()) std::printf("  written to %s\n", arguments.output.c_str());
   return 0;
 }

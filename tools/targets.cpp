@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/part.h"
 #include "hostrun/qemu.h"
 #include "import/import.h"
-#include "engine/part.h"
 #include "tools/commands.h"
 #include "tools/output.h"
 #include "tools/supported.h"
@@ -27,7 +27,7 @@ struct TargetsArguments {
 std::string_view isa_text(abi::Isa isa) {
   switch (isa) {
     case abi::Isa::kThumb1:
-    case abi::Isa::kScalar:
+    case abi::Isa::kThumb2:
       return "scalar";
     case abi::Isa::kDsp:
       return "dsp";
@@ -76,7 +76,7 @@ Json to_json(const engine::Part& part) {
   json["memories"] = Json::array();
   for (const engine::PartMemory& memory : part.memories) {
     json["memories"].push_back({{"name", memory.name}, {"bytes", memory.bytes}});
-    if (!part.places()) continue;
+    if (!part.has_memory_speeds()) continue;
     json["memories"].back().update({{"kept", memory.kept},
                                     {"cycles_per_word", memory.cycles_per_word},
                                     {"holds", memory.holds}});
@@ -157,9 +157,9 @@ void print_details(const engine::Part& part) {
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
   for (const engine::PartMemory& memory : part.memories) {
     const std::string speed =
-        part.places() ? fmt::format(", {} cycles a word, for {}", memory.cycles_per_word,
-                                    fmt::join(memory.holds, ", "))
-                      : "";
+        part.has_memory_speeds() ? fmt::format(", {} cycles a word, for {}", memory.cycles_per_word,
+                                               fmt::join(memory.holds, ", "))
+                                 : "";
     std::printf("  memory  %-16s %lld B%s\n", memory.name.c_str(),
                 static_cast<long long>(memory.bytes), speed.c_str());
   }

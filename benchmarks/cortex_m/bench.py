@@ -16,7 +16,7 @@ import pathlib
 import sys
 
 import peers
-import rival
+import cmsis_nn
 from measure import Failed, measure
 from page import html_page
 
@@ -36,7 +36,7 @@ def folder_of(network):
 
 
 def line(row, networks):
-    both = rival.totals(row, networks)
+    both = cmsis_nn.totals(row, networks)
     ratio = f"{both[0] / both[1]:.2f}" if both else "-"
     return (row["network"], row["core"], row["optimize"], f"{row['instructions'] / 1e6:.3f}",
             f"{row['instructions'] / max(1, row['macs']):.2f}", ratio, str(row["arena_bytes"]),
@@ -53,7 +53,7 @@ def print_table(rows):
 
 
 def print_layers(row, networks):
-    found, alone = rival.pairs(row, networks)
+    found, alone = cmsis_nn.pairs(row, networks)
     for layer, _, ours, theirs in found:
         mark = "  SLOWER" if ours > theirs else ""
         print(f"  {layer:44} {ours:12} {theirs:12} {ours / theirs:6.2f}{mark}")
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--optimize", default="speed", help="what `thimble compile` puts first: a row for each")
     parser.add_argument("--option", action="append", default=[], help="more of `thimble compile`")
     arguments = parser.parse_args()
-    networks = rival.load()
+    networks = cmsis_nn.load()
     rows, left_out = [], []
     for network in arguments.networks.split(","):
         folder = folder_of(network)

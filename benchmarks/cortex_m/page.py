@@ -3,7 +3,7 @@
 import html
 import io
 
-import rival
+import cmsis_nn
 
 STYLE = """body{font:15px sans-serif;margin:2em auto;max-width:70em;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd}
@@ -19,7 +19,7 @@ def chart(rows, networks):
     except ImportError:
         return "<p>No chart: matplotlib is not installed.</p>"
     bars = [(row["network"], f"{row['core']} for {row['optimize']}", both[0] / both[1])
-            for row in rows if (both := rival.totals(row, networks))]
+            for row in rows if (both := cmsis_nn.totals(row, networks))]
     if not bars:
         return ""
     names = list(dict.fromkeys(bar[0] for bar in bars))

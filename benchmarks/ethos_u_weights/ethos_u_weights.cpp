@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "engines/ethos_u/compiler/weights/weights.h"
 #include "engines/ethos_u/sim/weights.h"
 #include "stream.h"
-#include "engines/ethos_u/compiler/weights/weights.h"
 
 namespace thimble::ethos_u_weights {
 namespace {

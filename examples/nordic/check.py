@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from shared import arrays  # noqa: E402
 from shared.estimate import estimate  # noqa: E402
-from shared.judges import EXAMPLES  # noqa: E402
+from shared.checks import EXAMPLES  # noqa: E402
 from shared.program import NORDIC, ROOT, TARGET, Compiled, Failed  # noqa: E402
 
 CORE = "cortex-m33"

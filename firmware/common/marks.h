@@ -11,10 +11,22 @@
 #endif
 
 namespace thimble::firmware {
-inline void mark_load() { THIMBLE_MARK(1); }
-inline void mark_set_input() { THIMBLE_MARK(2); }
-inline void mark_run() { THIMBLE_MARK(3); }
-inline void mark_op() { THIMBLE_MARK(4); }      // operators are numbered from 0 within their run
-inline void mark_region() { THIMBLE_MARK(5); }  // free for the application
-inline void mark_end() { THIMBLE_MARK(6); }
+inline void mark_load() {
+  THIMBLE_MARK(1);
+}
+inline void mark_set_input() {
+  THIMBLE_MARK(2);
+}
+inline void mark_run() {
+  THIMBLE_MARK(3);
+}
+inline void mark_op() {
+  THIMBLE_MARK(4);
+}  // operators are numbered from 0 within their run
+inline void mark_region() {
+  THIMBLE_MARK(5);
+}  // free for the application
+inline void mark_end() {
+  THIMBLE_MARK(6);
+}
 }  // namespace thimble::firmware

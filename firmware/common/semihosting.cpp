@@ -62,7 +62,9 @@ bool host_command_line(char* text, size_t bytes) {
   return call(Operation::kCommandLine, block) == 0;
 }
 
-void host_print(const char* text) { call(Operation::kWrite0, text); }
+void host_print(const char* text) {
+  call(Operation::kWrite0, text);
+}
 
 [[noreturn]] void host_exit(uint32_t exit_code) {
   const uintptr_t block[] = {kApplicationExit, exit_code};

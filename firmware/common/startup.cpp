@@ -37,7 +37,7 @@ volatile uint32_t& system_register(uintptr_t address) {
 constexpr uintptr_t kCoprocessorAccess = 0xE000ED88;
 constexpr uintptr_t kConfigurableFaultStatus = 0xE000ED28;
 constexpr uintptr_t kHardFaultStatus = 0xE000ED2C;
-constexpr uint32_t kStackOverflow = 1U << 20;  // UFSR.STKOF, Armv8-M
+constexpr uint32_t kStackOverflow = 1U << 20;             // UFSR.STKOF, Armv8-M
 constexpr uint32_t kStackingFailed = 1U << 12 | 1U << 4;  // BFSR.STKERR, MMFSR.MSTKERR
 
 struct Vectors {

@@ -60,7 +60,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
 static void finish(qemu_plugin_id_t id, void* user) {
   (void)id;
   (void)user;
-  FILE *file = open_output("access_count");
+  FILE* file = open_output("access_count");
   if (file == NULL) return;
   for (size_t i = 0; i < range_count; i++) {
     fprintf(file, "%s %" PRIu64 " %" PRIu64 "\n", ranges[i].name, ranges[i].read,
@@ -87,7 +87,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int a
   (void)info;
   for (int i = 0; i < argc; i++) {
     const bool is_range = strncmp(argv[i], "range=", 6) == 0 && add_range(argv[i] + 6);
-    if (!is_range && !take_output(argv[i])) return refuse_argument("access_count", argv[i]);
+    if (!is_range && !parse_output_option(argv[i])) return refuse_argument("access_count", argv[i]);
   }
   return begin_counting(id, "access_count", translated, finish);
 }

@@ -7,23 +7,23 @@
 #include <stdbool.h>
 
 enum insn_class {
-  CLASS_SIMPLE,     /* arithmetic, logic, moves, compares */
-  CLASS_LOAD,       /* one register */
+  CLASS_SIMPLE, /* arithmetic, logic, moves, compares */
+  CLASS_LOAD,   /* one register */
   CLASS_STORE,
-  CLASS_PAIR,       /* LDRD, STRD */
-  CLASS_MULTIPLE,   /* LDM, STM, PUSH, POP, and VLDM, VSTM, VPUSH, VPOP */
-  CLASS_MULTIPLY,   /* with or without accumulation, 64-bit result, or SIMD of 16-bit halves */
+  CLASS_PAIR,     /* LDRD, STRD */
+  CLASS_MULTIPLE, /* LDM, STM, PUSH, POP, and VLDM, VSTM, VPUSH, VPOP */
+  CLASS_MULTIPLY, /* with or without accumulation, 64-bit result, or SIMD of 16-bit halves */
   CLASS_DIVIDE,
-  CLASS_BRANCH,     /* taken or not; includes calls and returns */
-  CLASS_LOOP,       /* WLS, DLS, LE, and those that set the vector length */
+  CLASS_BRANCH, /* taken or not; includes calls and returns */
+  CLASS_LOOP,   /* WLS, DLS, LE, and those that set the vector length */
   CLASS_VECTOR_MEMORY,
   CLASS_VECTOR,
   CLASS_FLOAT,
   CLASSES
 };
-static const char *const class_names[CLASSES] = {
-    "simple", "load",   "store", "pair",          "multiple", "multiply",
-    "divide", "branch", "loop",  "vector_memory", "vector",   "float"};
+static const char* const class_names[CLASSES] = {"simple",   "load",          "store",  "pair",
+                                                 "multiple", "multiply",      "divide", "branch",
+                                                 "loop",     "vector_memory", "vector", "float"};
 
 static enum insn_class class_of_narrow(unsigned int code) {
   static const bool kLoads[] = {false, false, false, true, true, true, true, true};

@@ -27,7 +27,7 @@
 #include "firmware/qemu_plugin/plugin.h"
 
 enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_REGION, KIND_END };
-static const char *const kind_names[] = {"", "load", "set_input", "run", "op", "region"};
+static const char* const kind_names[] = {"", "load", "set_input", "run", "op", "region"};
 
 enum { OPS_MAX = 4096, DEPTH_MAX = 16 };
 
@@ -47,7 +47,7 @@ static struct {
 static int depth;
 static bool unbalanced;
 
-static void add(struct total *total, const uint64_t *start) {
+static void add(struct total* total, const uint64_t* start) {
   total->times++;
   for (int i = 0; i < CLASSES; i++) total->instructions[i] += executed[i] - start[i];
 }
@@ -69,7 +69,7 @@ static void close_region(void) {
     return;
   }
   depth--;
-  const uint64_t *start = open_regions[depth].start;
+  const uint64_t* start = open_regions[depth].start;
   if (open_regions[depth].kind != KIND_OP) {
     add(&totals[open_regions[depth].kind], start);
   } else if (op_index < OPS_MAX) {
@@ -78,7 +78,7 @@ static void close_region(void) {
   }
 }
 
-static void marked(unsigned int cpu, void *user) {
+static void marked(unsigned int cpu, void* user) {
   (void)cpu;
   const enum kind kind = (enum kind)(uintptr_t)user;
   if (kind == KIND_END) {
@@ -89,14 +89,14 @@ static void marked(unsigned int cpu, void *user) {
 }
 
 /* The halfword at offset `at` of an instruction; 0 after its end. */
-static unsigned int halfword(const struct qemu_plugin_insn *insn, size_t at) {
+static unsigned int halfword(const struct qemu_plugin_insn* insn, size_t at) {
   if (qemu_plugin_insn_size(insn) < at + 2) return 0;
-  const unsigned char *bytes = qemu_plugin_insn_data(insn);
+  const unsigned char* bytes = qemu_plugin_insn_data(insn);
   return bytes[at] | (unsigned int)bytes[at + 1] << 8;
 }
 
 /* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
-static enum kind kind_of(const struct qemu_plugin_insn *insn) {
+static enum kind kind_of(const struct qemu_plugin_insn* insn) {
   if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
   const unsigned int code = halfword(insn, 0);
   for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
@@ -105,11 +105,11 @@ static enum kind kind_of(const struct qemu_plugin_insn *insn) {
   return KIND_NONE;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   (void)id;
   const size_t count = qemu_plugin_tb_n_insns(block);
   for (size_t i = 0; i < count; i++) {
-    struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
+    struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, i);
     const enum kind kind = kind_of(insn);
     if (kind == KIND_NONE) {
       const enum insn_class class = qemu_plugin_insn_size(insn) == 2
@@ -118,12 +118,12 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
       qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed[class], 1);
     } else {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, PLUGIN_NO_REGISTERS,
-                                             (void *)(uintptr_t)kind);
+                                             (void*)(uintptr_t)kind);
     }
   }
 }
 
-static void print(FILE *file, const char *name, uint32_t index, const struct total *total) {
+static void print(FILE* file, const char* name, uint32_t index, const struct total* total) {
   uint64_t sum = 0;
   for (int i = 0; i < CLASSES; i++) sum += total->instructions[i];
   fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64, name, index, total->times, sum);
@@ -131,10 +131,10 @@ static void print(FILE *file, const char *name, uint32_t index, const struct tot
   fprintf(file, "\n");
 }
 
-static void finish(qemu_plugin_id_t id, void *user) {
+static void finish(qemu_plugin_id_t id, void* user) {
   (void)id;
   (void)user;
-  FILE *file = open_output("insn_count");
+  FILE* file = open_output("insn_count");
   if (file == NULL) return;
   fprintf(file, "classes");
   for (int i = 0; i < CLASSES; i++) fprintf(file, " %s", class_names[i]);
@@ -150,10 +150,10 @@ static void finish(qemu_plugin_id_t id, void *user) {
   fclose(file);
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv) {
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc, char** argv) {
   (void)info;
   for (int i = 0; i < argc; i++) {
-    if (!take_output(argv[i])) return refuse_argument("insn_count", argv[i]);
+    if (!parse_output_option(argv[i])) return refuse_argument("insn_count", argv[i]);
   }
   return begin_counting(id, "insn_count", translated, finish);
 }

@@ -11,14 +11,14 @@
 
 namespace thimble::kernels {
 
-struct Span {
+struct InputRange {
   int32_t first, last;  // half-open
 };
 
 struct AdaptiveAxis {
   int32_t in, out;
 
-  Span span(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
+  InputRange input_range(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
 };
 
 /// Checks that x and y have the same type, int8 or int16. `words` is the number of attribute words,

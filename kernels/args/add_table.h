@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/args/nest.h"
+#include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {
 
@@ -37,9 +37,9 @@ struct AddRow {
 
   explicit AddRow(const abi::AddTable& table)
       : p(table),
-        count(table.nest.extent[abi::Nest::kAxes - 1]),
-        a_step(table.nest.step[0][abi::Nest::kAxes - 1]),
-        b_step(table.nest.step[1][abi::Nest::kAxes - 1]) {}
+        count(table.nest.extent[abi::LoopNest::kAxes - 1]),
+        a_step(table.nest.step[0][abi::LoopNest::kAxes - 1]),
+        b_step(table.nest.step[1][abi::LoopNest::kAxes - 1]) {}
 
   template <class Product>
   void add(const AddResult& result, const uint8_t* a, const uint8_t* b, int8_t* y,

@@ -31,10 +31,10 @@ Status check_broadcast(const Tensor* const* operands, uint32_t count, const Tens
   return Status::kOk;
 }
 
-Walk walk_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y) {
+StrideIterator broadcast_iterator(const Tensor* const* operands, uint32_t count, const Tensor& y) {
   int32_t steps[3][abi::kMaxRank];
   for (uint32_t i = 0; i < count; ++i) strides(*operands[i], steps[i]);
-  Walk walk;
+  StrideIterator iterator;
   for (uint32_t place = 0; place < y.rank; ++place) {
     const uint32_t d = y.dim_order[place];
     int32_t step[3] = {};
@@ -42,9 +42,9 @@ Walk walk_broadcast(const Tensor* const* operands, uint32_t count, const Tensor&
       const bool repeats = size_at(*operands[i], y.rank, d) == 1;
       step[i] = repeats ? 0 : steps[i][d - (y.rank - operands[i]->rank)];
     }
-    walk.push(y.sizes[d], step[0], step[1], step[2]);
+    iterator.push(y.sizes[d], step[0], step[1], step[2]);
   }
-  return walk;
+  return iterator;
 }
 
 }  // namespace thimble::kernels

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
 
@@ -13,33 +13,33 @@ namespace thimble::kernels {
 /// operands.
 Status check_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
 /// Returns a traversal with offsets and steps in elements, one per operand.
-Walk walk_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
+StrideIterator broadcast_iterator(const Tensor* const* operands, uint32_t count, const Tensor& y);
 
 /// Computes y = f(a, b) elementwise.
 template <class Y, class T, class F>
 void for_pairs(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
   const Tensor* const operands[] = {&a, &b};
-  Walk walk = walk_broadcast(operands, 2, y);
+  StrideIterator iterator = broadcast_iterator(operands, 2, y);
   Y* out = static_cast<Y*>(y.data);
   do {
-    const Walk::Axis& row = walk.row();
-    const T* left = static_cast<const T*>(a.data) + walk.offset[0];
-    const T* right = static_cast<const T*>(b.data) + walk.offset[1];
+    const StrideIterator::Axis& row = iterator.row();
+    const T* left = static_cast<const T*>(a.data) + iterator.offset[0];
+    const T* right = static_cast<const T*>(b.data) + iterator.offset[1];
     for (int32_t i = 0; i < row.extent; ++i) {
       *out++ = f(*left, *right);
       left += row.step[0];
       right += row.step[1];
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 /// Returns true for the types that integer kernels support: all except float.
-inline bool is_whole(DType dtype) {
+inline bool is_integer_type(DType dtype) {
   return dtype != DType::kF32;
 }
-/// Calls f with a zero of the element type; bool is uint8_t. Requires is_whole(dtype).
+/// Calls f with a zero of the element type; bool is uint8_t. Requires is_integer_type(dtype).
 template <class F>
-void with_whole(DType dtype, F f) {
+void dispatch_integer_type(DType dtype, F f) {
   switch (dtype) {
     case DType::kI8:
       return f(int8_t{});

@@ -18,14 +18,14 @@ constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 12, 13};
 constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 13, 14};
 
 /// Adjusts the positions for a signature without scratch: y takes its position.
-constexpr Stock positions(Stock at, StockForm form) {
-  if (form == StockForm::kNoScratch) --at.y;
+constexpr Stock positions(Stock at, StockSignature form) {
+  if (form == StockSignature::kNoScratch) --at.y;
   return at;
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void bind_activations(const Tensor& x, const Tensor& y, Conv& conv) {
-  constexpr ImageDims dims = image_dims(kForm);
+  constexpr ImageDims dims = image_dims(kSignature);
   conv.x = codes(x);
   conv.y = mutable_codes(y);
   conv.batch = x.sizes[0];
@@ -37,10 +37,10 @@ void bind_activations(const Tensor& x, const Tensor& y, Conv& conv) {
   conv.axis[1].out = y.sizes[dims.width];
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Conv bind_stock(const Call& call, const Stock& at) {
   Conv conv;
-  bind_activations<kForm>(tensor(call, 0), tensor(call, at.y), conv);
+  bind_activations<kSignature>(tensor(call, 0), tensor(call, at.y), conv);
   conv.w = codes(tensor(call, 1));
   for (uint32_t a = 0; a < 2; ++a) {
     WindowAxis& axis = conv.axis[a];
@@ -59,7 +59,7 @@ Conv bind_stock(const Call& call, const Stock& at) {
   return conv;
 }
 
-Status check_activations(const Tensor& x, const Tensor& y, StockForm form) {
+Status check_activations(const Tensor& x, const Tensor& y, StockSignature form) {
   if (const Status s = check_image(x, form); s != Status::kOk) return s;
   if (const Status s = check_image(y, form); s != Status::kOk) return s;
   return x.sizes[0] == y.sizes[0] ? Status::kOk : Status::kBadShape;
@@ -82,15 +82,16 @@ int64_t weights_bytes(const Conv& conv) {
          (conv.in_c / conv.groups);
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock(const Call& call, const Stock& at, Letters letters) {
   const Tensor& y = tensor(call, at.y);
-  constexpr uint32_t channels = image_dims(kForm).channels;
+  constexpr uint32_t channels = image_dims(kSignature).channels;
   const Tensor& w = tensor(call, 1);
   if (!integers_fit(call, letters)) return Status::kBadParameter;
-  constexpr bool has_scratch = kForm != StockForm::kNoScratch;
+  constexpr bool has_scratch = kSignature != StockSignature::kNoScratch;
   if (has_scratch && tensor(call, at.scratch).is_constant) return Status::kBadParameter;
-  if (const Status s = check_activations(tensor(call, 0), y, kForm); s != Status::kOk) return s;
+  if (const Status s = check_activations(tensor(call, 0), y, kSignature); s != Status::kOk)
+    return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;
   if (!is_contiguous(w)) return Status::kBadLayout;
@@ -114,7 +115,7 @@ Conv bind_header(const Call& call) {
   Conv conv;
   abi::ConvParams header;
   memcpy(&header, tensor(call, 1).data, sizeof header);
-  bind_activations<StockForm::kCurrent>(tensor(call, 0), tensor(call, 2), conv);
+  bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), conv);
   conv.axis[0].kernel = header.kernel_h;
   conv.axis[1].kernel = header.kernel_w;
   conv.axis[0].stride = header.stride_h;
@@ -135,7 +136,7 @@ Status check_native(const Call& call, bool depthwise) {
   const Tensor& x = tensor(call, 0);
   const Tensor& params = tensor(call, 1);
   const Tensor& y = tensor(call, 2);
-  const Status both = check_activations(x, y, StockForm::kCurrent);
+  const Status both = check_activations(x, y, StockSignature::kCurrent);
   if (both != Status::kOk) return both;
   if (const Status s = check_blob(params, sizeof(abi::ConvParams)); s != Status::kOk) return s;
   abi::ConvParams header;
@@ -154,31 +155,31 @@ Status check_native(const Call& call, bool depthwise) {
 
 }  // namespace
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_conv2d(const Call& call) {
   constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_conv2d_13);
-  constexpr Stock at = positions(kConv2d, kForm);
-  constexpr uint32_t channels = image_dims(kForm).channels;
-  if (const Status s = check_stock<kForm>(call, at, kLetters); s != Status::kOk) return s;
+  constexpr Stock at = positions(kConv2d, kSignature);
+  constexpr uint32_t channels = image_dims(kSignature).channels;
+  if (const Status s = check_stock<kSignature>(call, at, kLetters); s != Status::kOk) return s;
   const Tensor& w = tensor(call, 1);
   const int32_t in_c = tensor(call, 0).sizes[channels];
   if (w.sizes[0] != tensor(call, at.y).sizes[channels]) return Status::kBadShape;
   if (w.sizes[3] > in_c || in_c % w.sizes[3] != 0) return Status::kBadShape;
-  return check_bound_stock(bind_stock_conv2d<kForm>(call));
+  return check_bound_stock(bind_stock_conv2d<kSignature>(call));
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_depthwise(const Call& call) {
   constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_depthwise_conv2d_14);
-  constexpr Stock at = positions(kDepthwise, kForm);
-  constexpr uint32_t channels = image_dims(kForm).channels;
-  if (const Status s = check_stock<kForm>(call, at, kLetters); s != Status::kOk) return s;
+  constexpr Stock at = positions(kDepthwise, kSignature);
+  constexpr uint32_t channels = image_dims(kSignature).channels;
+  if (const Status s = check_stock<kSignature>(call, at, kLetters); s != Status::kOk) return s;
   const Tensor& w = tensor(call, 1);
   const int64_t in_c = tensor(call, 0).sizes[channels];
   const int32_t out_c = tensor(call, at.y).sizes[channels];
   if (w.sizes[0] != 1 || w.sizes[3] != out_c) return Status::kBadShape;
   if (in_c * integer(call, 6) != out_c) return Status::kBadShape;
-  return check_bound_stock(bind_stock_depthwise<kForm>(call));
+  return check_bound_stock(bind_stock_depthwise<kSignature>(call));
 }
 
 Status check_native_conv2d(const Call& call) {
@@ -188,32 +189,32 @@ Status check_native_depthwise(const Call& call) {
   return check_native(call, true);
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Conv bind_stock_conv2d(const Call& call) {
-  Conv conv = bind_stock<kForm>(call, positions(kConv2d, kForm));
+  Conv conv = bind_stock<kSignature>(call, positions(kConv2d, kSignature));
   conv.groups = conv.in_c / tensor(call, 1).sizes[3];
   return conv;
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Conv bind_stock_depthwise(const Call& call) {
-  Conv conv = bind_stock<kForm>(call, positions(kDepthwise, kForm));
+  Conv conv = bind_stock<kSignature>(call, positions(kDepthwise, kSignature));
   conv.groups = conv.in_c;
   return conv;
 }
 
-template Status check_stock_conv2d<StockForm::kCurrent>(const Call&);
-template Status check_stock_depthwise<StockForm::kCurrent>(const Call&);
-template Conv bind_stock_conv2d<StockForm::kCurrent>(const Call&);
-template Conv bind_stock_depthwise<StockForm::kCurrent>(const Call&);
-template Status check_stock_conv2d<StockForm::kNoScratch>(const Call&);
-template Status check_stock_depthwise<StockForm::kNoScratch>(const Call&);
-template Conv bind_stock_conv2d<StockForm::kNoScratch>(const Call&);
-template Conv bind_stock_depthwise<StockForm::kNoScratch>(const Call&);
-template Status check_stock_conv2d<StockForm::kNhwc>(const Call&);
-template Status check_stock_depthwise<StockForm::kNhwc>(const Call&);
-template Conv bind_stock_conv2d<StockForm::kNhwc>(const Call&);
-template Conv bind_stock_depthwise<StockForm::kNhwc>(const Call&);
+template Status check_stock_conv2d<StockSignature::kCurrent>(const Call&);
+template Status check_stock_depthwise<StockSignature::kCurrent>(const Call&);
+template Conv bind_stock_conv2d<StockSignature::kCurrent>(const Call&);
+template Conv bind_stock_depthwise<StockSignature::kCurrent>(const Call&);
+template Status check_stock_conv2d<StockSignature::kNoScratch>(const Call&);
+template Status check_stock_depthwise<StockSignature::kNoScratch>(const Call&);
+template Conv bind_stock_conv2d<StockSignature::kNoScratch>(const Call&);
+template Conv bind_stock_depthwise<StockSignature::kNoScratch>(const Call&);
+template Status check_stock_conv2d<StockSignature::kNhwc>(const Call&);
+template Status check_stock_depthwise<StockSignature::kNhwc>(const Call&);
+template Conv bind_stock_conv2d<StockSignature::kNhwc>(const Call&);
+template Conv bind_stock_depthwise<StockSignature::kNhwc>(const Call&);
 
 Conv bind_native_conv(const Call& call) {
   Conv conv = bind_header(call);

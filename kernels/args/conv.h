@@ -23,16 +23,16 @@ struct Conv {
   Requant requant;
 };
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_conv2d(const Call& call);
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_depthwise(const Call& call);
 Status check_native_conv2d(const Call& call);
 Status check_native_depthwise(const Call& call);
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Conv bind_stock_conv2d(const Call& call);
-template <StockForm kForm>
+template <StockSignature kSignature>
 Conv bind_stock_depthwise(const Call& call);
 Conv bind_native_conv(const Call& call);  // also for depthwise
 

@@ -6,7 +6,7 @@
 
 #include "kernels/args/elementwise.h"
 
-#include "kernels/args/spread.h"
+#include "kernels/args/broadcast_pair.h"
 
 namespace thimble::kernels {
 Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
@@ -14,11 +14,11 @@ Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
   for (const Tensor* t : all) {
     if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
   }
-  return check_spread(a, b, y);
+  return check_broadcast_pair(a, b, y);
 }
 
 Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
-  return {codes(a), codes(b), mutable_codes(y), spread(y, a, b)};
+  return {codes(a), codes(b), mutable_codes(y), broadcast_pair(y, a, b)};
 }
 
 Status check_add(const abi::AddParams& params) {

@@ -6,7 +6,7 @@
 
 #include "abi/native_params.h"
 #include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
 
@@ -14,7 +14,7 @@ struct Binary {
   const int8_t* a = nullptr;
   const int8_t* b = nullptr;
   int8_t* y = nullptr;
-  Walk walk;  // operands: y, a, b; y is traversed in memory order
+  StrideIterator iterator;  // operands: y, a, b; y is traversed in memory order
 };
 
 Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y);

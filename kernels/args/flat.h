@@ -7,7 +7,7 @@
 namespace thimble::kernels {
 
 /// Returns true if address and size are multiples of 4.
-inline bool whole_words(const void* data, uint32_t bytes) {
+inline bool is_word_aligned(const void* data, uint32_t bytes) {
   return ((reinterpret_cast<uintptr_t>(data) | bytes) & 3) == 0;
 }
 

@@ -19,7 +19,7 @@ inline Status check_index(const Tensor& index) {
 
 /// Checks gather and gather_elements, whose operands are x, index, attributes (dim) and y, except
 /// the sizes of y.
-inline Status check_gathering(const Call& call) {
+inline Status check_gather_operands(const Call& call) {
   const Tensor& x = tensor(call, 0);
   if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
   if (const Status s = check_index(tensor(call, 1)); s != Status::kOk) return s;
@@ -27,7 +27,7 @@ inline Status check_gathering(const Call& call) {
   const auto dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
   return dim < x.rank ? Status::kOk : Status::kBadParameter;
 }
-inline Status check_gathering_layout(const Call& call) {
+inline Status check_gather_layout(const Call& call) {
   const bool plain = is_contiguous(tensor(call, 0)) && is_contiguous(tensor(call, 1)) &&
                      is_contiguous(tensor(call, 3));
   return plain ? Status::kOk : Status::kBadLayout;

@@ -41,8 +41,8 @@ Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dty
   return Status::kOk;
 }
 
-Walk matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y) {
-  Walk walk;
+StrideIterator matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y) {
+  StrideIterator iterator;
   int32_t steps[3][abi::kMaxRank];
   strides(y, steps[0]);
   strides(a, steps[1]);
@@ -50,9 +50,9 @@ Walk matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y) {
   for (uint32_t d = y.rank; d > 2; --d) {
     const int32_t a_step = size_at(a, d) == 1 ? 0 : steps[1][a.rank - d];
     const int32_t b_step = size_at(b, d) == 1 ? 0 : steps[2][b.rank - d];
-    walk.push(size_at(y, d), steps[0][y.rank - d], a_step, b_step);
+    iterator.push(size_at(y, d), steps[0][y.rank - d], a_step, b_step);
   }
-  return walk;
+  return iterator;
 }
 
 }  // namespace thimble::kernels

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
 
@@ -29,6 +29,6 @@ Status check_matmul8(const Call& call);
 Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dtype, bool transposed,
                     int32_t depth_max);
 /// Returns a traversal of the batches, in elements; operands: y, a, b.
-Walk matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y);
+StrideIterator matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y);
 
 }  // namespace thimble::kernels

@@ -19,7 +19,7 @@ inline const abi::MatmulQuad* matmul_quads_of(const void* packed) {
   return static_cast<const abi::MatmulQuad*>(packed);
 }
 inline const int8_t* matmul_weights_of(const void* packed, uint32_t quads) {
-  return static_cast<const int8_t*>(packed) + abi::matmul_head_bytes(quads);
+  return static_cast<const int8_t*>(packed) + abi::matmul_header_bytes(quads);
 }
 
 }  // namespace thimble::kernels

@@ -1,6 +1,6 @@
 #include "kernels/args/mean_run.h"
 
-#include "kernels/args/nest.h"
+#include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
-// Operands of mean_run: x, MeanRun constant (abi/packed_rows.h), y.
+// Operands of mean_run: x, MeanRun constant (abi/packed_ops.h), y.
 
 #include "kernels/args/column_sums.h"
-#include "kernels/args/nest.h"
+#include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {
 
@@ -30,7 +30,7 @@ void mean_runs(void* const* operands, Add add, Code code) {
   auto* y = static_cast<int8_t*>(operands[2]);
   const uint32_t count = p.count;
   const uint32_t inner = p.inner;
-  const bool words = whole_words(x, inner);
+  const bool words = is_word_aligned(x, inner);
   const bool runs = inner == 1 && count >= 32;
   for (uint32_t left = p.outer; left != 0; --left, x += count * inner) {
     if (words) {

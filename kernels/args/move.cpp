@@ -24,7 +24,7 @@ Move gather(const Tensor& to, const Tensor& from, const int32_t* from_steps) {
   byte_strides(to, to_steps);
   for (uint32_t p = 0; p < to.rank; ++p) {
     const uint32_t d = to.dim_order[p];
-    move.walk.push(to.sizes[d], to_steps[d], from_steps[d]);
+    move.iterator.push(to.sizes[d], to_steps[d], from_steps[d]);
   }
   return move;
 }
@@ -38,7 +38,7 @@ Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps) {
   byte_strides(from, from_steps);
   for (uint32_t p = 0; p < from.rank; ++p) {
     const uint32_t d = from.dim_order[p];
-    move.walk.push(from.sizes[d], to_steps[d], from_steps[d]);
+    move.iterator.push(from.sizes[d], to_steps[d], from_steps[d]);
   }
   return move;
 }
@@ -53,11 +53,11 @@ void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t bytes) {
 }
 
 void run_move(Move& move) {
-  Walk& walk = move.walk;
+  StrideIterator& iterator = move.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    uint8_t* to = move.to + walk.offset[0];
-    const uint8_t* from = move.from + walk.offset[1];
+    const StrideIterator::Axis& row = iterator.row();
+    uint8_t* to = move.to + iterator.offset[0];
+    const uint8_t* from = move.from + iterator.offset[1];
     if (row.step[0] == move.element && row.step[1] == move.element) {
       copy_bytes(to, from, static_cast<uint32_t>(row.extent * move.element));
     } else if (move.element == 1) {
@@ -68,7 +68,7 @@ void run_move(Move& move) {
                    static_cast<uint32_t>(move.element));
       }
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace thimble::kernels

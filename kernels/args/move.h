@@ -6,15 +6,15 @@
 #include <cstdint>
 
 #include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
 
 struct Move {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
-  int32_t element = 1;  // bytes
-  Walk walk;            // operands: to, from
+  int32_t element = 1;      // bytes
+  StrideIterator iterator;  // operands: to, from
 };
 
 /// Writes the strides of `t` in bytes.

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "kernels/args/flat.h"
+#include "kernels/args/loop_nest.h"
 #include "kernels/args/move.h"
-#include "kernels/args/nest.h"
 
 namespace thimble::kernels {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 bool is_inside(const abi::Move& p, uint32_t which, uint32_t bytes) {
   const uint32_t taken = p.element_bytes - 1;
   if (bytes <= taken || p.offset[which] >= bytes - taken) return false;
-  return stays_inside(p.nest, which, bytes - taken - p.offset[which]);
+  return is_within(p.nest, which, bytes - taken - p.offset[which]);
 }
 
 void fill(uint8_t* y, uint32_t bytes, uint32_t word) {
@@ -25,8 +25,8 @@ void fill(uint8_t* y, uint32_t bytes, uint32_t word) {
 }
 
 template <class Element>
-void spread_row(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t to_step,
-                uint32_t from_step) {
+void copy_strided_row(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t to_step,
+                      uint32_t from_step) {
   for (; count != 0; --count) {
     // In a malicious constant, steps may not be multiples of the element size.
     memcpy(to, from, sizeof(Element));
@@ -56,7 +56,7 @@ Status check_move_nest(const Call& call) {
   const uint32_t element = p.element_bytes;
   if (element != 1 && element != 2 && element != 4 && element != 8) return Status::kBadParameter;
   // Steps may be 0, but the nest may not have more elements than y has bytes.
-  const uint32_t count = count_of(p.nest);
+  const uint32_t count = element_count(p.nest);
   const bool inside = is_inside(p, 0, y.bytes) && is_inside(p, 1, x.bytes) && count != 0 &&
                       count <= y.bytes && p.fill_bytes <= y.bytes;
   return inside ? Status::kOk : Status::kBadShape;
@@ -67,7 +67,7 @@ void run_move_nest(void* const* operands) {
   auto* const y = static_cast<uint8_t*>(operands[2]);
   const auto* const x = static_cast<const uint8_t*>(operands[0]);
   if (p.fill_bytes != 0) fill(y, p.fill_bytes, p.fill);
-  constexpr uint32_t kRow = abi::Nest::kAxes - 1;
+  constexpr uint32_t kRow = abi::LoopNest::kAxes - 1;
   const uint32_t count = p.nest.extent[kRow];
   const uint32_t to_step = p.nest.step[0][kRow];
   const uint32_t from_step = p.nest.step[1][kRow];
@@ -79,13 +79,13 @@ void run_move_nest(void* const* operands) {
     if (runs) {
       copy_row(to, from, count * element);
     } else if (element == 1) {
-      spread_row<uint8_t>(to, from, count, to_step, from_step);
+      copy_strided_row<uint8_t>(to, from, count, to_step, from_step);
     } else if (element == 2) {
-      spread_row<uint16_t>(to, from, count, to_step, from_step);
+      copy_strided_row<uint16_t>(to, from, count, to_step, from_step);
     } else if (element == 4) {
-      spread_row<uint32_t>(to, from, count, to_step, from_step);
+      copy_strided_row<uint32_t>(to, from, count, to_step, from_step);
     } else {
-      spread_row<uint64_t>(to, from, count, to_step, from_step);
+      copy_strided_row<uint64_t>(to, from, count, to_step, from_step);
     }
   });
 }

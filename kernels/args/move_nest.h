@@ -1,5 +1,5 @@
 #pragma once
-// Check and loop of move: x, Move constant (abi/packed_rows.h), y. The loop runs row by row on any
+// Check and loop of move: x, Move constant (abi/packed_ops.h), y. The loop runs row by row on any
 // core; variants implement special cases and call it for all others.
 
 #include "kernels/kernels.h"

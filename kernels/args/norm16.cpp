@@ -1,4 +1,4 @@
-#include "kernels/args/norm_rows.h"
+#include "kernels/args/norm_impl.h"
 
 namespace thimble::kernels {
 

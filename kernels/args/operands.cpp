@@ -19,7 +19,7 @@ uint32_t element_bytes(DType dtype) {
   return 0;
 }
 
-Status check_unknown_tensor(const Tensor& t) {
+Status verify_tensor(const Tensor& t) {
   const uint32_t element = element_bytes(t.dtype);
   if (t.is_null) return Status::kBadParameter;
   if (element == 0) return Status::kBadDType;
@@ -77,10 +77,10 @@ bool is_nhwc_but_for_ones(const Tensor& t) {
   return has_order(t, kOrder);
 }
 
-Status check_image(const Tensor& t, StockForm form) {
+Status check_image(const Tensor& t, StockSignature form) {
   if (const Status s = check_tensor(t, DType::kI8); s != Status::kOk) return s;
   if (t.rank != 4) return Status::kBadShape;
-  const bool fits = form == StockForm::kNhwc ? is_contiguous(t) : is_nhwc(t);
+  const bool fits = form == StockSignature::kNhwc ? is_contiguous(t) : is_nhwc(t);
   return fits ? Status::kOk : Status::kBadLayout;
 }
 

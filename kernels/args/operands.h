@@ -33,13 +33,13 @@ inline int8_t* mutable_codes(const Tensor& t) {
 
 /// Signatures of the stock image operators: with scratch as the last input; without scratch
 /// (earlier releases); and with images whose logical order is N, H, W, C.
-enum class StockForm : uint8_t { kCurrent, kNoScratch, kNhwc };
+enum class StockSignature : uint8_t { kCurrent, kNoScratch, kNhwc };
 /// Indices of height, width and channels in the sizes of an image.
 struct ImageDims {
   uint8_t height, width, channels;
 };
-constexpr ImageDims image_dims(StockForm form) {
-  return form == StockForm::kNhwc ? ImageDims{1, 2, 3} : ImageDims{2, 3, 1};
+constexpr ImageDims image_dims(StockSignature form) {
+  return form == StockSignature::kNhwc ? ImageDims{1, 2, 3} : ImageDims{2, 3, 1};
 }
 
 /// Returns the size of one element in bytes, or 0 for a type that no kernel supports.
@@ -72,9 +72,9 @@ inline bool integers_fit(const Call& call, Letters letters) {
 /// Checks that the tensor is present, its rank is within limits, dim_order is a permutation, sizes
 /// are positive and `bytes` matches them. Data must be aligned; only constants must have an
 /// address.
-Status check_unknown_tensor(const Tensor& t);
+Status verify_tensor(const Tensor& t);
 inline Status check_tensor(const Tensor& t) {
-  return t.is_sound ? Status::kOk : check_unknown_tensor(t);
+  return t.is_sound ? Status::kOk : verify_tensor(t);
 }
 inline Status check_tensor(const Tensor& t, DType dtype) {
   if (!t.is_null && t.dtype != dtype) return Status::kBadDType;
@@ -102,7 +102,7 @@ inline bool is_nhwc(const Tensor& t) {
   return t.rank == 4 && (has_order4(t, 0x01030200) || is_nhwc_but_for_ones(t));
 }
 /// Checks that `t` is an int8 image with its channels innermost.
-Status check_image(const Tensor& t, StockForm form);
+Status check_image(const Tensor& t, StockSignature form);
 /// Returns true if the memory order is the logical order.
 inline bool is_contiguous(const Tensor& t) {
   return (t.rank == 4 && has_order4(t, 0x03020100)) || is_contiguous_but_for_ones(t);

@@ -27,8 +27,8 @@ bool axis_fits(const Axis& axis) {
 }  // namespace
 
 Status check_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
-  if (const Status s = check_image(x, StockForm::kCurrent); s != Status::kOk) return s;
-  if (const Status s = check_image(y, StockForm::kCurrent); s != Status::kOk) return s;
+  if (const Status s = check_image(x, StockSignature::kCurrent); s != Status::kOk) return s;
+  if (const Status s = check_image(y, StockSignature::kCurrent); s != Status::kOk) return s;
   const Status blob = check_packed(geometry, sizeof(abi::WindowGeometry));
   if (blob != Status::kOk) return blob;
   const abi::WindowGeometry& g = window_geometry(geometry);

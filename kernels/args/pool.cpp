@@ -18,9 +18,9 @@ namespace {
 /// Maximum number of taps in a window; the sum of int8 values then fits 32 bits.
 constexpr int64_t kMaxTaps = 1 << 23;
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void bind_activations(const Tensor& x, const Tensor& y, Pool& pool) {
-  constexpr ImageDims dims = image_dims(kForm);
+  constexpr ImageDims dims = image_dims(kSignature);
   pool.x = codes(x);
   pool.y = mutable_codes(y);
   pool.batch = x.sizes[0];
@@ -31,10 +31,10 @@ void bind_activations(const Tensor& x, const Tensor& y, Pool& pool) {
   pool.axis[1].out = y.sizes[dims.width];
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Pool bind_stock(const Call& call, uint32_t y) {
   Pool pool;
-  bind_activations<kForm>(tensor(call, 0), tensor(call, y), pool);
+  bind_activations<kSignature>(tensor(call, 0), tensor(call, y), pool);
   for (uint32_t a = 0; a < 2; ++a) {
     pool.axis[a].kernel = ints(call, 1).items[a];
     pool.axis[a].stride = ints(call, 2).items[a];
@@ -44,7 +44,7 @@ Pool bind_stock(const Call& call, uint32_t y) {
   return pool;
 }
 
-Status check_activations(const Tensor& x, const Tensor& y, StockForm form) {
+Status check_activations(const Tensor& x, const Tensor& y, StockSignature form) {
   if (const Status s = check_image(x, form); s != Status::kOk) return s;
   if (const Status s = check_image(y, form); s != Status::kOk) return s;
   const uint32_t channels = image_dims(form).channels;
@@ -80,7 +80,7 @@ Status check_stock(const Pool& pool, bool ceil_mode) {
 
 Status check_native(const Call& call) {
   const Tensor& params = tensor(call, 1);
-  const Status s = check_activations(tensor(call, 0), tensor(call, 2), StockForm::kCurrent);
+  const Status s = check_activations(tensor(call, 0), tensor(call, 2), StockSignature::kCurrent);
   if (s != Status::kOk) return s;
   if (const Status b = check_blob(params, sizeof(abi::PoolParams)); b != Status::kOk) return b;
   const Pool pool = bind_native_pool(call);
@@ -91,41 +91,41 @@ Status check_native(const Call& call) {
   return Status::kOk;
 }
 
-constexpr StockForm images_of(AvgForm form) {
-  return form == AvgForm::kNhwc ? StockForm::kNhwc : StockForm::kCurrent;
+constexpr StockSignature images_of(AvgPoolSignature form) {
+  return form == AvgPoolSignature::kNhwc ? StockSignature::kNhwc : StockSignature::kCurrent;
 }
-constexpr uint32_t avg_pool_output(AvgForm form) {
-  if (form == AvgForm::kNoCeilMode) return 8;
-  return form == AvgForm::kNoCeilModeNoScratch ? 7 : 9;
+constexpr uint32_t avg_pool_output(AvgPoolSignature form) {
+  if (form == AvgPoolSignature::kNoCeilMode) return 8;
+  return form == AvgPoolSignature::kNoCeilModeNoScratch ? 7 : 9;
 }
 }  // namespace
 
-template <AvgForm kForm>
+template <AvgPoolSignature kSignature>
 Status check_stock_avg_pool(const Call& call) {
   constexpr Letters kCurrent = letters(abi::PteOp::cortex_m_quantized_avg_pool2d);
   constexpr Letters kOlder = letters(abi::PteOp::cortex_m_quantized_avg_pool2d_8);
-  constexpr uint32_t y = avg_pool_output(kForm);
-  constexpr bool has_scratch = kForm != AvgForm::kNoCeilModeNoScratch;
+  constexpr uint32_t y = avg_pool_output(kSignature);
+  constexpr bool has_scratch = kSignature != AvgPoolSignature::kNoCeilModeNoScratch;
   constexpr bool has_ceil_mode = y == 9;
   if (!integers_fit(call, has_ceil_mode ? kCurrent : kOlder)) return Status::kBadParameter;
   if (has_scratch && tensor(call, y - 1).is_constant) return Status::kBadParameter;
   if (const Status s = check_lists(call, 3); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, y), images_of(kForm));
+  const Status s = check_activations(tensor(call, 0), tensor(call, y), images_of(kSignature));
   if (s != Status::kOk) return s;
-  return check_stock(bind_stock_avg_pool<kForm>(call), has_ceil_mode && integer(call, 4) != 0);
+  return check_stock(bind_stock_avg_pool<kSignature>(call), has_ceil_mode && integer(call, 4) != 0);
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_max_pool(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_max_pool2d;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   if (const Status s = check_lists(call, 4); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, 10), kForm);
+  const Status s = check_activations(tensor(call, 0), tensor(call, 10), kSignature);
   if (s != Status::kOk) return s;
   if (!is_code(integer(call, 6)) || integer(call, 6) != integer(call, 7)) {
     return Status::kBadParameter;
   }
-  return check_stock(bind_stock_max_pool<kForm>(call), integer(call, 5) != 0);
+  return check_stock(bind_stock_max_pool<kSignature>(call), integer(call, 5) != 0);
 }
 
 Status check_native_avg_pool(const Call& call) {
@@ -139,38 +139,38 @@ Status check_native_max_pool(const Call& call) {
   return check_native(call);
 }
 
-template <AvgForm kForm>
+template <AvgPoolSignature kSignature>
 Pool bind_stock_avg_pool(const Call& call) {
-  return bind_stock<images_of(kForm)>(call, avg_pool_output(kForm));
+  return bind_stock<images_of(kSignature)>(call, avg_pool_output(kSignature));
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Pool bind_stock_max_pool(const Call& call) {
-  Pool pool = bind_stock<kForm>(call, 10);
+  Pool pool = bind_stock<kSignature>(call, 10);
   for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = ints(call, 4).items[a];
   pool.min = integer(call, 8);
   pool.max = integer(call, 9);
   return pool;
 }
 
-template Status check_stock_avg_pool<AvgForm::kCurrent>(const Call&);
-template Pool bind_stock_avg_pool<AvgForm::kCurrent>(const Call&);
-template Status check_stock_avg_pool<AvgForm::kNoCeilMode>(const Call&);
-template Pool bind_stock_avg_pool<AvgForm::kNoCeilMode>(const Call&);
-template Status check_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>(const Call&);
-template Pool bind_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>(const Call&);
-template Status check_stock_avg_pool<AvgForm::kNhwc>(const Call&);
-template Pool bind_stock_avg_pool<AvgForm::kNhwc>(const Call&);
-template Status check_stock_max_pool<StockForm::kCurrent>(const Call&);
-template Pool bind_stock_max_pool<StockForm::kCurrent>(const Call&);
-template Status check_stock_max_pool<StockForm::kNhwc>(const Call&);
-template Pool bind_stock_max_pool<StockForm::kNhwc>(const Call&);
+template Status check_stock_avg_pool<AvgPoolSignature::kCurrent>(const Call&);
+template Pool bind_stock_avg_pool<AvgPoolSignature::kCurrent>(const Call&);
+template Status check_stock_avg_pool<AvgPoolSignature::kNoCeilMode>(const Call&);
+template Pool bind_stock_avg_pool<AvgPoolSignature::kNoCeilMode>(const Call&);
+template Status check_stock_avg_pool<AvgPoolSignature::kNoCeilModeNoScratch>(const Call&);
+template Pool bind_stock_avg_pool<AvgPoolSignature::kNoCeilModeNoScratch>(const Call&);
+template Status check_stock_avg_pool<AvgPoolSignature::kNhwc>(const Call&);
+template Pool bind_stock_avg_pool<AvgPoolSignature::kNhwc>(const Call&);
+template Status check_stock_max_pool<StockSignature::kCurrent>(const Call&);
+template Pool bind_stock_max_pool<StockSignature::kCurrent>(const Call&);
+template Status check_stock_max_pool<StockSignature::kNhwc>(const Call&);
+template Pool bind_stock_max_pool<StockSignature::kNhwc>(const Call&);
 
 Pool bind_native_pool(const Call& call) {
   Pool pool;
   abi::PoolParams header;
   memcpy(&header, tensor(call, 1).data, sizeof header);
-  bind_activations<StockForm::kCurrent>(tensor(call, 0), tensor(call, 2), pool);
+  bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), pool);
   pool.axis[0].kernel = header.kernel_h;
   pool.axis[1].kernel = header.kernel_w;
   pool.axis[0].stride = header.stride_h;

@@ -20,17 +20,17 @@ struct Pool {
 
 /// Signatures of the stock avg_pool2d: the inputs after the padding, in addition to three unused
 /// numbers.
-enum class AvgForm : uint8_t { kCurrent, kNoCeilMode, kNoCeilModeNoScratch, kNhwc };
+enum class AvgPoolSignature : uint8_t { kCurrent, kNoCeilMode, kNoCeilModeNoScratch, kNhwc };
 
-template <AvgForm kForm>
+template <AvgPoolSignature kSignature>
 Status check_stock_avg_pool(const Call& call);
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check_stock_max_pool(const Call& call);
 Status check_native_avg_pool(const Call& call);
 Status check_native_max_pool(const Call& call);
-template <AvgForm kForm>
+template <AvgPoolSignature kSignature>
 Pool bind_stock_avg_pool(const Call& call);
-template <StockForm kForm>
+template <StockSignature kSignature>
 Pool bind_stock_max_pool(const Call& call);
 Pool bind_native_pool(const Call& call);
 

@@ -1,14 +1,14 @@
 #include "kernels/args/recurrent.h"
 
-#include "kernels/args/wide.h"
+#include "kernels/args/requant16.h"
 
 namespace thimble::kernels {
 namespace {
 
 /// Maximum number of products of 16-bit values in a sum that requantize64 accepts.
-constexpr int64_t kWideTermsMax = (numerics::kWideSumMax - 1) / (32768 * 128);
+constexpr int64_t kWideTermsMax = (numerics::kRequantize64SumMax - 1) / (32768 * 128);
 
-const int32_t* words_of(const Call& call, const RecurrentForm& form) {
+const int32_t* words_of(const Call& call, const RecurrentSignature& form) {
   return static_cast<const int32_t*>(tensor(call, form.attributes()).data);
 }
 
@@ -23,7 +23,7 @@ bool has_sizes(const Tensor& t, int32_t a, int32_t b, int32_t c) {
   return t.rank == 3 && t.sizes[0] == a && t.sizes[1] == b && t.sizes[2] == c;
 }
 
-Status check_types(const Call& call, const RecurrentForm& form) {
+Status check_types(const Call& call, const RecurrentSignature& form) {
   const auto type_of = [&](uint32_t i) {
     if (i == form.w_ih() || i == form.w_ih() + 1) return DType::kI8;
     if (i <= 1) return tensor(call, 0).dtype;
@@ -40,7 +40,7 @@ Status check_types(const Call& call, const RecurrentForm& form) {
   return is_narrow(call) || tensor(call, 0).dtype == DType::kI16 ? Status::kOk : Status::kBadDType;
 }
 
-Status check_shapes(const Call& call, const RecurrentForm& form) {
+Status check_shapes(const Call& call, const RecurrentSignature& form) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w_hh = tensor(call, form.w_ih() + 1);
   if (x.rank != 3 || w_hh.rank != 2) return Status::kBadShape;
@@ -68,14 +68,14 @@ Status check_shapes(const Call& call, const RecurrentForm& form) {
   return fits ? Status::kOk : Status::kBadShape;
 }
 
-Status check_numbers(const Call& call, const RecurrentForm& form) {
+Status check_numbers(const Call& call, const RecurrentSignature& form) {
   const Tensor& mult = tensor(call, form.mult());
   const Tensor& shift = tensor(call, form.mult() + 1);
   if (!mult.is_constant || !shift.is_constant) return Status::kBadParameter;
   for (int32_t i = 0; i < elements(mult); ++i) {
     const int32_t m = static_cast<const int32_t*>(mult.data)[i];
     const int32_t s = static_cast<const int32_t*>(shift.data)[i];
-    if (is_narrow(call) ? !is_scale(m, s) : !is_wide_scale(m, s)) return Status::kBadParameter;
+    if (is_narrow(call) ? !is_scale(m, s) : !is_scale16(m, s)) return Status::kBadParameter;
   }
   const Status s = check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t));
   if (s != Status::kOk) return s;
@@ -88,7 +88,7 @@ Status check_numbers(const Call& call, const RecurrentForm& form) {
 
 }  // namespace
 
-Status check_recurrent(const Call& call, const RecurrentForm& form) {
+Status check_recurrent(const Call& call, const RecurrentSignature& form) {
   if (const Status s = check_types(call, form); s != Status::kOk) return s;
   if (const Status s = check_shapes(call, form); s != Status::kOk) return s;
   if (const Status s = check_numbers(call, form); s != Status::kOk) return s;
@@ -102,7 +102,7 @@ Status check_recurrent(const Call& call, const RecurrentForm& form) {
   return scratch.bytes >= wanted ? Status::kOk : Status::kScratchTooSmall;
 }
 
-Recurrent bind_recurrent(const Call& call, const RecurrentForm& form) {
+Recurrent bind_recurrent(const Call& call, const RecurrentSignature& form) {
   const auto words_at = [&](uint32_t i) {
     return static_cast<const int32_t*>(tensor(call, i).data);
   };

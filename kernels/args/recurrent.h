@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 
 /// The differences between the signatures of gru, lstm and rnn.
-struct RecurrentForm {
+struct RecurrentSignature {
   uint32_t states;  // number of operands after x
   uint32_t biases;  // number of operands after w_hh
   int32_t gates;
@@ -26,17 +26,17 @@ struct RecurrentForm {
   constexpr uint32_t scratch() const { return attributes() + 1; }
   constexpr uint32_t y() const { return scratch() + 1; }
 };
-inline constexpr RecurrentForm kGruForm{1, 2, 3, abi::kGruLanes, 8, 0, 1};
-inline constexpr RecurrentForm kLstmForm{2, 1, 4, abi::kLstmLanes, 13, 0, 2};
-inline constexpr RecurrentForm kRnnForm{1, 1, 1, abi::kRnnLanes, 6, 1, 2};
+inline constexpr RecurrentSignature kGruSignature{1, 2, 3, abi::kGruLanes, 8, 0, 1};
+inline constexpr RecurrentSignature kLstmSignature{2, 1, 4, abi::kLstmLanes, 13, 0, 2};
+inline constexpr RecurrentSignature kRnnSignature{1, 1, 1, abi::kRnnLanes, 6, 1, 2};
 
 /// Checks the operands. x and h0 must have the same type. The checks do not include the element
 /// type of the result, the states after h0, and operands that only one of the three layers has.
-Status check_recurrent(const Call& call, const RecurrentForm& form);
+Status check_recurrent(const Call& call, const RecurrentSignature& form);
 
 /// Requantizes a value to an output of the layer.
 template <class Code>
-Code leaving_code(int32_t value, int32_t mult, int32_t shift, int32_t zero_point) {
+Code requantize_output(int32_t value, int32_t mult, int32_t shift, int32_t zero_point) {
   constexpr int32_t kLimit = 1 << (8 * sizeof(Code) - 1);
   const int32_t scaled = numerics::requantize(value, mult, shift);
   return static_cast<Code>(
@@ -79,9 +79,9 @@ struct Recurrent {
   }
   template <class Code>
   Code output(int32_t value) const {
-    return leaving_code<Code>(value, h_mult, h_shift, h_zp);
+    return requantize_output<Code>(value, h_mult, h_shift, h_zp);
   }
 };
-Recurrent bind_recurrent(const Call& call, const RecurrentForm& form);
+Recurrent bind_recurrent(const Call& call, const RecurrentSignature& form);
 
 }  // namespace thimble::kernels

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
 
@@ -21,16 +21,16 @@ int64_t reduced_count(const Tensor& x, uint32_t mask);
 /// its group in x (offset 1). `reduced` visits the elements of a group (offset 1, relative to the
 /// first).
 struct Reduction {
-  Walk kept, reduced;
+  StrideIterator kept, reduced;
 
   Reduction(const Tensor& x, const Tensor& y, uint32_t mask);
 };
 
 /// Calls each(first element, count, step) for all runs of one group.
 template <class T, class Each>
-void for_each_run(Walk& reduced, const T* x, Each each) {
+void for_each_run(StrideIterator& reduced, const T* x, Each each) {
   do {
-    const Walk::Axis& row = reduced.row();
+    const StrideIterator::Axis& row = reduced.row();
     each(x + reduced.offset[1], row.extent, row.step[1]);
   } while (reduced.next());
 }
@@ -38,9 +38,9 @@ void for_each_run(Walk& reduced, const T* x, Each each) {
 /// Calls each(position in y, first element of the group) for all elements of y.
 template <class T, class Each>
 void for_each_result(Reduction& reduction, const T* x, Each each) {
-  Walk& kept = reduction.kept;
+  StrideIterator& kept = reduction.kept;
   do {
-    const Walk::Axis& row = kept.row();
+    const StrideIterator::Axis& row = kept.row();
     for (int32_t i = 0; i < row.extent; ++i) {
       each(kept.offset[0] + i * row.step[0], x + kept.offset[1] + i * row.step[1]);
     }

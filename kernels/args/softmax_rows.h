@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/args/nest.h"
+#include "kernels/args/loop_nest.h"
 #include "numerics/softmax.h"
 
 namespace thimble::kernels {

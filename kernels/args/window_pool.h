@@ -10,11 +10,11 @@ namespace thimble::kernels {
 /// Checks the operands of avg_window and max_window: x, WindowGeometry, y.
 Status check_window_pool(const Call& call);
 
-struct Span {
+struct TapRange {
   int32_t first, count;  // taps inside the image; check_window_pool() ensures at least one
 };
 
-inline Span span_of(int32_t at, int32_t kernel, int32_t stride, int32_t pad, int32_t in) {
+inline TapRange taps_inside(int32_t at, int32_t kernel, int32_t stride, int32_t pad, int32_t in) {
   const int32_t origin = at * stride - pad;
   const int32_t first = origin < 0 ? 0 : origin;
   const int32_t end = origin + kernel < in ? origin + kernel : in;
@@ -35,9 +35,9 @@ void for_each_window(void* const* operands, Pixel pixel) {
   auto* y = static_cast<int8_t*>(operands[2]);
   const int32_t row_step = g.in_w * g.in_c;
   for (int32_t oy = 0; oy < g.out_h; ++oy) {
-    const Span down = span_of(oy, g.kernel_h, g.stride_h, g.pad_top, g.in_h);
+    const TapRange down = taps_inside(oy, g.kernel_h, g.stride_h, g.pad_top, g.in_h);
     for (int32_t ox = 0; ox < g.out_w; ++ox) {
-      const Span across = span_of(ox, g.kernel_w, g.stride_w, g.pad_left, g.in_w);
+      const TapRange across = taps_inside(ox, g.kernel_w, g.stride_w, g.pad_left, g.in_w);
       const Window window = {x + down.first * row_step + across.first * g.in_c,
                              static_cast<uint32_t>(down.count), static_cast<uint32_t>(across.count),
                              static_cast<uint32_t>(row_step), g.in_c};

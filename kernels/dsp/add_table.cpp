@@ -9,7 +9,7 @@
 
 #include "kernels/args/add_table.h"
 #include "kernels/args/flat.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -89,7 +89,7 @@ void run(void* const* operands) {
     const auto* a = static_cast<const uint8_t*>(operands[0]) + a_offset;
     const auto* b = static_cast<const uint8_t*>(operands[1]) + b_offset;
     uint32_t fast = 0;
-    if (runs && whole_words(y, 0)) fast = row.count & ~uint32_t{3};
+    if (runs && is_word_aligned(y, 0)) fast = row.count & ~uint32_t{3};
     if (fast != 0) add_fours(p, fours, a, b, reinterpret_cast<uint8_t*>(y), fast);
     row.add<RoundingProduct>(result, a + fast, b + fast, y + fast, row.count - fast);
     y += row.count;

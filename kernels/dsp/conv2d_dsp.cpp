@@ -9,7 +9,7 @@
 #if THIMBLE_HAS_DSP
 
 #include "kernels/args/conv_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/dsp/conv_blocks.h"
 
@@ -22,7 +22,7 @@ using dsp::ConvBlock;
 constexpr int kPixels = 3;
 
 /// First row and column of the window of an output pixel; they may be in the padding.
-struct Place {
+struct WindowOrigin {
   int32_t row, column;
 };
 
@@ -45,7 +45,7 @@ int32_t offset(const Conv& conv, int32_t row, int32_t column) {
 }
 
 // Widens a row of taps of all three pixels and returns the end of the written columns.
-uint32_t* widen_row(const Conv& conv, const Place (&places)[kPixels], int32_t ky, bool whole,
+uint32_t* widen_row(const Conv& conv, const WindowOrigin (&places)[kPixels], int32_t ky, bool whole,
                     uint32_t* to) {
   const WindowGeometry& g = conv.g;
   bool rows[kPixels];
@@ -73,10 +73,10 @@ uint32_t* widen_row(const Conv& conv, const Place (&places)[kPixels], int32_t ky
   return to;
 }
 
-void widen_taps(const Conv& conv, const Place (&places)[kPixels]) {
+void widen_taps(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
   const WindowGeometry& g = conv.g;
   bool whole = g.dilation_w == 1;
-  for (const Place& place : places) {
+  for (const WindowOrigin& place : places) {
     whole = whole && place.column >= 0 && place.column + g.kernel_w <= g.in_w;
   }
   uint32_t* to = conv.columns;
@@ -98,7 +98,7 @@ int8_t* copy_taps(const Conv& conv, int32_t row, int32_t column, int8_t* to) {
 }
 
 // Copies a window to contiguous memory. Used if a tap is not a multiple of 4 bytes.
-void copy_window(const Conv& conv, const Place& place, int8_t* to) {
+void copy_window(const Conv& conv, const WindowOrigin& place, int8_t* to) {
   const WindowGeometry& g = conv.g;
   const int32_t last_row = place.row + (g.kernel_h - 1) * g.dilation_h;
   const int32_t last_column = place.column + g.kernel_w - 1;
@@ -114,10 +114,10 @@ void copy_window(const Conv& conv, const Place& place, int8_t* to) {
   }
 }
 
-void widen(const Conv& conv, const Place (&places)[kPixels]) {
+void widen(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
   if (conv.g.in_c % 4 == 0) return widen_taps(conv, places);
   int8_t* codes = conv.codes;
-  for (const Place& place : places) {
+  for (const WindowOrigin& place : places) {
     copy_window(conv, place, codes);
     codes += conv.depth;
   }
@@ -145,7 +145,7 @@ void channels(const Conv& conv, ConvBlock& block, int8_t* y, int pixels) {
   }
 }
 
-void make(const Conv& conv, int32_t pixels, int8_t* y) {
+void compute_pixels(const Conv& conv, int32_t pixels, int8_t* y) {
   ConvBlock block = {};
   block.zero_point = conv.g.y_zero_point;
   block.columns = conv.columns;
@@ -168,7 +168,7 @@ void run_pointwise(const Conv& conv, int8_t* y) {
     const int8_t* const second = pixels > 1 ? x + in_c : x;
     const int8_t* const third = pixels > 2 ? second + in_c : x;
     thimble_dsp_widen3(x, second, third, conv.columns, in_c);
-    make(conv, pixels, y);
+    compute_pixels(conv, pixels, y);
     x += kPixels * in_c;
     y += kPixels * conv.g.out_c;
   }
@@ -177,10 +177,10 @@ void run_pointwise(const Conv& conv, int8_t* y) {
 void run_windows(const Conv& conv, int8_t* y) {
   const WindowGeometry& g = conv.g;
   const int32_t end = g.out_w * g.stride_w - g.pad_left;
-  Place next = {-g.pad_top, -g.pad_left};
+  WindowOrigin next = {-g.pad_top, -g.pad_left};
   for (int32_t left = g.out_h * g.out_w; left > 0; left -= kPixels) {
     const int32_t pixels = left < kPixels ? left : kPixels;
-    Place places[kPixels];
+    WindowOrigin places[kPixels];
     for (int32_t p = 0; p < kPixels; ++p) {
       places[p] = p < pixels ? next : places[0];
       next.column += g.stride_w;
@@ -189,7 +189,7 @@ void run_windows(const Conv& conv, int8_t* y) {
       next.row += g.stride_h;
     }
     widen(conv, places);
-    make(conv, pixels, y);
+    compute_pixels(conv, pixels, y);
     y += kPixels * g.out_c;
   }
 }

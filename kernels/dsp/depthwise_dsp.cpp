@@ -10,7 +10,7 @@
 #if THIMBLE_HAS_DSP
 
 #include "kernels/args/conv_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/dsp/depthwise_block.h"
 

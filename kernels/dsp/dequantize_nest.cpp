@@ -4,9 +4,9 @@
 
 #if THIMBLE_HAS_DSP
 
-#include "kernels/args/edge_nest.h"
-#include "kernels/define.h"
-#include "numerics/float_codes.h"
+#include "kernels/args/quantize_nest.h"
+#include "kernels/define_kernel.h"
+#include "numerics/float_quantize.h"
 
 namespace thimble::kernels {
 namespace {
@@ -31,7 +31,7 @@ struct Scaled {
 #endif
 
 void run(void* const* operands) {
-  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
   auto* const y = static_cast<uint32_t*>(operands[2]);
   const Scaled scaled(p.factor);
   if (p.code_bytes == 2) {

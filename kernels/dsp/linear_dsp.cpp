@@ -5,7 +5,7 @@
 #if THIMBLE_HAS_DSP
 
 #include "kernels/args/linear_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/dsp/linear_block.h"
 

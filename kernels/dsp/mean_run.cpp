@@ -3,7 +3,7 @@
 
 #include "kernels/args/mean_run.h"
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/isa.h"
 

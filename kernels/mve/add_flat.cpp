@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "kernels/args/add_flat.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -8,7 +8,7 @@
 #include <arm_mve.h>
 
 #include "kernels/args/window_pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/column_sums.h"
 
 namespace thimble::kernels {

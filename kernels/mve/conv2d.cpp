@@ -11,7 +11,7 @@
 
 #if THIMBLE_HAS_MVE
 #include "kernels/args/matmul_mve.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/copy.h"
 #include "kernels/mve/gather.h"
 #include "kernels/mve/matmul_layer.h"
@@ -41,14 +41,14 @@ class Convolution {
 
   void run() {
     uint32_t pixel = 0;
-    if (form_ == Form::kPixels && (stride_h_ | stride_w_) == 1) {
+    if (window_source_ == WindowSource::kPixels && (stride_h_ | stride_w_) == 1) {
       pixel = layer_.multiply_many(x_, y_, pixels_);
     }
     const uint32_t oy = pixel / static_cast<uint32_t>(out_w_);
     ox_ = static_cast<int32_t>(pixel) - static_cast<int32_t>(oy) * out_w_;
     top_ = static_cast<int32_t>(oy) * stride_h_ - pad_top_;
     left_ = ox_ * stride_w_ - pad_left_;
-    if (form_ == Form::kRows) {
+    if (window_source_ == WindowSource::kRows) {
       run_rows();
     } else {
       run_pixels(y_ + pixel * layer_.channels(), pixels_ - pixel);
@@ -56,7 +56,7 @@ class Convolution {
   }
 
  private:
-  enum class Form : uint8_t {
+  enum class WindowSource : uint8_t {
     kPixels,  // windows of one pixel, read from the image
     kRows,    // windows of rows that are read from the image
     kGathered,
@@ -89,12 +89,12 @@ class Convolution {
     pixels_end_ = in_c_ >= kLanes ? x_bytes : x_bytes - kLanes;
     top_inside_ = starts_inside(in_h_, kernel_h_, dilation_h_);
     left_inside_ = starts_inside(in_w_, kernel_w_, dilation_w_);
-    if (writes_over_unread(x_bytes, g.out_h)) return;
+    if (overwrites_unread_input(x_bytes, g.out_h)) return;
     if ((kernel_h_ | kernel_w_) == 1) {
-      form_ = Form::kPixels;
+      window_source_ = WindowSource::kPixels;
     } else if ((dilation_h_ | dilation_w_) == 1 && row_bytes_ % kLanes == 0 &&
                kernel_h_ <= static_cast<int32_t>(mve::kWindowRowsMax)) {
-      form_ = Form::kRows;
+      window_source_ = WindowSource::kRows;
       mve::fill(zero_row(), zero_, static_cast<uint32_t>(row_bytes_));
     }
   }
@@ -108,7 +108,7 @@ class Convolution {
   /// Returns true if a block's results, which may extend two pixels into the next row, could
   /// overwrite data that this block or a later block reads. It suffices to test the first and last
   /// pixels or rows, and the first row after the padding.
-  bool writes_over_unread(int32_t x_bytes, int32_t out_h) const {
+  bool overwrites_unread_input(int32_t x_bytes, int32_t out_h) const {
     const auto pixel = static_cast<int32_t>(layer_.channels());
     const auto y_bytes = static_cast<int32_t>(pixels_) * pixel;
     if (y_ + y_bytes <= x_ || x_ + x_bytes <= y_) return false;
@@ -163,10 +163,10 @@ class Convolution {
   void run_rows() {
     mve::WindowBlock block;
     layer_.begin(&block);
-    const uint32_t sixteens = static_cast<uint32_t>(row_bytes_) / kLanes;
-    for (int32_t ky = 0; ky < kernel_h_; ++ky) block.rows[ky].sixteens = sixteens;
-    block.rows[0].sixteens = sixteens - 1;
-    block.rows[kernel_h_].sixteens = 0;
+    const uint32_t depth_vectors = static_cast<uint32_t>(row_bytes_) / kLanes;
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) block.rows[ky].depth_vectors = depth_vectors;
+    block.rows[0].depth_vectors = depth_vectors - 1;
+    block.rows[kernel_h_].depth_vectors = 0;
     int8_t* y = y_;
     for (uint32_t pixel = 0; pixel < pixels_; pixel += kBlockPixels) {
       const uint32_t count = pixels_ - pixel;
@@ -229,7 +229,7 @@ class Convolution {
 
   /// Returns the window of the current pixel in contiguous memory.
   const int8_t* window(int8_t* to) const {
-    if (form_ == Form::kPixels) {
+    if (window_source_ == WindowSource::kPixels) {
       const int32_t at = (top_ * in_w_ + left_) * in_c_;
       if (at <= pixels_end_) return x_ + at;
     }
@@ -278,7 +278,7 @@ class Convolution {
   const uint32_t pixels_;
   int32_t pixels_end_ = 0;                     // last offset at which 16 bytes may be read
   uint32_t top_inside_ = 0, left_inside_ = 0;  // windows with a smaller start have no padding
-  Form form_ = Form::kGathered;
+  WindowSource window_source_ = WindowSource::kGathered;
   int32_t ox_ = 0, top_ = 0, left_ = 0;  // column of the current pixel; start of its window
   mve::MatmulLayer layer_;
 };

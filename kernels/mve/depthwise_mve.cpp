@@ -9,7 +9,7 @@
 
 #include "kernels/args/depthwise_mve.h"
 #include "kernels/args/packed.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/depthwise_loops.h"
 
 namespace thimble::kernels {
@@ -124,7 +124,7 @@ class NineTaps : Depthwise {
   void set_half(const uint8_t* block) {
     const DepthwiseBlock at(g_);
     for (uint32_t lane = 0; lane < 8; ++lane) {
-      const uint32_t place = abi::depthwise_place(lane);
+      const uint32_t place = abi::depthwise_lane_position(lane);
       const uint32_t i = (lane & 1) * 4 + lane / 2;
       memcpy(&run_.half[0][i], block + 4 * place, sizeof(int32_t));
       memcpy(&run_.half[1][i], block + static_cast<uint32_t>(at.mults()) + 4 * place,

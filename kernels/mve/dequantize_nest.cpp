@@ -4,9 +4,9 @@
 
 #if THIMBLE_HAS_MVE
 
-#include "kernels/args/edge_nest.h"
-#include "kernels/define.h"
-#include "kernels/mve/nest.h"
+#include "kernels/args/quantize_nest.h"
+#include "kernels/define_kernel.h"
+#include "kernels/mve/loop_nest.h"
 
 namespace thimble::kernels {
 namespace {
@@ -19,8 +19,8 @@ int32x4_t four(const int16_t* x, uint32x4_t places, mve_pred16_t lanes) {
 }
 
 template <class Code>
-void run_codes(const abi::EdgeNest& p, const Code* codes, float* reals) {
-  const abi::Nest nest = mve::with_longest_row(p.nest);
+void run_codes(const abi::QuantizeNestParams& p, const Code* codes, float* reals) {
+  const abi::LoopNest nest = mve::with_longest_row(p.nest);
   const uint32_t y_step = nest.step[0][mve::kRow];
   const uint32_t x_step = nest.step[1][mve::kRow];
   const uint32x4_t y_places = mve::steps_of(4 * y_step);
@@ -41,7 +41,7 @@ void run_codes(const abi::EdgeNest& p, const Code* codes, float* reals) {
 }
 
 void run(void* const* operands) {
-  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
   auto* const y = static_cast<float*>(operands[2]);
   if (p.code_bytes == 2) {
     run_codes(p, static_cast<const int16_t*>(operands[0]), y);

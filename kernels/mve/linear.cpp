@@ -5,7 +5,7 @@
 
 #if THIMBLE_HAS_MVE
 #include "kernels/args/matmul_mve.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/matmul_layer.h"
 
 namespace thimble::kernels {

@@ -11,7 +11,7 @@
 #include <arm_mve.h>
 
 #include "kernels/args/matmul.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -105,20 +105,20 @@ void run(const Call& call) {
   const int32_t columns = size_at(y, 1);
   const Product product(matmul_attributes(call), depth, columns);
   const int32_t rows = size_at(y, 2);
-  Walk walk = matmul_batches(a, b, y);
+  StrideIterator iterator = matmul_batches(a, b, y);
   do {
-    const Walk::Axis& batches = walk.row();
+    const StrideIterator::Axis& batches = iterator.row();
     for (int32_t i = 0; i < batches.extent; ++i) {
-      const int8_t* a_row = codes(a) + walk.offset[1] + i * batches.step[1];
-      const int8_t* const matrix = codes(b) + walk.offset[2] + i * batches.step[2];
-      int8_t* y_row = mutable_codes(y) + walk.offset[0] + i * batches.step[0];
+      const int8_t* a_row = codes(a) + iterator.offset[1] + i * batches.step[1];
+      const int8_t* const matrix = codes(b) + iterator.offset[2] + i * batches.step[2];
+      int8_t* y_row = mutable_codes(y) + iterator.offset[0] + i * batches.step[0];
       for (int32_t m = 0; m < rows; ++m) {
         product.row(a_row, matrix, y_row);
         a_row += depth;
         y_row += columns;
       }
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace

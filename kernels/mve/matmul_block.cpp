@@ -73,7 +73,7 @@
   instruction " q4, q4, " operand "\n" \
   instruction " q5, q5, " operand "\n"
 
-// Requantizes: r0 r1 r2 y, r3 zero point of y, r4 halves_down (mve/requant.h).
+// Requantizes: r0 r1 r2 y, r3 zero point of y, r4 negative_rounding_correction (mve/requant.h).
 #define THIMBLE_FINISH \
   "vldrw.32 q0, [r7], #16\n" \
   THIMBLE_THREE("vadd.i32", "q0") \

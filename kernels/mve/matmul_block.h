@@ -16,7 +16,7 @@ struct PixelBlocks {
   uint32_t depth_rest;  // depth beyond 16, or 0
   int8_t* y[3];
   int32_t y_zero_point;
-  int32_t halves_down;  // mve/requant.h: 0 or 1
+  int32_t negative_rounding_correction;  // mve/requant.h: 0 or 1
   const void* quads_end;
   const void* weights;  // of the first quad
   const void* quads;    // abi::MatmulQuad
@@ -32,7 +32,7 @@ void multiply_pixels(PixelBlocks* blocks);
 /// One row of the windows of three pixels; all three have the same size.
 struct WindowRow {
   const int8_t* x[3];
-  uint32_t sixteens;
+  uint32_t depth_vectors;
 };
 inline constexpr uint32_t kWindowRowsMax = 7;
 
@@ -41,7 +41,7 @@ inline constexpr uint32_t kWindowRowsMax = 7;
 struct WindowBlock {
   int8_t* y[3];
   int32_t y_zero_point;
-  int32_t halves_down;
+  int32_t negative_rounding_correction;
   const void* quads_end;
   const void* weights;
   const void* quads;

@@ -29,7 +29,8 @@ void MatmulLayer::set_quads(Block* block, uint32_t first, uint32_t end) const {
 template <class Block>
 void MatmulLayer::begin_any(Block* block) const {
   block->y_zero_point = bounds_.y_zero_point;
-  block->halves_down = halves_down(bounds_.y_zero_point, bounds_.min);
+  block->negative_rounding_correction =
+      negative_rounding_correction(bounds_.y_zero_point, bounds_.min);
   block->min = bounds_.min;
   block->max = bounds_.max;
   set_quads(block, 0, channels_ / 4);
@@ -92,12 +93,13 @@ void MatmulLayer::multiply_one(const int8_t* x, int8_t* y) const {
   row.quads = quads_;
   row.y = y;
   row.y_zero_point = bounds_.y_zero_point;
-  row.halves_down = halves_down(bounds_.y_zero_point, bounds_.min);
-  row.eights_end = quads_ + channels_ / 8 * 2;
+  row.negative_rounding_correction =
+      negative_rounding_correction(bounds_.y_zero_point, bounds_.min);
+  row.eight_channels_end = quads_ + channels_ / 8 * 2;
   row.pair_bytes = 2 * abi::matmul_padded(depth_);
   row.x = x;
-  row.sixteens = depth_ / kLanes;
-  row.part = depth_ % kLanes;
+  row.depth_vectors = depth_ / kLanes;
+  row.depth_tail = depth_ % kLanes;
   row.weights = weights_;
   row.min = bounds_.min;
   row.max = bounds_.max;

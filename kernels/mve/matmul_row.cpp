@@ -101,7 +101,7 @@
   "letp lr, 13b\n" \
   "14:\n"
 
-// Requantizes four sums: r3 quads, r5 zero point of y, r6 halves_down (mve/requant.h).
+// Requantizes four sums: r3 quads, r5 zero point of y, r6 negative_rounding_correction (mve/requant.h).
 #define THIMBLE_QUAD(sums) \
   "vldrw.32 q2, [r3], #16\n" \
   "vadd.i32 " sums ", " sums ", q2\n" \
@@ -117,7 +117,7 @@
 namespace thimble::kernels::mve {
 
 static_assert(offsetof(RowBlocks, x) == 24);
-static_assert(offsetof(RowBlocks, part) == 32);
+static_assert(offsetof(RowBlocks, depth_tail) == 32);
 static_assert(offsetof(RowBlocks, weights) == 36);
 static_assert(offsetof(RowBlocks, min) == 40);
 static_assert(offsetof(RowBlocks, depth) == 48);

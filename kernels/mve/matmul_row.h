@@ -14,12 +14,12 @@ struct RowBlocks {
   const void* quads;  // abi::MatmulQuad
   int8_t* y;
   int32_t y_zero_point;
-  int32_t halves_down;     // mve/requant.h: 0 or 1
-  const void* eights_end;  // end of the last group of two quads
-  uint32_t pair_bytes;     // distance between pairs of channels: 2 * padded depth
+  int32_t negative_rounding_correction;  // mve/requant.h: 0 or 1
+  const void* eight_channels_end;        // end of the last group of two quads
+  uint32_t pair_bytes;                   // distance between pairs of channels: 2 * padded depth
   const int8_t* x;
-  uint32_t sixteens;  // depth / 16
-  uint32_t part;      // depth % 16
+  uint32_t depth_vectors;  // depth / 16
+  uint32_t depth_tail;     // depth % 16
   const void* weights;
   int32_t min, max;
   uint32_t depth;

@@ -7,7 +7,7 @@
 #include <arm_mve.h>
 
 #include "kernels/args/window_pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -4,9 +4,9 @@
 
 #if THIMBLE_HAS_MVE
 
+#include "kernels/args/loop_nest.h"
 #include "kernels/args/mean_run.h"
-#include "kernels/args/nest.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/column_sums.h"
 
 namespace thimble::kernels {

@@ -7,9 +7,9 @@
 #if THIMBLE_HAS_MVE
 
 #include "kernels/args/move_nest.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/mve/copy.h"
-#include "kernels/mve/nest.h"
+#include "kernels/mve/loop_nest.h"
 
 namespace thimble::kernels {
 namespace {
@@ -27,13 +27,13 @@ void fill(const abi::Move& p, uint8_t* y) {
   }
 }
 
-void copy_rows(const abi::Move& p, const abi::Nest& nest, int8_t* y, const int8_t* x) {
+void copy_rows(const abi::Move& p, const abi::LoopNest& nest, int8_t* y, const int8_t* x) {
   const uint32_t bytes = nest.extent[mve::kRow] * p.element_bytes;
   for_each_row(nest, [&](uint32_t to, uint32_t from) { mve::copy(y + to, x + from, bytes); });
 }
 
 /// Requires that one step of the row is 1 and the other one is at most kStepMax8.
-void spread_bytes(const abi::Nest& nest, uint8_t* y, const uint8_t* x) {
+void copy_strided_bytes(const abi::LoopNest& nest, uint8_t* y, const uint8_t* x) {
   const uint32_t to_step = nest.step[0][mve::kRow];
   const uint32_t from_step = nest.step[1][mve::kRow];
   const uint32_t count = nest.extent[mve::kRow];
@@ -82,7 +82,7 @@ void run(void* const* operands) {
               reinterpret_cast<const int8_t*>(x) + p.offset[1]);
     return;
   }
-  const abi::Nest nest = mve::with_longest_row(p.nest);
+  const abi::LoopNest nest = mve::with_longest_row(p.nest);
   const uint32_t to = nest.step[0][mve::kRow];
   const uint32_t from = nest.step[1][mve::kRow];
   const bool one = to == 1 || from == 1;
@@ -91,7 +91,7 @@ void run(void* const* operands) {
     return;
   }
   fill(p, y);
-  spread_bytes(nest, y + p.offset[0], x + p.offset[1]);
+  copy_strided_bytes(nest, y + p.offset[0], x + p.offset[1]);
 }
 
 }  // namespace

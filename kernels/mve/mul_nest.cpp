@@ -6,8 +6,8 @@
 #if THIMBLE_HAS_MVE
 
 #include "kernels/args/binary_nest.h"
-#include "kernels/define.h"
-#include "kernels/mve/nest.h"
+#include "kernels/define_kernel.h"
+#include "kernels/mve/loop_nest.h"
 
 namespace thimble::kernels {
 namespace {

@@ -6,16 +6,16 @@
 
 #if THIMBLE_HAS_MVE
 
-#include "kernels/args/edge_nest.h"
-#include "kernels/define.h"
-#include "kernels/mve/nest.h"
+#include "kernels/args/quantize_nest.h"
+#include "kernels/define_kernel.h"
+#include "kernels/mve/loop_nest.h"
 
 namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
-  const abi::Nest nest = mve::with_longest_row(p.nest);
+  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::LoopNest nest = mve::with_longest_row(p.nest);
   const float factor = p.factor;
   const int32x4_t zero_point = vdupq_n_s32(p.zero_point);
   const int32x4_t low = vdupq_n_s32(-128);

@@ -3,7 +3,7 @@
 // Operands: x, table int8[256], y. In place: y may be x.
 
 #include "kernels/args/operands.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

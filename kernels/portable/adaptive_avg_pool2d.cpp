@@ -3,8 +3,8 @@
 
 #include "kernels/args/adaptive.h"
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -53,9 +53,9 @@ void pool(const Call& call) {
   Code* y = static_cast<Code*>(tensor(call, 2).data);
   for (int32_t n = 0; n < x.sizes[0]; ++n) {
     for (int32_t oy = 0; oy < down.out; ++oy) {
-      const Span rows = down.span(oy);
+      const InputRange rows = down.input_range(oy);
       for (int32_t ox = 0; ox < across.out; ++ox) {
-        const Span columns = across.span(ox);
+        const InputRange columns = across.input_range(ox);
         const int32_t start = ((n * down.in + rows.first) * across.in + columns.first) * channels;
         const Patch<Code> patch = {image + start, rows.last - rows.first,
                                    columns.last - columns.first, across.in * channels, channels};

@@ -3,7 +3,7 @@
 // the output.
 
 #include "kernels/args/adaptive.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -27,9 +27,9 @@ void pool(const Call& call) {
   Code* y = static_cast<Code*>(tensor(call, 2).data);
   for (int32_t n = 0; n < x.sizes[0]; ++n) {
     for (int32_t oy = 0; oy < down.out; ++oy) {
-      const Span rows = down.span(oy);
+      const InputRange rows = down.input_range(oy);
       for (int32_t ox = 0; ox < across.out; ++ox) {
-        const Span columns = across.span(ox);
+        const InputRange columns = across.input_range(ox);
         for (int32_t c = 0; c < channels; ++c) y[c] = kLowest;
         for (int32_t row = rows.first; row < rows.last; ++row) {
           for (int32_t column = columns.first; column < columns.last; ++column) {

@@ -1,6 +1,6 @@
 #include "kernels/args/add_flat.h"
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "numerics/fixed_point.h"
 
 namespace thimble::kernels {

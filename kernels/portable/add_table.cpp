@@ -1,12 +1,12 @@
 // thimble::add_table: sum or difference of int8 tensors, where each operand is scaled by a table;
-// formula: docs/numerics.md, "Addition"; constant: abi/packed_rows.h.
+// formula: docs/numerics.md, "Addition"; constant: abi/packed_ops.h.
 //
 // Operands: a, b, AddTable constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.
 
 #include "kernels/args/add_table.h"
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -34,7 +34,7 @@ void run_type(const Call& call) {
   attributes.word();
   const int32_t flip = -attributes.word();  // XOR with -1 reverses the order of the elements
   Reduction reduction(x, y, mask);
-  const Walk::Axis& row = reduction.reduced.row();
+  const StrideIterator::Axis& row = reduction.reduced.row();
   for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
     int32_t best = from[0] ^ flip;
     int32_t position = 0;

@@ -5,8 +5,8 @@
 // Operands: a, b, [alpha,] y; where: condition, a, b, y. In place: y may be an operand that has its
 // shape and dim_order.
 
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/args/broadcast_pair.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -14,37 +14,37 @@ namespace {
 /// The element types of the operands (From) and of y (To) may differ.
 template <class From, class To, class Function>
 void combine(const Tensor& a, const Tensor& b, const Tensor& y, Function f) {
-  Walk walk = spread(y, a, b);
+  StrideIterator iterator = broadcast_pair(y, a, b);
   do {
-    const Walk::Axis& row = walk.row();
-    const From* from_a = static_cast<const From*>(a.data) + walk.offset[1];
-    const From* from_b = static_cast<const From*>(b.data) + walk.offset[2];
-    To* to = static_cast<To*>(y.data) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const From* from_a = static_cast<const From*>(a.data) + iterator.offset[1];
+    const From* from_b = static_cast<const From*>(b.data) + iterator.offset[2];
+    To* to = static_cast<To*>(y.data) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       to[i * row.step[0]] = static_cast<To>(f(from_a[i * row.step[1]], from_b[i * row.step[2]]));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 /// Combines a tensor and a number; b has the element type of a.
 template <class From, class To, class Function>
 void combine(const Tensor& a, From b, const Tensor& y, Function f) {
-  Walk walk = spread(y, a, a);
+  StrideIterator iterator = broadcast_pair(y, a, a);
   do {
-    const Walk::Axis& row = walk.row();
-    const From* from = static_cast<const From*>(a.data) + walk.offset[1];
-    To* to = static_cast<To*>(y.data) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const From* from = static_cast<const From*>(a.data) + iterator.offset[1];
+    To* to = static_cast<To*>(y.data) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       to[i * row.step[0]] = static_cast<To>(f(from[i * row.step[1]], b));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 Status check_types(const Tensor& a, const Tensor& b, const Tensor& y, DType from, DType to) {
   if (const Status s = check_tensor(a, from); s != Status::kOk) return s;
   if (const Status s = check_tensor(b, from); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
-  return check_spread(a, b, y);
+  return check_broadcast_pair(a, b, y);
 }
 /// Returns true if the argument is a number, not the NaN that represents None.
 bool is_present(const Call& call, uint32_t i) {
@@ -170,15 +170,15 @@ void run_compared_with_number(const Call& call) {
   const Tensor& a = tensor(call, 0);
   const auto b = number(call, 1);
   if (a.dtype == DType::kI8) {
-    Walk walk = spread(tensor(call, 2), a, a);
+    StrideIterator iterator = broadcast_pair(tensor(call, 2), a, a);
     do {
-      const Walk::Axis& row = walk.row();
-      const int8_t* from = codes(a) + walk.offset[1];
-      uint8_t* to = static_cast<uint8_t*>(tensor(call, 2).data) + walk.offset[0];
+      const StrideIterator::Axis& row = iterator.row();
+      const int8_t* from = codes(a) + iterator.offset[1];
+      uint8_t* to = static_cast<uint8_t*>(tensor(call, 2).data) + iterator.offset[0];
       for (int32_t i = 0; i < row.extent; ++i) {
         to[i * row.step[0]] = holds<kRelation>(static_cast<float>(from[i * row.step[1]]), b);
       }
-    } while (walk.next());
+    } while (iterator.next());
     return;
   }
   combine<float, uint8_t>(a, b, tensor(call, 2), holds<kRelation, float>);
@@ -227,18 +227,19 @@ Status check_where(const Call& call) {
 /// Sets y = x where the condition equals `wanted`; other elements of y do not change.
 void choose(const Tensor& condition, const Tensor& x, const Tensor& y, bool wanted) {
   const auto element = static_cast<int32_t>(element_bytes(y.dtype));
-  Walk walk = spread(y, condition, x);
+  StrideIterator iterator = broadcast_pair(y, condition, x);
   do {
-    const Walk::Axis& row = walk.row();
-    const uint8_t* test = static_cast<const uint8_t*>(condition.data) + walk.offset[1];
+    const StrideIterator::Axis& row = iterator.row();
+    const uint8_t* test = static_cast<const uint8_t*>(condition.data) + iterator.offset[1];
     for (int32_t i = 0; i < row.extent; ++i) {
       if ((test[i * row.step[1]] != 0) != wanted) continue;
       const uint8_t* from =
-          static_cast<const uint8_t*>(x.data) + (walk.offset[2] + i * row.step[2]) * element;
-      uint8_t* to = static_cast<uint8_t*>(y.data) + (walk.offset[0] + i * row.step[0]) * element;
+          static_cast<const uint8_t*>(x.data) + (iterator.offset[2] + i * row.step[2]) * element;
+      uint8_t* to =
+          static_cast<uint8_t*>(y.data) + (iterator.offset[0] + i * row.step[0]) * element;
       for (int32_t byte = 0; byte < element; ++byte) to[byte] = from[byte];
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 void run_where(const Call& call) {
   choose(tensor(call, 0), tensor(call, 1), tensor(call, 3), true);

@@ -1,9 +1,9 @@
 // Operators of ExecuTorch files that fill, pad, index, upsample or convert tensors: constants,
 // padding, rows by index, nearest neighbours, type conversion.
 
+#include "kernels/args/broadcast_pair.h"
 #include "kernels/args/move.h"
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -215,7 +215,7 @@ void run_index_select(const Call& call) {
   slice.element = static_cast<int32_t>(element_bytes(x.dtype));
   for (uint32_t p = 0; p < y.rank; ++p) {
     const uint32_t d = y.dim_order[p];
-    if (d != along) slice.walk.push(y.sizes[d], to[d], from[d]);
+    if (d != along) slice.iterator.push(y.sizes[d], to[d], from[d]);
   }
   for (int32_t i = 0; i < y.sizes[along]; ++i) {
     Move move = slice;
@@ -268,8 +268,8 @@ void run_upsample(const Call& call) {
     for (int32_t w = 0; w < y.sizes[3]; ++w) {
       Move move;
       move.element = static_cast<int32_t>(element_bytes(x.dtype));
-      move.walk.push(x.sizes[0], to[0], from[0]);
-      move.walk.push(x.sizes[1], to[1], from[1]);
+      move.iterator.push(x.sizes[0], to[0], from[0]);
+      move.iterator.push(x.sizes[1], to[1], from[1]);
       move.to = static_cast<uint8_t*>(y.data) + h * to[2] + w * to[3];
       move.from =
           static_cast<const uint8_t*>(x.data) + source(h, 0) * from[2] + source(w, 1) * from[3];
@@ -299,15 +299,15 @@ Status check_to_copy(const Call& call) {
 
 template <class From>
 void convert(const Tensor& x, const Tensor& y) {
-  Walk walk = spread(y, x, x);
+  StrideIterator iterator = broadcast_pair(y, x, x);
   do {
-    const Walk::Axis& row = walk.row();
-    const From* from = static_cast<const From*>(x.data) + walk.offset[1];
-    float* to = mutable_floats(y) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const From* from = static_cast<const From*>(x.data) + iterator.offset[1];
+    float* to = mutable_floats(y) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       to[i * row.step[0]] = static_cast<float>(from[i * row.step[1]]);
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 void run_to_copy(const Call& call) {
   const Tensor& x = tensor(call, 0);

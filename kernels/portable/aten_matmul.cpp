@@ -4,8 +4,8 @@
 
 #include <initializer_list>
 
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/args/broadcast_pair.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -92,7 +92,7 @@ Status check_addmm(const Call& call) {
     if (!(call.args[i].number == call.args[i].number)) return Status::kBadParameter;
   }
   if (!multiplies(tensor(call, 1), tensor(call, 2), y)) return Status::kBadShape;
-  return check_spread(bias, y, y);
+  return check_broadcast_pair(bias, y, y);
 }
 void run_addmm(const Call& call) {
   const Tensor& bias = tensor(call, 0);
@@ -262,9 +262,9 @@ Status check_convolution(const Call& call) {
 int32_t source(const Axis& axis, bool transposed, int32_t o, int32_t k) {
   int32_t at = 0;
   if (transposed) {
-    const int32_t spread = o + axis.pad - k * axis.dilation;
-    if (spread < 0 || spread % axis.stride != 0) return -1;
-    at = spread / axis.stride;
+    const int32_t upsampled = o + axis.pad - k * axis.dilation;
+    if (upsampled < 0 || upsampled % axis.stride != 0) return -1;
+    at = upsampled / axis.stride;
   } else {
     at = o * axis.stride - axis.pad + k * axis.dilation;
   }

@@ -3,7 +3,7 @@
 // dim_order, except in view_copy. A negative dimension counts from the end.
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -92,7 +92,7 @@ Plan permuted(const Call& call) {
   return seen == (1U << source.x.rank) - 1 ? plan : Plan::invalid();
 }
 
-Plan exchanged(const Call& call, int64_t first, int64_t second) {
+Plan with_swapped_dims(const Call& call, int64_t first, int64_t second) {
   const Source source(tensor(call, 0));
   const uint32_t a = dimension(first, source.x.rank);
   const uint32_t b = dimension(second, source.x.rank);
@@ -102,13 +102,13 @@ Plan exchanged(const Call& call, int64_t first, int64_t second) {
   return plan;
 }
 Plan transposed(const Call& call) {
-  return exchanged(call, call.args[1].integer, call.args[2].integer);
+  return with_swapped_dims(call, call.args[1].integer, call.args[2].integer);
 }
 /// t_copy, for at most two dimensions.
-Plan turned(const Call& call) {
+Plan transposed_matrix(const Call& call) {
   const uint32_t rank = tensor(call, 0).rank;
   if (rank > 2) return Plan::invalid();
-  return rank == 2 ? exchanged(call, 0, 1) : as_is(call);
+  return rank == 2 ? with_swapped_dims(call, 0, 1) : as_is(call);
 }
 
 Plan unsqueezed(const Call& call) {
@@ -203,7 +203,7 @@ void run_view(const Call& call) {
   const Tensor& y = tensor(call, 2);
   move.to = static_cast<uint8_t*>(y.data);
   move.from = static_cast<const uint8_t*>(tensor(call, 0).data);
-  move.walk.push(static_cast<int32_t>(y.bytes), 1, 1);
+  move.iterator.push(static_cast<int32_t>(y.bytes), 1, 1);
   run_move(move);
 }
 
@@ -354,7 +354,7 @@ void run_repeat(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Source whole(tensor(call, 2));
   const uint32_t missing = static_cast<uint32_t>(whole.x.rank - x.rank);
-  Walk places;
+  StrideIterator places;
   for (uint32_t d = 0; d < whole.x.rank; ++d) {
     const int32_t size = d < missing ? 1 : x.sizes[d - missing];
     places.push(ints(call, 1).items[d], size * whole.steps[d], 0);
@@ -385,7 +385,8 @@ THIMBLE_DEFINE_KERNEL(portable, aten_squeeze_copy_dim, (check_moved<squeezed_one
 THIMBLE_DEFINE_KERNEL(portable, aten_squeeze_copy_dims, (check_moved<squeezed_some, 2>),
                       (run_moved<squeezed_some, 2>));
 THIMBLE_DEFINE_KERNEL(portable, aten_stack, check_stack, run_stack);
-THIMBLE_DEFINE_KERNEL(portable, aten_t_copy, (check_moved<turned, 1>), (run_moved<turned, 1>));
+THIMBLE_DEFINE_KERNEL(portable, aten_t_copy, (check_moved<transposed_matrix, 1>),
+                      (run_moved<transposed_matrix, 1>));
 THIMBLE_DEFINE_KERNEL(portable, aten_transpose_copy, (check_moved<transposed, 3>),
                       (run_moved<transposed, 3>));
 THIMBLE_DEFINE_KERNEL(portable, aten_unbind_copy, check_unbind, run_unbind);

@@ -3,9 +3,9 @@
 
 #include <initializer_list>
 
-#include "kernels/args/spread.h"
+#include "kernels/args/broadcast_pair.h"
 #include "kernels/args/window.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <initializer_list>
 
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/args/broadcast_pair.h"
+#include "kernels/define_kernel.h"
 #include "numerics/float_math.h"
 
 namespace thimble::kernels {
@@ -37,8 +37,8 @@ bool is_reduced(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
 }
 
 struct Reduction {
-  Walk kept;     // operands: y, x, in elements
-  Walk reduced;  // operand: x, as operand 1
+  StrideIterator kept;     // operands: y, x, in elements
+  StrideIterator reduced;  // operand: x, as operand 1
   int32_t count = 1;
 };
 Reduction bind(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
@@ -62,9 +62,9 @@ Reduction bind(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
 
 /// Calls visit(index in y, index of the group's first element in x) for every output.
 template <class Visit>
-void for_each_output(Walk& kept, Visit visit) {
+void for_each_output(StrideIterator& kept, Visit visit) {
   do {
-    const Walk::Axis& row = kept.row();
+    const StrideIterator::Axis& row = kept.row();
     for (int32_t i = 0; i < row.extent; ++i) {
       visit(kept.offset[0] + i * row.step[0], kept.offset[1] + i * row.step[1]);
     }
@@ -72,9 +72,9 @@ void for_each_output(Walk& kept, Visit visit) {
 }
 /// Calls visit(index in x) for every element of the group that starts at `start`.
 template <class Visit>
-void for_each_of(Walk& reduced, int32_t start, Visit visit) {
+void for_each_of(StrideIterator& reduced, int32_t start, Visit visit) {
   do {
-    const Walk::Axis& row = reduced.row();
+    const StrideIterator::Axis& row = reduced.row();
     for (int32_t i = 0; i < row.extent; ++i) visit(start + reduced.offset[1] + i * row.step[1]);
   } while (reduced.next());
 }
@@ -229,7 +229,7 @@ void run_softmax(const Call& call) {
   int32_t steps_x[abi::kMaxRank], steps_y[abi::kMaxRank];
   strides(x, steps_x);
   strides(y, steps_y);
-  Walk kept;
+  StrideIterator kept;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (d != along) kept.push(x.sizes[d], steps_y[d], steps_x[d]);
   }
@@ -330,7 +330,7 @@ void run_batch_norm(const Call& call) {
   int32_t steps_x[abi::kMaxRank], steps_y[abi::kMaxRank];
   strides(x, steps_x);
   strides(y, steps_y);
-  Walk image;
+  StrideIterator image;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (d != 1) image.push(x.sizes[d], steps_y[d], steps_x[d]);
   }

@@ -5,8 +5,8 @@
 
 #include <initializer_list>
 
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/args/broadcast_pair.h"
+#include "kernels/define_kernel.h"
 #include "numerics/float_math.h"
 
 namespace thimble::kernels {
@@ -32,15 +32,15 @@ Status check_float(const Call& call, uint32_t out) {
 /// Sets y[i] = f(x[i]) for elements of one type.
 template <class Element, class Function>
 void map(const Tensor& x, const Tensor& y, Function f) {
-  Walk walk = spread(y, x, x);
+  StrideIterator iterator = broadcast_pair(y, x, x);
   do {
-    const Walk::Axis& row = walk.row();
-    const Element* from = static_cast<const Element*>(x.data) + walk.offset[1];
-    Element* to = static_cast<Element*>(y.data) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const Element* from = static_cast<const Element*>(x.data) + iterator.offset[1];
+    Element* to = static_cast<Element*>(y.data) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       to[i * row.step[0]] = static_cast<Element>(f(from[i * row.step[1]]));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 // --- Without numbers -----------------------------------------------------------------------------

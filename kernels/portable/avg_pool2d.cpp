@@ -3,7 +3,7 @@
 // padding.
 
 #include "kernels/args/pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -61,9 +61,9 @@ void run(const Pool& pool) {
   }
 }
 
-template <AvgForm kForm>
+template <AvgPoolSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_avg_pool<kForm>(call));
+  run(bind_stock_avg_pool<kSignature>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_pool(call));
@@ -72,14 +72,17 @@ void run_native(const Call& call) {
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d,
-                      check_stock_avg_pool<AvgForm::kCurrent>, run_stock<AvgForm::kCurrent>);
+                      check_stock_avg_pool<AvgPoolSignature::kCurrent>,
+                      run_stock<AvgPoolSignature::kCurrent>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_8,
-                      check_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>,
-                      run_stock<AvgForm::kNoCeilModeNoScratch>);
+                      check_stock_avg_pool<AvgPoolSignature::kNoCeilModeNoScratch>,
+                      run_stock<AvgPoolSignature::kNoCeilModeNoScratch>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_9,
-                      check_stock_avg_pool<AvgForm::kNoCeilMode>, run_stock<AvgForm::kNoCeilMode>);
+                      check_stock_avg_pool<AvgPoolSignature::kNoCeilMode>,
+                      run_stock<AvgPoolSignature::kNoCeilMode>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_nhwc,
-                      check_stock_avg_pool<AvgForm::kNhwc>, run_stock<AvgForm::kNhwc>);
+                      check_stock_avg_pool<AvgPoolSignature::kNhwc>,
+                      run_stock<AvgPoolSignature::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_avg_pool2d, check_native_avg_pool, run_native);
 
 }  // namespace thimble::kernels

@@ -4,14 +4,14 @@
 // Operands: x NHWC, attributes (kernel stride padding min max), y NHWC.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide_pool.h"
-#include "kernels/define.h"
+#include "kernels/args/pool16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
 struct Params {
-  WidePoolWindow window;
+  Pool16Window window;
   int32_t min, max;
 };
 /// Maximum number of taps; the sum of a window plus half its count then fits 32 bits.
@@ -27,9 +27,9 @@ Status check(const Call& call) {
   const Status words = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
   if (words != Status::kOk) return words;
   const Params& p = params_of(call);
-  if (const Status s = check_wide_images(x, y, p.window); s != Status::kOk) return s;
+  if (const Status s = check_images16(x, y, p.window); s != Status::kOk) return s;
   if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;
-  const Status s = check_wide_pool(bind_wide_pool(x, y, p.window));
+  const Status s = check_pool16(bind_pool16(x, y, p.window));
   if (s != Status::kOk) return s;
   const int64_t taps = int64_t{p.window.kernel[0]} * p.window.kernel[1];
   return taps <= kMaxTaps ? Status::kOk : Status::kBadShape;
@@ -37,7 +37,7 @@ Status check(const Call& call) {
 
 void run(const Call& call) {
   const Params& p = params_of(call);
-  const WidePool pool = bind_wide_pool(tensor(call, 0), tensor(call, 2), p.window);
+  const Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
   const int32_t row_step = pool.axis[1].in * pool.c;
   for_each_pixel(pool, [&](const int16_t* x, int32_t rows, int32_t columns, int16_t* y) {
     const int32_t count = rows * columns;

@@ -10,7 +10,7 @@
 
 #include "kernels/args/column_sums.h"
 #include "kernels/args/window_pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -74,7 +74,7 @@ void run(void* const* operands) {
       return static_cast<int8_t>(bounded ? numerics::clamp(mean, g.min, g.max) : mean);
     };
     uint32_t c = 0;
-    if (count <= kFactorsUpTo && whole_words(operands[0], g.in_c)) {
+    if (count <= kFactorsUpTo && is_word_aligned(operands[0], g.in_c)) {
       for (; c < g.in_c; c += 4) {
         four_sums(w, c).each([&](uint32_t k, uint32_t sum) { y[c + k] = code(sum); });
       }

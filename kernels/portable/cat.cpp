@@ -3,7 +3,7 @@
 // Operands: tensors, dim (negative: counts from the end), y.
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -4,7 +4,7 @@
 // In place: y may be a (or b), if that operand has one-byte elements and y's shape and dim_order.
 
 #include "kernels/args/broadcast.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -15,7 +15,7 @@ Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
   if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
-  if (operands[0]->dtype != operands[1]->dtype || !is_whole(operands[0]->dtype)) {
+  if (operands[0]->dtype != operands[1]->dtype || !is_integer_type(operands[0]->dtype)) {
     return Status::kBadDType;
   }
   if (y.dtype != DType::kBool) return Status::kBadDType;
@@ -28,7 +28,7 @@ void run(const Call& call) {
   // Bit 0: true if a < b; bit 1: true if a = b; bit 2: true if a > b. For eq, ne, lt, le, gt, ge.
   static constexpr uint8_t kHolds[kRelations] = {0b010, 0b101, 0b001, 0b011, 0b100, 0b110};
   const uint32_t holds = kHolds[*static_cast<const int32_t*>(tensor(call, 2).data)];
-  with_whole(tensor(call, 0).dtype, [&](auto zero) {
+  dispatch_integer_type(tensor(call, 0).dtype, [&](auto zero) {
     using T = decltype(zero);
     for_pairs<uint8_t, T>(tensor(call, 0), tensor(call, 1), tensor(call, 3), [=](T a, T b) {
       const uint32_t order = a < b ? 0 : a == b ? 1 : 2;

@@ -1,11 +1,11 @@
 // thimble::concat2, concat3, concat4: concatenation along a dimension in which each index is a
-// contiguous run of bytes; constant: abi/packed_rows.h.
+// contiguous run of bytes; constant: abi/packed_ops.h.
 //
 // Operands: the tensors, Concat constant, y.
 
+#include "kernels/args/loop_nest.h"
 #include "kernels/args/move.h"
-#include "kernels/args/nest.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

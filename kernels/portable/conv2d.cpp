@@ -6,7 +6,7 @@
 // 1 and no horizontal dilation, a row of taps is contiguous in the image and in the weights.
 
 #include "kernels/args/conv.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -97,9 +97,9 @@ void run(const Conv& conv) {
   }
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_conv2d<kForm>(call));
+  run(bind_stock_conv2d<kSignature>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_conv(call));
@@ -107,12 +107,14 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d, check_stock_conv2d<StockForm::kCurrent>,
-                      run_stock<StockForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d,
+                      check_stock_conv2d<StockSignature::kCurrent>,
+                      run_stock<StockSignature::kCurrent>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d_13,
-                      check_stock_conv2d<StockForm::kNoScratch>, run_stock<StockForm::kNoScratch>);
+                      check_stock_conv2d<StockSignature::kNoScratch>,
+                      run_stock<StockSignature::kNoScratch>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d_nhwc,
-                      check_stock_conv2d<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
+                      check_stock_conv2d<StockSignature::kNhwc>, run_stock<StockSignature::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_conv2d, check_native_conv2d, run_native);
 
 }  // namespace thimble::kernels

@@ -5,9 +5,9 @@
 // x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its dim_order.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide.h"
+#include "kernels/args/requant16.h"
 #include "kernels/args/window.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -30,7 +30,7 @@ struct Conv16 {
   int16_t* y;
   int32_t batch, in_c, out_c, groups;
   WindowAxis axis[2];  // height, width
-  WideRequant requant;
+  Requant16 requant;
 };
 
 Conv16 bind(const Call& call) {
@@ -80,8 +80,7 @@ Status check(const Call& call) {
     return Status::kBadShape;
   }
   const int64_t terms = int64_t{w.sizes[1]} * w.sizes[2] * w.sizes[3];
-  const Status s =
-      check_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), out_c, terms);
+  const Status s = check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), out_c, terms);
   if (s != Status::kOk) return s;
   const Conv16 conv = bind(call);
   if (const Status a = check_axes(conv.axis, conv.in_c); a != Status::kOk) return a;
@@ -92,13 +91,13 @@ Status check(const Call& call) {
 }
 
 /// The state of one output position that all its channels share.
-struct Place {
+struct OutputPosition {
   const int16_t* image;
   int32_t y_origin, x_origin;
   Taps ty, tx;
 };
 
-int64_t sum(const Conv16& conv, const Place& place, int32_t channel) {
+int64_t sum(const Conv16& conv, const OutputPosition& place, int32_t channel) {
   const WindowAxis& down = conv.axis[0];
   const WindowAxis& across = conv.axis[1];
   const int32_t depth = conv.in_c / conv.groups;
@@ -109,8 +108,8 @@ int64_t sum(const Conv16& conv, const Place& place, int32_t channel) {
     const int32_t row = (place.y_origin + ky * down.dilation) * across.in;
     for (int32_t kx = place.tx.first; kx < place.tx.last; ++kx) {
       const int32_t pixel = row + place.x_origin + kx * across.dilation;
-      total += wide_dot(place.image + pixel * conv.in_c + first_c,
-                        w + (ky * across.kernel + kx) * depth, depth);
+      total += dot16(place.image + pixel * conv.in_c + first_c,
+                     w + (ky * across.kernel + kx) * depth, depth);
     }
   }
   return total;
@@ -119,7 +118,7 @@ int64_t sum(const Conv16& conv, const Place& place, int32_t channel) {
 void run(const Call& call) {
   const Conv16 conv = bind(call);
   int16_t* y = conv.y;
-  Place place = {};
+  OutputPosition place = {};
   place.image = conv.x;
   for (int32_t n = 0; n < conv.batch; ++n) {
     for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {

@@ -2,7 +2,7 @@
 // pair. It is the reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/conv_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/packed_dsp.h"
 
 namespace thimble::kernels {
@@ -51,8 +51,8 @@ int8_t clamped(const WindowGeometry& g, int32_t twice, const uint8_t* scales) {
   return static_cast<int8_t>(numerics::clamp(code, g.min, g.max));
 }
 
-void make_pixel(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
-                const uint8_t* weights, int8_t* y) {
+void compute_pixel(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
+                   const uint8_t* weights, int8_t* y) {
   const int64_t depth_bytes = 2 * abi::dsp_conv_depth(g);
   for (int32_t o = 0; o < g.out_c; o += 2) {
     Pair sums = {word_at(weights), word_at(weights)};
@@ -75,7 +75,7 @@ void run(void* const* operands) {
   auto* y = static_cast<int8_t*>(operands[4]);
   for (int32_t oy = 0; oy < g.out_h; ++oy) {
     for (int32_t ox = 0; ox < g.out_w; ++ox) {
-      make_pixel(g, x, oy * g.stride_h - g.pad_top, ox * g.stride_w - g.pad_left, weights, y);
+      compute_pixel(g, x, oy * g.stride_h - g.pad_top, ox * g.stride_w - g.pad_left, weights, y);
       y += g.out_c;
     }
   }

@@ -2,14 +2,14 @@
 // dilation and batch.
 //
 // Operands: x, w, bias?, mult, shift, attributes (Attributes below), y. Memory and geometry:
-// kernels/args/transposed.h. Each tap is a dot product over the channels of a group.
+// kernels/args/conv_transpose.h. Each tap is a dot product over the channels of a group.
 
 #include <cstring>
 
 #include "kernels/args/attributes.h"
+#include "kernels/args/conv_transpose.h"
 #include "kernels/args/requant.h"
-#include "kernels/args/transposed.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -105,8 +105,8 @@ void accumulate_one(int32_t x, const int8_t* w, int32_t w_step, uint32_t (&acc)[
 }
 
 template <int kRows>
-void channels(const Transposed& conv, const int8_t* image, const Reach& down, const Reach& across,
-              int32_t group, int32_t o, int8_t* y) {
+void channels(const Transposed& conv, const int8_t* image, const ContributingInputs& down,
+              const ContributingInputs& across, int32_t group, int32_t o, int8_t* y) {
   const TransposedAxis& vertical = conv.axis[0];
   const TransposedAxis& horizontal = conv.axis[1];
   const int32_t group_i = conv.in_c / conv.groups;
@@ -134,7 +134,8 @@ void channels(const Transposed& conv, const int8_t* image, const Reach& down, co
   }
 }
 
-void pixel(const Transposed& conv, const int8_t* image, Reach down, Reach across, int8_t* y) {
+void pixel(const Transposed& conv, const int8_t* image, ContributingInputs down,
+           ContributingInputs across, int8_t* y) {
   const int32_t group_o = conv.out_c / conv.groups;
   if (across.count == 0) down.count = 0;
   if (down.count == 0) down = across = {0, 0, 0};
@@ -151,9 +152,9 @@ void run(const Call& call) {
   int8_t* y = conv.y;
   for (int32_t n = 0; n < conv.batch; ++n) {
     for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {
-      const Reach down = conv.axis[0].reach(oy);
+      const ContributingInputs down = conv.axis[0].contributing_inputs(oy);
       for (int32_t ox = 0; ox < conv.axis[1].out; ++ox) {
-        pixel(conv, image, down, conv.axis[1].reach(ox), y);
+        pixel(conv, image, down, conv.axis[1].contributing_inputs(ox), y);
         y += conv.out_c;
       }
     }

@@ -2,12 +2,12 @@
 // activations". Any groups, dilation and batch.
 //
 // Operands: x, w, b?, mult, shift, attributes (Params below), y. Memory and geometry:
-// kernels/args/transposed.h.
+// kernels/args/conv_transpose.h.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/transposed.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/conv_transpose.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -25,7 +25,7 @@ struct Transposed16 {
   const int8_t* w;
   int32_t in_c, out_c, groups;
   TransposedAxis axis[2];
-  WideRequant requant;
+  Requant16 requant;
 };
 
 Transposed16 bind(const Call& call) {
@@ -50,11 +50,11 @@ Status check(const Call& call) {
   const Status images = check_transposed(tensor(call, 0), w, y, DType::kI16, p.window, p.groups);
   if (images != Status::kOk) return images;
   const int64_t terms = int64_t{w.sizes[0] / p.groups} * w.sizes[2] * w.sizes[3];
-  return check_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), y.sizes[1], terms);
+  return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), y.sizes[1], terms);
 }
 
-int64_t sum(const Transposed16& conv, const int16_t* image, const Reach& down, const Reach& across,
-            int32_t channel) {
+int64_t sum(const Transposed16& conv, const int16_t* image, const ContributingInputs& down,
+            const ContributingInputs& across, int32_t channel) {
   const TransposedAxis& vertical = conv.axis[0];
   const TransposedAxis& horizontal = conv.axis[1];
   const int32_t group_o = conv.out_c / conv.groups;
@@ -69,7 +69,7 @@ int64_t sum(const Transposed16& conv, const int16_t* image, const Reach& down, c
     for (int32_t column = 0; column < across.count; ++column) {
       const int32_t pixel = x_row - column * horizontal.back;
       const int32_t tap = w_row + column * horizontal.step;
-      total += wide_dot(image + pixel * conv.in_c + first, w + tap * conv.in_c, group_i);
+      total += dot16(image + pixel * conv.in_c + first, w + tap * conv.in_c, group_i);
     }
   }
   return total;
@@ -82,10 +82,10 @@ void run(const Call& call) {
   int16_t* y = mutable_codes16(tensor(call, 6));
   for (int32_t n = 0; n < x.sizes[0]; ++n) {
     for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {
-      const Reach down = conv.axis[0].reach(oy);
+      const ContributingInputs down = conv.axis[0].contributing_inputs(oy);
       for (int32_t ox = 0; ox < conv.axis[1].out; ++ox) {
-        const Reach across = conv.axis[1].reach(ox);
-        const Reach rows = across.count == 0 ? Reach{0, 0, 0} : down;
+        const ContributingInputs across = conv.axis[1].contributing_inputs(ox);
+        const ContributingInputs rows = across.count == 0 ? ContributingInputs{0, 0, 0} : down;
         for (int32_t o = 0; o < conv.out_c; ++o) {
           *y++ = conv.requant.finish(sum(conv, image, rows, across, o), o);
         }

@@ -5,7 +5,7 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -52,14 +52,14 @@ void run(const Call& call) {
   int32_t steps_y[abi::kMaxRank];
   strides(x, steps_x);
   strides(y, steps_y);
-  Walk rows;
+  StrideIterator rows;
   for (uint32_t i = 0; i < y.rank; ++i) {
     const uint32_t d = y.dim_order[i];
     if (d != p.dim) rows.push(y.sizes[d], steps_y[d], steps_x[d]);
   }
   const int32_t count = x.sizes[p.dim];
   do {
-    const Walk::Axis& across = rows.row();
+    const StrideIterator::Axis& across = rows.row();
     for (int32_t k = 0; k < across.extent; ++k) {
       const int8_t* from = codes(x) + rows.offset[1] + k * across.step[1];
       int8_t* to = mutable_codes(y) + rows.offset[0] + k * across.step[0];

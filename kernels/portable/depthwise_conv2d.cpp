@@ -6,7 +6,7 @@
 // With one output per input channel the kernel sums four channels at a time, otherwise one.
 
 #include "kernels/args/conv.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -116,9 +116,9 @@ void run(const Conv& conv) {
   }
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_depthwise<kForm>(call));
+  run(bind_stock_depthwise<kSignature>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_conv(call));
@@ -127,12 +127,14 @@ void run_native(const Call& call) {
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d,
-                      check_stock_depthwise<StockForm::kCurrent>, run_stock<StockForm::kCurrent>);
+                      check_stock_depthwise<StockSignature::kCurrent>,
+                      run_stock<StockSignature::kCurrent>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d_14,
-                      check_stock_depthwise<StockForm::kNoScratch>,
-                      run_stock<StockForm::kNoScratch>);
+                      check_stock_depthwise<StockSignature::kNoScratch>,
+                      run_stock<StockSignature::kNoScratch>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d_nhwc,
-                      check_stock_depthwise<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
+                      check_stock_depthwise<StockSignature::kNhwc>,
+                      run_stock<StockSignature::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_depthwise_conv2d, check_native_depthwise, run_native);
 
 }  // namespace thimble::kernels

@@ -2,7 +2,7 @@
 // the reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/conv_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/packed_dsp.h"
 
 namespace thimble::kernels {

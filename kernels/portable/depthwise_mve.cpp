@@ -2,7 +2,7 @@
 
 #include "kernels/args/depthwise_mve.h"
 #include "kernels/args/packed.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -23,7 +23,7 @@ struct Channel {
 int8_t output_at(const abi::WindowGeometry& g, const int8_t* x, const Channel& c, int32_t oy,
                  int32_t ox) {
   const DepthwiseBlock at(g);
-  const uint32_t place = abi::depthwise_place(c.lane);
+  const uint32_t place = abi::depthwise_lane_position(c.lane);
   int32_t sum = word_at(c.block + 4 * place);
   const uint8_t* weight = c.block + DepthwiseBlock::kWeights + c.lane;
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) {

@@ -6,43 +6,43 @@
 //
 // Native operands: x int8, scale, zero_point, y float32, which may have another dim_order.
 
-#include "kernels/args/edge.h"
-#include "kernels/define.h"
+#include "kernels/args/quantize.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-void run(Edge& edge) {
-  Walk& walk = edge.walk;
+void run(QuantizeArgs& edge) {
+  StrideIterator& iterator = edge.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    const int8_t* x = static_cast<const int8_t*>(edge.x) + walk.offset[1];
-    float* y = static_cast<float*>(edge.y) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const int8_t* x = static_cast<const int8_t*>(edge.x) + iterator.offset[1];
+    float* y = static_cast<float*>(edge.y) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       y[i] = numerics::dequantize_i8(x[i * row.step[1]], edge.scale, edge.zero_point);
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 Status check_stock(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_dequantize_per_tensor;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  return check_stock_edge(call, DType::kI8, DType::kF32);
+  return check_stock_quantize_args(call, DType::kI8, DType::kF32);
 }
 
 void run_stock(const Call& call) {
-  Edge edge = bind_edge(call, 6);
+  QuantizeArgs edge = bind_quantize_args(call, 6);
   run(edge);
 }
 
 Status check_native(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  return check_edge(call, tensor(call, 3), DType::kI8, DType::kF32);
+  return check_quantize_args(call, tensor(call, 3), DType::kI8, DType::kF32);
 }
 
 void run_native(const Call& call) {
-  Edge edge = bind_edge(call, 3);
+  QuantizeArgs edge = bind_quantize_args(call, 3);
   run(edge);
 }
 

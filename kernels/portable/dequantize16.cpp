@@ -2,8 +2,8 @@
 //
 // Operands: x int16, scale, zero_point (0), y float32, which may have another dim_order.
 
-#include "kernels/args/edge.h"
-#include "kernels/define.h"
+#include "kernels/args/quantize.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -12,21 +12,21 @@ Status check(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize16;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   if (integer(call, 2) != 0) return Status::kBadParameter;
-  return check_edge(call, tensor(call, 3), DType::kI16, DType::kF32);
+  return check_quantize_args(call, tensor(call, 3), DType::kI16, DType::kF32);
 }
 
 void run(const Call& call) {
-  Edge edge = bind_edge(call, 3);
+  QuantizeArgs edge = bind_quantize_args(call, 3);
 
-  Walk& walk = edge.walk;
+  StrideIterator& iterator = edge.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    const int16_t* x = static_cast<const int16_t*>(edge.x) + walk.offset[1];
-    float* y = static_cast<float*>(edge.y) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const int16_t* x = static_cast<const int16_t*>(edge.x) + iterator.offset[1];
+    float* y = static_cast<float*>(edge.y) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       y[i] = static_cast<float>(x[i * row.step[1]] - edge.zero_point) * edge.scale;
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace

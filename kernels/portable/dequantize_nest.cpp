@@ -1,17 +1,17 @@
 // thimble::dequantize_nest: int8 or int16 to float32, in any dim_orders, by integer operations
-// (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+// (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x, EdgeNest constant, y.
+// Operands: x, QuantizeNestParams constant, y.
 
-#include "kernels/args/edge_nest.h"
-#include "kernels/define.h"
-#include "numerics/float_codes.h"
+#include "kernels/args/quantize_nest.h"
+#include "kernels/define_kernel.h"
+#include "numerics/float_quantize.h"
 
 namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   auto* const y = static_cast<uint32_t*>(operands[2]);
   if (p.code_bytes == 2) {

@@ -4,7 +4,7 @@
 // Operands: x, non_blocking (0), dim_order (of the output; empty if the file has none), y.
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -4,7 +4,7 @@
 // Operands: x, sizes (-1: size of x), implicit (0), y.
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

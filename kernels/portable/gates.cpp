@@ -1,6 +1,6 @@
 #include "kernels/portable/gates.h"
 
-#include "kernels/args/wide.h"
+#include "kernels/args/requant16.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -57,9 +57,9 @@ void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split) {
 
 void compute_gates(const Recurrent& layer, const int16_t* x, int32_t split) {
   for (int32_t row = 0; row < layer.rows; ++row) {
-    const int64_t of_x = wide_dot(x, layer.w_ih + row * layer.inputs, layer.inputs);
+    const int64_t of_x = dot16(x, layer.w_ih + row * layer.inputs, layer.inputs);
     const int64_t of_h =
-        wide_dot(layer.state<int16_t>(), layer.w_hh + row * layer.hidden, layer.hidden);
+        dot16(layer.state<int16_t>(), layer.w_hh + row * layer.hidden, layer.hidden);
     finish_row(layer, row, of_x, of_h, split);
   }
 }

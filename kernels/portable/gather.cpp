@@ -4,7 +4,7 @@
 // Operands: x, index, attributes (dim), y. In y the dimensions of index replace `dim`.
 
 #include "kernels/args/index.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -13,7 +13,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_gathering(call); s != Status::kOk) return s;
+  if (const Status s = check_gather_operands(call); s != Status::kOk) return s;
   const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
   if (y.rank != x.rank + index.rank - 1) return Status::kBadShape;
   for (uint32_t d = 0; d < y.rank; ++d) {
@@ -22,7 +22,7 @@ Status check(const Call& call) {
                                                     : x.sizes[d + 1 - index.rank];
     if (y.sizes[d] != expected) return Status::kBadShape;
   }
-  return check_gathering_layout(call);
+  return check_gather_layout(call);
 }
 
 void run(const Call& call) {

@@ -4,7 +4,7 @@
 // Operands: x, index, attributes (dim), y. y has the shape of index.
 
 #include "kernels/args/index.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -13,13 +13,13 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_gathering(call); s != Status::kOk) return s;
+  if (const Status s = check_gather_operands(call); s != Status::kOk) return s;
   const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
   if (x.rank != y.rank || !same_sizes(index, y)) return Status::kBadShape;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (d != dim && index.sizes[d] > x.sizes[d]) return Status::kBadShape;
   }
-  return check_gathering_layout(call);
+  return check_gather_layout(call);
 }
 
 void run(const Call& call) {
@@ -34,21 +34,21 @@ void run(const Call& call) {
   const int32_t step = steps[dim];
   steps[dim] = 0;
   // Operand 0 counts elements of y and index; operand 1 is the offset in x without the index.
-  Walk walk;
+  StrideIterator iterator;
   int32_t index_steps[abi::kMaxRank];
   strides(index, index_steps);
-  for (uint32_t d = 0; d < x.rank; ++d) walk.push(y.sizes[d], index_steps[d], steps[d]);
+  for (uint32_t d = 0; d < x.rank; ++d) iterator.push(y.sizes[d], index_steps[d], steps[d]);
   uint8_t* const to = static_cast<uint8_t*>(y.data);
   const uint8_t* const from = static_cast<const uint8_t*>(x.data);
   do {
-    const Walk::Axis& row = walk.row();
-    int32_t i = walk.offset[0];
-    int32_t offset = walk.offset[1];
+    const StrideIterator::Axis& row = iterator.row();
+    int32_t i = iterator.offset[0];
+    int32_t offset = iterator.offset[1];
     for (int32_t k = 0; k < row.extent; ++k, i += row.step[0], offset += row.step[1]) {
       copy_bytes(to + i * element, from + offset + position(index, i, size) * step,
                  static_cast<uint32_t>(element));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace

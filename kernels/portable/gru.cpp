@@ -3,26 +3,26 @@
 // Operands: x, h0, w_ih, w_hh, b_ih, b_hh, mult, shift, table, the words of qgru's attributes,
 // scratch, y.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Begin {
+struct InitialState {
   int32_t bits, mult, shift;  // bits of the 16-bit state; scale from h0 to the state
 };
-Begin begin_of(const int32_t* words) {
+InitialState initial_state_of(const int32_t* words) {
   return {words[5], words[6], words[7]};
 }
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kGruForm); s != Status::kOk) return s;
-  const Begin begin =
-      begin_of(static_cast<const int32_t*>(tensor(call, kGruForm.attributes()).data));
+  if (const Status s = check_recurrent(call, kGruSignature); s != Status::kOk) return s;
+  const InitialState begin =
+      initial_state_of(static_cast<const int32_t*>(tensor(call, kGruSignature.attributes()).data));
   const bool fine = begin.bits >= 0 && begin.bits <= 15 && is_scale(begin.mult, begin.shift);
   if (!fine) return Status::kBadParameter;
-  const bool same = tensor(call, kGruForm.y()).dtype == tensor(call, 0).dtype;
+  const bool same = tensor(call, kGruSignature.y()).dtype == tensor(call, 0).dtype;
   return same ? Status::kOk : Status::kBadDType;
 }
 
@@ -44,11 +44,11 @@ void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
 
 template <class Code>
 void run_layer(const Call& call) {
-  const Recurrent layer = bind_recurrent(call, kGruForm);
-  const Begin begin = begin_of(layer.words);
+  const Recurrent layer = bind_recurrent(call, kGruSignature);
+  const InitialState begin = initial_state_of(layer.words);
   const int32_t hidden = layer.hidden;
   int16_t* const exact = layer.lanes + 4 * hidden;
-  Code* const y = static_cast<Code*>(tensor(call, kGruForm.y()).data);
+  Code* const y = static_cast<Code*>(tensor(call, kGruSignature.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
     const Code* const h = layer.begin<Code>(b);
     for (int32_t j = 0; j < hidden; ++j) {

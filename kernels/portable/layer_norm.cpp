@@ -1,7 +1,7 @@
-// thimble::layer_norm; operands: kernels/args/norm_calls.h; formula: docs/numerics.md, "Norms".
+// thimble::layer_norm; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
 
-#include "kernels/args/norm_calls.h"
-#include "kernels/define.h"
+#include "kernels/args/norm_kernels.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 

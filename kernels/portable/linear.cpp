@@ -3,7 +3,7 @@
 
 #include "kernels/args/linear.h"
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {

@@ -4,8 +4,8 @@
 // are rows; all tensors are contiguous.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -33,14 +33,13 @@ Status check(const Call& call) {
   if (const Status a = check_attributes(tensor(call, 5), 2); a != Status::kOk) return a;
   const int32_t* const bounds = attributes(tensor(call, 5));
   if (!are_bounds16(bounds[0], bounds[1])) return Status::kBadParameter;
-  return check_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0],
-                            w.sizes[1]);
+  return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0], w.sizes[1]);
 }
 
 void run(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const int32_t* const bounds = attributes(tensor(call, 5));
-  const WideRequant requant =
+  const Requant16 requant =
       bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), bounds[0], bounds[1]);
   const int32_t out = w.sizes[0];
   const int32_t in = w.sizes[1];
@@ -48,7 +47,7 @@ void run(const Call& call) {
   int16_t* y = mutable_codes16(tensor(call, 6));
   for (int32_t row = elements(tensor(call, 0)) / in; row > 0; --row) {
     for (int32_t o = 0; o < out; ++o) {
-      *y++ = requant.finish(requant.start(o) + wide_dot(x, codes(w) + o * in, in), o);
+      *y++ = requant.finish(requant.start(o) + dot16(x, codes(w) + o * in, in), o);
     }
     x += in;
   }

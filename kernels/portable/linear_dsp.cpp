@@ -2,7 +2,7 @@
 // reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/linear_dsp.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/packed_dsp.h"
 
 namespace thimble::kernels {

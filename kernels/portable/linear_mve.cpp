@@ -1,7 +1,7 @@
 // linear_mve on any core: rows as in docs/numerics.md, "Convolution, linear". The bias includes the
 // zero point of x.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/matmul_mve.h"
 
 namespace thimble::kernels {

@@ -6,7 +6,7 @@
 
 #include "abi/native_params.h"
 #include "kernels/args/rows.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "numerics/log2.h"
 
 namespace thimble::kernels {

@@ -4,7 +4,7 @@
 // In place: y may be an operand that has its shape and dim_order.
 
 #include "kernels/args/broadcast.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

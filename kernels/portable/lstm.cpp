@@ -3,14 +3,15 @@
 // Operands: x, h0, c0 (int8, or the cell as int16), w_ih, w_hh, bias, mult, shift, table, the words
 // of qlstm's attributes, scratch, y.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"
 
 namespace thimble::kernels {
 namespace {
 
 struct Cell {
-  int32_t which;  // result: 0 the output, 1 the cell quantized to the type of x, 2 the int16 cell
+  int32_t
+      result_kind;  // result: 0 the output, 1 the cell quantized to the type of x, 2 the int16 cell
   int32_t bits, c0_zp, c0_mult, c0_shift, y_zp, y_mult, y_shift;
 };
 Cell cell_of(const int32_t* words) {
@@ -18,17 +19,19 @@ Cell cell_of(const int32_t* words) {
 }
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kLstmForm); s != Status::kOk) return s;
-  const Cell cell = cell_of(static_cast<const int32_t*>(tensor(call, kLstmForm.attributes()).data));
-  const bool fine = cell.which >= 0 && cell.which <= 2 && cell.bits >= 0 && cell.bits <= 15 &&
-                    is_code(cell.c0_zp) && is_scale(cell.c0_mult, cell.c0_shift) &&
-                    is_code(cell.y_zp) && is_scale(cell.y_mult, cell.y_shift);
+  if (const Status s = check_recurrent(call, kLstmSignature); s != Status::kOk) return s;
+  const Cell cell =
+      cell_of(static_cast<const int32_t*>(tensor(call, kLstmSignature.attributes()).data));
+  const bool fine = cell.result_kind >= 0 && cell.result_kind <= 2 && cell.bits >= 0 &&
+                    cell.bits <= 15 && is_code(cell.c0_zp) &&
+                    is_scale(cell.c0_mult, cell.c0_shift) && is_code(cell.y_zp) &&
+                    is_scale(cell.y_mult, cell.y_shift);
   const DType of_x = tensor(call, 0).dtype;
   if (!fine || (of_x == DType::kI16 && cell.y_zp != 0)) return Status::kBadParameter;
   const DType of_c0 = tensor(call, 2).dtype;
-  const DType of_y = tensor(call, kLstmForm.y()).dtype;
+  const DType of_y = tensor(call, kLstmSignature.y()).dtype;
   const bool types = (of_c0 == DType::kI8 || of_c0 == DType::kI16) &&
-                     of_y == (cell.which == 2 ? DType::kI16 : of_x);
+                     of_y == (cell.result_kind == 2 ? DType::kI16 : of_x);
   return types ? Status::kOk : Status::kBadDType;
 }
 
@@ -68,11 +71,11 @@ void store(const Recurrent& layer, const Cell& cell, const int16_t* c, const Ten
            int32_t row) {
   const int32_t first = row * layer.hidden;
   for (int32_t j = 0; j < layer.hidden; ++j) {
-    if (cell.which == 2) {
+    if (cell.result_kind == 2) {
       static_cast<int16_t*>(y.data)[first + j] = c[j];
-    } else if (cell.which == 1) {
+    } else if (cell.result_kind == 1) {
       static_cast<Code*>(y.data)[first + j] =
-          leaving_code<Code>(c[j], cell.y_mult, cell.y_shift, cell.y_zp);
+          requantize_output<Code>(c[j], cell.y_mult, cell.y_shift, cell.y_zp);
     } else {
       static_cast<Code*>(y.data)[first + j] = layer.state<Code>()[j];
     }
@@ -81,7 +84,7 @@ void store(const Recurrent& layer, const Cell& cell, const int16_t* c, const Ten
 
 template <class Code>
 void run_layer(const Call& call) {
-  const Recurrent layer = bind_recurrent(call, kLstmForm);
+  const Recurrent layer = bind_recurrent(call, kLstmSignature);
   const Cell cell = cell_of(layer.words);
   int16_t* const c = layer.lanes + layer.rows;
   for (int32_t b = 0; b < layer.batch; ++b) {
@@ -91,7 +94,7 @@ void run_layer(const Call& call) {
       const int32_t row = layer.row(i, b);
       compute_gates(layer, layer.x_row<Code>(row), layer.rows);
       step<Code>(layer, cell, c);
-      store<Code>(layer, cell, c, tensor(call, kLstmForm.y()), row);
+      store<Code>(layer, cell, c, tensor(call, kLstmSignature.y()), row);
     }
   }
 }

@@ -3,8 +3,8 @@
 //
 // Operands: x, table int16[513], y. In place: y may be x.
 
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -13,7 +13,7 @@ Status check(const Call& call) {
   for (uint32_t i = 0; i < 3; ++i) {
     if (const Status s = check_tensor(tensor(call, i), DType::kI16); s != Status::kOk) return s;
   }
-  if (elements(tensor(call, 1)) != numerics::kWideTableSize) return Status::kBadShape;
+  if (elements(tensor(call, 1)) != numerics::kLut16Size) return Status::kBadShape;
   if (!same_sizes(tensor(call, 0), tensor(call, 2))) return Status::kBadShape;
   return same_layout(tensor(call, 0), tensor(call, 2)) ? Status::kOk : Status::kBadLayout;
 }

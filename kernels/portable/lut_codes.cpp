@@ -1,10 +1,10 @@
 // thimble::lut_codes: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
-// abi/packed_rows.h.
+// abi/packed_ops.h.
 //
 // Operands: x, LutCodes constant, y. In place: y may be x.
 
-#include "kernels/args/nest.h"
-#include "kernels/define.h"
+#include "kernels/args/loop_nest.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/matmul.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -27,7 +27,7 @@ Status check(const Call& call) {
   if (s != Status::kOk) return s;
   const Params& p = params_of(call);
   const bool fine =
-      (p.transpose_b & ~1) == 0 && is_wide_scale(p.mult, p.shift) && are_bounds16(p.min, p.max);
+      (p.transpose_b & ~1) == 0 && is_scale16(p.mult, p.shift) && are_bounds16(p.min, p.max);
   if (!fine) return Status::kBadParameter;
   return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI16,
                       p.transpose_b != 0, kDepthMax);
@@ -69,20 +69,20 @@ void run(const Call& call) {
   const Tensor& y = tensor(call, 3);
   const Product16 product = {params_of(call), size_at(a, 1), size_at(y, 1)};
   const int32_t rows = size_at(y, 2);
-  Walk walk = matmul_batches(a, b, y);
+  StrideIterator iterator = matmul_batches(a, b, y);
   do {
-    const Walk::Axis& batches = walk.row();
+    const StrideIterator::Axis& batches = iterator.row();
     for (int32_t i = 0; i < batches.extent; ++i) {
-      const int16_t* a_row = codes16(a) + walk.offset[1] + i * batches.step[1];
-      const int16_t* const matrix = codes16(b) + walk.offset[2] + i * batches.step[2];
-      int16_t* y_row = mutable_codes16(y) + walk.offset[0] + i * batches.step[0];
+      const int16_t* a_row = codes16(a) + iterator.offset[1] + i * batches.step[1];
+      const int16_t* const matrix = codes16(b) + iterator.offset[2] + i * batches.step[2];
+      int16_t* y_row = mutable_codes16(y) + iterator.offset[0] + i * batches.step[0];
       for (int32_t m = 0; m < rows; ++m) {
         product.row(a_row, matrix, y_row);
         a_row += product.depth;
         y_row += product.columns;
       }
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class MatmulWeights {
     const uint32_t lane = channel % 4;
     auto sum = static_cast<uint32_t>(quad.bias[lane]);
     for (uint32_t k = 0; k < depth_; ++k) {
-      sum += static_cast<uint32_t>(x[k] * weights_[abi::matmul_place(channel, k, depth_)]);
+      sum += static_cast<uint32_t>(x[k] * weights_[abi::matmul_weight_offset(channel, k, depth_)]);
     }
     const int32_t high = numerics::high_mult(static_cast<int32_t>(sum), quad.mult[lane]);
     const int32_t scaled = numerics::rounding_divide_by_pow2(high, -quad.shift[lane] & 31);

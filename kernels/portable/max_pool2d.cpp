@@ -3,7 +3,7 @@
 // maxima of all channels in the output row, so that no accumulators are needed.
 
 #include "kernels/args/pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -46,9 +46,9 @@ void run(const Pool& pool) {
   }
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_max_pool<kForm>(call));
+  run(bind_stock_max_pool<kSignature>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_pool(call));
@@ -57,9 +57,11 @@ void run_native(const Call& call) {
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_max_pool2d,
-                      check_stock_max_pool<StockForm::kCurrent>, run_stock<StockForm::kCurrent>);
+                      check_stock_max_pool<StockSignature::kCurrent>,
+                      run_stock<StockSignature::kCurrent>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_max_pool2d_nhwc,
-                      check_stock_max_pool<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
+                      check_stock_max_pool<StockSignature::kNhwc>,
+                      run_stock<StockSignature::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_max_pool2d, check_native_max_pool, run_native);
 
 }  // namespace thimble::kernels

@@ -4,14 +4,14 @@
 // Operands: x NHWC, attributes (kernel stride padding dilation), y NHWC.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide_pool.h"
-#include "kernels/define.h"
+#include "kernels/args/pool16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
 struct Params {
-  WidePoolWindow window;
+  Pool16Window window;
   int32_t dilations, dilation[2];
 };
 
@@ -19,9 +19,9 @@ const Params& params_of(const Call& call) {
   return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
 }
 
-WidePool bind(const Call& call) {
+Pool16 bind(const Call& call) {
   const Params& p = params_of(call);
-  WidePool pool = bind_wide_pool(tensor(call, 0), tensor(call, 2), p.window);
+  Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
   for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation[a];
   return pool;
 }
@@ -30,9 +30,9 @@ Status check(const Call& call) {
   const Status words = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
   if (words != Status::kOk) return words;
   const Params& p = params_of(call);
-  const Status s = check_wide_images(tensor(call, 0), tensor(call, 2), p.window);
+  const Status s = check_images16(tensor(call, 0), tensor(call, 2), p.window);
   if (s != Status::kOk) return s;
-  return p.dilations == 2 ? check_wide_pool(bind(call)) : Status::kBadParameter;
+  return p.dilations == 2 ? check_pool16(bind(call)) : Status::kBadParameter;
 }
 
 void fold(const int16_t* x, int32_t channels, int16_t* y) {
@@ -40,7 +40,7 @@ void fold(const int16_t* x, int32_t channels, int16_t* y) {
 }
 
 void run(const Call& call) {
-  const WidePool pool = bind(call);
+  const Pool16 pool = bind(call);
   const int32_t column_step = pool.axis[1].dilation * pool.c;
   const int32_t row_step = pool.axis[0].dilation * pool.axis[1].in * pool.c;
   for_each_pixel(pool, [&](const int16_t* x, int32_t rows, int32_t columns, int16_t* y) {

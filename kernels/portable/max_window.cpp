@@ -5,7 +5,7 @@
 
 #include "kernels/args/flat.h"
 #include "kernels/args/window_pool.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -53,7 +53,7 @@ uint32_t four_maxima(const Window& w, uint32_t channel) {
 void run(void* const* operands) {
   for_each_window(operands, [&](const abi::WindowGeometry& g, const Window& w, int8_t* y) {
     uint32_t c = 0;
-    if (whole_words(operands[0], g.in_c) && whole_words(y, 0)) {
+    if (is_word_aligned(operands[0], g.in_c) && is_word_aligned(y, 0)) {
       for (; c < g.in_c; c += 4) store_word(y + c, four_maxima(w, c));
     }
     for (; c < g.in_c; ++c) y[c] = maximum_of(w, c);

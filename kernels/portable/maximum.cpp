@@ -4,7 +4,7 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order.
 
 #include "kernels/args/broadcast.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -14,12 +14,12 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
   const bool one_type = operands[0]->dtype == y.dtype && operands[1]->dtype == y.dtype;
-  return one_type && is_whole(y.dtype) ? Status::kOk : Status::kBadDType;
+  return one_type && is_integer_type(y.dtype) ? Status::kOk : Status::kBadDType;
 }
 
 void run_maximum(const Call& call) {
   const Tensor& y = tensor(call, 2);
-  with_whole(y.dtype, [&](auto zero) {
+  dispatch_integer_type(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_pairs<T, T>(tensor(call, 0), tensor(call, 1), y, [](T a, T b) { return a > b ? a : b; });
   });
@@ -27,7 +27,7 @@ void run_maximum(const Call& call) {
 
 void run_minimum(const Call& call) {
   const Tensor& y = tensor(call, 2);
-  with_whole(y.dtype, [&](auto zero) {
+  dispatch_integer_type(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_pairs<T, T>(tensor(call, 0), tensor(call, 1), y, [](T a, T b) { return a < b ? a : b; });
   });

@@ -7,7 +7,7 @@
 
 #include "abi/native_params.h"
 #include "kernels/args/reduction.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -37,16 +37,16 @@ Status check(const Call& call) {
   if (const Status s = check_tensor(x, DType::kI16); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, DType::kI16); s != Status::kOk) return s;
   const Params p = params_of(call);
-  if (!p.complete || !is_wide_scale(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
+  if (!p.complete || !is_scale16(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
     return Status::kBadParameter;
   }
   return check_reduced_sizes(x, y, p.mask);
 }
 
-int64_t sum(const int16_t* x, Walk& reduced) {
+int64_t sum(const int16_t* x, StrideIterator& reduced) {
   int64_t total = 0;
   do {
-    const Walk::Axis& row = reduced.row();
+    const StrideIterator::Axis& row = reduced.row();
     const int16_t* at = x + reduced.offset[1];
     for (int32_t i = 0; i < row.extent; ++i) total += at[i * row.step[1]];
   } while (reduced.next());
@@ -58,9 +58,9 @@ void run(const Call& call) {
   const Tensor& y = tensor(call, 2);
   const Params p = params_of(call);
   Reduction reduction(x, y, p.mask);
-  Walk& kept = reduction.kept;
+  StrideIterator& kept = reduction.kept;
   do {
-    const Walk::Axis& row = kept.row();
+    const StrideIterator::Axis& row = kept.row();
     for (int32_t i = 0; i < row.extent; ++i) {
       const int16_t* from = codes16(x) + kept.offset[1] + i * row.step[1];
       const int32_t mean = numerics::requantize64(sum(from, reduction.reduced), p.mult, p.shift);

@@ -1,10 +1,10 @@
 // thimble::mean_run: the mean over dimensions that are adjacent in memory, int8; formula:
-// docs/numerics.md, "Pools and reductions"; constant: abi/packed_rows.h.
+// docs/numerics.md, "Pools and reductions"; constant: abi/packed_ops.h.
 //
 // Operands: x, MeanRun constant, y.
 
 #include "kernels/args/mean_run.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -1,10 +1,10 @@
 // thimble::move: a strided copy, for example a change of dim_order, a slice, a pad or an expansion;
-// constant: abi/packed_rows.h.
+// constant: abi/packed_ops.h.
 //
 // Operands: x, Move constant, y.
 
 #include "kernels/args/move_nest.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/args/elementwise.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -18,16 +18,16 @@ int8_t mul(int32_t a, int32_t b, const abi::MulParams& p) {
 }
 
 void run(Binary& binary, const abi::MulParams& params) {
-  Walk& walk = binary.walk;
+  StrideIterator& iterator = binary.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    int8_t* y = binary.y + walk.offset[0];
-    const int8_t* a = binary.a + walk.offset[1];
-    const int8_t* b = binary.b + walk.offset[2];
+    const StrideIterator::Axis& row = iterator.row();
+    int8_t* y = binary.y + iterator.offset[0];
+    const int8_t* a = binary.a + iterator.offset[1];
+    const int8_t* b = binary.b + iterator.offset[2];
     for (int32_t i = 0; i < row.extent; ++i) {
       y[i] = mul(a[i * row.step[1]], b[i * row.step[2]], params);
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 Status check_stock(const Call& call) {

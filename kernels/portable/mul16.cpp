@@ -5,8 +5,8 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/broadcast.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -1,11 +1,11 @@
 // thimble::mul_nest: products of int8 tensors; formula: docs/numerics.md, "Addition, subtraction,
-// multiplication"; constant: abi/packed_rows.h.
+// multiplication"; constant: abi/packed_ops.h.
 //
 // Operands: a, b, MulNest constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.
 
 #include "kernels/args/binary_nest.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -42,12 +42,12 @@ void run(void* const* operands) {
   const int32_t a_offset = p.mul.a_offset;
   const int32_t b_offset = p.mul.b_offset;
   auto* y = static_cast<int8_t*>(operands[3]);
-  const uint32_t a_step = p.nest.step[0][abi::Nest::kAxes - 1];
-  const uint32_t b_step = p.nest.step[1][abi::Nest::kAxes - 1];
+  const uint32_t a_step = p.nest.step[0][abi::LoopNest::kAxes - 1];
+  const uint32_t b_step = p.nest.step[1][abi::LoopNest::kAxes - 1];
   for_each_row(p.nest, [&](uint32_t a_at, uint32_t b_at) {
     const auto* a = static_cast<const int8_t*>(operands[0]) + a_at;
     const auto* b = static_cast<const int8_t*>(operands[1]) + b_at;
-    for (uint32_t left = p.nest.extent[abi::Nest::kAxes - 1]; left != 0; --left) {
+    for (uint32_t left = p.nest.extent[abi::LoopNest::kAxes - 1]; left != 0; --left) {
       *y++ = result.code((*a + a_offset) * (*b + b_offset));
       a += a_step;
       b += b_step;

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -63,9 +63,9 @@ void run(const Call& call) {
   if (y.rank > 0) {
     const uint32_t last = innermost(axes, y.rank, move.element);
     for (uint32_t p = 0; p < y.rank; ++p) {
-      if (p != last) move.walk.push(axes[p].extent, axes[p].to_step, axes[p].from_step);
+      if (p != last) move.iterator.push(axes[p].extent, axes[p].to_step, axes[p].from_step);
     }
-    move.walk.push(axes[last].extent, axes[last].to_step, axes[last].from_step);
+    move.iterator.push(axes[last].extent, axes[last].to_step, axes[last].from_step);
   }
   run_move(move);
 }

@@ -6,7 +6,7 @@
 
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

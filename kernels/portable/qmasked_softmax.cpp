@@ -5,7 +5,7 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/rows.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "numerics/softmax.h"
 
 namespace thimble::kernels {

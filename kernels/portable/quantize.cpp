@@ -7,45 +7,45 @@
 // Native operands: x float32, scale, zero_point, y int8, which may have another dim_order, so that
 // the change from NCHW to NHWC needs no separate pass.
 
-#include "kernels/args/edge.h"
-#include "kernels/define.h"
+#include "kernels/args/quantize.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-void run(Edge& edge, int32_t min, int32_t max) {
+void run(QuantizeArgs& edge, int32_t min, int32_t max) {
   const float inverse = 1.0F / edge.scale;
-  Walk& walk = edge.walk;
+  StrideIterator& iterator = edge.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    const float* x = static_cast<const float*>(edge.x) + walk.offset[1];
-    int8_t* y = static_cast<int8_t*>(edge.y) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const float* x = static_cast<const float*>(edge.x) + iterator.offset[1];
+    int8_t* y = static_cast<int8_t*>(edge.y) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       const int32_t code = numerics::quantize_i8(x[i * row.step[1]], inverse, edge.zero_point);
       y[i] = static_cast<int8_t>(numerics::clamp(code, min, max));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 Status check_stock(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantize_per_tensor;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  return check_stock_edge(call, DType::kF32, DType::kI8);
+  return check_stock_quantize_args(call, DType::kF32, DType::kI8);
 }
 
 void run_stock(const Call& call) {
-  Edge edge = bind_edge(call, 6);
+  QuantizeArgs edge = bind_quantize_args(call, 6);
   run(edge, integer(call, 3), integer(call, 4));
 }
 
 Status check_native(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::thimble_quantize;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  return check_edge(call, tensor(call, 3), DType::kF32, DType::kI8);
+  return check_quantize_args(call, tensor(call, 3), DType::kF32, DType::kI8);
 }
 
 void run_native(const Call& call) {
-  Edge edge = bind_edge(call, 3);
+  QuantizeArgs edge = bind_quantize_args(call, 3);
   run(edge, -128, 127);
 }
 

@@ -2,9 +2,9 @@
 //
 // Operands: x float32, scale, zero_point (0), y int16, which may have another dim_order.
 
-#include "kernels/args/edge.h"
-#include "kernels/define.h"
-#include "numerics/wide.h"
+#include "kernels/args/quantize.h"
+#include "kernels/define_kernel.h"
+#include "numerics/int16.h"
 namespace thimble::kernels {
 namespace {
 
@@ -12,21 +12,21 @@ Status check(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::thimble_quantize16;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   if (integer(call, 2) != 0) return Status::kBadParameter;
-  return check_edge(call, tensor(call, 3), DType::kF32, DType::kI16);
+  return check_quantize_args(call, tensor(call, 3), DType::kF32, DType::kI16);
 }
 
 void run(const Call& call) {
-  Edge edge = bind_edge(call, 3);
+  QuantizeArgs edge = bind_quantize_args(call, 3);
   const float inverse = 1.0F / edge.scale;
-  Walk& walk = edge.walk;
+  StrideIterator& iterator = edge.iterator;
   do {
-    const Walk::Axis& row = walk.row();
-    const float* x = static_cast<const float*>(edge.x) + walk.offset[1];
-    int16_t* y = static_cast<int16_t*>(edge.y) + walk.offset[0];
+    const StrideIterator::Axis& row = iterator.row();
+    const float* x = static_cast<const float*>(edge.x) + iterator.offset[1];
+    int16_t* y = static_cast<int16_t*>(edge.y) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
       y[i] = numerics::quantize_i16(x[i * row.step[1]], inverse);
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 }  // namespace

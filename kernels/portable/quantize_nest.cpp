@@ -1,17 +1,17 @@
 // thimble::quantize_nest: float32 to int8, in any dim_orders, by integer operations
-// (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+// (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x, EdgeNest constant, y.
+// Operands: x, QuantizeNestParams constant, y.
 
-#include "kernels/args/edge_nest.h"
-#include "kernels/define.h"
-#include "numerics/float_codes.h"
+#include "kernels/args/quantize_nest.h"
+#include "kernels/define_kernel.h"
+#include "numerics/float_quantize.h"
 
 namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   quantize_rows(operands, [&](const uint32_t* x) {
     return numerics::clamp(numerics::round_product(*x, factor) + p.zero_point, -128, 127);

@@ -7,7 +7,7 @@
 // (unused here, but writable),] y [N, M, J]; contiguous.
 
 #include "kernels/args/operands.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -6,8 +6,8 @@
 // Operands: x, scale and zero_point (numbers, or tensors with an axis), quant_min, quant_max,
 // dtype, [out_dtype,] y. Per channel, an absent zero point is 0. q is int8, uint8 or int16.
 
-#include "kernels/args/spread.h"
-#include "kernels/define.h"
+#include "kernels/args/broadcast_pair.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -72,26 +72,27 @@ int32_t quantize(float x, float inverse, int32_t zero_point, Range range) {
 }
 
 /// Quantize and dequantize all elements of a traversal of y and x.
-void quantize_all(Walk& walk, const Tensor& x, const Tensor& y, Scale s, Range range) {
+void quantize_all(StrideIterator& iterator, const Tensor& x, const Tensor& y, Scale s,
+                  Range range) {
   const float inverse = 1.0F / s.scale;
   do {
-    const Walk::Axis& row = walk.row();
+    const StrideIterator::Axis& row = iterator.row();
     for (int32_t i = 0; i < row.extent; ++i) {
-      const float value = floats(x)[walk.offset[1] + i * row.step[1]];
-      write_code(y, walk.offset[0] + i * row.step[0],
+      const float value = floats(x)[iterator.offset[1] + i * row.step[1]];
+      write_code(y, iterator.offset[0] + i * row.step[0],
                  quantize(value, inverse, s.zero_point, range));
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
-void dequantize_all(Walk& walk, const Tensor& x, const Tensor& y, Scale s) {
+void dequantize_all(StrideIterator& iterator, const Tensor& x, const Tensor& y, Scale s) {
   do {
-    const Walk::Axis& row = walk.row();
+    const StrideIterator::Axis& row = iterator.row();
     for (int32_t i = 0; i < row.extent; ++i) {
-      const int32_t code = read_code(x, walk.offset[1] + i * row.step[1]);
-      mutable_floats(y)[walk.offset[0] + i * row.step[0]] =
+      const int32_t code = read_code(x, iterator.offset[1] + i * row.step[1]);
+      mutable_floats(y)[iterator.offset[0] + i * row.step[0]] =
           static_cast<float>(code - s.zero_point) * s.scale;
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 // --- One scale -----------------------------------------------------------------------------------
@@ -115,8 +116,8 @@ Status check_quantize(const Call& call) {
 }
 void run_quantize(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  Walk walk = spread(tensor(call, 6), x, x);
-  quantize_all(walk, x, tensor(call, 6), scale_of(call), {integer(call, 3), integer(call, 4)});
+  StrideIterator iterator = broadcast_pair(tensor(call, 6), x, x);
+  quantize_all(iterator, x, tensor(call, 6), scale_of(call), {integer(call, 3), integer(call, 4)});
 }
 Status check_dequantize(const Call& call) {
   const Tensor& x = tensor(call, 0);
@@ -128,8 +129,8 @@ Status check_dequantize(const Call& call) {
 }
 void run_dequantize(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  Walk walk = spread(tensor(call, 7), x, x);
-  dequantize_all(walk, x, tensor(call, 7), scale_of(call));
+  StrideIterator iterator = broadcast_pair(tensor(call, 7), x, x);
+  dequantize_all(iterator, x, tensor(call, 7), scale_of(call));
 }
 
 // --- One scale for each channel ------------------------------------------------------------------
@@ -191,10 +192,10 @@ void for_each_channel(const Call& call, const Tensor& y, Visit visit) {
   int32_t steps_x[abi::kMaxRank], steps_y[abi::kMaxRank];
   strides(x, steps_x);
   strides(y, steps_y);
-  Walk walk;
+  StrideIterator iterator;
   for (uint32_t p = 0; p < y.rank; ++p) {
     const uint32_t d = y.dim_order[p];
-    if (d != axis) walk.push(y.sizes[d], steps_y[d], steps_x[d]);
+    if (d != axis) iterator.push(y.sizes[d], steps_y[d], steps_x[d]);
   }
   for (int32_t c = 0; c < x.sizes[axis]; ++c) {
     Tensor part_x = x, part_y = y;
@@ -202,7 +203,7 @@ void for_each_channel(const Call& call, const Tensor& y, Visit visit) {
                   c * steps_x[axis] * static_cast<int32_t>(element_bytes(x.dtype));
     part_y.data = static_cast<uint8_t*>(y.data) +
                   c * steps_y[axis] * static_cast<int32_t>(element_bytes(y.dtype));
-    visit(walk, part_x, part_y, scale_of_channel(call, c));
+    visit(iterator, part_x, part_y, scale_of_channel(call, c));
   }
 }
 
@@ -218,8 +219,8 @@ Status check_quantize_channels(const Call& call) {
 void run_quantize_channels(const Call& call) {
   const Range range = {integer(call, 4), integer(call, 5)};
   for_each_channel(call, tensor(call, 7),
-                   [&](Walk& walk, const Tensor& x, const Tensor& y, Scale s) {
-                     quantize_all(walk, x, y, s, range);
+                   [&](StrideIterator& iterator, const Tensor& x, const Tensor& y, Scale s) {
+                     quantize_all(iterator, x, y, s, range);
                    });
 }
 /// Operands: x, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype, y.
@@ -233,8 +234,8 @@ Status check_dequantize_channels(const Call& call) {
 }
 void run_dequantize_channels(const Call& call) {
   for_each_channel(call, tensor(call, 8),
-                   [&](Walk& walk, const Tensor& x, const Tensor& y, Scale s) {
-                     dequantize_all(walk, x, y, s);
+                   [&](StrideIterator& iterator, const Tensor& x, const Tensor& y, Scale s) {
+                     dequantize_all(iterator, x, y, s);
                    });
 }
 

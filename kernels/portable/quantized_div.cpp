@@ -5,7 +5,7 @@
 // place: y may be a or b.
 
 #include "kernels/args/operands.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -8,7 +8,7 @@
 // here, but writable),] y. Images are NHWC in memory.
 
 #include "kernels/args/requant.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -16,22 +16,22 @@ namespace {
 struct Axis {
   int32_t kernel, stride, pad, after, dilation, in, out;
 };
-struct Upward {
+struct TransposedConv {
   Axis axis[2];
   int32_t batch, in_c, out_c, x_offset;
   Requant requant;
 };
 
-constexpr uint32_t out_index(StockForm form) {
-  return form == StockForm::kNoScratch ? 13 : 15;
+constexpr uint32_t out_index(StockSignature form) {
+  return form == StockSignature::kNoScratch ? 13 : 15;
 }
 
-Upward bind(const Call& call, StockForm form) {
+TransposedConv bind(const Call& call, StockSignature form) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, out_index(form));
   const ImageDims dims = image_dims(form);
   const uint32_t at[2] = {dims.height, dims.width};
-  Upward up;
+  TransposedConv up;
   for (uint32_t a = 0; a < 2; ++a) {
     up.axis[a] = {tensor(call, 1).sizes[1 + a],
                   ints(call, 3).items[a],
@@ -66,26 +66,26 @@ bool fits(const Axis& axis) {
          axis.out;
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 Status check(const Call& call) {
   constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_transpose_conv2d_14);
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
-  const Tensor& y = tensor(call, out_index(kForm));
+  const Tensor& y = tensor(call, out_index(kSignature));
   if (!integers_fit(call, kLetters)) return Status::kBadParameter;
-  if (kForm != StockForm::kNoScratch &&
+  if (kSignature != StockSignature::kNoScratch &&
       (tensor(call, 13).is_constant || tensor(call, 14).is_constant)) {
     return Status::kBadParameter;
   }
-  if (const Status s = check_image(x, kForm); s != Status::kOk) return s;
-  if (const Status s = check_image(y, kForm); s != Status::kOk) return s;
+  if (const Status s = check_image(x, kSignature); s != Status::kOk) return s;
+  if (const Status s = check_image(y, kSignature); s != Status::kOk) return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;
   if (!is_contiguous(w)) return Status::kBadLayout;
   for (uint32_t list = 3; list <= 6; ++list) {
     if (ints(call, list).count != 2) return Status::kBadParameter;
   }
-  const Upward up = bind(call, kForm);
+  const TransposedConv up = bind(call, kSignature);
   if (up.batch != y.sizes[0] || w.sizes[0] != up.out_c || w.sizes[3] != up.in_c) {
     return Status::kBadShape;
   }
@@ -100,14 +100,14 @@ Status check(const Call& call) {
 
 /// Returns the input position that tap k of output o reads, or -1.
 int32_t source(const Axis& axis, int32_t o, int32_t k) {
-  const int32_t spread = o + axis.pad - k * axis.dilation;
-  if (spread < 0) return -1;
-  const int32_t at = spread / axis.stride;
-  return at < axis.in && at * axis.stride == spread ? at : -1;
+  const int32_t upsampled = o + axis.pad - k * axis.dilation;
+  if (upsampled < 0) return -1;
+  const int32_t at = upsampled / axis.stride;
+  return at < axis.in && at * axis.stride == upsampled ? at : -1;
 }
 
 /// Computes all channels of one output pixel.
-void pixel(const Upward& up, const int8_t* image, const int8_t* w, int32_t oy, int32_t ox,
+void pixel(const TransposedConv& up, const int8_t* image, const int8_t* w, int32_t oy, int32_t ox,
            int8_t* y) {
   for (int32_t o = 0; o < up.out_c; ++o) {
     auto sum = static_cast<uint32_t>(up.requant.start(o));
@@ -126,11 +126,11 @@ void pixel(const Upward& up, const int8_t* image, const int8_t* w, int32_t oy, i
   }
 }
 
-template <StockForm kForm>
+template <StockSignature kSignature>
 void run(const Call& call) {
-  const Upward up = bind(call, kForm);
+  const TransposedConv up = bind(call, kSignature);
   const int8_t* image = codes(tensor(call, 0));
-  int8_t* y = mutable_codes(tensor(call, out_index(kForm)));
+  int8_t* y = mutable_codes(tensor(call, out_index(kSignature)));
   for (int32_t n = 0; n < up.batch; ++n) {
     for (int32_t oy = 0; oy < up.axis[0].out; ++oy) {
       for (int32_t ox = 0; ox < up.axis[1].out; ++ox) {
@@ -144,11 +144,11 @@ void run(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_transpose_conv2d, check<StockForm::kCurrent>,
-                      run<StockForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_transpose_conv2d,
+                      check<StockSignature::kCurrent>, run<StockSignature::kCurrent>);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_transpose_conv2d_14,
-                      check<StockForm::kNoScratch>, run<StockForm::kNoScratch>);
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_transpose_conv2d_nhwc, check<StockForm::kNhwc>,
-                      run<StockForm::kNhwc>);
+                      check<StockSignature::kNoScratch>, run<StockSignature::kNoScratch>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_transpose_conv2d_nhwc,
+                      check<StockSignature::kNhwc>, run<StockSignature::kNhwc>);
 
 }  // namespace thimble::kernels

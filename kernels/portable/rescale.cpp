@@ -4,8 +4,8 @@
 // Operands: x int8 or int16, attributes (x_zp y_zp mult shift wide), y int8 or (wide) int16.
 
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

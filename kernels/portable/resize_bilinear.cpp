@@ -4,7 +4,7 @@
 // column), y. Memory: NHWC.
 
 #include "kernels/args/requant.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

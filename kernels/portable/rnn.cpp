@@ -3,24 +3,24 @@
 // Operands: x, h0, w_ih, w_hh, bias, mult, shift, table, the words of qrnn's attributes, scratch,
 // y.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"
 
 namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kRnnForm); s != Status::kOk) return s;
-  const bool same = tensor(call, kRnnForm.y()).dtype == tensor(call, 0).dtype;
+  if (const Status s = check_recurrent(call, kRnnSignature); s != Status::kOk) return s;
+  const bool same = tensor(call, kRnnSignature.y()).dtype == tensor(call, 0).dtype;
   return same ? Status::kOk : Status::kBadDType;
 }
 
 template <class Code>
 void run_layer(const Call& call) {
-  const Recurrent layer = bind_recurrent(call, kRnnForm);
+  const Recurrent layer = bind_recurrent(call, kRnnSignature);
   const int32_t hidden = layer.hidden;
   const bool relu = layer.words[0] != 0;
-  Code* const y = static_cast<Code*>(tensor(call, kRnnForm.y()).data);
+  Code* const y = static_cast<Code*>(tensor(call, kRnnSignature.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
     Code* const h = layer.begin<Code>(b);
     for (int32_t i = 0; i < layer.steps; ++i) {

@@ -6,7 +6,7 @@
 // dimension.
 
 #include "kernels/args/move.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

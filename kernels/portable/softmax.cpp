@@ -6,7 +6,7 @@
 #include "numerics/softmax.h"
 
 #include "kernels/args/rows.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "numerics/softmax16.h"
 #include "kernels/args/attributes.h"
-#include "kernels/args/wide.h"
-#include "kernels/define.h"
+#include "kernels/args/requant16.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

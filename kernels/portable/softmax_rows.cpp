@@ -1,11 +1,11 @@
 // thimble::softmax_rows: softmax of int8 rows with a table of exponentials; formula:
-// docs/numerics.md, "Softmax"; constant: abi/packed_rows.h.
+// docs/numerics.md, "Softmax"; constant: abi/packed_ops.h.
 //
 // Operands: x, SoftmaxRows constant, y. In place: y may be x.
 
 #include "kernels/args/softmax_rows.h"
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -44,7 +44,7 @@ Status check(const Call& call) {
 }
 
 /// Returns n^2 times the variance of one group of values.
-int64_t spread(Walk& reduced, const int8_t* from, int64_t n) {
+int64_t scaled_variance(StrideIterator& reduced, const int8_t* from, int64_t n) {
   int32_t sum = 0;
   uint64_t squares = 0;
   for_each_run(reduced, from, [&](const int8_t* at, int32_t count, int32_t step) {
@@ -69,7 +69,7 @@ void run(const Call& call) {
   const int64_t half = int64_t{1} << (30 - p.shift);
   Reduction reduction(x, y, p.mask);
   for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
-    const int64_t v = spread(reduction.reduced, from, n) >> right;
+    const int64_t v = scaled_variance(reduction.reduced, from, n) >> right;
     const int64_t code = ((v * p.mult + half) >> (31 - p.shift)) + p.y_zp;
     const int64_t limited = code < p.min ? p.min : code > p.max ? p.max : code;
     mutable_codes(y)[to] = static_cast<int8_t>(limited);

@@ -5,7 +5,7 @@
 // shape and dim_order.
 
 #include "kernels/args/broadcast.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
@@ -24,20 +24,20 @@ template <class T>
 void choose(const Call& call) {
   const Tensor& y = tensor(call, 3);
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1), &tensor(call, 2)};
-  Walk walk = walk_broadcast(operands, 3, y);
+  StrideIterator iterator = broadcast_iterator(operands, 3, y);
   T* out = static_cast<T*>(y.data);
   do {
-    const Walk::Axis& row = walk.row();
-    const uint8_t* condition = static_cast<const uint8_t*>(operands[0]->data) + walk.offset[0];
-    const T* a = static_cast<const T*>(operands[1]->data) + walk.offset[1];
-    const T* b = static_cast<const T*>(operands[2]->data) + walk.offset[2];
+    const StrideIterator::Axis& row = iterator.row();
+    const uint8_t* condition = static_cast<const uint8_t*>(operands[0]->data) + iterator.offset[0];
+    const T* a = static_cast<const T*>(operands[1]->data) + iterator.offset[1];
+    const T* b = static_cast<const T*>(operands[2]->data) + iterator.offset[2];
     for (int32_t i = 0; i < row.extent; ++i) {
       *out++ = *condition != 0 ? *a : *b;
       condition += row.step[0];
       a += row.step[1];
       b += row.step[2];
     }
-  } while (walk.next());
+  } while (iterator.next());
 }
 
 void run(const Call& call) {

@@ -1,8 +1,8 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
-// depthwise_scalar: windows (kernels/args/scalar.h); scalar_taps.cpp computes the products.
+// depthwise_scalar: windows (kernels/args/conv_scalar.h); scalar_taps.cpp computes the products.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/v6m/scalar_taps.h"
 
 namespace thimble::kernels {

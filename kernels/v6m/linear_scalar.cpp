@@ -2,7 +2,7 @@
 #if THIMBLE_HAS_V6M
 // linear_scalar: rows are read in place; scalar_dot.cpp computes the products.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/v6m/scalar_dot.h"
 
 namespace thimble::kernels {

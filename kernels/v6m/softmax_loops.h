@@ -1,7 +1,7 @@
 #pragma once
 // The row loops of softmax_rows in assembly (softmax_loops.cpp).
 
-#include "abi/packed_rows.h"
+#include "abi/packed_ops.h"
 
 namespace thimble::kernels {
 

@@ -9,7 +9,7 @@
 #if THIMBLE_HAS_V6M
 
 #include "kernels/args/softmax_rows.h"
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/v6m/softmax_loops.h"
 
 namespace thimble::kernels {

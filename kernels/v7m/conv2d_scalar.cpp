@@ -1,9 +1,9 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
-// conv2d_scalar: windows are gathered (kernels/args/scalar.h); scalar_dot.cpp computes the
+// conv2d_scalar: windows are gathered (kernels/args/conv_scalar.h); scalar_dot.cpp computes the
 // products.
 
-#include "kernels/define.h"
+#include "kernels/define_kernel.h"
 #include "kernels/v7m/scalar_dot.h"
 
 namespace thimble::kernels {

@@ -1,13 +1,13 @@
 #pragma once
-// Depthwise products for Thumb-2 cores without DSP instructions (kernels/args/scalar.h).
+// Depthwise products for Thumb-2 cores without DSP instructions (kernels/args/conv_scalar.h).
 
-#include "kernels/args/scalar.h"
+#include "kernels/args/conv_scalar.h"
 
 namespace thimble::kernels {
 
 extern "C" ScalarTapProducts thimble_v7m_taps_any, thimble_v7m_taps_nine, thimble_v7m_taps_pair;
 
-inline constexpr ScalarTapCore kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine,
-                                           thimble_v7m_taps_pair};
+inline constexpr ScalarTapFunctions kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine,
+                                                thimble_v7m_taps_pair};
 
 }  // namespace thimble::kernels

@@ -43,7 +43,7 @@ Status find_reader(const File& file, const kernels::KernelTable& kernels, const 
 }
 
 /// Returns true if the memory that a model writes does not overlap its file.
-bool are_apart(const void* file, size_t file_bytes, const void* memory, size_t memory_bytes) {
+bool is_disjoint(const void* file, size_t file_bytes, const void* memory, size_t memory_bytes) {
   const auto at = reinterpret_cast<uintptr_t>(file);
   const auto other = reinterpret_cast<uintptr_t>(memory);
   return memory_bytes == 0 || other + memory_bytes <= at || at + file_bytes <= other;
@@ -63,20 +63,21 @@ Status load_model(Model& model, const void* pte, size_t pte_bytes, const thimble
 /// not null, so that run() can test all inputs in the same way.
 void clear_inputs(Model& model) {
   if (model.input_data == nullptr) return;
-  const uint32_t count = model.reader->count(model, Part::kInputs);
+  const uint32_t count = model.reader->count(model, ProgramList::kInputs);
   for (uint32_t i = 0; i < count; ++i) {
-    const Port port = model.reader->port(model, Part::kInputs, i);
+    const Port port = model.reader->port(model, ProgramList::kInputs, i);
     const bool set = port.is_planned || port.tensor.bytes == 0;
     model.input_data[i] = set ? model.arena : nullptr;
   }
 }
 
-uint32_t count_of(const thimble_model* model, Part part) {
+uint32_t count_of(const thimble_model* model, ProgramList part) {
   const Model* inside = loaded(model);
   return inside != nullptr ? inside->reader->count(*inside, part) : 0;
 }
 
-thimble_status view_of(const thimble_model* opaque, Part part, uint32_t index, thimble_view* view) {
+thimble_status view_of(const thimble_model* opaque, ProgramList part, uint32_t index,
+                       thimble_view* view) {
   const Model* model = loaded(opaque);
   if (model == nullptr) return code(Status::kNotInitialized);
   if (view == nullptr || index >= model->reader->count(*model, part)) {
@@ -89,10 +90,10 @@ thimble_status view_of(const thimble_model* opaque, Part part, uint32_t index, t
 }
 
 Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
-  if (index >= model.reader->count(model, Part::kInputs) || data == nullptr) {
+  if (index >= model.reader->count(model, ProgramList::kInputs) || data == nullptr) {
     return Status::kBadArgument;
   }
-  const Port port = model.reader->port(model, Part::kInputs, index);
+  const Port port = model.reader->port(model, ProgramList::kInputs, index);
   const kernels::Tensor& tensor = port.tensor;
   if (bytes != tensor.bytes) return Status::kBadArgument;
   if (port.is_planned) {
@@ -107,7 +108,7 @@ Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
 
 Status run(const Model& model) {
   if (model.input_data != nullptr) {
-    const uint32_t count = model.reader->count(model, Part::kInputs);
+    const uint32_t count = model.reader->count(model, ProgramList::kInputs);
     for (uint32_t i = 0; i < count; ++i) {
       if (model.input_data[i] == nullptr) return Status::kInputNotSet;
     }
@@ -131,7 +132,7 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   if (status != Status::kOk) return code(status);
   needs->arena_bytes = layout.arena_bytes;
   needs->state_bytes = layout.end - layout.arena_bytes;
-  needs->saved_bytes = kept_bytes(model.state);
+  needs->saved_bytes = total_state_bytes(model.state);
   return 0;
 }
 
@@ -143,7 +144,7 @@ thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_by
   if (reinterpret_cast<uintptr_t>(memory) % thimble::abi::kArenaAlignment != 0) {
     return code(Status::kMisaligned);
   }
-  if (!are_apart(pte, pte_bytes, memory, memory_bytes)) return code(Status::kBadArgument);
+  if (!is_disjoint(pte, pte_bytes, memory, memory_bytes)) return code(Status::kBadArgument);
   const Memory all = {static_cast<uint8_t*>(memory), memory_bytes};
   Layout layout;
   const Status status = load_model(inside, pte, pte_bytes, kernels, &all, layout);
@@ -155,19 +156,19 @@ thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_by
 }
 
 uint32_t thimble_input_count(const thimble_model* model) {
-  return count_of(model, Part::kInputs);
+  return count_of(model, ProgramList::kInputs);
 }
 
 uint32_t thimble_output_count(const thimble_model* model) {
-  return count_of(model, Part::kOutputs);
+  return count_of(model, ProgramList::kOutputs);
 }
 
 thimble_status thimble_input(const thimble_model* model, uint32_t index, thimble_view* view) {
-  return view_of(model, Part::kInputs, index, view);
+  return view_of(model, ProgramList::kInputs, index, view);
 }
 
 thimble_status thimble_output(const thimble_model* model, uint32_t index, thimble_view* view) {
-  return view_of(model, Part::kOutputs, index, view);
+  return view_of(model, ProgramList::kOutputs, index, view);
 }
 
 thimble_status thimble_set_input(thimble_model* model, uint32_t index, const void* data,
@@ -219,12 +220,13 @@ thimble_status thimble_set_trace(thimble_model* model, thimble_trace_hook hook, 
 }
 
 uint32_t thimble_instruction_count(const thimble_model* model) {
-  return count_of(model, Part::kInstructions);
+  return count_of(model, ProgramList::kInstructions);
 }
 
 const char* thimble_instruction_op(const thimble_model* model, uint32_t instruction) {
   const Model* inside = loaded(model);
-  if (inside == nullptr || instruction >= count_of(model, Part::kInstructions)) return nullptr;
+  if (inside == nullptr || instruction >= count_of(model, ProgramList::kInstructions))
+    return nullptr;
   return inside->reader->instruction_op(*inside, instruction);
 }
 

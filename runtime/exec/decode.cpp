@@ -99,7 +99,7 @@ Status check_planned(const Image& image, const CheckedTable& allocation, uint32_
   uint32_t rest = image.arena_bytes - offset;
   if (memory_id != 1) {
     if (memory_id == 0 || memory_id >= image.memories.count()) return Status::kCorrupt;
-    const uint32_t start = start_of(image, memory_id);
+    const uint32_t start = memory_start(image, memory_id);
     if (start > rest) return Status::kCorrupt;
     rest -= start;
   }
@@ -120,7 +120,7 @@ THIMBLE_INLINE Position constant_data(const Image& image, uint32_t index) {
 
 /// Sets the address of an unplanned tensor, which must be an input of the graph, to the input
 /// buffer of the application.
-Status caller_data(const Model& model, uint32_t value_index, kernels::Tensor& tensor) {
+Status set_input_data(const Model& model, uint32_t value_index, kernels::Tensor& tensor) {
   const Vector inputs = model.image.inputs;
   for (uint32_t i = 0; i < inputs.count(); ++i) {
     if (inputs.index(i) != value_index) continue;
@@ -206,7 +206,7 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   }
   tensor.data = nullptr;
   tensor.is_constant = false;
-  if (allocation_at == nullptr) return caller_data(model, value_index, tensor);
+  if (allocation_at == nullptr) return set_input_data(model, value_index, tensor);
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
     if (allocation.at == nullptr) return Status::kCorrupt;
@@ -218,7 +218,7 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   uint8_t* data =
       model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
   const auto memory_id = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryId);
-  if (memory_id != 1) data += start_of(image, memory_id);
+  if (memory_id != 1) data += memory_start(image, memory_id);
   tensor.data = data;
   return Status::kOk;
 }
@@ -290,15 +290,15 @@ struct LetterTags {
     set('T', tag::kTensor);
     set('t', tag::kTensor);
     // Only the arena may be written, not the file or an input buffer.
-    set(kOutput, tag::kTensor | Memo::kPlanned);
-    set('s', tag::kTensor | Memo::kPlanned);
+    set(kOutput, tag::kTensor | ValueCache::kPlanned);
+    set('s', tag::kTensor | ValueCache::kPlanned);
     set('i', tag::kInt);
     set('b', tag::kBool);
     set('d', tag::kDouble);
     set('l', tag::kIntList);
     set('R', tag::kTensorList);
     set(kOutputs, tag::kTensorList);
-    for (const char letter : kernels::kOpenLetters) set(letter, kOpen);
+    for (const char letter : kernels::kMultiTypeLetters) set(letter, kOpen);
   }
   constexpr void set(char letter, uint32_t tag) {
     tags[letter - kFirst] = static_cast<uint8_t>(tag);
@@ -306,18 +306,18 @@ struct LetterTags {
 };
 constexpr LetterTags kLetterTags;
 
-THIMBLE_INLINE uint32_t wanted_for(char letter) {
+THIMBLE_INLINE uint32_t required_tag(char letter) {
   return kLetterTags.tags[letter - LetterTags::kFirst];
 }
 
 /// Status for a value whose tag is not the one that the letter requires. Accepts None for optional
 /// arguments.
-THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels::Arg& arg) {
+THIMBLE_OUT_OF_LINE Status check_other_tag(uint32_t value_tag, char letter, kernels::Arg& arg) {
   if (value_tag == tag::kNone) return Status::kCorrupt;
   if (value_tag != tag::kNull) {
     return letter == kAnyTensor ? Status::kUnsupported : Status::kCorrupt;
   }
-  if (wanted_for(letter) == kOpen) return Status::kOk;
+  if (required_tag(letter) == kOpen) return Status::kOk;
   if (letter != 't') return Status::kUnsupported;
   arg.tensor = {};
   arg.tensor.is_null = true;
@@ -352,14 +352,14 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
   const Image& image = model.image;
   if (Access::kChecked && value_index >= image.values.count()) return Status::kCorrupt;
   const Value value = access.value(image.values.item(value_index, 4));
-  const uint32_t wanted = wanted_for(letter);
+  const uint32_t required = required_tag(letter);
   if constexpr (Access::kChecked) {
-    if (value.tag != (wanted & ~Memo::kPlanned)) {
-      const bool open = wanted == kOpen && value.tag > tag::kNull;
-      if (!open) return check_misfit(value.tag, letter, arg);
+    if (value.tag != (required & ~ValueCache::kPlanned)) {
+      const bool open = required == kOpen && value.tag > tag::kNull;
+      if (!open) return check_other_tag(value.tag, letter, arg);
     }
   } else if (value.tag == tag::kNull) {
-    return check_misfit(value.tag, letter, arg);
+    return check_other_tag(value.tag, letter, arg);
   }
   [[maybe_unused]] uint32_t known = value.tag;
   if (value.tag == tag::kTensor) {
@@ -368,8 +368,8 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
         decode_payload(access, model, value_index, value.payload, arg.tensor, planned);
     if constexpr (Access::kChecked) {
       if (status != Status::kOk) return status;
-      if (planned) known |= Memo::kPlanned;
-      if ((wanted & ~known) != 0) return Status::kCorrupt;
+      if (planned) known |= ValueCache::kPlanned;
+      if ((required & ~known) != 0) return Status::kCorrupt;
     }
   } else if (value.tag == tag::kInt || value.tag == tag::kDouble) {
     const auto payload = access.number(value.payload);
@@ -388,20 +388,20 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
   // Constants are not kept: nearly every constant is used by one instruction only.
   if constexpr (Access::kChecked) {
     if (value.tag != tag::kTensor || !arg.tensor.is_constant) {
-      access.memo.keep(value_index, known, arg);
+      access.value_cache.store(value_index, known, arg);
     }
   }
   return Status::kOk;
 }
 
 /// Decodes the arguments of open letters, which accept values of several tags.
-THIMBLE_OUT_OF_LINE Status settle(const kernels::Kernel& kernel, Frame& frame) {
+THIMBLE_OUT_OF_LINE Status normalize_arg(const kernels::Kernel& kernel, Frame& frame) {
   kernels::Arg* arg = frame.args();
   const char* letter = kernel.arguments;
   for (uint32_t i = 0; letter[i] != 0; ++i) {
-    if (wanted_for(letter[i]) != kOpen) continue;
+    if (required_tag(letter[i]) != kOpen) continue;
     const uint32_t tag = tag_of(frame.model->image.values.target(frame.indices.index(i)));
-    const Status status = kernel.settle(letter[i], tag, arg[i]);
+    const Status status = kernel.normalize_arg(letter[i], tag, arg[i]);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;
@@ -438,10 +438,10 @@ Status decode_call(Access& access, const Model& model, Vector indices,
     const uint32_t value_index = indices.index(i);
     const char letter = letters[i];
     if constexpr (Access::kChecked) {
-      if (const uint32_t known = access.memo.tag(value_index); known != 0) {
-        const uint32_t wanted = wanted_for(letter);
-        if (known == wanted || (known & ~Memo::kPlanned) == wanted) {
-          access.memo.recall(value_index, *arg);
+      if (const uint32_t known = access.value_cache.tag(value_index); known != 0) {
+        const uint32_t required = required_tag(letter);
+        if (known == required || (known & ~ValueCache::kPlanned) == required) {
+          access.value_cache.load_into(value_index, *arg);
           continue;
         }
       }
@@ -456,7 +456,7 @@ Status decode_call(Access& access, const Model& model, Vector indices,
       return Status::kCorrupt;
     }
   }
-  return kernel.settle != nullptr ? settle(kernel, frame) : Status::kOk;
+  return kernel.normalize_arg != nullptr ? normalize_arg(kernel, frame) : Status::kOk;
 }
 
 template Status decode_tensor(Checked&, const Model&, uint32_t, kernels::Tensor&);

@@ -15,7 +15,7 @@ constexpr char kReferenceFields[] = "\1\4";
 constexpr char kInlineFields[] = "\4";
 
 /// Finds the payload that a delegate refers to.
-Status find_payload(Checked& access, Position delegate, Region& payload) {
+Status find_payload(Checked& access, Position delegate, ByteRegion& payload) {
   Verifier& verifier = access.verifier;
   TableKind kind(kReferenceFields);
   const Position reference = verifier.child(delegate, pte::backend_delegate::kProcessed, kind);
@@ -67,13 +67,13 @@ Status open_row(Checked& access, const Delegates& delegates, uint32_t index, Del
 constexpr uint32_t kScratchMax = 0x7FFFFFFF;
 
 /// Returns true if the range is aligned and inside the arena.
-bool is_piece(const Image& image, uint32_t offset, uint32_t bytes) {
+bool is_arena_range(const Image& image, uint32_t offset, uint32_t bytes) {
   return offset % abi::kArenaAlignment == 0 && offset <= image.arena_bytes &&
          bytes <= image.arena_bytes - offset;
 }
 
 /// Largest kept_bytes of the delegates in the table. All rows get this size.
-uint32_t most_kept(const Delegates& delegates) {
+uint32_t kept_bytes_max(const Delegates& delegates) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < delegates.count; ++i) {
     const Delegate& delegate = delegates.rows[i];
@@ -85,7 +85,8 @@ uint32_t most_kept(const Delegates& delegates) {
 }
 
 /// The kept memory of row `index`, after the slots.
-uint8_t* kept_by(const Checked& access, const Model& model, uint32_t index, uint32_t row_bytes) {
+uint8_t* kept_memory(const Checked& access, const Model& model, uint32_t index,
+                     uint32_t row_bytes) {
   const Vector rows = vector(access.plan, pte::execution_plan::kDelegates);
   auto* const end = reinterpret_cast<uint8_t*>(slots_of(model) + rows.count());
   const auto past = static_cast<uint32_t>(end - model.arena);
@@ -112,20 +113,20 @@ Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint
 }
 
 /// Finds the memory of the row: at the offsets in the file, or after the arena.
-Status place(const Checked& access, const Model& model, uint32_t index, uint32_t scratch_bytes,
-             DelegateMemory& memory) {
+Status find_memory(const Checked& access, const Model& model, uint32_t index,
+                   uint32_t scratch_bytes, DelegateMemory& memory) {
   const Image& image = model.image;
   if (access.delegates.data == nullptr) {
     memory.scratch_offset = aligned(image.arena_bytes);
   } else {
     abi::DelegateRecord record;  // it exists: measure_delegates() has checked the size
     std::memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
-    if (!is_piece(image, record.scratch_offset, scratch_bytes)) return Status::kCorrupt;
+    if (!is_arena_range(image, record.scratch_offset, scratch_bytes)) return Status::kCorrupt;
     memory.scratch_offset = record.scratch_offset;
     memory.mode = record.memory_mode;
     memory.fast_bytes = record.fast_bytes;
     if (record.fast_bytes != 0 && record.fast_offset != abi::kFastOutside) {
-      if (!is_piece(image, record.fast_offset, record.fast_bytes)) return Status::kCorrupt;
+      if (!is_arena_range(image, record.fast_offset, record.fast_bytes)) return Status::kCorrupt;
       memory.fast_offset = record.fast_offset;
       if (model.arena != nullptr) memory.fast = model.arena + record.fast_offset;
     }
@@ -137,7 +138,7 @@ Status place(const Checked& access, const Model& model, uint32_t index, uint32_t
 
 /// Adds scratch that the file has not planned, after the arena. One call runs at a time, so all
 /// calls share it.
-Status grow(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
+Status add_unplanned_scratch(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
   const uint32_t start = aligned(image.arena_bytes);
   if (scratch_bytes > kScratchMax - start) return Status::kBadPayload;
   if (start + scratch_bytes > needs.arena_bytes) needs.arena_bytes = start + scratch_bytes;
@@ -157,7 +158,7 @@ Status measure_calls(Checked& access, const Model& model, const Delegates& deleg
     if (status == Status::kOk && slot.delegate->call_scratch == nullptr) continue;
     if (status == Status::kOk) status = verify_args(access, model, call.args);
     if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
-    if (status == Status::kOk) status = grow(image, bytes, needs);
+    if (status == Status::kOk) status = add_unplanned_scratch(image, bytes, needs);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;
@@ -165,8 +166,8 @@ Status measure_calls(Checked& access, const Model& model, const Delegates& deleg
 
 }  // namespace
 
-Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const {
-  NamedDataWalk walk(access);
+Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const {
+  NamedDataIterator walk(access);
   Vector name;
   uint32_t segment;
   while (walk.next(name, segment)) {
@@ -197,7 +198,7 @@ uint32_t DelegateArgs::offset(uint32_t i) const {
   if (at == nullptr) return kNotPlanned;
   const Position allocation = follow(at);
   const auto memory_id = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryId);
-  return start_of(model.image, memory_id) +
+  return memory_start(model.image, memory_id) +
          scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
 }
 
@@ -207,7 +208,7 @@ Status measure_delegates(Checked& access, const Model& model, const Delegates& d
   const Vector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
   needs.count = rows.count();
   needs.arena_bytes = image.arena_bytes;
-  const uint32_t kept = most_kept(delegates);
+  const uint32_t kept = kept_bytes_max(delegates);
   if (kept != 0) needs.kept_bytes = needs.count * kept + abi::kArenaAlignment;
   const bool planned = access.delegates.data != nullptr;
   if (planned && access.delegates.bytes != needs.count * sizeof(abi::DelegateRecord)) {
@@ -217,7 +218,8 @@ Status measure_delegates(Checked& access, const Model& model, const Delegates& d
     DelegateSlot slot;
     uint32_t scratch_bytes = 0;
     Status status = open_row(access, delegates, i, slot, scratch_bytes);
-    if (status == Status::kOk && !planned) status = grow(image, scratch_bytes, needs);
+    if (status == Status::kOk && !planned)
+      status = add_unplanned_scratch(image, scratch_bytes, needs);
     if (status != Status::kOk) return status;
   }
   if (access.failed()) return Status::kCorrupt;
@@ -239,10 +241,10 @@ Status check_delegate_call(Checked& access, const Model& model, const Delegates&
   if (status == Status::kOk) status = add_call_scratch(slot, args, scratch_bytes);
   if (status != Status::kOk) return status;
   DelegateMemory memory;
-  status = place(access, model, index, scratch_bytes, memory);
+  status = find_memory(access, model, index, scratch_bytes, memory);
   if (status != Status::kOk) return status;
-  const uint32_t kept = most_kept(delegates);
-  if (loading && kept != 0) memory.kept = kept_by(access, model, index, kept);
+  const uint32_t kept = kept_bytes_max(delegates);
+  if (loading && kept != 0) memory.kept = kept_memory(access, model, index, kept);
   return slot.delegate->check(slot, memory, args);
 }
 

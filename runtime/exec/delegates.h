@@ -9,7 +9,7 @@
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
-#include "abi/state.h"
+#include "abi/runtime_memory.h"
 #include "runtime/exec/model.h"
 #include "runtime/program/access.h"
 
@@ -23,9 +23,9 @@ extern const Reader stock_reader;
 /// The data of the file for a delegate.
 struct DelegateSource {
   Checked& access;
-  Region payload;
+  ByteRegion payload;
   /// Finds the bytes of the named data with this key.
-  [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const;
+  [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const;
 };
 
 /// Data of a delegate for its calls, filled once when the model is loaded.

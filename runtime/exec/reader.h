@@ -10,7 +10,7 @@
 namespace thimble::runtime {
 
 /// Lists of a program that Reader::count() counts.
-enum class Part : uint8_t { kInputs, kOutputs, kInstructions };
+enum class ProgramList : uint8_t { kInputs, kOutputs, kInstructions };
 
 struct Port {
   kernels::Tensor tensor;
@@ -45,8 +45,8 @@ struct Reader {
   /// `layout` is computed.
   Status (*load)(Model& model, const File& file, const kernels::KernelTable& kernels,
                  const Memory* memory, Layout& layout);
-  uint32_t (*count)(const Model& model, Part part);
-  Port (*port)(const Model& model, Part part, uint32_t index);
+  uint32_t (*count)(const Model& model, ProgramList part);
+  Port (*port)(const Model& model, ProgramList part, uint32_t index);
   Status (*run)(const Model& model);
   const char* (*instruction_op)(const Model& model, uint32_t instruction);
 };

@@ -27,11 +27,11 @@ constexpr uint32_t kElementsMax = kernels::kMaxTensorBytes / 8;  // for elements
 // --- The file ------------------------------------------------------------------------------------
 
 /// Returns true if the range is inside the segments, which start at the entry.
-bool is_inside(Region segments, uint32_t at, uint32_t bytes) {
+bool is_inside(ByteRegion segments, uint32_t at, uint32_t bytes) {
   return at <= segments.bytes && bytes <= segments.bytes - at;
 }
 
-Status check_entry(Region segments) {
+Status check_entry(ByteRegion segments) {
   const auto& entry = *reinterpret_cast<const abi::Entry*>(segments.data);
   const auto& head = *reinterpret_cast<const abi::Records*>(segments.data + sizeof entry);
   const bool known_layout =
@@ -167,7 +167,7 @@ THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t
 }
 
 /// Returns true if the tensor is an input at its own index, or has no place.
-bool is_other_place(const RecordImage& image, uint32_t index) {
+bool is_input_or_none(const RecordImage& image, uint32_t index) {
   const uint32_t place = image.places[index];
   if (place == abi::kPlaceNone) return true;
   const uint32_t input = place - abi::kPlaceInput;
@@ -177,7 +177,7 @@ bool is_other_place(const RecordImage& image, uint32_t index) {
 /// Verifies that each tensor is inside the memory that its place refers to. Tensors refer to shapes
 /// in file order, so that each shape is verified once. If `made` is not null, it receives each
 /// tensor as kernels use it.
-THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
+THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* decoded_tensors) {
   const RecordImage& image = model.records;
   const RecordTensor* const tensors = image.tensors;
   const uint32_t* const places = image.places;
@@ -212,11 +212,12 @@ THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
         data = const_cast<uint8_t*>(image.constants + offset);
         fields |= kIsConstant;
       } else {
-        if (!is_other_place(image, i)) return Status::kCorrupt;
+        if (!is_input_or_none(image, i)) return Status::kCorrupt;
         data = nullptr;  // no buffer yet
         if (place == abi::kPlaceNone) fields |= kIsNull;
       }
-      if (made != nullptr) make_tensor(shape, bytes, data, fields, is_sound, made[i]);
+      if (decoded_tensors != nullptr)
+        make_tensor(shape, bytes, data, fields, is_sound, decoded_tensors[i]);
     } while (++i != count && tensors[i].shape == shape_at);
     shape_at += words;
   }
@@ -319,7 +320,7 @@ void decode_other(const RecordImage& image, char letter, uint32_t operand, kerne
 /// Decodes a call's arguments from its operands. kChecked: the operands are not verified yet.
 /// `made`: all tensors as made by check_tensors(), or null.
 template <bool kChecked>
-THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* made,
+THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* decoded_tensors,
                                   const uint16_t* operands, const kernels::Kernel& kernel,
                                   FrameHead& head, kernels::Arg* args) {
   const RecordImage& image = model.records;
@@ -340,8 +341,8 @@ THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* mad
         }
         if (place == abi::kPlaceNone && letter != 't') return Status::kUnsupported;
       }
-      if (kChecked && made != nullptr) {
-        copy_tensor(made[operand], args->tensor);
+      if (kChecked && decoded_tensors != nullptr) {
+        copy_tensor(decoded_tensors[operand], args->tensor);
       } else {
         decode_tensor(model, operand, args->tensor);
       }
@@ -357,11 +358,13 @@ THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* mad
 }
 
 template <uint32_t kArguments>
-THIMBLE_FAST THIMBLE_OUT_OF_LINE Status check_call(const Model& model, const kernels::Tensor* made,
+THIMBLE_FAST THIMBLE_OUT_OF_LINE Status check_call(const Model& model,
+                                                   const kernels::Tensor* decoded_tensors,
                                                    const uint16_t* operands,
                                                    const kernels::Kernel& kernel) {
   RecordFrame<kArguments> frame;
-  const Status status = decode_call<true>(model, made, operands, kernel, frame, frame.args());
+  const Status status =
+      decode_call<true>(model, decoded_tensors, operands, kernel, frame, frame.args());
   return status == Status::kOk ? kernel.check(frame.call) : status;
 }
 
@@ -393,7 +396,7 @@ THIMBLE_FAST const kernels::Kernel* find_kernel(const kernels::KernelTable& tabl
   return table.by_hash[first];
 }
 
-Status check_calls(const Model& model, const kernels::Tensor* made,
+Status check_calls(const Model& model, const kernels::Tensor* decoded_tensors,
                    const kernels::KernelTable& kernels) {
   const RecordImage& image = model.records;
   const uint32_t operators = image.head->operators;
@@ -413,8 +416,8 @@ Status check_calls(const Model& model, const kernels::Tensor* made,
     const uint32_t arguments = arguments_of(kernel);
     if (arguments > static_cast<uint32_t>(end - at)) return Status::kCorrupt;
     const Status status = arguments <= kFewArguments
-                              ? check_call<kFewArguments>(model, made, at, kernel)
-                              : check_call<abi::kMaxArgs>(model, made, at, kernel);
+                              ? check_call<kFewArguments>(model, decoded_tensors, at, kernel)
+                              : check_call<abi::kMaxArgs>(model, decoded_tensors, at, kernel);
     if (status != Status::kOk) return status;
     at += arguments;
   }
@@ -425,7 +428,7 @@ Status check_calls(const Model& model, const kernels::Tensor* made,
 
 Status load_records(Model& model, const File& file, const kernels::KernelTable& kernels,
                     const Memory* memory, Layout& layout) {
-  const Region segments = file.segments;
+  const ByteRegion segments = file.segments;
   if (segments.bytes < sizeof(abi::Entry) + sizeof(abi::Records) ||
       reinterpret_cast<uintptr_t>(segments.data) % abi::kConstantAlignment != 0) {
     return Status::kCorrupt;
@@ -436,7 +439,7 @@ Status load_records(Model& model, const File& file, const kernels::KernelTable& 
   find_parts(segments.data, image);
   const uint32_t arena_bytes = arena_bytes_of(image);
   if (image.head->state_at != 0) {
-    const Region state = {segments.data + image.head->state_at, image.head->state_bytes};
+    const ByteRegion state = {segments.data + image.head->state_at, image.head->state_bytes};
     status = check_state(state, arena_bytes);
     model.state = state.data;
   }
@@ -448,27 +451,29 @@ Status load_records(Model& model, const File& file, const kernels::KernelTable& 
     if (!is_planned(image, image.inputs[i])) inputs = image.head->inputs;
   }
   layout.set(arena_bytes, image.head->operators, 0, inputs);
-  kernels::Tensor* made = nullptr;
+  kernels::Tensor* decoded_tensors = nullptr;
   if (memory != nullptr) {
     status = place_arrays(model, *memory, layout);
     if (status != Status::kOk) return status;
     for (uint32_t i = 0; i < inputs; ++i) model.input_data[i] = nullptr;
     // The arena is unused until the first run.
-    const bool has_room = image.head->tensors * sizeof *made <= arena_bytes;
-    if (has_room) made = reinterpret_cast<kernels::Tensor*>(model.arena);
+    const bool has_room = image.head->tensors * sizeof *decoded_tensors <= arena_bytes;
+    if (has_room) decoded_tensors = reinterpret_cast<kernels::Tensor*>(model.arena);
   }
-  status = check_tensors(model, made);
-  return status == Status::kOk ? check_calls(model, made, kernels) : status;
+  status = check_tensors(model, decoded_tensors);
+  return status == Status::kOk ? check_calls(model, decoded_tensors, kernels) : status;
 }
 
-uint32_t count(const Model& model, Part part) {
+uint32_t count(const Model& model, ProgramList part) {
   const abi::Records& head = *model.records.head;
-  return part == Part::kInputs ? head.inputs : part == Part::kOutputs ? head.outputs : head.calls;
+  return part == ProgramList::kInputs    ? head.inputs
+         : part == ProgramList::kOutputs ? head.outputs
+                                         : head.calls;
 }
 
-Port port(const Model& model, Part part, uint32_t index) {
+Port port(const Model& model, ProgramList part, uint32_t index) {
   const RecordImage& image = model.records;
-  const uint32_t tensor = (part == Part::kInputs ? image.inputs : image.outputs)[index];
+  const uint32_t tensor = (part == ProgramList::kInputs ? image.inputs : image.outputs)[index];
   Port found;
   decode_tensor(model, tensor, found.tensor);
   found.is_planned = is_planned(image, tensor);

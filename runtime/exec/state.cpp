@@ -7,7 +7,7 @@ namespace {
 
 /// Calls visit(address in the arena, record) for each state.
 template <class Visit>
-void for_each_piece(const Model& model, Visit visit) {
+void for_each_state(const Model& model, Visit visit) {
   if (model.state == nullptr) return;
   abi::StateHeader header;
   std::memcpy(&header, model.state, sizeof header);
@@ -21,7 +21,7 @@ void for_each_piece(const Model& model, Visit visit) {
 
 }  // namespace
 
-Status check_state(Region entry, uint32_t arena_bytes) {
+Status check_state(ByteRegion entry, uint32_t arena_bytes) {
   abi::StateHeader header;
   if (entry.bytes < sizeof header) return Status::kCorrupt;
   std::memcpy(&header, entry.data, sizeof header);
@@ -42,13 +42,13 @@ Status check_state(Region entry, uint32_t arena_bytes) {
   return rest == 0 ? Status::kOk : Status::kCorrupt;
 }
 
-uint32_t kept_bytes(Position state) {
+uint32_t total_state_bytes(Position state) {
   constexpr size_t kAt = offsetof(abi::StateHeader, bytes);
   return state != nullptr ? load<uint32_t>(state + kAt) : 0;
 }
 
 void reset_state(const Model& model) {
-  for_each_piece(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+  for_each_state(model, [&](uint8_t* piece, const abi::StateRecord& record) {
     if (record.content != 0) {
       std::memcpy(piece, model.state + record.content, record.bytes);
     } else {
@@ -58,11 +58,11 @@ void reset_state(const Model& model) {
 }
 
 Status save_state(const Model& model, void* to, size_t bytes) {
-  if (bytes != kept_bytes(model.state) || (to == nullptr && bytes != 0)) {
+  if (bytes != total_state_bytes(model.state) || (to == nullptr && bytes != 0)) {
     return Status::kBadArgument;
   }
   auto* at = static_cast<uint8_t*>(to);
-  for_each_piece(model, [&](const uint8_t* piece, const abi::StateRecord& record) {
+  for_each_state(model, [&](const uint8_t* piece, const abi::StateRecord& record) {
     std::memcpy(at, piece, record.bytes);
     at += record.bytes;
   });
@@ -70,11 +70,11 @@ Status save_state(const Model& model, void* to, size_t bytes) {
 }
 
 Status restore_state(const Model& model, const void* from, size_t bytes) {
-  if (bytes != kept_bytes(model.state) || (from == nullptr && bytes != 0)) {
+  if (bytes != total_state_bytes(model.state) || (from == nullptr && bytes != 0)) {
     return Status::kBadArgument;
   }
   auto* at = static_cast<const uint8_t*>(from);
-  for_each_piece(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+  for_each_state(model, [&](uint8_t* piece, const abi::StateRecord& record) {
     std::memcpy(piece, at, record.bytes);
     at += record.bytes;
   });

@@ -7,15 +7,15 @@
 namespace thimble::runtime {
 
 /// Verifies that every state is inside the arena, and its initial content inside the entry.
-Status check_state(Region entry, uint32_t arena_bytes);
+Status check_state(ByteRegion entry, uint32_t arena_bytes);
 
 /// Total size in bytes of the states of a checked entry; 0 if there is none.
-uint32_t kept_bytes(Position state);
+uint32_t total_state_bytes(Position state);
 
 /// Sets each state to its initial content.
 void reset_state(const Model& model);
 
-/// Copy all states to or from a buffer. `bytes` must equal kept_bytes().
+/// Copy all states to or from a buffer. `bytes` must equal total_state_bytes().
 Status save_state(const Model& model, void* to, size_t bytes);
 Status restore_state(const Model& model, const void* from, size_t bytes);
 

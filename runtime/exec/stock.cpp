@@ -48,22 +48,23 @@ Status load_stock(Model& model, const File& file, const kernels::KernelTable& ke
       model.input_data[i] = nullptr;
     }
     // The arena is unused until the first run.
-    access.memo = Memo(model.arena, model.image.arena_bytes, model.image.values.count());
+    access.value_cache =
+        ValueCache(model.arena, model.image.arena_bytes, model.image.values.count());
   }
   return check_instructions(access, model, kernels);
 }
 
-uint32_t count(const Model& model, Part part) {
+uint32_t count(const Model& model, ProgramList part) {
   const Image& image = model.image;
-  const Vector list = part == Part::kInputs    ? image.inputs
-                      : part == Part::kOutputs ? image.outputs
-                                               : image.instructions;
+  const Vector list = part == ProgramList::kInputs    ? image.inputs
+                      : part == ProgramList::kOutputs ? image.outputs
+                                                      : image.instructions;
   return list.count();
 }
 
-Port port(const Model& model, Part part, uint32_t index) {
+Port port(const Model& model, ProgramList part, uint32_t index) {
   const Image& image = model.image;
-  const uint32_t value = (part == Part::kInputs ? image.inputs : image.outputs).index(index);
+  const uint32_t value = (part == ProgramList::kInputs ? image.inputs : image.outputs).index(index);
   return {tensor_of(model, value), is_planned(image, value)};
 }
 

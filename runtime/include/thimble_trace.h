@@ -16,14 +16,14 @@ extern "C" {
 
 /* Called before (`after` = 0) and after (1) each instruction. `op` is the operator's registry name,
  * "cortex_m::quantized_add.out". */
-typedef void (*thimble_trace_hook)(void *user, uint32_t instruction, const char *op, int after);
+typedef void (*thimble_trace_hook)(void* user, uint32_t instruction, const char* op, int after);
 
 /* A null hook switches tracing off. */
-thimble_status thimble_set_trace(thimble_model *model, thimble_trace_hook hook, void *user);
+thimble_status thimble_set_trace(thimble_model* model, thimble_trace_hook hook, void* user);
 
-uint32_t thimble_instruction_count(const thimble_model *model);
+uint32_t thimble_instruction_count(const thimble_model* model);
 /* Returns null if the instruction does not exist. */
-const char *thimble_instruction_op(const thimble_model *model, uint32_t instruction);
+const char* thimble_instruction_op(const thimble_model* model, uint32_t instruction);
 
 #ifdef __cplusplus
 }

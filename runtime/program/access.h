@@ -4,7 +4,7 @@
 // the same steps without checks. Run cannot reach data that load did not reach.
 
 #include "runtime/program/image.h"
-#include "runtime/program/memo.h"
+#include "runtime/program/value_cache.h"
 
 namespace thimble::runtime {
 
@@ -63,10 +63,10 @@ class Checked {
   uint32_t constant_bytes = 0;  // size of the constant segment
   Position program = nullptr;   // root table, for readers of tables that open_image() skips
   Position plan = nullptr;
-  Region segments;                  // all segments
-  Region delegates;                 // the entry abi::kDelegatesKey; null if there is none
+  ByteRegion segments;              // all segments
+  ByteRegion delegates;             // the entry abi::kDelegatesKey; null if there is none
   bool has_delegate_calls = false;  // of these only the shape of the tables is verified
-  Memo memo;
+  ValueCache value_cache;
 
  private:
   TableKind value_{"\1\4"};
@@ -78,9 +78,9 @@ class Checked {
 };
 
 /// Iterates over the named data of the file.
-class NamedDataWalk {
+class NamedDataIterator {
  public:
-  THIMBLE_INLINE explicit NamedDataWalk(Checked& access)
+  THIMBLE_INLINE explicit NamedDataIterator(Checked& access)
       : access_(access),
         named_(access.verifier.vector(access.program, abi::pte::program::kNamedData, 2)) {}
   /// Returns false after the last one, or if the file is invalid: access.failed() tells which.

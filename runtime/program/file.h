@@ -8,14 +8,14 @@ namespace thimble::runtime {
 
 using abi::Status;
 
-struct Region {
+struct ByteRegion {
   Position data = nullptr;
   uint32_t bytes = 0;
 };
 
 struct File {
-  Region program;   // the flatbuffer
-  Region segments;  // empty if there is no extended header
+  ByteRegion program;   // the flatbuffer
+  ByteRegion segments;  // empty if there is no extended header
 };
 
 /// Sizes are checked first, so that the status of a cut file is kTruncated and not kCorrupt.

@@ -37,7 +37,7 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
     *at = static_cast<uint8_t>(distance);
   }
   if (wrong != 0) return &TableKind::kBroken;
-  layout.reach = extent - 4;
+  layout.extent_bytes = extent - 4;
   layout.vtable = address;
   TableKind::Layout* const behind = &layout + 1;
   if (behind > kind.end_) kind.end_ = behind;
@@ -45,7 +45,9 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
   return kind.recent_ = &layout;
 }
 
-Position Verifier::table(Position at, TableKind& kind) { return table_at(at, kind).at; }
+Position Verifier::table(Position at, TableKind& kind) {
+  return table_at(at, kind).at;
+}
 
 Position Verifier::child(Position parent, Slot slot, TableKind& kind) {
   const Position at = field(parent, slot);

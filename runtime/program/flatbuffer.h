@@ -101,7 +101,7 @@ class TableKind {
   static constexpr uint32_t kFieldsMax = 12;
   struct Layout {
     uintptr_t vtable;        // its address
-    uint32_t reach;          // bytes from after the table's first word to the end of its last field
+    uint32_t extent_bytes;   // bytes from after the table's first word to the end of its last field
     uint8_t at[kFieldsMax];  // offset of field i; 0 if absent
   };
   /// Matches nothing: no table is so long, and no vtable is at address 0.
@@ -191,7 +191,7 @@ THIMBLE_INLINE CheckedTable Verifier::table_at(Position at, TableKind& kind) {
       reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(load<int32_t>(table));
   const TableKind::Layout* layout = kind.recent_;
   if (layout->vtable != vtable) layout = find(vtable, kind);
-  return {layout->reach <= room(table) ? table : fail(), layout};
+  return {layout->extent_bytes <= room(table) ? table : fail(), layout};
 }
 
 THIMBLE_INLINE Vector Verifier::vector_at(Position at, uint32_t shift) {

@@ -37,7 +37,7 @@ Status find_constants(Checked& access, Image& image) {
     // missing.
     if (image.constants.count() > 1) {
       const auto index = scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
-      Region found;
+      ByteRegion found;
       const Status status = find_segment(access, index, found);
       if (status != Status::kOk) return status;
       image.constant_data = found.data;
@@ -49,7 +49,7 @@ Status find_constants(Checked& access, Image& image) {
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-Status check_entry(Region found, uint32_t arena_bytes) {
+Status check_entry(ByteRegion found, uint32_t arena_bytes) {
   abi::Entry entry;
   if (found.bytes < sizeof entry) return Status::kCorrupt;
   std::memcpy(&entry, found.data, sizeof entry);
@@ -65,7 +65,7 @@ Status check_entry(Region found, uint32_t arena_bytes) {
 
 /// Checks Thimble's entries of the named data. Files of other compilers have none.
 Status check_entries(Checked& access, Image& image) {
-  NamedDataWalk walk(access);
+  NamedDataIterator walk(access);
   Vector key;
   uint32_t segment;
   while (walk.next(key, segment)) {
@@ -79,7 +79,7 @@ Status check_entries(Checked& access, Image& image) {
                                                            : nullptr;
     if (wanted == nullptr || std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
 
-    Region found;
+    ByteRegion found;
     Status status = find_segment(access, segment, found);
     if (status == Status::kOk && length == kEntryBytes) {
       status = check_entry(found, image.arena_bytes);
@@ -187,7 +187,7 @@ Status verify_plan(Checked& access, Image& image) {
 
 }  // namespace
 
-Status find_segment(Checked& access, uint32_t index, Region& found) {
+Status find_segment(Checked& access, uint32_t index, ByteRegion& found) {
   Verifier& verifier = access.verifier;
   const Vector table = verifier.vector(access.program, pte::program::kSegments, 2);
   if (index >= table.count()) return Status::kCorrupt;
@@ -196,13 +196,13 @@ Status find_segment(Checked& access, uint32_t index, Region& found) {
   if (segment == nullptr) return Status::kCorrupt;
   const uint64_t offset = scalar<uint64_t>(segment, pte::data_segment::kOffset);
   const uint64_t bytes = scalar<uint64_t>(segment, pte::data_segment::kSize);
-  const Region all = access.segments;
+  const ByteRegion all = access.segments;
   if (offset > all.bytes || bytes > all.bytes - offset) return Status::kCorrupt;
   found = {all.data + offset, static_cast<uint32_t>(bytes)};
   return Status::kOk;
 }
 
-uint32_t start_of(const Image& image, uint32_t memory_id) {
+uint32_t memory_start(const Image& image, uint32_t memory_id) {
   uint32_t start = 0;
   while (--memory_id != 0) start += aligned(load<uint32_t>(image.memories.item(memory_id, 8)));
   return start;

@@ -24,13 +24,13 @@ struct Image {
 };
 
 /// Offset in the arena of the plan's memory with this id.
-uint32_t start_of(const Image& image, uint32_t memory_id);
+uint32_t memory_start(const Image& image, uint32_t memory_id);
 
 class Checked;
 class Verifier;
 
 /// Finds the bytes of a segment of the file.
-Status find_segment(Checked& access, uint32_t index, Region& found);
+Status find_segment(Checked& access, uint32_t index, ByteRegion& found);
 
 constexpr uint32_t aligned(uint32_t bytes) {
   return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);

@@ -39,7 +39,7 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
   return names;
 }
 
-std::string close_to_it(std::string_view name, std::span<const std::string> known) {
+std::string suggestions(std::string_view name, std::span<const std::string> known) {
   constexpr size_t kShown = 3;
   std::string text;
   for (const std::string& each : nearest(name, known, kShown)) {

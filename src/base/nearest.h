@@ -18,6 +18,6 @@ namespace thimble {
                                                std::span<const std::string> known, size_t most);
 
 /// Returns text such as "; close to it: corstone-300", or an empty string if no name is similar.
-[[nodiscard]] std::string close_to_it(std::string_view name, std::span<const std::string> known);
+[[nodiscard]] std::string suggestions(std::string_view name, std::span<const std::string> known);
 
 }  // namespace thimble

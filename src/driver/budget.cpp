@@ -4,29 +4,30 @@
 #include <map>
 #include <tuple>
 
-#include "emit/homes.h"
+#include "emit/buffer_aliasing.h"
 #include "emit/reorder.h"
-#include "emit/share.h"
-#include "ir/work.h"
-#include "engine/strips.h"
+#include "emit/shared_arena.h"
+#include "engine/row_tiling.h"
+#include "ir/op_cost.h"
 
 namespace thimble::driver {
 namespace {
 
+using engine::RowTiling;
 using ir::ValueId;
-using engine::Strips;
 
-constexpr int kLongest = 24;         // operators in one tiled range
-constexpr int kRounds = 16;          // number of tiled ranges
-constexpr int kAttempts = 6;         // attempts to meet the budget with the real memory plan
-constexpr int64_t kCallWork = 300;   // overhead of a call, in instructions
-constexpr int64_t kBytesAtOnce = 4;  // bytes copied per instruction
-constexpr int kLeanTries = 8;        // consecutive unsuccessful attempts to reduce scratch
-constexpr int64_t kCoarse = 4;       // coarse step between budgets: 1/4 of the budget
-constexpr int64_t kFine = 16;        // fine step: 1/16 of the budget
-constexpr int64_t kLeast = 8;        // the smallest budget is 1/8 of what the untiled graph needs
-constexpr int64_t kMostSteps = 4'000'000;  // limits the time for large networks
-constexpr int64_t kHeights[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
+constexpr int kRangeOpsMax = 24;            // operators in one tiled range
+constexpr int kRangesMax = 16;              // number of tiled ranges
+constexpr int kAttempts = 6;                // attempts to meet the budget with the real memory plan
+constexpr int64_t kCallInstructions = 300;  // overhead of a call, in instructions
+constexpr int64_t kBytesAtOnce = 4;         // bytes copied per instruction
+constexpr int kLeanTries = 8;               // consecutive unsuccessful attempts to reduce scratch
+constexpr int64_t kCoarse = 4;              // coarse step between budgets: 1/4 of the budget
+constexpr int64_t kFine = 16;               // fine step: 1/16 of the budget
+constexpr int64_t kBudgetDivisorMax =
+    8;  // the smallest budget is 1/8 of what the untiled graph needs
+constexpr int64_t kPlacementStepsMax = 4'000'000;  // limits the time for large networks
+constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 
 /// Estimates the live bytes while each operator runs, without addresses.
 class Estimate {
@@ -77,45 +78,45 @@ class Estimate {
   std::vector<Life> lives_;
 };
 
-struct Choice {
-  Strips strips;
-  engine::StripsCost cost;
+struct TiledRange {
+  RowTiling strips;
+  engine::RowTilingCost cost;
   int64_t bytes = 0;  // with what lives beside them
   [[nodiscard]] int64_t work() const {
-    return cost.copied_bytes / kBytesAtOnce + cost.calls * kCallWork;
+    return cost.copied_bytes / kBytesAtOnce + cost.calls * kCallInstructions;
   }
 };
 
-class Chooser {
+class TilingChooser {
  public:
-  Chooser(const ir::Graph& graph, bool owns_inputs)
+  TilingChooser(const ir::Graph& graph, bool owns_inputs)
       : graph_(graph), owns_inputs_(owns_inputs), estimate_(graph, owns_inputs) {}
 
   /// Chooses tiled ranges that reduce the estimate to `bytes`, or as close to it as possible.
-  std::vector<Choice> choose(int64_t bytes) const {
-    std::vector<Choice> chosen;
-    for (int round = 0; round < kRounds; ++round) {
-      const int worst = fullest(chosen, bytes);
+  std::vector<TiledRange> choose(int64_t bytes) const {
+    std::vector<TiledRange> chosen;
+    for (int round = 0; round < kRangesMax; ++round) {
+      const int worst = op_at_peak(chosen, bytes);
       if (worst < 0) break;
-      const std::optional<Choice> best = best_around(worst, chosen, bytes);
+      const std::optional<TiledRange> best = best_around(worst, chosen, bytes);
       if (!best) break;
-      std::erase_if(chosen, [&](const Choice& old) { return meet(old.strips, best->strips); });
+      std::erase_if(chosen, [&](const TiledRange& old) { return meet(old.strips, best->strips); });
       chosen.push_back(*best);
     }
-    std::ranges::sort(chosen, {}, [](const Choice& c) { return c.strips.first; });
+    std::ranges::sort(chosen, {}, [](const TiledRange& c) { return c.strips.first; });
     return chosen;
   }
 
  private:
-  static bool meet(const Strips& a, const Strips& b) {
+  static bool meet(const RowTiling& a, const RowTiling& b) {
     return a.first <= b.last && b.first <= a.last;
   }
   /// Returns the operator with the most live bytes, if they exceed `bytes`; else -1.
-  int fullest(const std::vector<Choice>& chosen, int64_t bytes) const {
+  int op_at_peak(const std::vector<TiledRange>& chosen, int64_t bytes) const {
     int worst = -1;
     for (int op = 0; op < static_cast<int>(graph_.ops().size()); ++op) {
       const auto in = std::ranges::find_if(
-          chosen, [&](const Choice& c) { return c.strips.first <= op && op <= c.strips.last; });
+          chosen, [&](const TiledRange& c) { return c.strips.first <= op && op <= c.strips.last; });
       const int64_t here = in == chosen.end() ? estimate_.at(op) : in->bytes;
       if (here <= bytes) continue;
       bytes = here;
@@ -124,17 +125,17 @@ class Chooser {
     return worst;
   }
 
-  std::optional<Choice> best_around(int worst, const std::vector<Choice>& chosen,
-                                    int64_t bytes) const {
-    std::optional<Choice> best;
+  std::optional<TiledRange> best_around(int worst, const std::vector<TiledRange>& chosen,
+                                        int64_t bytes) const {
+    std::optional<TiledRange> best;
     const int count = static_cast<int>(graph_.ops().size());
-    for (int first = std::max(0, worst - kLongest); first <= worst; ++first) {
-      for (int last = worst; last < std::min(count, first + kLongest); ++last) {
+    for (int first = std::max(0, worst - kRangeOpsMax); first <= worst; ++first) {
+      for (int last = worst; last < std::min(count, first + kRangeOpsMax); ++last) {
         if (cuts(first, last, chosen)) continue;
-        for (const int64_t rows : kHeights) {
+        for (const int64_t rows : kTileRows) {
           const auto& cost = cost_of({first, last, rows});
           if (!cost) break;
-          const Choice choice = {
+          const TiledRange choice = {
               {first, last, rows}, *cost, cost->live_bytes + estimate_.across(first, last)};
           if (!best || better(choice, *best, bytes)) best = choice;
         }
@@ -144,56 +145,56 @@ class Chooser {
     const bool gains = best && best->bytes < now(worst, chosen);
     return gains ? best : std::nullopt;
   }
-  int64_t now(int op, const std::vector<Choice>& chosen) const {
-    for (const Choice& c : chosen) {
+  int64_t now(int op, const std::vector<TiledRange>& chosen) const {
+    for (const TiledRange& c : chosen) {
       if (c.strips.first <= op && op <= c.strips.last) return c.bytes;
     }
     return estimate_.at(op);
   }
   /// Returns true if the range contains a part of a chosen range. It may contain a whole one.
-  static bool cuts(int first, int last, const std::vector<Choice>& chosen) {
-    return std::ranges::any_of(chosen, [&](const Choice& c) {
+  static bool cuts(int first, int last, const std::vector<TiledRange>& chosen) {
+    return std::ranges::any_of(chosen, [&](const TiledRange& c) {
       const bool inside = first <= c.strips.first && c.strips.last <= last;
       return !inside && first <= c.strips.last && c.strips.first <= last;
     });
   }
-  static bool better(const Choice& a, const Choice& b, int64_t bytes) {
+  static bool better(const TiledRange& a, const TiledRange& b, int64_t bytes) {
     const bool a_fits = a.bytes <= bytes, b_fits = b.bytes <= bytes;
     if (a_fits != b_fits) return a_fits;
     if (a_fits) return a.work() < b.work();
     return a.bytes < b.bytes;
   }
 
-  const std::optional<engine::StripsCost>& cost_of(const Strips& strips) const {
+  const std::optional<engine::RowTilingCost>& cost_of(const RowTiling& strips) const {
     const std::tuple key(strips.first, strips.last, strips.rows);
     const auto known = costs_.find(key);
     if (known != costs_.end()) return known->second;
-    return costs_.emplace(key, engine::cost_of_strips(graph_, strips, owns_inputs_)).first->second;
+    return costs_.emplace(key, engine::row_tiling_cost(graph_, strips, owns_inputs_)).first->second;
   }
 
   const ir::Graph& graph_;
   const bool owns_inputs_;
   const Estimate estimate_;
   /// Each budget asks for the same.
-  mutable std::map<std::tuple<int, int, int64_t>, std::optional<engine::StripsCost>> costs_;
+  mutable std::map<std::tuple<int, int, int64_t>, std::optional<engine::RowTilingCost>> costs_;
 };
 
-bool has_regions(const ir::Graph& graph) {
+bool has_delegates(const ir::Graph& graph) {
   return std::ranges::any_of(graph.ops(),
                              [](const ir::Op& op) { return op.kind == ir::OpKind::delegate; });
 }
 
-struct Work {
+struct InstructionCount {
   int64_t instructions = 0;  // an estimate; calls without one count like a copy of the result
   int64_t unknown = 0;       // number of calls without an estimate
 };
-Work work_of(const engine::Lowered& lowered, const engine::Core& cpu) {
-  Work work;
+InstructionCount count_instructions(const engine::Lowered& lowered, const engine::Core& cpu) {
+  InstructionCount work;
   for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate >= 0) continue;
     const auto estimate = cpu.cost(lowered, call, cpu).instructions;
     const auto copied = static_cast<int64_t>(lowered.graph.type(call.out).bytes());
-    work.instructions += estimate.value_or(kCallWork + copied);
+    work.instructions += estimate.value_or(kCallInstructions + copied);
     work.unknown += estimate ? 0 : 1;
   }
   return work;
@@ -201,8 +202,8 @@ Work work_of(const engine::Lowered& lowered, const engine::Core& cpu) {
 
 /// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
 /// other call needs more; -1: none.
-int fullest_with_scratch(const engine::Lowered& lowered, const emit::Schedule& schedule,
-                         std::span<const int> lean) {
+int op_at_peak_with_scratch(const engine::Lowered& lowered, const emit::Schedule& schedule,
+                            std::span<const int> min_scratch_ops) {
   int64_t most = 0;
   int op = -1;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
@@ -214,7 +215,7 @@ int fullest_with_scratch(const engine::Lowered& lowered, const emit::Schedule& s
     }
     const int own = lowered.calls[step].ir_op;
     const bool has_scratch = schedule.scratch_of_call[step] >= 0;
-    const bool may = has_scratch && std::ranges::count(lean, own) == 0;
+    const bool may = has_scratch && std::ranges::count(min_scratch_ops, own) == 0;
     if (live < most || (live == most && !may)) continue;
     most = live;
     op = may ? own : -1;
@@ -228,7 +229,7 @@ int64_t macs_of(const ir::Graph& graph) {
   return macs;
 }
 
-std::string note_of(const ir::Graph& graph, const Choice& choice) {
+std::string note_of(const ir::Graph& graph, const TiledRange& choice) {
   const auto name = [&](int op) {
     return graph.value(graph.ops()[static_cast<size_t>(op)].output).name;
   };
@@ -239,28 +240,28 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
 }
 
 /// One implementation of the graph: its memory, its cost and its tiled ranges.
-struct Point {
-  Budgeted budgeted;
+struct LoweringVariant {
+  BudgetedLowering budgeted;
   int64_t macs = 0;
-  Work work;
-  std::vector<Strips> strips;
-  int fullest = -1;  // result of fullest_with_scratch
+  InstructionCount work;
+  std::vector<RowTiling> strips;
+  int op_at_peak = -1;  // result of op_at_peak_with_scratch
 };
 
-class Points {
+class LoweringVariants {
  public:
-  Points(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
+  LoweringVariants(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
       : graph_(graph), cpu_(cpu), options_(options), chooser_(graph, options.owns_inputs) {}
 
-  Result<Point> whole() const { return at({}, {}); }
+  Result<LoweringVariant> whole() const { return at({}, {}); }
 
   /// Returns `best` if it meets the budget. Otherwise tiles more operators until the budget is met.
-  Result<Point> within(int64_t sram_bytes, Point best) const {
+  Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) const {
     int64_t aim = sram_bytes - best.budgeted.bytes / 256;
     for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
-      const std::vector<Choice> choices = chooser_.choose(aim);
+      const std::vector<TiledRange> choices = chooser_.choose(aim);
       if (choices.empty()) break;
-      THIMBLE_TRY(Point next, at(strips_of(choices), {}));
+      THIMBLE_TRY(LoweringVariant next, at(strips_of(choices), {}));
       const int64_t over = next.budgeted.bytes - sram_bytes;
       add_notes(choices, &next);
       if (next.budgeted.bytes < best.budgeted.bytes) best = std::move(next);
@@ -270,40 +271,41 @@ class Points {
     return best;
   }
 
-  /// Returns the smallest point with at most kMostWork times the instructions of `whole`. Searches
-  /// all budgets with the coarse step, then with the fine step around the best one. If the coarse
-  /// search found nothing, the fine search covers all budgets.
-  Result<Point> smallest(const Point& whole) const {
+  /// Returns the smallest point with at most kInstructionRatioMax times the instructions of
+  /// `whole`. Searches all budgets with the coarse step, then with the fine step around the best
+  /// one. If the coarse search found nothing, the fine search covers all budgets.
+  Result<LoweringVariant> smallest(const LoweringVariant& whole) const {
     const int64_t all = whole.budgeted.bytes;
-    Search search = {whole, kMostWork * static_cast<double>(whole.work.instructions), all};
-    THIMBLE_CHECK(look(all, all / kLeast, kCoarse, &search));
+    Search search = {whole, kInstructionRatioMax * static_cast<double>(whole.work.instructions),
+                     all};
+    THIMBLE_CHECK(search_budgets(all, all / kBudgetDivisorMax, kCoarse, &search));
     const int64_t aim = search.aim;
     if (aim == all) {
-      THIMBLE_CHECK(look(all, all / kLeast, kFine, &search));
+      THIMBLE_CHECK(search_budgets(all, all / kBudgetDivisorMax, kFine, &search));
     } else {
-      THIMBLE_CHECK(look(aim + aim / kCoarse, aim - aim / kCoarse, kFine, &search));
+      THIMBLE_CHECK(search_budgets(aim + aim / kCoarse, aim - aim / kCoarse, kFine, &search));
     }
-    return leaner(std::move(search.best), search.instructions);
+    return reduce_scratch(std::move(search.best), search.instructions);
   }
 
  private:
   struct Search {
-    Point best;
+    LoweringVariant best;
     double instructions;  // upper bound
     int64_t aim;          // budget with which `best` was found
-    std::vector<std::vector<Strips>> seen{};
+    std::vector<std::vector<RowTiling>> seen{};
     int64_t steps = 0;  // placement effort so far: the sum of (number of operators)^2
   };
 
   /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
-  Status look(int64_t from, int64_t to, int64_t part, Search* search) const {
+  Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) const {
     for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
-      const std::vector<Choice> choices = chooser_.choose(aim);
-      const std::vector<Strips> strips = strips_of(choices);
+      const std::vector<TiledRange> choices = chooser_.choose(aim);
+      const std::vector<RowTiling> strips = strips_of(choices);
       if (strips.empty() || std::ranges::count(search->seen, strips) != 0) continue;
-      if (search->steps > kMostSteps) break;
+      if (search->steps > kPlacementStepsMax) break;
       search->seen.push_back(strips);
-      THIMBLE_TRY(Point next, at(strips, {}));
+      THIMBLE_TRY(LoweringVariant next, at(strips, {}));
       const auto ops = static_cast<int64_t>(next.budgeted.lowered.graph.ops().size());
       search->steps += ops * ops;
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
@@ -315,13 +317,13 @@ class Points {
     return ok();
   }
 
-  static std::vector<Strips> strips_of(const std::vector<Choice>& choices) {
-    std::vector<Strips> strips;
-    for (const Choice& choice : choices) strips.push_back(choice.strips);
+  static std::vector<RowTiling> strips_of(const std::vector<TiledRange>& choices) {
+    std::vector<RowTiling> strips;
+    for (const TiledRange& choice : choices) strips.push_back(choice.strips);
     return strips;
   }
-  void add_notes(const std::vector<Choice>& choices, Point* point) const {
-    for (const Choice& choice : choices) {
+  void add_notes(const std::vector<TiledRange>& choices, LoweringVariant* point) const {
+    for (const TiledRange& choice : choices) {
       point->budgeted.notes.push_back(note_of(graph_, choice));
     }
     if (choices.empty()) return;
@@ -329,49 +331,50 @@ class Points {
         fmt::format("strips: {:+} MACs in all", point->macs - macs_of(graph_)));
   }
 
-  Result<Point> at(const std::vector<Strips>& strips, const std::vector<int>& lean) const {
+  Result<LoweringVariant> at(const std::vector<RowTiling>& strips,
+                             const std::vector<int>& min_scratch_ops) const {
     engine::Options options = options_;
-    options.lean = lean;
+    options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
     if (!strips.empty()) {
-      THIMBLE_TRY(cut, engine::in_strips(graph_, strips));
+      THIMBLE_TRY(cut, engine::apply_row_tiling(graph_, strips));
       // Rows that no window meets are not made.
       assert(macs_of(*cut) <= macs_of(graph_));
     }
-    Point point;
+    LoweringVariant point;
     point.macs = macs_of(cut ? *cut : graph_);
     THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
     engine::Lowered& lowered = point.budgeted.lowered;
     lowered.owns_inputs = options.owns_inputs;
     // The memory of delegates is not known yet.
-    if (has_regions(graph_)) return point;
+    if (has_delegates(graph_)) return point;
     if (options.dialect == engine::Dialect::kNative) {
       // Strips have an order of their own, in which buffers stay in place.
-      if (!cut) lowered = emit::in_better_order(std::move(lowered));
-      lowered = emit::drop_moves(std::move(lowered));
+      if (!cut) lowered = emit::reorder_calls(std::move(lowered));
+      lowered = emit::elide_moves(std::move(lowered));
     }
     const emit::Schedule schedule = emit::make_schedule(lowered);
     point.budgeted.bytes = schedule.placement.peak_bytes + emit::state_bytes(lowered, schedule);
-    point.work = work_of(lowered, cpu_);
+    point.work = count_instructions(lowered, cpu_);
     point.strips = strips;
-    point.fullest = fullest_with_scratch(lowered, schedule, lean);
+    point.op_at_peak = op_at_peak_with_scratch(lowered, schedule, min_scratch_ops);
     return point;
   }
 
   /// Selects calls with less scratch where the most memory is live, as long as the arena shrinks.
-  Result<Point> leaner(Point best, double instructions) const {
-    std::vector<int> lean;
+  Result<LoweringVariant> reduce_scratch(LoweringVariant best, double instructions) const {
+    std::vector<int> min_scratch_ops;
     size_t taken = 0;
-    int fullest = best.fullest;
-    for (int tries = 0; fullest >= 0 && tries < kLeanTries; ++tries) {
-      lean.push_back(fullest);
-      THIMBLE_TRY(Point next, at(best.strips, lean));
+    int op_at_peak = best.op_at_peak;
+    for (int tries = 0; op_at_peak >= 0 && tries < kLeanTries; ++tries) {
+      min_scratch_ops.push_back(op_at_peak);
+      THIMBLE_TRY(LoweringVariant next, at(best.strips, min_scratch_ops));
       if (static_cast<double>(next.work.instructions) > instructions) break;
-      fullest = next.fullest;
+      op_at_peak = next.op_at_peak;
       if (next.budgeted.bytes >= best.budgeted.bytes) continue;
       next.budgeted.notes = best.budgeted.notes;
       best = std::move(next);
-      taken = lean.size();
+      taken = min_scratch_ops.size();
       tries = 0;
     }
     if (taken > 0) {
@@ -384,17 +387,18 @@ class Points {
   const ir::Graph& graph_;
   const engine::Core& cpu_;
   const engine::Options& options_;
-  const Chooser chooser_;
+  const TilingChooser chooser_;
 };
 
 }  // namespace
 
-Result<Budgeted> lower_within(const ir::Graph& graph, const engine::Core& cpu,
-                              const engine::Options& options, std::optional<int64_t> sram_bytes) {
-  const Points points(graph, cpu, options);
-  THIMBLE_TRY(Point best, points.whole());
+Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engine::Core& cpu,
+                                             const engine::Options& options,
+                                             std::optional<int64_t> sram_bytes) {
+  const LoweringVariants points(graph, cpu, options);
+  THIMBLE_TRY(LoweringVariant best, points.whole());
   const bool native = options.dialect == engine::Dialect::kNative;
-  if (!native || has_regions(graph)) return std::move(best.budgeted);
+  if (!native || has_delegates(graph)) return std::move(best.budgeted);
   if (options.optimize == engine::Optimize::kSize) {
     const auto before = static_cast<double>(best.work.instructions);
     THIMBLE_TRY(best, points.smallest(best));
@@ -412,19 +416,19 @@ Result<Budgeted> lower_within(const ir::Graph& graph, const engine::Core& cpu,
 
 Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engine::Core& cpu,
                                               const engine::Options& options) {
-  const Points points(graph, cpu, options);
-  THIMBLE_TRY(const Point whole, points.whole());
+  const LoweringVariants points(graph, cpu, options);
+  THIMBLE_TRY(const LoweringVariant whole, points.whole());
   std::vector<std::string> lines;
   int64_t smallest = whole.budgeted.bytes + 1;
   constexpr int64_t kParts[] = {64, 48, 40, 32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 4};
   for (const int64_t part : kParts) {
-    Point point = whole;
+    LoweringVariant point = whole;
     if (part != kParts[0]) {
       THIMBLE_TRY(point, points.within(whole.budgeted.bytes * part / kParts[0], whole));
     }
     if (point.budgeted.bytes >= smallest) continue;
     smallest = point.budgeted.bytes;
-    const Work& work = point.work;
+    const InstructionCount& work = point.work;
     const std::string rest =
         work.unknown == 0 ? "" : fmt::format(" and {} calls not known", work.unknown);
     lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",

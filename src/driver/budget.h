@@ -1,7 +1,7 @@
 #pragma once
 // An SRAM budget on the CPU: applies row tiling (target/strips.h) until the arena fits. Without a
 // budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with less
-// scratch, may then increase the number of instructions up to kMostWork.
+// scratch, may then increase the number of instructions up to kInstructionRatioMax.
 
 #include <cstdint>
 #include <optional>
@@ -15,9 +15,9 @@
 namespace thimble::driver {
 
 /// Upper bound of instructions with target::Optimize::kSize, relative to the untiled graph.
-inline constexpr double kMostWork = 1.1;
+inline constexpr double kInstructionRatioMax = 1.1;
 
-struct Budgeted {
+struct BudgetedLowering {
   engine::Lowered lowered;
   int64_t bytes = 0;               // of the arena and what the runtime keeps beside it
   std::vector<std::string> notes;  // what was done for the budget, and what it costs
@@ -26,9 +26,10 @@ struct Budgeted {
 /// The graph as the CPU runs it: as it comes, or the smallest, if that needs no more than
 /// `sram_bytes`, else with as many operators in strips as it takes; what needs least where nothing
 /// fits.
-[[nodiscard]] Result<Budgeted> lower_within(const ir::Graph& graph, const engine::Core& cpu,
-                                            const engine::Options& options,
-                                            std::optional<int64_t> sram_bytes);
+[[nodiscard]] Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph,
+                                                           const engine::Core& cpu,
+                                                           const engine::Options& options,
+                                                           std::optional<int64_t> sram_bytes);
 
 /// Returns one line for each of several budgets below the need of the untiled graph: bytes,
 /// estimated instructions, MACs.

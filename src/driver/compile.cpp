@@ -7,26 +7,26 @@
 #include <set>
 
 #include "abi/pte_ops.h"
-#include "abi/state.h"
+#include "abi/runtime_memory.h"
 #include "driver/budget.h"
 #include "driver/data.h"
 #include "driver/engines.h"
-#include "driver/fates.h"
+#include "driver/op_provenance.h"
 #include "driver/op_rows.h"
 #include "driver/placement.h"
 #include "driver/recipe.h"
+#include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/lift.h"
 #include "emit/schedule.h"
+#include "engine/part.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "import/import.h"
 #include "ir/dce.h"
+#include "ir/op_cost.h"
 #include "ir/print.h"
-#include "ir/work.h"
 #include "passes/pipeline.h"
 #include "quant/pins.h"
-#include "engine/part.h"
 
 namespace thimble::driver {
 namespace {
@@ -111,7 +111,7 @@ int64_t count_float_ops(const ir::Graph& graph) {
 /// keeps that in a DRAM beside a fast scratch.
 void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
                    CompileReport* report) {
-  if (part.places()) {
+  if (part.has_memory_speeds()) {
     // What they use is decided behind this (placement.h).
     for (const engine::PartMemory& memory : part.memories) {
       report->memories.push_back({memory.name, 0, 0});
@@ -171,7 +171,7 @@ std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
 /// Bytes that the arena may have: of the SRAM, or of the largest memory that may hold it.
 std::optional<int64_t> arena_limit(const engine::Part& part,
                                    const std::map<std::string, int64_t>& sizes) {
-  if (!part.places()) {
+  if (!part.has_memory_speeds()) {
     const auto sram = sizes.find("sram");
     return sram == sizes.end() ? std::optional<int64_t>() : sram->second;
   }
@@ -213,7 +213,7 @@ Status check_widths(const CompileOptions& options, const engine::Core& target) {
 }
 
 /// What the part's engines would have of quantization.
-void grant_wishes(const engine::Part& part, quant::QuantSpec* spec) {
+void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   if (!part.recipe.preferences.value_or(true)) return;
   for (const engine::PartNpu& use : part.engines) {
     const engine::QuantPreferences* preferences = use.engine->preferences;
@@ -247,7 +247,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean kernel
-  grant_wishes(part, &spec);
+  apply_preferences(part, &spec);
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = *options.observer;
@@ -282,11 +282,11 @@ Result<ir::Graph> load_float_graph(const fs::path& model,
 namespace {
 
 /// Runs passes::run_float_passes pass by pass: records removed operators and saves changed graphs.
-Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* fates) {
+Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, OpProvenance* provenance) {
   ir::Graph current = ir::remove_unused(imported);
   for (const passes::Pass& pass : passes::float_passes()) {
     THIMBLE_TRY(ir::Graph next, passes::run_pass(pass, current));
-    fates->step(current, next, pass.gone);
+    provenance->step(current, next, pass.removal_reason);
     if (stages->wanted()) {
       const std::string text = ir::print(next);
       if (text != ir::print(current)) {
@@ -315,10 +315,10 @@ Status save_regions(Stages* stages, const Compiled& compiled) {
     const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
     const auto* bytes = reinterpret_cast<const char*>(payload.data());
     THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
-    const std::vector<std::byte>& exchange = compiled.lowered.delegates[i].exchange;
-    if (exchange.empty()) continue;
-    const auto* model = reinterpret_cast<const char*>(exchange.data());
-    THIMBLE_CHECK(stages->save(name + ".tflite", std::string(model, exchange.size())));
+    const std::vector<std::byte>& litert_model = compiled.lowered.delegates[i].litert_model;
+    if (litert_model.empty()) continue;
+    const auto* model = reinterpret_cast<const char*>(litert_model.data());
+    THIMBLE_CHECK(stages->save(name + ".tflite", std::string(model, litert_model.size())));
   }
   return ok();
 }
@@ -348,7 +348,7 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
 /// Saves the file of a program that runs on the CPU only, and the graph decompiled from it.
 Status save_partition(Stages* stages, std::string_view engine, const emit::Emitted& emitted) {
   if (!stages->wanted()) return ok();
-  THIMBLE_TRY(const ir::Graph lifted, emit::lift(emitted.program));
+  THIMBLE_TRY(const ir::Graph lifted, emit::decompile(emitted.program));
   THIMBLE_CHECK(stages->save(fmt::format("partition-{}.ir", engine), ir::print(lifted)));
   const auto* bytes = reinterpret_cast<const char*>(emitted.bytes.data());
   return stages->save(fmt::format("partition-{}.pte", engine),
@@ -357,18 +357,18 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
 
 /// Replaces the integer graph by one in the arithmetic of the engines that run its subgraphs.
 Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stages) {
-  const bool adapts = std::ranges::any_of(split.regions, [](const partition::Region& region) {
+  const bool adapts = std::ranges::any_of(split.regions, [](const partition::Subgraph& region) {
     return region.engine->engine->adapt != nullptr;
   });
   if (!adapts) return ok();
-  THIMBLE_TRY(compiled->integer_graph, partition::joined(split.graph, split.regions));
+  THIMBLE_TRY(compiled->integer_graph, partition::inline_subgraphs(split.graph, split.regions));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("adapted.ir", ir::print(compiled->integer_graph)));
   }
   return ok();
 }
 
-struct Placed {
+struct LoweredModel {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   std::vector<std::pair<std::string, std::string>> added;
   emit::Schedule schedule;
@@ -376,9 +376,9 @@ struct Placed {
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
-Result<Placed> lower_and_place(const CompileOptions& options,
-                               const std::map<std::string, int64_t>& sizes, const OffNodes& off,
-                               Compiled* compiled, Stages* stages) {
+Result<LoweredModel> lower_and_place(const CompileOptions& options,
+                                     const std::map<std::string, int64_t>& sizes,
+                                     const CpuOnlyNodes& off, Compiled* compiled, Stages* stages) {
   const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
               cut(compiled->integer_graph, part, off, *options.keep_small));
@@ -393,19 +393,17 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
-  THIMBLE_TRY(Budgeted budgeted,
-              lower_within(split.graph, *part.cpu, target_options, engine_options.sram_bytes));
+  THIMBLE_TRY(BudgetedLowering budgeted, lower_within_budget(split.graph, *part.cpu, target_options,
+                                                             engine_options.sram_bytes));
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
   engine_options.smallest = options.optimize == engine::Optimize::kSize;
-  engine_options.weights_apart = options.weights_apart;
+  engine_options.external_weights = options.external_weights;
   engine_options.vendor = options.vendor;
   if (options.pareto) {
-    const auto choosable = [](const engine::PartNpu& use) {
-      return use.engine->pareto != nullptr;
-    };
+    const auto choosable = [](const engine::PartNpu& use) { return use.engine->pareto != nullptr; };
     if (std::ranges::any_of(part.engines, choosable)) {
-      THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
+      THIMBLE_TRY(compiled->report.pareto, sram_pareto(compiled->regions));
     } else if (compiled->regions.empty() && target_options.dialect == engine::Dialect::kNative) {
       THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
       std::ranges::move(lines, std::back_inserter(compiled->report.notes));
@@ -413,11 +411,11 @@ Result<Placed> lower_and_place(const CompileOptions& options,
       return bad_input("--pareto: {} has no NPU with more than one schedule", part.name);
     }
   }
-  Placed placed;
+  LoweredModel placed;
   placed.reasons = std::move(split.reasons);
   placed.added = std::move(split.added);
   THIMBLE_TRY(placed.schedule,
-              compile_regions(compiled->regions, engine_options, &compiled->lowered));
+              compile_subgraphs(compiled->regions, engine_options, &compiled->lowered));
   THIMBLE_CHECK(save_regions(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
@@ -444,13 +442,13 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   // Import the model as a float graph.
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
   const ir::Graph& imported = read.graph;
-  Fates fates(std::move(read.nodes));
-  fates.begin(imported);
+  OpProvenance provenance(std::move(read.nodes));
+  provenance.begin(imported);
   THIMBLE_CHECK(check_widths(options, *target));
   THIMBLE_CHECK(check_choices(imported, options.quant, part.name, has_int16(options)));
-  THIMBLE_TRY(const OffNodes off, engine_off(imported, options, part));
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(imported, options, part));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
-  THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &fates));
+  THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &provenance));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
   report.parameters = count_parameters(graph);
@@ -460,7 +458,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
-  fates.quantized(graph, quantized.graph);
+  provenance.quantized(graph, quantized.graph);
   compiled.integer_graph = quantized.graph;
   report.inputs =
       report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
@@ -468,7 +466,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
+  THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));
   THIMBLE_TRY(emit::Emitted emitted,
               emit::emit(compiled.lowered, placed.schedule, *target,
                          {*options.dialect, options.names, io_names(options.names, report)}));
@@ -481,13 +479,14 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   fill_report(compiled, placed.schedule, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
   report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
-  note_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
-  THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
-  fates.lowered(quantized.graph, whole, rows, &report);
-  note_engine_off(off, !part.engines.empty(), &report);
-  note_delegates(compiled.lowered.delegates, &report);
+  report_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
+  THIMBLE_TRY(const ir::Graph whole,
+              partition::inline_subgraphs(compiled.lowered.graph, compiled.regions));
+  provenance.lowered(quantized.graph, whole, rows, &report);
+  report_engine_off(off, !part.engines.empty(), &report);
+  report_delegates(compiled.lowered.delegates, &report);
   THIMBLE_CHECK(check_memories(sizes, &report));
-  if (part.places()) {
+  if (part.has_memory_speeds()) {
     THIMBLE_CHECK(place_objects(compiled, emitted.program, options.c_output, sizes, &report));
   }
   compiled.pte = std::move(emitted.bytes);

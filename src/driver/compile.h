@@ -12,12 +12,12 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "driver/steering.h"
+#include "driver/op_selectors.h"
+#include "engine/engine.h"
+#include "engine/part.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "quant/quantize.h"
-#include "engine/part.h"
-#include "engine/engine.h"
 
 namespace thimble::driver {
 
@@ -30,7 +30,7 @@ struct CompileOptions {
   bool pareto = false;       // report->pareto
   bool owns_inputs = false;  // inputs in the arena, not the caller's
   engine::Optimize optimize = engine::Optimize::kSpeed;
-  bool weights_apart = false;          // an engine\'s constants as named data of the file
+  bool external_weights = false;       // an engine\'s constants as named data of the file
   engine::VendorTools vendor;          // that make regions what silicon runs; the model's name too
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
   std::optional<engine::Dialect> dialect;
@@ -165,7 +165,7 @@ struct Compiled {
   ir::Graph integer_graph;  // what the program means, in its engines' arithmetic, before lowering
   engine::Lowered lowered;
   std::shared_ptr<const engine::Part> part;
-  std::vector<partition::Region> regions;  // which the lowered graph's delegates are
+  std::vector<partition::Subgraph> regions;  // which the lowered graph's delegates are
   CompileReport report;
 };
 

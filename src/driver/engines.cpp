@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "driver/steering.h"
-#include "emit/share.h"
+#include "driver/op_selectors.h"
+#include "emit/shared_arena.h"
 
 namespace thimble::driver {
 namespace {
@@ -24,7 +24,7 @@ ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
 }
 
 /// Arguments of the call that runs a region which are inputs or states of the whole graph.
-std::vector<size_t> kept_inputs(const engine::Lowered& lowered, int delegate) {
+std::vector<size_t> read_only_inputs(const engine::Lowered& lowered, int delegate) {
   std::vector<size_t> kept;
   for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate != delegate) continue;
@@ -39,14 +39,14 @@ std::vector<size_t> kept_inputs(const engine::Lowered& lowered, int delegate) {
   return kept;
 }
 
-Status compile_all(std::span<const partition::Region> regions, const engine::NpuOptions& options,
+Status compile_all(std::span<const partition::Subgraph> regions, const engine::NpuOptions& options,
                    engine::Lowered* lowered) {
   lowered->delegates.clear();
-  for (const partition::Region& region : regions) {
+  for (const partition::Subgraph& region : regions) {
     const engine::PartNpu& use = *region.engine;
     engine::NpuOptions own = options;
     own.states = region.states;
-    own.kept_inputs = kept_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
+    own.read_only_inputs = read_only_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
     THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(region.graph, use, own));
     if (use.engine->finish != nullptr) {
       THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
@@ -56,7 +56,7 @@ Status compile_all(std::span<const partition::Region> regions, const engine::Npu
   return ok();
 }
 
-bool beside_dram(const engine::Lowered& lowered) {
+bool uses_dedicated_sram(const engine::Lowered& lowered) {
   return std::ranges::any_of(lowered.delegates, [](const engine::Delegate& delegate) {
     return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
   });
@@ -64,11 +64,11 @@ bool beside_dram(const engine::Lowered& lowered) {
 
 /// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
 /// error states the minimum.
-Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int64_t sram_bytes,
+Result<emit::Schedule> smallest(std::span<const partition::Subgraph> regions, int64_t sram_bytes,
                                 const Error& refusal, engine::NpuOptions options,
                                 engine::Lowered* lowered) {
   int64_t scratch = 0;
-  for (const partition::Region& region : regions) {
+  for (const partition::Subgraph& region : regions) {
     const engine::PartNpu& use = *region.engine;
     if (use.engine->pareto == nullptr) return refusal;
     THIMBLE_TRY(const auto points, use.engine->pareto(region.graph, use));
@@ -77,7 +77,7 @@ Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int6
   }
   options.sram_bytes = scratch;
   THIMBLE_CHECK(compile_all(regions, options, lowered));
-  if (beside_dram(*lowered)) return refusal;
+  if (uses_dedicated_sram(*lowered)) return refusal;
   emit::Schedule schedule = emit::make_schedule(*lowered);
   const int64_t needed = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
   if (needed <= sram_bytes) return schedule;
@@ -92,9 +92,9 @@ std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates
 
 }  // namespace
 
-Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
-                            const engine::Part& part) {
-  OffNodes off;
+Result<CpuOnlyNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
+                                const engine::Part& part) {
+  CpuOnlyNodes off;
   if (options.engine_off.empty()) {
     for (const std::string& pattern : part.recipe.engine_off) {
       for (const size_t index : matches(imported, pattern)) {
@@ -112,7 +112,7 @@ Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& opt
   return off;
 }
 
-void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report) {
+void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport* report) {
   for (SourceOpReport& row : report->source_ops) {
     const auto found = off.find(row.source.node);
     if (found == off.end()) continue;
@@ -130,7 +130,7 @@ namespace {
 /// Returns the reason per operator; empty if an engine may run it. A requantization that was
 /// inserted between two operators has no node of the export. It is kept off if its producer and all
 /// its readers are kept off, so that it does not become a subgraph by itself.
-std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
+std::vector<std::string> keep_off(const ir::Graph& graph, const CpuOnlyNodes& off) {
   const std::vector<int> producers = graph.producers();
   std::vector<std::string> why;
   std::vector<bool> read_on(graph.value_count(), false);  // read by an op not kept off
@@ -157,7 +157,7 @@ std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
 }  // namespace
 
 Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
-                                 const OffNodes& off, bool keep_small) {
+                                 const CpuOnlyNodes& off, bool keep_small) {
   if (part.engines.empty()) {
     partition::Partition whole;
     whole.graph = graph;
@@ -170,8 +170,8 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
   return partition::partition(graph, part.engines, choices);
 }
 
-Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                       engine::NpuOptions options, engine::Lowered* lowered) {
+Result<emit::Schedule> compile_subgraphs(std::span<const partition::Subgraph> regions,
+                                         engine::NpuOptions options, engine::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     const Status compiled = compile_all(regions, options, lowered);
@@ -180,7 +180,8 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
       return smallest(regions, *sram_bytes, compiled.error(), options, lowered);
     }
     emit::Schedule schedule = emit::make_schedule(*lowered);
-    if (!sram_bytes || regions.empty() || beside_dram(*lowered) || attempt == kBudgetAttempts) {
+    if (!sram_bytes || regions.empty() || uses_dedicated_sram(*lowered) ||
+        attempt == kBudgetAttempts) {
       return schedule;
     }
     const int64_t used = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
@@ -195,10 +196,10 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
   }
 }
 
-Result<std::vector<engine::ParetoPoint>> pareto_of(std::span<const partition::Region> regions) {
+Result<std::vector<engine::ParetoPoint>> sram_pareto(std::span<const partition::Subgraph> regions) {
   std::vector<std::vector<engine::ParetoPoint>> all;
   std::set<int64_t> sizes;
-  for (const partition::Region& region : regions) {
+  for (const partition::Subgraph& region : regions) {
     const engine::PartNpu& use = *region.engine;
     if (use.engine->pareto == nullptr) continue;
     THIMBLE_TRY(std::vector<engine::ParetoPoint> points, use.engine->pareto(region.graph, use));
@@ -223,9 +224,9 @@ Result<std::vector<engine::ParetoPoint>> pareto_of(std::span<const partition::Re
   return result;
 }
 
-void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
-                  std::span<const std::pair<std::string, std::string>> added,
-                  std::span<const RowOp> rows, CompileReport* report) {
+void report_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                    std::span<const std::pair<std::string, std::string>> added,
+                    std::span<const RowOp> rows, CompileReport* report) {
   std::map<std::string, std::string> reasons;  // key: name of the operator's result
   for (size_t i = 0; i < why_not.size(); ++i) {
     reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
@@ -252,7 +253,7 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
   return sum;
 }
 
-void note_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
+void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
   double time_us = 0, core_mhz = 0;
   bool known = !delegates.empty();

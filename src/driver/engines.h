@@ -11,43 +11,44 @@
 #include "driver/compile.h"
 #include "driver/op_rows.h"
 #include "emit/schedule.h"
-#include "partition/partition.h"
 #include "engine/part.h"
+#include "partition/partition.h"
 
 namespace thimble::driver {
 
 /// Export nodes selected by --engine-off, or else by the part's recipe, with the pattern as value.
-using OffNodes = std::map<std::string, std::string>;
-[[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
-                                          const engine::Part& part);
+using CpuOnlyNodes = std::map<std::string, std::string>;
+[[nodiscard]] Result<CpuOnlyNodes> engine_off(const ir::Graph& imported,
+                                              const CompileOptions& options,
+                                              const engine::Part& part);
 /// Where they have no effect: a target without an engine runs them where it runs all, and what is
 /// within another operator goes with it.
-void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report);
+void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport* report);
 
 /// `part` must outlive the regions.
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
-                                               const OffNodes& off, bool keep_small);
+                                               const CpuOnlyNodes& off, bool keep_small);
 
 /// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
 /// with smaller subgraph schedules.
-[[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                                     engine::NpuOptions options,
-                                                     engine::Lowered* lowered);
+[[nodiscard]] Result<emit::Schedule> compile_subgraphs(std::span<const partition::Subgraph> regions,
+                                                       engine::NpuOptions options,
+                                                       engine::Lowered* lowered);
 
 /// What the regions together, one after the other, can do with how much SRAM.
-[[nodiscard]] Result<std::vector<engine::ParetoPoint>> pareto_of(
-    std::span<const partition::Region> regions);
+[[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(
+    std::span<const partition::Subgraph> regions);
 
 /// `why_not`: per operator of the integer graph, why it does not run on the part's first engine;
 /// empty if it does.
-void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
-                  std::span<const std::pair<std::string, std::string>> added,
-                  std::span<const RowOp> rows, CompileReport* report);
+void report_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                    std::span<const std::pair<std::string, std::string>> added,
+                    std::span<const RowOp> rows, CompileReport* report);
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates);
 
 /// What the regions' engines have to say, and an estimate of the time of a run, from the rows of
 /// the operators.
-void note_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
+void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
 
 }  // namespace thimble::driver

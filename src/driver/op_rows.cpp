@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/work.h"
+#include "ir/op_cost.h"
 
 namespace thimble::driver {
 namespace {
@@ -86,7 +86,7 @@ void report_buffers(const engine::Lowered& lowered, const emit::Schedule& schedu
 }  // namespace
 
 std::vector<RowOp> row_ops(const engine::Lowered& lowered,
-                           std::span<const partition::Region> regions) {
+                           std::span<const partition::Subgraph> regions) {
   std::vector<RowOp> rows;
   for (size_t call = 0; call < lowered.calls.size(); ++call) {
     const engine::KernelCall& kernel = lowered.calls[call];

@@ -6,8 +6,8 @@
 
 #include "driver/compile.h"
 #include "emit/schedule.h"
-#include "partition/partition.h"
 #include "engine/engine.h"
+#include "partition/partition.h"
 
 namespace thimble::driver {
 
@@ -19,7 +19,7 @@ struct RowOp {
   const engine::DelegateRow* delegate_row = nullptr;  // of a region's operator
 };
 [[nodiscard]] std::vector<RowOp> row_ops(const engine::Lowered& lowered,
-                                         std::span<const partition::Region> regions);
+                                         std::span<const partition::Subgraph> regions);
 
 /// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
 void report_ops(const engine::Lowered& lowered, const emit::Schedule& schedule,

@@ -6,8 +6,8 @@
 
 #include "driver/report.h"
 #include "emit/c/layout.h"
-#include "plan/memories.h"
 #include "engine/accesses.h"
+#include "plan/memory_assignment.h"
 
 namespace thimble::driver {
 namespace {
@@ -185,7 +185,7 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
     }
     objects.push_back(std::move(to_place));
   }
-  const plan::Settlement settled = plan::settle(objects, memories, kAlignment);
+  const plan::MemoryAssignment settled = plan::assign_memories(objects, memories, kAlignment);
   if (settled.shortage) return shortage_error(*settled.shortage, placement.objects, part);
   placement.cycles = settled.cost / kThousandths;
   placement.cycles_at_least = settled.lower_bound / kThousandths;

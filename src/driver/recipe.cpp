@@ -16,7 +16,7 @@ quant::Observer observer_of(const engine::Recipe& recipe) {
 
 /// Sets `own`, if empty, to the value of the recipe, or else to `usual`.
 template <class T>
-void settle(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
+void set_default(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
   if (!*own) *own = recipe.value_or(usual);
 }
 
@@ -31,9 +31,9 @@ CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe)
   if (!options.wide_activations) {  // an accuracy goal chooses the 16-bit operators itself
     options.wide_activations = recipe.activations == "int16" && !options.goal;
   }
-  settle(&options.equalize, recipe.equalize, false);
-  settle(&options.tune, recipe.tune, false);
-  settle(&options.keep_small, recipe.keep_small, false);
+  set_default(&options.equalize, recipe.equalize, false);
+  set_default(&options.tune, recipe.tune, false);
+  set_default(&options.keep_small, recipe.keep_small, false);
   return options;
 }
 

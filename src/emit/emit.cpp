@@ -7,9 +7,9 @@
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
+#include "emit/check_stock.h"
 #include "emit/layers.h"
-#include "emit/stock.h"
-#include "emit/values.h"
+#include "emit/value_table.h"
 #include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
@@ -85,8 +85,8 @@ class Emitter {
     pte::Program program;
     program.plans.push_back(std::move(plan));
     program.constants = constants_.take();
-    if (start_values_.buffers.size() > 1) {
-      program.mutable_segments.push_back(std::move(start_values_));
+    if (initial_values_.buffers.size() > 1) {
+      program.mutable_segments.push_back(std::move(initial_values_));
     }
     return program;
   }
@@ -98,8 +98,8 @@ class Emitter {
     const ir::Type& type = graph_.type(state.value);
     pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
     tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(state.value)]);
-    tensor.data_buffer_idx = static_cast<uint32_t>(start_values_.buffers.size());
-    start_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
+    tensor.data_buffer_idx = static_cast<uint32_t>(initial_values_.buffers.size());
+    initial_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
     input_index_[state.value] = values_.add(std::move(tensor));
   }
 
@@ -158,7 +158,7 @@ class Emitter {
     for (const engine::Argument& item : call.arguments)
       instruction.args.push_back(argument(item, index));
     instruction.args.push_back(value(call.out));
-    for (const ValueId more : call.more_out) instruction.args.push_back(value(more));
+    for (const ValueId more : call.extra_outputs) instruction.args.push_back(value(more));
     return instruction;
   }
 
@@ -189,7 +189,7 @@ class Emitter {
   const Schedule& schedule_;
   const bool stock_;
   ValueTable values_;
-  pte::MutableSegment start_values_{{Bytes{}}};
+  pte::MutableSegment initial_values_{{Bytes{}}};
   pte::ConstantPool constants_;
   std::vector<pte::Operator> operators_;
   std::map<ValueId, int32_t> input_index_;  // includes states that have an initial value
@@ -303,7 +303,7 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
     record.fast_offset = abi::kFastOutside;
-    const int kept = schedule.kept_of_delegate[index];
+    const int kept = schedule.persistent_of_delegate[index];
     if (kept >= 0) {
       record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);
       record.fast_offset =

@@ -10,9 +10,9 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "emit/schedule.h"
+#include "engine/engine.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
-#include "engine/engine.h"
 
 namespace thimble::emit {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "formats/pte/program.h"
 #include "engine/engine.h"
+#include "formats/pte/program.h"
 
 namespace thimble::emit {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "abi/limits.h"
-#include "emit/homes.h"
+#include "emit/buffer_aliasing.h"
 
 namespace thimble::emit {
 namespace {
@@ -13,50 +13,51 @@ using ir::ValueId;
 
 class Scheduler {
  public:
-  Scheduler(const engine::Lowered& lowered, std::optional<int64_t> states_from)
+  Scheduler(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         delegates_(lowered.delegates),
-        homes_(lowered),
-        states_from_(states_from) {}
+        aliasing_(lowered),
+        states_offset_min_(states_offset_min) {}
 
   Schedule run() {
-    homes_.take_over_operands();
+    aliasing_.reuse_operand_buffers();
     schedule_.storage_of_value.assign(graph_.value_count(), -1);
     schedule_.scratch_of_call.assign(calls_.size(), -1);
-    storage_of_home_.assign(homes_.homes().size(), -1);
+    storage_of_buffer_.assign(aliasing_.aliased_buffers().size(), -1);
     for (size_t i = 0; i < graph_.value_count(); ++i) {
-      schedule_.source_of.push_back(homes_.source_of(static_cast<ValueId>(i)));
+      schedule_.source_of.push_back(aliasing_.source_of(static_cast<ValueId>(i)));
     }
     for (const ir::State& state : graph_.states()) {
       place(state.value);
       schedule_.kept_bytes += static_cast<int64_t>(graph_.type(state.value).bytes());
     }
-    place_kept();
+    place_persistent();
     for (const ValueId input : graph_.inputs()) place(input);
     for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
-    for (const plan::Overlap& o : homes_.overlaps()) {
-      schedule_.overlaps.push_back({storage_of_home_[static_cast<size_t>(o.operand)],
-                                    storage_of_home_[static_cast<size_t>(o.result)], o.lead});
+    for (const plan::Overlap& o : aliasing_.overlaps()) {
+      schedule_.overlaps.push_back({storage_of_buffer_[static_cast<size_t>(o.operand)],
+                                    storage_of_buffer_[static_cast<size_t>(o.result)], o.lead});
     }
-    place_inside();
+    place_subranges();
     share_with_delegates();
     std::vector<plan::Buffer> buffers;
     for (const Storage& storage : schedule_.storages) buffers.push_back(storage.buffer);
-    if (states_from_) {
+    if (states_offset_min_) {
       for (size_t i = 0; i < graph_.states().size(); ++i) buffers[state_storage(i)].bytes = 0;
     }
     schedule_.placement =
         plan::place(buffers, abi::kArenaAlignment, schedule_.overlaps, plan::kProgramSteps);
     assert(plan::is_valid(buffers, schedule_.placement, schedule_.overlaps));
-    if (states_from_) place_states_behind();
+    if (states_offset_min_) place_states_after();
     // A storage inside another one has a higher index, so that one is placed already. The exception
     // is a delegate's scratch, which is inside no storage.
     for (size_t i = 0; i < schedule_.storages.size(); ++i) {
       const Storage& storage = schedule_.storages[i];
-      if (storage.inside < 0) continue;
+      if (storage.container < 0) continue;
       schedule_.placement.offsets[i] =
-          schedule_.placement.offsets[static_cast<size_t>(storage.inside)] + storage.inside_offset;
+          schedule_.placement.offsets[static_cast<size_t>(storage.container)] +
+          storage.container_offset;
     }
     return std::move(schedule_);
   }
@@ -64,24 +65,25 @@ class Scheduler {
  private:
   /// Adds the storage of the value's buffer, if it has one.
   void place(ValueId value) {
-    const int home = homes_.home_of(value);
+    const int home = aliasing_.buffer_of(value);
     if (home < 0) return;
-    int& storage = storage_of_home_[static_cast<size_t>(home)];
+    int& storage = storage_of_buffer_[static_cast<size_t>(home)];
     if (storage >= 0) return;
     storage = static_cast<int>(schedule_.storages.size());
-    const Homes::Home& all = homes_.homes()[static_cast<size_t>(home)];
+    const BufferAliasing::AliasedBuffer& all =
+        aliasing_.aliased_buffers()[static_cast<size_t>(home)];
     schedule_.storages.push_back({{all.bytes, all.first, all.last}, all.value});
   }
 
   size_t state_storage(size_t state) const {
-    const int home = homes_.home_of(graph_.states()[state].value);
-    return static_cast<size_t>(storage_of_home_[static_cast<size_t>(home)]);
+    const int home = aliasing_.buffer_of(graph_.states()[state].value);
+    return static_cast<size_t>(storage_of_buffer_[static_cast<size_t>(home)]);
   }
 
-  void place_states_behind() {
+  void place_states_after() {
     plan::Placement& placement = schedule_.placement;
     const bool proven = placement.proven_minimal();
-    placement.peak_bytes = std::max(placement.peak_bytes, aligned(*states_from_));
+    placement.peak_bytes = std::max(placement.peak_bytes, aligned(*states_offset_min_));
     for (size_t i = 0; i < graph_.states().size(); ++i) {
       const size_t storage = state_storage(i);
       placement.offsets[storage] = placement.peak_bytes;
@@ -94,11 +96,11 @@ class Scheduler {
   }
 
   /// Adds the delegates' memory that is filled when the model is loaded.
-  void place_kept() {
+  void place_persistent() {
     for (const engine::Delegate& delegate : delegates_) {
       const bool kept = delegate.kept_bytes > 0;
       const int storage = static_cast<int>(schedule_.storages.size());
-      schedule_.kept_of_delegate.push_back(kept ? storage : -1);
+      schedule_.persistent_of_delegate.push_back(kept ? storage : -1);
       const int end = static_cast<int>(calls_.size());
       if (kept) schedule_.storages.push_back({{delegate.kept_bytes, 0, end}, ir::kNoValue});
     }
@@ -113,7 +115,7 @@ class Scheduler {
     if (call.delegate >= 0) {
       const engine::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
       place_scratch(delegate.scratch_bytes, step);
-      for (const ValueId more : call.more_out) place(more);
+      for (const ValueId more : call.extra_outputs) place(more);
     }
     place(call.out);
   }
@@ -125,12 +127,12 @@ class Scheduler {
   }
 
   /// Adds storages for values that do not begin at the start of their buffer.
-  void place_inside() {
+  void place_subranges() {
     for (size_t i = 0; i < graph_.value_count(); ++i) {
       const auto value = static_cast<ValueId>(i);
-      if (homes_.home_of(value) < 0) continue;
-      const int home = storage_of_home_[static_cast<size_t>(homes_.home_of(value))];
-      const int64_t offset = homes_.offset_of(value);
+      if (aliasing_.buffer_of(value) < 0) continue;
+      const int home = storage_of_buffer_[static_cast<size_t>(aliasing_.buffer_of(value))];
+      const int64_t offset = aliasing_.offset_of(value);
       schedule_.storage_of_value[i] = home;
       if (offset == 0) continue;
       schedule_.storage_of_value[i] = static_cast<int>(schedule_.storages.size());
@@ -150,7 +152,7 @@ class Scheduler {
         share(value, delegate.inputs[i], scratch, static_cast<int>(step), /*is_input=*/true);
       }
       for (size_t i = 0; i < delegate.outputs.size(); ++i) {
-        const ValueId value = i == 0 ? call.out : call.more_out[i - 1];
+        const ValueId value = i == 0 ? call.out : call.extra_outputs[i - 1];
         share(value, delegate.outputs[i], scratch, static_cast<int>(step), /*is_input=*/false);
       }
     }
@@ -159,11 +161,11 @@ class Scheduler {
   /// An input must die in the call, which may overwrite it, and an output begin there.
   void share(ValueId value, const engine::DelegateIo& io, int scratch, int step, bool is_input) {
     const int index = schedule_.storage_of_value[static_cast<size_t>(value)];
-    if (index < 0 || graph_.is_input(homes_.source_of(value)) ||
-        graph_.is_state(homes_.source_of(value)))
+    if (index < 0 || graph_.is_input(aliasing_.source_of(value)) ||
+        graph_.is_state(aliasing_.source_of(value)))
       return;
     Storage& storage = schedule_.storages[static_cast<size_t>(index)];
-    const bool fits = storage.inside < 0 && storage.buffer.bytes == io.bytes &&
+    const bool fits = storage.container < 0 && storage.buffer.bytes == io.bytes &&
                       io.offset % abi::kArenaAlignment == 0 &&
                       (is_input ? storage.buffer.last == step : storage.buffer.first == step);
     if (!fits || is_state_storage(index)) return;
@@ -173,8 +175,8 @@ class Scheduler {
     host.buffer.first = std::min(host.buffer.first, storage.buffer.first);
     host.buffer.last = std::max(host.buffer.last, storage.buffer.last);
     storage.buffer.bytes = 0;
-    storage.inside = scratch;
-    storage.inside_offset = io.offset;
+    storage.container = scratch;
+    storage.container_offset = io.offset;
     if (live_peak() <= before) return;
     storage = old_storage;
     host = old_host;
@@ -202,16 +204,16 @@ class Scheduler {
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;
   const std::vector<engine::Delegate>& delegates_;
-  Homes homes_;
-  const std::optional<int64_t> states_from_;
-  std::vector<int> storage_of_home_;
+  BufferAliasing aliasing_;
+  const std::optional<int64_t> states_offset_min_;
+  std::vector<int> storage_of_buffer_;
   Schedule schedule_;
 };
 
 }  // namespace
 
-Schedule make_schedule(const engine::Lowered& lowered, std::optional<int64_t> states_from) {
-  return Scheduler(lowered, states_from).run();
+Schedule make_schedule(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min) {
+  return Scheduler(lowered, states_offset_min).run();
 }
 
 }  // namespace thimble::emit

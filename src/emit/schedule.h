@@ -18,33 +18,33 @@
 #include <optional>
 #include <vector>
 
-#include "plan/planner.h"
 #include "engine/engine.h"
+#include "plan/planner.h"
 
 namespace thimble::emit {
 
 struct Storage {
   plan::Buffer buffer;               // 0 bytes if it is inside another storage
   ir::ValueId value = ir::kNoValue;  // first value in it; kNoValue for scratch
-  int inside = -1;  // storage that contains it: a delegate's scratch, or the storage of its buffer
-  int64_t inside_offset = 0;
+  int container =
+      -1;  // storage that contains it: a delegate's scratch, or the storage of its buffer
+  int64_t container_offset = 0;
 };
 
 struct Schedule {
   std::vector<Storage> storages;
-  std::vector<int> storage_of_value;  // by ValueId; -1 = none
-  std::vector<ir::ValueId>
-      source_of;  // by ValueId: the value that it aliases (itself if none)
-  std::vector<int> scratch_of_call;     // by call; -1 = none
-  std::vector<int> kept_of_delegate;    // by delegate; -1 = none
-  std::vector<plan::Overlap> overlaps;  // between storages
-  int64_t kept_bytes = 0;               // size of the states in bytes
+  std::vector<int> storage_of_value;   // by ValueId; -1 = none
+  std::vector<ir::ValueId> source_of;  // by ValueId: the value that it aliases (itself if none)
+  std::vector<int> scratch_of_call;    // by call; -1 = none
+  std::vector<int> persistent_of_delegate;  // by delegate; -1 = none
+  std::vector<plan::Overlap> overlaps;      // between storages
+  int64_t kept_bytes = 0;                   // size of the states in bytes
   plan::Placement placement;
 };
 
-/// `states_from`: states lie behind that byte of the arena, and behind all that does not survive a
-/// run, which other models may then have for theirs. Else wherever they fit.
+/// `states_offset_min`: states lie behind that byte of the arena, and behind all that does not
+/// survive a run, which other models may then have for theirs. Else wherever they fit.
 [[nodiscard]] Schedule make_schedule(const engine::Lowered& lowered,
-                                     std::optional<int64_t> states_from = {});
+                                     std::optional<int64_t> states_offset_min = {});
 
 }  // namespace thimble::emit

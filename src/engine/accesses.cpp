@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/rounding.h"
-#include "ir/work.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine {
 namespace {
@@ -28,7 +28,7 @@ CoreReuse reuse_on(abi::Isa isa) {
     case abi::Isa::kDsp:
       return {{3, 1}, {1, 1}, {1, 4}};
     case abi::Isa::kThumb1:
-    case abi::Isa::kScalar:
+    case abi::Isa::kThumb2:
       break;
   }
   return {{2, 0.5}, {1, 1}, {1, 4}};
@@ -120,7 +120,7 @@ Accesses accesses_of(const Lowered& lowered, const KernelCall& call, const Core&
   const int64_t out_bytes = bytes_of(graph, call.out);
   Accesses accesses;
   accesses.out = out_bytes;
-  for (const ir::ValueId more : call.more_out) accesses.out += bytes_of(graph, more);
+  for (const ir::ValueId more : call.extra_outputs) accesses.out += bytes_of(graph, more);
   bool is_first = true;
   for (const Argument& argument : call.arguments) {
     int64_t bytes = 0;

@@ -38,7 +38,7 @@ Result<const Core*> find_core(std::string_view name) {
     known.emplace_back(target.name);
   }
   return bad_input("target {}: not known{}; one of {} was expected", name,
-                   close_to_it(wanted, known), fmt::join(known, ", "));
+                   suggestions(wanted, known), fmt::join(known, ", "));
 }
 
 std::string_view optimize_name(Optimize optimize) {

@@ -39,7 +39,7 @@ struct Options {
   bool owns_inputs = false;  // Lowered::owns_inputs
   Optimize optimize = Optimize::kSpeed;
   /// With kSize: operators of the lowered graph whose call must use the smallest scratch.
-  std::vector<int> lean{};
+  std::vector<int> min_scratch_ops{};
 };
 
 /// A constant of the program with its bytes as stored in the file.
@@ -71,7 +71,7 @@ struct KernelCall {
   int ir_op = -1;  // index into the lowered graph's operators
   /// For a delegate call: index of the delegate and its further results; `op` is unused. Else -1.
   int delegate = -1;
-  ValueList more_out;
+  ValueList extra_outputs;
   /// Index of the argument whose memory the result may reuse if that value dies here; -1 = none.
   int in_place = -1;
   /// The result may overlap argument 0, which must die here, if the result begins at least this
@@ -109,10 +109,10 @@ struct Delegate {
   std::vector<std::pair<std::string, std::string>> specs;             // compile specs of the file
   int64_t constant_bytes = 0;                                         // weights in the payload
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
-  int64_t kept_bytes = 0;            // own memory in the arena, live during the whole program
-  std::vector<GeneratedFile> files;  // for the firmware's build
-  std::vector<std::byte> exchange;   // the subgraph as LiteRT model for the vendor's tools
-  std::string no_exchange;           // reason why `exchange` is empty, if the vendor has tools
+  int64_t kept_bytes = 0;               // own memory in the arena, live during the whole program
+  std::vector<GeneratedFile> files;     // for the firmware's build
+  std::vector<std::byte> litert_model;  // the subgraph as LiteRT model for the vendor's tools
+  std::string no_litert_reason;         // reason why `exchange` is empty, if the vendor has tools
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
@@ -125,7 +125,7 @@ struct Delegate {
 /// the state itself or the result of one call.
 struct Lowered {
   ir::Graph graph;
-  std::vector<KernelCall> calls;  // in execution order; an operator without a call is a view
+  std::vector<KernelCall> calls;    // in execution order; an operator without a call is a view
   std::vector<Delegate> delegates;  // indexed by KernelCall::delegate; empty until compiled
   /// If true, inputs are in the arena and a run may overwrite them. Else they are in memory that
   /// the application owns.
@@ -156,7 +156,7 @@ struct Core {
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.
-struct Verdict {
+struct Legality {
   bool legal = false;
   std::string reason;
 };
@@ -196,10 +196,10 @@ struct VendorTools {
 struct NpuOptions {
   std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
   bool smallest = false;              // memory before speed
-  bool weights_apart = false;         // constants as data of the file that the payload names
+  bool external_weights = false;      // constants as data of the file that the payload names
   VendorTools vendor;
   /// Indices of subgraph inputs that must not be overwritten: application memory, and states.
-  std::vector<size_t> kept_inputs;
+  std::vector<size_t> read_only_inputs;
   /// Pairs (input index, output index): the input holds a state, the output is its next value.
   std::vector<std::pair<size_t, size_t>> states;
 };
@@ -225,25 +225,24 @@ struct Npu {
   std::string_view kind;  // "ethos-u"
   /// What a part's file says of the engine makes sense; null: nothing can be wrong.
   Status (*check)(const PartNpu& use) = nullptr;
-  Verdict (*legal)(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) = nullptr;
+  Legality (*legal)(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) = nullptr;
   /// Images of a region's inputs and outputs lie channels last.
   bool channels_last = true;
   Result<Delegate> (*compile)(const ir::Graph& region, const PartNpu& use,
                               const NpuOptions& options) = nullptr;
   /// From least SRAM to most; null: the engine has one schedule only.
-  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region,
-                                             const PartNpu& use) = nullptr;
+  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// The region in the engine's own arithmetic, with the same inputs and outputs: what the
   /// evaluator then judges. Null: the integer graph's is the engine's.
   Result<ir::Graph> (*adapt)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// Why the region is not worth a call, or cannot be one; empty: it is. Null: the partition
   /// judges.
-  std::string (*declines)(const ir::Graph& region, const PartNpu& use,
-                          bool whatever_it_costs) = nullptr;
+  std::string (*decline_reason)(const ir::Graph& region, const PartNpu& use,
+                                bool ignore_cost) = nullptr;
   const QuantPreferences* preferences = nullptr;  // null: none
   /// The adapted region with height and width of its pictures exchanged, inputs and outputs
   /// included, if that saves more than exchanging those outside costs. Null: never.
-  std::optional<ir::Graph> (*turned)(const ir::Graph& region, const PartNpu& use) = nullptr;
+  std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// What the vendor's tools make of a compiled region, in its place; null: there are none.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
   /// What legal() says yes to, in words; in brackets what holds for all operators. Null: not told.

@@ -25,14 +25,14 @@ Status add_settings(const Table& table, const std::string& prefix, Settings* set
     } else if (value.is_floating()) {
       (*settings)[name] = value.as_floating();
     } else if (key != "source") {
-      return bad_input("{}: {} is not a number", place_of(value), name);
+      return bad_input("{}: {} is not a number", location_of(value), name);
     }
   }
   return ok();
 }
 
 Error at(const Table& table, Error error) {
-  error.message = fmt::format("{}: {}", place_of(table), error.message);
+  error.message = fmt::format("{}: {}", location_of(table), error.message);
   return error;
 }
 
@@ -64,26 +64,26 @@ bool is_word(std::string_view name) {
 Result<std::string> memory_name(const Table& table, Reader* reader, bool is_fast_known) {
   if (!is_fast_known) {
     THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
-    if (!name) return bad_input("{}: memory has no name: sram or flash", place_of(table));
+    if (!name) return bad_input("{}: memory has no name: sram or flash", location_of(table));
     return *name;
   }
   THIMBLE_TRY(std::string name, reader->text("name"));
   if (is_word(name)) return name;
   return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
-                   place_of(table));
+                   location_of(table));
 }
 
 Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
-  THIMBLE_TRY(const auto holds, reader->words("holds"));
+  THIMBLE_TRY(const auto holds, reader->strings("holds"));
   const auto all = memory_contents();
   for (const std::string& what : holds.value_or(std::vector<std::string>())) {
     if (std::ranges::find(all, what) == all.end()) {
       return bad_input("{}: memory: holds {}: not known; {} were expected",
-                       place_of(table.at("holds")), what, fmt::join(all, ", "));
+                       location_of(table.at("holds")), what, fmt::join(all, ", "));
     }
     if (memory->kept && what != "constants") {
       return bad_input("{}: memory: holds {}: {} is kept without power, nothing is written to it",
-                       place_of(table.at("holds")), what, memory->name);
+                       location_of(table.at("holds")), what, memory->name);
     }
   }
   if (holds) {
@@ -99,18 +99,18 @@ Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
 Result<PartMemory> parse_memory(const Table& table) {
   Reader reader(table, "memory");
   PartMemory memory;
-  THIMBLE_TRY(const auto cycles, reader.amount("cycles_per_word", "cycles"));
+  THIMBLE_TRY(const auto cycles, reader.positive_number("cycles_per_word", "cycles"));
   THIMBLE_TRY(memory.name, memory_name(table, &reader, cycles.has_value()));
   THIMBLE_TRY(const auto bytes, reader.count("bytes", "bytes"));
   memory.bytes = bytes.value_or(0);
   memory.kept = memory.name == "flash";
   if (cycles) {
     memory.cycles_per_word = *cycles;
-    THIMBLE_TRY(const auto kept, reader.truth("kept"));
+    THIMBLE_TRY(const auto kept, reader.boolean("kept"));
     memory.kept = kept.value_or(memory.kept);
     THIMBLE_CHECK(parse_contents(table, &reader, &memory));
     if (memory.bytes == 0) {
-      return bad_input("{}: memory {} says how fast it is, and no bytes", place_of(table),
+      return bad_input("{}: memory {} says how fast it is, and no bytes", location_of(table),
                        memory.name);
     }
   }
@@ -122,10 +122,10 @@ Result<PartMemory> parse_memory(const Table& table) {
 /// Checks that either all memories or none have `cycles_per_word`. Memories with `cycles_per_word`
 /// must include a non-volatile and a volatile one, and require a part without NPUs.
 Status check_memories(const std::vector<Table>& tables, const Part& part) {
-  if (!part.places()) {
+  if (!part.has_memory_speeds()) {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (part.memories[i].cycles_per_word == 0) continue;
-      return bad_input("{}: memory {} has cycles_per_word, and {} has none", place_of(tables[i]),
+      return bad_input("{}: memory {} has cycles_per_word, and {} has none", location_of(tables[i]),
                        part.memories[i].name, part.memories[0].name);
     }
     return ok();
@@ -135,7 +135,7 @@ Status check_memories(const std::vector<Table>& tables, const Part& part) {
     const PartMemory& memory = part.memories[i];
     (memory.kept ? has_kept : has_ram) = true;
     if (memory.cycles_per_word == 0) {
-      return bad_input("{}: memory {} has no cycles_per_word, and {} has", place_of(tables[i]),
+      return bad_input("{}: memory {} has no cycles_per_word, and {} has", location_of(tables[i]),
                        memory.name, part.memories[0].name);
     }
   }
@@ -143,13 +143,13 @@ Status check_memories(const std::vector<Table>& tables, const Part& part) {
     return bad_input(
         "{}: memories with cycles_per_word: one that is kept without power and one "
         "that is not expected",
-        place_of(tables[0]));
+        location_of(tables[0]));
   }
   if (part.engines.empty()) return ok();
   return bad_input(
       "{}: memories with cycles_per_word: not with an engine, whose accesses are not "
       "counted",
-      place_of(tables[0]));
+      location_of(tables[0]));
 }
 
 template <typename Row>
@@ -162,17 +162,17 @@ Status parse_quantization(const Table& table, Recipe* recipe) {
   const auto observers = recipe_observers();
   THIMBLE_TRY(recipe->activations, reader.word("activations", {"int8", "int16"}));
   THIMBLE_TRY(recipe->observer, reader.word("observer", {observers.begin(), observers.end()}));
-  THIMBLE_TRY(recipe->equalize, reader.truth("equalize"));
-  THIMBLE_TRY(recipe->tune, reader.truth("tune"));
-  THIMBLE_TRY(recipe->preferences, reader.truth("wishes"));
+  THIMBLE_TRY(recipe->equalize, reader.boolean("equalize"));
+  THIMBLE_TRY(recipe->tune, reader.boolean("tune"));
+  THIMBLE_TRY(recipe->preferences, reader.boolean("wishes"));
   return reader.done();
 }
 
 Status parse_partition(const Table& table, Recipe* recipe) {
   Reader reader(table, "partition");
-  THIMBLE_TRY(recipe->keep_small, reader.truth("keep_small"));
+  THIMBLE_TRY(recipe->keep_small, reader.boolean("keep_small"));
   THIMBLE_TRY(recipe->minimum_steps, reader.count("minimum_steps", "steps"));
-  THIMBLE_TRY(auto off, reader.words("engine_off"));
+  THIMBLE_TRY(auto off, reader.strings("engine_off"));
   if (off) recipe->engine_off = std::move(*off);
   return reader.done();
 }
@@ -195,7 +195,7 @@ Status choose_engines(const Table& table, const std::vector<std::string>& order,
       std::vector<std::string> known;
       for (const PartNpu& use : part->engines) known.push_back(use.name);
       return bad_input("{}: engines: {} is none of the part's{}; it has {}",
-                       place_of(table.at("engines")), name, close_to_it(name, known),
+                       location_of(table.at("engines")), name, suggestions(name, known),
                        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
     chosen.push_back(*found);
@@ -265,7 +265,7 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
   if (std::optional<Source> source = named_source(name)) return std::move(*source);
   const std::vector<std::string> names = part_names();
   return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
-                   close_to_it(name, names), fmt::join(names, ", "));
+                   suggestions(name, names), fmt::join(names, ", "));
 }
 
 /// Returns the file merged with the chain of its `base` files. `above` holds the names of the files
@@ -275,12 +275,12 @@ Result<Table> table_of(const Source& source, std::vector<std::string> above) {
   const auto found = own.as_table().find("base");
   if (found == own.as_table().end()) return own;
   const Table& name = found->second;
-  if (!name.is_string()) return bad_input("{}: base is not a string", place_of(name));
+  if (!name.is_string()) return bad_input("{}: base is not a string", location_of(name));
   const auto base = source_of(std::string(name.as_string().str), source.folder);
   if (!base) return at(name, base.error());
   above.push_back(source.where);
   if (std::ranges::find(above, base->where) != above.end()) {
-    return bad_input("{}: base {} builds upon this file itself", place_of(name), base->where);
+    return bad_input("{}: base {} builds upon this file itself", location_of(name), base->where);
   }
   THIMBLE_TRY(const Table below, table_of(*base, std::move(above)));
   return merged(below, own);
@@ -302,17 +302,17 @@ Result<Part> part_of(const Source& source, std::string name) {
   for (const Table& engine : engines) {
     THIMBLE_TRY(PartNpu use, parse_engine(engine));
     if (has_name(part.engines, use.name)) {
-      return bad_input("{}: engine {} is there twice", place_of(engine), use.name);
+      return bad_input("{}: engine {} is there twice", location_of(engine), use.name);
     }
     part.engines.push_back(std::move(use));
   }
-  THIMBLE_TRY(const auto order, reader.words("engines"));
+  THIMBLE_TRY(const auto order, reader.strings("engines"));
   if (order) THIMBLE_CHECK(choose_engines(table, *order, &part));
   THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
   for (const Table& memory : memories) {
     THIMBLE_TRY(PartMemory read, parse_memory(memory));
     if (has_name(part.memories, read.name)) {
-      return bad_input("{}: memory {} is there twice", place_of(memory), read.name);
+      return bad_input("{}: memory {} is there twice", location_of(memory), read.name);
     }
     part.memories.push_back(std::move(read));
   }

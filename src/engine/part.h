@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/recipe.h"
 #include "engine/engine.h"
+#include "engine/recipe.h"
 
 namespace thimble::engine {
 
@@ -30,12 +30,14 @@ struct Part {
   std::string name;     // "corstone-300"
   std::string summary;  // one line
   const Core* cpu = nullptr;
-  std::vector<PartNpu> engines;    // the first that can run an operator gets it
+  std::vector<PartNpu> engines;      // the first that can run an operator gets it
   std::vector<PartMemory> memories;  // sizes that the part has; 0 or absent = the user says
   Recipe recipe;
 
   /// Returns true if the file gives the access cost of its memories (of all or of none).
-  [[nodiscard]] bool places() const { return !memories.empty() && memories[0].cycles_per_word > 0; }
+  [[nodiscard]] bool has_memory_speeds() const {
+    return !memories.empty() && memories[0].cycles_per_word > 0;
+  }
 };
 
 /// Returns the names of all parts: files of targets/, cores, and engine configurations.

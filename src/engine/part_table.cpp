@@ -18,11 +18,11 @@ const Table* entry_of(const Table& table, const std::string& key) {
 }
 
 /// Overwrites entries of `base` with those of `own`; nested tables are merged recursively.
-void lay_over(Table* base, const Table& own) {
+void merge_into(Table* base, const Table& own) {
   for (const auto& [key, value] : own.as_table()) {
     const auto found = base->as_table().find(key);
     if (found != base->as_table().end() && found->second.is_table() && value.is_table()) {
-      lay_over(&found->second, value);
+      merge_into(&found->second, value);
     } else {
       base->as_table()[key] = value;
     }
@@ -35,18 +35,18 @@ std::string name_of(const Table& table) {
 }
 
 /// Merges each table of `own` into the table of `base` that has the same name, or appends it.
-Status lay_over_list(Table* base, const Table& own) {
-  if (!own.is_array()) return bad_input("{}: a list of tables expected", place_of(own));
+Status merge_list_into(Table* base, const Table& own) {
+  if (!own.is_array()) return bad_input("{}: a list of tables expected", location_of(own));
   for (const Table& table : own.as_array()) {
     const std::string name = name_of(table);
-    if (name.empty()) return bad_input("{}: has no name", place_of(table));
+    if (name.empty()) return bad_input("{}: has no name", location_of(table));
     auto& list = base->as_array();
     const auto same =
         std::ranges::find_if(list, [&](const Table& each) { return name_of(each) == name; });
     if (same == list.end()) {
       list.push_back(table);
     } else {
-      lay_over(&*same, table);
+      merge_into(&*same, table);
     }
   }
   return ok();
@@ -55,7 +55,7 @@ Status lay_over_list(Table* base, const Table& own) {
 /// Returns the first line where brackets or dotted keys are nested deeper than the limit, or 0. The
 /// TOML library parses nested values recursively, so this check must run first. Characters inside
 /// strings are counted too; no string of a part's file contains that many.
-size_t line_too_deep(std::string_view text) {
+size_t too_deep_line(std::string_view text) {
   constexpr int kDeepest = 64;
   size_t line = 1;
   int depth = 0, dots = 0;
@@ -75,7 +75,7 @@ size_t line_too_deep(std::string_view text) {
 }  // namespace
 
 Result<Table> parse_toml(std::string_view text, std::string_view where) {
-  if (const size_t line = line_too_deep(text); line != 0) {
+  if (const size_t line = too_deep_line(text); line != 0) {
     return bad_input("{}:{}: nested deeper than a part's file can be", where, line);
   }
   std::istringstream stream{std::string(text)};
@@ -88,7 +88,7 @@ Result<Table> parse_toml(std::string_view text, std::string_view where) {
   }
 }
 
-std::string place_of(const Table& value) {
+std::string location_of(const Table& value) {
   const toml::source_location place = value.location();
   return fmt::format("{}:{}", place.file_name(), place.line());
 }
@@ -101,10 +101,10 @@ Result<Table> merged(const Table& base, const Table& own) {
     const Table* const there = entry_of(base, name);
     const Table* const here = entry_of(own, name);
     if (there == nullptr || here == nullptr) continue;
-    THIMBLE_CHECK(lay_over_list(&result.as_table().at(name), *here));
+    THIMBLE_CHECK(merge_list_into(&result.as_table().at(name), *here));
     rest.as_table().erase(name);
   }
-  lay_over(&result, rest);
+  merge_into(&result, rest);
   return result;
 }
 
@@ -112,12 +112,12 @@ Reader::Reader(const Table& table, std::string what)
     : table_(table), what_(what.empty() ? "" : std::move(what) + ": ") {}
 
 const Table* Reader::find(const char* key) {
-  asked_.emplace_back(key);
+  looked_up_.emplace_back(key);
   return entry_of(table_, key);
 }
 
 Error Reader::wrong(const Table& entry, const char* key, std::string_view expected) const {
-  return bad_input("{}: {}{} is not {}", place_of(entry), what_, key, expected);
+  return bad_input("{}: {}{} is not {}", location_of(entry), what_, key, expected);
 }
 
 Result<std::string> Reader::text(const char* key) {
@@ -134,11 +134,11 @@ Result<std::optional<std::string>> Reader::word(const char* key,
   if (!entry->is_string()) return wrong(*entry, key, "a string");
   const std::string said = entry->as_string().str;
   if (std::ranges::find(known, said) != known.end()) return std::optional(said);
-  return bad_input("{}: {}{} {}: not known{}; one of {} was expected", place_of(*entry), what_, key,
-                   said, close_to_it(said, known), fmt::join(known, ", "));
+  return bad_input("{}: {}{} {}: not known{}; one of {} was expected", location_of(*entry), what_,
+                   key, said, suggestions(said, known), fmt::join(known, ", "));
 }
 
-Result<std::optional<bool>> Reader::truth(const char* key) {
+Result<std::optional<bool>> Reader::boolean(const char* key) {
   const Table* entry = find(key);
   if (entry == nullptr) return std::optional<bool>();
   if (!entry->is_boolean()) return wrong(*entry, key, "true or false");
@@ -154,7 +154,7 @@ Result<std::optional<int64_t>> Reader::count(const char* key, std::string_view w
   return std::optional<int64_t>(entry->as_integer());
 }
 
-Result<std::optional<double>> Reader::amount(const char* key, std::string_view what) {
+Result<std::optional<double>> Reader::positive_number(const char* key, std::string_view what) {
   const Table* entry = find(key);
   if (entry == nullptr) return std::optional<double>();
   const double value = entry->is_integer()    ? static_cast<double>(entry->as_integer())
@@ -166,7 +166,7 @@ Result<std::optional<double>> Reader::amount(const char* key, std::string_view w
   return std::optional<double>(value);
 }
 
-Result<std::optional<std::vector<std::string>>> Reader::words(const char* key) {
+Result<std::optional<std::vector<std::string>>> Reader::strings(const char* key) {
   const Table* entry = find(key);
   if (entry == nullptr) return std::optional<std::vector<std::string>>();
   const bool good = entry->is_array() &&
@@ -197,9 +197,9 @@ Result<std::vector<Table>> Reader::tables(const char* key) {
 
 Status Reader::done() const {
   for (const auto& [key, value] : table_.as_table()) {
-    if (std::ranges::find(asked_, key) != asked_.end()) continue;
-    return bad_input("{}: {}{} means nothing here{}; known are {}", place_of(value), what_, key,
-                     close_to_it(key, asked_), fmt::join(asked_, ", "));
+    if (std::ranges::find(looked_up_, key) != looked_up_.end()) continue;
+    return bad_input("{}: {}{} means nothing here{}; known are {}", location_of(value), what_, key,
+                     suggestions(key, looked_up_), fmt::join(looked_up_, ", "));
   }
   return ok();
 }

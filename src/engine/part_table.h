@@ -18,7 +18,7 @@ using Table = toml::basic_value<toml::discard_comments>;
 [[nodiscard]] Result<Table> parse_toml(std::string_view text, std::string_view where);
 
 /// Returns the source location of a value: "board.toml:12".
-[[nodiscard]] std::string place_of(const Table& value);
+[[nodiscard]] std::string location_of(const Table& value);
 
 /// Returns `base` with the entries of `own` merged into it; entries of `own` take precedence.
 /// Tables are merged key by key, the lists [[engine]] and [[memory]] by name.
@@ -35,12 +35,12 @@ class Reader {
   /// Returns an empty string if the table has no such entry.
   Result<std::string> text(const char* key);
   Result<std::optional<std::string>> word(const char* key, const std::vector<std::string>& known);
-  Result<std::optional<bool>> truth(const char* key);
+  Result<std::optional<bool>> boolean(const char* key);
   /// Returns a non-negative integer; `what` names the counted unit in messages.
   Result<std::optional<int64_t>> count(const char* key, std::string_view what);
   /// Returns a number greater than 0; `what` names the unit in messages.
-  Result<std::optional<double>> amount(const char* key, std::string_view what);
-  Result<std::optional<std::vector<std::string>>> words(const char* key);
+  Result<std::optional<double>> positive_number(const char* key, std::string_view what);
+  Result<std::optional<std::vector<std::string>>> strings(const char* key);
   /// Returns the table written as [key]; null if it does not exist.
   Result<const Table*> table(const char* key);
   /// Returns the list of tables written as [[key]].
@@ -52,7 +52,7 @@ class Reader {
   [[nodiscard]] Error wrong(const Table& entry, const char* key, std::string_view expected) const;
   const Table& table_;
   std::string what_;  // "engine: "
-  std::vector<std::string> asked_;
+  std::vector<std::string> looked_up_;
 };
 
 }  // namespace thimble::engine

@@ -35,7 +35,7 @@ Result<const Npu*> find_npu(std::string_view name) {
     if (npu.name == name) return npu.engine;
     known.push_back(npu.name);
   }
-  return bad_input("engine {}: not known{}; one of {} was expected", name, close_to_it(name, known),
+  return bad_input("engine {}: not known{}; one of {} was expected", name, suggestions(name, known),
                    fmt::join(known, ", "));
 }
 

@@ -13,9 +13,9 @@ using ir::OpKind;
 using ir::State;
 using ir::ValueId;
 
-class Settler {
+class StateMemoryPass {
  public:
-  explicit Settler(const Graph& graph)
+  explicit StateMemoryPass(const Graph& graph)
       : from_(graph), rewriter_(graph), producers_(graph.producers()) {
     for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
     for (const Op& op : graph.ops()) {
@@ -103,8 +103,8 @@ class Settler {
 
 }  // namespace
 
-Result<Graph> settle_states(const Graph& graph) {
-  return Settler(graph).run();
+Result<Graph> assign_state_memory(const Graph& graph) {
+  return StateMemoryPass(graph).run();
 }
 
 }  // namespace thimble::engine

@@ -1,5 +1,5 @@
 #pragma once
-// settle_states: rewrites the graph so that each state has one fixed memory location.
+// assign_state_memory: rewrites the graph so that each state has one fixed memory location.
 //
 // A run may overwrite the memory of a state only after the last read of the old content. If the
 // operator that produces the new content runs after all these reads, it writes directly to the
@@ -11,5 +11,5 @@
 
 namespace thimble::engine {
 /// The graph has its memory orders already, and a state has that of what it becomes.
-[[nodiscard]] Result<ir::Graph> settle_states(const ir::Graph& graph);
+[[nodiscard]] Result<ir::Graph> assign_state_memory(const ir::Graph& graph);
 }  // namespace thimble::engine

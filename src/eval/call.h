@@ -67,20 +67,20 @@ inline void store(const Call& call, size_t index, int64_t value) {
 }
 
 /// Does the operator round halves to even, with the zero point inside?
-[[nodiscard]] inline bool is_even(const Call& call) {
+[[nodiscard]] inline bool rounds_half_even(const Call& call) {
   return rounding_of(call) == Rounding::kEven;
 }
 
 /// Strides in elements of one operand along the dimensions of the result.
-using Steps = std::vector<int64_t>;
+using OperandStrides = std::vector<int64_t>;
 
 /// Returns the strides that broadcast an operand of shape `from` to `to`: 0 in repeated dimensions.
-[[nodiscard]] Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to);
+[[nodiscard]] OperandStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to);
 
 /// Visits the elements of `shape` in row-major order: visit(element index, N offsets). Offset n
 /// advances by the strides `steps[n]`.
 template <size_t N, typename Visit>
-void for_each(const ir::Shape& shape, const std::array<Steps, N>& steps, Visit visit) {
+void for_each(const ir::Shape& shape, const std::array<OperandStrides, N>& steps, Visit visit) {
   const int64_t count = ir::element_count(shape);
   std::vector<int64_t> index(shape.size(), 0);
   std::array<int64_t, N> offset{};

@@ -53,14 +53,14 @@ void eval_linear(const Call& call) {
 
 void eval_qconv2d(const Call& call) {
   const int64_t x_zp = call.integer("x_zp");
-  if (is_even(call)) {
+  if (rounds_half_even(call)) {
     return convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
   }
   convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing(call));
 }
 void eval_qlinear(const Call& call) {
   const int64_t x_zp = call.integer("x_zp");
-  if (is_even(call)) {
+  if (rounds_half_even(call)) {
     return multiply<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
   }
   multiply<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));

@@ -15,7 +15,8 @@ void binary(const Call& call, F f) {
   const auto a = call.input<T>(0);
   const auto b = call.input<T>(1);
   const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
+  for_each<2>(shape,
+              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
               [&](size_t i, const std::array<int64_t, 2>& offset) {
                 call.result<T>()[i] =
                     f(a[static_cast<size_t>(offset[0])], b[static_cast<size_t>(offset[1])]);
@@ -24,11 +25,12 @@ void binary(const Call& call, F f) {
 
 /// Stores f(a, b) in the width of the result type.
 template <typename F>
-void binary_even(const Call& call, F f) {
+void binary_half_even(const Call& call, F f) {
   const auto a = call.input<int8_t>(0);
   const auto b = call.input<int8_t>(1);
   const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
+  for_each<2>(shape,
+              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
               [&](size_t i, const std::array<int64_t, 2>& offset) {
                 store(call, i,
                       f(int64_t{a[static_cast<size_t>(offset[0])]},
@@ -115,14 +117,14 @@ void eval_lut(const Call& call) {
 }
 
 void eval_qadd(const Call& call) {
-  if (is_even(call)) {
+  if (rounds_half_even(call)) {
     const int64_t a_zp = call.integer("a_zp");
     const int64_t a_mult = call.integer("a_mult");
     const int64_t b_zp = call.integer("b_zp");
     const int64_t b_mult = call.integer("b_mult");
     const int64_t shift = call.integer("y_shift");
     const int64_t y_zp = call.integer("y_zp");
-    return binary_even(call, [=](int64_t a, int64_t b) {
+    return binary_half_even(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * a_mult + (b - b_zp) * b_mult, 1, shift, y_zp);
     });
   }
@@ -141,8 +143,8 @@ void eval_qmul(const Call& call) {
   const int64_t shift = call.integer("shift");
   const int64_t low = call.integer("min");
   const int64_t high = call.integer("max");
-  if (is_even(call)) {
-    return binary_even(call, [=](int64_t a, int64_t b) {
+  if (rounds_half_even(call)) {
+    return binary_half_even(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * (b - b_zp), mult, shift, y_zp);
     });
   }

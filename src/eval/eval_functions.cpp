@@ -24,7 +24,8 @@ void pairs(const Call& call, F f) {
   const auto a = call.input<T>(0);
   const auto b = call.input<T>(1);
   const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
+  for_each<2>(shape,
+              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
               [&](size_t i, const std::array<int64_t, 2>& offset) {
                 const T& left = a[static_cast<size_t>(offset[0])];
                 call.result<To>()[i] = static_cast<To>(f(left, b[static_cast<size_t>(offset[1])]));
@@ -160,8 +161,8 @@ void eval_where(const Call& call) {
     const auto a = call.input<T>(1);
     const auto b = call.input<T>(2);
     for_each<3>(shape,
-                {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape),
-                 broadcast_steps(call.shape(2), shape)},
+                {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape),
+                 broadcast_strides(call.shape(2), shape)},
                 [&](size_t i, const std::array<int64_t, 3>& offset) {
                   const bool first = condition[static_cast<size_t>(offset[0])] != 0;
                   call.result<T>()[i] =

@@ -27,11 +27,11 @@ void copy_element(const Call& call, size_t to, int64_t from) {
 void eval_gather(const Call& call) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
   const size_t index_rank = call.shape(1).size();
-  const Steps x_strides = ir::strides(call.shape(0), {});
-  const Steps index_strides = ir::strides(call.shape(1), {});
+  const OperandStrides x_strides = ir::strides(call.shape(0), {});
+  const OperandStrides index_strides = ir::strides(call.shape(1), {});
   // x has stride 0 along the dimensions of the index; the index has stride 0 along all others.
-  Steps x_steps(call.output.shape.size(), 0);
-  Steps index_steps(call.output.shape.size(), 0);
+  OperandStrides x_steps(call.output.shape.size(), 0);
+  OperandStrides index_steps(call.output.shape.size(), 0);
   for (size_t i = 0; i < call.output.shape.size(); ++i) {
     if (i < dim) {
       x_steps[i] = x_strides[i];
@@ -51,8 +51,8 @@ void eval_gather(const Call& call) {
 
 void eval_gather_elements(const Call& call) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const Steps x_strides = ir::strides(call.shape(0), {});
-  Steps steps = x_strides;
+  const OperandStrides x_strides = ir::strides(call.shape(0), {});
+  OperandStrides steps = x_strides;
   steps[dim] = 0;
   const int64_t size = call.shape(0)[dim];
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {

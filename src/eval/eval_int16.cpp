@@ -13,12 +13,12 @@ void binary16(const Call& call, F f) {
   const auto a = call.input<int16_t>(0);
   const auto b = call.input<int16_t>(1);
   const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
-              [&](size_t i, const std::array<int64_t, 2>& at) {
-                call.result<int16_t>()[i] =
-                    to_code16(call, f(int64_t{a[static_cast<size_t>(at[0])]},
-                                      int64_t{b[static_cast<size_t>(at[1])]}));
-              });
+  for_each<2>(
+      shape, {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
+      [&](size_t i, const std::array<int64_t, 2>& at) {
+        call.result<int16_t>()[i] = to_code16(call, f(int64_t{a[static_cast<size_t>(at[0])]},
+                                                      int64_t{b[static_cast<size_t>(at[1])]}));
+      });
 }
 
 void scaled_sum16(const Call& call, int64_t sign_of_b) {
@@ -146,9 +146,10 @@ void eval_qmean16(const Call& call) {
   for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
   std::vector<int64_t> sums(call.result<int16_t>().size(), 0);
   const auto x = call.input<int16_t>(0);
-  for_each<1>(from, {broadcast_steps(kept, from)}, [&](size_t i, const std::array<int64_t, 1>& at) {
-    sums[static_cast<size_t>(at[0])] += x[i];
-  });
+  for_each<1>(from, {broadcast_strides(kept, from)},
+              [&](size_t i, const std::array<int64_t, 1>& at) {
+                sums[static_cast<size_t>(at[0])] += x[i];
+              });
   for (size_t i = 0; i < sums.size(); ++i) {
     call.result<int16_t>()[i] =
         to_code16(call, requantize64(sums[i], call.integer("mult"), call.integer("shift")));

@@ -24,13 +24,13 @@ void for_each_dot(const Call& call, F f) {
     batch[batch.size() - 2] = batch[batch.size() - 1] = 1;
     ir::Shape whole = shape;
     whole[whole.size() - 2] = whole[whole.size() - 1] = 1;
-    Steps steps = broadcast_steps(batch, whole);
+    OperandStrides steps = broadcast_strides(batch, whole);
     const int64_t matrix = from[from.size() - 2] * from[from.size() - 1];
     for (int64_t& step : steps) step *= matrix;
     return steps;
   };
-  Steps a_steps = batch_steps(a);
-  Steps b_steps = batch_steps(b);
+  OperandStrides a_steps = batch_steps(a);
+  OperandStrides b_steps = batch_steps(b);
   a_steps[shape.size() - 2] = row_step;
   a_steps[shape.size() - 1] = 0;
   b_steps[shape.size() - 2] = 0;

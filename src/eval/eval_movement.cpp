@@ -45,7 +45,7 @@ void fill(const Call& call, double value) {
 
 void eval_concat(const Call& call) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const Steps steps = ir::strides(call.output.shape, {});
+  const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (const ir::Tensor* part : call.inputs) {
     for_each<1>(part->shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& to) {
@@ -60,7 +60,7 @@ void eval_copy(const Call& call) {
 }
 
 void eval_expand(const Call& call) {
-  const Steps steps = broadcast_steps(call.shape(0), call.output.shape);
+  const OperandStrides steps = broadcast_strides(call.shape(0), call.output.shape);
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& from) {
     store(call, static_cast<int64_t>(i), element(*call.inputs[0], from[0]));
   });
@@ -69,7 +69,7 @@ void eval_expand(const Call& call) {
 void eval_pad(const Call& call) {
   fill(call, call.op.number("value"));
   const auto before = call.op.integers("before");
-  const Steps steps = ir::strides(call.output.shape, {});
+  const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (size_t dim = 0; dim < before.size(); ++dim) start += before[dim] * steps[dim];
   for_each<1>(call.shape(0), {steps}, [&](size_t i, const std::array<int64_t, 1>& to) {
@@ -78,8 +78,8 @@ void eval_pad(const Call& call) {
 }
 
 void eval_permute(const Call& call) {
-  const Steps from = ir::strides(call.shape(0), {});
-  Steps steps;
+  const OperandStrides from = ir::strides(call.shape(0), {});
+  OperandStrides steps;
   for (const int64_t dim : call.op.integers("dims"))
     steps.push_back(from[static_cast<size_t>(dim)]);
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {
@@ -93,7 +93,7 @@ void eval_reshape(const Call& call) {
 
 void eval_slice(const Call& call) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  Steps steps = ir::strides(call.shape(0), {});
+  OperandStrides steps = ir::strides(call.shape(0), {});
   const int64_t start = call.integer("start") * steps[dim];
   steps[dim] *= call.integer("step");
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {

@@ -53,10 +53,10 @@ void max_pool(const Call& call) {
 }
 
 /// Returns the stride in the result for each dimension of x: 0 for reduced dimensions.
-Steps reduced_steps(const Call& call) {
+OperandStrides reduced_steps(const Call& call) {
   ir::Shape kept = call.shape(0);
   for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
-  Steps steps = ir::strides(kept, {});
+  OperandStrides steps = ir::strides(kept, {});
   for (const int64_t dim : call.op.integers("dims")) steps[static_cast<size_t>(dim)] = 0;
   return steps;
 }
@@ -96,7 +96,7 @@ void eval_max_pool2d16(const Call& call) {
 }
 
 void eval_qavg_pool2d(const Call& call) {
-  const bool even = is_even(call);
+  const bool even = rounds_half_even(call);
   const int64_t x_zp = call.integer("x_zp");
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");

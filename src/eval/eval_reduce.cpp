@@ -10,13 +10,13 @@ namespace {
 
 /// Calls visit(index, elements) for each element of the result with the elements reduced to it.
 template <typename T, typename Visit>
-void for_each_set(const Call& call, Visit visit) {
+void for_each_reduced(const Call& call, Visit visit) {
   ir::Shape kept = call.shape(0);
   ir::Shape reduced(kept.size(), 1);
   for (const int64_t dim : call.op.integers("dims")) {
     std::swap(kept[static_cast<size_t>(dim)], reduced[static_cast<size_t>(dim)]);
   }
-  const Steps steps = ir::strides(call.shape(0), {});
+  const OperandStrides steps = ir::strides(call.shape(0), {});
   const auto x = call.input<T>(0);
   std::vector<T> elements;
   for_each<1>(kept, {steps}, [&](size_t index, const std::array<int64_t, 1>& first) {
@@ -43,7 +43,7 @@ size_t greatest(const std::vector<T>& elements, bool smallest) {
 
 template <typename T>
 void extreme(const Call& call, bool smallest) {
-  for_each_set<T>(call, [&](size_t index, const std::vector<T>& elements) {
+  for_each_reduced<T>(call, [&](size_t index, const std::vector<T>& elements) {
     call.result<T>()[index] = elements[greatest(elements, smallest)];
   });
 }
@@ -114,7 +114,7 @@ void eval_argmax(const Call& call) {
 }
 
 void eval_sum(const Call& call) {
-  for_each_set<float>(call, [&](size_t index, const std::vector<float>& elements) {
+  for_each_reduced<float>(call, [&](size_t index, const std::vector<float>& elements) {
     double sum = 0;
     for (const float value : elements) sum += static_cast<double>(value);
     call.result<float>()[index] = static_cast<float>(sum);
@@ -123,7 +123,7 @@ void eval_sum(const Call& call) {
 
 void eval_variance(const Call& call) {
   const double correction = call.op.number("correction");
-  for_each_set<float>(call, [&](size_t index, const std::vector<float>& elements) {
+  for_each_reduced<float>(call, [&](size_t index, const std::vector<float>& elements) {
     const double count = static_cast<double>(elements.size());
     double sum = 0, squares = 0;
     for (const float value : elements) sum += static_cast<double>(value);
@@ -138,7 +138,7 @@ void eval_variance(const Call& call) {
 void eval_qvariance(const Call& call) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
-  for_each_set<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
+  for_each_reduced<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     const int64_t count = static_cast<int64_t>(elements.size());
     int64_t sum = 0, squares = 0;
     for (const int64_t q : elements) {

@@ -38,7 +38,7 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
 }
 
 /// Returns an error if the graph has a delegate: the evaluator does not have its subgraph.
-Status check_whole(const Graph& graph) {
+Status check_no_delegates(const Graph& graph) {
   for (const Op& op : graph.ops()) {
     if (op.kind != ir::OpKind::delegate) continue;
     return unsupported("%{} is made by region {} of another engine; evaluate the integer graph",
@@ -65,10 +65,10 @@ void eval_delegate(const Call& /*call*/) {
   assert(false && "evaluate() lets no delegate through");
 }
 
-Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to) {
+OperandStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {
   const std::vector<int64_t> own = ir::strides(from, {});
   const size_t missing = to.size() - from.size();
-  Steps steps(to.size(), 0);
+  OperandStrides steps(to.size(), 0);
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[missing + i]) steps[missing + i] = own[i];
   }
@@ -89,7 +89,7 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
 
 Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                                      StateTensors& state, const OnResult& on_result) {
-  THIMBLE_CHECK(check_whole(graph));
+  THIMBLE_CHECK(check_no_delegates(graph));
   THIMBLE_CHECK(check_inputs(graph, inputs));
   assert(state.size() == graph.states().size());
   std::vector<int> uses = count_uses(graph);

@@ -15,7 +15,7 @@ constexpr Row kRows[] = {
 #undef THIMBLE_CYCLES
 };
 
-std::string_view measured_core(std::string_view target) {
+std::string_view table_core(std::string_view target) {
   if (target == "cortex-m0" || target == "cortex-m23") return "cortex-m0plus";
   if (target == "cortex-m33" || target == "cortex-m35p") return "cortex-m4";
   return target == "cortex-m85" ? "cortex-m55" : target;
@@ -25,7 +25,7 @@ std::string_view measured_core(std::string_view target) {
 
 std::optional<int64_t> estimated_cycles(std::string_view target,
                                         const InstructionClasses& classes) {
-  const std::string_view core = measured_core(target);
+  const std::string_view core = table_core(target);
   bool known = false;
   double cycles = 0;
   for (const auto& [name, count] : classes) {

@@ -52,9 +52,9 @@ struct DeviceKind {
   /// Of the emulated boards' images the one with a model of the NPU: Empty: none.
   std::string_view image;
   // How the table of a product names it (kernel_source.h):
-  std::string_view header;  // of the delegate: "engines/axon/delegate/backend.h"
-  std::string_view space;   // the functions' namespace in thimble::runtime
-  std::string_view object;  // the device, which the product defines
+  std::string_view header;         // of the delegate: "engines/axon/delegate/backend.h"
+  std::string_view cpp_namespace;  // the functions' namespace in thimble::runtime
+  std::string_view object;         // the device, which the product defines
   bool has_memory =
       false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
   /// Estimates the operations of the NPU one by one; null: no estimate.

@@ -49,16 +49,17 @@ std::string missing_kernels(const Interface& interface) {
 }
 
 /// Operators that are called with a number of arguments that no kernel accepts, as text.
-std::string unknown_forms(const Interface& interface) {
+std::string unknown_signatures(const Interface& interface) {
   const kernels::KernelTable table = kernels::all_kernels();
   std::set<std::string> unknown;
   for (size_t op = 0; op < interface.ops.size(); ++op) {
-    std::set<size_t> forms;
+    std::set<size_t> signatures;
     for (uint32_t i = 0; i < table.count; ++i) {
       const kernels::Kernel& kernel = *table.kernels[i];
-      if (interface.ops[op] == kernel.name) forms.insert(std::string_view(kernel.arguments).size());
+      if (interface.ops[op] == kernel.name)
+        signatures.insert(std::string_view(kernel.arguments).size());
     }
-    if (forms.empty() || forms.contains(interface.arguments[op])) continue;
+    if (signatures.empty() || signatures.contains(interface.arguments[op])) continue;
     unknown.insert(fmt::format("{} with {} arguments", interface.ops[op], interface.arguments[op]));
   }
   return joined(unknown);
@@ -67,17 +68,18 @@ std::string unknown_forms(const Interface& interface) {
 Error failure(thimble_status status, std::string_view label, const Interface& interface) {
   const auto code = static_cast<abi::Status>(status);
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
-  const std::string forms = unknown_forms(interface);
+  const std::string signatures = unknown_signatures(interface);
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
-  std::set<std::string> foreign(interface.foreign.begin(), interface.foreign.end());
+  std::set<std::string> non_kernel_calls(interface.non_kernel_calls.begin(),
+                                         interface.non_kernel_calls.end());
   for (const DeviceKind& kind : device_kinds()) {
-    if (kind.open != nullptr) foreign.erase(fmt::format("delegate {}", kind.id));
+    if (kind.open != nullptr) non_kernel_calls.erase(fmt::format("delegate {}", kind.id));
   }
   const bool lacks_delegate =
       code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
-  if (lacks_delegate && !foreign.empty()) message += ": " + joined(foreign);
-  if (code == abi::Status::kCorrupt && !forms.empty()) {
-    return unsupported("{}: calls {}: no kernel takes so many", label, forms);
+  if (lacks_delegate && !non_kernel_calls.empty()) message += ": " + joined(non_kernel_calls);
+  if (code == abi::Status::kCorrupt && !signatures.empty()) {
+    return unsupported("{}: calls {}: no kernel takes so many", label, signatures);
   }
   const bool lacking =
       code == abi::Status::kMissingKernel || lacks_delegate || code == abi::Status::kLayoutVersion;

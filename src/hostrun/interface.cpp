@@ -150,8 +150,8 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
     for (const pte::Instruction& instruction : plan.chains[0].instructions) {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
       if (call == nullptr) {
-        interface.foreign.push_back(foreign_text(plan, instruction));
-        interface.ops.push_back(fmt::format("({})", interface.foreign.back()));
+        interface.non_kernel_calls.push_back(foreign_text(plan, instruction));
+        interface.ops.push_back(fmt::format("({})", interface.non_kernel_calls.back()));
         interface.arguments.push_back(0);
         continue;
       }

@@ -33,17 +33,16 @@ struct DelegateLines {
 DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
   DelegateLines lines;
   for (const DeviceKind& device : devices) {
-    const std::string include =
-        fmt::format("#include \"{}\"\n", device.header);
+    const std::string include = fmt::format("#include \"{}\"\n", device.header);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
     const std::string more =
-        device.has_memory
-            ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::kept_bytes", device.space)
-            : "";
+        device.has_memory ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::kept_bytes",
+                                        device.cpp_namespace)
+                          : "";
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
         "     runtime::{2}::run{3}}},\n",
-        device.id, device.object, device.space, more);
+        device.id, device.object, device.cpp_namespace, more);
   }
   if (devices.empty()) return lines;
   lines.rows = fmt::format(
@@ -63,10 +62,10 @@ bool runs_on(std::string_view variant, abi::Isa isa) {
 }
 
 /// Name of an operator and the number of arguments in the call.
-using Form = std::pair<std::string, size_t>;
+using Signature = std::pair<std::string, size_t>;
 
 /// Rows stand with the faster variant first.
-const KernelRow* find_row(const Form& form, abi::Isa isa) {
+const KernelRow* find_row(const Signature& form, abi::Isa isa) {
   for (const KernelRow& row : kKernelRows) {
     const abi::PteOpInfo& info = abi::info(row.op);
     const bool same =
@@ -110,20 +109,20 @@ bool has_kernel(std::string_view op) {
 
 Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::string_view label) {
   UsedKernels used;
-  std::set<Form> forms;
+  std::set<Signature> signatures;
   std::set<std::string> device_calls;
   for (const DeviceKind& device : device_kinds()) {
     const std::string call = fmt::format("delegate {}", device.id);
-    if (std::ranges::count(interface.foreign, call) == 0) continue;
+    if (std::ranges::count(interface.non_kernel_calls, call) == 0) continue;
     used.devices.push_back(device);
     device_calls.insert("(" + call + ")");
   }
   for (size_t i = 0; i < interface.ops.size(); ++i) {
     if (device_calls.contains(interface.ops[i])) continue;
-    forms.emplace(interface.ops[i], interface.arguments[i]);
+    signatures.emplace(interface.ops[i], interface.arguments[i]);
   }
   used.stock_reader = !interface.records;
-  for (const Form& form : forms) {
+  for (const Signature& form : signatures) {
     const KernelRow* row = find_row(form, isa);
     if (row == nullptr) {
       return unsupported("{}: no kernel for {} with {} arguments", label, form.first, form.second);
@@ -145,7 +144,7 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
-      "#include \"kernels/list.h\"\n"
+      "#include \"kernels/kernel_list.h\"\n"
       "{}"
       "#include \"thimble.h\"\n\n"
       "{}"

@@ -140,7 +140,7 @@ class Boot {
       counts_ = counts(profile, plugin) ? parse_lines(read_text(folder_ / "counts")) : Lines();
     }
     report_ = parse_lines(read_text(folder_ / "out.txt"));
-    return ended_well();
+    return check_report_status();
   }
 
   [[nodiscard]] const Lines& report() const { return report_; }
@@ -178,7 +178,7 @@ class Boot {
   }
 
   /// Reads the status in the report, because the exit codes of emulators differ.
-  [[nodiscard]] Status ended_well() const {
+  [[nodiscard]] Status check_report_status() const {
     const auto status = report_.find("status");
     if (status != report_.end() && !status->second.empty() && status->second[0] == "0") return ok();
     return bad_input("{}: {} {}: it ended without a result", label_, options_.target, under());

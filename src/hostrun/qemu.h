@@ -27,8 +27,8 @@ struct QemuOptions {
   bool count_instructions = true;
   bool profile = false;  // also count per operator, in a separate boot
   std::chrono::seconds time_limit{300};
-  std::filesystem::path fvp;     // in the place of QEMU; it counts nothing
-  std::string image = "runner";  // what image_of() says of the file
+  std::filesystem::path fvp;          // in the place of QEMU; it counts nothing
+  std::string image = "runner";       // what image_of() says of the file
   std::optional<FirmwareDevice> npu;  // of the file
 };
 

@@ -172,14 +172,14 @@ Status silu(Call& call) {
 
 /// log(1 + e^(beta * x)) / beta, or x where beta * x exceeds the threshold.
 Status softplus(Call& call) {
-  constexpr double kIndistinct = 17;  // for x >= 17, log(1 + e^x) equals x in float32
+  constexpr double kLinearFrom = 17;  // for x >= 17, log(1 + e^x) equals x in float32
   Formula f(call);
   const Term x = f.tensor("self");
   const double beta = f.number("beta", 1);
   const double limit = f.number("threshold", 20);
   const Term scaled = x * beta;
   const Term smooth = softplus_of(f, scaled) * (1 / beta);
-  return f.result(limit >= kIndistinct ? smooth : f.where(f.greater(scaled, limit), x, smooth));
+  return f.result(limit >= kLinearFrom ? smooth : f.where(f.greater(scaled, limit), x, smooth));
 }
 
 }  // namespace handlers

@@ -46,7 +46,7 @@ Result<ValueId> Call::any_tensor(std::string_view name) {
   return context_.tensors.read(tensor_name->name, source_);
 }
 
-Result<ValueId> Call::chosen_as(ValueId value, ir::DType dtype) {
+Result<ValueId> Call::where_converted_to(ValueId value, ir::DType dtype) {
   const ir::Op* op = context_.builder.producer(value);
   if (op == nullptr || op->kind != ir::OpKind::where) return ir::kNoValue;
   std::vector<ValueId> operands = op->inputs;
@@ -67,7 +67,7 @@ Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
   }
   if (held.type.dtype == ir::DType::kBool)
     return add(ir::OpKind::where, {value, scalar(1), scalar(0)});
-  THIMBLE_TRY(const ValueId choice, chosen_as(value, ir::DType::kF32));
+  THIMBLE_TRY(const ValueId choice, where_converted_to(value, ir::DType::kF32));
   if (choice != ir::kNoValue) return choice;
   return unsupported("argument {} is {}, only float32 and bool are computed at run time", name,
                      ir::type_text(held.type.dtype, held.type.shape));

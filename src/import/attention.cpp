@@ -5,7 +5,7 @@
 
 #include "import/constants.h"
 #include "import/handlers.h"
-#include "import/product.h"
+#include "import/matmul.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -14,7 +14,7 @@ using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr double kHidden = -std::numeric_limits<double>::infinity();
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
 struct Attention {
   ValueId q, k, v;
@@ -26,7 +26,7 @@ struct Attention {
 ir::Tensor additive(const ir::Tensor& seen) {
   ir::Tensor mask = ir::zeros(DType::kF32, seen.shape);
   const auto count = static_cast<size_t>(ir::element_count(seen.shape));
-  for (size_t i = 0; i < count; ++i) set_element(mask, i, element(seen, i) != 0 ? 0 : kHidden);
+  for (size_t i = 0; i < count; ++i) set_element(mask, i, element(seen, i) != 0 ? 0 : kMasked);
   return mask;
 }
 
@@ -34,7 +34,7 @@ ir::Tensor additive(const ir::Tensor& seen) {
 ir::Tensor causal_mask(int64_t rows, int64_t columns) {
   ir::Tensor mask = ir::zeros(DType::kF32, {rows, columns});
   for (int64_t i = 0; i < rows * columns; ++i) {
-    if (i % columns > i / columns) set_element(mask, static_cast<size_t>(i), kHidden);
+    if (i % columns > i / columns) set_element(mask, static_cast<size_t>(i), kMasked);
   }
   return mask;
 }
@@ -105,7 +105,7 @@ Result<ValueId> masked(Call& call, const Attention& attention, ValueId scores) {
     const ValueId sum = call.constant_value("mask", additive(*seen));
     return call.add(OpKind::add, {scores, sum});
   }
-  return call.add(OpKind::where, {mask, scores, call.scalar(kHidden)});
+  return call.add(OpKind::where, {mask, scores, call.scalar(kMasked)});
 }
 
 }  // namespace

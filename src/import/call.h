@@ -75,7 +75,7 @@ class Call {
   Result<ir::ValueId> scaled(ir::ValueId value, double factor);
   /// Converts a `where` between constants by converting the constants. Returns kNoValue if `value`
   /// is not such a `where`.
-  Result<ir::ValueId> chosen_as(ir::ValueId value, ir::DType dtype);
+  Result<ir::ValueId> where_converted_to(ir::ValueId value, ir::DType dtype);
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
   [[nodiscard]] Builder& builder() { return context_.builder; }

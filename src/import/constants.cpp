@@ -46,13 +46,13 @@ void put(Tensor& tensor, size_t i, double value) {
 }
 
 /// Maps the elements of a result to elements of its source: an affine function of the index.
-struct Walk {
+struct SourceStrides {
   int64_t base = 0;
   std::vector<int64_t> steps;  // strides in the source, by dimension of the result
 };
 
 template <typename Visit>
-void walk(const ir::Shape& shape, const Walk& source, Visit visit) {
+void for_each_element(const ir::Shape& shape, const SourceStrides& source, Visit visit) {
   const int64_t count = ir::element_count(shape);
   std::vector<int64_t> index(shape.size(), 0);
   int64_t offset = source.base;
@@ -68,27 +68,27 @@ void walk(const ir::Shape& shape, const Walk& source, Visit visit) {
 }
 
 /// Broadcasts as numpy: dimensions are aligned at the end, and dimensions of size 1 are repeated.
-Walk broadcast_walk(const ir::Shape& from, const ir::Shape& to) {
+SourceStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {
   const auto from_strides = ir::strides(from, {});
-  Walk result{0, std::vector<int64_t>(to.size(), 0)};
+  SourceStrides result{0, std::vector<int64_t>(to.size(), 0)};
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] != 1) result.steps[to.size() - from.size() + i] = from_strides[i];
   }
   return result;
 }
 
-Walk slice_walk(const ir::Op& op, const ir::Shape& from) {
-  Walk result{0, ir::strides(from, {})};
+SourceStrides slice_strides(const ir::Op& op, const ir::Shape& from) {
+  SourceStrides result{0, ir::strides(from, {})};
   const auto dim = static_cast<size_t>(op.integer("dim"));
   result.base = result.steps[dim] * op.integer("start");
   result.steps[dim] *= op.integer("step");
   return result;
 }
 
-Tensor gathered(const Tensor& tensor, const ir::Shape& shape, const Walk& source) {
+Tensor gathered(const Tensor& tensor, const ir::Shape& shape, const SourceStrides& source) {
   Tensor result = ir::zeros(tensor.dtype, shape);
   const size_t width = ir::dtype_bytes(tensor.dtype);
-  walk(shape, source, [&](size_t to, size_t from) {
+  for_each_element(shape, source, [&](size_t to, size_t from) {
     std::memcpy(result.bytes.data() + to * width, tensor.bytes.data() + from * width, width);
   });
   return result;
@@ -138,8 +138,8 @@ Tensor folded_clamp(const ir::Op& op, const Tensor& x) {
 
 Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
                          const ir::Shape& shape) {
-  Tensor result = gathered(a, shape, broadcast_walk(a.shape, shape));
-  walk(shape, broadcast_walk(b.shape, shape), [&](size_t to, size_t from) {
+  Tensor result = gathered(a, shape, broadcast_strides(a.shape, shape));
+  for_each_element(shape, broadcast_strides(b.shape, shape), [&](size_t to, size_t from) {
     float& value = result.data<float>()[to];
     value = arithmetic(kind, value, b.data<float>()[from]);
   });
@@ -285,9 +285,9 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
     case ir::OpKind::permute:
       return ir::permuted(x, op.integers("dims"));
     case ir::OpKind::slice:
-      return gathered(x, shape, slice_walk(op, x.shape));
+      return gathered(x, shape, slice_strides(op, x.shape));
     case ir::OpKind::expand:
-      return gathered(x, shape, broadcast_walk(x.shape, shape));
+      return gathered(x, shape, broadcast_strides(x.shape, shape));
     case ir::OpKind::concat:
       return concatenated(op, operands, shape);
     case ir::OpKind::clamp:

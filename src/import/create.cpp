@@ -13,7 +13,7 @@ using ir::Tensor;
 
 // Upper bound of the elements of a created constant. Its size in memory is independent of the
 // archive's size.
-constexpr int64_t kMadeElementsMax = int64_t{1} << 24;
+constexpr int64_t kCreatedElementsMax = int64_t{1} << 24;
 
 Result<ir::DType> result_dtype(Call& call) {
   const auto* meta = call.result_meta();
@@ -25,7 +25,7 @@ Result<ir::DType> result_dtype(Call& call) {
 
 Status check_shape(const ir::Shape& shape) {
   const auto count = ir::checked_element_count(shape);
-  if (shape.empty() || (count && *count <= kMadeElementsMax)) return ok();
+  if (shape.empty() || (count && *count <= kCreatedElementsMax)) return ok();
   return unsupported("a constant of shape {}", ir::list_text(shape));
 }
 
@@ -92,7 +92,7 @@ Status arange(Call& call) {
   THIMBLE_TRY(const double end, call.number("end"));
   THIMBLE_TRY(const double step, call.number("step", 1));
   const double count = std::ceil((end - start) / step);
-  if (!(count >= 1) || count > static_cast<double>(kMadeElementsMax)) {
+  if (!(count >= 1) || count > static_cast<double>(kCreatedElementsMax)) {
     return unsupported("from {} to {} in steps of {}", start, end, step);
   }
   return sequence(call, static_cast<int64_t>(count), start, step);

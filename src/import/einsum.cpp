@@ -6,7 +6,7 @@
 #include <string>
 
 #include "import/handlers.h"
-#include "import/product.h"
+#include "import/matmul.h"
 
 namespace thimble::import_pt2 {
 namespace {

@@ -9,7 +9,6 @@ namespace thimble::import_pt2 {
 using ir::OpKind;
 using ir::ValueId;
 
-
 void Formula::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
@@ -88,7 +87,7 @@ Term truncated(Formula& f, Term x) {
   return above - f.apply(OpKind::floor, {f.negative_part(x) * -1.0});
 }
 
-Result<ValueId> truth_of(Call& call, std::string_view name) {
+Result<ValueId> as_bool(Call& call, std::string_view name) {
   THIMBLE_TRY(const ValueId x, call.any_tensor(name));
   const ir::DType dtype = call.builder().graph.type(x).dtype;
   if (dtype == ir::DType::kBool) return x;

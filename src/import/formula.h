@@ -67,7 +67,7 @@ Term truncated(Formula& f, Term x);
 enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
 
 /// Returns a tensor argument as bool: unchanged, or x != 0.
-Result<ir::ValueId> truth_of(Call& call, std::string_view name);
+Result<ir::ValueId> as_bool(Call& call, std::string_view name);
 /// Returns a tensor or number argument in this element type.
 Result<ir::ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype);
 

@@ -12,7 +12,7 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-Status of_self(Call& call, OpKind kind) {
+Status unary_of_self(Call& call, OpKind kind) {
   Formula f(call);
   return f.result(f.apply(kind, {f.tensor("self")}));
 }
@@ -46,31 +46,31 @@ Status hyperbolic(Call& call, double sign) {
 namespace handlers {
 
 Status abs(Call& call) {
-  return of_self(call, OpKind::abs);
+  return unary_of_self(call, OpKind::abs);
 }
 Status cos(Call& call) {
-  return of_self(call, OpKind::cos);
+  return unary_of_self(call, OpKind::cos);
 }
 Status erf(Call& call) {
-  return of_self(call, OpKind::erf);
+  return unary_of_self(call, OpKind::erf);
 }
 Status exp(Call& call) {
-  return of_self(call, OpKind::exp);
+  return unary_of_self(call, OpKind::exp);
 }
 Status floor(Call& call) {
-  return of_self(call, OpKind::floor);
+  return unary_of_self(call, OpKind::floor);
 }
 Status log(Call& call) {
-  return of_self(call, OpKind::log);
+  return unary_of_self(call, OpKind::log);
 }
 Status rsqrt(Call& call) {
-  return of_self(call, OpKind::rsqrt);
+  return unary_of_self(call, OpKind::rsqrt);
 }
 Status sin(Call& call) {
-  return of_self(call, OpKind::sin);
+  return unary_of_self(call, OpKind::sin);
 }
 Status sqrt(Call& call) {
-  return of_self(call, OpKind::sqrt);
+  return unary_of_self(call, OpKind::sqrt);
 }
 
 Status ceil(Call& call) {

@@ -35,7 +35,7 @@ Error not_converted(ScalarType from, ScalarType type) {
 /// Converts booleans to 1 and 0, and a `where` between constants. Returns kNoValue for other
 /// values.
 Result<ValueId> converted_choice(Call& call, ValueId x, DType dtype) {
-  if (call.builder().graph.type(x).dtype != DType::kBool) return call.chosen_as(x, dtype);
+  if (call.builder().graph.type(x).dtype != DType::kBool) return call.where_converted_to(x, dtype);
   const ValueId one = call.constant_value("one", filled(dtype, {}, 1));
   const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
   return call.add(OpKind::where, {x, one, zero});
@@ -87,7 +87,7 @@ Status to(Call& call) {
     return call.result(y);
   }
   if (held == DType::kF32 && type == ScalarType::kBool) {
-    THIMBLE_TRY(const ValueId y, truth_of(call, "self"));
+    THIMBLE_TRY(const ValueId y, as_bool(call, "self"));
     return call.result(y);
   }
   const bool is_same = dtype ? *dtype == held : type == from;

@@ -199,7 +199,7 @@ class Importer {
       if (status.error().kind != ErrorKind::kUnsupported) return status;
       refused.insert(add_refusal(node, source, status.error().message));
     }
-    spread(node, source, refused);
+    propagate_refusals(node, source, refused);
     return ok();
   }
 
@@ -241,7 +241,7 @@ class Importer {
     if (!is_in_place(source.target) || source.target == "aten.detach_.default") return "";
     if (node.inputs.empty()) return "";
     const auto* self = std::get_if<pt2::TensorName>(&node.inputs.front().value);
-    return self == nullptr ? "" : context_.tensors.lasting(self->name);
+    return self == nullptr ? "" : context_.tensors.owner(self->name);
   }
 
   bool is_buffer(const std::string& name) const {
@@ -262,7 +262,8 @@ class Importer {
   }
 
   /// Marks everything that this node produces or writes to as having no value.
-  void spread(const pt2::Node& node, const ir::Source& source, const Refusals& refused) {
+  void propagate_refusals(const pt2::Node& node, const ir::Source& source,
+                          const Refusals& refused) {
     if (is_in_place(source.target) && !node.inputs.empty()) {
       for_each_tensor(node.inputs.front().value,
                       [&](const std::string& name) { context_.tensors.refuse(name, refused); });

@@ -44,7 +44,7 @@ Result<ValueId> positions(Call& call, std::string_view name) {
 }
 
 /// Converts a constant 1-D bool mask to the indices of its true elements.
-Result<ValueId> chosen_positions(Call& call, ValueId id) {
+Result<ValueId> mask_to_indices(Call& call, ValueId id) {
   const ir::Type type = call.builder().graph.type(id);
   if (type.dtype != DType::kBool) return as_positions(call, id);
   const ir::Tensor* constant = call.builder().constant_of(id);
@@ -67,15 +67,15 @@ class JoinedIndex {
   JoinedIndex(Call& call, ValueId x, size_t first) : call_(call), x_(x), first_(first) {}
 
   Status add(ValueId id) {
-    THIMBLE_TRY(const ValueId part, chosen_positions(call_, id));
+    THIMBLE_TRY(const ValueId part, mask_to_indices(call_, id));
     const ir::Tensor* constant = call_.builder().constant_of(part);
     if (constant == nullptr) return unsupported("several indices that are not all constant");
     const int64_t size = call_.shape(x_)[first_ + count_];
     const auto shape =
         count_ == 0 ? constant->shape : ir::broadcast_shape(joined_.shape, constant->shape);
     if (!shape) return bad_input("the indices do not broadcast");
-    const ir::Tensor before = spread(count_ == 0 ? *constant : joined_, *shape);
-    const ir::Tensor here = spread(*constant, *shape);
+    const ir::Tensor before = broadcast_to(count_ == 0 ? *constant : joined_, *shape);
+    const ir::Tensor here = broadcast_to(*constant, *shape);
     joined_ = ir::zeros(DType::kI64, *shape);
     for (size_t i = 0; i < joined_.data<int64_t>().size(); ++i) {
       const auto given = static_cast<int64_t>(element(here, i));
@@ -100,7 +100,7 @@ class JoinedIndex {
 
  private:
   /// Broadcasts `from` to `shape`.
-  static ir::Tensor spread(const ir::Tensor& from, const ir::Shape& shape) {
+  static ir::Tensor broadcast_to(const ir::Tensor& from, const ir::Shape& shape) {
     ir::Tensor to = ir::zeros(DType::kI64, shape);
     const auto steps = ir::strides(from.shape, {});
     const auto to_steps = ir::strides(shape, {});
@@ -123,7 +123,7 @@ class JoinedIndex {
   ir::Tensor joined_;
 };
 
-Status chosen_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
+Status gather_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
   THIMBLE_TRY(const ValueId x, call.any_tensor(x_name));
   THIMBLE_TRY(const ValueId index, positions(call, index_name));
   THIMBLE_TRY(const ValueId y, call.add(OpKind::gather, {x, index}, {{"dim", dim}}));
@@ -151,7 +151,7 @@ namespace handlers {
 
 /// padding_idx is ignored: it has an effect only in training.
 Status embedding(Call& call) {
-  return chosen_along(call, "weight", "indices", 0);
+  return gather_along(call, "weight", "indices", 0);
 }
 
 /// Sums, means or maxima of table rows; each bag has the same number of rows.
@@ -179,7 +179,7 @@ Status embedding_bag(Call& call) {
 Status index_select(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
-  return chosen_along(call, "self", "index", dim);
+  return gather_along(call, "self", "index", dim);
 }
 
 Status gather(Call& call) {
@@ -201,7 +201,7 @@ Status index(Call& call) {
   if (given.empty()) return call.result(x);
   if (given.size() == 1) {
     const size_t dim = given[0];
-    THIMBLE_TRY(const ValueId at, chosen_positions(call, indices[dim]));
+    THIMBLE_TRY(const ValueId at, mask_to_indices(call, indices[dim]));
     THIMBLE_TRY(const ValueId y,
                 call.add(OpKind::gather, {x, at}, {{"dim", static_cast<int64_t>(dim)}}));
     return call.result(y);

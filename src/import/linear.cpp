@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "import/handlers.h"
-#include "import/product.h"
+#include "import/matmul.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -31,7 +31,7 @@ Result<ValueId> weighted(Call& call, ValueId x, ValueId matrix, ValueId bias) {
 }
 
 /// Returns a b * scale. Both operands have rank 2 or more.
-Result<ValueId> of_matrices(Call& call, ValueId a, ValueId b, double scale) {
+Result<ValueId> matmul_of_matrices(Call& call, ValueId a, ValueId b, double scale) {
   if (is_constant(call, b) && call.shape(b).size() == 2) {
     THIMBLE_TRY(b, call.scaled(b, scale));
     return weighted(call, a, b, ir::kNoValue);
@@ -84,7 +84,7 @@ Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
 }
 
 /// Returns x1' W[o] x2 for each o. A linear computes the rows x1' W[o], which are multiplied by x2.
-Result<ValueId> form(Call& call, ValueId x1, ValueId w, ValueId x2) {
+Result<ValueId> bilinear(Call& call, ValueId x1, ValueId w, ValueId x2) {
   const ir::Shape sizes = call.shape(w);
   if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
   THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{"dims", Ints{0, 2, 1}}}));
@@ -114,7 +114,7 @@ Result<ValueId> multiplied(Call& call, ValueId a, ValueId b, double scale) {
   if (b_rank == 1) {
     THIMBLE_TRY(b, call.reshape(b, {call.shape(b)[0], 1}));
   }
-  THIMBLE_TRY(const ValueId y, of_matrices(call, a, b, scale));
+  THIMBLE_TRY(const ValueId y, matmul_of_matrices(call, a, b, scale));
   // Removes the dimension that was added to a vector for the product.
   ir::Shape shape = call.shape(y);
   if (b_rank == 1) shape.pop_back();
@@ -138,7 +138,7 @@ Status bilinear_form(Call& call) {
   THIMBLE_TRY(const ValueId x1, call.tensor("input1"));
   THIMBLE_TRY(const ValueId x2, call.tensor("input2"));
   THIMBLE_TRY(const ValueId w, call.tensor("weight"));
-  THIMBLE_TRY(ValueId y, form(call, x1, w, x2));
+  THIMBLE_TRY(ValueId y, bilinear(call, x1, w, x2));
   if (call.has("bias")) {
     THIMBLE_TRY(const ValueId bias, call.tensor("bias"));
     THIMBLE_TRY(y, call.add(OpKind::add, {y, bias}));
@@ -158,7 +158,7 @@ Status trilinear(Call& call) {
   THIMBLE_TRY(const ValueId x1, call.tensor("i1"));
   THIMBLE_TRY(const ValueId w, call.tensor("i2"));
   THIMBLE_TRY(const ValueId x2, call.tensor("i3"));
-  THIMBLE_TRY(const ValueId y, form(call, x1, w, x2));
+  THIMBLE_TRY(const ValueId y, bilinear(call, x1, w, x2));
   return call.result(y);
 }
 

@@ -13,7 +13,7 @@ Result<ValueId> part(Call& call, ValueId x, int64_t dim, int64_t start, int64_t 
 }
 
 /// Concatenates `prepend`, x and `append`. The first and the last are optional.
-Result<ValueId> surrounded(Call& call, ValueId x, int64_t dim) {
+Result<ValueId> with_prepend_append(Call& call, ValueId x, int64_t dim) {
   std::vector<ValueId> parts;
   THIMBLE_TRY(const ValueId before, call.optional_tensor("prepend"));
   THIMBLE_TRY(const ValueId after, call.optional_tensor("append"));
@@ -81,7 +81,7 @@ Status diff(Call& call) {
   THIMBLE_TRY(const int64_t n, call.integer("n", 1));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size(), -1));
   if (call.shape(x).empty()) return bad_input("the input is a scalar");
-  THIMBLE_TRY(x, surrounded(call, x, dim));
+  THIMBLE_TRY(x, with_prepend_append(call, x, dim));
   const int64_t size = call.shape(x)[static_cast<size_t>(dim)];
   if (n < 0) return bad_input("argument n is {}", n);
   if (n >= size) return unsupported("the result is empty");

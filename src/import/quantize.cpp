@@ -130,7 +130,7 @@ Result<Parameters> block_parameters(Call& call, const ir::Shape& shape) {
   return result;
 }
 
-size_t elements_behind(const ir::Shape& shape, const std::optional<int64_t>& axis) {
+size_t elements_after(const ir::Shape& shape, const std::optional<int64_t>& axis) {
   size_t inner = 1;
   if (!axis) return inner;
   for (size_t dim = static_cast<size_t>(*axis) + 1; dim < shape.size(); ++dim) {
@@ -162,7 +162,7 @@ Result<CodeRange> code_range(Call& call, const CodeType& type) {
 ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
                           const CodeType& type, const CodeRange& range) {
   ir::Tensor codes = ir::zeros(type.dtype, real.shape);
-  const size_t inner = elements_behind(real.shape, parameters.axis);
+  const size_t inner = elements_after(real.shape, parameters.axis);
   const auto x = real.data<float>();
   for (size_t i = 0; i < x.size(); ++i) {
     const size_t c = i / inner % parameters.scale.size();

@@ -71,8 +71,8 @@ Result<ValueId> add_mean(Call& call, const Reduced& over) {
 }
 
 /// Reduces booleans: the maximum is `any`, the minimum is `all`.
-Status of_truths(Call& call, OpKind kind) {
-  THIMBLE_TRY(const ValueId x, truth_of(call, "self"));
+Status reduce_bool(Call& call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, as_bool(call, "self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
   THIMBLE_TRY(const ValueId y, add_reduction(call, over, kind));
   return call.result(y);
@@ -198,10 +198,10 @@ Status sum(Call& call) {
 }
 
 Status all(Call& call) {
-  return of_truths(call, OpKind::amin);
+  return reduce_bool(call, OpKind::amin);
 }
 Status any(Call& call) {
-  return of_truths(call, OpKind::amax);
+  return reduce_bool(call, OpKind::amax);
 }
 Status amax(Call& call) {
   return extreme(call, OpKind::amax);

@@ -15,9 +15,9 @@ Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights, const std::
   return Error{tensor.error().kind, fmt::format("{}: {}", fqn, tensor.error().message)};
 }
 
-void Tensors::bind(const std::string& name, ValueId value, std::string lasting) {
+void Tensors::bind(const std::string& name, ValueId value, std::string owner) {
   tensors_[name] = {storages_.size(), {}, value, 0};
-  storages_.push_back({value, 0, std::move(lasting), {}});
+  storages_.push_back({value, 0, std::move(owner), {}});
 }
 
 void Tensors::bind_weight(const std::string& name, const std::string& fqn) {
@@ -47,8 +47,8 @@ void Tensors::refuse(std::string_view name, const Refusals& refusals) {
   storages_[tensor(name).storage].refusals.insert(refusals.begin(), refusals.end());
 }
 
-const std::string& Tensors::lasting(std::string_view name) const {
-  return storage(name).lasting;
+const std::string& Tensors::owner(std::string_view name) const {
+  return storage(name).owner;
 }
 
 Result<ValueId> Tensors::read(std::string_view name, const ir::Source& source) {
@@ -66,7 +66,7 @@ Result<ValueId> Tensors::read(std::string_view name, const ir::Source& source) {
 Status Tensors::write(std::string_view name, ValueId value, const ir::Source& source) {
   Tensor& target = tensor(name);
   Storage& held = storages_[target.storage];
-  assert(held.lasting.empty());
+  assert(held.owner.empty());
   THIMBLE_TRY(held.current,
               write_through(builder_, target.view, held.current, value, source, std::string(name)));
   target.cached = value;
@@ -85,8 +85,8 @@ const Tensors::Storage& Tensors::storage(std::string_view name) const {
 }
 
 Status Tensors::load(Storage& storage) {
-  THIMBLE_TRY(ir::Tensor tensor, load_weight(weights_, storage.lasting));
-  storage.current = builder_.constant(storage.lasting, std::move(tensor));
+  THIMBLE_TRY(ir::Tensor tensor, load_weight(weights_, storage.owner));
+  storage.current = builder_.constant(storage.owner, std::move(tensor));
   return ok();
 }
 

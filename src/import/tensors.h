@@ -27,7 +27,7 @@ class Tensors {
 
   /// Binds a name to a new storage. `lasting` names the state, parameter or constant it belongs to
   /// ("running_mean"), which must not be written to.
-  void bind(const std::string& name, ir::ValueId value, std::string lasting = {});
+  void bind(const std::string& name, ir::ValueId value, std::string owner = {});
   /// Binds a name to a tensor of the archive, which is loaded at its first use.
   void bind_weight(const std::string& name, const std::string& fqn);
   /// Binds a name that shares the memory of `base`.
@@ -45,13 +45,13 @@ class Tensors {
   /// Writes to a tensor for an in-place operator. `value` has the type of the tensor.
   Status write(std::string_view name, ir::ValueId value, const ir::Source& source);
   /// Returns the parameter, buffer or constant that owns the memory, or "".
-  [[nodiscard]] const std::string& lasting(std::string_view name) const;
+  [[nodiscard]] const std::string& owner(std::string_view name) const;
 
  private:
   struct Storage {
     ir::ValueId current = ir::kNoValue;  // kNoValue: a weight that is not loaded yet
     int version = 0;
-    std::string lasting;
+    std::string owner;
     Refusals refusals;
   };
   struct Tensor {

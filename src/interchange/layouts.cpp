@@ -14,7 +14,7 @@ DimOrder Layouts::logical(size_t rank) {
   return order;
 }
 
-DimOrder Layouts::at_border(const ir::Type& type) {
+DimOrder Layouts::io_order(const ir::Type& type) {
   return type.dim_order == image() ? image() : logical(type.shape.size());
 }
 
@@ -34,14 +34,14 @@ int Layouts::position(const DimOrder& order, int64_t dim) {
 
 void Layouts::put(ValueId value, DimOrder order, int tensor) {
   if (order.empty()) order = logical(graph_.type(value).shape.size());
-  forms_[value].push_back({std::move(order), tensor});
+  tensors_[value].push_back({std::move(order), tensor});
 }
 
 int Layouts::get(ValueId value, DimOrder order) {
   const Shape& shape = graph_.type(value).shape;
   if (order.empty()) order = logical(shape.size());
-  std::vector<Form>& forms = forms_[value];
-  for (const Form& form : forms) {
+  std::vector<OrderedTensor>& forms = tensors_[value];
+  for (const OrderedTensor& form : forms) {
     if (form.order == order) return form.tensor;
   }
   if (graph_.value(value).constant) {
@@ -50,12 +50,12 @@ int Layouts::get(ValueId value, DimOrder order) {
   }
   assert(!forms.empty());
   const Shape wanted = in_order(shape, order);
-  for (const Form& form : forms) {
+  for (const OrderedTensor& form : forms) {
     if (!ir::same_memory(shape, form.order, order)) continue;
     forms.push_back({order, maker_.reshaped(form.tensor, wanted)});
     return forms.back().tensor;
   }
-  const Form& from = forms.front();
+  const OrderedTensor& from = forms.front();
   std::vector<int> perms;
   for (const uint8_t dim : order) perms.push_back(position(from.order, dim));
   const int made = maker_.transposed(from.tensor, perms, wanted);
@@ -65,11 +65,11 @@ int Layouts::get(ValueId value, DimOrder order) {
 
 DimOrder Layouts::existing(ValueId value) const {
   const size_t rank = graph_.type(value).shape.size();
-  const auto found = forms_.find(value);
-  if (graph_.value(value).constant || found == forms_.end() || found->second.empty()) {
+  const auto found = tensors_.find(value);
+  if (graph_.value(value).constant || found == tensors_.end() || found->second.empty()) {
     return logical(rank);
   }
-  for (const Form& form : found->second) {
+  for (const OrderedTensor& form : found->second) {
     if (form.order == image()) return form.order;
   }
   return found->second.front().order;
@@ -77,21 +77,21 @@ DimOrder Layouts::existing(ValueId value) const {
 
 void Layouts::alias(ValueId from, ValueId to) {
   if (graph_.value(from).constant) return put(to, {}, get(from, {}));
-  const std::vector<Form> forms = forms_[from];
-  for (const Form& form : forms) forms_[to].push_back(form);
+  const std::vector<OrderedTensor> forms = tensors_[from];
+  for (const OrderedTensor& form : forms) tensors_[to].push_back(form);
 }
 
 void Layouts::alias_permuted(ValueId from, ValueId to, const std::vector<int64_t>& dims) {
   if (graph_.value(from).constant) static_cast<void>(get(from, {}));
-  const std::vector<Form> forms = forms_[from];
-  for (const Form& form : forms) {
+  const std::vector<OrderedTensor> forms = tensors_[from];
+  for (const OrderedTensor& form : forms) {
     DimOrder order;
     for (const uint8_t dim : form.order) {
       for (size_t i = 0; i < dims.size(); ++i) {
         if (dims[i] == dim) order.push_back(static_cast<uint8_t>(i));
       }
     }
-    forms_[to].push_back({order, form.tensor});
+    tensors_[to].push_back({order, form.tensor});
   }
 }
 

@@ -42,7 +42,7 @@ class Layouts {
 
   /// Returns the order of an input or output of this type in a format without memory orders:
   /// channels last if the graph's dim_order is channels last, else the logical order.
-  [[nodiscard]] static ir::DimOrder at_border(const ir::Type& type);
+  [[nodiscard]] static ir::DimOrder io_order(const ir::Type& type);
   /// logical(): 0, 1, 2, ...; image(): 0, 2, 3, 1.
   [[nodiscard]] static ir::DimOrder logical(size_t rank);
   [[nodiscard]] static ir::DimOrder image() { return {0, 2, 3, 1}; }
@@ -51,13 +51,13 @@ class Layouts {
   [[nodiscard]] static int position(const ir::DimOrder& order, int64_t dim);
 
  private:
-  struct Form {
+  struct OrderedTensor {
     ir::DimOrder order;
     int tensor = -1;
   };
   const ir::Graph& graph_;
   TensorMaker& maker_;
-  std::map<ir::ValueId, std::vector<Form>> forms_;
+  std::map<ir::ValueId, std::vector<OrderedTensor>> tensors_;
 };
 
 }  // namespace thimble::interchange

@@ -21,7 +21,7 @@ Status check_dim_order(const DimOrder& order, size_t rank) {
 }
 
 /// Returns the range of zero points for an element type.
-std::pair<int64_t, int64_t> code_range(DType dtype) {
+std::pair<int64_t, int64_t> zero_point_range(DType dtype) {
   switch (dtype) {
     case DType::kI8:
       return {-128, 127};
@@ -50,7 +50,7 @@ Status check_quant(const Type& type) {
     return bad_input("quantization has {} scales and {} zero points, expected {}",
                      quant.scale.size(), quant.zero_point.size(), entries);
   }
-  const auto [low, high] = code_range(type.dtype);
+  const auto [low, high] = zero_point_range(type.dtype);
   for (size_t i = 0; i < entries; ++i) {
     if (!(quant.scale[i] > 0) || !std::isfinite(quant.scale[i])) {
       return bad_input("scale {} is not a positive number", quant.scale[i]);
@@ -62,7 +62,7 @@ Status check_quant(const Type& type) {
   return ok();
 }
 
-using Rule = Result<Type> (*)(const Candidate&);
+using Rule = Result<Type> (*)(const InferContext&);
 constexpr Rule kRules[] = {
 #define THIMBLE_OP(name, operands, attributes) infer_##name,
 #include "ir/ops.def"
@@ -89,7 +89,7 @@ Status check_type(const Type& type) {
 }
 
 Result<Type> infer_type(OpKind kind, std::span<const Value* const> operands, const Op& op) {
-  THIMBLE_TRY(Type type, kRules[static_cast<size_t>(kind)](Candidate(operands, op)));
+  THIMBLE_TRY(Type type, kRules[static_cast<size_t>(kind)](InferContext(operands, op)));
   THIMBLE_CHECK(check_type(type));
   return type;
 }

@@ -6,7 +6,7 @@
 
 namespace thimble::ir {
 
-Result<Shape> repeated_shape(const Candidate& c) {
+Result<Shape> broadcast_to_first(const InferContext& c) {
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
   if (shape == c.shape(0)) return shape;
   return bad_input("{}, which does not broadcast to {}", c.describe(1), c.describe(0));
@@ -15,7 +15,7 @@ Result<Shape> repeated_shape(const Candidate& c) {
 namespace {
 
 /// Checks that operands i and j have the same element type.
-Status check_same_dtype(const Candidate& c, size_t i, size_t j) {
+Status check_same_dtype(const InferContext& c, size_t i, size_t j) {
   if (c.type(i).dtype == c.type(j).dtype) return ok();
   return bad_input("{} and {}, expected one element type", c.describe(i), c.describe(j));
 }
@@ -27,7 +27,7 @@ std::optional<Quant> joint_quant(const Type& a, const Type& b) {
 }
 
 /// Quantized values can be compared or merged only if their quantizations are equal.
-Status check_one_scale(const Candidate& c, size_t i, size_t j) {
+Status check_one_scale(const InferContext& c, size_t i, size_t j) {
   const auto& a = c.type(i).quant;
   const auto& b = c.type(j).quant;
   if (!a || !b || a == b) return ok();
@@ -35,20 +35,20 @@ Status check_one_scale(const Candidate& c, size_t i, size_t j) {
 }
 
 /// Type rule of maximum and minimum.
-Result<Type> choice(const Candidate& c) {
+Result<Type> select_type(const InferContext& c) {
   THIMBLE_CHECK(check_same_dtype(c, 0, 1));
   THIMBLE_CHECK(check_one_scale(c, 0, 1));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
   return Type{c.type(0).dtype, std::move(shape), {}, joint_quant(c.type(0), c.type(1))};
 }
 
-Result<Type> truth(const Candidate& c, Shape shape) {
+Result<Type> bool_result(const InferContext& c, Shape shape) {
   for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kBool));
   return Type{DType::kBool, std::move(shape), {}, {}};
 }
 
 /// Checks the int8 operands, zero points, clamp bounds and rounding of a q* operator.
-Status check_int8(const Candidate& c, std::initializer_list<std::string_view> zero_points) {
+Status check_int8(const InferContext& c, std::initializer_list<std::string_view> zero_points) {
   for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
   for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
   THIMBLE_CHECK(check_clamp(c));
@@ -57,53 +57,53 @@ Status check_int8(const Candidate& c, std::initializer_list<std::string_view> ze
 
 }  // namespace
 
-Result<Type> infer_abs(const Candidate& c) {
+Result<Type> infer_abs(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_cos(const Candidate& c) {
+Result<Type> infer_cos(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_erf(const Candidate& c) {
+Result<Type> infer_erf(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_exp(const Candidate& c) {
+Result<Type> infer_exp(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_floor(const Candidate& c) {
+Result<Type> infer_floor(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_log(const Candidate& c) {
+Result<Type> infer_log(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_pow(const Candidate& c) {
+Result<Type> infer_pow(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_rsqrt(const Candidate& c) {
+Result<Type> infer_rsqrt(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_sin(const Candidate& c) {
+Result<Type> infer_sin(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_sqrt(const Candidate& c) {
+Result<Type> infer_sqrt(const InferContext& c) {
   return float_result(c, same_shape);
 }
 
-Result<Type> infer_div(const Candidate& c) {
+Result<Type> infer_div(const InferContext& c) {
   return float_result(c, broadcast_rule);
 }
 
-Result<Type> infer_prelu(const Candidate& c) {
-  return float_result(c, repeated_shape);
+Result<Type> infer_prelu(const InferContext& c) {
+  return float_result(c, broadcast_to_first);
 }
 
-Result<Type> infer_maximum(const Candidate& c) {
-  return choice(c);
+Result<Type> infer_maximum(const InferContext& c) {
+  return select_type(c);
 }
-Result<Type> infer_minimum(const Candidate& c) {
-  return choice(c);
+Result<Type> infer_minimum(const InferContext& c) {
+  return select_type(c);
 }
 
-Result<Type> infer_compare(const Candidate& c) {
+Result<Type> infer_compare(const InferContext& c) {
   THIMBLE_CHECK(c.expect_range("relation", 0, 5));
   THIMBLE_CHECK(check_same_dtype(c, 0, 1));
   THIMBLE_CHECK(check_one_scale(c, 0, 1));
@@ -111,19 +111,19 @@ Result<Type> infer_compare(const Candidate& c) {
   return Type{DType::kBool, std::move(shape), {}, {}};
 }
 
-Result<Type> infer_logical_and(const Candidate& c) {
+Result<Type> infer_logical_and(const InferContext& c) {
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  return truth(c, std::move(shape));
+  return bool_result(c, std::move(shape));
 }
-Result<Type> infer_logical_or(const Candidate& c) {
+Result<Type> infer_logical_or(const InferContext& c) {
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  return truth(c, std::move(shape));
+  return bool_result(c, std::move(shape));
 }
-Result<Type> infer_logical_not(const Candidate& c) {
-  return truth(c, c.shape(0));
+Result<Type> infer_logical_not(const InferContext& c) {
+  return bool_result(c, c.shape(0));
 }
 
-Result<Type> infer_where(const Candidate& c) {
+Result<Type> infer_where(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kBool));
   THIMBLE_CHECK(check_same_dtype(c, 1, 2));
   THIMBLE_CHECK(check_one_scale(c, 1, 2));
@@ -136,7 +136,7 @@ Result<Type> infer_where(const Candidate& c) {
   return Type{c.type(1).dtype, *std::move(shape), {}, joint_quant(c.type(1), c.type(2))};
 }
 
-Result<Type> infer_qdiv(const Candidate& c) {
+Result<Type> infer_qdiv(const InferContext& c) {
   // The quotient is below 2^28: a larger shift could overflow.
   constexpr int64_t kShiftMax = 3;
   THIMBLE_CHECK(check_int8(c, {"a_zp", "b_zp", "y_zp"}));
@@ -146,9 +146,9 @@ Result<Type> infer_qdiv(const Candidate& c) {
   return int8_result(std::move(shape));
 }
 
-Result<Type> infer_qprelu(const Candidate& c) {
+Result<Type> infer_qprelu(const InferContext& c) {
   THIMBLE_CHECK(check_int8(c, {"x_zp", "w_zp", "y_zp"}));
-  THIMBLE_TRY(Shape shape, repeated_shape(c));
+  THIMBLE_TRY(Shape shape, broadcast_to_first(c));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
   THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
   return int8_result(std::move(shape));

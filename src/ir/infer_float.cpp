@@ -6,7 +6,7 @@
 
 namespace thimble::ir {
 
-Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
+Result<Type> float_result(const InferContext& c, Result<Shape> (*rule)(const InferContext&)) {
   for (size_t i = 0; i < c.count(); ++i) {
     if (c.has(i)) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
   }
@@ -14,25 +14,25 @@ Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candid
   return Type{DType::kF32, std::move(shape), {}, {}};
 }
 
-Result<Shape> along_dim(const Candidate& c) {
+Result<Shape> along_dim(const InferContext& c) {
   THIMBLE_CHECK(c.dimension(0));
   return c.shape(0);
 }
 
-Result<Shape> same_shape(const Candidate& c) {
+Result<Shape> same_shape(const InferContext& c) {
   return c.shape(0);
 }
 
 namespace {
 
-Result<Shape> batch_norm_shape(const Candidate& c) {
+Result<Shape> batch_norm_shape(const InferContext& c) {
   if (c.shape(0).size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(0));
   THIMBLE_CHECK(c.expect_shape(1, {c.shape(0)[1]}));
   THIMBLE_CHECK(c.expect_shape(2, {c.shape(0)[1]}));
   return c.shape(0);
 }
 
-Result<Shape> clamp_shape(const Candidate& c) {
+Result<Shape> clamp_shape(const InferContext& c) {
   const double low = c.op().number("min");
   const double high = c.op().number("max");
   if (low > high) return bad_input("min {} is above max {}", low, high);
@@ -41,52 +41,52 @@ Result<Shape> clamp_shape(const Candidate& c) {
 
 }  // namespace
 
-Result<Type> infer_add(const Candidate& c) {
+Result<Type> infer_add(const InferContext& c) {
   return float_result(c, broadcast_rule);
 }
-Result<Type> infer_mul(const Candidate& c) {
+Result<Type> infer_mul(const InferContext& c) {
   return float_result(c, broadcast_rule);
 }
-Result<Type> infer_sub(const Candidate& c) {
+Result<Type> infer_sub(const InferContext& c) {
   return float_result(c, broadcast_rule);
 }
 
-Result<Type> infer_conv2d(const Candidate& c) {
+Result<Type> infer_conv2d(const InferContext& c) {
   return float_result(c, convolution_rule);
 }
-Result<Type> infer_linear(const Candidate& c) {
+Result<Type> infer_linear(const InferContext& c) {
   return float_result(c, linear_rule);
 }
-Result<Type> infer_matmul(const Candidate& c) {
+Result<Type> infer_matmul(const InferContext& c) {
   const double scale = c.op().number("scale");
   if (!std::isfinite(scale)) return bad_input("scale is {}, expected a finite number", scale);
   return float_result(c, matmul_rule);
 }
-Result<Type> infer_batch_norm(const Candidate& c) {
+Result<Type> infer_batch_norm(const InferContext& c) {
   return float_result(c, batch_norm_shape);
 }
 
-Result<Type> infer_avg_pool2d(const Candidate& c) {
+Result<Type> infer_avg_pool2d(const InferContext& c) {
   return float_result(c, pool_rule);
 }
-Result<Type> infer_mean(const Candidate& c) {
+Result<Type> infer_mean(const InferContext& c) {
   return float_result(c, mean_rule);
 }
 
-Result<Type> infer_log_softmax(const Candidate& c) {
+Result<Type> infer_log_softmax(const InferContext& c) {
   return float_result(c, along_dim);
 }
-Result<Type> infer_softmax(const Candidate& c) {
+Result<Type> infer_softmax(const InferContext& c) {
   return float_result(c, along_dim);
 }
 
-Result<Type> infer_clamp(const Candidate& c) {
+Result<Type> infer_clamp(const InferContext& c) {
   return float_result(c, clamp_shape);
 }
-Result<Type> infer_sigmoid(const Candidate& c) {
+Result<Type> infer_sigmoid(const InferContext& c) {
   return float_result(c, same_shape);
 }
-Result<Type> infer_tanh(const Candidate& c) {
+Result<Type> infer_tanh(const InferContext& c) {
   return float_result(c, same_shape);
 }
 

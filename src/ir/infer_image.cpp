@@ -13,7 +13,7 @@ namespace {
 // Upper bound of extents, as kWindowMax: no sum of positions below it can overflow.
 constexpr int64_t kExtentMax = 65535;
 
-Status check_entries(const Candidate& c, std::string_view name, size_t count, int64_t low) {
+Status check_entries(const InferContext& c, std::string_view name, size_t count, int64_t low) {
   const auto values = c.op().integers(name);
   bool good = values.size() == count;
   for (const int64_t value : values) good = good && value >= low && value <= kExtentMax;
@@ -23,14 +23,14 @@ Status check_entries(const Candidate& c, std::string_view name, size_t count, in
 }
 
 /// Returns the shape [N, C, H, W] with H and W from attribute `size`.
-Result<Shape> sized_image(const Candidate& c) {
+Result<Shape> sized_image(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   THIMBLE_CHECK(check_entries(c, "size", 2, 1));
   const auto size = c.op().integers("size");
   return Shape{c.shape(0)[0], c.shape(0)[1], size[0], size[1]};
 }
 
-Result<Shape> resize_rule(const Candidate& c) {
+Result<Shape> resize_rule(const InferContext& c) {
   for (const std::string_view name : {"scale_h", "scale_w"}) {
     const double scale = c.op().number(name);
     if (scale >= 0 && std::isfinite(scale)) continue;
@@ -41,7 +41,7 @@ Result<Shape> resize_rule(const Candidate& c) {
 
 /// Returns the output extent along height (0) or width (1): the union of the windows that all
 /// inputs write, minus the padding. In a transposed convolution padding removes elements.
-Result<int64_t> transposed_extent(const Candidate& c, size_t side) {
+Result<int64_t> transposed_extent(const InferContext& c, size_t side) {
   const int64_t input = c.shape(0)[2 + side];
   const int64_t kernel = c.shape(1)[2 + side];
   const auto padding = c.op().integers("padding");
@@ -60,7 +60,7 @@ Result<int64_t> transposed_extent(const Candidate& c, size_t side) {
                    extra, name, stride, dilation);
 }
 
-Result<Shape> transposed_rule(const Candidate& c) {
+Result<Shape> transposed_rule(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   THIMBLE_CHECK(c.expect_rank(1, 4));
   const Shape& x = c.shape(0);
@@ -83,13 +83,13 @@ Result<Shape> transposed_rule(const Candidate& c) {
 }
 
 /// Returns an upper bound of the number of products in one accumulator.
-int64_t transposed_terms(const Candidate& c) {
+int64_t transposed_terms(const InferContext& c) {
   return c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
 }
 
 /// Returns sum |w| of output channel `channel`. Its weights are column `channel % w[1]` of the
 /// inputs of its group. Called only for accumulators that might overflow.
-int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
+int64_t transposed_magnitude(const InferContext& c, std::span<const int8_t> w, int64_t channel) {
   const Shape& shape = c.shape(1);
   const int64_t groups = c.integer("groups");
   const int64_t inputs = shape[0] / groups;
@@ -106,7 +106,7 @@ int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int6
 }
 
 /// Checks that operand i is a constant i32[entries] with each entry from 0 to `high`.
-Status check_positions(const Candidate& c, size_t i, int64_t high) {
+Status check_positions(const InferContext& c, size_t i, int64_t high) {
   THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
   THIMBLE_CHECK(c.expect_rank(i, 1));
   THIMBLE_CHECK(c.expect_constant(i));
@@ -119,25 +119,25 @@ Status check_positions(const Candidate& c, size_t i, int64_t high) {
 
 }  // namespace
 
-Result<Type> infer_adaptive_avg_pool2d(const Candidate& c) {
+Result<Type> infer_adaptive_avg_pool2d(const InferContext& c) {
   return float_result(c, sized_image);
 }
 
-Result<Type> infer_adaptive_max_pool2d(const Candidate& c) {
+Result<Type> infer_adaptive_max_pool2d(const InferContext& c) {
   THIMBLE_TRY(Shape shape, sized_image(c));
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_conv_transpose2d(const Candidate& c) {
+Result<Type> infer_conv_transpose2d(const InferContext& c) {
   return float_result(c, transposed_rule);
 }
 
-Result<Type> infer_resize_bilinear(const Candidate& c) {
+Result<Type> infer_resize_bilinear(const InferContext& c) {
   return float_result(c, resize_rule);
 }
 
-Result<Type> infer_qadaptive_avg_pool2d(const Candidate& c) {
-  THIMBLE_CHECK(expect_codes(c));
+Result<Type> infer_qadaptive_avg_pool2d(const InferContext& c) {
+  THIMBLE_CHECK(expect_quantized(c));
   const bool wide = c.type(0).dtype == DType::kI16;
   THIMBLE_TRY(Shape shape, sized_image(c));
   THIMBLE_CHECK(wide ? check_clamp16(c) : check_clamp(c));
@@ -146,10 +146,10 @@ Result<Type> infer_qadaptive_avg_pool2d(const Candidate& c) {
   if (taps * (wide ? 32768 : 128) + taps / 2 > INT32_MAX) {
     return unsupported("an image of {} elements overflows 32 bits", taps);
   }
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_qconv_transpose2d(const Candidate& c) {
+Result<Type> infer_qconv_transpose2d(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
@@ -158,7 +158,7 @@ Result<Type> infer_qconv_transpose2d(const Candidate& c) {
   return int8_result(std::move(shape));
 }
 
-Result<Type> infer_qconv_transpose2d16(const Candidate& c) {
+Result<Type> infer_qconv_transpose2d16(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   THIMBLE_TRY(Shape shape, transposed_rule(c));
@@ -166,9 +166,9 @@ Result<Type> infer_qconv_transpose2d16(const Candidate& c) {
   return int16_result(std::move(shape));
 }
 
-Result<Type> infer_qresize_bilinear(const Candidate& c) {
+Result<Type> infer_qresize_bilinear(const InferContext& c) {
   constexpr int64_t kOne = 2048;
-  THIMBLE_CHECK(expect_codes(c));
+  THIMBLE_CHECK(expect_quantized(c));
   THIMBLE_CHECK(c.expect_rank(0, 4));
   for (const size_t side : {size_t{0}, size_t{1}}) {
     const size_t low = 1 + 2 * side;
@@ -176,7 +176,7 @@ Result<Type> infer_qresize_bilinear(const Candidate& c) {
     THIMBLE_CHECK(check_positions(c, low + 1, kOne));
     THIMBLE_CHECK(c.expect_shape(low + 1, c.shape(low)));
   }
-  return moved(c, {c.shape(0)[0], c.shape(0)[1], c.shape(1)[0], c.shape(3)[0]});
+  return data_movement_type(c, {c.shape(0)[0], c.shape(0)[1], c.shape(1)[0], c.shape(3)[0]});
 }
 
 }  // namespace thimble::ir

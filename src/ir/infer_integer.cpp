@@ -14,25 +14,25 @@ Type int8_result(Shape shape) {
   return {DType::kI8, std::move(shape), {}, {}};
 }
 
-Status check_zero_point(const Candidate& c, std::string_view name) {
+Status check_zero_point(const InferContext& c, std::string_view name) {
   return c.expect_range(name, -128, 127);
 }
 
-Status check_clamp(const Candidate& c) {
+Status check_clamp(const InferContext& c) {
   THIMBLE_CHECK(c.expect_range("min", -128, 127));
   return c.expect_range("max", c.integer("min"), 127);
 }
 
-Status check_multiplier(const Candidate& c, std::string_view mult, std::string_view shift) {
+Status check_multiplier(const InferContext& c, std::string_view mult, std::string_view shift) {
   THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
   return c.expect_range(shift, numerics::kShiftMin, numerics::kShiftMax);
 }
 
-Status check_rounding(const Candidate& c) {
+Status check_rounding(const InferContext& c) {
   return c.expect_range("rounding", 0, 1);
 }
 
-Status check_channel_multipliers(const Candidate& c, int64_t channels) {
+Status check_channel_multipliers(const InferContext& c, int64_t channels) {
   for (const size_t i : {size_t{3}, size_t{4}}) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
     THIMBLE_CHECK(c.expect_constant(i));
@@ -54,11 +54,11 @@ Status check_channel_multipliers(const Candidate& c, int64_t channels) {
 namespace {
 
 // Upper bounds of |x - zero_point| for int8 values and of |w|.
-constexpr int64_t kCodeMax = 255;
+constexpr int64_t kActivationMax = 255;
 constexpr int64_t kWeightMax = 128;
 
 /// Returns sum |w| of one output channel whose weights are contiguous.
-int64_t filter_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
+int64_t filter_magnitude(const InferContext& c, std::span<const int8_t> w, int64_t channel) {
   const size_t terms = w.size() / static_cast<size_t>(c.shape(1)[0]);
   int64_t sum = 0;
   for (const int8_t weight : w.subspan(static_cast<size_t>(channel) * terms, terms)) {
@@ -69,15 +69,16 @@ int64_t filter_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t 
 
 }  // namespace
 
-Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magnitude magnitude_of) {
+Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
+                      Magnitude magnitude_of) {
   const bool may_be_even = op_info(c.op().kind).attr("bytes") != nullptr;
   if (may_be_even) {
-    THIMBLE_CHECK(check_even_or_not(c));
+    THIMBLE_CHECK(check_half_even_attrs(c));
   } else {
     THIMBLE_CHECK(check_rounding(c));
   }
-  THIMBLE_CHECK(may_be_even && is_even(c) ? check_even_channels(c, channels)
-                                          : check_channel_multipliers(c, channels));
+  THIMBLE_CHECK(may_be_even && rounds_half_to_even(c) ? check_half_even_channels(c, channels)
+                                                      : check_channel_multipliers(c, channels));
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
   THIMBLE_CHECK(check_zero_point(c, "y_zp"));
   if (!may_be_even) THIMBLE_CHECK(check_clamp(c));
@@ -87,11 +88,11 @@ Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magni
     if (c.has(2) && c.value(2).constant != nullptr) {
       bias = std::abs(int64_t{c.value(2).constant->data<int32_t>()[static_cast<size_t>(channel)]});
     }
-    if (terms * kWeightMax * kCodeMax + bias <= INT32_MAX) continue;
+    if (terms * kWeightMax * kActivationMax + bias <= INT32_MAX) continue;
     // The bound from the actual weights may be lower.
     const int64_t magnitude =
         weights == nullptr ? terms * kWeightMax : magnitude_of(c, weights->data<int8_t>(), channel);
-    const int64_t bound = magnitude * kCodeMax + bias;
+    const int64_t bound = magnitude * kActivationMax + bias;
     if (bound <= INT32_MAX) continue;
     return unsupported(
         "the accumulator of output channel {} may reach {}, beyond 32 bits "
@@ -103,24 +104,24 @@ Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magni
 
 namespace {
 
-Result<Type> weighted_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
+Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const InferContext&)) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
   THIMBLE_CHECK(check_weighted(c, channels, c.type(1).elements() / channels, filter_magnitude));
-  return even_result(c, std::move(shape));
+  return half_even_result(c, std::move(shape));
 }
 
-Result<Shape> int8_broadcast(const Candidate& c) {
+Result<Shape> int8_broadcast(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
   return broadcast_rule(c);
 }
 
-Result<Type> scaled_sum(const Candidate& c) {
+Result<Type> scaled_sum(const InferContext& c) {
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
@@ -131,61 +132,61 @@ Result<Type> scaled_sum(const Candidate& c) {
 }
 
 /// Checks that operand 1 is i32[256] or i8[256].
-Status check_table(const Candidate& c, DType dtype) {
+Status check_table(const InferContext& c, DType dtype) {
   THIMBLE_CHECK(c.expect_dtype(1, dtype));
   return c.expect_shape(1, {256});
 }
 
 }  // namespace
 
-Result<Type> infer_lut(const Candidate& c) {
+Result<Type> infer_lut(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(check_table(c, DType::kI8));
   return int8_result(c.shape(0));
 }
 
-Result<Type> infer_qadd(const Candidate& c) {
-  THIMBLE_CHECK(check_even_or_not(c));
-  if (!is_even(c)) return scaled_sum(c);
+Result<Type> infer_qadd(const InferContext& c) {
+  THIMBLE_CHECK(check_half_even_attrs(c));
+  if (!rounds_half_to_even(c)) return scaled_sum(c);
   // Only the result has a shift; the multipliers apply to the quantized values directly.
   constexpr int64_t kMultMax = INT16_MAX;
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
   for (const auto name : {"a_mult", "b_mult"}) THIMBLE_CHECK(c.expect_range(name, 0, kMultMax));
   for (const auto name : {"a_shift", "b_shift"}) THIMBLE_CHECK(c.expect_range(name, 0, 0));
   THIMBLE_CHECK(c.expect_range("y_mult", 1, 1));
-  THIMBLE_CHECK(check_even_multiplier(c, "y_mult", "y_shift"));
-  return even_result(c, std::move(shape));
+  THIMBLE_CHECK(check_half_even_multiplier(c, "y_mult", "y_shift"));
+  return half_even_result(c, std::move(shape));
 }
-Result<Type> infer_qsub(const Candidate& c) {
+Result<Type> infer_qsub(const InferContext& c) {
   return scaled_sum(c);
 }
 
-Result<Type> infer_qmul(const Candidate& c) {
+Result<Type> infer_qmul(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   // The range exceeds int8 because an operand may be a sum with a constant. Products fit 32 bits.
   for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
-  THIMBLE_CHECK(check_even_or_not(c));
+  THIMBLE_CHECK(check_half_even_attrs(c));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  THIMBLE_CHECK(is_even(c) ? check_even_multiplier(c, "mult", "shift")
-                           : check_multiplier(c, "mult", "shift"));
-  return even_result(c, std::move(shape));
+  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, "mult", "shift")
+                                       : check_multiplier(c, "mult", "shift"));
+  return half_even_result(c, std::move(shape));
 }
 
-Result<Type> infer_qconv2d(const Candidate& c) {
+Result<Type> infer_qconv2d(const InferContext& c) {
   return weighted_result(c, convolution_rule);
 }
-Result<Type> infer_qlinear(const Candidate& c) {
+Result<Type> infer_qlinear(const InferContext& c) {
   return weighted_result(c, linear_rule);
 }
 
-Result<Type> infer_qavg_pool2d(const Candidate& c) {
+Result<Type> infer_qavg_pool2d(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(const Window window, pool_window(c));
-  THIMBLE_CHECK(check_even_or_not(c));
-  if (is_even(c)) {
+  THIMBLE_CHECK(check_half_even_attrs(c));
+  if (rounds_half_to_even(c)) {
     THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-    THIMBLE_CHECK(check_even_multiplier(c, "mult", "shift"));
+    THIMBLE_CHECK(check_half_even_multiplier(c, "mult", "shift"));
   } else {
     for (const auto name : {"x_zp", "y_zp", "mult", "shift"}) {
       if (c.integer(name) != 0) return bad_input("{} is set, which needs rounding 2", name);
@@ -193,12 +194,14 @@ Result<Type> infer_qavg_pool2d(const Candidate& c) {
   }
   const int64_t taps = window.kernel[0] * window.kernel[1];
   if (taps * 255 > INT32_MAX) return unsupported("a window of {} elements overflows 32 bits", taps);
-  Type type = even_result(c, {c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
-  if (!is_even(c) && c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
+  Type type =
+      half_even_result(c, {c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
+  if (!rounds_half_to_even(c) && c.type(0).quant && c.type(0).quant->axis == -1)
+    type.quant = c.type(0).quant;
   return type;
 }
 
-Result<Type> infer_qmatmul(const Candidate& c) {
+Result<Type> infer_qmatmul(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   THIMBLE_TRY(Shape shape, matmul_rule(c));
@@ -207,31 +210,31 @@ Result<Type> infer_qmatmul(const Candidate& c) {
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
   const int64_t depth = c.shape(0).back();
-  if (depth * kCodeMax * kCodeMax > INT32_MAX) {
+  if (depth * kActivationMax * kActivationMax > INT32_MAX) {
     return unsupported("a sum of {} products of two activations overflows 32 bits", depth);
   }
   return int8_result(std::move(shape));
 }
 
-Result<Type> infer_qmean(const Candidate& c) {
+Result<Type> infer_qmean(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(Shape shape, mean_rule(c));
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-  THIMBLE_CHECK(check_even_or_not(c));
-  THIMBLE_CHECK(is_even(c) ? check_even_multiplier(c, "mult", "shift")
-                           : check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_half_even_attrs(c));
+  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, "mult", "shift")
+                                       : check_multiplier(c, "mult", "shift"));
   const int64_t terms = c.type(0).elements() / element_count(shape);
-  if (terms * kCodeMax > INT32_MAX) {
+  if (terms * kActivationMax > INT32_MAX) {
     return unsupported("a mean of {} elements overflows 32 bits", terms);
   }
-  return even_result(c, std::move(shape));
+  return half_even_result(c, std::move(shape));
 }
 
-Result<Type> infer_qmasked_softmax(const Candidate& c) {
+Result<Type> infer_qmasked_softmax(const InferContext& c) {
   return infer_qsoftmax(c);
 }
 
-Result<Type> infer_qsoftmax(const Candidate& c) {
+Result<Type> infer_qsoftmax(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.dimension(0));
   THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
@@ -244,7 +247,7 @@ Result<Type> infer_qsoftmax(const Candidate& c) {
   return int8_result(c.shape(0));
 }
 
-Result<Type> infer_qlog_softmax(const Candidate& c) {
+Result<Type> infer_qlog_softmax(const InferContext& c) {
   // Each term of the sum is at most 2^20, and the sum is positive in 32 bits.
   constexpr int64_t kRowMax = 2047;
   constexpr int32_t kEntryMax = 1 << 20;

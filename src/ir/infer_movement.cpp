@@ -11,7 +11,7 @@ std::optional<Quant> kept_quant(const Type& type) {
   return std::nullopt;
 }
 
-Type moved(const Candidate& c, Shape shape) {
+Type data_movement_type(const InferContext& c, Shape shape) {
   return {c.type(0).dtype, std::move(shape), {}, kept_quant(c.type(0))};
 }
 
@@ -36,7 +36,7 @@ bool representable(double value, DType dtype) {
   }
 }
 
-Status check_index(const Candidate& c) {
+Status check_index(const InferContext& c) {
   const DType dtype = c.type(1).dtype;
   if (dtype == DType::kI32 || dtype == DType::kI64) return ok();
   return bad_input("{}, expected i32 or i64", c.describe(1));
@@ -44,7 +44,7 @@ Status check_index(const Candidate& c) {
 
 }  // namespace
 
-Result<Type> infer_concat(const Candidate& c) {
+Result<Type> infer_concat(const InferContext& c) {
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   Shape shape = c.shape(0);
   std::optional<Quant> quant = kept_quant(c.type(0));
@@ -63,31 +63,31 @@ Result<Type> infer_concat(const Candidate& c) {
   return Type{c.type(0).dtype, std::move(shape), {}, std::move(quant)};
 }
 
-Result<Type> infer_copy(const Candidate& c) {
-  Type type = moved(c, c.shape(0));
+Result<Type> infer_copy(const InferContext& c) {
+  Type type = data_movement_type(c, c.shape(0));
   type.quant = c.type(0).quant;  // per-channel too: the channel axis does not move
   return type;
 }
 
-Result<Type> infer_expand(const Candidate& c) {
+Result<Type> infer_expand(const InferContext& c) {
   const Shape shape = c.op().integers("shape");
   const auto broadcast = broadcast_shape(c.shape(0), shape);
   if (!broadcast || *broadcast != shape) {
     return bad_input("{}, which does not expand to {}", c.describe(0), list_text(shape));
   }
-  return moved(c, shape);
+  return data_movement_type(c, shape);
 }
 
-Result<Type> infer_gather(const Candidate& c) {
+Result<Type> infer_gather(const InferContext& c) {
   THIMBLE_CHECK(check_index(c));
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   Shape shape = c.shape(0);
   const auto at = shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
   shape.insert(at, c.shape(1).begin(), c.shape(1).end());
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_gather_elements(const Candidate& c) {
+Result<Type> infer_gather_elements(const InferContext& c) {
   THIMBLE_CHECK(check_index(c));
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   THIMBLE_CHECK(c.expect_rank(1, c.shape(0).size()));
@@ -96,15 +96,15 @@ Result<Type> infer_gather_elements(const Candidate& c) {
     return bad_input("{} and {}: an index is larger than x beyond dimension {}", c.describe(0),
                      c.describe(1), dim);
   }
-  return moved(c, c.shape(1));
+  return data_movement_type(c, c.shape(1));
 }
 
-Result<Type> infer_max_pool2d(const Candidate& c) {
+Result<Type> infer_max_pool2d(const InferContext& c) {
   THIMBLE_TRY(Shape shape, pool_rule(c));
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_pad(const Candidate& c) {
+Result<Type> infer_pad(const InferContext& c) {
   Shape shape = c.shape(0);
   for (const std::string_view side : {"before", "after"}) {
     const auto sizes = c.op().integers(side);
@@ -120,10 +120,10 @@ Result<Type> infer_pad(const Candidate& c) {
     return bad_input("value {} is not a number that {} can hold", c.op().number("value"),
                      dtype_name(c.type(0).dtype));
   }
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_permute(const Candidate& c) {
+Result<Type> infer_permute(const InferContext& c) {
   const auto dims = c.op().integers("dims");
   const bool scalar = dims.empty() && c.shape(0).empty();
   if (dims.size() != c.shape(0).size() || (!scalar && !c.dimensions(0).ok())) {
@@ -132,19 +132,19 @@ Result<Type> infer_permute(const Candidate& c) {
   }
   Shape shape;
   for (const int64_t dim : dims) shape.push_back(c.shape(0)[static_cast<size_t>(dim)]);
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
-Result<Type> infer_reshape(const Candidate& c) {
+Result<Type> infer_reshape(const InferContext& c) {
   const Shape shape = c.op().integers("shape");
   const auto count = checked_element_count(shape);
   if (!count || *count != c.type(0).elements()) {
     return bad_input("{}, which does not fit {}", c.describe(0), list_text(shape));
   }
-  return moved(c, shape);
+  return data_movement_type(c, shape);
 }
 
-Result<Type> infer_slice(const Candidate& c) {
+Result<Type> infer_slice(const InferContext& c) {
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   Shape shape = c.shape(0);
   THIMBLE_CHECK(c.expect_range("start", 0, shape[dim] - 1));
@@ -152,7 +152,7 @@ Result<Type> infer_slice(const Candidate& c) {
   THIMBLE_CHECK(c.expect_range("step", 1, kMaxElements));
   const int64_t length = c.integer("end") - c.integer("start");
   shape[dim] = (length + c.integer("step") - 1) / c.integer("step");
-  return moved(c, std::move(shape));
+  return data_movement_type(c, std::move(shape));
 }
 
 }  // namespace thimble::ir

@@ -8,19 +8,19 @@
 namespace thimble::ir {
 namespace {
 
-struct Codes {
+struct QuantizedRange {
   DType dtype;
   int64_t low, high;
 };
 
 /// Indexed by attribute `type` of quantize.
-constexpr Codes kQuantized[] = {
+constexpr QuantizedRange kQuantized[] = {
     {DType::kI8, -128, 127}, {DType::kU8, 0, 255}, {DType::kI16, -32768, 32767}};
 
 /// Returns null for a type that cannot be quantized.
-const Codes* codes_of(DType dtype) {
-  constexpr static Codes kWide = {DType::kI32, INT32_MIN, INT32_MAX};
-  for (const Codes& codes : kQuantized) {
+const QuantizedRange* quantized_range(DType dtype) {
+  constexpr static QuantizedRange kWide = {DType::kI32, INT32_MIN, INT32_MAX};
+  for (const QuantizedRange& codes : kQuantized) {
     if (codes.dtype == dtype) return &codes;
   }
   return dtype == DType::kI32 ? &kWide : nullptr;
@@ -31,20 +31,21 @@ bool has_inverse(double scale) {
   return scale > 0 && std::isfinite(single) && std::isfinite(1.0F / single);
 }
 
-Status check_scale(const Candidate& c) {
+Status check_scale(const InferContext& c) {
   const double scale = c.op().number("scale");
   if (has_inverse(scale)) return ok();
   return bad_input("scale is {}, expected a positive number with a finite inverse in float32",
                    scale);
 }
 
-Result<const Codes*> check_codes(const Candidate& c) {
-  const Codes* codes = codes_of(c.type(0).dtype);
+Result<const QuantizedRange*> check_quantized_type(const InferContext& c) {
+  const QuantizedRange* codes = quantized_range(c.type(0).dtype);
   if (codes != nullptr) return codes;
   return bad_input("{}, expected i8, u8, i16 or i32", c.describe(0));
 }
 
-Status check_channel_zero_points(const Candidate& c, const Shape& per_channel, const Codes& codes) {
+Status check_channel_zero_points(const InferContext& c, const Shape& per_channel,
+                                 const QuantizedRange& codes) {
   THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_CHECK(c.expect_shape(2, per_channel));
   THIMBLE_CHECK(c.expect_constant(2));
@@ -59,15 +60,15 @@ Status check_channel_zero_points(const Candidate& c, const Shape& per_channel, c
 
 }  // namespace
 
-Result<Type> infer_dequantize(const Candidate& c) {
-  THIMBLE_TRY(const Codes* codes, check_codes(c));
+Result<Type> infer_dequantize(const InferContext& c) {
+  THIMBLE_TRY(const QuantizedRange* codes, check_quantized_type(c));
   THIMBLE_CHECK(check_scale(c));
   THIMBLE_CHECK(c.expect_range("zero_point", codes->low, codes->high));
   return Type{DType::kF32, c.shape(0), {}, {}};
 }
 
-Result<Type> infer_dequantize_channels(const Candidate& c) {
-  THIMBLE_TRY(const Codes* codes, check_codes(c));
+Result<Type> infer_dequantize_channels(const InferContext& c) {
+  THIMBLE_TRY(const QuantizedRange* codes, check_quantized_type(c));
   THIMBLE_CHECK(c.expect_range("axis", 0, static_cast<int64_t>(c.shape(0).size()) - 1));
   const Shape per_channel = {c.shape(0)[static_cast<size_t>(c.integer("axis"))]};
   THIMBLE_CHECK(c.expect_dtype(1, DType::kF32));
@@ -83,11 +84,11 @@ Result<Type> infer_dequantize_channels(const Candidate& c) {
   return Type{DType::kF32, c.shape(0), {}, {}};
 }
 
-Result<Type> infer_quantize(const Candidate& c) {
+Result<Type> infer_quantize(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
   THIMBLE_CHECK(check_scale(c));
   THIMBLE_CHECK(c.expect_range("type", 0, 2));
-  const Codes& codes = kQuantized[c.integer("type")];
+  const QuantizedRange& codes = kQuantized[c.integer("type")];
   THIMBLE_CHECK(c.expect_range("zero_point", codes.low, codes.high));
   THIMBLE_CHECK(c.expect_range("min", codes.low, codes.high));
   THIMBLE_CHECK(c.expect_range("max", c.integer("min"), codes.high));

@@ -3,24 +3,24 @@
 
 #include "ir/infer_rules.h"
 #include "numerics/fixed_point.h"
+#include "numerics/int16.h"
 #include "numerics/recurrent.h"
-#include "numerics/wide.h"
 
 namespace thimble::ir {
 namespace {
 
 /// Operand positions, which depend on the operator kind.
-struct Places {
+struct OperandIndices {
   size_t w_ih, w_hh;
   int64_t gates;
 };
 
-constexpr Places kGru{2, 3, 3};
-constexpr Places kLstm{3, 4, 4};
-constexpr Places kRnn{2, 3, 1};
+constexpr OperandIndices kGru{2, 3, 3};
+constexpr OperandIndices kLstm{3, 4, 4};
+constexpr OperandIndices kRnn{2, 3, 1};
 
 /// Checks that x, the states and the weights agree, and returns the shape of the result.
-Result<Shape> sequence(const Candidate& c, const Places& at) {
+Result<Shape> sequence(const InferContext& c, const OperandIndices& at) {
   THIMBLE_CHECK(c.expect_rank(0, 3));
   THIMBLE_CHECK(c.expect_rank(at.w_hh, 2));
   const Shape& x = c.shape(0);
@@ -33,7 +33,7 @@ Result<Shape> sequence(const Candidate& c, const Places& at) {
   return Shape{x[0], x[1], hidden};
 }
 
-Result<Type> float_layer(const Candidate& c, const Places& at) {
+Result<Type> float_layer(const InferContext& c, const OperandIndices& at) {
   for (size_t i = 0; i < c.count(); ++i) {
     if (c.has(i)) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
   }
@@ -45,17 +45,18 @@ Result<Type> float_layer(const Candidate& c, const Places& at) {
 }
 
 /// Returns true if inputs and outputs are int16.
-bool is_wide(const Candidate& c) {
+bool is_wide(const InferContext& c) {
   return c.type(0).dtype == DType::kI16;
 }
 
 /// Checks the zero point of an input or output of the layer: 0 for int16.
-Status check_layer_zero_point(const Candidate& c, std::string_view name) {
+Status check_layer_zero_point(const InferContext& c, std::string_view name) {
   return is_wide(c) ? c.expect_range(name, 0, 0) : check_zero_point(c, name);
 }
 
 /// Checks multipliers of shape [2, rows] (per row of w_ih and of w_hh) or [2, gates] (per gate).
-Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, int64_t hidden) {
+Status check_row_multipliers(const InferContext& c, size_t mult, const OperandIndices& at,
+                             int64_t hidden) {
   for (const size_t i : {mult, mult + 1}) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
     THIMBLE_CHECK(c.expect_constant(i));
@@ -68,7 +69,7 @@ Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, 
     if (value >= 0) continue;
     return bad_input("mult (%{}) holds {}, expected 0 or more", c.value(mult).name, value);
   }
-  const int32_t shift_max = is_wide(c) ? numerics::kWideShiftMax : numerics::kShiftMax;
+  const int32_t shift_max = is_wide(c) ? numerics::kRequantize64ShiftMax : numerics::kShiftMax;
   for (const int32_t value : c.value(mult + 1).constant->data<int32_t>()) {
     if (value >= numerics::kShiftMin && value <= shift_max) continue;
     return bad_input("shift (%{}) holds {}, expected {} to {}", c.value(mult + 1).name, value,
@@ -78,7 +79,7 @@ Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, 
 }
 
 /// Checks the tanh table of docs/numerics.md, "Recurrent layers".
-Status check_table(const Candidate& c, size_t i) {
+Status check_table(const InferContext& c, size_t i) {
   THIMBLE_CHECK(c.expect_dtype(i, DType::kI16));
   THIMBLE_CHECK(c.expect_constant(i));
   THIMBLE_CHECK(c.expect_shape(i, {numerics::kTanhEntries}));
@@ -91,14 +92,14 @@ Status check_table(const Candidate& c, size_t i) {
 }
 
 /// Checks what qgru, qlstm and qrnn have in common; `biases` bias operands follow w_hh.
-Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases) {
-  THIMBLE_CHECK(expect_codes(c));
+Result<Shape> integer_layer(const InferContext& c, const OperandIndices& at, size_t biases) {
+  THIMBLE_CHECK(expect_quantized(c));
   THIMBLE_CHECK(c.expect_dtype(1, c.type(0).dtype));
   for (const size_t i : {at.w_ih, at.w_hh}) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
   THIMBLE_TRY(Shape shape, sequence(c, at));
   // |x - zero_point| <= 255 or 2^15, |w| <= 128.
   const int64_t terms_max =
-      is_wide(c) ? (numerics::kWideSumMax - 1) / (32768 * 128) : INT32_MAX / (255 * 128);
+      is_wide(c) ? (numerics::kRequantize64SumMax - 1) / (32768 * 128) : INT32_MAX / (255 * 128);
   if (c.shape(0)[2] > terms_max || shape[2] > terms_max) {
     return unsupported("sums of {} products may leave {} bits, at most {}",
                        std::max(c.shape(0)[2], shape[2]), is_wide(c) ? 48 : 32, terms_max);
@@ -117,24 +118,24 @@ Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases)
 
 }  // namespace
 
-Result<Type> infer_gru(const Candidate& c) {
+Result<Type> infer_gru(const InferContext& c) {
   return float_layer(c, kGru);
 }
-Result<Type> infer_lstm(const Candidate& c) {
+Result<Type> infer_lstm(const InferContext& c) {
   return float_layer(c, kLstm);
 }
-Result<Type> infer_rnn(const Candidate& c) {
+Result<Type> infer_rnn(const InferContext& c) {
   return float_layer(c, kRnn);
 }
 
-Result<Type> infer_qgru(const Candidate& c) {
+Result<Type> infer_qgru(const InferContext& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kGru, 2));
   THIMBLE_CHECK(c.expect_range("h_bits", 0, 15));
   THIMBLE_CHECK(check_multiplier(c, "h0_mult", "h0_shift"));
   return Type{c.type(0).dtype, std::move(shape), {}, {}};
 }
 
-Result<Type> infer_qlstm(const Candidate& c) {
+Result<Type> infer_qlstm(const InferContext& c) {
   if (c.type(2).dtype != DType::kI16) THIMBLE_CHECK(c.expect_dtype(2, DType::kI8));
   THIMBLE_TRY(Shape shape, integer_layer(c, kLstm, 1));
   THIMBLE_CHECK(c.expect_range("cell", 0, 2));
@@ -147,7 +148,7 @@ Result<Type> infer_qlstm(const Candidate& c) {
   return Type{dtype, std::move(shape), {}, {}};
 }
 
-Result<Type> infer_qrnn(const Candidate& c) {
+Result<Type> infer_qrnn(const InferContext& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kRnn, 1));
   return Type{c.type(0).dtype, std::move(shape), {}, {}};
 }

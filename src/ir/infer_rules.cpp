@@ -18,7 +18,7 @@ Status check_entries(std::string_view name, const std::vector<int64_t>& values, 
                    low, kWindowMax);
 }
 
-Status finish_window(const Candidate& c, Window& window) {
+Status finish_window(const InferContext& c, Window& window) {
   for (size_t i = 0; i < 2; ++i) {
     const int64_t input = c.shape(0)[2 + i];
     window.output[i] = window_extent(input, window.before[i], window.after[i], window.kernel[i],
@@ -34,7 +34,7 @@ Status finish_window(const Candidate& c, Window& window) {
 }
 
 /// Reads stride, padding and, if the operator has it, dilation.
-Status read_steps(const Candidate& c, Window& window) {
+Status read_steps(const InferContext& c, Window& window) {
   const auto stride = c.op().integers("stride");
   const auto padding = c.op().integers("padding");
   THIMBLE_CHECK(check_entries("stride", stride, 2, 1));
@@ -66,7 +66,7 @@ bool every_window_has_an_element(const Window& window, size_t side, int64_t inpu
 
 }  // namespace
 
-std::string Candidate::describe(size_t i) const {
+std::string InferContext::describe(size_t i) const {
   const auto& infos = op_info(op_.kind).operands;
   const OperandInfo& info = infos[std::min(i, infos.size() - 1)];
   const std::string index =
@@ -75,39 +75,39 @@ std::string Candidate::describe(size_t i) const {
                      type_text(type(i).dtype, shape(i)));
 }
 
-Status Candidate::expect_dtype(size_t i, DType dtype) const {
+Status InferContext::expect_dtype(size_t i, DType dtype) const {
   if (type(i).dtype == dtype) return ok();
   return bad_input("{}, expected {}", describe(i), dtype_name(dtype));
 }
 
-Status Candidate::expect_rank(size_t i, size_t rank) const {
+Status InferContext::expect_rank(size_t i, size_t rank) const {
   if (shape(i).size() == rank) return ok();
   return bad_input("{}, expected rank {}", describe(i), rank);
 }
 
-Status Candidate::expect_shape(size_t i, const Shape& expected) const {
+Status InferContext::expect_shape(size_t i, const Shape& expected) const {
   if (shape(i) == expected) return ok();
   return bad_input("{}, expected {}", describe(i), type_text(type(i).dtype, expected));
 }
 
-Status Candidate::expect_constant(size_t i) const {
+Status InferContext::expect_constant(size_t i) const {
   if (value(i).constant != nullptr) return ok();
   return bad_input("{}, expected a constant", describe(i));
 }
 
-Status Candidate::expect_range(std::string_view attr, int64_t low, int64_t high) const {
+Status InferContext::expect_range(std::string_view attr, int64_t low, int64_t high) const {
   const int64_t found = integer(attr);
   if (found >= low && found <= high) return ok();
   return bad_input("{} is {}, expected {} to {}", attr, found, low, high);
 }
 
-Result<size_t> Candidate::dimension(size_t i) const {
+Result<size_t> InferContext::dimension(size_t i) const {
   if (shape(i).empty()) return bad_input("{}, which has no dimension", describe(i));
   THIMBLE_CHECK(expect_range("dim", 0, static_cast<int64_t>(shape(i).size()) - 1));
   return static_cast<size_t>(integer("dim"));
 }
 
-Result<std::vector<bool>> Candidate::dimensions(size_t i) const {
+Result<std::vector<bool>> InferContext::dimensions(size_t i) const {
   const auto dims = op_.integers("dims");
   std::vector<bool> named(shape(i).size(), false);
   bool good = !dims.empty();
@@ -121,7 +121,7 @@ Result<std::vector<bool>> Candidate::dimensions(size_t i) const {
                    list_text(shape(i)));
 }
 
-Result<Window> convolution_window(const Candidate& c, int64_t kernel_h, int64_t kernel_w) {
+Result<Window> convolution_window(const InferContext& c, int64_t kernel_h, int64_t kernel_w) {
   Window window;
   window.kernel = {kernel_h, kernel_w};
   THIMBLE_CHECK(read_steps(c, window));
@@ -129,7 +129,7 @@ Result<Window> convolution_window(const Candidate& c, int64_t kernel_h, int64_t 
   return window;
 }
 
-Result<Window> pool_window(const Candidate& c) {
+Result<Window> pool_window(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   Window window;
   const auto kernel = c.op().integers("kernel");
@@ -148,13 +148,13 @@ Result<Window> pool_window(const Candidate& c) {
   return window;
 }
 
-Result<Shape> broadcast_rule(const Candidate& c) {
+Result<Shape> broadcast_rule(const InferContext& c) {
   auto shape = broadcast_shape(c.shape(0), c.shape(1));
   if (shape) return *std::move(shape);
   return bad_input("{} and {}, which do not broadcast", c.describe(0), c.describe(1));
 }
 
-Result<Shape> convolution_rule(const Candidate& c) {
+Result<Shape> convolution_rule(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   THIMBLE_CHECK(c.expect_rank(1, 4));
   const Shape& x = c.shape(0);
@@ -170,7 +170,7 @@ Result<Shape> convolution_rule(const Candidate& c) {
   return Shape{x[0], w[0], window.output[0], window.output[1]};
 }
 
-Result<Shape> linear_rule(const Candidate& c) {
+Result<Shape> linear_rule(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(1, 2));
   Shape shape = c.shape(0);
   const Shape& w = c.shape(1);
@@ -182,7 +182,7 @@ Result<Shape> linear_rule(const Candidate& c) {
   return shape;
 }
 
-Result<Shape> matmul_rule(const Candidate& c) {
+Result<Shape> matmul_rule(const InferContext& c) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (c.shape(i).size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(i));
   }
@@ -201,12 +201,12 @@ Result<Shape> matmul_rule(const Candidate& c) {
   return *std::move(shape);
 }
 
-Result<Shape> pool_rule(const Candidate& c) {
+Result<Shape> pool_rule(const InferContext& c) {
   THIMBLE_TRY(const Window window, pool_window(c));
   return Shape{c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]};
 }
 
-Result<Shape> mean_rule(const Candidate& c) {
+Result<Shape> mean_rule(const InferContext& c) {
   THIMBLE_TRY(const std::vector<bool> reduced, c.dimensions(0));
   Shape shape;
   for (size_t i = 0; i < reduced.size(); ++i) {

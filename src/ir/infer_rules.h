@@ -11,9 +11,10 @@
 namespace thimble::ir {
 
 /// An operator to be checked, with short accessors for the type rules.
-class Candidate {
+class InferContext {
  public:
-  Candidate(std::span<const Value* const> operands, const Op& op) : operands_(operands), op_(op) {}
+  InferContext(std::span<const Value* const> operands, const Op& op)
+      : operands_(operands), op_(op) {}
 
   [[nodiscard]] size_t count() const { return operands_.size(); }
   [[nodiscard]] bool has(size_t i) const { return operands_[i] != nullptr; }
@@ -47,65 +48,66 @@ struct Window {
   std::array<int64_t, 2> kernel{}, stride{}, dilation{1, 1}, before{}, after{}, output{};
 };
 /// Kernel sizes are parameters for convolutions; pool_window() reads them from attribute `kernel`.
-[[nodiscard]] Result<Window> convolution_window(const Candidate& c, int64_t kernel_h,
+[[nodiscard]] Result<Window> convolution_window(const InferContext& c, int64_t kernel_h,
                                                 int64_t kernel_w);
-[[nodiscard]] Result<Window> pool_window(const Candidate& c);
+[[nodiscard]] Result<Window> pool_window(const InferContext& c);
 
 /// Rules shared by float and integer operators; each returns the shape of the result.
-[[nodiscard]] Result<Shape> broadcast_rule(const Candidate& c);
-[[nodiscard]] Result<Shape> convolution_rule(const Candidate& c);
-[[nodiscard]] Result<Shape> linear_rule(const Candidate& c);
-[[nodiscard]] Result<Shape> matmul_rule(const Candidate& c);
-[[nodiscard]] Result<Shape> pool_rule(const Candidate& c);
-[[nodiscard]] Result<Shape> mean_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> broadcast_rule(const InferContext& c);
+[[nodiscard]] Result<Shape> convolution_rule(const InferContext& c);
+[[nodiscard]] Result<Shape> linear_rule(const InferContext& c);
+[[nodiscard]] Result<Shape> matmul_rule(const InferContext& c);
+[[nodiscard]] Result<Shape> pool_rule(const InferContext& c);
+[[nodiscard]] Result<Shape> mean_rule(const InferContext& c);
 
 /// Float arithmetic: every operand is f32; the result is f32 with the rule's shape.
-[[nodiscard]] Result<Type> float_result(const Candidate& c,
-                                        Result<Shape> (*rule)(const Candidate&));
-[[nodiscard]] Result<Shape> same_shape(const Candidate& c);  // as operand 0
+[[nodiscard]] Result<Type> float_result(const InferContext& c,
+                                        Result<Shape> (*rule)(const InferContext&));
+[[nodiscard]] Result<Shape> same_shape(const InferContext& c);  // as operand 0
 /// The shape of operand 0, whose dimension `dim` exists.
-[[nodiscard]] Result<Shape> along_dim(const Candidate& c);
+[[nodiscard]] Result<Shape> along_dim(const InferContext& c);
 /// Movement of data: operand 0's element type and per-tensor quantization under another shape. (A
 /// channel axis may have moved: quantization along one does not survive.)
 [[nodiscard]] std::optional<Quant> kept_quant(const Type& type);
-[[nodiscard]] Type moved(const Candidate& c, Shape shape);
+[[nodiscard]] Type data_movement_type(const InferContext& c, Shape shape);
 /// Integer arithmetic with int8 activations.
 [[nodiscard]] Type int8_result(Shape shape);
-[[nodiscard]] Status check_zero_point(const Candidate& c, std::string_view name);
-[[nodiscard]] Status check_clamp(const Candidate& c);  // attributes `min` and `max`
-[[nodiscard]] Status check_multiplier(const Candidate& c, std::string_view mult,
+[[nodiscard]] Status check_zero_point(const InferContext& c, std::string_view name);
+[[nodiscard]] Status check_clamp(const InferContext& c);  // attributes `min` and `max`
+[[nodiscard]] Status check_multiplier(const InferContext& c, std::string_view mult,
                                       std::string_view shift);
-[[nodiscard]] Status check_rounding(const Candidate& c);
-/// Operators that may round halves to even (infer_even.cpp). check_even_or_not() checks the numbers
-/// that `rounding` 2 requires; for other roundings it checks that the related attributes are not
-/// set.
-[[nodiscard]] bool is_even(const Candidate& c);
-[[nodiscard]] Status check_even_or_not(const Candidate& c);
+[[nodiscard]] Status check_rounding(const InferContext& c);
+/// Operators that may round halves to even (infer_even.cpp). check_half_even_attrs() checks the
+/// numbers that `rounding` 2 requires; for other roundings it checks that the related attributes
+/// are not set.
+[[nodiscard]] bool rounds_half_to_even(const InferContext& c);
+[[nodiscard]] Status check_half_even_attrs(const InferContext& c);
 /// Checks the factor `mult` * 2^-shift, and that y_zp * 2^shift fits 32 bits.
-[[nodiscard]] Status check_even_multiplier(const Candidate& c, std::string_view mult,
-                                           std::string_view shift);
-[[nodiscard]] Status check_even_channels(const Candidate& c, int64_t channels);
-[[nodiscard]] Type even_result(const Candidate& c, Shape shape);  // width: attribute `bytes`
+[[nodiscard]] Status check_half_even_multiplier(const InferContext& c, std::string_view mult,
+                                                std::string_view shift);
+[[nodiscard]] Status check_half_even_channels(const InferContext& c, int64_t channels);
+[[nodiscard]] Type half_even_result(const InferContext& c,
+                                    Shape shape);  // width: attribute `bytes`
 /// Checks operands `mult` and `shift` (indices 3 and 4): one entry, or one per output channel.
-[[nodiscard]] Status check_channel_multipliers(const Candidate& c, int64_t channels);
+[[nodiscard]] Status check_channel_multipliers(const InferContext& c, int64_t channels);
 /// Returns sum |w| of one output channel.
-using Magnitude = int64_t (*)(const Candidate& c, std::span<const int8_t> w, int64_t channel);
+using Magnitude = int64_t (*)(const InferContext& c, std::span<const int8_t> w, int64_t channel);
 /// Checks operands and attributes of qconv2d and similar operators, whose shapes are already
 /// checked. An accumulator is the sum of `terms` products and must fit 32 bits.
-[[nodiscard]] Status check_weighted(const Candidate& c, int64_t channels, int64_t terms,
+[[nodiscard]] Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
                                     Magnitude magnitude_of);
 /// Integer arithmetic with 16-bit activations: results, attributes `min` and `max`, the multiplier
 /// of requantize64, and operands b, mult and shift of qconv2d16 and similar operators.
 [[nodiscard]] Type int16_result(Shape shape);
-[[nodiscard]] Status check_clamp16(const Candidate& c);
-[[nodiscard]] Status check_multiplier64(const Candidate& c);
-[[nodiscard]] Status check_weighted16(const Candidate& c, int64_t channels, int64_t terms);
+[[nodiscard]] Status check_clamp16(const InferContext& c);
+[[nodiscard]] Status check_multiplier64(const InferContext& c);
+[[nodiscard]] Status check_weighted16(const InferContext& c, int64_t channels, int64_t terms);
 /// Checks that operand 0 is i8 or i16.
-[[nodiscard]] Status expect_codes(const Candidate& c);
+[[nodiscard]] Status expect_quantized(const InferContext& c);
 /// Checks that operand 1 broadcasts to the shape of operand 0.
-[[nodiscard]] Result<Shape> repeated_shape(const Candidate& c);
+[[nodiscard]] Result<Shape> broadcast_to_first(const InferContext& c);
 
-#define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const Candidate& c);
+#define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const InferContext& c);
 #include "ir/ops.def"
 #undef THIMBLE_OP
 

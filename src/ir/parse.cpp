@@ -210,7 +210,7 @@ class Parser {
   }
 
   Status constant() {
-    THIMBLE_TRY(Filled made, filled());
+    THIMBLE_TRY(InitializedValue made, initialized_value());
     const ValueId id =
         graph_.add_constant(made.name, std::move(made.content), std::move(made.type.quant));
     if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
@@ -219,7 +219,7 @@ class Parser {
   }
 
   Status state() {
-    THIMBLE_TRY(Filled made, filled());
+    THIMBLE_TRY(InitializedValue made, initialized_value());
     const ValueId id =
         graph_.add_state(made.name, std::move(made.content), std::move(made.type.quant));
     if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
@@ -245,13 +245,13 @@ class Parser {
     return ok();
   }
 
-  struct Filled {
+  struct InitializedValue {
     std::string name;
     Type type;
     TensorPtr content;
   };
   /// `WORD %name: type = 0x...`
-  Result<Filled> filled() {
+  Result<InitializedValue> initialized_value() {
     THIMBLE_CHECK(advance());
     THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/true));
     THIMBLE_CHECK(expect_mark('='));
@@ -266,7 +266,7 @@ class Parser {
       tensor->bytes[i] = static_cast<std::byte>(value);
     }
     THIMBLE_CHECK(advance());
-    return Filled{std::move(made.name), std::move(*made.type), std::move(tensor)};
+    return InitializedValue{std::move(made.name), std::move(*made.type), std::move(tensor)};
   }
 
   /// Returns the hex digits of a constant: all of them, or a repeated pattern, `0x00ff...`.

@@ -29,10 +29,10 @@ Result<AttrValue> converted(const AttrInfo& info, const AttrValue& value) {
     return bad_input("attribute {} is nan", info.name);
   }
   const int64_t* whole = std::get_if<int64_t>(&value);
-  const bool fits = info.kind == AttrInfo::Kind::kInts ? std::holds_alternative<std::vector<int64_t>>(value)
-                    : info.kind == AttrInfo::Kind::kDouble
-                        ? !std::holds_alternative<std::vector<int64_t>>(value)
-                        : whole != nullptr;
+  const bool fits =
+      info.kind == AttrInfo::Kind::kInts     ? std::holds_alternative<std::vector<int64_t>>(value)
+      : info.kind == AttrInfo::Kind::kDouble ? !std::holds_alternative<std::vector<int64_t>>(value)
+                                             : whole != nullptr;
   if (!fits) {
     return bad_input("attribute {} is {}, expected {}", info.name, found_text(value),
                      kind_text(info.kind));
@@ -40,7 +40,8 @@ Result<AttrValue> converted(const AttrInfo& info, const AttrValue& value) {
   if (info.kind == AttrInfo::Kind::kBool && *whole != 0 && *whole != 1) {
     return bad_input("attribute {} is {}, expected 0 or 1", info.name, *whole);
   }
-  if (info.kind == AttrInfo::Kind::kDouble && whole != nullptr) return AttrValue(static_cast<double>(*whole));
+  if (info.kind == AttrInfo::Kind::kDouble && whole != nullptr)
+    return AttrValue(static_cast<double>(*whole));
   return value;
 }
 

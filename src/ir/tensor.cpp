@@ -19,7 +19,7 @@ Tensor make(DType dtype, const Shape& shape, std::span<const T> values) {
 /// Visits all indices of `shape` in row-major order. Calls `visit` with the row-major index and the
 /// offset computed from the strides `steps`.
 template <typename Visit>
-void walk(const Shape& shape, const std::vector<int64_t>& steps, Visit visit) {
+void for_each_index(const Shape& shape, const std::vector<int64_t>& steps, Visit visit) {
   const int64_t count = element_count(shape);
   std::vector<int64_t> index(shape.size(), 0);
   int64_t offset = 0;
@@ -62,7 +62,7 @@ Tensor permuted(const Tensor& tensor, std::span<const int64_t> dims) {
   }
   Tensor result = zeros(tensor.dtype, shape);
   const int64_t width = static_cast<int64_t>(dtype_bytes(tensor.dtype));
-  walk(shape, steps, [&](int64_t to, int64_t offset) {
+  for_each_index(shape, steps, [&](int64_t to, int64_t offset) {
     std::memcpy(result.bytes.data() + to * width, tensor.bytes.data() + offset * width,
                 static_cast<size_t>(width));
   });
@@ -79,7 +79,7 @@ Tensor from_memory(std::span<const std::byte> bytes, DType dtype, const Shape& s
   Tensor result = zeros(dtype, shape);
   assert(bytes.size() == result.bytes.size());
   const int64_t width = static_cast<int64_t>(dtype_bytes(dtype));
-  walk(shape, strides(shape, order), [&](int64_t to, int64_t offset) {
+  for_each_index(shape, strides(shape, order), [&](int64_t to, int64_t offset) {
     std::memcpy(result.bytes.data() + to * width, bytes.data() + offset * width,
                 static_cast<size_t>(width));
   });

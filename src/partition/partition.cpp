@@ -5,7 +5,7 @@
 #include <queue>
 #include <set>
 
-#include "ir/work.h"
+#include "ir/op_cost.h"
 
 namespace thimble::partition {
 namespace {
@@ -23,9 +23,10 @@ bool is_float_edge(const Op& op) {
   return op.kind == OpKind::quantize || op.kind == OpKind::dequantize;
 }
 
-class Cutter {
+class Partitioner {
  public:
-  Cutter(const ir::Graph& graph, std::span<const engine::PartNpu> engines, const Choices& choices)
+  Partitioner(const ir::Graph& graph, std::span<const engine::PartNpu> engines,
+              const Choices& choices)
       : graph_(graph),
         engines_(engines),
         keep_small_(choices.keep_small),
@@ -37,7 +38,7 @@ class Cutter {
     for (const Op& op : graph.ops()) readers_.push_back(consumers[static_cast<size_t>(op.output)]);
   }
 
-  void ask(std::span<const std::string> keep_off) {
+  void select_engines(std::span<const std::string> keep_off) {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       const Op& op = graph_.ops()[i];
       if (is_float_edge(op)) {
@@ -53,7 +54,7 @@ class Cutter {
         continue;
       }
       for (size_t e = 0; e < engines_.size() && engine_[i] == kCpu; ++e) {
-        const engine::Verdict verdict = engines_[e].engine->legal(graph_, op, engines_[e]);
+        const engine::Legality verdict = engines_[e].engine->legal(graph_, op, engines_[e]);
         if (verdict.legal) {
           engine_[i] = static_cast<int>(e);
         } else {
@@ -71,7 +72,7 @@ class Cutter {
   }
 
   /// Returns unprofitable subgraphs to the CPU, until all remaining ones are profitable.
-  void settle() {
+  void remove_unprofitable() {
     for (;;) {
       find_regions();
       bool changed = false;
@@ -101,7 +102,7 @@ class Cutter {
       }
       const auto index = static_cast<int>(result.regions.size());
       for (const int op : unit) result.region_of[static_cast<size_t>(op)] = index;
-      THIMBLE_TRY(Region region,
+      THIMBLE_TRY(Subgraph region,
                   build(unit, engines_[static_cast<size_t>(engine)], index, &rewriter));
       result.regions.push_back(std::move(region));
     }
@@ -124,7 +125,7 @@ class Cutter {
         level[i] = std::max(level[i], level[p] + (engine_[p] != engine_[i] ? 1 : 0));
       }
     }
-    raise(&level);
+    raise_levels(&level);
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       if (engine_[i] != kCpu) regions_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
     }
@@ -133,14 +134,14 @@ class Cutter {
   /// Raises the level of connected operators of one engine and level. The new level is the highest
   /// that all readers outside the group allow. Example: an operator that only reads a state moves
   /// to the level of the readers of its result.
-  void raise(std::vector<int>* level) const {
+  void raise_levels(std::vector<int>* level) const {
     int highest = 0;
     for (const int each : *level) highest = std::max(highest, each);
     for (int at = highest - 1; at >= 0; --at) {
       std::vector<bool> done(graph_.ops().size(), false);
       for (size_t i = 0; i < graph_.ops().size(); ++i) {
         if (done[i] || engine_[i] == kCpu || (*level)[i] != at) continue;
-        const std::vector<size_t> piece = piece_around(i, *level, &done);
+        const std::vector<size_t> piece = connected_ops(i, *level, &done);
         const int latest = latest_level(piece, *level);
         for (const size_t member : piece) (*level)[member] = std::max(at, latest);
       }
@@ -148,8 +149,8 @@ class Cutter {
   }
 
   /// Returns all operators connected to an operator within its engine and level.
-  std::vector<size_t> piece_around(size_t start, const std::vector<int>& level,
-                                   std::vector<bool>* done) const {
+  std::vector<size_t> connected_ops(size_t start, const std::vector<int>& level,
+                                    std::vector<bool>* done) const {
     std::vector<size_t> piece = {start};
     (*done)[start] = true;
     for (size_t next = 0; next < piece.size(); ++next) {
@@ -187,27 +188,27 @@ class Cutter {
     bool computes = false;
     for (const int index : ops) {
       const Op& op = graph_.ops()[static_cast<size_t>(index)];
-      computes = computes || !ir::only_moves(op.kind);
-      steps += ir::work_of(graph_, op);
+      computes = computes || !ir::is_data_movement(op.kind);
+      steps += ir::macs_or_elements(graph_, op);
     }
     if (!computes) return "the region would only move data: cheaper on the CPU";
-    const bool whatever_it_costs = keep_small_ || all_there_is(ops);
-    if (minimum_steps_ && steps < *minimum_steps_ && !whatever_it_costs) {
+    const bool ignore_cost = keep_small_ || is_whole_graph(ops);
+    if (minimum_steps_ && steps < *minimum_steps_ && !ignore_cost) {
       return fmt::format("the region does {} steps, the part's recipe wants {}", steps,
                          *minimum_steps_);
     }
-    if (engine.engine->declines != nullptr) {
+    if (engine.engine->decline_reason != nullptr) {
       auto region = content(ops, engine);
       if (!region.ok()) return region.error().message;
-      return engine.engine->declines(region->graph, engine, whatever_it_costs);
+      return engine.engine->decline_reason(region->graph, engine, ignore_cost);
     }
-    if (whatever_it_costs) return "";
+    if (ignore_cost) return "";
     if (minimum_steps_ || steps >= kDispatchSteps) return "";
     return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
                        kDispatchSteps);
   }
   /// Returns true if these are all integer operators of the graph.
-  bool all_there_is(const std::vector<int>& ops) const {
+  bool is_whole_graph(const std::vector<int>& ops) const {
     const auto edges = static_cast<size_t>(std::ranges::count_if(graph_.ops(), is_float_edge));
     return ops.size() + edges == graph_.ops().size();
   }
@@ -258,17 +259,17 @@ class Cutter {
   }
 
   /// A subgraph and the values of the whole graph that it reads.
-  struct Content {
+  struct SubgraphContent {
     ir::Graph graph;
-    std::vector<ValueId> border;
+    std::vector<ValueId> boundary;
   };
-  Result<Content> content(const std::vector<int>& ops, const engine::PartNpu& engine) const;
+  Result<SubgraphContent> content(const std::vector<int>& ops, const engine::PartNpu& engine) const;
   [[nodiscard]] std::vector<std::pair<size_t, size_t>> states_of(
-      const std::vector<ValueId>& border, const std::vector<ValueId>& results) const;
-  Result<Region> build(const std::vector<int>& ops, const engine::PartNpu& engine, int index,
-                       ir::Rewriter* outside);
+      const std::vector<ValueId>& boundary, const std::vector<ValueId>& results) const;
+  Result<Subgraph> build(const std::vector<int>& ops, const engine::PartNpu& engine, int index,
+                         ir::Rewriter* outside);
   bool read_outside(ValueId value, const std::set<int>& inside) const;
-  Result<ValueId> exchanged(ValueId id, const std::string& name, ir::Graph* graph);
+  Result<ValueId> add_transpose_hw(ValueId id, const std::string& name, ir::Graph* graph);
 
   const ir::Graph& graph_;
   std::span<const engine::PartNpu> engines_;
@@ -288,31 +289,31 @@ bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
 }
 
 /// Returns the dimension order of an image at the inputs and outputs of a subgraph.
-ir::DimOrder border_order(const ir::Type& type, bool channels_last) {
+ir::DimOrder boundary_order(const ir::Type& type, bool channels_last) {
   if (channels_last && type.shape.size() == 4) return ir::channels_last_order();
   return {};
 }
 
-ir::Shape exchanged(ir::Shape shape) {
+ir::Shape transposed_hw_shape(ir::Shape shape) {
   std::swap(shape[2], shape[3]);
   return shape;
 }
 
 /// Adds the transposition of an image (H and W swapped).
-Result<ValueId> Cutter::exchanged(ValueId id, const std::string& name, ir::Graph* graph) {
+Result<ValueId> Partitioner::add_transpose_hw(ValueId id, const std::string& name, ir::Graph* graph) {
   const ir::Type type = graph->type(id);
   if (type.shape.size() != 4) return id;
   const bool line = type.shape[2] == 1 || type.shape[3] == 1;
   if (!line) added_.emplace_back(name, "height and width exchanged: the NPU saves more than that");
   const ir::Graph::ResultHint hint{name, {}, type.quant};
   if (line) {
-    return graph->add(OpKind::reshape, {id}, {{"shape", partition::exchanged(type.shape)}}, {},
+    return graph->add(OpKind::reshape, {id}, {{"shape", partition::transposed_hw_shape(type.shape)}}, {},
                       hint);
   }
   return graph->add(OpKind::permute, {id}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}}, {}, hint);
 }
 
-bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
+bool Partitioner::read_outside(ValueId value, const std::set<int>& inside) const {
   for (const ValueId result : graph_.results()) {
     if (result == value) return true;
   }
@@ -324,11 +325,11 @@ bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
   return false;
 }
 
-Result<Cutter::Content> Cutter::content(const std::vector<int>& ops,
-                                        const engine::PartNpu& engine) const {
+Result<Partitioner::SubgraphContent> Partitioner::content(const std::vector<int>& ops,
+                                                          const engine::PartNpu& engine) const {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
-  Content region;
+  SubgraphContent region;
   std::map<ValueId, ValueId> mapped;
   for (const int number : ops) {
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
@@ -340,16 +341,16 @@ Result<Cutter::Content> Cutter::content(const std::vector<int>& ops,
           mapped[input] = region.graph.add_constant(value.name, value.constant, value.type.quant);
         } else {
           ir::Type type = value.type;
-          type.dim_order = border_order(type, channels_last);
+          type.dim_order = boundary_order(type, channels_last);
           mapped[input] = region.graph.add_input(value.name, type);
-          region.border.push_back(input);
+          region.boundary.push_back(input);
         }
       }
       inputs.push_back(input == ir::kNoValue ? input : mapped[input]);
     }
     const ir::Value& result = graph_.value(op.output);
     const bool leaves = read_outside(op.output, inside);
-    const ir::DimOrder order = leaves ? border_order(result.type, channels_last) : ir::DimOrder{};
+    const ir::DimOrder order = leaves ? boundary_order(result.type, channels_last) : ir::DimOrder{};
     THIMBLE_TRY(mapped[op.output], region.graph.add(op.kind, inputs, op.attrs, op.source,
                                                     {result.name, order, result.type.quant}));
     if (leaves) region.graph.add_output(mapped[op.output]);
@@ -357,25 +358,25 @@ Result<Cutter::Content> Cutter::content(const std::vector<int>& ops,
   return region;
 }
 
-std::vector<std::pair<size_t, size_t>> Cutter::states_of(
-    const std::vector<ValueId>& border, const std::vector<ValueId>& results) const {
+std::vector<std::pair<size_t, size_t>> Partitioner::states_of(
+    const std::vector<ValueId>& boundary, const std::vector<ValueId>& results) const {
   std::vector<std::pair<size_t, size_t>> pairs;
   for (const ir::State& state : graph_.states()) {
-    const auto input = std::ranges::find(border, state.value);
+    const auto input = std::ranges::find(boundary, state.value);
     const auto output = std::ranges::find(results, state.next);
-    if (input == border.end() || output == results.end()) continue;
-    pairs.emplace_back(input - border.begin(), output - results.begin());
+    if (input == boundary.end() || output == results.end()) continue;
+    pairs.emplace_back(input - boundary.begin(), output - results.begin());
   }
   return pairs;
 }
 
-Result<Region> Cutter::build(const std::vector<int>& ops, const engine::PartNpu& engine,
-                             int index, ir::Rewriter* outside) {
+Result<Subgraph> Partitioner::build(const std::vector<int>& ops, const engine::PartNpu& engine,
+                                    int index, ir::Rewriter* outside) {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
-  THIMBLE_TRY(Content made, content(ops, engine));
-  const std::vector<ValueId>& border = made.border;
-  Region region;
+  THIMBLE_TRY(SubgraphContent made, content(ops, engine));
+  const std::vector<ValueId>& boundary = made.boundary;
+  Subgraph region;
   region.engine = &engine;
   region.ops = ops;
   region.graph = std::move(made.graph);
@@ -384,15 +385,15 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const engine::PartNpu&
     THIMBLE_TRY(region.graph, engine.engine->adapt(region.graph, engine));
   }
   std::vector<ValueId> results;
-  std::vector<ValueId> arguments = outside->map(border);
-  bool turned = false;
-  if (engine.engine->turned != nullptr) {
-    if (auto other = engine.engine->turned(region.graph, engine)) {
+  std::vector<ValueId> arguments = outside->map(boundary);
+  bool is_transposed = false;
+  if (engine.engine->transposed_hw != nullptr) {
+    if (auto other = engine.engine->transposed_hw(region.graph, engine)) {
       region.graph = *std::move(other);
-      turned = true;
+      is_transposed = true;
       for (ValueId& argument : arguments) {
         const std::string name = outside->to().value(argument).name + "_turned";
-        THIMBLE_TRY(argument, exchanged(argument, name, &outside->to()));
+        THIMBLE_TRY(argument, add_transpose_hw(argument, name, &outside->to()));
       }
     }
   }
@@ -401,24 +402,24 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const engine::PartNpu&
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
     if (!read_outside(op.output, inside)) continue;
     const ir::Value& result = graph_.value(op.output);
-    const bool turns = turned && result.type.shape.size() == 4;
+    const bool turns = is_transposed && result.type.shape.size() == 4;
     const ir::Attrs attrs = {
         {"region", int64_t{index}},
         {"output", int64_t{output++}},
         {"type", static_cast<int64_t>(result.type.dtype)},
-        {"shape", turns ? partition::exchanged(result.type.shape) : result.type.shape},
+        {"shape", turns ? partition::transposed_hw_shape(result.type.shape) : result.type.shape},
         {"nhwc", int64_t{channels_last ? 1 : 0}}};
-    const ir::DimOrder order = border_order(result.type, channels_last);
+    const ir::DimOrder order = boundary_order(result.type, channels_last);
     THIMBLE_TRY(ValueId call, outside->to().add(OpKind::delegate, arguments, attrs, op.source,
                                                 {result.name + (turns ? "_turned" : ""), order,
                                                  result.type.quant}));
     if (turns) {
-      THIMBLE_TRY(call, exchanged(call, result.name, &outside->to()));
+      THIMBLE_TRY(call, add_transpose_hw(call, result.name, &outside->to()));
     }
     outside->set(op.output, call);
     results.push_back(op.output);
   }
-  region.states = states_of(border, results);
+  region.states = states_of(boundary, results);
   return region;
 }
 
@@ -427,17 +428,17 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const engine::PartNpu&
 Result<Partition> partition(const ir::Graph& graph, std::span<const engine::PartNpu> engines,
                             const Choices& choices) {
   assert(choices.keep_off.empty() || choices.keep_off.size() == graph.ops().size());
-  Cutter cutter(graph, engines, choices);
-  cutter.ask(choices.keep_off);
-  cutter.settle();
+  Partitioner cutter(graph, engines, choices);
+  cutter.select_engines(choices.keep_off);
+  cutter.remove_unprofitable();
   return cutter.cut();
 }
 
 namespace {
 
 /// Copies a subgraph into the surrounding graph and returns its outputs there.
-Result<std::vector<ValueId>> inlined(const ir::Graph& region, std::vector<ValueId> inputs,
-                                     ir::Graph* to) {
+Result<std::vector<ValueId>> inline_subgraph(const ir::Graph& region, std::vector<ValueId> inputs,
+                                             ir::Graph* to) {
   std::vector<ValueId> mapped(region.value_count(), ir::kNoValue);
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     mapped[static_cast<size_t>(region.inputs()[i])] = inputs[i];
@@ -466,7 +467,7 @@ Result<std::vector<ValueId>> inlined(const ir::Graph& region, std::vector<ValueI
 
 }  // namespace
 
-Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions) {
+Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgraph> regions) {
   ir::Rewriter rewriter(graph);
   std::map<int64_t, std::vector<ValueId>> outputs;  // key: index of the subgraph
   for (const Op& op : graph.ops()) {
@@ -477,7 +478,7 @@ Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions
     const int64_t index = op.integer("region");
     if (!outputs.contains(index)) {
       const ir::Graph& region = regions[static_cast<size_t>(index)].graph;
-      THIMBLE_TRY(outputs[index], inlined(region, rewriter.map(op.inputs), &rewriter.to()));
+      THIMBLE_TRY(outputs[index], inline_subgraph(region, rewriter.map(op.inputs), &rewriter.to()));
     }
     rewriter.set(op.output, outputs[index][static_cast<size_t>(op.integer("output"))]);
   }

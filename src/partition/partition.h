@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ir/graph.h"
 #include "engine/engine.h"
+#include "ir/graph.h"
 
 namespace thimble::partition {
 
-struct Region {
+struct Subgraph {
   const engine::PartNpu* engine = nullptr;
   ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
   std::vector<int> ops;  // of the whole graph; `graph` may say them in the engine's own arithmetic
@@ -32,7 +32,7 @@ struct Region {
 
 struct Partition {
   ir::Graph graph;  // with one `delegate` operator per result of a subgraph
-  std::vector<Region> regions;
+  std::vector<Subgraph> regions;
   std::vector<int> region_of;        // subgraph of each operator of the whole graph; -1: CPU
   std::vector<std::string> reasons;  // reason per operator; empty: on the first engine
   /// CPU operators that are not in the whole graph: name of the result, and the reason.
@@ -51,6 +51,7 @@ struct Choices {
 
 /// Returns the whole graph, with each `delegate` of `graph` replaced by the operators of its
 /// subgraph. The reference evaluator can run it.
-[[nodiscard]] Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions);
+[[nodiscard]] Result<ir::Graph> inline_subgraphs(const ir::Graph& graph,
+                                                 std::span<const Subgraph> regions);
 
 }  // namespace thimble::partition

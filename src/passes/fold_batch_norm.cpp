@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/filters.h"
-#include "passes/scale_codes.h"
+#include "ir/transposed_filters.h"
+#include "passes/scale_quantized_weights.h"
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -32,7 +32,7 @@ std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::
 /// Returns true if `op` is a mul or div by a per-channel constant and its only reader is a
 /// batch_norm. Quantization-aware training exports this pattern when it puts a fake-quantize
 /// between a convolution and its batch_norm.
-bool leads_to_batch_norm(const Graph& graph, const Uses& uses, const Op& op) {
+bool feeds_batch_norm(const Graph& graph, const Uses& uses, const Op& op) {
   if (op.kind != OpKind::div && op.kind != OpKind::mul) return false;
   const ir::Shape& shape = graph.type(op.output).shape;
   if (shape.size() < 2) return false;
@@ -52,7 +52,7 @@ std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op
                           graph.value(op.inputs[2]).constant != nullptr;
     return constant ? std::optional<size_t>(1) : std::nullopt;
   }
-  if (leads_to_batch_norm(graph, uses, op)) return 1;
+  if (feeds_batch_norm(graph, uses, op)) return 1;
   const bool linear = op.kind == OpKind::linear;
   const bool transposed = op.kind == OpKind::conv_transpose2d;
   if (!linear && !transposed && op.kind != OpKind::conv2d) return std::nullopt;
@@ -123,7 +123,7 @@ std::vector<double> old_bias(const Graph& graph, const Uses& uses, const Op& op,
     const auto data = held->data<float>();
     return std::vector<double>(data.begin(), data.end());
   }
-  return real_numbers(graph, *quantized_constant(graph, uses, id));
+  return dequantized_values(graph, *quantized_constant(graph, uses, id));
 }
 
 Result<ValueId> folded_weights(ir::Rewriter& rewriter, const Uses& uses, const Op& op,
@@ -136,7 +136,7 @@ Result<ValueId> folded_weights(ir::Rewriter& rewriter, const Uses& uses, const O
   const size_t channels = affine.scale.size();
   const bool transposed = op.kind == OpKind::conv_transpose2d;
   const auto filters = [&](const ir::Tensor& w) {
-    return transposed ? ir::swapped_filters(w, op.integer("groups")) : w;
+    return transposed ? ir::transposed_conv_filters(w, op.integer("groups")) : w;
   };
   auto weights = std::make_shared<ir::Tensor>(filters(*old_weights.constant));
   const auto w = weights->data<float>();

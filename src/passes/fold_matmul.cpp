@@ -50,7 +50,7 @@ Scaling scaling_of(const Graph& graph, const Op& op) {
 class Folder {
  public:
   explicit Folder(const Graph& graph)
-      : graph_(graph), uses_(graph), rewriter_(graph), gone_(graph.value_count(), false) {}
+      : graph_(graph), uses_(graph), rewriter_(graph), folded_(graph.value_count(), false) {}
 
   Result<Graph> run() {
     for (const Op& op : graph_.ops()) {
@@ -64,13 +64,13 @@ class Folder {
   /// Finds the scalings that are folded into this matmul.
   void plan(const Op& op) {
     double scale = op.number("scale");
-    for (const ValueId operand : op.inputs) scale *= taken_above(operand);
+    for (const ValueId operand : op.inputs) scale *= fold_scalings_before(operand);
     const Op* next = uses_.only_reader(op.output);
     while (next != nullptr) {
       const Scaling scaling = scaling_of(graph_, *next);
       if (scaling.x == ir::kNoValue) break;
       scale *= scaling.factor;
-      gone_[static_cast<size_t>(next->output)] = true;
+      folded_[static_cast<size_t>(next->output)] = true;
       next = uses_.only_reader(next->output);
     }
     scale_[op.output] = scale;
@@ -78,14 +78,14 @@ class Folder {
 
   /// Marks the scalings before an operand as removed and returns the product of their factors.
   /// Data movement between them is skipped.
-  double taken_above(ValueId id) {
+  double fold_scalings_before(ValueId id) {
     double factor = 1;
     for (;;) {
       const Op* producer = uses_.producer(id);
       if (producer == nullptr || uses_.only_reader(id) == nullptr) return factor;
       const Scaling scaling = scaling_of(graph_, *producer);
-      if (scaling.x != ir::kNoValue && !gone_[static_cast<size_t>(id)]) {
-        gone_[static_cast<size_t>(id)] = true;
+      if (scaling.x != ir::kNoValue && !folded_[static_cast<size_t>(id)]) {
+        folded_[static_cast<size_t>(id)] = true;
         factor *= scaling.factor;
         id = scaling.x;
       } else if (is_movement(producer->kind)) {
@@ -97,7 +97,7 @@ class Folder {
   }
 
   /// Returns the operand of a permute that only swaps the last two dimensions and has one reader.
-  [[nodiscard]] ValueId before_exchange(ValueId id) const {
+  [[nodiscard]] ValueId before_transpose(ValueId id) const {
     const Op* producer = uses_.producer(id);
     if (producer == nullptr || producer->kind != OpKind::permute) return ir::kNoValue;
     if (uses_.only_reader(id) == nullptr) return ir::kNoValue;
@@ -109,7 +109,7 @@ class Folder {
   }
 
   Status rewrite(const Op& op) {
-    if (gone_[static_cast<size_t>(op.output)]) {
+    if (folded_[static_cast<size_t>(op.output)]) {
       rewriter_.set(op.output, rewriter_.map(scaled_value(op)));
       return ok();
     }
@@ -117,7 +117,7 @@ class Folder {
     ir::Attrs attrs = op.attrs;
     attrs.set("scale", scale_.at(op.output));
     ValueId b = op.inputs[1];
-    if (const ValueId before = before_exchange(b); before != ir::kNoValue) {
+    if (const ValueId before = before_transpose(b); before != ir::kNoValue) {
       attrs.set("transpose_b", int64_t{1 - op.integer("transpose_b")});
       b = before;
     }
@@ -135,7 +135,7 @@ class Folder {
   const Graph& graph_;
   const Uses uses_;
   ir::Rewriter rewriter_;
-  std::vector<bool> gone_;           // by value: results of scalings folded into a matmul
+  std::vector<bool> folded_;         // by value: results of scalings folded into a matmul
   std::map<ValueId, double> scale_;  // by result of a matmul
 };
 

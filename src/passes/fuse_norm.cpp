@@ -187,7 +187,7 @@ class Matcher {
     }
     under.eps += eps;
     if (!(under.eps >= 0)) return std::nullopt;
-    auto norm = of_statistics(u, through(under.id, OpKind::reshape), under.eps);
+    auto norm = match_statistics(u, through(under.id, OpKind::reshape), under.eps);
     if (!norm || graph_.type(u).shape != graph_.type(norm->x).shape) return std::nullopt;
     if (graph_.type(place).shape != kept_shape(norm->x, norm->dims)) return std::nullopt;
     return norm;
@@ -249,7 +249,7 @@ class Matcher {
   }
 
   /// Matches u / sqrt(statistics + eps).
-  [[nodiscard]] std::optional<Norm> of_statistics(ValueId u, ValueId id, double eps) const {
+  [[nodiscard]] std::optional<Norm> match_statistics(ValueId u, ValueId id, double eps) const {
     Norm norm{u, {}, false, eps, 1};
     if (const Op* op = made_by(id, OpKind::variance)) {
       norm.dims = sorted_dims(*op);
@@ -284,11 +284,11 @@ class Matcher {
 /// The constants that are multiplied with and added to the result of a norm, up to value `last`.
 struct Affine {
   std::optional<ir::Tensor> w, b;
-  std::vector<ValueId> swallowed;
+  std::vector<ValueId> fused;
   ValueId last = ir::kNoValue;
 };
 
-Affine affine_behind(const Graph& graph, const Matcher& matcher, const Norm& norm, ValueId y) {
+Affine affine_after(const Graph& graph, const Matcher& matcher, const Norm& norm, ValueId y) {
   Affine affine;
   affine.last = y;
   const ir::Shape& shape = graph.type(y).shape;
@@ -299,7 +299,7 @@ Affine affine_behind(const Graph& graph, const Matcher& matcher, const Norm& nor
     auto found = matcher.entries(next->inputs[other], shape, norm.dims);
     if (!found) return {};
     affine.last = next->output;
-    affine.swallowed.push_back(affine.last);
+    affine.fused.push_back(affine.last);
     return found;
   };
   affine.w = norm.weight == ir::kNoValue ? take(OpKind::mul)
@@ -371,16 +371,16 @@ Status emit(ir::Rewriter& rewriter, const Op& op, const Norm& norm, const Affine
 Result<Graph> fuse_norm(const Graph& graph) {
   const Matcher matcher(graph);
   ir::Rewriter rewriter(graph);
-  std::vector<bool> swallowed(graph.value_count(), false);
+  std::vector<bool> fused(graph.value_count(), false);
   for (const Op& op : graph.ops()) {
-    if (swallowed[static_cast<size_t>(op.output)]) continue;
+    if (fused[static_cast<size_t>(op.output)]) continue;
     const auto norm = matcher.match(op);
     if (!norm) {
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }
-    const Affine affine = affine_behind(graph, matcher, *norm, op.output);
-    for (const ValueId id : affine.swallowed) swallowed[static_cast<size_t>(id)] = true;
+    const Affine affine = affine_after(graph, matcher, *norm, op.output);
+    for (const ValueId id : affine.fused) fused[static_cast<size_t>(id)] = true;
     THIMBLE_CHECK(emit(rewriter, op, *norm, affine));
   }
   return rewriter.finish();

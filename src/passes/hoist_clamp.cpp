@@ -32,7 +32,7 @@ bool joins_arithmetic(const Uses& uses, const Op& op) {
 }
 
 /// Returns the clamp that follows `op` after a concat or a chain of data movements, or null.
-const Op* clamp_behind(const Uses& uses, const Op& op) {
+const Op* clamp_after(const Uses& uses, const Op& op) {
   const Op* next = uses.only_reader(op.output);
   if (next == nullptr) return nullptr;
   if (joins_arithmetic(uses, *next)) {
@@ -59,7 +59,7 @@ Result<ir::Graph> hoist_clamp(const ir::Graph& graph) {
       continue;
     }
     THIMBLE_CHECK(rewriter.copy(op));
-    const Op* clamp = can_clamp(op.kind) ? clamp_behind(uses, op) : nullptr;
+    const Op* clamp = can_clamp(op.kind) ? clamp_after(uses, op) : nullptr;
     if (clamp == nullptr) continue;
     const ir::Value& value = graph.value(op.output);
     THIMBLE_TRY(const ir::ValueId id,

@@ -17,7 +17,7 @@ struct Pass {
   std::string_view name;
   Result<ir::Graph> (*run)(const ir::Graph& graph);
   /// Removal reason for the report: "changes nothing", or "in the weights of" another operator.
-  std::string_view gone;
+  std::string_view removal_reason;
 };
 /// Returns the passes in execution order. A pass may occur twice.
 [[nodiscard]] std::span<const Pass> float_passes();

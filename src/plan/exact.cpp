@@ -213,7 +213,7 @@ void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcom
 
 /// Returns buffers that fit below `peak` regardless of the other offsets, in order of removal. They
 /// are placed last, in reverse order.
-std::vector<int> easy_buffers(const Problem& problem, int64_t peak) {
+std::vector<int> always_placeable(const Problem& problem, int64_t peak) {
   std::vector<int> easy;
   std::vector<bool> gone(problem.buffers.size(), false);
   for (bool found = true; found;) {
@@ -261,7 +261,7 @@ std::vector<std::vector<int>> parts(const Problem& problem, const std::vector<in
 /// Returns true if the buffers that are live in some range of steps need `peak` bytes by
 /// themselves. This is a lower bound for the whole problem. Starts with small ranges around the
 /// steps with the most live bytes.
-bool proves(const Problem& problem, int64_t peak, int64_t bound, int64_t steps) {
+bool proves_bound(const Problem& problem, int64_t peak, int64_t bound, int64_t steps) {
   std::vector<std::pair<int64_t, int>> fullest;
   for (const Buffer& start : problem.buffers) {
     int64_t sum = 0;
@@ -296,7 +296,7 @@ bool proves(const Problem& problem, int64_t peak, int64_t bound, int64_t steps) 
 
 void improve(const Problem& problem, int64_t steps, Placement* placement) {
   const int64_t bound = placement->lower_bound_bytes;
-  const std::vector<int> easy = easy_buffers(problem, bound);
+  const std::vector<int> easy = always_placeable(problem, bound);
   std::vector<int64_t> offsets(problem.buffers.size(), -1);
   int64_t proven = bound, peak = bound;
   for (const std::vector<int>& members : parts(problem, easy)) {
@@ -305,7 +305,7 @@ void improve(const Problem& problem, int64_t steps, Placement* placement) {
     Outcome outcome = {false, placement->peak_bytes, {}};
     solve(part, peak, steps / 4 * 3, &outcome);
     const bool open = !outcome.complete && outcome.peak > peak;
-    if (open) outcome.complete = proves(part, outcome.peak, bound, steps / 64);
+    if (open) outcome.complete = proves_bound(part, outcome.peak, bound, steps / 64);
     for (size_t k = 0; k < members.size(); ++k) {
       const auto member = static_cast<size_t>(members[k]);
       offsets[member] = outcome.offsets.empty() ? placement->offsets[member] : outcome.offsets[k];

@@ -23,7 +23,8 @@ std::map<std::pair<int, int>, int64_t> leads_of(const Problem& problem) {
   return leads;
 }
 
-void meet(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a, int b) {
+void add_neighbour(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a,
+                   int b) {
   const auto apart = [&](int high, int low) {
     const auto found = leads.find({high, low});
     return found != leads.end() ? found->second : at(problem.buffers, low).bytes;
@@ -54,7 +55,8 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
     for (int k = 0; k < count; ++k) {
       const Buffer& a = at(problem.buffers, i);
       const Buffer& b = at(problem.buffers, k);
-      if (i != k && a.bytes > 0 && b.bytes > 0 && live_together(a, b)) meet(problem, leads, i, k);
+      if (i != k && a.bytes > 0 && b.bytes > 0 && live_together(a, b))
+        add_neighbour(problem, leads, i, k);
     }
   }
   return problem;

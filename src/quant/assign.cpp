@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ir/filters.h"
+#include "ir/transposed_filters.h"
 #include "quant/masked.h"
 #include "quant/norm.h"
 
@@ -27,10 +27,10 @@ constexpr double kSoftmaxScaleMin = 0x1p-20;
 constexpr double kCancellation = 0x1p-26;
 
 /// Returns the largest sum of |w| over the output channels.
-double weighted_reach(const Graph& graph, const Op& op) {
+double max_abs_weight_sum(const Graph& graph, const Op& op) {
   ir::Tensor filters = *graph.value(op.inputs[1]).constant;
   if (op.kind == OpKind::conv_transpose2d) {
-    filters = ir::swapped_filters(filters, op.integer("groups"));
+    filters = ir::transposed_conv_filters(filters, op.integer("groups"));
   }
   const std::span<const float> w = std::as_const(filters).data<float>();
   const size_t channels = static_cast<size_t>(filters.shape[0]);
@@ -54,7 +54,7 @@ double finest_scale(const Graph& graph, const Op& op, const std::vector<Params>&
     case OpKind::conv2d:
     case OpKind::conv_transpose2d:
     case OpKind::linear:
-      largest = kCodes * scale(0) * weighted_reach(graph, op);
+      largest = kCodes * scale(0) * max_abs_weight_sum(graph, op);
       break;
     case OpKind::add:
     case OpKind::sub:
@@ -238,7 +238,7 @@ std::vector<ValueId> Classes::observed(bool all) const {
   std::vector<ValueId> result;
   for (size_t i = 0; i < source_.size(); ++i) {
     const ValueId id = static_cast<ValueId>(i);
-    const bool other_widths = all && plan_.has_codes[i] && is_float(id);
+    const bool other_widths = all && plan_.is_quantized[i] && is_float(id);
     const bool own = source_[i] && !fixed_[find(id)];
     if (own || other_widths || (symmetric_[i] && is_float(id))) result.push_back(id);
   }
@@ -291,7 +291,7 @@ void Classes::include_first_states(Observer observer) {
 
 /// An operand inside the result's range with no other reader joins the result's class at no loss.
 /// Other operands join if the ranges are close. The remaining operands are converted by a table.
-void Classes::join_choice(const Op& op, ValueId result, Observer observer) {
+void Classes::join_selection(const Op& op, ValueId result, Observer observer) {
   constexpr double kClose = 1.25;
   for (const ValueId id : op.inputs) {
     const ir::Value& value = graph_.value(id);
@@ -320,7 +320,7 @@ void Classes::join_all(Observer observer) {
     const Op& op = graph_.ops()[i];
     if (plan_.ops[i].role != Role::kLower || !is_float(plan_.ops[i].result)) continue;
     if (joins_params(op.kind)) join(op, plan_.ops[i].result, observer);
-    if (chooses(op.kind)) join_choice(op, plan_.ops[i].result, observer);
+    if (selects_elements(op.kind)) join_selection(op, plan_.ops[i].result, observer);
   }
 }
 

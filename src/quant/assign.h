@@ -50,7 +50,7 @@ class Classes {
   }
   void join_all(Observer observer);
   void join(const ir::Op& op, ir::ValueId result, Observer observer);
-  void join_choice(const ir::Op& op, ir::ValueId result, Observer observer);
+  void join_selection(const ir::Op& op, ir::ValueId result, Observer observer);
   [[nodiscard]] Range range_of(size_t root, Observer observer) const;
   void include_constant(ir::ValueId id, const ir::Tensor& constant, bool before_softmax);
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;

@@ -179,10 +179,10 @@ class Observation {
         wanted_(graph.value_count(), false),
         histograms_(graph.value_count()),
         channel_dim_(graph.value_count(), -1),
-        may_hide_(values_before_softmax(graph)) {
+        may_be_masked_(values_before_softmax(graph)) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
     for (const ir::Op& op : graph.ops()) {
-      if (!has_trait(op.kind, trait::kWeights)) continue;
+      if (!has_trait(op.kind, trait::kConstantWeights)) continue;
       const int last = static_cast<int>(graph.type(op.inputs[0]).shape.size()) - 1;
       channel_dim_[static_cast<size_t>(op.inputs[0])] = op.kind == ir::OpKind::linear ? last : 1;
     }
@@ -208,19 +208,19 @@ class Observation {
     if (channel_dim_[index] >= 0 && !means.empty()) {
       means[index] = means_along(value, static_cast<size_t>(channel_dim_[index]));
     }
-    if (!wanted_[index] || histograms_[index].add(shown(index, value), detail_)) return;
+    if (!wanted_[index] || histograms_[index].add(unmasked(index, value), detail_)) return;
     if (sample < not_finite_.sample) not_finite_ = {sample, id};
   }
 
   /// Returns the elements that determine the range: all except masked elements.
-  std::span<const float> shown(size_t index, const Tensor& value) {
+  std::span<const float> unmasked(size_t index, const Tensor& value) {
     const auto all = value.data<float>();
-    const auto hides = [](float x) { return static_cast<double>(x) <= kMaskedMax; };
-    if (!may_hide_[index] || std::none_of(all.begin(), all.end(), hides)) return all;
+    const auto is_masked = [](float x) { return static_cast<double>(x) <= kMaskedMax; };
+    if (!may_be_masked_[index] || std::none_of(all.begin(), all.end(), is_masked)) return all;
     histograms_[index].mark_masked();
-    shown_.clear();
-    std::remove_copy_if(all.begin(), all.end(), std::back_inserter(shown_), hides);
-    return shown_;
+    unmasked_.clear();
+    std::remove_copy_if(all.begin(), all.end(), std::back_inserter(unmasked_), is_masked);
+    return unmasked_;
   }
 
   const Graph& graph_;
@@ -228,9 +228,9 @@ class Observation {
   const Histogram::Detail detail_;
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
-  std::vector<int> channel_dim_;  // by value; -1 if channel means are not needed
-  std::vector<bool> may_hide_;    // by value: values_before_softmax()
-  std::vector<float> shown_;
+  std::vector<int> channel_dim_;     // by value; -1 if channel means are not needed
+  std::vector<bool> may_be_masked_;  // by value: values_before_softmax()
+  std::vector<float> unmasked_;
   NotFinite not_finite_;
 };
 
@@ -328,7 +328,7 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   for (const ValueId id : observed) {
     // A graph input has the range of its format or sensor, so its range is not extrapolated.
     if (graph.is_input(id)) continue;
-    result.histograms[static_cast<size_t>(id)].look_out(static_cast<uint64_t>(samples.count()));
+    result.histograms[static_cast<size_t>(id)].extrapolate(static_cast<uint64_t>(samples.count()));
   }
   for (const ir::Op& op : graph.ops()) {
     if (op.kind != ir::OpKind::clamp) continue;

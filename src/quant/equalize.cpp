@@ -36,9 +36,9 @@ bool reduces(const Op& op, size_t dim) {
 
 /// Computes the channel layout of the result of an operator that propagates channel factors. The
 /// layout has no channels for other operators. `x` is the layout of the first operand.
-class Passing {
+class FactorPropagation {
  public:
-  Passing(const Graph& graph, const Op& op, const ChannelLayout& x)
+  FactorPropagation(const Graph& graph, const Op& op, const ChannelLayout& x)
       : op_(op), from_(graph.type(op.inputs[0]).shape), to_(graph.type(op.output).shape), x_(x) {}
 
   [[nodiscard]] ChannelLayout layout() const {
@@ -56,11 +56,11 @@ class Passing {
         return passes_if(op_.number("value") == 0 && op_.integers("before")[x_.dim] == 0 &&
                          op_.integers("after")[x_.dim] == 0);
       case OpKind::mean:
-        return behind_mean();
+        return after_mean();
       case OpKind::permute:
-        return behind_permute();
+        return after_permute();
       case OpKind::reshape:
-        return behind_reshape();
+        return after_reshape();
       default:
         return {};
     }
@@ -72,14 +72,14 @@ class Passing {
     return condition ? x_ : ChannelLayout{};
   }
 
-  [[nodiscard]] ChannelLayout behind_mean() const {
+  [[nodiscard]] ChannelLayout after_mean() const {
     if (reduces(op_, x_.dim)) return {};
     ChannelLayout y = x_;
     for (size_t d = 0; d < x_.dim && op_.integer("keepdim") == 0; ++d) y.dim -= reduces(op_, d);
     return y;
   }
 
-  [[nodiscard]] ChannelLayout behind_permute() const {
+  [[nodiscard]] ChannelLayout after_permute() const {
     const auto dims = op_.integers("dims");
     ChannelLayout y = x_;
     y.dim =
@@ -89,7 +89,7 @@ class Passing {
 
   /// Dimensions before the channel dimension must not change. Dimensions after it may be merged
   /// into it (flatten) or with each other.
-  [[nodiscard]] ChannelLayout behind_reshape() const {
+  [[nodiscard]] ChannelLayout after_reshape() const {
     if (to_.size() <= x_.dim || !std::equal(from_.begin(), from_.begin() + index(), to_.begin())) {
       return {};
     }
@@ -115,9 +115,9 @@ bool same(const ChannelLayout& a, const ChannelLayout& b) {
   return a.dim == b.dim && a.inner == b.inner && a.channels == b.channels;
 }
 
-class RegionFinder {
+class ChannelGroupFinder {
  public:
-  explicit RegionFinder(const Graph& graph)
+  explicit ChannelGroupFinder(const Graph& graph)
       : graph_(graph),
         uses_(graph),
         layouts_(graph.value_count()),
@@ -126,7 +126,7 @@ class RegionFinder {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
   }
 
-  EqualRegions run() {
+  ChannelGroups run() {
     for (const Op& op : graph_.ops()) visit(op);
     for (const ValueId id : graph_.results()) open_[ir::index_of(id)] = true;
     return collect();
@@ -139,7 +139,9 @@ class RegionFinder {
     return r;
   }
   void unite(ValueId a, ValueId b) { parent_[root(b)] = root(a); }
-  [[nodiscard]] bool has_channels(ValueId id) const { return layouts_[ir::index_of(id)].channels > 0; }
+  [[nodiscard]] bool has_channels(ValueId id) const {
+    return layouts_[ir::index_of(id)].channels > 0;
+  }
 
   void visit(const Op& op) {
     ChannelLayout& y = layouts_[ir::index_of(op.output)];
@@ -169,7 +171,7 @@ class RegionFinder {
         pass(op, 0, x, y, taken);
       }
     } else if (x.channels > 0) {
-      const ChannelLayout behind = Passing(graph_, op, x).layout();
+      const ChannelLayout behind = FactorPropagation(graph_, op, x).layout();
       if (behind.channels > 0) pass(op, 0, behind, y, taken);
     }
     for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -203,29 +205,29 @@ class RegionFinder {
     return x.dim == 1 && x.inner == 1;
   }
 
-  EqualRegions collect() {
+  ChannelGroups collect() {
     std::vector<bool> open(parent_.size(), false);  // by root
     for (size_t i = 0; i < parent_.size(); ++i) {
       const size_t r = root(static_cast<ValueId>(i));
       open[r] = open[r] || open_[i] || layouts_[i].channels == 0;
     }
-    EqualRegions result;
-    result.region_of.resize(parent_.size(), -1);
+    ChannelGroups result;
+    result.group_of.resize(parent_.size(), -1);
     std::map<size_t, size_t> places;
     for (size_t i = 0; i < parent_.size(); ++i) {
       const size_t r = root(static_cast<ValueId>(i));
       if (open[r] || layouts_[i].channels < 2) continue;
-      const auto [place, added] = places.emplace(r, result.regions.size());
-      if (added) result.regions.push_back({{}, layouts_[i].channels, false});
-      EqualRegion& region = result.regions[place->second];
-      region.values.push_back(static_cast<ValueId>(i));
-      result.region_of[i] = static_cast<int>(place->second);
+      const auto [place, added] = places.emplace(r, result.channel_groups.size());
+      if (added) result.channel_groups.push_back({{}, layouts_[i].channels, false});
+      ChannelGroup& channel_group = result.channel_groups[place->second];
+      channel_group.values.push_back(static_cast<ValueId>(i));
+      result.group_of[i] = static_cast<int>(place->second);
     }
     for (const Op& op : graph_.ops()) {
-      const int region = is_weighted(op) ? result.region_of[ir::index_of(op.inputs[0])] : -1;
-      if (region < 0) continue;
+      const int channel_group = is_weighted(op) ? result.group_of[ir::index_of(op.inputs[0])] : -1;
+      if (channel_group < 0) continue;
       const bool depthwise = graph_.type(op.inputs[1]).shape[1] == 1 && op.kind == OpKind::conv2d;
-      result.regions[static_cast<size_t>(region)].dense |= !depthwise;
+      result.channel_groups[static_cast<size_t>(channel_group)].dense |= !depthwise;
     }
     result.layouts = std::move(layouts_);
     return result;
@@ -253,10 +255,13 @@ size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, s
 
 /// Returns for each channel its largest weight in any reader, relative to the largest weight of the
 /// same row.
-std::vector<double> weight_shares(const Graph& graph, const EqualRegions& regions, size_t region) {
-  std::vector<double> shares(static_cast<size_t>(regions.regions[region].channels), 0);
+std::vector<double> weight_shares(const Graph& graph, const ChannelGroups& channel_groups,
+                                  size_t channel_group) {
+  std::vector<double> shares(
+      static_cast<size_t>(channel_groups.channel_groups[channel_group].channels), 0);
   for (const Op& op : graph.ops()) {
-    if (!is_weighted(op) || regions.region_of[ir::index_of(op.inputs[0])] != static_cast<int>(region)) {
+    if (!is_weighted(op) ||
+        channel_groups.group_of[ir::index_of(op.inputs[0])] != static_cast<int>(channel_group)) {
       continue;
     }
     const Tensor& weights = *graph.value(op.inputs[1]).constant;
@@ -268,8 +273,8 @@ std::vector<double> weight_shares(const Graph& graph, const EqualRegions& region
         largest = std::max(largest, std::abs(static_cast<double>(w[row + i])));
       }
       for (size_t i = 0; i < terms && largest > 0; ++i) {
-        double& share =
-            shares[input_channel(graph, op, regions.layouts[ir::index_of(op.inputs[0])], row + i)];
+        double& share = shares[input_channel(
+            graph, op, channel_groups.layouts[ir::index_of(op.inputs[0])], row + i)];
         share = std::max(share, std::abs(static_cast<double>(w[row + i])) / largest);
       }
     }
@@ -277,16 +282,16 @@ std::vector<double> weight_shares(const Graph& graph, const EqualRegions& region
   return shares;
 }
 
-double factor(const EqualFactors& factors, const EqualRegions& regions, ValueId id,
+double factor(const ChannelFactors& factors, const ChannelGroups& channel_groups, ValueId id,
               size_t channel) {
-  const int region = regions.region_of[ir::index_of(id)];
-  if (region < 0 || factors[static_cast<size_t>(region)].empty()) return 1;
-  return factors[static_cast<size_t>(region)][channel];
+  const int channel_group = channel_groups.group_of[ir::index_of(id)];
+  if (channel_group < 0 || factors[static_cast<size_t>(channel_group)].empty()) return 1;
+  return factors[static_cast<size_t>(channel_group)][channel];
 }
 
 /// Adds `op` with its weights adapted to the scaled operand and result.
-Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const EqualFactors& factors,
-                  const Op& op) {
+Status add_scaled(ir::Rewriter& rewriter, const ChannelGroups& channel_groups,
+                  const ChannelFactors& factors, const Op& op) {
   const Graph& graph = rewriter.from();
   const auto scaled = [&](ValueId id, auto scale_of) {
     Tensor tensor = *graph.value(id).constant;
@@ -299,16 +304,18 @@ Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const Equ
   };
   const size_t outputs = static_cast<size_t>(graph.type(op.inputs[1]).shape[0]);
   const size_t terms = static_cast<size_t>(graph.type(op.inputs[1]).elements()) / outputs;
-  const ChannelLayout& x = regions.layouts[ir::index_of(op.inputs[0])];
-  const bool scaled_operand = regions.region_of[ir::index_of(op.inputs[0])] >= 0;
+  const ChannelLayout& x = channel_groups.layouts[ir::index_of(op.inputs[0])];
+  const bool scaled_operand = channel_groups.group_of[ir::index_of(op.inputs[0])] >= 0;
   const ValueId w = scaled(op.inputs[1], [&](size_t i) {
-    const double in =
-        scaled_operand ? factor(factors, regions, op.inputs[0], input_channel(graph, op, x, i)) : 1;
-    return in / factor(factors, regions, op.output, i / terms);
+    const double in = scaled_operand ? factor(factors, channel_groups, op.inputs[0],
+                                              input_channel(graph, op, x, i))
+                                     : 1;
+    return in / factor(factors, channel_groups, op.output, i / terms);
   });
   ValueId b = ir::kNoValue;
   if (op.inputs[2] != ir::kNoValue) {
-    b = scaled(op.inputs[2], [&](size_t i) { return 1 / factor(factors, regions, op.output, i); });
+    b = scaled(op.inputs[2],
+               [&](size_t i) { return 1 / factor(factors, channel_groups, op.output, i); });
   }
   const ir::Value& old = graph.value(op.output);
   THIMBLE_TRY(const ValueId id,
@@ -318,28 +325,28 @@ Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const Equ
   return ok();
 }
 
-bool is_touched(const EqualRegions& regions, const EqualFactors& factors, ValueId id) {
-  const int region = regions.region_of[ir::index_of(id)];
-  return region >= 0 && !factors[static_cast<size_t>(region)].empty();
+bool is_touched(const ChannelGroups& channel_groups, const ChannelFactors& factors, ValueId id) {
+  const int channel_group = channel_groups.group_of[ir::index_of(id)];
+  return channel_group >= 0 && !factors[static_cast<size_t>(channel_group)].empty();
 }
 
 }  // namespace
 
-EqualRegions find_regions(const Graph& graph) {
-  return RegionFinder(graph).run();
+ChannelGroups find_channel_groups(const Graph& graph) {
+  return ChannelGroupFinder(graph).run();
 }
 
-EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
-                              const std::vector<std::vector<double>>& extents) {
-  constexpr double kMost = 0x1p10;  // bounds the factors of channels that are almost always 0
-  EqualFactors factors(regions.regions.size());
+ChannelFactors matching_factors(const Graph& graph, const ChannelGroups& channel_groups,
+                                const std::vector<std::vector<double>>& extents) {
+  constexpr double kFactorMax = 0x1p10;  // bounds the factors of channels that are almost always 0
+  ChannelFactors factors(channel_groups.channel_groups.size());
   for (size_t r = 0; r < factors.size(); ++r) {
     const std::vector<double>& reach = extents[r];
     const double widest = *std::ranges::max_element(reach);
     if (!(widest > 0)) continue;
-    const bool dense = regions.regions[r].dense;
+    const bool dense = channel_groups.channel_groups[r].dense;
     const std::vector<double> shares =
-        dense ? weight_shares(graph, regions, r) : std::vector<double>(reach.size(), 1);
+        dense ? weight_shares(graph, channel_groups, r) : std::vector<double>(reach.size(), 1);
     std::vector<double>& chosen = factors[r];
     for (size_t c = 0; c < reach.size(); ++c) {
       double f = 1;
@@ -347,7 +354,7 @@ EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
         f = reach[c] / widest;
         if (dense) f = std::sqrt(f / shares[c]);
       }
-      chosen.push_back(std::clamp(f, 1 / kMost, kMost));
+      chosen.push_back(std::clamp(f, 1 / kFactorMax, kFactorMax));
     }
     double furthest = 0;  // used to keep the range of the value unchanged
     for (size_t c = 0; c < reach.size(); ++c) furthest = std::max(furthest, reach[c] / chosen[c]);
@@ -356,13 +363,13 @@ EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
   return factors;
 }
 
-Result<Graph> scale_channels(const Graph& graph, const EqualRegions& regions,
-                             const EqualFactors& factors) {
+Result<Graph> scale_channels(const Graph& graph, const ChannelGroups& channel_groups,
+                             const ChannelFactors& factors) {
   ir::Rewriter rewriter(graph);
   for (const Op& op : graph.ops()) {
-    const bool touched = is_weighted(op) && (is_touched(regions, factors, op.inputs[0]) ||
-                                             is_touched(regions, factors, op.output));
-    THIMBLE_CHECK(touched ? add_scaled(rewriter, regions, factors, op) : rewriter.copy(op));
+    const bool touched = is_weighted(op) && (is_touched(channel_groups, factors, op.inputs[0]) ||
+                                             is_touched(channel_groups, factors, op.output));
+    THIMBLE_CHECK(touched ? add_scaled(rewriter, channel_groups, factors, op) : rewriter.copy(op));
   }
   return rewriter.finish();
 }

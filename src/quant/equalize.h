@@ -19,7 +19,7 @@
 
 namespace thimble::quant {
 
-struct EqualRegion {
+struct ChannelGroup {
   std::vector<ir::ValueId> values;  // in graph order
   int64_t channels = 0;
   bool dense = false;  // a reader sums over several channels, whose weights share a scale
@@ -32,26 +32,28 @@ struct ChannelLayout {
   int64_t channels = 0;  // 0 if the value is in no region
 };
 
-struct EqualRegions {
-  std::vector<EqualRegion> regions;
-  std::vector<int> region_of;          // by value; -1 if it is in no region
+struct ChannelGroups {
+  std::vector<ChannelGroup> channel_groups;
+  std::vector<int> group_of;           // by value; -1 if it is in no region
   std::vector<ChannelLayout> layouts;  // by value
 };
 
-[[nodiscard]] EqualRegions find_regions(const ir::Graph& graph);
+[[nodiscard]] ChannelGroups find_channel_groups(const ir::Graph& graph);
 
 /// Positive factors by region and channel; values are divided by them. An empty list leaves the
 /// region unchanged.
-using EqualFactors = std::vector<std::vector<double>>;
+using ChannelFactors = std::vector<std::vector<double>>;
 
 /// Returns the factors that equalize channels of magnitudes `extents` (by region and channel). If
 /// every reader is depthwise, all channels get equal magnitudes. If a reader is dense, the factor
 /// is the geometric mean between equal activations and equal weights.
-[[nodiscard]] EqualFactors matching_factors(const ir::Graph& graph, const EqualRegions& regions,
-                                            const std::vector<std::vector<double>>& extents);
+[[nodiscard]] ChannelFactors matching_factors(const ir::Graph& graph,
+                                              const ChannelGroups& channel_groups,
+                                              const std::vector<std::vector<double>>& extents);
 
 /// Returns the same function with rescaled weights. Names, types and sources do not change.
-[[nodiscard]] Result<ir::Graph> scale_channels(const ir::Graph& graph, const EqualRegions& regions,
-                                               const EqualFactors& factors);
+[[nodiscard]] Result<ir::Graph> scale_channels(const ir::Graph& graph,
+                                               const ChannelGroups& channel_groups,
+                                               const ChannelFactors& factors);
 
 }  // namespace thimble::quant

@@ -39,7 +39,7 @@ Result<Graph> expose_hidden_ranges(const Graph& graph) {
   return rewriter.finish();
 }
 
-size_t other_face(const Graph& graph, const Op& lstm) {
+size_t other_lstm_result(const Graph& graph, const Op& lstm) {
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     if (are_faces(graph.ops()[i], lstm)) return i;
   }

@@ -11,6 +11,6 @@ namespace thimble::quant {
 
 /// Returns the index of the operator that produces the other result of this lstm. Requires a graph
 /// returned by expose_hidden_ranges.
-[[nodiscard]] size_t other_face(const ir::Graph& graph, const ir::Op& lstm);
+[[nodiscard]] size_t other_lstm_result(const ir::Graph& graph, const ir::Op& lstm);
 
 }  // namespace thimble::quant

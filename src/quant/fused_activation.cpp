@@ -10,7 +10,7 @@ using ir::OpKind;
 
 /// Range in which the function is not flat. sigmoid(6) differs from 1 by 0.63 of a step of 1/256;
 /// tanh(3) by 0.63 of a step of 1/128.
-std::optional<Range> steep_range(OpKind kind) {
+std::optional<Range> sensitive_range(OpKind kind) {
   if (kind == OpKind::sigmoid) return Range{-6, 6};
   if (kind == OpKind::tanh) return Range{-3, 3};
   return std::nullopt;
@@ -45,7 +45,7 @@ void pin_before_activations(PinnedGraph& pinned) {
   const passes::Uses uses(pinned.graph);
   pinned.pins.params.resize(pinned.graph.value_count());
   for (const Op& op : pinned.graph.ops()) {
-    const auto range = steep_range(op.kind);
+    const auto range = sensitive_range(op.kind);
     if (!range) continue;
     const auto id = unpinned_operand(op, uses, pinned.pins);
     if (!id) continue;

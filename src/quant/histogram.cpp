@@ -117,9 +117,10 @@ void Histogram::merge(const Histogram& other) {
   }
 }
 
-void Histogram::look_out(uint64_t samples) {
+void Histogram::extrapolate(uint64_t samples) {
   const double count = static_cast<double>(samples);
-  const Reach reach = outlook(below_, above_, samples, static_cast<double>(elements_) / count);
+  const RangeExtent reach =
+      extrapolate_range(below_, above_, samples, static_cast<double>(elements_) / count);
   likely_min_ = -reach.below;
   likely_max_ = reach.above;
   below_ = above_ = {};

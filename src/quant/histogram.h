@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "quant/outlook.h"
+#include "quant/extrapolate_range.h"
 #include "quant/quantize.h"
 
 namespace thimble::quant {
@@ -31,8 +31,8 @@ class Histogram {
   [[nodiscard]] bool add(std::span<const float> values, Detail detail = Detail::kBins);
   void merge(const Histogram& other);
   /// Extrapolates the range. Called once, after all samples; each sample must be one add() call.
-  void look_out(uint64_t samples);
-  /// Clamps the extrapolated range to these bounds. Called after look_out().
+  void extrapolate(uint64_t samples);
+  /// Clamps the extrapolated range to these bounds. Called after extrapolate().
   void limit(double low, double high) {
     likely_min_ = std::max(likely_min_, low);
     likely_max_ = std::min(likely_max_, high);
@@ -49,7 +49,7 @@ class Histogram {
 
   [[nodiscard]] double min() const { return min_; }  // at most 0
   [[nodiscard]] double max() const { return max_; }
-  /// Range extrapolated by look_out(); includes min() and max().
+  /// Range extrapolated by extrapolate(); includes min() and max().
   [[nodiscard]] double likely_min() const { return std::min(likely_min_, min_); }
   [[nodiscard]] double likely_max() const { return std::max(likely_max_, max_); }
   [[nodiscard]] double required_min() const { return required_min_; }
@@ -68,7 +68,7 @@ class Histogram {
 
   double min_ = 0, max_ = 0, required_min_ = 0, required_max_ = 0;
   double likely_min_ = 0, likely_max_ = 0;
-  Extremes below_, above_;  // used until look_out()
+  Extremes below_, above_;  // used until extrapolate()
   std::optional<Observer> chosen_;
   uint64_t elements_ = 0;
   bool masked_ = false;

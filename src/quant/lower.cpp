@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
-#include "ir/filters.h"
+#include "ir/transposed_filters.h"
+#include "numerics/int16.h"
 #include "numerics/multiplier.h"
-#include "numerics/wide.h"
 #include "quant/lowering.h"
 #include "quant/rules/rules.h"
 #include "quant/table.h"
@@ -39,7 +39,7 @@ ir::TensorPtr tensor_codes(const ir::Tensor& real, const Params& params) {
   return std::make_shared<ir::Tensor>(std::move(codes));
 }
 /// Returns the parameters with the full range of quantized values.
-Params unlimited(Params params) {
+Params with_full_range(Params params) {
   params.min = params.wide ? INT16_MIN : INT8_MIN;
   params.max = params.wide ? INT16_MAX : INT8_MAX;
   return params;
@@ -86,7 +86,7 @@ Status Lowering::lower_inputs() {
     if (!is_float(id) || (consumers[index(id)].empty() && !is_output(from_, id))) continue;
     const ir::Value& value = from_.value(id);
     const Params& params = params_of(id);
-    const Params all = unlimited(params);
+    const Params all = with_full_range(params);
     ir::Attrs attrs{{"scale", params.scale}, {"zero_point", int64_t{params.zero_point}}};
     if (params.wide) {
       attrs.set("type", int64_t{2});
@@ -144,10 +144,10 @@ Status Lowering::lower_outputs() {
   const auto producers = from_.producers();
   for (const ValueId id : from_.outputs()) {
     if (!done.contains(id)) {
-      const bool as_it_is = io_ == Io::kInt8 || !is_float(id);
-      THIMBLE_TRY(done[id],
-                  !as_it_is ? dequantized(id, producers[index(id)])
-                            : codes(id, is_float(id) ? decisions_.read(id, false) : params_of(id)));
+      const bool keeps_type = io_ == Io::kInt8 || !is_float(id);
+      THIMBLE_TRY(done[id], !keeps_type ? dequantized(id, producers[index(id)])
+                                        : codes(id, is_float(id) ? decisions_.read(id, false)
+                                                                 : params_of(id)));
     }
     to_.add_output(done[id]);
   }
@@ -175,7 +175,7 @@ Result<ValueId> Lowering::codes(ValueId id, const Params& wanted) {
   if (own.wide || wanted.wide) {
     THIMBLE_TRY(result, add_rescale(result, own, wanted, {}, hint(wanted.wide ? "int16" : "int8")));
   }
-  const Params all = own.wide ? unlimited(wanted) : own;
+  const Params all = own.wide ? with_full_range(wanted) : own;
   if (!wanted.wide && !all.fits(wanted)) {
     THIMBLE_TRY(result,
                 add_table(
@@ -197,8 +197,8 @@ Result<ValueId> Lowering::add_table(ValueId x, const Params& from, const Params&
   ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
   const bool single = !plan_.pins.empty();  // PyTorch computes in float32
   for (int32_t code = -128; code < 128; ++code) {
-    const double real = single ? static_cast<double>(from.real_single(code)) : from.real(code);
-    const int32_t result = single ? to.code_single(static_cast<float>(f(real))) : to.code(f(real));
+    const double real = single ? static_cast<double>(from.real_f32(code)) : from.real(code);
+    const int32_t result = single ? to.code_f32(static_cast<float>(f(real))) : to.code(f(real));
     table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(result);
   }
   const ValueId id =
@@ -257,9 +257,9 @@ Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
   const ElementFunction function(from_, plan_.pins, plan.table_source, plan.result);
   const Params& from = decisions_.read(plan.table_source, true);
   const Params& to = params_of(plan.result);
-  ir::Tensor table = ir::zeros(ir::DType::kI16, {numerics::kWideTableSize});
-  for (int k = 0; k < numerics::kWideTableSize; ++k) {
-    const double x = from.scale * 128 * (k - numerics::kWideTableSize / 2);
+  ir::Tensor table = ir::zeros(ir::DType::kI16, {numerics::kLut16Size});
+  for (int k = 0; k < numerics::kLut16Size; ++k) {
+    const double x = from.scale * 128 * (k - numerics::kLut16Size / 2);
     table.data<int16_t>()[static_cast<size_t>(k)] = static_cast<int16_t>(to.code(function(x)));
   }
   THIMBLE_TRY(const ValueId x, codes(plan.table_source, from));
@@ -269,11 +269,13 @@ Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
 }
 
 /// Weights have the shape [I, O/groups, kh, kw] and one scale, or one scale per output channel.
-Result<IntegerWeights> given_transposed(const WeightRequest& request, const ConstantCodes& weights,
-                                        const ConstantCodes* bias, int64_t groups) {
+Result<IntegerWeights> given_transposed(const WeightRequest& request,
+                                        const QuantizedConstant& weights,
+                                        const QuantizedConstant* bias, int64_t groups) {
   const ir::Shape& shape = weights.codes->shape;
-  ConstantCodes filters = weights;
-  filters.codes = std::make_shared<const ir::Tensor>(ir::swapped_filters(*weights.codes, groups));
+  QuantizedConstant filters = weights;
+  filters.codes =
+      std::make_shared<const ir::Tensor>(ir::transposed_conv_filters(*weights.codes, groups));
   const bool per_output = (weights.axis == 1 && groups == 1) ||
                           (weights.axis == 0 && shape[0] == groups && shape[1] == 1);
   if (per_output) {
@@ -284,8 +286,8 @@ Result<IntegerWeights> given_transposed(const WeightRequest& request, const Cons
         "channel with {} groups",
         weights.axis, groups);
   }
-  THIMBLE_TRY(IntegerWeights result, given_weights(request, filters, bias));
-  result.w = ir::swapped_filters(result.w, groups);
+  THIMBLE_TRY(IntegerWeights result, requantize_given_weights(request, filters, bias));
+  result.w = ir::transposed_conv_filters(result.w, groups);
   return result;
 }
 
@@ -302,17 +304,18 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   const auto pinned = plan.pins.constants.find(op.inputs[1]);
   if (pinned != plan.pins.constants.end()) {
     const auto found = plan.pins.constants.find(op.inputs[2]);
-    const ConstantCodes* bias = found == plan.pins.constants.end() ? nullptr : &found->second;
-    if (op.kind != OpKind::conv_transpose2d) return given_weights(request, pinned->second, bias);
+    const QuantizedConstant* bias = found == plan.pins.constants.end() ? nullptr : &found->second;
+    if (op.kind != OpKind::conv_transpose2d)
+      return requantize_given_weights(request, pinned->second, bias);
     return given_transposed(request, pinned->second, bias, op.integer("groups"));
   }
   if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
-  const ir::Tensor filters = ir::swapped_filters(*request.w, op.integer("groups"));
+  const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.integer("groups"));
   const auto stride = op.integers("stride");
   request.w = &filters;
   request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
   THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));
-  weights.w = ir::swapped_filters(weights.w, op.integer("groups"));
+  weights.w = ir::transposed_conv_filters(weights.w, op.integer("groups"));
   return weights;
 }
 

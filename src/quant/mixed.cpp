@@ -12,7 +12,7 @@ namespace {
 using ir::Op;
 
 /// Number of samples used to rank single operators.
-constexpr int64_t kWorthSamples = 16;
+constexpr int64_t kRankingSamples = 16;
 
 double worst_decibels(const OutputPairs& pairs) {
   double worst = decibels(1, 0);
@@ -80,13 +80,13 @@ class Search {
     THIMBLE_TRY(const Variant trial, r_.attempt(ops));
     return worst_decibels(
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples,
-                             {std::min(r_.samples.count(), kWorthSamples), r_.threads}));
+                             {std::min(r_.samples.count(), kRankingSamples), r_.threads}));
   }
 
   /// Returns the operators that can have 16 bits and do not, ordered by decreasing gain.
   Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Variant& trial) const {
     THIMBLE_TRY(const double before, decibels_of(ops));
-    std::vector<std::pair<double, size_t>> worth;
+    std::vector<std::pair<double, size_t>> losses;
     for (size_t i = 0; i < ops.size(); ++i) {
       const OpPlan& plan = trial.plan.ops[i];
       const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
@@ -95,11 +95,11 @@ class Search {
       std::vector<bool> more = ops;
       more[i] = true;
       THIMBLE_TRY(const double after, decibels_of(more));
-      worth.emplace_back(before - after, i);
+      losses.emplace_back(before - after, i);
     }
-    std::sort(worth.begin(), worth.end());
+    std::sort(losses.begin(), losses.end());
     std::vector<size_t> ranked;
-    for (const auto& [loss, op] : worth) ranked.push_back(op);
+    for (const auto& [loss, op] : losses) ranked.push_back(op);
     return ranked;
   }
 

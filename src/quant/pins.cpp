@@ -43,9 +43,9 @@ Params params_of(const Op& quantize, DType dtype) {
   return params;
 }
 
-class Stripper {
+class ParameterExtractor {
  public:
-  explicit Stripper(const Graph& from) : from_(from), uses_(from) {
+  explicit ParameterExtractor(const Graph& from) : from_(from), uses_(from) {
     to_.name = from.name;
     new_of_.resize(from.value_count(), ir::kNoValue);
   }
@@ -250,7 +250,7 @@ class Stripper {
 
   /// Adds the constant as real numbers and records its quantized values in `constants_`.
   Status strip_constant(const Op& op, const ir::Value& value) {
-    ConstantCodes codes;
+    QuantizedConstant codes;
     const int32_t offset = offset_of(value.type.dtype);
     if (op.kind == OpKind::dequantize) {
       codes.scale = {static_cast<double>(static_cast<float>(op.number("scale")))};
@@ -289,7 +289,7 @@ class Stripper {
     return moved;
   }
 
-  static ir::TensorPtr real_constant(const ConstantCodes& codes) {
+  static ir::TensorPtr real_constant(const QuantizedConstant& codes) {
     auto real = std::make_shared<ir::Tensor>(ir::zeros(DType::kF32, codes.codes->shape));
     const auto values = real->data<float>();
     size_t inner = 1;
@@ -324,7 +324,7 @@ class Stripper {
   std::vector<size_t> class_;               // by new value: another value of its class, or itself
   std::vector<std::optional<Params>> pin_;  // by class root
   std::vector<ValueId> origin_;             // old value, by new value
-  std::map<ValueId, ConstantCodes> constants_;
+  std::map<ValueId, QuantizedConstant> constants_;
   std::set<ValueId> quantized_;
   std::map<std::tuple<ValueId, double, int32_t, int32_t, int32_t, bool>, ValueId> requantized_;
 };
@@ -337,8 +337,8 @@ bool is_prequantized(const Graph& graph) {
   });
 }
 
-Result<PinnedGraph> take_parameters(const Graph& graph) {
-  return Stripper(graph).run();
+Result<PinnedGraph> extract_pins(const Graph& graph) {
+  return ParameterExtractor(graph).run();
 }
 
 }  // namespace thimble::quant

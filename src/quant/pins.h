@@ -21,7 +21,7 @@
 namespace thimble::quant {
 
 /// The quantized values of a constant: int8, or int32 for a bias. Symmetric if the zero point is 0.
-struct ConstantCodes {
+struct QuantizedConstant {
   ir::TensorPtr codes;
   std::vector<double> scale;  // one scale, or one per index of `axis`
   std::vector<int32_t> zero_point;
@@ -31,7 +31,7 @@ struct ConstantCodes {
 /// The decisions of PyTorch's quantizer, by value of the graph.
 struct Pins {
   std::vector<std::optional<Params>> params;
-  std::map<ir::ValueId, ConstantCodes> constants;
+  std::map<ir::ValueId, QuantizedConstant> constants;
   std::set<ir::ValueId> quantized;  // values that PyTorch quantizes with any parameters
 
   [[nodiscard]] const Params* find(ir::ValueId id) const {
@@ -53,6 +53,6 @@ struct PinnedGraph {
 
 /// Returns a not-supported error with source lines for int8 inputs and for arithmetic on quantized
 /// values.
-[[nodiscard]] Result<PinnedGraph> take_parameters(const ir::Graph& graph);
+[[nodiscard]] Result<PinnedGraph> extract_pins(const ir::Graph& graph);
 
 }  // namespace thimble::quant

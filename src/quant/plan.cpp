@@ -31,7 +31,7 @@ bool is_finite(const Graph& graph, ValueId id) {
 }
 
 /// Returns true for operators whose constants may be -inf, as in attention masks.
-bool hides(OpKind kind) {
+bool allows_infinite_constants(OpKind kind) {
   return kind == OpKind::add || kind == OpKind::where || shares_params(kind) || joins_params(kind);
 }
 
@@ -39,16 +39,16 @@ bool hides(OpKind kind) {
 std::string refusal(const Graph& graph, const Op& op) {
   if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
   const auto finite = [&](ValueId id) { return is_finite(graph, id); };
-  if (!hides(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
+  if (!allows_infinite_constants(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
     return "one of its constants is not finite";
   }
-  if (has_trait(op.kind, trait::kEntries)) {
+  if (has_trait(op.kind, trait::kConstantEntries)) {
     const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
       return id == ir::kNoValue || is_constant(graph, id);
     });
     if (!constants) return "its weights are computed by the network";
   }
-  if (!has_trait(op.kind, trait::kWeights)) return "";
+  if (!has_trait(op.kind, trait::kConstantWeights)) return "";
   if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
   if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
     return "its bias is computed by the network";
@@ -83,11 +83,11 @@ Status check_all(const Graph& graph) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, Pins pins, const PlanWishes& wishes)
-      : graph_(graph), uses_(graph), wishes_(wishes) {
+  Planner(const Graph& graph, Pins pins, const PlanPreferences& preferences)
+      : graph_(graph), uses_(graph), preferences_(preferences) {
     plan_.pins = std::move(pins);
     plan_.ops.resize(graph.ops().size());
-    plan_.has_codes.resize(graph.value_count(), false);
+    plan_.is_quantized.resize(graph.value_count(), false);
     source_.resize(graph.value_count(), ir::kNoValue);
     fused_.resize(graph.value_count(), false);
   }
@@ -95,14 +95,14 @@ class Planner {
   Plan run() {
     for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
     for (size_t i = plan_.ops.size(); i-- > 0;) drop_inner_table(i);
-    if (!wishes_.tables.empty()) split_tables(graph_, wishes_.tables, plan_);
-    for (const ValueId id : graph_.inputs()) plan_.has_codes[static_cast<size_t>(id)] = true;
+    if (!preferences_.tables.empty()) split_tables(graph_, preferences_.tables, plan_);
+    for (const ValueId id : graph_.inputs()) plan_.is_quantized[static_cast<size_t>(id)] = true;
     for (const ir::State& state : graph_.states()) {
-      plan_.has_codes[static_cast<size_t>(state.value)] = true;
+      plan_.is_quantized[static_cast<size_t>(state.value)] = true;
     }
     for (const OpPlan& op : plan_.ops) {
       if (op.role == Role::kLower || op.role == Role::kTable)
-        plan_.has_codes[static_cast<size_t>(op.result)] = true;
+        plan_.is_quantized[static_cast<size_t>(op.result)] = true;
     }
     return std::move(plan_);
   }
@@ -129,9 +129,10 @@ class Planner {
       return;
     }
     // Models that PyTorch quantized keep their parameters.
-    plan.symmetric = wishes_.symmetric_products && op.kind == OpKind::matmul && plan_.pins.empty();
-    plan.wide = wishes_.wide_softmax && op.kind == OpKind::softmax && uses_.is_output(op.output) &&
-                uses_.readers(op.output).empty();
+    plan.symmetric =
+        preferences_.symmetric_products && op.kind == OpKind::matmul && plan_.pins.empty();
+    plan.wide = preferences_.wide_softmax && op.kind == OpKind::softmax &&
+                uses_.is_output(op.output) && uses_.readers(op.output).empty();
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
          next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
@@ -193,7 +194,7 @@ class Planner {
 
   const Graph& graph_;
   const Uses uses_;
-  const PlanWishes& wishes_;
+  const PlanPreferences& preferences_;
   Plan plan_;
   std::vector<ValueId> source_;  // by value: the source of its table
   std::vector<bool> fused_;      // by value: result of a clamp that was merged into its producer
@@ -202,22 +203,22 @@ class Planner {
 }  // namespace
 
 bool shares_params(OpKind kind) {
-  return has_trait(kind, trait::kShares);
+  return has_trait(kind, trait::kSharesParams);
 }
 bool joins_params(OpKind kind) {
-  return has_trait(kind, trait::kJoins);
+  return has_trait(kind, trait::kJoinsParams);
 }
-bool chooses(OpKind kind) {
-  return has_trait(kind, trait::kChooses);
+bool selects_elements(OpKind kind) {
+  return has_trait(kind, trait::kSelects);
 }
 
-PlanWishes wishes_of(const QuantSpec& spec, const QuantizeOptions& options) {
+PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options) {
   return {spec.wide_softmax && options.io == Io::kFloat, spec.symmetric_products, spec.tables};
 }
 
-Result<Plan> plan(const Graph& graph, Pins pins, const PlanWishes& wishes) {
+Result<Plan> plan(const Graph& graph, Pins pins, const PlanPreferences& preferences) {
   THIMBLE_CHECK(check_all(graph));
-  return Planner(graph, std::move(pins), wishes).run();
+  return Planner(graph, std::move(pins), preferences).run();
 }
 
 }  // namespace thimble::quant

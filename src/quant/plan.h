@@ -33,13 +33,13 @@ struct OpPlan {
 };
 
 struct Plan {
-  std::vector<OpPlan> ops;      // by operator index
-  std::vector<bool> has_codes;  // by value: the value is quantized
-  std::vector<bool> wide;       // by value: the value has 16 bits (widths.h)
-  Pins pins;                    // parameters chosen by PyTorch's quantizer
+  std::vector<OpPlan> ops;         // by operator index
+  std::vector<bool> is_quantized;  // by value: the value is quantized
+  std::vector<bool> wide;          // by value: the value has 16 bits (widths.h)
+  Pins pins;                       // parameters chosen by PyTorch's quantizer
 };
 
-struct PlanWishes {
+struct PlanPreferences {
   /// A softmax whose only use is a graph output gets 16 bits. Its probabilities near 1 are then not
   /// limited to 255/256.
   bool wide_softmax = false;
@@ -49,9 +49,9 @@ struct PlanWishes {
 /// Returns a not-supported error that lists every operator without an integer form, with its source
 /// line.
 [[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {},
-                                const PlanWishes& wishes = {});
+                                const PlanPreferences& preferences = {});
 
-[[nodiscard]] PlanWishes wishes_of(const QuantSpec& spec, const QuantizeOptions& options);
+[[nodiscard]] PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options);
 
 /// Returns true for operators whose result has the scale and zero point of their operand.
 [[nodiscard]] bool shares_params(ir::OpKind kind);
@@ -61,6 +61,6 @@ struct PlanWishes {
 /// Returns true for operators that select elements of their operands. The operands have the scale
 /// and zero point of the result. They may saturate, because elements outside its range are not
 /// selected.
-[[nodiscard]] bool chooses(ir::OpKind kind);
+[[nodiscard]] bool selects_elements(ir::OpKind kind);
 
 }  // namespace thimble::quant

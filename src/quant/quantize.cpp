@@ -96,7 +96,7 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
     return unsupported("{}: an lstm in a graph that PyTorch quantized: quantize the float model",
                        op.source.where());
   }
-  return take_parameters(graph);
+  return extract_pins(graph);
 }
 
 /// Everything that does not change while widths are tried.
@@ -129,7 +129,7 @@ class Quantizer {
   }
 
   /// By operator: true if the options request 16 bits.
-  [[nodiscard]] std::vector<bool> asked() const { return asked_for(graph_, options_); }
+  [[nodiscard]] std::vector<bool> asked() const { return requested_wide(graph_, options_); }
 
   /// Returns the integer graph in which these operators have 16 bits.
   Result<Variant> attempt(const std::vector<bool>& wide_ops) const {
@@ -189,11 +189,12 @@ class Quantizer {
     for (size_t i = 0; i < before.size(); ++i) {
       const auto& constant = graph_.value(static_cast<ir::ValueId>(i)).constant;
       const bool seen = i < seen_.histograms.size() && seen_.histograms[i].masked();
-      if (before[i] && (seen || (constant != nullptr && hides(*constant)))) request.refuse = before;
+      if (before[i] && (seen || (constant != nullptr && has_masked_elements(*constant))))
+        request.refuse = before;
     }
     return request;
   }
-  [[nodiscard]] static bool hides(const ir::Tensor& constant) {
+  [[nodiscard]] static bool has_masked_elements(const ir::Tensor& constant) {
     return std::ranges::any_of(constant.data<float>(), [](float element) {
       return static_cast<double>(element) <= kMaskedMax;
     });
@@ -264,7 +265,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   }
   const ir::Graph& float_graph = pinned.graph;
   THIMBLE_TRY(const Plan roles,
-              plan(float_graph, std::move(pinned.pins), wishes_of(spec, options)));
+              plan(float_graph, std::move(pinned.pins), preferences_of(spec, options)));
   std::optional<Samples> samples;
   if (!data.inputs.empty() || !is_prequantized(prepared)) {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));

@@ -137,11 +137,11 @@ int32_t Params::code(double real) const {
       std::clamp(position, static_cast<double>(lowest()), static_cast<double>(max)));
 }
 
-float Params::real_single(int64_t code) const {
+float Params::real_f32(int64_t code) const {
   return static_cast<float>(code - zero_point) * static_cast<float>(scale);
 }
 
-int32_t Params::code_single(float real) const {
+int32_t Params::code_f32(float real) const {
   if (std::isnan(real)) return zero_point;
   const float inverse = 1.0F / static_cast<float>(scale);
   const double position = std::nearbyint(static_cast<double>(real * inverse)) + zero_point;

@@ -34,8 +34,8 @@ struct Params {
   /// Returns the nearest quantized value, halves to even, clamped to [min, max]. NaN counts as 0.
   [[nodiscard]] int32_t code(double real) const;
   /// Same in float32, as PyTorch and the quantize and dequantize operators compute.
-  [[nodiscard]] float real_single(int64_t code) const;
-  [[nodiscard]] int32_t code_single(float real) const;
+  [[nodiscard]] float real_f32(int64_t code) const;
+  [[nodiscard]] int32_t code_f32(float real) const;
   /// Returns true if every quantized value represents the same number with `other`.
   [[nodiscard]] bool fits(const Params& other) const {
     return scale == other.scale && zero_point == other.zero_point && masked == other.masked &&

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "numerics/fixed_point.h"
-#include "numerics/wide.h"
+#include "numerics/int16.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/movement.h"
@@ -240,7 +240,7 @@ void run_qmul16(const Call& call, Scratch&) {
 }
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
-  if (eval::is_even(call)) return eval::eval_qconv2d(call);
+  if (eval::rounds_half_even(call)) return eval::eval_qconv2d(call);
   fits_float(call) ? convolution<float>(call, scratch) : convolution<double>(call, scratch);
 }
 void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
@@ -248,7 +248,7 @@ void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
                               : transposed<double>(call, scratch);
 }
 void run_qlinear(const Call& call, Scratch& scratch) {
-  if (eval::is_even(call)) return eval::eval_qlinear(call);
+  if (eval::rounds_half_even(call)) return eval::eval_qlinear(call);
   fits_float(call) ? linear<float>(call, scratch) : linear<double>(call, scratch);
 }
 
@@ -283,7 +283,7 @@ void scaled_sum(const Call& call, int32_t sign_of_b) {
 }
 
 void run_qadd(const Call& call, Scratch&) {
-  if (eval::is_even(call)) return eval::eval_qadd(call);
+  if (eval::rounds_half_even(call)) return eval::eval_qadd(call);
   scaled_sum(call, 1);
 }
 void run_qsub(const Call& call, Scratch&) {
@@ -291,7 +291,7 @@ void run_qsub(const Call& call, Scratch&) {
 }
 
 void run_qmul(const Call& call, Scratch&) {
-  if (eval::is_even(call)) return eval::eval_qmul(call);
+  if (eval::rounds_half_even(call)) return eval::eval_qmul(call);
   const bool single = call.integer("rounding") != 0;
   const int32_t a_zp = attribute(call, "a_zp");
   const int32_t b_zp = attribute(call, "b_zp");

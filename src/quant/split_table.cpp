@@ -17,7 +17,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr size_t kOperatorsMax = 3;
-constexpr size_t kGivenMax = 8;  // upper bound if the graph has pinned parameters
+constexpr size_t kPinnedMax = 8;  // upper bound if the graph has pinned parameters
 constexpr std::array<std::string_view, 1> kLine = {"line"};
 
 /// Returns true for binary operators that have an integer operator of their own.
@@ -65,7 +65,7 @@ class Splitter {
     part.result = value;
     part.table_source = source;
     parts_.emplace_back(index, part);
-    return parts_.size() <= (plan_.pins.empty() ? kOperatorsMax : kGivenMax);
+    return parts_.size() <= (plan_.pins.empty() ? kOperatorsMax : kPinnedMax);
   }
 
   /// Computes `value` from the source. Returns false if this needs too many operators.

@@ -57,7 +57,7 @@ double ElementFunction::rounded(const Step& step, double value) const {
   if (pins_.empty()) return value;
   const float single = static_cast<float>(value);
   const Params* pin = step.op->output == value_ ? nullptr : pins_.find(step.op->output);
-  return static_cast<double>(pin == nullptr ? single : pin->real_single(pin->code_single(single)));
+  return static_cast<double>(pin == nullptr ? single : pin->real_f32(pin->code_f32(single)));
 }
 
 double ElementFunction::operator()(double x) const {

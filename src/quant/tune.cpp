@@ -95,37 +95,37 @@ double mean(const Scores& scores) {
   return (mean(scores[0]) + mean(scores[1])) / 2;
 }
 
-bool is_worth(const Scores& before, const Scores& after) {
-  if (mean(after) - mean(before) < kWorthDb) return false;
+bool is_gain(const Scores& before, const Scores& after) {
+  if (mean(after) - mean(before) < kMinGainDb) return false;
   for (size_t half = 0; half < 2; ++half) {
     if (mean(after[half]) < mean(before[half])) return false;
   }
   for (size_t i = 0; i < before[0].size(); ++i) {
     const double gain = after[0][i] + after[1][i] - before[0][i] - before[1][i];
-    if (gain / 2 <= -kWorthDb) return false;
+    if (gain / 2 <= -kMinGainDb) return false;
   }
   return true;
 }
 
 /// One float graph with the observations of each half.
-class Judge {
+class TrialScorer {
  public:
-  static Result<std::unique_ptr<Judge>> make(Graph graph, const Halves& halves,
-                                             const QuantSpec& spec,
-                                             const QuantizeOptions& options) {
-    auto judge = std::unique_ptr<Judge>(new Judge(std::move(graph), options));
-    THIMBLE_TRY(judge->plan_, plan(judge->graph_, {}, wishes_of(spec, options)));
-    const WidthRequest widths{asked_for(judge->graph_, options), {}, options.io == Io::kInt8};
-    assign_widths(judge->graph_, widths, judge->plan_);
-    judge->observed_ = Classes(judge->graph_, judge->plan_).observed();
+  static Result<std::unique_ptr<TrialScorer>> make(Graph graph, const Halves& halves,
+                                                   const QuantSpec& spec,
+                                                   const QuantizeOptions& options) {
+    auto scorer = std::unique_ptr<TrialScorer>(new TrialScorer(std::move(graph), options));
+    THIMBLE_TRY(scorer->plan_, plan(scorer->graph_, {}, preferences_of(spec, options)));
+    const WidthRequest widths{requested_wide(scorer->graph_, options), {}, options.io == Io::kInt8};
+    assign_widths(scorer->graph_, widths, scorer->plan_);
+    scorer->observed_ = Classes(scorer->graph_, scorer->plan_).observed();
     for (size_t half = 0; half < 2; ++half) {
-      THIMBLE_TRY(Samples samples, Samples::check(judge->graph_, halves.part[half]));
-      judge->samples_.push_back(std::move(samples));
-      THIMBLE_TRY(judge->seen_[half],
-                  calibrate(judge->graph_, judge->samples_[half], judge->observed_,
+      THIMBLE_TRY(Samples samples, Samples::check(scorer->graph_, halves.part[half]));
+      scorer->samples_.push_back(std::move(samples));
+      THIMBLE_TRY(scorer->seen_[half],
+                  calibrate(scorer->graph_, scorer->samples_[half], scorer->observed_,
                             Histogram::Detail::kBins, options.threads));
     }
-    return judge;
+    return scorer;
   }
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
@@ -139,7 +139,7 @@ class Judge {
     return inner;
   }
   [[nodiscard]] double macs_per_trial() const {
-    return 2 * macs_of(graph_) * static_cast<double>(judged(0) + judged(1));
+    return 2 * macs_of(graph_) * static_cast<double>(scored_samples(0) + scored_samples(1));
   }
 
   Result<Scores> score(const std::map<ValueId, Observer>& observers) const {
@@ -154,18 +154,18 @@ class Judge {
                           seen_[half].channel_means,        {},
                           options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
       THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, plan_, decisions, options_.io));
-      scores[half] =
-          measure_quality(graph_, lowered, samples_[1 - half], {judged(1 - half), options_.threads})
-              .output_db;
+      scores[half] = measure_quality(graph_, lowered, samples_[1 - half],
+                                     {scored_samples(1 - half), options_.threads})
+                         .output_db;
     }
     return scores;
   }
 
  private:
-  Judge(Graph graph, const QuantizeOptions& options)
+  TrialScorer(Graph graph, const QuantizeOptions& options)
       : graph_(std::move(graph)), options_(options) {}
 
-  [[nodiscard]] int64_t judged(size_t half) const {
+  [[nodiscard]] int64_t scored_samples(size_t half) const {
     constexpr double kMacs = 1.2e9, kFewest = 4;
     const auto most = static_cast<int64_t>(std::max(kFewest, kMacs / macs_of(graph_)));
     return std::min(samples_[half].count(), most);
@@ -182,12 +182,12 @@ class Judge {
 /// Returns the largest magnitude of each channel of each region, over the quantized values only. A
 /// value whose only reader is a clamp is not quantized.
 Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
-                                                         const EqualRegions& regions,
+                                                         const ChannelGroups& channel_groups,
                                                          const Samples& samples, int threads) {
   using Extents = std::vector<std::vector<double>>;
   Extents none;
-  for (const EqualRegion& region : regions.regions) {
-    none.emplace_back(static_cast<size_t>(region.channels), 0.0);
+  for (const ChannelGroup& channel_group : channel_groups.channel_groups) {
+    none.emplace_back(static_cast<size_t>(channel_group.channels), 0.0);
   }
   const passes::Uses uses(graph);
   const int used = thread_count(threads, samples.count(), graph);
@@ -199,13 +199,13 @@ Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
     Extents& part = parts[static_cast<size_t>(thread)];
     engines[static_cast<size_t>(thread)]->run(
         samples.sample(sample), [&](const Op& op, const ir::Tensor& result) {
-          const int region = regions.region_of[static_cast<size_t>(op.output)];
+          const int channel_group = channel_groups.group_of[static_cast<size_t>(op.output)];
           const Op* reader = uses.only_reader(op.output);
-          if (region < 0 || (reader != nullptr && reader->kind == ir::OpKind::clamp)) return;
-          const ChannelLayout& layout = regions.layouts[static_cast<size_t>(op.output)];
+          if (channel_group < 0 || (reader != nullptr && reader->kind == ir::OpKind::clamp)) return;
+          const ChannelLayout& layout = channel_groups.layouts[static_cast<size_t>(op.output)];
           const size_t plane =
               static_cast<size_t>(ir::strides(result.shape, {})[layout.dim] * layout.inner);
-          std::vector<double>& reach = part[static_cast<size_t>(region)];
+          std::vector<double>& reach = part[static_cast<size_t>(channel_group)];
           const auto x = result.data<float>();
           for (size_t i = 0; i < x.size(); i += plane) {
             const Extent extent = extent_of(x.subspan(i, plane));
@@ -232,51 +232,52 @@ class Tuner {
 
   Result<Tuned> run() {
     THIMBLE_TRY(halves_, Halves::of(graph_, data_));
-    THIMBLE_TRY(judge_, Judge::make(graph_, halves_, spec_, options_));
-    THIMBLE_TRY(best_, judge_->score({}));
-    spend(*judge_);
+    THIMBLE_TRY(scorer_, TrialScorer::make(graph_, halves_, spec_, options_));
+    THIMBLE_TRY(best_, scorer_->score({}));
+    spend(*scorer_);
     THIMBLE_CHECK(try_equalization());
     THIMBLE_CHECK(try_observers());
-    return Tuned{judge_->graph(), std::move(observers_), std::move(trials_)};
+    return Tuned{scorer_->graph(), std::move(observers_), std::move(trials_)};
   }
 
  private:
-  void spend(const Judge& judge) { spent_ += judge.macs_per_trial(); }
-  [[nodiscard]] bool may_go_on() const { return spent_ + judge_->macs_per_trial() <= kTrialMacs; }
+  void spend(const TrialScorer& scorer) { spent_ += scorer.macs_per_trial(); }
+  [[nodiscard]] bool may_go_on() const { return spent_ + scorer_->macs_per_trial() <= kTrialMacs; }
 
   bool note(std::string tool, std::string where, const Scores& after) {
-    const bool kept = is_worth(best_, after);
+    const bool kept = is_gain(best_, after);
     trials_.push_back({std::move(tool), std::move(where), mean(best_), mean(after), kept});
     if (kept) best_ = after;
     return kept;
   }
 
-  Result<bool> try_factors(const EqualRegions& regions, const EqualFactors& factors,
+  Result<bool> try_factors(const ChannelGroups& channel_groups, const ChannelFactors& factors,
                            const std::string& where) {
-    THIMBLE_TRY(Graph scaled, scale_channels(graph_, regions, factors));
-    THIMBLE_TRY(auto judge, Judge::make(std::move(scaled), halves_, spec_, options_));
-    THIMBLE_TRY(const Scores scores, judge->score({}));
-    spend(*judge);
+    THIMBLE_TRY(Graph scaled, scale_channels(graph_, channel_groups, factors));
+    THIMBLE_TRY(auto scorer, TrialScorer::make(std::move(scaled), halves_, spec_, options_));
+    THIMBLE_TRY(const Scores scores, scorer->score({}));
+    spend(*scorer);
     const bool kept = note("equalize", where, scores);
-    if (kept) judge_ = std::move(judge);
+    if (kept) scorer_ = std::move(scorer);
     return kept;
   }
 
   /// Tries all regions together. If that is not kept, tries one region after the other.
   Status try_equalization() {
-    const EqualRegions regions = find_regions(graph_);
-    if (regions.regions.empty()) return ok();
+    const ChannelGroups channel_groups = find_channel_groups(graph_);
+    if (channel_groups.channel_groups.empty()) return ok();
     THIMBLE_TRY(const Samples samples, Samples::check(graph_, data_));
-    THIMBLE_TRY(const auto extents, channel_extents(graph_, regions, samples, options_.threads));
-    const EqualFactors all = matching_factors(graph_, regions, extents);
-    THIMBLE_TRY(const bool kept, try_factors(regions, all, "all layers"));
+    THIMBLE_TRY(const auto extents,
+                channel_extents(graph_, channel_groups, samples, options_.threads));
+    const ChannelFactors all = matching_factors(graph_, channel_groups, extents);
+    THIMBLE_TRY(const bool kept, try_factors(channel_groups, all, "all layers"));
     if (kept) return ok();
-    EqualFactors some(all.size());
+    ChannelFactors some(all.size());
     for (size_t r = 0; r < all.size() && may_go_on(); ++r) {
       if (all[r].empty()) continue;
       some[r] = all[r];
-      const std::string& name = graph_.value(regions.regions[r].values.front()).name;
-      THIMBLE_TRY(const bool gained, try_factors(regions, some, name));
+      const std::string& name = graph_.value(channel_groups.channel_groups[r].values.front()).name;
+      THIMBLE_TRY(const bool gained, try_factors(channel_groups, some, name));
       if (!gained) some[r].clear();
     }
     return ok();
@@ -287,17 +288,17 @@ class Tuner {
     for (const Observer observer : kAll) {
       if (observer == options_.observer || !may_go_on()) continue;
       std::map<ValueId, Observer> everywhere;
-      for (const ValueId id : judge_->values()) everywhere[id] = observer;
+      for (const ValueId id : scorer_->values()) everywhere[id] = observer;
       THIMBLE_CHECK(try_choice(std::move(everywhere), observer, "all values"));
     }
-    for (const ValueId id : judge_->values()) {
+    for (const ValueId id : scorer_->values()) {
       for (const Observer observer : kAll) {
         const auto chosen = observers_.find(id);
         const Observer now = chosen == observers_.end() ? options_.observer : chosen->second;
         if (observer == now || !may_go_on()) continue;
         std::map<ValueId, Observer> other = observers_;
         other[id] = observer;
-        THIMBLE_CHECK(try_choice(std::move(other), observer, judge_->graph().value(id).name));
+        THIMBLE_CHECK(try_choice(std::move(other), observer, scorer_->graph().value(id).name));
       }
     }
     return ok();
@@ -305,8 +306,8 @@ class Tuner {
 
   Status try_choice(std::map<ValueId, Observer> observers, Observer tried,
                     const std::string& where) {
-    THIMBLE_TRY(const Scores scores, judge_->score(observers));
-    spend(*judge_);
+    THIMBLE_TRY(const Scores scores, scorer_->score(observers));
+    spend(*scorer_);
     if (note(std::string(observer_name(tried)), where, scores)) observers_ = std::move(observers);
     return ok();
   }
@@ -316,7 +317,7 @@ class Tuner {
   const QuantSpec& spec_;
   const QuantizeOptions& options_;
   Halves halves_;
-  std::unique_ptr<Judge> judge_;
+  std::unique_ptr<TrialScorer> scorer_;
   Scores best_;
   double spent_ = 0;
   std::map<ValueId, Observer> observers_;
@@ -331,10 +332,10 @@ Result<Tuned> tune(const Graph& graph, const CalibrationData& data, const QuantS
 }
 
 Result<Graph> equalize(const Graph& graph, const CalibrationData& data, int threads) {
-  const EqualRegions regions = find_regions(graph);
+  const ChannelGroups channel_groups = find_channel_groups(graph);
   THIMBLE_TRY(const Samples samples, Samples::check(graph, data));
-  THIMBLE_TRY(const auto extents, channel_extents(graph, regions, samples, threads));
-  return scale_channels(graph, regions, matching_factors(graph, regions, extents));
+  THIMBLE_TRY(const auto extents, channel_extents(graph, channel_groups, samples, threads));
+  return scale_channels(graph, channel_groups, matching_factors(graph, channel_groups, extents));
 }
 
 }  // namespace thimble::quant

@@ -4,7 +4,7 @@
 //
 // A trial is measured on samples that did not determine its ranges: ranges from one half of the
 // samples, SQNR of the outputs on the other half, then the halves are swapped. It is kept if
-// neither half loses, the mean of all outputs gains at least kWorthDb, and no output loses that
+// neither half loses, the mean of all outputs gains at least kMinGainDb, and no output loses that
 // much. Trials stop when kTrialMacs are used; the report lists the trials.
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace thimble::quant {
 
-inline constexpr double kWorthDb = 0.5;
+inline constexpr double kMinGainDb = 0.5;
 
 struct Tuned {
   ir::Graph graph;                            // equalized if that trial was kept

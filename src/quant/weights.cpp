@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "numerics/fixed_point.h"
+#include "numerics/int16.h"
 #include "numerics/multiplier.h"
-#include "numerics/wide.h"
 
 namespace thimble::quant {
 namespace {
@@ -19,7 +19,7 @@ struct Limits {
   int32_t shift;       // largest shift of a multiplier
 };
 Limits limits_of(const Params& x) {
-  if (x.wide) return {32768, 0x1p46, numerics::kWideShiftMax};
+  if (x.wide) return {32768, 0x1p46, numerics::kRequantize64ShiftMax};
   return {255, 0x1p30, numerics::kShiftMax};
 }
 
@@ -115,7 +115,7 @@ void set_bias(ir::Tensor& bias, size_t channel, double code) {
 }
 
 /// Returns the quantized weights with zero point 0.
-Result<ir::Tensor> symmetric_codes(const ConstantCodes& weights) {
+Result<ir::Tensor> symmetric_codes(const QuantizedConstant& weights) {
   if (weights.codes->dtype != ir::DType::kI8) {
     return unsupported("its weights are {}, expected int8 or uint8",
                        ir::dtype_name(weights.codes->dtype));
@@ -139,7 +139,7 @@ Result<ir::Tensor> symmetric_codes(const ConstantCodes& weights) {
 }
 
 /// Returns the bias of a channel in units of s_x * s_w.
-double bias_code(const WeightRequest& request, const ConstantCodes* bias, size_t channel,
+double bias_code(const WeightRequest& request, const QuantizedConstant* bias, size_t channel,
                  double unit) {
   if (request.bias == nullptr) return 0;
   const double real = static_cast<double>(request.bias->data<float>()[channel]);
@@ -186,8 +186,9 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   return result;
 }
 
-Result<IntegerWeights> given_weights(const WeightRequest& request, const ConstantCodes& weights,
-                                     const ConstantCodes* bias) {
+Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
+                                                const QuantizedConstant& weights,
+                                                const QuantizedConstant* bias) {
   IntegerWeights result;
   THIMBLE_TRY(result.w, symmetric_codes(weights));
   const size_t channels = static_cast<size_t>(result.w.shape[0]);

@@ -39,8 +39,8 @@ struct WeightRequest {
 /// Same for weights that PyTorch quantized. The quantized weights do not change, nor does a bias
 /// with scale s_x * s_w. `bias` has the quantized bias; null if request.bias is float or absent. A
 /// channel whose accumulator would exceed its limit gets a coarser scale.
-[[nodiscard]] Result<IntegerWeights> given_weights(const WeightRequest& request,
-                                                   const ConstantCodes& weights,
-                                                   const ConstantCodes* bias);
+[[nodiscard]] Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
+                                                              const QuantizedConstant& weights,
+                                                              const QuantizedConstant* bias);
 
 }  // namespace thimble::quant

@@ -22,7 +22,7 @@ class Widths {
 
   void run() {
     plan_.wide.assign(graph_.value_count(), false);
-    for (size_t i = 0; i < plan_.ops.size(); ++i) asked_.push_back(asks(i));
+    for (size_t i = 0; i < plan_.ops.size(); ++i) requested_.push_back(requests_wide(i));
     const std::vector<bool> wanted = this->wanted();
     for (const ValueId id : graph_.inputs()) {
       set(id, !request_.narrow_inputs && is_float(id) && wanted[static_cast<size_t>(id)]);
@@ -44,7 +44,7 @@ class Widths {
   }
 
   /// Returns true if 16 bits are requested for an operator with arithmetic of its own.
-  [[nodiscard]] bool asks(size_t index) const {
+  [[nodiscard]] bool requests_wide(size_t index) const {
     const Op& op = graph_.ops()[index];
     const OpPlan& plan = plan_.ops[index];
     const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
@@ -60,13 +60,13 @@ class Widths {
     for (size_t i = plan_.ops.size(); i-- > 0;) {
       const Op& op = graph_.ops()[i];
       const OpPlan& plan = plan_.ops[i];
-      if (plan.role == Role::kTable && asked_[i]) {
+      if (plan.role == Role::kTable && requested_[i]) {
         wanted[static_cast<size_t>(plan.table_source)] = true;
       }
       if (plan.role != Role::kLower) continue;
-      const bool asks = asked_[i] && !has_trait(op.kind, trait::kEither);
+      const bool requests_wide = requested_[i] && !has_trait(op.kind, trait::kEitherWidth);
       const bool passes = keeps_width(op.kind) && wanted[static_cast<size_t>(plan.result)];
-      if (!asks && !passes) continue;
+      if (!requests_wide && !passes) continue;
       for (const ValueId id : op.inputs) {
         if (id != ir::kNoValue) wanted[static_cast<size_t>(id)] = true;
       }
@@ -78,7 +78,7 @@ class Widths {
     const Op& op = graph_.ops()[index];
     OpPlan& plan = plan_.ops[index];
     if (plan.role == Role::kAbsorbed || plan.role == Role::kObserved) return;
-    bool wide = asked_[index];
+    bool wide = requested_[index];
     if (plan.role == Role::kLower && keeps_width(op.kind)) {
       wide = is_float(plan.result) && std::ranges::any_of(op.inputs, [&](ValueId id) {
                return id != ir::kNoValue && is_float(id) && is_wide(id);
@@ -91,13 +91,13 @@ class Widths {
   const Graph& graph_;
   const WidthRequest& request_;
   Plan& plan_;
-  std::vector<bool> asked_;  // by operator: 16 bits are requested
+  std::vector<bool> requested_;  // by operator: 16 bits are requested
 };
 
 }  // namespace
 
 bool keeps_width(ir::OpKind kind) {
-  return shares_params(kind) || joins_params(kind) || chooses(kind);
+  return shares_params(kind) || joins_params(kind) || selects_elements(kind);
 }
 
 bool has_wide_form(const Graph& graph, const Op& op, const OpPlan& plan) {
@@ -106,7 +106,7 @@ bool has_wide_form(const Graph& graph, const Op& op, const OpPlan& plan) {
   return !is_norm(op.kind) || norm_row(graph, op) <= kWideRowMax;
 }
 
-std::vector<bool> asked_for(const Graph& graph, const QuantizeOptions& options) {
+std::vector<bool> requested_wide(const Graph& graph, const QuantizeOptions& options) {
   std::vector<bool> asked(graph.ops().size(), false);
   for (size_t i = 0; options.wide && i < asked.size(); ++i) {
     asked[i] = options.wide(graph, graph.ops()[i]);

@@ -20,7 +20,8 @@ struct WidthRequest {
 };
 
 /// By operator: true if QuantizeOptions::wide selects it.
-[[nodiscard]] std::vector<bool> asked_for(const ir::Graph& graph, const QuantizeOptions& options);
+[[nodiscard]] std::vector<bool> requested_wide(const ir::Graph& graph,
+                                               const QuantizeOptions& options);
 
 /// Sets `wide` of the plan's operators and values. Pinned parameters do not change.
 void assign_widths(const ir::Graph& graph, const WidthRequest& request, Plan& plan);

@@ -12,9 +12,11 @@ void nrf_axon_platform_free_reservation_from_driver(void);
 void nrf_axon_platform_generate_driver_event(void);
 void nrf_axon_platform_generate_user_event(void);
 void nrf_axon_platform_wait_for_user_event(void);
-void nrf_axon_platform_printf(const char *format, ...);
+void nrf_axon_platform_printf(const char* format, ...);
 
-int nrf_axon_driver_init(void *base) { return base == NULL ? -6 : 0; }
+int nrf_axon_driver_init(void* base) {
+  return base == NULL ? -6 : 0;
+}
 
 int nrf_axon_driver_power_on(void) {
   nrf_axon_platform_restore_interrupts(nrf_axon_platform_disable_interrupts());

@@ -5,7 +5,7 @@
 
 static unsigned next;
 
-void count_op(unsigned index, const char *name) {
+void count_op(unsigned index, const char* name) {
   if (index != next) exit(3);
   next = strcmp(name, "end") == 0 ? 0u : next + 1u;
 }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/evaluate.h"
-#include "engines/axon/model/model.h"
-#include "numerics/multiplier.h"
 #include "engines/axon/compiler/engine.h"
-#include "engines/axon/compiler/turn.h"
+#include "engines/axon/compiler/transpose_hw.h"
+#include "engines/axon/model/model.h"
+#include "eval/evaluate.h"
+#include "numerics/multiplier.h"
 
 namespace thimble::test {
 namespace {
@@ -83,23 +83,23 @@ std::string difference(const std::vector<ir::Tensor>& expected,
   return "";
 }
 
-std::vector<ir::Tensor> exchanged(std::vector<ir::Tensor> tensors) {
-  constexpr int64_t kExchanged[] = {0, 1, 3, 2};
+std::vector<ir::Tensor> transpose_inputs(std::vector<ir::Tensor> tensors) {
+  constexpr int64_t kSwappedHw[] = {0, 1, 3, 2};
   for (ir::Tensor& tensor : tensors) {
-    if (tensor.shape.size() == 4) tensor = ir::permuted(tensor, kExchanged);
+    if (tensor.shape.size() == 4) tensor = ir::permuted(tensor, kSwappedHw);
   }
   return tensors;
 }
 
 /// Compares the graph with H and W transposed, given transposed inputs, with the transposed
 /// expected outputs. Returns the difference; empty if equal or if the graph cannot be transposed.
-std::string turned_difference(const ir::Graph& adapted, const std::vector<ir::Tensor>& inputs,
-                              const std::vector<ir::Tensor>& expected) {
-  const auto other = engine::axon::turned(adapted);
+std::string transposed_difference(const ir::Graph& adapted, const std::vector<ir::Tensor>& inputs,
+                                  const std::vector<ir::Tensor>& expected) {
+  const auto other = engine::axon::transposed_hw(adapted);
   if (!other) return "";
-  const auto got = eval::evaluate(*other, exchanged(inputs));
+  const auto got = eval::evaluate(*other, transpose_inputs(inputs));
   if (!got.ok()) return got.error().message;
-  const std::string text = difference(exchanged(expected), *got);
+  const std::string text = difference(transpose_inputs(expected), *got);
   return text.empty() ? "" : "turned: " + text;
 }
 
@@ -131,15 +131,15 @@ AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
     return outcome;
   }
   outcome.message = difference(*expected, run_model(delegate->payload, *adapted, inputs));
-  outcome.turned = engine::axon::turned(*adapted).has_value();
-  if (outcome.message.empty()) outcome.message = turned_difference(*adapted, inputs, *expected);
+  outcome.transposed_hw = engine::axon::transposed_hw(*adapted).has_value();
+  if (outcome.message.empty()) outcome.message = transposed_difference(*adapted, inputs, *expected);
   return outcome;
 }
 
 // --- one step ----------------------------------------------------------------------------------
 
-ValueId AxonNet::must(OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs,
-                      const ir::Quant& quant) {
+ValueId AxonNet::add_op(OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs,
+                        const ir::Quant& quant) {
   auto made = graph.add(kind, std::move(inputs), std::move(attrs), {}, {"", {}, quant});
   EXPECT_TRUE(made.ok()) << made.error().message;
   return made.ok() ? *made : ir::kNoValue;
@@ -192,10 +192,10 @@ ValueId AxonNet::weighted(OpKind kind, ValueId x, const ir::Shape& weights, ir::
   bounds(&attrs, quant);
   const bool has_bias = random.chance(80);
   const ValueId b = has_bias ? constant("b", ir::make_i32({channels}, bias)) : ir::kNoValue;
-  return must(kind,
-              {x, constant("w", std::move(w)), b, constant("mult", ir::make_i32({entries}, mult)),
-               constant("shift", ir::make_i32({entries}, shift))},
-              std::move(attrs), quant);
+  return add_op(kind,
+                {x, constant("w", std::move(w)), b, constant("mult", ir::make_i32({entries}, mult)),
+                 constant("shift", ir::make_i32({entries}, shift))},
+                std::move(attrs), quant);
 }
 
 ValueId AxonNet::conv(ValueId x, int64_t channels, std::vector<int64_t> kernel,
@@ -234,7 +234,7 @@ ValueId AxonNet::add(ValueId a, ValueId b) {
   set("b", scale(b) / joint);
   set("y", joint / (0x1p20 * quant.scale[0]));
   bounds(&attrs, quant);
-  return must(OpKind::qadd, {a, b}, attrs, quant);
+  return add_op(OpKind::qadd, {a, b}, attrs, quant);
 }
 
 ValueId AxonNet::mul(ValueId a, ValueId b) {
@@ -246,7 +246,7 @@ ValueId AxonNet::mul(ValueId a, ValueId b) {
                      {"mult", int64_t{m.mult}},
                      {"shift", int64_t{m.shift}}};
   bounds(&attrs, quant);
-  return must(OpKind::qmul, {a, b}, attrs, quant);
+  return add_op(OpKind::qmul, {a, b}, attrs, quant);
 }
 
 ValueId AxonNet::mean(ValueId x, std::vector<int64_t> dims, bool keep) {
@@ -262,34 +262,35 @@ ValueId AxonNet::mean(ValueId x, std::vector<int64_t> dims, bool keep) {
                      {"mult", int64_t{m.mult}},
                      {"shift", int64_t{m.shift}}};
   bounds(&attrs, quant);
-  return must(OpKind::qmean, {x}, attrs, quant);
+  return add_op(OpKind::qmean, {x}, attrs, quant);
 }
 
 ValueId AxonNet::average_pool(ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                               std::vector<int64_t> padding) {
-  return must(OpKind::qavg_pool2d, {x},
-              {{"kernel", kernel}, {"stride", stride}, {"padding", padding}}, *graph.type(x).quant);
+  return add_op(OpKind::qavg_pool2d, {x},
+                {{"kernel", kernel}, {"stride", stride}, {"padding", padding}},
+                *graph.type(x).quant);
 }
 
 ValueId AxonNet::max_pool(ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                           std::vector<int64_t> padding) {
-  return must(OpKind::max_pool2d, {x},
-              {{"kernel", kernel},
-               {"stride", stride},
-               {"padding", padding},
-               {"dilation", std::vector<int64_t>{1, 1}}},
-              *graph.type(x).quant);
+  return add_op(OpKind::max_pool2d, {x},
+                {{"kernel", kernel},
+                 {"stride", stride},
+                 {"padding", padding},
+                 {"dilation", std::vector<int64_t>{1, 1}}},
+                *graph.type(x).quant);
 }
 
 ValueId AxonNet::softmax(ValueId x, int64_t dim) {
   const auto m = numerics::quantize_multiplier(std::min(scale(x) * 0x1p26, 2147483647.0));
   const auto least = static_cast<int64_t>(std::floor(31 * 0x1p26 / std::ldexp(1, m.shift)));
-  return must(OpKind::qsoftmax, {x},
-              {{"dim", dim},
-               {"mult", int64_t{m.mult}},
-               {"shift", int64_t{m.shift}},
-               {"diff_min", -std::max<int64_t>(least, 0)}},
-              ir::per_tensor(1.0 / 256, -128));
+  return add_op(OpKind::qsoftmax, {x},
+                {{"dim", dim},
+                 {"mult", int64_t{m.mult}},
+                 {"shift", int64_t{m.shift}},
+                 {"diff_min", -std::max<int64_t>(least, 0)}},
+                ir::per_tensor(1.0 / 256, -128));
 }
 
 template <typename F>
@@ -302,7 +303,7 @@ ValueId AxonNet::table(ValueId x, const ir::Quant& quant, F f) {
         static_cast<int8_t>(std::clamp(exact, -128.0, 127.0));
   }
   const ValueId id = graph.add_constant("table", std::make_shared<ir::Tensor>(std::move(codes)));
-  return must(OpKind::lut, {x, id}, {}, quant);
+  return add_op(OpKind::lut, {x, id}, {}, quant);
 }
 
 ValueId AxonNet::sigmoid(ValueId x) {
@@ -328,31 +329,31 @@ ValueId AxonNet::prelu(ValueId x) {
   const ir::Quant quant = result(scale(x) * 0.9);
   const auto above = numerics::quantize_multiplier(scale(x) / quant.scale[0]);
   const auto below = numerics::quantize_multiplier(scale(x) * 0.01 / quant.scale[0]);
-  return must(OpKind::qprelu, {x, w},
-              {{"x_zp", zero_point(x)},
-               {"w_zp", int64_t{0}},
-               {"y_zp", int64_t{quant.zero_point[0]}},
-               {"mult", int64_t{above.mult}},
-               {"shift", int64_t{above.shift}},
-               {"w_mult", int64_t{below.mult}},
-               {"w_shift", int64_t{below.shift}}},
-              quant);
+  return add_op(OpKind::qprelu, {x, w},
+                {{"x_zp", zero_point(x)},
+                 {"w_zp", int64_t{0}},
+                 {"y_zp", int64_t{quant.zero_point[0]}},
+                 {"mult", int64_t{above.mult}},
+                 {"shift", int64_t{above.shift}},
+                 {"w_mult", int64_t{below.mult}},
+                 {"w_shift", int64_t{below.shift}}},
+                quant);
 }
 
 ValueId AxonNet::concat(const std::vector<ValueId>& xs, int64_t dim) {
-  return must(OpKind::concat, xs, {{"dim", dim}}, *graph.type(xs[0]).quant);
+  return add_op(OpKind::concat, xs, {{"dim", dim}}, *graph.type(xs[0]).quant);
 }
 ValueId AxonNet::slice(ValueId x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  return must(OpKind::slice, {x}, {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}},
-              *graph.type(x).quant);
+  return add_op(OpKind::slice, {x}, {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}},
+                *graph.type(x).quant);
 }
 ValueId AxonNet::pad(ValueId x, std::vector<int64_t> before, std::vector<int64_t> after,
                      double value) {
-  return must(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}},
-              *graph.type(x).quant);
+  return add_op(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}},
+                *graph.type(x).quant);
 }
 ValueId AxonNet::reshape(ValueId x, ir::Shape shape) {
-  return must(OpKind::reshape, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
+  return add_op(OpKind::reshape, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
 }
 
 // --- networks ----------------------------------------------------------------------------------
@@ -376,14 +377,14 @@ class NetworkMaker {
   }
 
  private:
-  bool picture() const { return net_.shape(at_).size() == 4; }
+  bool image() const { return net_.shape(at_).size() == 4; }
 
   void step() {
     Random& r = net_.random;
     net_.relu = r.chance(30);
     const ValueId before = at_;
     const int64_t choice = r.between(0, 17);
-    if (choice < 8 && picture()) {
+    if (choice < 8 && image()) {
       window(choice);
     } else if (choice < 11) {
       element(choice);

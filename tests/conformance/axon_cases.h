@@ -17,7 +17,8 @@ struct AxonOutcome {
   std::string message;  // reason of the refusal, or the difference; empty if equal
   int64_t cycles = 0;
   std::vector<std::string> layers;
-  bool turned = false;  // H and W can be transposed; the reference evaluator found no difference
+  bool transposed_hw =
+      false;  // H and W can be transposed; the reference evaluator found no difference
 };
 
 /// Legalizes, lowers and serializes the subgraph, checks the container, and runs it on the model
@@ -71,8 +72,8 @@ class AxonNet {
   }
   [[nodiscard]] double scale(ir::ValueId id) const { return graph.type(id).quant->scale[0]; }
   /// Adds an operator; the graph must accept it.
-  ir::ValueId must(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
-                   const ir::Quant& quant);
+  ir::ValueId add_op(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
+                     const ir::Quant& quant);
 
  protected:
   ir::Quant result(double scale);

@@ -246,7 +246,7 @@ bool has_words(const std::string& text, const std::vector<std::string>& words) {
 
 class AxonLimit : public testing::TestWithParam<Limit> {};
 
-TEST_P(AxonLimit, OneIsTakenAndTheNextIsRefused) {
+TEST_P(AxonLimit, AcceptsLimitAndRefusesNextValue) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     const test::AxonOutcome taken = outcome_of(GetParam().accepted, seed);
     EXPECT_FALSE(taken.refused) << taken.message;
@@ -276,7 +276,7 @@ const ir::Shape x = {1, 5, 7, 6};
 Make on(const Step& f) {
   return [=](AxonNet& n) { return f(n, n.input(x)); };
 }
-Make behind_conv(const Step& f) {
+Make after_conv(const Step& f) {
   return [=](AxonNet& n) { return f(n, n.conv(n.input(x), 4, {3, 3})); };
 }
 Make behind_sum(const Step& f) {
@@ -333,40 +333,40 @@ const std::vector<Single> kSingles = {
      "ADD"},
     {"Sigmoid", on([](AxonNet& n, ValueId a) { return n.sigmoid(a); }), ""},
     {"Tanh", on([](AxonNet& n, ValueId a) { return n.tanh(a); }), ""},
-    {"SigmoidBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.sigmoid(a); }), ""},
+    {"SigmoidBehindConv", after_conv([](AxonNet& n, ValueId a) { return n.sigmoid(a); }), ""},
     {"TanhBehindSum", behind_sum([](AxonNet& n, ValueId a) { return n.tanh(a); }), ""},
     {"Softmax", on([](AxonNet& n, ValueId a) { return n.softmax(a, 1); }), ""},
     {"SoftmaxBehindLinear",
      behind_sum([](AxonNet& n, ValueId a) { return n.softmax(n.linear(a, 6), 1); }), ""},
-    {"LeakyBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.leaky(a, 0.1); }), ""},
+    {"LeakyBehindConv", after_conv([](AxonNet& n, ValueId a) { return n.leaky(a, 0.1); }), ""},
     {"LeakyAlone", on([](AxonNet& n, ValueId a) { return n.leaky(a, 0.2); }), ""},
     {"LeakyVector",
      [](AxonNet& n) {
        return n.leaky(n.input({1, 11}), 0.2);
      },
      ""},
-    {"PReluBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.prelu(a); }), ""},
+    {"PReluBehindConv", after_conv([](AxonNet& n, ValueId a) { return n.prelu(a); }), ""},
     {"ReluAlone", on([](AxonNet& n, ValueId a) { return n.leaky(a, 0); }), ""},
     {"ChangeOfScale", on([](AxonNet& n, ValueId a) { return n.leaky(a, 1); }), "MULTIPLY"},
-    {"ConcatChannels", behind_conv([](AxonNet& n, ValueId a) {
+    {"ConcatChannels", after_conv([](AxonNet& n, ValueId a) {
        return n.concat({a, n.max_pool(a, {1, 1}, {1, 1})}, 1);
      }),
      "CONCAT"},
-    {"ConcatOfThree", behind_conv([](AxonNet& n, ValueId a) {
+    {"ConcatOfThree", after_conv([](AxonNet& n, ValueId a) {
        return n.concat({a, n.max_pool(a, {1, 1}, {1, 1}), a}, 3);
      }),
      "CONCAT"},
     {"SliceOfRows", on([](AxonNet& n, ValueId a) { return n.slice(a, 2, 1, 6, 2); }), "SLICE"},
-    {"Split", behind_conv([](AxonNet& n, ValueId a) {
+    {"Split", after_conv([](AxonNet& n, ValueId a) {
        return n.add(n.slice(a, 1, 0, 2), n.slice(a, 1, 2, 4));
      }),
      "ADD"},
     {"ChannelPad", padded(x, {0, 1, 0, 0}, {0, 2, 0, 0}), "CHANNELPAD"},
-    {"Flatten", behind_conv([](AxonNet& n, ValueId a) {
+    {"Flatten", after_conv([](AxonNet& n, ValueId a) {
        return n.linear(n.reshape(a, {1, 80}), 5);
      }),
      "FC"},
-    {"Reshape", behind_conv([](AxonNet& n, ValueId a) {
+    {"Reshape", after_conv([](AxonNet& n, ValueId a) {
        return n.max_pool(n.reshape(a, {1, 2, 8, 5}), {2, 2}, {1, 1});
      }),
      "RESHAPE+MAXPOOL 2x2"},
@@ -395,7 +395,7 @@ TEST(AxonRandom, NetworksEqualTheEvaluator) {
   const char* many = std::getenv("THIMBLE_AXON_SEEDS");
   const uint64_t first = one == nullptr ? 0 : std::stoul(one);
   const uint64_t count = one != nullptr ? 1 : many == nullptr ? 400 : std::stoul(many);
-  uint64_t refused = 0, turned = 0;
+  uint64_t refused = 0, transposed_hw = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const ir::Graph graph = test::random_axon_network(seed, 1 + static_cast<int>(seed % 9));
     const test::AxonOutcome outcome = test::run_axon(graph, seed);
@@ -404,16 +404,16 @@ TEST(AxonRandom, NetworksEqualTheEvaluator) {
       if (one != nullptr) std::cout << outcome.message << "\n";
       continue;
     }
-    turned += outcome.turned ? 1 : 0;
+    transposed_hw += outcome.transposed_hw ? 1 : 0;
     ASSERT_EQ(outcome.message, "") << "THIMBLE_AXON_SEED=" << seed << "\n" << ir::print(graph);
   }
-  std::cout << count - refused << " of " << count << " networks ran, " << turned
+  std::cout << count - refused << " of " << count << " networks ran, " << transposed_hw
             << " also turned\n";
-  EXPECT_TRUE(one != nullptr || turned * 4 > count) << "the maker makes too few that turn";
+  EXPECT_TRUE(one != nullptr || transposed_hw * 4 > count) << "the maker makes too few that turn";
   EXPECT_LE(refused * 5, count) << "more than a fifth is refused: the maker makes too much of it";
 }
 
-TEST(AxonDefects, LinearLayersOfManyInputsAreSplit) {
+TEST(AxonDefects, LinearLayersWithManyInputsAreSplit) {
   const auto layers = [](int64_t inputs, int64_t outputs, bool per_channel) {
     const auto outcome = outcome_of(
         [=](AxonNet& n) {
@@ -431,7 +431,7 @@ TEST(AxonDefects, LinearLayersOfManyInputsAreSplit) {
   EXPECT_EQ(layers(1024, 600, true), "FC per channel");
 }
 
-TEST(AxonStates, AStateIsAVariable) {
+TEST(AxonStates, StateBecomesVariable) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     AxonNet net(seed);
     const ValueId x = net.input({1, 6});

@@ -8,7 +8,7 @@ thimble_test_library(test_graphs
 file(GLOB integer_graphs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/random_integer_*.cpp)
 thimble_test_library(test_integer_graphs SOURCES ${integer_graphs} DEPS test_graphs thimble_eval)
 thimble_test_library(test_runs
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/runs.cpp ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/run_series.cpp ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
   DEPS test_integer_graphs thimble_emit thimble_eval thimble_runtime)
 thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
@@ -19,7 +19,7 @@ thimble_test(share_test
   DEPS test_integer_graphs test_graphs thimble_engines thimble_emit thimble_runtime
   LABELS conformance)
 thimble_test(strips_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/row_tiling_test.cpp
   DEPS test_runs test_graphs thimble_driver thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(optimize_test

@@ -10,16 +10,16 @@
 
 #include "../unit/ir_random_graph.h"
 #include "abi/limits.h"
+#include "emit/buffer_aliasing.h"
+#include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/homes.h"
-#include "emit/lift.h"
+#include "engine/engine.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "random_integer_graph.h"
 #include "random_wide_graph.h"
-#include "runs.h"
-#include "engine/engine.h"
+#include "run_series.h"
 #include "tests/matrix/ledger.h"
 
 namespace thimble {
@@ -49,20 +49,20 @@ bool check_file(const engine::Lowered& lowered, const Series& inputs, const Seri
                 const engine::Core& target, Dialect dialect) {
   const std::string text = ir::print(lowered.graph);
   SCOPED_TRACE(lowered.owns_inputs ? "inputs in the arena" : "inputs of the caller");
-  const engine::Lowered placed = dialect == Dialect::kStock ? lowered : emit::drop_moves(lowered);
+  const engine::Lowered placed = dialect == Dialect::kStock ? lowered : emit::elide_moves(lowered);
   const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << text;
   if (!emitted.ok()) return false;
   const auto program = formats::pte::read(emitted->bytes, "test.pte");
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
   if (!program.ok()) return false;
-  const auto lifted = emit::lift(*program);
-  EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message) << text;
-  if (!lifted.ok()) return false;
-  const auto from_lifted = run_on_evaluator(*lifted, inputs);
+  const auto decompiled = emit::decompile(*program);
+  EXPECT_TRUE(decompiled.ok()) << (decompiled.ok() ? "" : decompiled.error().message) << text;
+  if (!decompiled.ok()) return false;
+  const auto from_lifted = run_on_evaluator(*decompiled, inputs);
   EXPECT_TRUE(from_lifted.ok()) << (from_lifted.ok() ? "" : from_lifted.error().message);
   if (!from_lifted.ok()) return false;
-  EXPECT_EQ(*from_lifted, expected) << text << ir::print(*lifted);
+  EXPECT_EQ(*from_lifted, expected) << text << ir::print(*decompiled);
   const bool equal = run_on_host(lowered.graph, emitted->bytes, inputs) == expected;
   EXPECT_TRUE(equal) << text;
   return equal && *from_lifted == expected;
@@ -103,8 +103,8 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   owner.owns_inputs = true;
   equal &= check_file(owner, inputs, *from_lowered, target, dialect);
   for (const engine::KernelCall& call : lowered->calls) {
-    test::compared(abi::info(call.op).name, engine::call_types(*lowered, call), test::kHost,
-                   test::Scope::kGraph, equal);
+    test::record_comparison(abi::info(call.op).name, engine::call_types(*lowered, call),
+                            test::kHost, test::Scope::kGraph, equal);
   }
   return true;
 }
@@ -124,19 +124,19 @@ void check_many(const char* target_name, Dialect dialect, Generate generate = na
   EXPECT_GT(taken, graphs * 8 / 10);
 }
 
-TEST(CortexMConformance, native_helium) {
+TEST(CortexMConformance, NativeHelium) {
   check_many("cortex-m55", Dialect::kNative);
 }
-TEST(CortexMConformance, native_int16) {
+TEST(CortexMConformance, NativeInt16) {
   check_many("cortex-m55", Dialect::kNative, wide_graph);
 }
-TEST(CortexMConformance, stock_helium) {
+TEST(CortexMConformance, StockHelium) {
   check_many("cortex-m55", Dialect::kStock);
 }
-TEST(CortexMConformance, stock_dsp) {
+TEST(CortexMConformance, StockDsp) {
   check_many("cortex-m4", Dialect::kStock);
 }
-TEST(CortexMConformance, stock_scalar) {
+TEST(CortexMConformance, StockScalar) {
   check_many("cortex-m3", Dialect::kStock);
 }
 

@@ -16,12 +16,12 @@
 #include "../unit/ir_random_graph.h"
 #include "driver/engines.h"
 #include "emit/emit.h"
+#include "engine/part.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
 #include "random_integer_graph.h"
 #include "random_wide_graph.h"
-#include "runs.h"
-#include "engine/part.h"
+#include "run_series.h"
 
 namespace thimble {
 namespace {
@@ -61,7 +61,7 @@ struct Tally {
 };
 
 struct Compiled {
-  ir::Graph meaning;  // the graph in the engines' arithmetic
+  ir::Graph reference_graph;  // the graph in the engines' arithmetic
   Bytes pte;
 };
 
@@ -75,16 +75,16 @@ std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part
     if (split->region_of[i] >= 0) ++tally->ran[op];
   }
   Compiled compiled;
-  auto meaning = partition::joined(split->graph, split->regions);
-  EXPECT_TRUE(meaning.ok()) << meaning.error().message;
-  if (!meaning.ok()) return {};
-  compiled.meaning = std::move(*meaning);
+  auto reference_graph = partition::inline_subgraphs(split->graph, split->regions);
+  EXPECT_TRUE(reference_graph.ok()) << reference_graph.error().message;
+  if (!reference_graph.ok()) return {};
+  compiled.reference_graph = std::move(*reference_graph);
   auto lowered = part.cpu->lower(split->graph, *part.cpu, {});
   if (!lowered.ok()) {
     EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message;
     return {};
   }
-  const auto schedule = driver::compile_regions(split->regions, {}, &*lowered);
+  const auto schedule = driver::compile_subgraphs(split->regions, {}, &*lowered);
   EXPECT_TRUE(schedule.ok()) << schedule.error().message;
   if (!schedule.ok()) return {};
   auto emitted = emit::emit(*lowered, *schedule, *part.cpu, {});
@@ -111,7 +111,7 @@ void check_one(const ir::Graph& graph, uint64_t seed, const engine::Part& part, 
   const auto compiled = compile(graph, part, tally);
   if (!compiled) return;
   const Series inputs = inputs_of(graph, seed);
-  const auto expected = test::run_on_evaluator(compiled->meaning, inputs);
+  const auto expected = test::run_on_evaluator(compiled->reference_graph, inputs);
   ASSERT_TRUE(expected.ok()) << expected.error().message;
   auto model = hostrun::HostModel::load(compiled->pte, "test.pte");
   ASSERT_TRUE(model.ok()) << model.error().message;
@@ -186,7 +186,7 @@ void check_many(const engine::Part& part, Tally* tally) {
   }
 }
 
-TEST(Engines, GiveTheEvaluatorsBytes) {
+TEST(Engines, OutputsEqualReferenceEvaluator) {
   for (const engine::Part& part : parts()) {
     const engine::PartNpu& use = part.engines[0];
     Tally tally;
@@ -210,14 +210,14 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
   }
 }
 
-TEST(Engines, RefuseWithAReason) {
+TEST(Engines, EveryRefusalHasAReason) {
   for (const engine::Part& part : parts()) {
     const engine::PartNpu& use = part.engines[0];
     int refused = 0;
     for (uint64_t seed = 0; seed < 300; ++seed) {
       const ir::Graph graph = test::random_wide_graph(seed, 3);
       for (const ir::Op& op : graph.ops()) {
-        const engine::Verdict verdict = use.engine->legal(graph, op, use);
+        const engine::Legality verdict = use.engine->legal(graph, op, use);
         EXPECT_EQ(verdict.legal, verdict.reason.empty()) << use.name << ": " << verdict.reason;
         refused += verdict.legal ? 0 : 1;
       }

@@ -7,8 +7,8 @@
 
 #include "../unit/ethos_u_programs.h"
 #include "../unit/ir_random_graph.h"
-#include "eval/evaluate.h"
 #include "engines/ethos_u/compiler/lower.h"
+#include "eval/evaluate.h"
 
 namespace thimble::test {
 
@@ -31,7 +31,7 @@ ir::DimOrder random_order(Random& random, size_t rank) {
 
 }  // namespace
 
-ir::Graph region_of(const ir::Graph& graph, const std::vector<bool>& inside, uint64_t seed) {
+ir::Graph subgraph_of(const ir::Graph& graph, const std::vector<bool>& inside, uint64_t seed) {
   Random random(seed);
   ir::Graph region;
   std::map<ValueId, ValueId> made;
@@ -80,7 +80,7 @@ std::vector<ir::Graph> single_operators(const ir::Graph& graph, uint64_t seed) {
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     std::vector<bool> inside(graph.ops().size(), false);
     inside[i] = true;
-    result.push_back(region_of(graph, inside, seed * 31 + i));
+    result.push_back(subgraph_of(graph, inside, seed * 31 + i));
   }
   return result;
 }
@@ -127,7 +127,8 @@ std::vector<ir::Tensor> inputs_of(const ir::Graph& region, uint64_t seed) {
 
 }  // namespace
 
-Outcome run_region(const ir::Graph& region, const thimble::ethos_u::Config& config, uint64_t seed) {
+Outcome run_subgraph(const ir::Graph& region, const thimble::ethos_u::Config& config,
+                     uint64_t seed) {
   auto program = engine::ethos_u::lower(region, config);
   if (!program.ok()) return {true, program.error().message};
   const std::vector<ir::Tensor> inputs = inputs_of(region, seed);

@@ -14,12 +14,12 @@
 #include <map>
 #include <sstream>
 
+#include "engines/ethos_u/compiler/legal.h"
 #include "ethos_u_cases.h"
 #include "ir/print.h"
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
 #include "random_wide_graph.h"
-#include "engines/ethos_u/compiler/legal.h"
 
 namespace thimble {
 namespace {
@@ -36,23 +36,22 @@ std::vector<ir::OpKind> table_operators() {
 
 /// Maximum number of default cases that a configuration may refuse; 0 for operators not listed.
 /// These cases are outside the hardware's arithmetic (test RefusalsSayWhy).
-int most_refused(const std::string& name) {
-  static const std::map<std::string, int> kMost = {
-      {"amax", 3},       {"amin", 7},
-      {"compare", 2},    {"lut16", 63},
-      {"maximum", 2},    {"minimum", 5},
-      {"qadd16", 30},    {"qconv2d16", 29},
-      {"qdiv", 10},      {"qconv_transpose2d16", 36},
-      {"qlinear16", 21}, {"qprelu16", 13},
-      {"qsoftmax16", 49}, {"qresize_bilinear", 87},
-      {"qsub16", 48},    {"where", 6}};
+int max_refused(const std::string& name) {
+  static const std::map<std::string, int> kMost = {{"amax", 3},        {"amin", 7},
+                                                   {"compare", 2},     {"lut16", 63},
+                                                   {"maximum", 2},     {"minimum", 5},
+                                                   {"qadd16", 30},     {"qconv2d16", 29},
+                                                   {"qdiv", 10},       {"qconv_transpose2d16", 36},
+                                                   {"qlinear16", 21},  {"qprelu16", 13},
+                                                   {"qsoftmax16", 49}, {"qresize_bilinear", 87},
+                                                   {"qsub16", 48},     {"where", 6}};
   const auto row = kMost.find(name);
   return row == kMost.end() ? 0 : row->second;
 }
 
 ir::Graph random_source(const std::string& source, uint64_t seed) {
   if (source == "int8") return test::random_integer_graph(seed, {4, false});
-  if (source == "shaped") return test::shaped_operator(seed);
+  if (source == "shaped") return test::operator_near_limits(seed);
   if (source == "int16") return test::random_wide_graph(seed, 4);
   constexpr ir::DType kTypes[] = {ir::DType::kBool, ir::DType::kU8, ir::DType::kI8, ir::DType::kI16,
                                   ir::DType::kI32};
@@ -68,23 +67,23 @@ class EthosUOps : public testing::TestWithParam<Config> {
     }
     if (const char* text = std::getenv("THIMBLE_ETHOS_U_EACH")) {
       each_ = std::atoi(text);
-      more_ = true;
+      custom_counts_ = true;
     }
     if (const char* text = std::getenv("THIMBLE_ETHOS_U_SEEDS")) {
       seeds_ = std::stoul(text);
-      more_ = true;
+      custom_counts_ = true;
     }
   }
 
-  void offer(const std::string& name, const std::string& source, uint64_t seed,
-             const ir::Graph& region) {
+  void run_case(const std::string& name, const std::string& source, uint64_t seed,
+                const ir::Graph& region) {
     if (region.outputs().empty()) return;
     if (!wanted_op_.empty() &&
         (name != wanted_op_ || source != wanted_source_ || seed != wanted_seed_)) {
       return;
     }
     if (wanted_op_.empty() && ran_[name] >= each_) return;
-    const test::Outcome outcome = test::run_region(region, GetParam(), seed);
+    const test::Outcome outcome = test::run_subgraph(region, GetParam(), seed);
     if (outcome.refused) {
       ++refused_[name];
       reasons_[name] = outcome.message;
@@ -109,21 +108,21 @@ class EthosUOps : public testing::TestWithParam<Config> {
       const ir::Op& op = one.ops()[0];
       const auto known = table_operators();
       if (std::find(known.begin(), known.end(), op.kind) == known.end()) continue;
-      offer(std::string(ir::op_name(op.kind)), source, seed, one);
+      run_case(std::string(ir::op_name(op.kind)), source, seed, one);
     }
     if (graph.ops().size() < 2) return;
     std::vector<bool> inside;
     for (const ir::Op& op : graph.ops()) {
       inside.push_back(engine::ethos_u::legal(graph, op, GetParam()).legal);
     }
-    offer("region", source, seed, test::region_of(graph, inside, seed));
+    run_case("region", source, seed, test::subgraph_of(graph, inside, seed));
   }
 
   std::string wanted_op_, wanted_source_;
   uint64_t wanted_seed_ = 0;
   int each_ = 20;
   uint64_t seeds_ = 400;
-  bool more_ = false;  // the number of cases differs from the default
+  bool custom_counts_ = false;  // the number of cases differs from the default
   std::map<std::string, int> ran_, refused_, failed_;
   std::map<std::string, std::string> reasons_;
 };
@@ -138,14 +137,15 @@ TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
     std::cout << name << ": " << ran_[name] << " ran, " << failed_[name] << " failed, "
               << refused_[name] << " refused " << reasons_[name] << "\n";
     EXPECT_GT(ran_[name], 0) << name << ": " << reasons_[name];
-    EXPECT_TRUE(more_ || refused_[name] <= most_refused(name)) << name << ": " << reasons_[name];
+    EXPECT_TRUE(custom_counts_ || refused_[name] <= max_refused(name))
+        << name << ": " << reasons_[name];
   }
   std::cout << "region: " << ran_["region"] << " ran, " << failed_["region"] << " failed, "
             << refused_["region"] << " refused " << reasons_["region"] << "\n";
 }
 
 /// A refusal names the operator, the NPU, the value and the limit.
-TEST_P(EthosUOps, RefusalsSayWhy) {
+TEST_P(EthosUOps, RefusalsNameOperatorValueAndLimit) {
   struct Refused {
     const char* graph;
     std::vector<const char*> words;

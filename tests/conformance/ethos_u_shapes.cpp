@@ -24,13 +24,29 @@ class Shaper {
 
   ir::Graph run() {
     using Maker = void (Shaper::*)();
-    static constexpr Maker kMakers[] = {
-        &Shaper::conv,     &Shaper::conv,      &Shaper::grouped,  &Shaper::transposed,
-        &Shaper::linear,   &Shaper::sum,       &Shaper::sum,      &Shaper::wide_sum,
-        &Shaper::product,  &Shaper::pool,      &Shaper::pool,     &Shaper::adaptive,
-        &Shaper::mean,     &Shaper::softmax,   &Shaper::resize,   &Shaper::matmul,
-        &Shaper::table16,  &Shaper::reduction, &Shaper::movement, &Shaper::cumsum,
-        &Shaper::upsample, &Shaper::shuffle,   &Shaper::rejoin};
+    static constexpr Maker kMakers[] = {&Shaper::conv,
+                                        &Shaper::conv,
+                                        &Shaper::grouped,
+                                        &Shaper::transposed,
+                                        &Shaper::linear,
+                                        &Shaper::sum,
+                                        &Shaper::sum,
+                                        &Shaper::wide_sum,
+                                        &Shaper::product,
+                                        &Shaper::pool,
+                                        &Shaper::pool,
+                                        &Shaper::adaptive,
+                                        &Shaper::mean,
+                                        &Shaper::softmax,
+                                        &Shaper::resize,
+                                        &Shaper::matmul,
+                                        &Shaper::table16,
+                                        &Shaper::reduction,
+                                        &Shaper::movement,
+                                        &Shaper::cumsum,
+                                        &Shaper::upsample,
+                                        &Shaper::shuffle,
+                                        &Shaper::split_and_concat};
     (this->*kMakers[between(0, static_cast<int64_t>(std::size(kMakers)) - 1)])();
     return std::move(graph_);
   }
@@ -327,7 +343,7 @@ class Shaper {
     keep(OpKind::reshape, {*turned}, {{"shape", std::vector<int64_t>{1, groups * each, h, w}}});
   }
   /// Splits a value into parts and concatenates the parts and one more value.
-  void rejoin() {
+  void split_and_concat() {
     const Shape shape = {1, between(2, 40), between(1, 9), between(1, 9)};
     const ValueId x = input(shape), y = input(shape);
     Attrs sum = sum_scales(20);
@@ -365,7 +381,7 @@ class Shaper {
 
 }  // namespace
 
-ir::Graph shaped_operator(uint64_t seed) {
+ir::Graph operator_near_limits(uint64_t seed) {
   return Shaper(seed).run();
 }
 

@@ -13,7 +13,7 @@
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
-#include "recorded.h"
+#include "recorded_calls.h"
 
 namespace thimble {
 namespace {
@@ -46,7 +46,7 @@ void expect_outputs(hostrun::HostModel& model, const Case& c) {
   }
 }
 
-TEST(ExecuTorchEthosU, FilesRunAsTheTosaReferenceModelDoes) {
+TEST(ExecuTorchEthosU, OutputsEqualTosaReferenceModel) {
   const std::vector<Case> all = cases();
   EXPECT_GE(all.size(), 6U);
   for (const Case& c : all) {
@@ -58,7 +58,7 @@ TEST(ExecuTorchEthosU, FilesRunAsTheTosaReferenceModelDoes) {
 }
 
 /// Our writer reproduces ExecuTorch's bytes from the result of our reader.
-TEST(ExecuTorchEthosU, PayloadsAreWrittenAgainAsTheyWere) {
+TEST(ExecuTorchEthosU, PayloadRoundTripKeepsBytes) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     const auto program = pte::read(c.bytes, c.name);
@@ -94,14 +94,14 @@ Bytes external(const Case& c) {
   return std::move(*bytes);
 }
 
-TEST(ExecuTorchEthosU, DataOutsideThePayloadIsFoundByItsKey) {
+TEST(ExecuTorchEthosU, NamedDataIsFoundByKey) {
   const Case c = test::read_recorded(folder() / "image_u55_128.pte");
   auto model = hostrun::HostModel::load(external(c), c.name);
   ASSERT_TRUE(model.ok()) << model.error().message;
   expect_outputs(*model, c);
 }
 
-TEST(ExecuTorchEthosU, MissingDataIsNamed) {
+TEST(ExecuTorchEthosU, ErrorNamesMissingData) {
   const Case c = test::read_recorded(folder() / "image_u55_128.pte");
   auto program = pte::read(external(c), c.name);
   ASSERT_TRUE(program.ok());

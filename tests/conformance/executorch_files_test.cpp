@@ -14,13 +14,13 @@
 #include <tuple>
 
 #include "abi/pte_ops.h"
-#include "emit/lift.h"
-#include "emit/stock.h"
+#include "emit/check_stock.h"
+#include "emit/decompile.h"
 #include "eval/evaluate.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
-#include "recorded.h"
+#include "recorded_calls.h"
 
 namespace thimble {
 namespace {
@@ -74,7 +74,7 @@ void expect_near(const ir::Tensor& got, const ir::Tensor& expected, const Allowa
   EXPECT_LE(static_cast<double>(different), allowance.share * static_cast<double>(a.size()));
 }
 
-TEST(ExecuTorchFiles, RunAsTheirOwnReferenceDoes) {
+TEST(ExecuTorchFiles, OutputsMatchExecuTorchReference) {
   const std::vector<Case> all = cases();
   EXPECT_GE(all.size(), 10U);
   for (const Case& c : all) {
@@ -94,12 +94,12 @@ TEST(ExecuTorchFiles, RunAsTheirOwnReferenceDoes) {
   }
 }
 
-TEST(ExecuTorchFiles, TheEvaluatorAgreesInEveryBit) {
+TEST(ExecuTorchFiles, OutputsEqualEvaluatorOnDecompiledFile) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     const auto program = formats::pte::read(c.bytes, c.name);
     ASSERT_TRUE(program.ok()) << program.error().message;
-    const auto graph = emit::lift(*program);
+    const auto graph = emit::decompile(*program);
     if (const auto lacking = kNotLifted.find(c.name); lacking != kNotLifted.end()) {
       ASSERT_FALSE(graph.ok()) << "can be lifted: take it out of the list";
       EXPECT_EQ(graph.error().kind, ErrorKind::kUnsupported);
@@ -122,7 +122,7 @@ TEST(ExecuTorchFiles, TheEvaluatorAgreesInEveryBit) {
 
 /// Files come from outside. A damaged file is refused, or it runs inside its own memory (build with
 /// THIMBLE_SANITIZE).
-TEST(ExecuTorchFiles, BrokenOnesAreRefusedOrRun) {
+TEST(ExecuTorchFiles, DamagedFilesAreRefusedOrRun) {
   std::mt19937 random(3);
   int refused = 0;
   for (const Case& c : cases()) {
@@ -143,7 +143,7 @@ TEST(ExecuTorchFiles, BrokenOnesAreRefusedOrRun) {
 }
 
 /// Our list of ExecuTorch's operators agrees with the files that ExecuTorch writes.
-TEST(ExecuTorchFiles, KeepToTheListOfStockOperators) {
+TEST(ExecuTorchFiles, UseOnlyListedStockOperators) {
   std::set<std::string> seen;
   for (const Case& c : cases()) {
     const auto program = formats::pte::read(c.bytes, c.name);
@@ -159,7 +159,7 @@ TEST(ExecuTorchFiles, KeepToTheListOfStockOperators) {
   EXPECT_GE(cortex_m, 21);
 }
 
-TEST(ExecuTorchFiles, OtherOperatorsAndFormsAreNotStock) {
+TEST(ExecuTorchFiles, OtherOperatorsAndOverloadsAreNotStock) {
   const std::vector<Case> all = cases();
   ASSERT_FALSE(all.empty());
   const auto program = formats::pte::read(all[0].bytes, all[0].name);
@@ -199,7 +199,7 @@ void cut_arguments(formats::pte::Program* program, const std::string& name,
   }
 }
 
-TEST(ExecuTorchFiles, OfEarlierReleasesRunToo) {
+TEST(ExecuTorchFiles, FilesOfEarlierReleasesRun) {
   // Arguments that earlier releases did not have, from the last argument to the first.
   const std::tuple<std::string, std::string, std::vector<size_t>> drifts[] = {
       {"residual", "cortex_m::quantized_add.out", {12, 11}},
@@ -241,7 +241,7 @@ TEST(ExecuTorchFiles, OfEarlierReleasesRunToo) {
   }
 }
 
-TEST(ExecuTorchFiles, OfSeveralMemoriesRunToo) {
+TEST(ExecuTorchFiles, FilesWithSeveralMemoriesRun) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     auto program = formats::pte::read(c.bytes, c.name);

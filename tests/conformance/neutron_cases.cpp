@@ -6,15 +6,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "engines/neutron/container/payload.h"
-#include "eval/evaluate.h"
-#include "engines/neutron/formats/payload.h"
-#include "ir/work.h"
-#include "engines/neutron/model/model.h"
-#include "numerics/multiplier.h"
-#include "engine/alone.h"
+#include "engine/single_op.h"
 #include "engines/neutron/compiler/engine.h"
 #include "engines/neutron/compiler/lower.h"
+#include "engines/neutron/container/payload.h"
+#include "engines/neutron/formats/payload.h"
+#include "engines/neutron/model/model.h"
+#include "eval/evaluate.h"
+#include "ir/op_cost.h"
+#include "numerics/multiplier.h"
 
 namespace thimble::test {
 namespace {
@@ -136,19 +136,20 @@ std::vector<std::string> kernels_of(const engine::Delegate& delegate) {
   return names;
 }
 
-engine::Verdict bare_legal(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu&) {
-  const auto one = engine::alone(graph, op);
+engine::Legality bare_legal(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu&) {
+  const auto one = engine::single_op_graph(graph, op);
   if (!one.ok()) return {false, one.error().message};
   const auto network = engine::neutron::lower(*one);
-  return network.ok() ? engine::Verdict{true, ""} : engine::Verdict{false, network.error().message};
+  return network.ok() ? engine::Legality{true, ""}
+                      : engine::Legality{false, network.error().message};
 }
 
-const engine::Npu& bare_engine() {
+const engine::Npu& unlegalized_engine() {
   static const engine::Npu kBare = [] {
     engine::Npu engine = engine::neutron::kEngine;
     engine.legal = bare_legal;
     engine.adapt = nullptr;
-    engine.declines = nullptr;
+    engine.decline_reason = nullptr;
     return engine;
   }();
   return kBare;
@@ -161,8 +162,8 @@ const engine::PartNpu& neutron_use() {
   return kUse;
 }
 
-const engine::PartNpu& bare_neutron_use() {
-  static const engine::PartNpu kUse = {&bare_engine(), "neutron-n3-64", "", "", {}};
+const engine::PartNpu& unlegalized_neutron_use() {
+  static const engine::PartNpu kUse = {&unlegalized_engine(), "neutron-n3-64", "", "", {}};
   return kUse;
 }
 
@@ -181,7 +182,7 @@ NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use, 
   for (const bool prefetch : {false, true}) {
     engine::NpuOptions options;
     options.vendor.prefetch = prefetch;
-    if (prefetch && !inputs.empty()) options.kept_inputs = {inputs.size() - 1};
+    if (prefetch && !inputs.empty()) options.read_only_inputs = {inputs.size() - 1};
     const auto delegate = use.engine->compile(*adapted, use, options);
     if (!delegate.ok()) {
       outcome.message = delegate.error().message;
@@ -240,25 +241,25 @@ ValueId NeutronNet::sub(ValueId a, ValueId b) {
   set("b", scale(b) / joint);
   set("y", joint / (0x1p20 * quant.scale[0]));
   bounds(&attrs, quant);
-  return must(OpKind::qsub, {a, b}, attrs, quant);
+  return add_op(OpKind::qsub, {a, b}, attrs, quant);
 }
 
 ValueId NeutronNet::choose(OpKind kind, ValueId a, ValueId b) {
-  return must(kind, {a, b}, {}, *graph.type(a).quant);
+  return add_op(kind, {a, b}, {}, *graph.type(a).quant);
 }
 
 ValueId NeutronNet::matmul(ValueId a, ValueId b, bool transpose_b) {
   const double terms = static_cast<double>(shape(a).back());
   const ir::Quant quant = result(scale(a) * scale(b) * random.real(20, 60) * std::sqrt(terms));
   const auto m = numerics::quantize_multiplier(scale(a) * scale(b) / quant.scale[0]);
-  return must(OpKind::qmatmul, {a, b},
-              {{"transpose_b", int64_t{transpose_b ? 1 : 0}},
-               {"a_zp", zero_point(a)},
-               {"b_zp", zero_point(b)},
-               {"y_zp", int64_t{quant.zero_point[0]}},
-               {"mult", int64_t{m.mult}},
-               {"shift", int64_t{m.shift}}},
-              quant);
+  return add_op(OpKind::qmatmul, {a, b},
+                {{"transpose_b", int64_t{transpose_b ? 1 : 0}},
+                 {"a_zp", zero_point(a)},
+                 {"b_zp", zero_point(b)},
+                 {"y_zp", int64_t{quant.zero_point[0]}},
+                 {"mult", int64_t{m.mult}},
+                 {"shift", int64_t{m.shift}}},
+                quant);
 }
 
 ValueId NeutronNet::conv_transpose(ValueId x, int64_t channels, std::vector<int64_t> kernel,
@@ -275,7 +276,7 @@ ValueId NeutronNet::conv_transpose(ValueId x, int64_t channels, std::vector<int6
                      {"output_padding", std::vector<int64_t>{0, 0}},
                      {"dilation", std::vector<int64_t>{1, 1}}};
   for (const auto name : {"x_zp", "y_zp", "min", "max"}) attrs.set(name, op.integer(name));
-  return must(OpKind::qconv_transpose2d, inputs, attrs, *graph.type(like).quant);
+  return add_op(OpKind::qconv_transpose2d, inputs, attrs, *graph.type(like).quant);
 }
 
 ValueId NeutronNet::grouped(ValueId x, int64_t groups, int64_t channels,
@@ -289,40 +290,40 @@ ValueId NeutronNet::grouped(ValueId x, int64_t groups, int64_t channels,
 }
 
 ValueId NeutronNet::extreme(OpKind kind, ValueId x, std::vector<int64_t> dims, bool keep) {
-  return must(kind, {x}, {{"dims", dims}, {"keepdim", int64_t{keep ? 1 : 0}}},
-              *graph.type(x).quant);
+  return add_op(kind, {x}, {{"dims", dims}, {"keepdim", int64_t{keep ? 1 : 0}}},
+                *graph.type(x).quant);
 }
 
 ValueId NeutronNet::permute(ValueId x, std::vector<int64_t> dims) {
-  return must(OpKind::permute, {x}, {{"dims", dims}}, *graph.type(x).quant);
+  return add_op(OpKind::permute, {x}, {{"dims", dims}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::expand(ValueId x, ir::Shape shape) {
-  return must(OpKind::expand, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
+  return add_op(OpKind::expand, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::rescale(ValueId x) {
   const ir::Quant quant = result(scale(x) * random.real(0.5, 2));
   const auto m = numerics::quantize_multiplier(scale(x) / quant.scale[0]);
-  return must(OpKind::rescale, {x},
-              {{"x_zp", zero_point(x)},
-               {"y_zp", int64_t{quant.zero_point[0]}},
-               {"mult", int64_t{m.mult}},
-               {"shift", int64_t{m.shift}}},
-              quant);
+  return add_op(OpKind::rescale, {x},
+                {{"x_zp", zero_point(x)},
+                 {"y_zp", int64_t{quant.zero_point[0]}},
+                 {"mult", int64_t{m.mult}},
+                 {"shift", int64_t{m.shift}}},
+                quant);
 }
 
-ValueId NeutronNet::codes_table(ValueId x) {
+ValueId NeutronNet::quantized_table(ValueId x) {
   const ValueId table = graph.add_constant(
       "table", std::make_shared<ir::Tensor>(random_tensor(random, ir::DType::kI8, {256})));
-  return must(OpKind::lut, {x, table}, {}, result(scale(x)));
+  return add_op(OpKind::lut, {x, table}, {}, result(scale(x)));
 }
 
 ValueId NeutronNet::gather(ValueId x, int64_t dim, const std::vector<int64_t>& positions) {
   ir::Tensor index = ir::zeros(ir::DType::kI64, {static_cast<int64_t>(positions.size())});
   std::ranges::copy(positions, index.data<int64_t>().begin());
   const ValueId id = graph.add_constant("index", std::make_shared<ir::Tensor>(std::move(index)));
-  return must(OpKind::gather, {x, id}, {{"dim", dim}}, *graph.type(x).quant);
+  return add_op(OpKind::gather, {x, id}, {{"dim", dim}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::reflect(ValueId x, int64_t dim, int64_t before, int64_t after) {
@@ -366,7 +367,7 @@ ValueId NeutronNet::bilinear(ValueId x, int64_t scale, bool align_corners) {
           graph.add_constant("t", std::make_shared<ir::Tensor>(ir::make_i32({out}, table))));
     }
   }
-  return must(OpKind::qresize_bilinear, inputs, {}, *graph.type(x).quant);
+  return add_op(OpKind::qresize_bilinear, inputs, {}, *graph.type(x).quant);
 }
 
 void set_channels_last(ir::Graph* graph) {

@@ -23,7 +23,7 @@ struct NeutronOutcome {
 /// The engine as a part has it.
 [[nodiscard]] const engine::PartNpu& neutron_use();
 /// The same without its table of limits and its forms: whatever the lowering takes as it is.
-[[nodiscard]] const engine::PartNpu& bare_neutron_use();
+[[nodiscard]] const engine::PartNpu& unlegalized_neutron_use();
 
 /// Adapts and compiles the subgraph, reads its payload and runs the kernels on the model with
 /// random inputs. Tensors are placed in separate memories and in one scratch, each with and without
@@ -54,7 +54,7 @@ class NeutronNet : public AxonNet {
   ir::ValueId permute(ir::ValueId x, std::vector<int64_t> dims);
   ir::ValueId expand(ir::ValueId x, ir::Shape shape);
   ir::ValueId rescale(ir::ValueId x);
-  ir::ValueId codes_table(ir::ValueId x);
+  ir::ValueId quantized_table(ir::ValueId x);
   ir::ValueId gather(ir::ValueId x, int64_t dim, const std::vector<int64_t>& positions);
   ir::ValueId reflect(ir::ValueId x, int64_t dim, int64_t before, int64_t after);
   ir::ValueId nearest(ir::ValueId x, int64_t scale);
@@ -65,6 +65,6 @@ class NeutronNet : public AxonNet {
 void set_channels_last(ir::Graph* graph);
 
 /// Returns a network of at most `steps` operators. `formed`: only operators that form() outputs.
-[[nodiscard]] ir::Graph random_neutron_network(uint64_t seed, int steps, bool formed);
+[[nodiscard]] ir::Graph random_neutron_network(uint64_t seed, int steps, bool legalized);
 
 }  // namespace thimble::test

@@ -60,7 +60,7 @@ Make on_matrix(const std::function<ValueId(NeutronNet&, ValueId)>& f) {
   };
 }
 /// Puts a convolution before `f`, so that the operand of `f` is a value in the NPU's scratch.
-Make behind_conv(const std::function<ValueId(NeutronNet&, ValueId)>& f) {
+Make after_conv(const std::function<ValueId(NeutronNet&, ValueId)>& f) {
   return on_image([=](NeutronNet& n, ValueId x) {
     return f(n, n.conv(x, n.random.between(1, 12), two(n.random, 1, 3)));
   });
@@ -120,7 +120,7 @@ const std::vector<Single> kSingles = {
        return n.linear(n.input({n.random.between(1, 3), n.random.between(1, 5), 7}), 6);
      },
      "FullyConnected", 1},
-    {"LinearBehindFlatten", behind_conv([](NeutronNet& n, ValueId x) {
+    {"LinearBehindFlatten", after_conv([](NeutronNet& n, ValueId x) {
        const ir::Shape s = n.shape(x);
        return n.linear(n.reshape(x, {s[0], s[1] * s[2] * s[3]}), n.random.between(1, 9));
      }),
@@ -162,12 +162,12 @@ const std::vector<Single> kSingles = {
      "Minimum", 2},
     {"PRelu", on_image([](NeutronNet& n, ValueId x) { return n.prelu(x); }), "PRelu", 1},
     {"Table", on_image([](NeutronNet& n, ValueId x) { return n.sigmoid(x); }), "Table", 1},
-    {"TableOfAnyCodes", on_image([](NeutronNet& n, ValueId x) { return n.codes_table(x); }),
+    {"TableOfAnyCodes", on_image([](NeutronNet& n, ValueId x) { return n.quantized_table(x); }),
      "Table", 1, true},
     {"TablesAreOne",
-     on_image([](NeutronNet& n, ValueId x) { return n.rescale(n.codes_table(n.rescale(x))); }),
+     on_image([](NeutronNet& n, ValueId x) { return n.rescale(n.quantized_table(n.rescale(x))); }),
      "Table", 1, true},
-    {"TableInConv", behind_conv([](NeutronNet& n, ValueId x) { return n.tanh(x); }), "Conv2D", 1},
+    {"TableInConv", after_conv([](NeutronNet& n, ValueId x) { return n.tanh(x); }), "Conv2D", 1},
     {"TableInLinear", on_matrix([](NeutronNet& n, ValueId x) { return n.sigmoid(n.linear(x, 9)); }),
      "FullyConnected+", 1},
     {"TableInSum",
@@ -176,7 +176,7 @@ const std::vector<Single> kSingles = {
     {"TableInProduct",
      pair_of([](NeutronNet& n, ValueId a, ValueId b) { return n.tanh(n.mul(a, b)); }), "Mul+", 1,
      true},
-    {"NumbersInConv", behind_conv([](NeutronNet& n, ValueId x) {
+    {"NumbersInConv", after_conv([](NeutronNet& n, ValueId x) {
        const ir::Shape one(4, 1);
        const ValueId scaled =
            n.random.chance(50) ? n.mul(n.constant(one), x) : n.mul(x, n.constant(one));
@@ -187,23 +187,23 @@ const std::vector<Single> kSingles = {
        return n.choose(n.random.chance(50) ? OpKind::maximum : OpKind::minimum, shifted, bound);
      }),
      "Conv2D", 1},
-    {"SiluInConv", behind_conv([](NeutronNet& n, ValueId x) {
+    {"SiluInConv", after_conv([](NeutronNet& n, ValueId x) {
        return n.random.chance(50) ? n.mul(x, n.sigmoid(x)) : n.mul(n.sigmoid(x), x);
      }),
      "Conv2D", 1},
-    {"SquareAndDoubleInConv", behind_conv([](NeutronNet& n, ValueId x) {
+    {"SquareAndDoubleInConv", after_conv([](NeutronNet& n, ValueId x) {
        const ValueId square = n.mul(x, x);
        return n.add(square, square);
      }),
      "Conv2D", 1},
-    {"ProductOfTwoReadersStays", behind_conv([](NeutronNet& n, ValueId x) {
+    {"ProductOfTwoReadersStays", after_conv([](NeutronNet& n, ValueId x) {
        const ValueId y = n.sigmoid(x);
        return n.sub(n.mul(x, y), y);
      }),
      "Sub", 4},
-    {"RescaleInConv", behind_conv([](NeutronNet& n, ValueId x) { return n.rescale(x); }), "Conv2D",
+    {"RescaleInConv", after_conv([](NeutronNet& n, ValueId x) { return n.rescale(x); }), "Conv2D",
      1},
-    {"FunctionBehindReshape", behind_conv([](NeutronNet& n, ValueId x) {
+    {"FunctionBehindReshape", after_conv([](NeutronNet& n, ValueId x) {
        const ir::Shape s = n.shape(x);
        const ValueId rows = n.reshape(x, {s[0], s[1], s[2] * s[3]});
        return n.permute(n.tanh(n.permute(rows, {2, 0, 1})), {1, 2, 0});
@@ -246,7 +246,7 @@ const std::vector<Single> kSingles = {
     {"Softmax", on_matrix([](NeutronNet& n, ValueId x) { return n.softmax(x, 1); }), "Softmax", 1},
     {"SoftmaxOverChannels", on_image([](NeutronNet& n, ValueId x) { return n.softmax(x, 1); }),
      "Softmax", 1},
-    {"Concat", behind_conv([](NeutronNet& n, ValueId x) {
+    {"Concat", after_conv([](NeutronNet& n, ValueId x) {
        return n.concat({n.max_pool(x, {1, 1}, {1, 1}), x}, n.random.between(1, 3));
      }),
      "MaxPool"},
@@ -254,18 +254,18 @@ const std::vector<Single> kSingles = {
        return n.concat({x, x, n.max_pool(x, {1, 1}, {1, 1})}, n.random.between(0, 3));
      }),
      "Concat", 3},
-    {"Slice", behind_conv([](NeutronNet& n, ValueId x) {
+    {"Slice", after_conv([](NeutronNet& n, ValueId x) {
        const ValueId wide = n.concat({x, n.max_pool(x, {1, 1}, {1, 1})}, 1);
        return n.conv(n.slice(wide, 1, 1, n.shape(x)[1] + 1), 3, {1, 1});
      }),
      "Conv2DPointwise"},
-    {"SplitAndJoin", behind_conv([](NeutronNet& n, ValueId x) {
+    {"SplitAndJoin", after_conv([](NeutronNet& n, ValueId x) {
        const ValueId wide = n.conv(x, 8, {1, 1});
        const ValueId a = n.slice(wide, 1, 0, 4), b = n.slice(wide, 1, 4, 8);
        return n.conv(n.concat({a, b, n.max_pool(b, {1, 1}, {1, 1})}, 1), 3, {1, 1});
      }),
      "MaxPool", 4},
-    {"SplitAndCross", behind_conv([](NeutronNet& n, ValueId x) {
+    {"SplitAndCross", after_conv([](NeutronNet& n, ValueId x) {
        const ValueId wide = n.conv(x, 8, {1, 1});
        return n.concat({n.slice(wide, 1, 4, 8), n.slice(wide, 1, 0, 4)}, 1);
      }),
@@ -297,7 +297,7 @@ const std::vector<Single> kSingles = {
        return n.bilinear(x, int64_t{1} << n.random.between(1, 2), n.random.chance(50));
      }),
      "ResizeBilinear", 1},
-    {"TransposeOfWhatLeaves", behind_conv([](NeutronNet& n, ValueId x) {
+    {"TransposeOfWhatLeaves", after_conv([](NeutronNet& n, ValueId x) {
        return n.permute(x, {0, 3, 1, 2});
      }),
      "Conv2D"},
@@ -316,7 +316,7 @@ NeutronOutcome outcome_of(const Single& single, uint64_t seed) {
   net.graph.add_output(y);
   // Images cross the subgraph's border in channels-last order.
   test::set_channels_last(&net.graph);
-  const auto& use = single.bare ? test::bare_neutron_use() : test::neutron_use();
+  const auto& use = single.bare ? test::unlegalized_neutron_use() : test::neutron_use();
   NeutronOutcome outcome = test::run_neutron(net.graph, use, seed);
   if (!outcome.message.empty()) outcome.message += "\n" + ir::print(net.graph);
   return outcome;
@@ -354,13 +354,13 @@ Seeds seeds() {
   return {0, many == nullptr ? 400 : std::stoul(many), false};
 }
 
-void run_networks(const engine::PartNpu& use, bool formed) {
+void run_networks(const engine::PartNpu& use, bool legalized) {
   const Seeds all = seeds();
   uint64_t refused = 0;
   size_t kernels = 0;
   for (uint64_t seed = all.first; seed < all.first + all.count; ++seed) {
     const ir::Graph graph =
-        test::random_neutron_network(seed, 1 + static_cast<int>(seed % 12), formed);
+        test::random_neutron_network(seed, 1 + static_cast<int>(seed % 12), legalized);
     const NeutronOutcome outcome = test::run_neutron(graph, use, seed);
     if (outcome.refused) {
       ++refused;
@@ -379,12 +379,12 @@ TEST(NeutronRandom, NetworksEqualTheEvaluator) {
   run_networks(test::neutron_use(), true);
 }
 
-TEST(NeutronRandom, NetworksOfAnyFormEqualTheEvaluator) {
-  run_networks(test::bare_neutron_use(), false);
+TEST(NeutronRandom, UnlegalizedNetworksEqualTheEvaluator) {
+  run_networks(test::unlegalized_neutron_use(), false);
 }
 
 /// What the partition cuts out of graphs that know nothing of this NPU.
-uint64_t run_regions(const engine::PartNpu& use) {
+uint64_t run_subgraphs(const engine::PartNpu& use) {
   const Seeds all = seeds();
   uint64_t regions = 0;
   for (uint64_t seed = all.first; seed < all.first + all.count; ++seed) {
@@ -394,7 +394,7 @@ uint64_t run_regions(const engine::PartNpu& use) {
     const auto cut = partition::partition(graph, {&use, 1}, choices);
     EXPECT_TRUE(cut.ok()) << cut.error().message;
     if (!cut.ok()) return regions;
-    for (const partition::Region& region : cut->regions) {
+    for (const partition::Subgraph& region : cut->regions) {
       const NeutronOutcome outcome = test::run_neutron(region.graph, use, seed);
       EXPECT_EQ(outcome.message, "") << "THIMBLE_NEUTRON_SEED=" << seed << "\n"
                                      << ir::print(region.graph);
@@ -406,25 +406,26 @@ uint64_t run_regions(const engine::PartNpu& use) {
   return regions;
 }
 
-TEST(NeutronRandom, RegionsOfIntegerGraphsEqualTheEvaluator) {
-  const uint64_t regions = run_regions(test::neutron_use());
+TEST(NeutronRandom, SubgraphsOfIntegerGraphsEqualTheEvaluator) {
+  const uint64_t regions = run_subgraphs(test::neutron_use());
   EXPECT_TRUE(seeds().one || regions * 4 > seeds().count);
 }
 
-TEST(NeutronRandom, RegionsOfAnyFormEqualTheEvaluator) {
-  const uint64_t regions = run_regions(test::bare_neutron_use());
+TEST(NeutronRandom, UnlegalizedSubgraphsEqualTheEvaluator) {
+  const uint64_t regions = run_subgraphs(test::unlegalized_neutron_use());
   EXPECT_TRUE(seeds().one || regions > seeds().count);
 }
 
 /// The result may reuse an operand's buffer only if no other operand is a part of that buffer.
-TEST(NeutronPlace, AnOperandWithAPieceThatIsReadToo) {
+TEST(NeutronBufferReuse, BufferWithAliasedPieceIsNotReused) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     NeutronNet net(seed);
     const ValueId x = net.input({1, 6});
     const ValueId row = net.sigmoid(x);
     const ValueId rows = net.concat({row, net.leaky(x, 1), row}, 0);
     net.graph.add_output(net.softmax(net.mul(rows, row), 0));
-    const NeutronOutcome outcome = test::run_neutron(net.graph, test::bare_neutron_use(), seed);
+    const NeutronOutcome outcome =
+        test::run_neutron(net.graph, test::unlegalized_neutron_use(), seed);
     ASSERT_FALSE(outcome.refused) << outcome.message;
     ASSERT_EQ(outcome.message, "") << "seed " << seed << "\n" << ir::print(net.graph);
   }
@@ -434,7 +435,7 @@ TEST(NeutronPlace, AnOperandWithAPieceThatIsReadToo) {
 
 /// Prefetched constants of neighbouring kernels do not overlap, and the prefetch area is as large
 /// as the largest pair of neighbours.
-TEST(NeutronPrefetch, TakesWhatTheTwoLargestNeighboursNeed) {
+TEST(NeutronPrefetch, AreaEqualsLargestPairOfNeighbours) {
   int64_t lists = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const ir::Graph graph = test::random_neutron_network(seed, 10, true);

@@ -12,7 +12,7 @@ using ir::ValueId;
 
 class Maker {
  public:
-  Maker(uint64_t seed, int steps, bool formed) : net_(seed), steps_(steps), formed_(formed) {}
+  Maker(uint64_t seed, int steps, bool legalized) : net_(seed), steps_(steps), formed_(legalized) {}
 
   ir::Graph run() {
     Random& r = net_.random;
@@ -135,7 +135,8 @@ class Maker {
         at_ = net_.mul(at_, other);
         break;
       case 2: {
-        const ValueId alike = is_image() ? net_.max_pool(at_, {1, 1}, {1, 1}) : other_codes();
+        const ValueId alike =
+            is_image() ? net_.max_pool(at_, {1, 1}, {1, 1}) : operand_with_same_quantization();
         at_ = net_.choose(r.chance(50) ? OpKind::maximum : OpKind::minimum, at_, alike);
         break;
       }
@@ -145,7 +146,7 @@ class Maker {
   }
 
   /// Returns a constant with the scale and zero point of the current value, else the current value.
-  ValueId other_codes() {
+  ValueId operand_with_same_quantization() {
     Random& r = net_.random;
     const ValueId c = net_.constant(net_.shape(at_));
     net_.graph.value(c).type.quant = net_.graph.type(r.chance(90) ? at_ : c).quant;
@@ -171,7 +172,7 @@ class Maker {
         if (rank() > 1) at_ = net_.prelu(at_);
         break;
       case 5:
-        at_ = formed_ ? net_.leaky(at_, 0.1) : net_.codes_table(at_);
+        at_ = formed_ ? net_.leaky(at_, 0.1) : net_.quantized_table(at_);
         break;
       default:
         at_ = net_.rescale(at_);
@@ -295,8 +296,8 @@ class Maker {
 
 }  // namespace
 
-ir::Graph random_neutron_network(uint64_t seed, int steps, bool formed) {
-  return Maker(seed, steps, formed).run();
+ir::Graph random_neutron_network(uint64_t seed, int steps, bool legalized) {
+  return Maker(seed, steps, legalized).run();
 }
 
 }  // namespace thimble::test

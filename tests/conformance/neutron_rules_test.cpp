@@ -1,5 +1,6 @@
-// The rules of the Neutron: every row of engines/neutron/compiler/ops.def has an accepted case, a refused
-// case, and its message. Cases are in tests/text/neutron: `? [variant: ] [type =] operator`, then
+// The rules of the Neutron: every row of engines/neutron/compiler/ops.def has an accepted case, a
+// refused case, and its message. Cases are in tests/text/neutron: `? [variant: ] [type =]
+// operator`, then
 // `=` and the operators that replace it (and the exceeded limit, if that is the reason), or `!` and
 // the reason. Accepted operators are also compared with their legalized graph, by the evaluator.
 
@@ -16,21 +17,21 @@
 #include <set>
 #include <sstream>
 
+#include "engine/single_op.h"
+#include "engines/neutron/compiler/legalize.h"
+#include "engines/neutron/compiler/limits.h"
+#include "engines/neutron/compiler/no_effect.h"
 #include "eval/evaluate.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "random_integer_graph.h"
-#include "engine/alone.h"
-#include "engines/neutron/compiler/context.h"
-#include "engines/neutron/compiler/form.h"
-#include "engines/neutron/compiler/limits.h"
 #include "tests/text/text_runner.h"
 
 namespace thimble::test {
 namespace {
 
-using ir::OpKind;
 using engine::neutron::Variant;
+using ir::OpKind;
 
 constexpr Variant kVariants[] = {Variant::kN3_64, Variant::kN1_16, Variant::kImx95};
 
@@ -115,12 +116,12 @@ std::vector<ir::Tensor> inputs_of(const ir::Graph& graph, uint32_t seed) {
 
 /// Checks that the legalized graph gives the same values, with a difference of at most `apart`.
 /// `apart` is 1 where the legalized graph rounds once instead of twice.
-void expect_same(const ir::Graph& graph, const ir::Graph& formed, int apart) {
+void expect_same(const ir::Graph& graph, const ir::Graph& legalized, int apart) {
   constexpr uint32_t kSeeds = 3;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     const auto inputs = inputs_of(graph, seed);
     const auto wanted = eval::evaluate(graph, inputs);
-    const auto found = eval::evaluate(formed, inputs);
+    const auto found = eval::evaluate(legalized, inputs);
     ASSERT_TRUE(wanted.ok() && found.ok());
     const auto a = (*wanted)[0].data<int8_t>(), b = (*found)[0].data<int8_t>();
     ASSERT_EQ((*wanted)[0].shape, (*found)[0].shape);
@@ -130,14 +131,14 @@ void expect_same(const ir::Graph& graph, const ir::Graph& formed, int apart) {
   }
 }
 
-void expect_form(const ir::Graph& graph, const ir::Graph& formed, int apart) {
-  const auto again = engine::neutron::form(formed);
+void expect_legalized_equal(const ir::Graph& graph, const ir::Graph& legalized, int apart) {
+  const auto again = engine::neutron::legalize(legalized);
   ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ(ir::print(*again), ir::print(formed)) << "a form has a form of its own";
-  EXPECT_TRUE(ir::verify(formed).ok());
-  EXPECT_EQ(formed.value(formed.outputs()[0]).name, graph.value(graph.outputs()[0]).name);
-  EXPECT_EQ(formed.type(formed.outputs()[0]), graph.type(graph.outputs()[0]));
-  expect_same(graph, formed, apart);
+  EXPECT_EQ(ir::print(*again), ir::print(legalized)) << "a form has a form of its own";
+  EXPECT_TRUE(ir::verify(legalized).ok());
+  EXPECT_EQ(legalized.value(legalized.outputs()[0]).name, graph.value(graph.outputs()[0]).name);
+  EXPECT_EQ(legalized.type(legalized.outputs()[0]), graph.type(graph.outputs()[0]));
+  expect_same(graph, legalized, apart);
 }
 
 std::string kinds_text(const ir::Graph& graph) {
@@ -146,33 +147,33 @@ std::string kinds_text(const ir::Graph& graph) {
   return fmt::format("{}", fmt::join(kinds, " "));
 }
 
-std::string reason_of(const Trial& trial, const engine::Verdict& verdict) {
+std::string reason_of(const Trial& trial, const engine::Legality& verdict) {
   const std::string prefix = fmt::format("{}: ", ir::op_name(trial.graph.ops().back().kind));
   EXPECT_TRUE(verdict.reason.starts_with(prefix)) << verdict.reason;
   return "! " + verdict.reason.substr(std::min(prefix.size(), verdict.reason.size()));
 }
 
-std::string judge(std::string_view prelude, std::string_view text) {
+std::string rule_result(std::string_view prelude, std::string_view text) {
   const Trial trial = trial_of(prelude, text);
   if (trial.graph.ops().empty()) return "! no graph";
   const ir::Op& op = trial.graph.ops().back();
   const auto verdict = engine::neutron::rules_allow(trial.graph, op, trial.variant);
   if (!verdict.legal) return reason_of(trial, verdict);
   EXPECT_EQ(verdict.reason, "");
-  const auto formed = engine::neutron::form(trial.graph);
-  EXPECT_TRUE(formed.ok()) << text;
-  if (!formed.ok()) return "! no form";
+  const auto legalized = engine::neutron::legalize(trial.graph);
+  EXPECT_TRUE(legalized.ok()) << text;
+  if (!legalized.ok()) return "! no form";
   SCOPED_TRACE(std::string(text));
-  expect_form(trial.graph, *formed, op.kind == OpKind::qlinear ? 1 : 0);
+  expect_legalized_equal(trial.graph, *legalized, op.kind == OpKind::qlinear ? 1 : 0);
   // Why it has another form than LiteRT's operator for it.
-  const std::string past = engine::neutron::past_limit(trial.graph, op, trial.variant);
-  return "= " + kinds_text(*formed) + (past.empty() ? "" : ": " + past);
+  const std::string past = engine::neutron::exceeded_limit_text(trial.graph, op, trial.variant);
+  return "= " + kinds_text(*legalized) + (past.empty() ? "" : ": " + past);
 }
 
 class NeutronRules : public testing::TestWithParam<std::string> {};
 
 TEST_P(NeutronRules, AcceptAndRefuse) {
-  check_trial_file(GetParam(), judge);
+  check_trial_file(GetParam(), rule_result);
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {
@@ -182,7 +183,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Rows, NeutronRules, testing::ValuesIn(text_files("neutron")), test_name);
 
 /// Legalizes every operator of random graphs generated without regard to the NPU.
-TEST(NeutronForms, OfRandomOperators) {
+TEST(NeutronLegalizer, LegalizedRandomOperatorsEqualOriginal) {
   const char* one = std::getenv("THIMBLE_NEUTRON_SEED");
   const uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
   const uint64_t count = one == nullptr ? 400 : 1;
@@ -191,16 +192,16 @@ TEST(NeutronForms, OfRandomOperators) {
     const ir::Graph graph = random_integer_graph(seed, {10, false});
     for (const ir::Op& op : graph.ops()) {
       if (!engine::neutron::rules_allow(graph, op, Variant::kN3_64).legal) continue;
-      const auto alone = engine::alone(graph, op);
-      ASSERT_TRUE(alone.ok());
-      const auto formed = engine::neutron::form(*alone);
-      ASSERT_TRUE(formed.ok());
-      SCOPED_TRACE(fmt::format("THIMBLE_NEUTRON_SEED={}\n{}", seed, ir::print(*alone)));
+      const auto single_op_graph = engine::single_op_graph(graph, op);
+      ASSERT_TRUE(single_op_graph.ok());
+      const auto legalized = engine::neutron::legalize(*single_op_graph);
+      ASSERT_TRUE(legalized.ok());
+      SCOPED_TRACE(fmt::format("THIMBLE_NEUTRON_SEED={}\n{}", seed, ir::print(*single_op_graph)));
       // qlinear rounds once instead of twice; a linear lut may differ at halves.
       const bool near = op.kind == OpKind::qlinear || op.kind == OpKind::lut;
-      expect_form(*alone, *formed, near ? 1 : 0);
+      expect_legalized_equal(*single_op_graph, *legalized, near ? 1 : 0);
       ++legal;
-      changed += kinds_text(*formed) == kinds_text(*alone) ? 0 : 1;
+      changed += kinds_text(*legalized) == kinds_text(*single_op_graph) ? 0 : 1;
     }
   }
   std::cout << legal << " operators, " << changed << " in a form of others\n";
@@ -209,7 +210,7 @@ TEST(NeutronForms, OfRandomOperators) {
 
 // --- every row has a case -----------------------------------------------------------------------
 
-struct Answer {
+struct RuleResult {
   std::string op, variant, text;  // "! kernel height is 4097, ..."
 };
 
@@ -219,8 +220,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::vector<Answer> answers() {
-  std::vector<Answer> all;
+std::vector<RuleResult> rule_results() {
+  std::vector<RuleResult> all;
   for (const std::string& name : text_files("neutron")) {
     const std::string op = name.substr(8, name.find('.') - 8);
     std::istringstream lines(contents(name));
@@ -235,21 +236,21 @@ std::vector<Answer> answers() {
 
 /// Returns true if a case of the operator is refused or replaced with a message that starts with
 /// `message`.
-bool is_refused(const std::vector<Answer>& all, const std::string& op, const std::string& message,
-                unsigned variants) {
-  return std::ranges::any_of(all, [&](const Answer& a) {
+bool is_refused(const std::vector<RuleResult>& all, const std::string& op,
+                const std::string& message, unsigned variants) {
+  return std::ranges::any_of(all, [&](const RuleResult& a) {
     const bool found =
         a.text.starts_with("! " + message) || a.text.find(": " + message) != std::string::npos;
     return (a.op == op || op == "any") && found && (variants != kN1 || a.variant == "n1");
   });
 }
 
-TEST(NeutronTable, EveryRowHasItsCases) {
-  const std::vector<Answer> all = answers();
+TEST(NeutronTable, EveryRowHasAcceptedAndRefusedCases) {
+  const std::vector<RuleResult> all = rule_results();
   for (const OpRow& row : runs()) {
     if (row.op == "lut") continue;  // tested by NeutronTables
     EXPECT_TRUE(std::ranges::any_of(
-        all, [&](const Answer& a) { return a.op == row.op && a.text.starts_with("= "); }))
+        all, [&](const RuleResult& a) { return a.op == row.op && a.text.starts_with("= "); }))
         << row.op << " has no accepted case";
   }
   for (const LimitRow& row : limits()) {
@@ -263,7 +264,7 @@ TEST(NeutronTable, EveryRowHasItsCases) {
         << row.op << ": no case is refused with: " << row.words;
   }
   const auto accepted =
-      std::ranges::count_if(all, [](const Answer& a) { return a.text.starts_with("= "); });
+      std::ranges::count_if(all, [](const RuleResult& a) { return a.text.starts_with("= "); });
   RecordProperty("accepted", static_cast<int>(accepted));
   RecordProperty("refused", static_cast<int>(all.size()) - static_cast<int>(accepted));
 }
@@ -280,7 +281,7 @@ Trial example(const std::string& op) {
   return trial_of(prelude, trial);
 }
 
-TEST(NeutronTable, WhatItHasNoOperatorForIsRefusedByName) {
+TEST(NeutronTable, UnsupportedOperatorsAreRefusedByName) {
   const std::vector<std::pair<std::string, std::string>> expected = {
 #define NEUTRON_REFUSE(op, variants, reason) {#op, reason},
 #include "engines/neutron/compiler/ops.def"
@@ -298,7 +299,7 @@ TEST(NeutronTable, WhatItHasNoOperatorForIsRefusedByName) {
 }
 
 /// Each integer operator has exactly one row. Float operators have none and are refused as such.
-TEST(NeutronTable, EveryOperatorIsInOneRowOrInNone) {
+TEST(NeutronTable, IntegerOperatorsHaveOneRowAndFloatOperatorsNone) {
   std::multiset<std::string> rows;
   for (const OpRow& row : runs()) rows.insert(row.op);
   for (const OpRow& row : refusals()) rows.insert(row.op);
@@ -314,7 +315,7 @@ TEST(NeutronTable, EveryOperatorIsInOneRowOrInNone) {
   }
 }
 
-TEST(NeutronTable, HalvesToEvenAreAnotherNpus) {
+TEST(NeutronTable, RoundHalfToEvenIsRefused) {
   const Trial trial = trial_of(
       "input %a: i8[2,3]\n",
       "i8[2,3] = qadd(%a, %a) {a_zp=1, a_mult=16384, a_shift=0, b_zp=2, b_mult=16384, b_shift=0, "
@@ -378,7 +379,7 @@ std::vector<FunctionCase> function_cases() {
   };
 }
 
-TEST(NeutronTables, EachFunctionOfTheTable) {
+TEST(NeutronTables, EachKnownFunctionIsRecognized) {
   std::set<std::string> rows = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) #function,
 #include "engines/neutron/compiler/ops.def"
@@ -389,10 +390,10 @@ TEST(NeutronTables, EachFunctionOfTheTable) {
     for (const Variant variant : kVariants) {
       EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], variant).reason, "");
     }
-    const auto formed = engine::neutron::form(graph);
-    ASSERT_TRUE(formed.ok());
-    EXPECT_EQ(kinds_text(*formed), c.becomes);
-    expect_form(graph, *formed, 0);
+    const auto legalized = engine::neutron::legalize(graph);
+    ASSERT_TRUE(legalized.ok());
+    EXPECT_EQ(kinds_text(*legalized), c.becomes);
+    expect_legalized_equal(graph, *legalized, 0);
     EXPECT_EQ(rows.erase(c.row), 1U);
   }
   EXPECT_TRUE(rows.empty()) << *rows.begin() << " has no case";
@@ -400,7 +401,7 @@ TEST(NeutronTables, EachFunctionOfTheTable) {
 
 /// A hardsigmoid, a line with an offset, a line with negative slope and a bounded line each become
 /// one 1 x 1 convolution.
-TEST(NeutronTables, LinesAreConvolutionsOfOneTap) {
+TEST(NeutronTables, LinearTablesBecomePointwiseConvolutions) {
   const ir::Quant x = ir::per_tensor(0.05, 3);
   const std::vector<std::pair<Real, ir::Quant>> lines = {
       {[](double v) { return std::clamp(v / 6 + 0.5, 0.0, 1.0); }, ir::per_tensor(1.0 / 256, -128)},
@@ -412,10 +413,10 @@ TEST(NeutronTables, LinesAreConvolutionsOfOneTap) {
     for (const ir::Shape& shape : {ir::Shape{1, 3, 4, 5}, ir::Shape{6}, ir::Shape{2, 3, 4}}) {
       const ir::Graph graph = table_graph(x, y, f, shape);
       EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason, "");
-      const auto formed = engine::neutron::form(graph);
-      ASSERT_TRUE(formed.ok());
-      EXPECT_EQ(kinds_text(*formed), shape.size() == 4 ? "qconv2d" : "reshape qconv2d reshape");
-      expect_form(graph, *formed, 1);  // rounding of halves may differ
+      const auto legalized = engine::neutron::legalize(graph);
+      ASSERT_TRUE(legalized.ok());
+      EXPECT_EQ(kinds_text(*legalized), shape.size() == 4 ? "qconv2d" : "reshape qconv2d reshape");
+      expect_legalized_equal(graph, *legalized, 1);  // rounding of halves may differ
     }
   }
 }
@@ -445,10 +446,10 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
 std::string declined(const std::string& body) {
   const auto graph = ir::parse("graph @region {\n" + body + "}\n", "region");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  return graph.ok() ? engine::neutron::context_declines(*graph) : "no graph";
+  return graph.ok() ? engine::neutron::no_effect_reason(*graph) : "no graph";
 }
 
-TEST(NeutronContext, ARegionHasToDoSomething) {
+TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
   const std::string x = "input %x: i8[1,4,2,2] quant(0.5, 3)\n";
   const std::string moves = "the region would only move data: cheaper on the CPU";
   EXPECT_EQ(declined(x + "%y = reshape(%x) {shape=[4,4]}\noutput %y\n"), moves);
@@ -463,7 +464,7 @@ TEST(NeutronContext, ARegionHasToDoSomething) {
       "");
 }
 
-TEST(NeutronContext, WhatCollapsesToIdentityIsNotAlone) {
+TEST(NeutronContext, SubgraphWithOnlyIdentityIsDeclined) {
   const std::string x = "input %x: i8[1,4,1,1] quant(0.5, 3)\n";
   const auto nothing = [](const char* op) {
     return fmt::format("{} changes nothing here, and the region would hold nothing else", op);
@@ -483,7 +484,7 @@ TEST(NeutronContext, WhatCollapsesToIdentityIsNotAlone) {
                          "min=3}\noutput %y\n"),
             "");
   const auto table = [&](const ir::Quant& quant, const Real& f) {
-    return engine::neutron::context_declines(table_graph(quant, quant, f));
+    return engine::neutron::no_effect_reason(table_graph(quant, quant, f));
   };
   // A ReLU whose input is never negative.
   EXPECT_EQ(table(ir::per_tensor(0.5, -128), [](double v) { return std::max(v, 0.0); }),
@@ -491,7 +492,7 @@ TEST(NeutronContext, WhatCollapsesToIdentityIsNotAlone) {
   EXPECT_EQ(table(ir::per_tensor(0.5, -127), [](double v) { return std::max(v, 0.0); }), "");
 }
 
-TEST(NeutronContext, AnUpsamplingByOneIsNothing) {
+TEST(NeutronContext, SubgraphWithOnlyResizeByOneIsDeclined) {
   EXPECT_EQ(declined("input %x: i8[1,1,2,2] quant(0.5, 3)\n"
                      "const %l: i32[2] = 0x0000000001000000\nconst %w: i32[2] = 0x00000000...\n"
                      "%y = qresize_bilinear(%x, %l, %w, %l, %w)\noutput %y\n"),

@@ -11,19 +11,19 @@
 #include "../firmware/support.h"
 #include "../unit/ir_random_graph.h"
 #include "emit/emit.h"
+#include "engine/engine.h"
 #include "ir/print.h"
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
 #include "random_wide_graph.h"
-#include "runs.h"
-#include "engine/engine.h"
+#include "run_series.h"
 #include "tests/matrix/ledger.h"
 
 namespace thimble {
 namespace {
 
-using firmware_test::Core;
 using engine::Dialect;
+using firmware_test::Core;
 using test::Scope;
 using test::Series;
 
@@ -106,9 +106,9 @@ class Collector {
   std::vector<Case> cases_;
 };
 
-/// Operators whose shapes the packed forms of abi/packed_rows.h support, with parameters that they
+/// Operators whose shapes the packed forms of abi/packed_ops.h support, with parameters that they
 /// do not support.
-std::vector<ir::Graph> general_forms() {
+std::vector<ir::Graph> graphs_without_packed_form() {
   std::vector<ir::Graph> graphs;
   const auto codes = [](ir::Graph& graph) {
     return graph.add_input("x", {ir::DType::kI8, {2, 7}, {}, {}});
@@ -191,7 +191,7 @@ const Collector& all_cases() {
       c.offer(std::move(*moved), Dialect::kNative, seed,
               "moved " + std::string(ir::dtype_name(dtype)));
     }
-    for (ir::Graph& graph : general_forms()) {
+    for (ir::Graph& graph : graphs_without_packed_form()) {
       c.offer(std::move(graph), Dialect::kNative, 1, "general form");
     }
     return c;
@@ -201,11 +201,11 @@ const Collector& all_cases() {
 
 void record(const Compiled& compiled, std::string_view processor, bool equal) {
   for (const auto& [op, types] : compiled.labels) {
-    test::compared(op, types, processor, Scope::kAlone, equal);
+    test::record_comparison(op, types, processor, Scope::kAlone, equal);
   }
 }
 
-TEST(Operators, EveryNativeOneIsTried) {
+TEST(Operators, EveryNativeOperatorIsTested) {
   std::map<std::string, std::vector<std::string>> types;
   for (const auto& [label, count] : all_cases().found()) types[label.first].push_back(label.second);
   for (const abi::PteOpInfo& op : abi::kPteOps) {
@@ -301,7 +301,7 @@ std::optional<Series> read_outputs(Results& results, const ir::Graph& graph, siz
 
 class OperatorsOn : public testing::TestWithParam<Core> {};
 
-TEST_P(OperatorsOn, EqualTheEvaluator) {
+TEST_P(OperatorsOn, OutputsEqualTheEvaluator) {
   const Core& core = GetParam();
   const std::string name = core.name;
   Bytes file;

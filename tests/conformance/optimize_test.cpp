@@ -9,14 +9,14 @@
 #include <numeric>
 
 #include "../unit/ir_random_graph.h"
+#include "emit/buffer_aliasing.h"
+#include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/homes.h"
-#include "emit/lift.h"
+#include "engine/engine.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
 #include "random_integer_graph.h"
-#include "runs.h"
-#include "engine/engine.h"
+#include "run_series.h"
 
 namespace thimble {
 namespace {
@@ -44,25 +44,25 @@ int64_t scratch_bytes(const engine::KernelCall& call) {
 
 void check_file(const Lowered& lowered, const engine::Core& target, const Series& inputs,
                 const Series& expected) {
-  const Lowered placed = emit::drop_moves(lowered);
+  const Lowered placed = emit::elide_moves(lowered);
   const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {});
   ASSERT_TRUE(emitted.ok()) << emitted.error().message;
   const auto program = formats::pte::read(emitted->bytes, "optimize.pte");
   ASSERT_TRUE(program.ok());
-  const auto lifted = emit::lift(*program);
-  ASSERT_TRUE(lifted.ok()) << lifted.error().message;
-  const auto from_lifted = test::run_on_evaluator(*lifted, inputs);
-  ASSERT_TRUE(from_lifted.ok() && *from_lifted == expected) << ir::print(*lifted);
+  const auto decompiled = emit::decompile(*program);
+  ASSERT_TRUE(decompiled.ok()) << decompiled.error().message;
+  const auto from_lifted = test::run_on_evaluator(*decompiled, inputs);
+  ASSERT_TRUE(from_lifted.ok() && *from_lifted == expected) << ir::print(*decompiled);
   ASSERT_EQ(test::run_on_host(lowered.graph, emitted->bytes, inputs), expected)
       << ir::print(lowered.graph);
 }
 
-struct Seen {
+struct Coverage {
   int64_t bytes_saved = 0;
   int other_for_flash = 0, other_for_scratch = 0;
 };
 
-void check_one(uint64_t seed, const engine::Core& target, Seen* seen) {
+void check_one(uint64_t seed, const engine::Core& target, Coverage* seen) {
   SCOPED_TRACE(fmt::format("THIMBLE_SEED={} on {}", seed, target.name));
   const ir::Graph graph = test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), false});
   const Series inputs = {test::random_inputs(graph, seed)};
@@ -75,27 +75,27 @@ void check_one(uint64_t seed, const engine::Core& target, Seen* seen) {
   options.optimize = engine::Optimize::kFlash;
   const auto flash = target.lower(graph, target, options);
   options.optimize = engine::Optimize::kSize;
-  options.lean.resize(speed->graph.ops().size());
-  std::iota(options.lean.begin(), options.lean.end(), 0);
-  const auto lean = target.lower(graph, target, options);
-  ASSERT_TRUE(flash.ok() && lean.ok());
+  options.min_scratch_ops.resize(speed->graph.ops().size());
+  std::iota(options.min_scratch_ops.begin(), options.min_scratch_ops.end(), 0);
+  const auto min_scratch_ops = target.lower(graph, target, options);
+  ASSERT_TRUE(flash.ok() && min_scratch_ops.ok());
   ASSERT_EQ(flash->calls.size(), speed->calls.size());
-  ASSERT_EQ(lean->calls.size(), speed->calls.size());
+  ASSERT_EQ(min_scratch_ops->calls.size(), speed->calls.size());
   for (size_t i = 0; i < speed->calls.size(); ++i) {
     seen->other_for_flash += flash->calls[i].op != speed->calls[i].op ? 1 : 0;
-    seen->other_for_scratch += lean->calls[i].op != speed->calls[i].op ? 1 : 0;
-    ASSERT_LE(scratch_bytes(lean->calls[i]), scratch_bytes(speed->calls[i]));
+    seen->other_for_scratch += min_scratch_ops->calls[i].op != speed->calls[i].op ? 1 : 0;
+    ASSERT_LE(scratch_bytes(min_scratch_ops->calls[i]), scratch_bytes(speed->calls[i]));
   }
   const int64_t saved = constant_bytes(*speed) - constant_bytes(*flash);
   ASSERT_GE(saved, 0);
   seen->bytes_saved += saved;
   check_file(*flash, target, inputs, *expected);
-  check_file(*lean, target, inputs, *expected);
+  check_file(*min_scratch_ops, target, inputs, *expected);
 }
 
 void check_many(std::string_view name) {
   const engine::Core& target = **engine::find_core(name);
-  Seen seen;
+  Coverage seen;
   const char* only = std::getenv("THIMBLE_SEED");
   if (only != nullptr) return check_one(static_cast<uint64_t>(std::atoll(only)), target, &seen);
   for (uint64_t seed = 0; seed < 2000 && !testing::Test::HasFailure(); ++seed) {
@@ -106,16 +106,16 @@ void check_many(std::string_view name) {
   EXPECT_GT(seen.other_for_scratch, 20);
 }
 
-TEST(Optimize, thumb1) {
+TEST(Optimize, Armv6MCore) {
   check_many("cortex-m0plus");
 }
-TEST(Optimize, scalar) {
+TEST(Optimize, ScalarCore) {
   check_many("cortex-m3");
 }
-TEST(Optimize, dsp) {
+TEST(Optimize, DspCore) {
   check_many("cortex-m4");
 }
-TEST(Optimize, helium) {
+TEST(Optimize, HeliumCore) {
   check_many("cortex-m55");
 }
 

@@ -1,18 +1,18 @@
 // Two models in one arena run alternately a thousand times. Each gives the same results as alone,
 // including its state, and the shared arena is smaller than the sum of both arenas.
 
-#include "emit/share.h"
+#include "emit/shared_arena.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "../unit/ir_random_graph.h"
+#include "emit/buffer_aliasing.h"
 #include "emit/emit.h"
-#include "emit/homes.h"
+#include "engine/engine.h"
 #include "random_integer_graph.h"
 #include "runtime/include/thimble.h"
-#include "engine/engine.h"
 
 namespace thimble {
 namespace {
@@ -93,7 +93,7 @@ void check_pair(uint64_t seed, Seen* seen) {
   for (const uint64_t s : {seed, seed + 1}) {
     auto lowered = target.lower(test::random_integer_graph(s, {6, false}), target, {});
     if (!lowered.ok()) return;
-    models.push_back(emit::drop_moves(std::move(*lowered)));
+    models.push_back(emit::elide_moves(std::move(*lowered)));
   }
   const engine::Lowered* const both[] = {&models[0], &models[1]};
   const emit::SharedArena shared = emit::share_arena(both);
@@ -126,7 +126,7 @@ void check_pair(uint64_t seed, Seen* seen) {
   seen->with_state += models[0].graph.states().empty() ? 0 : 1;
 }
 
-TEST(ShareArena, as_alone_in_a_thousand_turns) {
+TEST(ShareArena, SharedArenaGivesSameOutputsAsSeparateArenas) {
   Seen seen;
   for (uint64_t seed = 0; seed < 80 && !HasFailure(); seed += 2) check_pair(seed, &seen);
   EXPECT_GT(seen.pairs, 20);

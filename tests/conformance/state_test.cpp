@@ -5,22 +5,22 @@
 #include <gtest/gtest.h>
 
 #include "../unit/ir_random_graph.h"
+#include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/lift.h"
+#include "engine/engine.h"
 #include "eval/evaluate.h"
 #include "formats/pte/read.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
 #include "quant/quantize.h"
-#include "engine/engine.h"
 
 namespace thimble {
 namespace {
 
+using engine::Dialect;
 using ir::Graph;
 using ir::Tensor;
-using engine::Dialect;
 
 constexpr int64_t kCalls = 24;
 constexpr int64_t kChannels = 3, kTaps = 3;
@@ -139,23 +139,23 @@ void compare(Dialect dialect) {
   ASSERT_TRUE(host.ok() && other.ok()) << (host.ok() ? "" : host.error().message);
   const auto program = formats::pte::read(kept.pte, "kept.pte");
   ASSERT_TRUE(program.ok());
-  const auto lifted = emit::lift(*program);
-  ASSERT_TRUE(lifted.ok()) << lifted.error().message;
-  ASSERT_EQ(lifted->states().size(), 1U);
+  const auto decompiled = emit::decompile(*program);
+  ASSERT_TRUE(decompiled.ok()) << decompiled.error().message;
+  ASSERT_EQ(decompiled->states().size(), 1U);
 
   const ir::Type& x_type = kept.integer.type(kept.integer.inputs()[0]);
   const ir::Type& past_type = carried.integer.type(carried.integer.inputs()[1]);
   ASSERT_EQ(past_type.quant, carried.integer.type(carried.integer.outputs()[1]).quant);
   Tensor carry = codes_of(past[0], past_type);
   eval::StateTensors integer_state = eval::initial_state(kept.integer);
-  eval::StateTensors lifted_state = eval::initial_state(*lifted);
+  eval::StateTensors lifted_state = eval::initial_state(*decompiled);
   double signal_power = 0, noise = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const Tensor inputs[] = {codes_of(x[i], x_type)};
     const auto outputs = host->run(inputs);
     ASSERT_TRUE(outputs.ok()) << outputs.error().message;
     EXPECT_EQ((*outputs)[0], (*eval::evaluate(kept.integer, inputs, integer_state))[0]);
-    EXPECT_EQ((*outputs)[0], (*eval::evaluate(*lifted, inputs, lifted_state))[0]);
+    EXPECT_EQ((*outputs)[0], (*eval::evaluate(*decompiled, inputs, lifted_state))[0]);
     const Tensor both[] = {inputs[0], carry};
     const auto others = other->run(both);
     ASSERT_TRUE(others.ok()) << others.error().message;
@@ -172,10 +172,10 @@ void compare(Dialect dialect) {
   EXPECT_GT(10 * std::log10(signal_power / noise), 30);
 }
 
-TEST(State, KeptEqualsCarriedNative) {
+TEST(State, InternalStateEqualsExplicitStateNative) {
   compare(Dialect::kNative);
 }
-TEST(State, KeptEqualsCarriedStock) {
+TEST(State, InternalStateEqualsExplicitStateStock) {
   compare(Dialect::kStock);
 }
 

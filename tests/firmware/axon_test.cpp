@@ -46,7 +46,7 @@ ir::Tensor picture(const hostrun::Port& port, size_t step) {
   return tensor;
 }
 
-TEST(Axon, StepsAreThoseOfThisMachine) {
+TEST(Axon, OutputsEqualHostForEveryStep) {
   const Bytes file = sample_file();
   auto host = hostrun::HostModel::load(file, "sample");
   ASSERT_TRUE(host.ok()) << host.error().message;
@@ -74,7 +74,7 @@ TEST(Axon, StepsAreThoseOfThisMachine) {
       << report;
 }
 
-TEST(Axon, AListThatTheModelRefusesIsAStatus) {
+TEST(Axon, InvalidLayerListReturnsStatus) {
   axon_test::List list = axon_test::sample_list();
   list.layers[axon_test::kSampleMax].kernel_h = 0;
   const auto file = formats::pte::write(axon_test::axon_program(list.build()));
@@ -110,7 +110,7 @@ Bytes small_file() {
 }
 
 /// Counts the instructions of one delegate call with an empty driver, which leaves only our code.
-TEST(Axon, ACallCostsLittle) {
+TEST(Axon, CallInstructionsStayBelowLimit) {
   struct Case {
     const char* name;
     Bytes file;
@@ -142,7 +142,7 @@ int text_bytes(const std::vector<fs::path>& objects) {
   return std::stoi(result->output.substr(last + 1));
 }
 
-TEST(Axon, TheDelegateIsSmall) {
+TEST(Axon, DelegateCodeSizeStaysBelowLimit) {
   const fs::path folder = firmware_folder() / "cortex-m33" / "product";
   const fs::path delegate = folder / "engines/axon/delegate";
   const fs::path lists = folder / "engines/axon";

@@ -12,8 +12,8 @@ namespace thimble::firmware_test {
 namespace {
 
 struct Instruction {
-  bool wide;              // 32-bit encoding
-  std::string mnemonic;   // without suffixes such as .w and .n
+  bool wide;             // 32-bit encoding
+  std::string mnemonic;  // without suffixes such as .w and .n
   std::string operands;
 };
 
@@ -41,7 +41,9 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
   return false;
 }
 
-std::string base_of(const std::string& mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
+std::string base_of(const std::string& mnemonic) {
+  return mnemonic.substr(0, mnemonic.find('.'));
+}
 
 /// Rejects 16-bit instructions of Armv7-M, and 32-bit ones except BL, barriers, MRS and MSR.
 bool allowed_v6m(const Instruction& insn) {
@@ -53,8 +55,8 @@ bool allowed_v6m(const Instruction& insn) {
 
 bool allowed_v8m_base(const Instruction& insn) {
   const std::string base = base_of(insn.mnemonic);
-  static const std::set<std::string> kMore = {"cbz",  "cbnz", "b",    "movw", "movt",
-                                              "mov",  "sdiv", "udiv", "clrex"};
+  static const std::set<std::string> kMore = {"cbz", "cbnz", "b",    "movw", "movt",
+                                              "mov", "sdiv", "udiv", "clrex"};
   if (allowed_v6m(insn) || kMore.contains(base)) return true;
   return starts_with_any(base, {"ldrex", "strex", "lda", "stl"});
 }
@@ -72,24 +74,23 @@ bool is_dsp(const std::string& base) {
     }
     return true;
   }
-  return starts_with_any(base, {"smla", "smls", "smm", "smu", "sxtab", "sxtah", "sxtb16", "uxtab",
-                                "uxtah", "uxtb16", "qadd", "qsub", "qdadd", "qdsub", "sadd", "ssub",
-                                "uadd", "usub", "uqadd", "uqsub", "shadd", "shsub", "uhadd",
-                                "uhsub", "usad", "pkh", "sel", "umaal"});
+  return starts_with_any(base, {"smla",  "smls",  "smm",    "smu",  "sxtab", "sxtah", "sxtb16",
+                                "uxtab", "uxtah", "uxtb16", "qadd", "qsub",  "qdadd", "qdsub",
+                                "sadd",  "ssub",  "uadd",   "usub", "uqadd", "uqsub", "shadd",
+                                "shsub", "uhadd", "uhsub",  "usad", "pkh",   "sel",   "umaal"});
 }
 
 bool is_low_overhead_loop(const std::string& base) {
-  static const std::set<std::string> kLoops = {"dls", "wls", "le",    "dlstp",
+  static const std::set<std::string> kLoops = {"dls",   "wls",  "le",  "dlstp",
                                                "wlstp", "letp", "lctp"};
   return kLoops.contains(base);
 }
 
 /// Recognizes the conditional selects and the 64-bit shifts of Armv8.1-M.
 bool is_v81m(const std::string& base) {
-  static const std::set<std::string> kScalar = {"csel",  "csinc", "csinv", "csneg",  "cset",
-                                                "csetm", "cinc",  "cinv",  "cneg",   "asrl",
-                                                "lsll",  "lsrl",  "sqshl", "uqshl",  "srshr",
-                                                "urshr", "sqrshr", "uqrshl", "clrm"};
+  static const std::set<std::string> kScalar = {
+      "csel", "csinc", "csinv", "csneg", "cset",  "csetm", "cinc",   "cinv",   "cneg", "asrl",
+      "lsll", "lsrl",  "sqshl", "uqshl", "srshr", "urshr", "sqrshr", "uqrshl", "clrm"};
   return kScalar.contains(base) || is_low_overhead_loop(base);
 }
 
@@ -106,8 +107,8 @@ bool allowed(const Instruction& insn, Isa isa) {
       return !is_vector && !is_dsp(base) && !is_v81m(base);
     case Isa::kV7em:
       // Floating-point instructions use s and d registers, Helium instructions q registers.
-      return !is_v81m(base) && !(is_vector && insn.operands.find('q') == 0) &&
-             base != "vctp" && base != "vpst";
+      return !is_v81m(base) && !(is_vector && insn.operands.find('q') == 0) && base != "vctp" &&
+             base != "vpst";
     case Isa::kMve:
       return true;
   }
@@ -130,7 +131,7 @@ std::string first_violation(const std::string& image, Isa isa, int& instructions
 
 class Disassembly : public testing::TestWithParam<Core> {};
 
-TEST_P(Disassembly, OnlyInstructionsOfTheCore) {
+TEST_P(Disassembly, ImagesContainOnlyInstructionsOfTheirCore) {
   for (const char* app : {"runner", "faults"}) {
     int instructions = 0;
     EXPECT_EQ(first_violation(image(app, GetParam()), GetParam().isa, instructions), "") << app;
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Cores, Disassembly, testing::ValuesIn(kCores), [](const
 });
 
 /// The rules distinguish the instruction sets: images for newer cores violate the older rules.
-TEST(DisassemblyRules, NewerImagesBreakOlderRules) {
+TEST(DisassemblyRules, ImagesForNewerCoresViolateOlderRules) {
   int count = 0;
   const auto violation = [&](const char* core, Isa isa) {
     for (const Core& each : kCores) {

@@ -30,7 +30,7 @@ constexpr Fault kFaults[] = {
 
 class Faults : public testing::TestWithParam<Core> {};
 
-TEST_P(Faults, EachHasItsTextAndExitCode) {
+TEST_P(Faults, EachFaultHasTextAndExitCode) {
   const Core& core = GetParam();
   const Result<Bytes> bytes = formats::pte::write(copy_program());
   ASSERT_TRUE(bytes.ok());

@@ -24,7 +24,7 @@ void compile(const std::string& model, const std::string& core, const std::strin
   ASSERT_TRUE(result.ok() && result->exit_code == 0) << (result.ok() ? result->output : "");
 }
 
-TEST(Load, OfAKeywordSpotterStaysBelowItsBudget) {
+TEST(RuntimeLoad, LoadInstructionsStayBelowLimit) {
   write_file("stock.bin", Bytes(49 * 10 * sizeof(float)));
   write_file("native.bin", Bytes(49 * 10));
   for (const Core& core : kCores) {

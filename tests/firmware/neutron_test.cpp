@@ -52,7 +52,7 @@ ir::Tensor numbers(const hostrun::Port& port, size_t step) {
   return tensor;
 }
 
-TEST(Neutron, StepsAreThoseOfThisMachine) {
+TEST(Neutron, OutputsEqualHostForEveryStep) {
   const FileBytes file = written(neutron_test::file_of(neutron_test::sample_list()));
   auto host = hostrun::HostModel::load(file, "sample");
   ASSERT_TRUE(host.ok()) << host.error().message;
@@ -79,7 +79,7 @@ TEST(Neutron, StepsAreThoseOfThisMachine) {
   EXPECT_NE(report.find(" kernels 29 calls 20 cycles 86420\n"), std::string::npos) << report;
 }
 
-TEST(Neutron, WhatTheModelRefusesIsAStatus) {
+TEST(Neutron, InvalidKernelListReturnsStatus) {
   List list = neutron_test::sample_list();
   list.kernels[neutron_test::sample::kMaxPool].kernel_h = 0;
   for (const char* name : {"x0", "x1"}) write_file(name, FileBytes(name[1] == '0' ? 48 : 24));
@@ -115,7 +115,7 @@ long call_instructions(const CallFile& file) {
   return counted(read_file("counts"), "run 0");
 }
 
-TEST(Neutron, ACallCostsLittle) {
+TEST(Neutron, CallInstructionsStayBelowLimit) {
   struct Case {
     const char* name;
     CallFile file;
@@ -133,7 +133,7 @@ TEST(Neutron, ACallCostsLittle) {
 }
 
 /// The memory order of the images in the file differs from that of the network.
-TEST(Neutron, AnotherOrderCostsThreeInstructionsAByte) {
+TEST(Neutron, ReorderingCostsAtMostThreeInstructionsPerByte) {
   for (const auto& [channels, side] : {std::pair<uint32_t, uint32_t>{32, 16}, {3, 96}, {10, 30}}) {
     const CallFile turned = image_file(channels, side, side, false);
     const long passed = call_instructions(image_file(channels, side, side, true));
@@ -157,7 +157,7 @@ int text_bytes(const std::vector<fs::path>& objects) {
   return std::stoi(result->output.substr(last + 1));
 }
 
-TEST(Neutron, TheDelegateIsSmall) {
+TEST(Neutron, DelegateCodeSizeStaysBelowLimit) {
   const fs::path folder = firmware_folder() / "cortex-m33" / "product";
   const fs::path delegate = folder / "engines/neutron/delegate";
   const fs::path lists = folder / "engines/neutron";

@@ -10,7 +10,7 @@
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
-#include "engines/ethos_u/hostrun/npu.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "support.h"
 
 namespace thimble::firmware_test {
@@ -42,9 +42,9 @@ ir::Tensor random_tensor(const hostrun::Port& port, std::mt19937& random) {
 std::vector<std::string> npu_words(const Bytes& file, const std::string& name) {
   const auto program = formats::pte::read(file, name);
   EXPECT_TRUE(program.ok()) << name;
-  const auto needs = hostrun::read_npu_needs(*program, name);
+  const auto needs = hostrun::read_ethos_u_needs(*program, name);
   EXPECT_TRUE(needs.ok() && needs->has_value()) << name;
-  const hostrun::NpuNeeds& npu = **needs;
+  const hostrun::EthosUNeeds& npu = **needs;
   return {"runner", "-n", npu.config->name, std::to_string(npu.workspace_bytes),
           std::to_string(npu.fast_bytes)};
 }
@@ -58,7 +58,7 @@ base::ProcessResult run_file(const Bytes& file, const std::string& name, size_t 
   return run({image("runner-ethos-u", kM55), kM55.machine, std::move(words), ""});
 }
 
-TEST(Npu, OutputsAreThoseOfThisMachine) {
+TEST(Npu, OutputsEqualHost) {
   std::mt19937 random(5);
   for (const fs::path& path : files()) {
     const std::string name = path.stem().string();
@@ -93,7 +93,7 @@ TEST(Npu, OutputsAreThoseOfThisMachine) {
 }
 
 /// An output address outside the memory makes the run return kNpuFault.
-TEST(Npu, AFaultIsAStatus) {
+TEST(Npu, FaultReturnsStatus) {
   const fs::path path = files().front();
   auto program = formats::pte::read(test::read_bytes(path), "broken");
   ASSERT_TRUE(program.ok());

@@ -38,7 +38,7 @@ class Runner : public testing::TestWithParam<Core> {
   }
 };
 
-TEST_P(Runner, RunsAModelAsOftenAsItHasInputs) {
+TEST_P(Runner, RunsModelOncePerInputInFile) {
   const auto result = run_words({"round.pte", "x.bin", "y"});
   ASSERT_EQ(result.exit_code, 0) << result.output;
   EXPECT_EQ(floats_of(read_file("y_0.bin")),
@@ -52,7 +52,7 @@ TEST_P(Runner, RunsAModelAsOftenAsItHasInputs) {
   }
 }
 
-TEST_P(Runner, CountsInstructionsTheSameEachTime) {
+TEST_P(Runner, InstructionCountsAreReproducible) {
   const auto plain = run_words({"round.pte", "x.bin", "y"}, "plain.count");
   ASSERT_EQ(plain.exit_code, 0) << plain.output;
   run_words({"round.pte", "x.bin", "y"}, "again.count");

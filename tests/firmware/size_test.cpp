@@ -23,7 +23,7 @@ int flash_bytes(const std::string& image) {
   return text;
 }
 
-TEST(Size, TheRuntimeStaysBelowItsBudget) {
+TEST(RuntimeSize, RuntimeFlashStaysBelowLimit) {
   for (const char* core : {"cortex-m4", "cortex-m33", "cortex-m55", "cortex-m0plus"}) {
     const std::string name = "size-" + std::string(core) + ".elf";
     const int bytes = flash_bytes((firmware_folder() / name).string());

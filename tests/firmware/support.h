@@ -23,14 +23,16 @@ struct Core {
   Isa isa;
 };
 /// Prints a core in GoogleTest's messages.
-inline void PrintTo(const Core& core, std::ostream* out) { *out << core.name; }
+inline void PrintTo(const Core& core, std::ostream* out) {
+  *out << core.name;
+}
 
 inline constexpr Core kCores[] = {
-    {"cortex-m0", "mps2-an385", Isa::kV6m},     {"cortex-m0plus", "mps2-an385", Isa::kV6m},
+    {"cortex-m0", "mps2-an385", Isa::kV6m},      {"cortex-m0plus", "mps2-an385", Isa::kV6m},
     {"cortex-m23", "mps2-an505", Isa::kV8mBase}, {"cortex-m3", "mps2-an385", Isa::kV7m},
-    {"cortex-m33", "mps2-an505", Isa::kV7em},   {"cortex-m35p", "mps2-an505", Isa::kV7em},
-    {"cortex-m4", "mps2-an386", Isa::kV7em},    {"cortex-m55", "mps3-an547", Isa::kMve},
-    {"cortex-m7", "mps2-an500", Isa::kV7em},    {"cortex-m85", "mps3-an547", Isa::kMve},
+    {"cortex-m33", "mps2-an505", Isa::kV7em},    {"cortex-m35p", "mps2-an505", Isa::kV7em},
+    {"cortex-m4", "mps2-an386", Isa::kV7em},     {"cortex-m55", "mps3-an547", Isa::kMve},
+    {"cortex-m7", "mps2-an500", Isa::kV7em},     {"cortex-m85", "mps3-an547", Isa::kMve},
     {"microbit", "microbit", Isa::kV6m},
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 class Variants : public testing::TestWithParam<Core> {};
 
-TEST_P(Variants, EqualThePortableKernels) {
+TEST_P(Variants, OutputsEqualPortableKernels) {
   const Core& core = GetParam();
   const auto result = run({image("variants", core), core.machine, {"variants", "all"}, ""});
   EXPECT_EQ(result.exit_code, 0) << core.name << ": " << result.output;

@@ -181,7 +181,7 @@ json number(Random& random) {
 }
 
 /// Replaced by brackets in the packed text. A JSON tree that deep would need recursion.
-constexpr std::string_view kNestHere = "@@NEST@@";
+constexpr std::string_view kNestingPlaceholder = "@@NEST@@";
 
 json other_type(Random& random) {
   switch (below(random, 20)) {
@@ -200,7 +200,7 @@ json other_type(Random& random) {
     case 6:
       return json{{"as_int", number(random)}};
     case 7:
-      return kNestHere;
+      return kNestingPlaceholder;
     default:
       return number(random);
   }
@@ -299,7 +299,7 @@ void mutate_json(json& root, Random& random) {
 /// Returns the JSON text, sometimes with damaged characters.
 std::string to_text(const json& root, Random& random) {
   std::string text = root.dump(-1, ' ', false, json::error_handler_t::replace);
-  const std::string marker = fmt::format("\"{}\"", kNestHere);
+  const std::string marker = fmt::format("\"{}\"", kNestingPlaceholder);
   const size_t at = text.find(marker);
   if (at != std::string::npos) {
     const size_t depth = size_t{1} << below(random, 18);
@@ -406,7 +406,7 @@ const std::vector<Pt2Parts>& fixtures() {
   return all;
 }
 
-TEST(Pt2Mutation, FixturesThemselvesAreRead) {
+TEST(Pt2Mutation, UnchangedFixturesAreRead) {
   for (const Pt2Parts& parts : fixtures()) {
     const Bytes archive = parts.pack();
     const auto program = pt2::read(archive, "fixture.pt2");
@@ -430,7 +430,7 @@ std::string repeated(std::string_view open, std::string_view item, std::string_v
 constexpr size_t kTextBytes = size_t{12} << 20;
 
 /// Large texts of the JSON constructs that need the most memory per character in the reader.
-TEST(Pt2Mutation, MemoryStaysProportional) {
+TEST(Pt2Mutation, MemoryIsProportionalToArchive) {
   const Pt2Parts parts = testing::small_pt2();
   const std::string model = parts.model.dump();
   const auto with = [&](std::string_view anchor, std::string_view item) {
@@ -466,12 +466,12 @@ TEST(Pt2Mutation, MemoryStaysProportional) {
   }
 }
 
-TEST(Pt2Mutation, DamageInsideTheMembers) {
+TEST(Pt2Mutation, ChangedMembersAreSafe) {
   run("Pt2Mutation.DamageInsideTheMembers", 10'000,
       [](Random& random, uint64_t i) { return mutate(fixtures()[i % fixtures().size()], random); });
 }
 
-TEST(Pt2Mutation, DamageOfRawBytes) {
+TEST(Pt2Mutation, ChangedArchiveBytesAreSafe) {
   run("Pt2Mutation.DamageOfRawBytes", 1'000, [](Random& random, uint64_t i) {
     Bytes archive = fixtures()[i % fixtures().size()].pack();
     const size_t count = 1 + below(random, 8);

@@ -42,9 +42,9 @@ TEST(Kernels, TableFollowsTheOperators) {
     for (const char* letter = kernel.arguments; *letter != 0; ++letter) {
       EXPECT_NE(std::strchr("TtibdlRsowcjkqyz", *letter), nullptr) << kernel.name;
     }
-    const bool open =
-        std::any_of(kernel.arguments, kernel.arguments + std::strlen(kernel.arguments), is_open);
-    EXPECT_EQ(kernel.settle, open ? settle_open : nullptr) << kernel.name;
+    const bool open = std::any_of(kernel.arguments,
+                                  kernel.arguments + std::strlen(kernel.arguments), is_multi_type);
+    EXPECT_EQ(kernel.normalize_arg, open ? normalize_multi_type_arg : nullptr) << kernel.name;
     const auto is_this = [&](PteOp op) {
       return std::strcmp(kernel.name, abi::info(op).name) == 0 &&
              std::strcmp(kernel.arguments, abi::info(op).arguments) == 0;
@@ -68,7 +68,7 @@ TEST(Kernels, AcceptValidCalls) {
 }
 
 /// Returns true for arguments that our kernels never read or that may be absent.
-bool is_free(PteOp op, size_t arg) {
+bool is_unchecked_argument(PteOp op, size_t arg) {
   const std::string_view letters = abi::info(op).arguments;
   if (letters[arg] == 't') return true;
   switch (op) {
@@ -110,7 +110,7 @@ TEST(Kernels, RefuseBrokenOperands) {
         if (call.value_of[arg] >= 0) change(call.value(arg));
         return call.value_of[arg] >= 0 ? call.check() : Status::kBadArgument;
       };
-      if (is_free(op, arg)) continue;
+      if (is_unchecked_argument(op, arg)) continue;
       const bool optional = abi::info(op).arguments[arg] == 't';
       if (!optional) {
         EXPECT_NE(status([](Value& v) { v.null = true; }), Status::kOk) << abi::info(op).name;
@@ -183,7 +183,7 @@ TEST(Kernels, RefuseMisalignedData) {
 }
 
 /// A tensor too large to allocate; check() reads none of its data.
-Value imagined(Sizes sizes, Order order) {
+Value unallocated_tensor(Sizes sizes, Order order) {
   Value value;
   value.bytes = 1;
   for (const int32_t size : sizes) value.bytes *= static_cast<uint32_t>(size);
@@ -194,9 +194,9 @@ Value imagined(Sizes sizes, Order order) {
 
 Status huge_pool(Sizes x, Sizes y, int32_t stride, int32_t dilation) {
   Invocation call(PteOp::cortex_m_quantized_max_pool2d);
-  call.add(imagined(std::move(x), kNhwc)).add({1, 1}).add({stride, 1}).add({0, 0});
+  call.add(unallocated_tensor(std::move(x), kNhwc)).add({1, 1}).add({stride, 1}).add({0, 0});
   call.add({dilation, 1}).add(int64_t{0}).add(int64_t{0}).add(int64_t{0});
-  call.add(int64_t{-128}).add(int64_t{127}).add(imagined(std::move(y), kNhwc));
+  call.add(int64_t{-128}).add(int64_t{127}).add(unallocated_tensor(std::move(y), kNhwc));
   return call.check_unplaced();
 }
 
@@ -216,7 +216,9 @@ TEST(Kernels, BoundSizesSoThatPositionsFit32Bits) {
   for (const int32_t count : {8421504, 8421505}) {
     const std::vector<int32_t> params = {1, 128, 0, 1 << 30, -22, -128, 127};
     Invocation mean(PteOp::thimble_mean);
-    mean.add(imagined({count}, {0})).add(constant_words(params)).add(imagined({1}, {0}));
+    mean.add(unallocated_tensor({count}, {0}))
+        .add(constant_words(params))
+        .add(unallocated_tensor({1}, {0}));
     EXPECT_EQ(mean.check_unplaced(), count == 8421504 ? Status::kOk : Status::kBadShape);
   }
 }
@@ -255,7 +257,7 @@ void resize(Value& v, uint32_t old_bytes, Random& random) {
 
 bool mutate_value(Value& v, Random& random) {
   const uint32_t old_bytes = v.bytes;
-  bool honest = true;
+  bool update_size = true;
   const size_t rank = v.sizes.size();
   switch (random() % 9) {
     case 0:
@@ -284,15 +286,15 @@ bool mutate_value(Value& v, Random& random) {
     case 7:
       v.bytes = static_cast<uint32_t>(static_cast<int>(v.bytes) + uniform(random, -4, 20));
       if (v.bytes > kMaxRunBytes) v.bytes = 0;
-      honest = false;
+      update_size = false;
       break;
     default:
       break;
   }
-  if (honest && !count_bytes(v)) return false;
+  if (update_size && !count_bytes(v)) return false;
   resize(v, old_bytes, random);
-  const bool poke = v.bytes >= 4 && random() % 2 == 0;
-  if (poke) {
+  const bool change_word = v.bytes >= 4 && random() % 2 == 0;
+  if (change_word) {
     // Constants begin with a header of words: changes are concentrated on the first ones.
     const uint32_t words = v.bytes / 4;
     const uint32_t word =
@@ -345,7 +347,7 @@ bool mutate(Invocation& call, Random& random) {
   }
 }
 
-TEST(Kernels, WhatPassesTheCheckRunsCleanly) {
+TEST(Kernels, AcceptedCallsRunWithoutInvalidAccess) {
   for (const PteOp op : kOps) {
     int passed = 0;
     for (uint32_t seed = 0; seed < 6000; ++seed) {

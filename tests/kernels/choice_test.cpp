@@ -16,14 +16,14 @@ namespace {
 using abi::PteOp;
 
 /// Computes an output element from the operands' elements.
-using Meaning = std::function<int64_t(const std::vector<int64_t>& operands)>;
+using Formula = std::function<int64_t(const std::vector<int64_t>& operands)>;
 
 struct Trial {
   PteOp op;
   std::vector<DType> types;    // types of the operands
   std::vector<int32_t> words;  // attributes
   DType result;
-  Meaning meaning;
+  Formula formula;
 };
 
 int64_t number(Value& v, size_t at) {
@@ -84,9 +84,9 @@ void expect_right(Invocation call, const Trial& trial) {
     for (size_t k = 0; k < trial.types.size(); ++k) {
       operands.push_back(number(call.value(k), broadcast_at(call.value(k), i)));
     }
-    ASSERT_EQ(number(y, y.at(i)), trial.meaning(operands)) << call.kernel->name;
+    ASSERT_EQ(number(y, y.at(i)), trial.formula(operands)) << call.kernel->name;
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 using Operands = std::vector<int64_t>;
@@ -210,7 +210,7 @@ TEST(Choice, EverySmallBroadcast) {
   }
 }
 
-TEST(Choice, EveryPairOfCodes) {
+TEST(Choice, AllPairsOfInt8Values) {
   Random random(2);
   for (int round = 0; round < 10; ++round) {
     std::vector<Trial> trials = {random_div(random), random_prelu(random)};
@@ -304,7 +304,7 @@ TEST(Choice, InPlace) {
   }
 }
 
-TEST(Choice, RefusesWhatItCannotDo) {
+TEST(Choice, RefusesInvalidArguments) {
   Random random(6);
   const auto status = [&](PteOp op, auto change) {
     Invocation call = sample(op, random);

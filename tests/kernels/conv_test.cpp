@@ -43,7 +43,7 @@ void expect_right(ConvCase& c, Invocation call) {
         << call.kernel->name << ' ' << c.text() << " at " << i[0] << ',' << i[1] << ',' << i[2]
         << ',' << i[3];
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 void expect_all_forms(ConvCase& c, Random& random) {
@@ -83,7 +83,7 @@ std::vector<ConvAxis> small_axes() {
   return axes;
 }
 
-TEST(Conv2d, EverySmallAxisWithARandomOther) {
+TEST(Conv2d, AllSmallAxesWithRandomOtherAxis) {
   Random random(1);
   const std::vector<ConvAxis> axes = small_axes();
   for (const ConvAxis& axis : axes) {

@@ -52,7 +52,7 @@ void append_block(const ConvCase& c, int32_t first, std::vector<uint8_t>& bytes)
     const int32_t channel = kLanes % c.in_c == 0 ? lane % c.in_c : first + lane;
     if (channel >= c.in_c) continue;
     const auto o = static_cast<size_t>(channel);
-    const uint32_t place = abi::depthwise_place(static_cast<uint32_t>(lane));
+    const uint32_t place = abi::depthwise_lane_position(static_cast<uint32_t>(lane));
     bias[place] = c.bias[o];
     mult[place] = c.mult[o];
     shift[place] = static_cast<int8_t>(c.shift[o]);

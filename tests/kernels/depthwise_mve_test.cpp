@@ -36,7 +36,7 @@ void expect_right(const ConvCase& c, Random& random) {
     ASSERT_EQ(y.i8(i), expected_at(c, call.value(0), i[1], i[2], i[3]))
         << c.text() << " at " << i[1] << ',' << i[2] << ',' << i[3];
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 /// Returns all axes that give an output and whose padding is smaller than the window.
@@ -69,7 +69,7 @@ ConvCase depthwise(const ConvAxis& down, const ConvAxis& across, int32_t channel
   return c;
 }
 
-TEST(DepthwiseMve, EverySmallAxisWithARandomOther) {
+TEST(DepthwiseMve, AllSmallAxesWithRandomOtherAxis) {
   Random random(1);
   const std::vector<ConvAxis> axes = small_axes();
   for (const ConvAxis& axis : axes) {
@@ -98,7 +98,7 @@ TEST(DepthwiseMve, LargeWindowsAndExtremeWeights) {
   }
 }
 
-TEST(DepthwiseMve, RefusesWhatTheBlocksAreNotFor) {
+TEST(DepthwiseMve, RefusesUnsupportedShapes) {
   Random random(3);
   const auto call = [&random](int32_t channels) {
     ConvCase c = depthwise({5, 3, 1, 1, 1, 5}, {5, 3, 1, 1, 1, 5}, channels);
@@ -128,7 +128,7 @@ int8_t expected_sum(const abi::AddFlat& p, int32_t a, int32_t b) {
   return clamped(requantized(wide + narrow, p.y_mult, p.y_shift) + p.y_zero_point, p.min, p.max);
 }
 
-TEST(AddFlat, EveryPairOfCodes) {
+TEST(AddFlat, AllPairsOfInt8Values) {
   Random random(4);
   for (int i = 0; i < 20; ++i) {
     const abi::AddFlat p = random_add_flat(random, 65536);
@@ -141,11 +141,11 @@ TEST(AddFlat, EveryPairOfCodes) {
     for (int32_t k = 0; k < 65536; ++k) {
       ASSERT_EQ(call.out().as<int8_t>()[k], expected_sum(p, k / 256 - 128, k % 256 - 128));
     }
-    call.found_equal();
+    call.record_equal();
   }
 }
 
-TEST(AddFlat, RefusesOtherCountsAndShifts) {
+TEST(AddFlat, RefusesInvalidCountsAndShifts) {
   Random random(5);
   const auto status = [&random](auto change) {
     Invocation call = add_flat_sample(random);

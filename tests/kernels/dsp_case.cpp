@@ -108,7 +108,7 @@ ConvCase window_case(bool depthwise, Random& random) {
 
 }  // namespace
 
-void make_fit_dsp(ConvCase& c) {
+void restrict_to_dsp_limits(ConvCase& c) {
   for (int8_t& w : c.weights) w = std::max(w, int8_t{-127});
 }
 
@@ -188,7 +188,7 @@ Invocation dsp_sample(abi::PteOp op, Random& random) {
   const bool linear = op == PteOp::thimble_linear_dsp;
   ConvCase c = linear ? linear_case(random) : window_case(depthwise, random);
   c.randomize(random);
-  make_fit_dsp(c);
+  restrict_to_dsp_limits(c);
   if (linear) return dsp_linear(c, random);
   return depthwise ? dsp_depthwise(c, random) : dsp_conv(c, random);
 }

@@ -7,7 +7,7 @@
 namespace thimble::kernels::test {
 
 /// Changes a random case to quantization and weights that the packed forms support.
-void make_fit_dsp(ConvCase& c);
+void restrict_to_dsp_limits(ConvCase& c);
 abi::WindowGeometry window_geometry_of(const ConvCase& c);
 
 /// Requires groups == 1.

@@ -45,7 +45,7 @@ void expect_right(const ConvCase& c, Invocation call) {
       }
     }
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 /// Returns all combinations of extent, window and padding of one small axis.
@@ -70,7 +70,7 @@ std::vector<ConvAxis> small_axes() {
   return axes;
 }
 
-TEST(DspKernels, EverySmallAxisWithARandomOther) {
+TEST(DspKernels, AllSmallAxesWithRandomOtherAxis) {
   Random random(1);
   const std::vector<ConvAxis> axes = small_axes();
   for (const ConvAxis& axis : axes) {
@@ -84,12 +84,12 @@ TEST(DspKernels, EverySmallAxisWithARandomOther) {
         c.out_c = uniform(random, 1, 5);
         c.groups = 1;
         c.randomize(random);
-        make_fit_dsp(c);
+        restrict_to_dsp_limits(c);
         ASSERT_NO_FATAL_FAILURE(expect_right(c, dsp_conv(c, random)));
       }
       c.in_c = c.out_c = c.groups = 4 * uniform(random, 1, 2);
       c.randomize(random);
-      make_fit_dsp(c);
+      restrict_to_dsp_limits(c);
       ASSERT_NO_FATAL_FAILURE(expect_right(c, dsp_depthwise(c, random)));
     }
   }
@@ -105,13 +105,13 @@ TEST(DspKernels, DeepFilters) {
     c.in_c = 4 * uniform(random, 1, 128);
     c.out_c = uniform(random, 1, 9);
     c.randomize(random);
-    make_fit_dsp(c);
+    restrict_to_dsp_limits(c);
     ASSERT_NO_FATAL_FAILURE(expect_right(c, dsp_conv(c, random)));
     ASSERT_NO_FATAL_FAILURE(expect_right(c, dsp_linear(c, random)));
   }
 }
 
-TEST(DspKernels, SecondSumsAtTheExtremes) {
+TEST(DspKernels, SecondAccumulatorAtItsLimits) {
   // 515 products of -128 and 127 give the largest sums that always fit in 24 bits.
   Random random(3);
   ConvCase c;
@@ -141,7 +141,7 @@ Status changed(PteOp op, Change change) {
   return call.check();
 }
 
-TEST(DspKernels, Refuse) {
+TEST(DspKernels, RefuseInvalidArguments) {
   using I = Invocation;
   for (const PteOp op : {PteOp::thimble_conv2d_dsp, PteOp::thimble_depthwise_dsp}) {
     const auto geometry = [&](auto change) {
@@ -166,7 +166,7 @@ TEST(DspKernels, Refuse) {
   EXPECT_NE(changed(linear, [](I& i) { i.value(2).bytes -= 4; }), Status::kOk);
 }
 
-TEST(DspKernels, RefuseDepthsThatAreNotInFours) {
+TEST(DspKernels, RefuseDepthsNotMultipleOfFour) {
   Random random(5);
   ConvCase c;
   c.set_axis(0, {1, 1, 1, 1, 0, 1});

@@ -69,7 +69,7 @@ void expect_right(Invocation call, const Params& params, size_t b_arg) {
     const int8_t b = broadcast_at(call.value(b_arg), i);
     ASSERT_EQ(y.i8(i), expected(params, a, b)) << call.kernel->name;
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 template <class Params>
@@ -115,7 +115,7 @@ void expect_all_forms(Random& random, const Sizes& a, const Sizes& b, const Size
   expect_right(stock_mul(mul, value(a), value(b), value(y)), mul, 2);
 }
 
-TEST(Elementwise, EverySmallBroadcast) {
+TEST(Elementwise, AllSmallBroadcasts) {
   Random random(1);
   // Rank 3: each dimension has extent 1..3 in y; each operand has that extent or 1.
   for (Sizes extent; next({3, 3, 3}, extent);) {
@@ -135,7 +135,7 @@ TEST(Elementwise, EverySmallBroadcast) {
   }
 }
 
-TEST(Elementwise, EveryPairOfCodes) {
+TEST(Elementwise, AllPairsOfInt8Values) {
   Random random(2);
   for (int i = 0; i < 20; ++i) {
     Value a = make(DType::kI8, {256, 1});
@@ -162,7 +162,7 @@ TEST(Elementwise, ScalarsRankSixAndChannelBroadcast) {
                add, 4);
 }
 
-TEST(Elementwise, TheNegativeOfACodeIsSubtraction) {
+TEST(Elementwise, AddOfNegatedOperandEqualsSubtraction) {
   // A stock file subtracts b by adding the value -1-b with zero point -1-b_zp.
   Random random(4);
   abi::AddParams add = random_add(random);
@@ -209,7 +209,7 @@ Invocation activation(Random& random, Order order) {
   return call;
 }
 
-TEST(Activation, LooksUpAndWorksInPlace) {
+TEST(Activation, TableLookupAndInPlace) {
   Random random(6);
   for (const Order& order : {contiguous(4), kNhwc}) {
     Invocation call = activation(random, order);
@@ -218,14 +218,14 @@ TEST(Activation, LooksUpAndWorksInPlace) {
     for (size_t i = 0; i < y.size(); ++i) {
       ASSERT_EQ(y[i], call.value(1).as<int8_t>()[call.value(0).as<int8_t>()[i] + 128]);
     }
-    call.found_equal();
+    call.record_equal();
     call.value_of.back() = call.value_of[0];
     call.run();
     EXPECT_EQ(std::memcmp(call.out().data.get(), y.data(), y.size()), 0);
   }
 }
 
-TEST(Elementwise, RefusesWhatItCannotDo) {
+TEST(Elementwise, RefusesInvalidArguments) {
   Random random(7);
   const auto status = [&](auto change) {
     const abi::AddParams p = random_add(random);

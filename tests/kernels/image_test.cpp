@@ -89,7 +89,7 @@ struct TransposedCase {
       ASSERT_EQ(call.out().i8(i), clamped(scaled + y_zp, min, max))
           << i[0] << ',' << i[1] << ',' << i[2] << ',' << i[3];
     }
-    call.found_equal();
+    call.record_equal();
   }
 };
 
@@ -103,7 +103,7 @@ std::vector<TransposedAxis> transposed_axes() {
   return axes;
 }
 
-TEST(ConvTranspose, EverySmallAxis) {
+TEST(ConvTranspose, AllSmallAxes) {
   Random random(1);
   const std::vector<TransposedAxis> axes = transposed_axes();
   for (const TransposedAxis& axis : axes) {
@@ -125,7 +125,7 @@ TEST(ConvTranspose, EverySmallAxis) {
   }
 }
 
-TEST(ConvTranspose, RefusesWhatItCannotDo) {
+TEST(ConvTranspose, RefusesInvalidArguments) {
   Random random(2);
   TransposedCase c;
   c.axis[0] = {3, 2, 2, 1, 0, 0, 0};
@@ -237,11 +237,11 @@ TEST(AdaptivePools, EverySmallSize) {
     for (Sizes at; next(call.out().sizes, at);) {
       ASSERT_EQ(call.out().i8(at), c.expected(call.value(0), at)) << at[2] << ',' << at[3];
     }
-    call.found_equal();
+    call.record_equal();
   }
 }
 
-TEST(AdaptivePools, RefuseWhatTheyCannotDo) {
+TEST(AdaptivePools, RefuseInvalidArguments) {
   Random random(4);
   for (const bool average : {true, false}) {
     const AdaptiveCase c = {average, 2, {5, 6}, {3, 4}};
@@ -303,11 +303,11 @@ TEST(ResizeBilinear, AnyTables) {
       }
       ASSERT_EQ(call.out().i8(at), floor_divide(sum + (1 << 21), 1 << 22));
     }
-    call.found_equal();
+    call.record_equal();
   }
 }
 
-TEST(ResizeBilinear, RefusesWhatItCannotDo) {
+TEST(ResizeBilinear, RefusesInvalidArguments) {
   Random random(6);
   const auto status = [&](auto change) {
     Invocation call = resize(random, {1, 2, 3, 4}, 5, 6);
@@ -364,12 +364,12 @@ TEST(Permute, EveryRankAndOrder) {
         const uint8_t* const got = call.out().data.get() + call.out().at(at) * width;
         ASSERT_TRUE(std::equal(got, got + width, want)) << "rank " << rank;
       }
-      call.found_equal();
+      call.record_equal();
     }
   }
 }
 
-TEST(Permute, RefusesWhatIsNoPermutation) {
+TEST(Permute, RefusesInvalidPermutation) {
   Random random(8);
   const auto status = [&](const std::vector<int32_t>& attributes, const Sizes& y) {
     Invocation call(PteOp::thimble_permute);

@@ -249,7 +249,7 @@ void Invocation::run() {
   kernel->run(refresh(true));
 }
 
-void Invocation::found_equal() {
+void Invocation::record_equal() {
   std::vector<DType> operands;
   for (size_t i = 0; i + 1 < args.size(); ++i) {
     const int index = value_of[i] >= 0 ? value_of[i] : list_of[i].empty() ? -1 : list_of[i][0];
@@ -264,8 +264,8 @@ void Invocation::found_equal() {
                      std::find(operands.begin(), operands.end(), out().dtype) != operands.end();
   if (!keeps) types = type_name(operands[0]) + ("->" + types);
   if (testing::Test::HasFailure()) return;
-  thimble::test::compared(kernel->name, types, thimble::test::kHost, thimble::test::Scope::kAlone,
-                          true);
+  thimble::test::record_comparison(kernel->name, types, thimble::test::kHost,
+                                   thimble::test::Scope::kAlone, true);
 }
 
 }  // namespace thimble::kernels::test

@@ -92,7 +92,7 @@ struct Invocation {
   /// Checks that check() passes, then runs the kernel.
   void run();
   /// Records that a test found every element of the result equal (tests/matrix).
-  void found_equal();
+  void record_equal();
   /// Calls check() without data pointers of non-constants, as before memory planning.
   Status check_unplaced();
 

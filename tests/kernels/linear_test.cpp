@@ -104,7 +104,7 @@ struct LinearCase {
       ASSERT_EQ(y[k], clamped(requantized(wrapped(acc), mult[o], shift[o]) + y_offset, min, max))
           << call.kernel->name << " in " << in << " out " << out << " at " << k;
     }
-    call.found_equal();
+    call.record_equal();
   }
 };
 
@@ -150,7 +150,7 @@ TEST(Linear, RandomLarger) {
   }
 }
 
-TEST(Linear, RefusesWhatItCannotDo) {
+TEST(Linear, RefusesInvalidArguments) {
   Random random(4);
   const LinearCase c(random, {2}, 6, 5, true);
   const auto status = [&](auto change) {

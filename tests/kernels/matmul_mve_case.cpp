@@ -57,12 +57,12 @@ std::vector<uint8_t> pack_matmul(const std::vector<int8_t>& weights,
   const auto depth = static_cast<uint32_t>(weights.size() / bias.size());
   std::vector<abi::MatmulQuad> quads(abi::matmul_quads(channels));
   std::vector<uint8_t> bytes(static_cast<size_t>(abi::matmul_bytes(channels, depth)));
-  uint8_t* const packed = bytes.data() + abi::matmul_head_bytes(abi::matmul_quads(channels));
+  uint8_t* const packed = bytes.data() + abi::matmul_header_bytes(abi::matmul_quads(channels));
   for (uint32_t o = 0; o < channels; ++o) {
     int32_t sum = 0;
     for (uint32_t k = 0; k < depth; ++k) {
       const int8_t weight = weights[o * depth + k];
-      packed[abi::matmul_place(o, k, depth)] = static_cast<uint8_t>(weight);
+      packed[abi::matmul_weight_offset(o, k, depth)] = static_cast<uint8_t>(weight);
       sum += weight;
     }
     quads[o / 4].bias[o % 4] = bias[o] + x_offset * sum;

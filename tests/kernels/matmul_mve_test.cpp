@@ -52,7 +52,7 @@ void expect_right(const ConvCase& c, Invocation call) {
   const std::vector<int8_t> x = codes_of(call.value(0));
   ASSERT_NO_FATAL_FAILURE(call.run()) << c.text();
   ASSERT_NO_FATAL_FAILURE(expect_equal(c, x, call.out().as<int8_t>()));
-  call.found_equal();
+  call.record_equal();
 }
 
 void randomize(ConvCase& c, Random& random) {
@@ -82,7 +82,7 @@ std::vector<ConvAxis> small_axes() {
   return axes;
 }
 
-TEST(MatmulMve, EverySmallWindowWithARandomOther) {
+TEST(MatmulMve, AllSmallWindowsWithRandomOtherAxis) {
   Random random(1);
   const std::vector<ConvAxis> axes = small_axes();
   for (const ConvAxis& axis : axes) {
@@ -123,7 +123,7 @@ TEST(MatmulMve, RowsOfEverySmallShape) {
   }
 }
 
-TEST(MatmulMve, ResultsMayLieOverPixelsThatWereRead) {
+TEST(MatmulMve, ResultMayOverlapPixelsAlreadyRead) {
   Random random(3);
   for (int32_t out_c = 1; out_c <= 20; ++out_c) {
     const ConvCase c = pixels(random, 11, 20, out_c);
@@ -147,7 +147,7 @@ Status status(PteOp op, Change change) {
   return call.check();
 }
 
-TEST(MatmulMve, RefusesWhatIsNotItsOwn) {
+TEST(MatmulMve, RefusesInvalidArguments) {
   using I = Invocation;
   using Window = abi::WindowGeometry;
   using Rows = abi::LinearGeometry;

@@ -89,7 +89,7 @@ Invocation small_product(const std::vector<int32_t>& words, const Sizes& a = {2,
   return std::move(call.add(constant_words(words)).add(make(kernels::DType::kI8, y)));
 }
 
-TEST(Matmul, RefusesWhatItCannotDo) {
+TEST(Matmul, RefusesInvalidArguments) {
   const std::vector<int32_t> good = {0, 1, 2, 3, 1 << 30, -8, -128, 127, 0};
   const auto with = [&](size_t i, int32_t value) {
     std::vector<int32_t> words = good;
@@ -182,7 +182,7 @@ TEST(GatherElements, EveryDimensionAndElementType) {
   }
 }
 
-TEST(Gather, RefusesWhatItCannotDo) {
+TEST(Gather, RefusesInvalidArguments) {
   Random random(6);
   const auto call = [&](PteOp op, const Sizes& index, const Sizes& y, int32_t dim,
                         kernels::DType dtype = kernels::DType::kI32) {
@@ -221,7 +221,7 @@ ir::Attrs softmax_attrs(double scale, int64_t dim) {
           {"diff_min", -static_cast<int64_t>(diff_min)}};
 }
 
-TEST(MaskedSoftmax, CodesOfMinus128TakeNoPart) {
+TEST(MaskedSoftmax, ValuesOfMinus128AreIgnored) {
   Random random(7);
   for (const double scale : {0.001, 0.07, 2.0}) {
     for (int64_t length = 1; length <= 40; ++length) {
@@ -236,7 +236,7 @@ TEST(MaskedSoftmax, CodesOfMinus128TakeNoPart) {
   }
 }
 
-TEST(MaskedSoftmax, RefusesWhatItCannotDo) {
+TEST(MaskedSoftmax, RefusesInvalidArguments) {
   const auto status = [](const std::vector<int32_t>& words, const Sizes& sizes = {2, 5}) {
     Random random(8);
     Invocation call(PteOp::thimble_qmasked_softmax);

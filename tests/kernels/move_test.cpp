@@ -39,7 +39,7 @@ void expect_moved(Invocation& call, Value& x, Source source) {
   for (Sizes i; next(call.out().sizes, i);) {
     ASSERT_TRUE(same_element(call.out(), i, x, source(i))) << call.kernel->name;
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 Invocation clone(Value x, std::vector<int32_t> order, Value y) {
@@ -79,7 +79,7 @@ TEST(Clone, RankSix) {
   }
 }
 
-TEST(Clone, RefusesWhatItCannotDo) {
+TEST(Clone, RefusesInvalidArguments) {
   const auto status = [](Sizes x, std::vector<int32_t> order, DType dtype, int64_t non_blocking) {
     Invocation call = clone(make(DType::kI8, x), order, make(dtype, {2, 3}));
     call.args[1].integer = non_blocking;
@@ -94,7 +94,7 @@ TEST(Clone, RefusesWhatItCannotDo) {
   EXPECT_EQ(status({2, 3}, {0, 1}, static_cast<DType>(5), 0), Status::kBadDType);
 }
 
-TEST(Clone, SurvivesOperandsThatOverlap) {
+TEST(Clone, AcceptsOverlappingOperands) {
   Random random(2);
   const auto run = [&](int64_t bytes_ahead, DType dtype, Order to) {
     const auto element = bytes_of(dtype);
@@ -143,7 +143,7 @@ TEST(Transpose, EveryPermutationUpToRankFour) {
   }
 }
 
-TEST(Transpose, RefusesWhatItCannotDo) {
+TEST(Transpose, RefusesInvalidArguments) {
   const auto status = [](std::vector<int32_t> perm, Sizes y, Order order = {}) {
     Invocation call(PteOp::cortex_m_transpose);
     call.add(make(DType::kI8, {2, 3}, order)).add(perm).add(make(DType::kI8, y));
@@ -186,7 +186,7 @@ TEST(Expand, EverySmallShape) {
   }
 }
 
-TEST(Expand, RefusesWhatItCannotDo) {
+TEST(Expand, RefusesInvalidArguments) {
   const auto status = [](Sizes x, std::vector<int32_t> list, Sizes y, int64_t implicit = 0) {
     Invocation call(PteOp::aten_expand_copy);
     call.add(make(DType::kI8, x)).add(list).add(implicit).add(make(DType::kI8, y));
@@ -201,7 +201,7 @@ TEST(Expand, RefusesWhatItCannotDo) {
   EXPECT_EQ(status({1, 2, 3}, {2, 3}, {2, 3}), Status::kBadShape);
 }
 
-TEST(Slice, EverySmallOne) {
+TEST(Slice, AllSmallSlices) {
   Random random(5);
   for (int32_t size = 1; size <= 5; ++size) {
     for (int64_t start = -7; start <= 7; ++start) {
@@ -238,7 +238,7 @@ TEST(Slice, EverySmallOne) {
   }
 }
 
-TEST(Slice, RefusesWhatItCannotDo) {
+TEST(Slice, RefusesInvalidArguments) {
   const auto status = [](int64_t dim, int64_t start, int64_t end, int64_t step, Sizes y) {
     Invocation call(PteOp::aten_slice_copy);
     call.add(make(DType::kI8, {2, 3})).add(dim).add(start).add(end).add(step);
@@ -293,11 +293,11 @@ TEST(Cat, RandomParts) {
       }
       offset += x.sizes[dim];
     }
-    call.found_equal();
+    call.record_equal();
   }
 }
 
-TEST(Cat, RefusesWhatItCannotDo) {
+TEST(Cat, RefusesInvalidArguments) {
   const auto status = [](Sizes a, Sizes b, int64_t dim, Sizes y, DType dtype = DType::kI8) {
     std::vector<Value> parts;
     parts.push_back(make(DType::kI8, a));
@@ -349,11 +349,11 @@ TEST(Pad, RandomBordersInMemoryOrder) {
       }
       ASSERT_EQ(call.out().i8(index), inside ? call.value(0).i8(from) : value);
     }
-    call.found_equal();
+    call.record_equal();
   }
 }
 
-TEST(Pad, RefusesWhatItCannotDo) {
+TEST(Pad, RefusesInvalidArguments) {
   const auto status = [](std::vector<int32_t> before, std::vector<int32_t> after, int64_t value,
                          Sizes y, Order order = {}) {
     Invocation call(PteOp::cortex_m_pad);
@@ -386,7 +386,7 @@ int8_t quantized(float x, double scale, int32_t zero_point, int32_t min, int32_t
       std::clamp(static_cast<int32_t>(std::nearbyint(bounded)) + zero_point, min, max));
 }
 
-TEST(Edges, QuantizeAndDequantizeInEveryOrder) {
+TEST(QuantizeAndDequantize, QuantizeAndDequantizeInEveryOrder) {
   Random random(8);
   for (int i = 0; i < 500; ++i) {
     const size_t rank = random() % 5;
@@ -409,7 +409,7 @@ TEST(Edges, QuantizeAndDequantizeInEveryOrder) {
       const float x = q.value(0).as<float>()[q.value(0).at(k)];
       ASSERT_EQ(q.out().i8(k), quantized(x, scale, zero_point, min, max)) << x;
     }
-    q.found_equal();
+    q.record_equal();
 
     Invocation d(stock ? PteOp::cortex_m_dequantize_per_tensor : PteOp::thimble_dequantize);
     d.add(random_codes(random, sizes, from)).add(scale).add(int64_t{zero_point});
@@ -420,11 +420,11 @@ TEST(Edges, QuantizeAndDequantizeInEveryOrder) {
       const float y = static_cast<float>(d.value(0).i8(k) - zero_point) * static_cast<float>(scale);
       ASSERT_EQ(d.out().as<float>()[d.out().at(k)], y);
     }
-    d.found_equal();
+    d.record_equal();
   }
 }
 
-TEST(Edges, RefuseWhatTheyCannotDo) {
+TEST(QuantizeAndDequantize, RefuseInvalidArguments) {
   const auto status = [](auto change) {
     Invocation call(PteOp::cortex_m_quantize_per_tensor);
     call.add(make(DType::kF32, {2, 3})).add(0.5).add(int64_t{0});

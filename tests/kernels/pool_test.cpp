@@ -79,7 +79,7 @@ struct PoolCase {
       ASSERT_EQ(call.out().i8(i), expected(call.value(0), i))
           << call.kernel->name << " at " << i[2] << ',' << i[3];
     }
-    call.found_equal();
+    call.record_equal();
   }
 };
 
@@ -151,7 +151,7 @@ TEST(Pools, GlobalAndLarge) {
   }
 }
 
-TEST(Pools, RefuseWhatTheyCannotDo) {
+TEST(Pools, RefuseInvalidArguments) {
   Random random(3);
   PoolCase pool;
   pool.axis[0] = {4, 2, 2, 1, 0, 2};
@@ -247,7 +247,7 @@ void expect_mean(Random& random, const Sizes& sizes, uint32_t mask, bool drop) {
     }
     ASSERT_EQ(call.out().i8(at), expected_mean(c, call.value(0), i)) << "mask " << mask;
   }
-  call.found_equal();
+  call.record_equal();
 }
 
 TEST(Mean, EverySetOfDimensions) {
@@ -263,7 +263,7 @@ TEST(Mean, EverySetOfDimensions) {
   }
 }
 
-TEST(Mean, RefusesWhatItCannotDo) {
+TEST(Mean, RefusesInvalidArguments) {
   Random random(5);
   const auto status = [&](auto change, Sizes y) {
     abi::MeanParams params = {2, 0, 0, 1 << 30, 0, -128, 127};

@@ -8,11 +8,11 @@
 
 namespace thimble::kernels::test {
 
-abi::Nest nest_of(const std::vector<TestAxis>& axes) {
-  abi::Nest nest = {};
+abi::LoopNest nest_of(const std::vector<TestAxis>& axes) {
+  abi::LoopNest nest = {};
   for (uint32_t& extent : nest.extent) extent = 1;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t at = abi::Nest::kAxes - axes.size() + i;
+    const size_t at = abi::LoopNest::kAxes - axes.size() + i;
     nest.extent[at] = axes[i].extent;
     nest.step[0][at] = axes[i].first;
     nest.step[1][at] = axes[i].second;
@@ -43,7 +43,7 @@ abi::SoftmaxRows softmax_constant(double x_scale, uint32_t rows, uint32_t length
   return p;
 }
 
-abi::AddTable add_constant(const abi::AddParams& params, const abi::Nest& nest) {
+abi::AddTable add_constant(const abi::AddParams& params, const abi::LoopNest& nest) {
   abi::AddTable p = {nest, params, {}, {}};
   for (int32_t code = -128; code <= 127; ++code) {
     const int64_t a = int64_t{code + params.a_offset} << 20;

@@ -1,9 +1,9 @@
 #pragma once
-// Calls of the operators of abi/packed_rows.h, with constants built from plain numbers.
+// Calls of the operators of abi/packed_ops.h, with constants built from plain numbers.
 
 #include <vector>
 
-#include "abi/packed_rows.h"
+#include "abi/packed_ops.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/invocation.h"
 
@@ -20,12 +20,12 @@ struct TestAxis {
   uint32_t extent, first, second;
 };
 /// Returns the axes unchanged, outermost first, after axes of extent 1.
-abi::Nest nest_of(const std::vector<TestAxis>& axes);
+abi::LoopNest nest_of(const std::vector<TestAxis>& axes);
 
 /// Returns the multiplier and shift of x's scale and the parameters derived from them.
 abi::SoftmaxRows softmax_constant(double x_scale, uint32_t rows, uint32_t length,
                                   bool wide = false);
 /// Computes the tables from the parameters with tests/kernels/reference.h.
-abi::AddTable add_constant(const abi::AddParams& params, const abi::Nest& nest);
+abi::AddTable add_constant(const abi::AddParams& params, const abi::LoopNest& nest);
 
 }  // namespace thimble::kernels::test

@@ -1,4 +1,4 @@
-// The operators of abi/packed_rows.h, compared with docs/numerics.md: every pair of quantized
+// The operators of abi/packed_ops.h, compared with docs/numerics.md: every pair of quantized
 // values, every small shape, and larger shapes by seed.
 
 #include <gtest/gtest.h>
@@ -58,13 +58,13 @@ TEST(SoftmaxRows, EqualsItsDefinition) {
 /// Every pair of quantized values, as a broadcast of a column and a row.
 struct Pairs {
   Value a = make(DType::kI8, {256, 1}), b = make(DType::kI8, {1, 256});
-  abi::Nest nest = nest_of({{256, 1, 0}, {256, 0, 1}});
+  abi::LoopNest nest = nest_of({{256, 1, 0}, {256, 0, 1}});
   Pairs() {
     for (int i = 0; i < 256; ++i) a.as<int8_t>()[i] = b.as<int8_t>()[i] = static_cast<int8_t>(i);
   }
 };
 
-TEST(AddTable, EveryPairOfCodes) {
+TEST(AddTable, AllPairsOfInt8Values) {
   const abi::AddParams cases[] = {
       {128, 1073741824, 0, -127, 1518500250, -1, -5, 1600000000, -18, -128, 127, 0},
       {-3, 1999999999, -1, 17, 1073741824, 0, 127, 1073741824, -19, -128, 100, 1},
@@ -91,7 +91,7 @@ TEST(AddTable, EveryPairOfCodes) {
   }
 }
 
-TEST(MulNest, EveryPairOfCodes) {
+TEST(MulNest, AllPairsOfInt8Values) {
   const abi::MulParams cases[] = {{128, -127, 5, 1073741824, -6, -128, 127},
                                   {0, 0, 0, 2147483647, -9, -100, 90},
                                   {-127, 3, -128, 1600000000, -5, 0, 127},
@@ -113,13 +113,13 @@ TEST(MulNest, EveryPairOfCodes) {
   }
 }
 
-TEST(BinaryNest, WalksThroughFiveAxesWithAnySteps) {
+TEST(BinaryNest, FiveAxesWithAnyStrides) {
   Random random(2);
   for (int i = 0; i < 100; ++i) {
     std::vector<TestAxis> axes;
     uint32_t reach[2] = {1, 1};
     int32_t count = 1;
-    for (uint32_t a = 0; a < abi::Nest::kAxes; ++a) {
+    for (uint32_t a = 0; a < abi::LoopNest::kAxes; ++a) {
       const TestAxis axis = {static_cast<uint32_t>(uniform(random, 1, 3)),
                              static_cast<uint32_t>(uniform(random, 0, 4)),
                              static_cast<uint32_t>(uniform(random, 0, 4))};
@@ -292,7 +292,7 @@ TEST(QuantizeNest, HalvesNeighboursAndOddNumbers) {
       const auto count = static_cast<uint32_t>(x.size());
       Value from = make(DType::kF32, {static_cast<int32_t>(count)});
       std::memcpy(from.data.get(), x.data(), from.bytes);
-      const abi::EdgeNest p = {nest_of({{count, 1, 1}}), {}, zero_point, 1.0F / scale, 1};
+      const abi::QuantizeNestParams p = {nest_of({{count, 1, 1}}), {}, zero_point, 1.0F / scale, 1};
       Invocation call(PteOp::thimble_quantize_nest);
       call.add(std::move(from)).add(packed_value(p));
       call.add(make(DType::kI8, {static_cast<int32_t>(count)}));
@@ -305,12 +305,12 @@ TEST(QuantizeNest, HalvesNeighboursAndOddNumbers) {
   }
 }
 
-TEST(DequantizeNest, EveryCode) {
+TEST(DequantizeNest, AllInt8Values) {
   for (const float scale : {0.5F, 0.1F, 1.0F / 3, 7.25F, 3e-20F, 8e25F, 0.0078125F}) {
     for (int32_t zero_point = -128; zero_point <= 127; ++zero_point) {
       Value x = make(DType::kI8, {256});
       for (int i = 0; i < 256; ++i) x.as<int8_t>()[i] = static_cast<int8_t>(i);
-      const abi::EdgeNest p = {nest_of({{256, 1, 1}}), {}, zero_point, scale, 1};
+      const abi::QuantizeNestParams p = {nest_of({{256, 1, 1}}), {}, zero_point, scale, 1};
       Invocation call(PteOp::thimble_dequantize_nest);
       call.add(std::move(x)).add(packed_value(p)).add(make(DType::kF32, {256}));
       ASSERT_NO_FATAL_FAILURE(call.run());
@@ -322,12 +322,12 @@ TEST(DequantizeNest, EveryCode) {
   }
 }
 
-TEST(DequantizeNest, EveryWideCode) {
+TEST(DequantizeNest, AllInt16Values) {
   for (const float scale : {1.0F / 32768, 0.1F, 1.0F / 3, 7.25F, 3e-20F, 8e25F}) {
     for (const int32_t zero_point : {0, -128, 127}) {
       Value x = make(DType::kI16, {65536});
       for (int i = 0; i < 65536; ++i) x.as<int16_t>()[i] = static_cast<int16_t>(i);
-      const abi::EdgeNest p = {nest_of({{65536, 1, 1}}), {}, zero_point, scale, 2};
+      const abi::QuantizeNestParams p = {nest_of({{65536, 1, 1}}), {}, zero_point, scale, 2};
       Invocation call(PteOp::thimble_dequantize_nest);
       call.add(std::move(x)).add(packed_value(p)).add(make(DType::kF32, {65536}));
       ASSERT_NO_FATAL_FAILURE(call.run());
@@ -339,20 +339,20 @@ TEST(DequantizeNest, EveryWideCode) {
   }
 }
 
-TEST(Edges, AScaleBeyondWhatBitsAreMadeForIsRefused) {
+TEST(QuantizeAndDequantize, RefusesScaleOutsideSupportedRange) {
   for (const PteOp op : {PteOp::thimble_quantize_nest, PteOp::thimble_dequantize_nest}) {
     const bool quantizes = op == PteOp::thimble_quantize_nest;
     for (const float factor : {0.0F, 0x1p-101F, 0x1p101F, -1.0F, 1.0F}) {
       Invocation call(op);
       call.add(make(quantizes ? DType::kF32 : DType::kI8, {1}));
-      call.add(packed_value(abi::EdgeNest{nest_of({}), {}, 0, factor, 1}));
+      call.add(packed_value(abi::QuantizeNestParams{nest_of({}), {}, 0, factor, 1}));
       call.add(make(quantizes ? DType::kI8 : DType::kF32, {1}));
       EXPECT_EQ(call.check() == Status::kOk, factor == 1.0F) << factor;
     }
   }
 }
 
-TEST(LutCodes, EveryCode) {
+TEST(LutCodes, AllInt8Values) {
   Random random(7);
   abi::LutCodes p = {257, {}};
   for (int8_t& entry : p.table) entry = static_cast<int8_t>(random());
@@ -365,7 +365,7 @@ TEST(LutCodes, EveryCode) {
 }
 
 /// Moves a permuted small tensor into the middle of a larger one.
-TEST(Move, PermutationsBehindAFill) {
+TEST(Move, PermutationsIntoLargerTensor) {
   Random random(8);
   const DType types[] = {DType::kI8, DType::kI16, DType::kF32, DType::kI64};
   for (int i = 0; i < 400; ++i) {
@@ -422,7 +422,7 @@ TEST(Move, PermutationsBehindAFill) {
   }
 }
 
-TEST(Concat, TwoToFourRuns) {
+TEST(Concat, TwoToFourOperands) {
   Random random(9);
   const PteOp ops[] = {PteOp::thimble_concat2, PteOp::thimble_concat3, PteOp::thimble_concat4};
   for (int32_t count = 2; count <= 4; ++count) {

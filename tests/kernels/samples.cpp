@@ -524,7 +524,7 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::thimble_softmax_rows:
       return rows_sample(op, random);
     default:
-      return is_native(op) ? direct_sample(op, random) : sample_foreign(op, random);
+      return is_native(op) ? direct_sample(op, random) : sample_executorch(op, random);
   }
 }
 

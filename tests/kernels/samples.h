@@ -11,6 +11,6 @@ Invocation image_sample(abi::PteOp op, Random& random);
 Invocation rows_sample(abi::PteOp op, Random& random);
 Invocation wide_sample(abi::PteOp op, Random& random);
 /// Sample of an operator that only ExecuTorch's files call.
-Invocation sample_foreign(abi::PteOp op, Random& random);
+Invocation sample_executorch(abi::PteOp op, Random& random);
 
 }  // namespace thimble::kernels::test

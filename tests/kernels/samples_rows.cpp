@@ -1,4 +1,4 @@
-// Samples of the operators of abi/packed_rows.h.
+// Samples of the operators of abi/packed_ops.h.
 
 #include "tests/kernels/rows_case.h"
 #include "tests/kernels/samples.h"
@@ -26,7 +26,8 @@ Invocation binary(PteOp op, Random& random) {
   const Sizes y = {uniform(random, 1, 5), uniform(random, 1, 9)};
   const bool broadcasts = random() % 2 == 0;
   const auto width = size_of(y[1]);
-  const abi::Nest nest = nest_of({{size_of(y[0]), width, broadcasts ? 0 : width}, {width, 1, 1}});
+  const abi::LoopNest nest =
+      nest_of({{size_of(y[0]), width, broadcasts ? 0 : width}, {width, 1, 1}});
   Invocation call(op);
   call.add(random_codes(random, y));
   call.add(random_codes(random, broadcasts ? Sizes{y[1]} : y));
@@ -73,7 +74,8 @@ Invocation edge(PteOp op, Random& random) {
   const bool quantizes = op == PteOp::thimble_quantize_nest;
   const auto channels = size_of(sizes[1]);
   const auto pixels = size_of(sizes[2] * sizes[3]);
-  abi::EdgeNest p = {nest_of({{channels, 1, pixels}, {pixels, channels, 1}}), {}, 3, 0.25F, 1};
+  abi::QuantizeNestParams p = {
+      nest_of({{channels, 1, pixels}, {pixels, channels, 1}}), {}, 3, 0.25F, 1};
   p.scale[1] = quantizes ? 0x40100000 : 0x3FD00000;  // 4 and 1/4
   if (!quantizes) p.code_bytes = random() % 2 == 0 ? 2 : 1;
   Value x = make(quantizes ? DType::kF32 : p.code_bytes == 2 ? DType::kI16 : DType::kI8, sizes);

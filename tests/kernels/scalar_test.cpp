@@ -29,7 +29,7 @@ void expect_same(const ConvCase& original, Invocation packed, Random& random) {
     ASSERT_EQ(general.out().as<int8_t>()[i], packed.out().as<int8_t>()[i])
         << packed.kernel->name << ' ' << c.text() << " at byte " << i;
   }
-  packed.found_equal();
+  packed.record_equal();
 }
 
 TEST(ScalarPacking, ConvolutionsOfAnyWindow) {

@@ -45,10 +45,10 @@ void expect_rows(Invocation& call, size_t dim) {
       ASSERT_EQ(call.out().i8(at), y[static_cast<size_t>(at[dim])]);
     }
   }
-  call.found_equal();
+  call.record_equal();
 }
 
-TEST(Softmax, AnyDimensionThatIsInnermost) {
+TEST(Softmax, AnyDimensionThatIsInnermostInMemory) {
   Random random(1);
   for (const int64_t dim : {1, -1}) {
     Invocation call = softmax(random, {3, 10}, dim);
@@ -66,7 +66,7 @@ TEST(Softmax, AnyDimensionThatIsInnermost) {
   lone.run();
 }
 
-TEST(Softmax, RefusesWhatItCannotDo) {
+TEST(Softmax, RefusesInvalidArguments) {
   Random random(2);
   const auto status = [&](size_t arg, int64_t integer) {
     Invocation call = softmax(random, {3, 10}, 1);
@@ -114,7 +114,7 @@ struct LogCase {
   }
 };
 
-TEST(LogSoftmax, EqualsItsDefinitionAndIsNearTheRealFunction) {
+TEST(LogSoftmax, EqualsDefinitionAndIsCloseToLogSoftmax) {
   Random random(3);
   for (const double scale : {0.01, 0.0625, 0.3}) {
     for (const int32_t length : {1, 2, 10, 500, abi::kMaxLogSoftmaxRow}) {
@@ -141,7 +141,7 @@ TEST(LogSoftmax, EqualsItsDefinitionAndIsNearTheRealFunction) {
           ASSERT_NEAR(y[i], std::max(exact, -128.0), 1.6) << "scale " << scale;
         }
       }
-      call.found_equal();
+      call.record_equal();
       const std::vector<uint8_t> y(call.out().data.get(), call.out().data.get() + 3 * length);
       call.value_of.back() = call.value_of[0];  // in place
       call.run();
@@ -150,7 +150,7 @@ TEST(LogSoftmax, EqualsItsDefinitionAndIsNearTheRealFunction) {
   }
 }
 
-TEST(LogSoftmax, RefusesWhatItCannotDo) {
+TEST(LogSoftmax, RefusesInvalidArguments) {
   Random random(4);
   const auto status = [&](auto change, const Sizes& sizes = {2, 5}) {
     LogCase c(0.1);

@@ -79,7 +79,7 @@ TEST(Wide, ConvTransposeOfEverySmallAxis) {
   EXPECT_GT(tried, 100);
 }
 
-TEST(Wide, ConvTransposeRefusesWhatItCannotDo) {
+TEST(Wide, ConvTransposeRefusesInvalidArguments) {
   Random random(2);
   const auto status = [&](auto change) {
     Invocation call = sample(PteOp::thimble_conv_transpose2d16, random);
@@ -149,7 +149,7 @@ TEST(Wide, MatmulOfLongestSums) {
   }
 }
 
-TEST(Wide, MatmulRefusesWhatItCannotDo) {
+TEST(Wide, MatmulRefusesInvalidArguments) {
   Random random(4);
   const auto status = [&](const std::vector<int32_t>& words, const Sizes& a, const Sizes& b,
                           const Sizes& y) {
@@ -260,7 +260,7 @@ TEST(Wide, ResizeByAnyTables) {
 }
 
 /// Kernels that support int8 and int16 images refuse other element types.
-TEST(Wide, KernelsOfBothCodesTakeNoThird) {
+TEST(Wide, Int8AndInt16KernelsRefuseOtherTypes) {
   Random random(8);
   for (const PteOp op : {PteOp::thimble_adaptive_avg_pool2d, PteOp::thimble_adaptive_max_pool2d,
                          PteOp::thimble_resize_bilinear}) {

@@ -48,8 +48,8 @@ class Ledger {
 
 }  // namespace
 
-void compared(std::string_view op, std::string_view types, std::string_view processor, Scope scope,
-              bool equal) {
+void record_comparison(std::string_view op, std::string_view types, std::string_view processor,
+                       Scope scope, bool equal) {
   static Ledger ledger;
   const std::string_view what = scope == Scope::kAlone ? "alone" : "graph";
   ledger.add({std::string(op), std::string(types), std::string(processor), std::string(what)},

@@ -18,7 +18,7 @@ inline constexpr std::string_view kHost = "host";
 enum class Scope { kAlone, kGraph };
 
 /// Records one bit-exact comparison with a reference. `types` as in target::call_types().
-void compared(std::string_view op, std::string_view types, std::string_view processor, Scope scope,
-              bool equal);
+void record_comparison(std::string_view op, std::string_view types, std::string_view processor,
+                       Scope scope, bool equal);
 
 }  // namespace thimble::test

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <optional>
 
-#include "../unit/neutron_double.h"
+#include "../unit/neutron_test_driver.h"
 #include "../unit/runtime_support.h"
 #include "../unit/test_files.h"
+#include "engines/neutron/delegate/backend.h"
 #include "engines/neutron/formats/payload.h"
 #include "formats/pte/read.h"
-#include "engines/neutron/delegate/backend.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -60,9 +60,9 @@ void check_file(const std::filesystem::path& path) {
   const runtime::Delegates delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
   table.delegates = &delegates;
-  runtime_test::Loaded loaded(bytes, reinterpret_cast<const thimble_kernels*>(&table));
+  runtime_test::LoadedModel loaded(bytes, reinterpret_cast<const thimble_kernels*>(&table));
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
-  ASSERT_EQ(runtime_test::run_with_any_inputs(loaded), 0);
+  ASSERT_EQ(runtime_test::run_with_input_buffers(loaded), 0);
   EXPECT_EQ(driver().log, "prepare run ");
   // Tensors are passed at their planned offsets, without a copy and without a transposition.
   for (size_t i = 0; i < inputs.size(); ++i) {

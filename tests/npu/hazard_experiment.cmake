@@ -1,6 +1,6 @@
 # Waits and block dependencies taken out of streams that another compiler made (tests/data/ethos_u).
 if(THIMBLE_TESTS)
-  add_executable(hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_experiment.cpp)
+  add_executable(hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_checker_experiment.cpp)
   target_link_libraries(hazard_experiment PRIVATE thimble_npu_case)
   add_test(NAME npu_hazard_experiment
            COMMAND hazard_experiment ${CMAKE_SOURCE_DIR}/tests/data/ethos_u)

@@ -37,7 +37,7 @@ std::vector<Named> golden() {
   return cases;
 }
 
-TEST(NpuStreams, EveryGenerationIsThere) {
+TEST(NpuStreams, ArchivesCoverEveryGeneration) {
   size_t count[3] = {};
   for (const Named& named : golden()) {
     ASSERT_EQ(named.c.error, "") << named.name;
@@ -65,7 +65,7 @@ TEST(NpuStreams, NoneHasAHazard) {
   }
 }
 
-TEST(NpuStreams, TextGivesThemBack) {
+TEST(NpuStreams, TextRoundTripKeepsStream) {
   for (const Named& named : golden()) {
     ASSERT_EQ(named.c.error, "") << named.name;
     EXPECT_EQ(round_trip(named.c), "") << named.name;
@@ -73,7 +73,7 @@ TEST(NpuStreams, TextGivesThemBack) {
 }
 
 /// A change of one byte of the expected outputs, the inputs or the constants is detected.
-TEST(NpuStreams, AChangeIsNoticed) {
+TEST(NpuStreams, DetectsChangedByte) {
   for (const Named& named : golden()) {
     ASSERT_EQ(named.c.error, "") << named.name;
     Case expected = named.c;
@@ -87,7 +87,7 @@ TEST(NpuStreams, AChangeIsNoticed) {
   }
 }
 
-TEST(NpuStreams, DamagedArchivesAndCasesSayWhatIsWrong) {
+TEST(NpuStreams, DamagedArchivesHaveAMessage) {
   std::string error;
   EXPECT_TRUE(read_archive("/no such file", &error).empty());
   EXPECT_NE(error, "");

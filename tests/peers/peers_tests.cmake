@@ -15,7 +15,7 @@ if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
 endif()
 
 # Vela, LiteRT and the TOSA reference model, where that Python has them: thousands of streams that
-# the simulator must run as those judges do.
+# the simulator must run as those references do.
 if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_ethos_u_streams
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/ethos_u/streams_peer.py

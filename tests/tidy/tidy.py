@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/model",
                 "npu/sim"],
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/c/model.h",
-              "emit/layers.h", "emit/lift.h", "emit/linker_file.h", "import/import.h", "npu/isa", "npu/text",
+              "emit/layers.h", "emit/decompile.h", "emit/linker_file.h", "import/import.h", "npu/isa", "npu/text",
               "engines/axon/container/marker.h", "engines/axon/compiler/vendor/subgraph_text.h",
               "engines/neutron/compiler/vendor/sdk.h",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",

@@ -275,7 +275,7 @@ const Case kCases[] = {
      [](List& l) { at(l, kSampleMultiply).output.offset += 4; }},
 };
 
-TEST(AxonCheck, EachRuleHasItsStatus) {
+TEST(AxonCheck, EachInvalidListReturnsItsStatus) {
   for (const Case& each : kCases) {
     List list = sample_list();
     each.change(list);
@@ -285,7 +285,7 @@ TEST(AxonCheck, EachRuleHasItsStatus) {
 }
 
 /// Rules about the container as a whole.
-TEST(AxonCheck, TheFrame) {
+TEST(AxonCheck, RefusesInvalidContainerFraming) {
   const std::vector<uint8_t> good = sample_list().build();
   const auto with = [&](size_t at, uint8_t value) {
     std::vector<uint8_t> bytes = good;
@@ -311,7 +311,7 @@ TEST(AxonCheck, TheFrame) {
             Status::kMisaligned);
 }
 
-TEST(AxonCheck, TheLayerAtFaultIsNamed) {
+TEST(AxonCheck, ReportsIndexOfInvalidLayer) {
   List list = sample_list();
   at(list, kSampleSoftmax).output.zero_point = 0;
   const std::vector<uint8_t> bytes = list.build();
@@ -322,7 +322,7 @@ TEST(AxonCheck, TheLayerAtFaultIsNamed) {
   EXPECT_EQ(layer, kSampleSoftmax);
 }
 
-TEST(AxonCheck, TheHashIsOfEachByte) {
+TEST(AxonCheck, ContentHashCoversEveryByte) {
   std::vector<uint8_t> bytes = sample_list().build();
   const auto size = static_cast<uint32_t>(bytes.size());
   uint64_t stored;

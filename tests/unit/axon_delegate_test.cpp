@@ -9,18 +9,18 @@
 
 #include "abi/status.h"
 #include "axon_program.h"
-#include "formats/pte/write.h"
+#include "engines/axon/delegate/backend.h"
 #include "engines/axon/hostrun/axon.h"
+#include "formats/pte/write.h"
 #include "hostrun/host.h"
 #include "hostrun/kernel_source.h"
-#include "engines/axon/delegate/backend.h"
 
 namespace thimble::axon_test {
 namespace {
 
 namespace pte = formats::pte;
 using abi::Status;
-using runtime_test::Loaded;
+using runtime_test::LoadedModel;
 using runtime_test::plan_of;
 using runtime_test::tensor_of;
 using runtime_test::written;
@@ -45,20 +45,20 @@ struct Npu {
   kernels::KernelTable table = kernels::all_kernels();
 };
 
-Tensor picture(int32_t from) {
+Tensor image_input(int32_t from) {
   Tensor tensor = {{1, 2, 6, 7}, 1, 4, {}};
   for (int32_t i = 0; i < 84; ++i) tensor.values.push_back((from + i * 29) % 256 - 128);
   return tensor;
 }
 
-std::vector<int32_t> output(const Loaded& loaded, uint32_t index) {
+std::vector<int32_t> output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view = {};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
   const auto* const data = static_cast<const int8_t*>(view.data);
   return {data, data + view.bytes};
 }
 
-thimble_status run(Loaded& loaded, const Tensor& in) {
+thimble_status run(LoadedModel& loaded, const Tensor& in) {
   const std::vector<uint8_t> bytes = bytes_of(in);
   const thimble_status status = thimble_set_input(&loaded.model, 0, bytes.data(), bytes.size());
   return status != 0 ? status : thimble_run(&loaded.model);
@@ -75,18 +75,18 @@ Tensor first_state() {
   return {{1, 1, 1, 5}, 1, -3, std::vector<int32_t>(5, kFirstState)};
 }
 
-TEST(AxonDelegate, StepsAreTheListsOwn) {
+TEST(AxonDelegate, OutputsEqualModelForEveryStep) {
   const std::vector<uint8_t> list = sample_list().build();
   const Npu npu;
-  Loaded loaded(written(axon_program(list)), npu.kernels());
+  LoadedModel loaded(written(axon_program(list)), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(loaded.needs.saved_bytes, 5U);
   Tensor state = first_state();
   std::vector<Tensor> after_ten;
   std::array<uint8_t, 5> saved = {};
   for (int32_t step = 0; step < 100; ++step) {
-    ASSERT_EQ(run(loaded, picture(step)), 0);
-    const auto wanted = expected(list, picture(step), state);
+    ASSERT_EQ(run(loaded, image_input(step)), 0);
+    const auto wanted = expected(list, image_input(step), state);
     for (uint32_t i = 0; i < 3; ++i) ASSERT_EQ(output(loaded, i), wanted[i].values) << step;
     state = wanted[2];
     if (step != 10) continue;
@@ -96,42 +96,42 @@ TEST(AxonDelegate, StepsAreTheListsOwn) {
   EXPECT_NE(state.values, first_state().values);
   // Restores the state after the tenth step, then resets to the initial state.
   ASSERT_EQ(thimble_restore(&loaded.model, saved.data(), saved.size()), 0);
-  ASSERT_EQ(run(loaded, picture(5)), 0);
-  EXPECT_EQ(output(loaded, 2), expected(list, picture(5), after_ten[0])[2].values);
+  ASSERT_EQ(run(loaded, image_input(5)), 0);
+  EXPECT_EQ(output(loaded, 2), expected(list, image_input(5), after_ten[0])[2].values);
   ASSERT_EQ(thimble_reset(&loaded.model), 0);
-  ASSERT_EQ(run(loaded, picture(0)), 0);
-  EXPECT_EQ(output(loaded, 2), expected(list, picture(0), first_state())[2].values);
+  ASSERT_EQ(run(loaded, image_input(0)), 0);
+  EXPECT_EQ(output(loaded, 2), expected(list, image_input(0), first_state())[2].values);
 }
 
 /// Scratch is placed after the arena, as for files without planned scratch.
-TEST(AxonDelegate, WithoutAPlan) {
+TEST(AxonDelegate, ScratchIsPlacedAfterArenaWithoutPlan) {
   const std::vector<uint8_t> list = sample_list().build();
   pte::Program program = axon_program(list);
   std::erase_if(program.named_data, [](const auto& e) { return e.key == abi::kDelegatesKey; });
   plan_of(program).memory_sizes[1] = kScratchOffset;
   const Npu npu;
-  Loaded loaded(written(program), npu.kernels());
+  LoadedModel loaded(written(program), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
-  ASSERT_EQ(run(loaded, picture(3)), 0);
-  EXPECT_EQ(output(loaded, 0), expected(list, picture(3), first_state())[0].values);
+  ASSERT_EQ(run(loaded, image_input(3)), 0);
+  EXPECT_EQ(output(loaded, 0), expected(list, image_input(3), first_state())[0].values);
 }
 
 /// An output that is planned at the offset where the list writes it is not copied.
-TEST(AxonDelegate, AnOutputAtItsPlace) {
+TEST(AxonDelegate, OutputPlannedAtLayerResultIsNotCopied) {
   List made = sample_list();
   const uint32_t place = made.outputs[2].offset;
   const std::vector<uint8_t> list = made.build();
   pte::Program program = axon_program(list);
   tensor_of(program, kSmall).allocation->offset = kScratchOffset + place;
   const Npu npu;
-  Loaded loaded(written(program), npu.kernels());
+  LoadedModel loaded(written(program), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
-  ASSERT_EQ(run(loaded, picture(3)), 0);
-  EXPECT_EQ(output(loaded, 1), expected(list, picture(3), first_state())[1].values);
+  ASSERT_EQ(run(loaded, image_input(3)), 0);
+  EXPECT_EQ(output(loaded, 1), expected(list, image_input(3), first_state())[1].values);
 }
 
 /// The state is planned at the variable's offset. Its row has five bytes; the row pitch is eight.
-TEST(AxonDelegate, AStateAtItsPlace) {
+TEST(AxonDelegate, StatePlannedAtItsVariable) {
   const std::vector<uint8_t> list = sample_list().build();
   pte::Program program = axon_program(list);
   axon::Header header;
@@ -141,10 +141,10 @@ TEST(AxonDelegate, AStateAtItsPlace) {
   const size_t record = sizeof(abi::StateHeader) + offsetof(abi::StateRecord, arena_offset);
   std::memcpy(&program.named_data[1].bytes[record], &place, sizeof place);
   const Npu npu;
-  Loaded loaded(written(program), npu.kernels());
+  LoadedModel loaded(written(program), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
-  ASSERT_EQ(run(loaded, picture(3)), 0);
-  EXPECT_EQ(output(loaded, 2), expected(list, picture(3), first_state())[2].values);
+  ASSERT_EQ(run(loaded, image_input(3)), 0);
+  EXPECT_EQ(output(loaded, 2), expected(list, image_input(3), first_state())[2].values);
 }
 
 /// A program with two lists, one of which is called twice.
@@ -167,10 +167,10 @@ pte::Program two_lists() {
 
 TEST(AxonDelegate, CountersByList) {
   const Npu npu;
-  Loaded loaded(written(two_lists()), npu.kernels());
+  LoadedModel loaded(written(two_lists()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   const uint64_t cycles = 10 * kSampleLayers;
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(run(loaded, picture(i)), 0);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(run(loaded, image_input(i)), 0);
   const thimble_axon_counter* const first = thimble_axon_find(&npu.npu, "list_0123456789ab");
   const thimble_axon_counter* const other = thimble_axon_find(&npu.npu, "other_1");
   ASSERT_TRUE(first != nullptr && other != nullptr);
@@ -195,28 +195,28 @@ TEST(AxonDelegate, CountersByList) {
   EXPECT_EQ(first->calls, 6U);
   thimble_axon_reset(&npu.npu, nullptr);
   EXPECT_EQ(thimble_axon_total(&npu.npu).calls, 0U);
-  ASSERT_EQ(run(loaded, picture(0)), 0);
+  ASSERT_EQ(run(loaded, image_input(0)), 0);
   EXPECT_EQ(other->calls, 1U);
   thimble_axon_forget(&npu.npu);
   EXPECT_EQ(thimble_axon_find(&npu.npu, "other_1"), nullptr);
 }
 
-TEST(AxonDelegate, TooFewRowsForTheLists) {
+TEST(AxonDelegate, MoreListsThanCounterRows) {
   const Bytes file = written(two_lists());
   const Npu one(1);
-  const Loaded refused(file, one.kernels());
+  const LoadedModel refused(file, one.kernels());
   EXPECT_EQ(refused.size_status, 0) << "size takes no rows";
   EXPECT_EQ(refused.status, static_cast<int32_t>(Status::kBadArgument));
   Npu none;
   none.npu.counters = nullptr;
   none.npu.counter_count = 0;
-  Loaded loaded(file, none.kernels());
+  LoadedModel loaded(file, none.kernels());
   ASSERT_EQ(loaded.status, 0);
-  EXPECT_EQ(run(loaded, picture(0)), 0);
+  EXPECT_EQ(run(loaded, image_input(0)), 0);
 }
 
 /// A driver that measures cycles, then one that fails. Only completed runs are counted.
-TEST(AxonDelegate, TheDriversOwnNumbers) {
+TEST(AxonDelegate, DriverCyclesAreCountedOnSuccessOnly) {
   const Bytes file = written(axon_program(sample_list().build()));
   Npu npu;
   npu.npu.run = [](const thimble_axon*, thimble_axon_job* job) {
@@ -231,14 +231,14 @@ TEST(AxonDelegate, TheDriversOwnNumbers) {
     job->cycles = 123;
     return 0;
   };
-  Loaded loaded(file, npu.kernels());
+  LoadedModel loaded(file, npu.kernels());
   ASSERT_EQ(loaded.status, 0);
-  ASSERT_EQ(run(loaded, picture(0)), 0);
+  ASSERT_EQ(run(loaded, image_input(0)), 0);
   EXPECT_EQ(thimble_axon_total(&npu.npu).cycles, 123U);
   npu.npu.run = [](const thimble_axon*, thimble_axon_job*) {
     return static_cast<int32_t>(Status::kNpuTimeout);
   };
-  EXPECT_EQ(run(loaded, picture(0)), static_cast<int32_t>(Status::kNpuTimeout));
+  EXPECT_EQ(run(loaded, image_input(0)), static_cast<int32_t>(Status::kNpuTimeout));
   EXPECT_EQ(thimble_axon_total(&npu.npu).calls, 1U);
 }
 
@@ -300,7 +300,7 @@ const Case kCases[] = {
      }},
     {"channels last", Status::kBadLayout,
      [](auto& p, auto&) {
-       tensor_of(p, kPicture).dim_order = {0, 2, 3, 1};
+       tensor_of(p, kImage).dim_order = {0, 2, 3, 1};
      }},
     {"channels last of one pixel", Status::kOk,
      [](auto& p, auto&) {
@@ -313,7 +313,7 @@ const Case kCases[] = {
      [](auto& p, auto&) { tensor_of(p, kSmall).allocation->offset = kScratchOffset - 16; }},
     {"an input in scratch", Status::kCorrupt,
      [](auto& p, auto&) {
-       tensor_of(p, kPicture).allocation = pte::Allocation{1, kScratchOffset};
+       tensor_of(p, kImage).allocation = pte::Allocation{1, kScratchOffset};
      }},
     {"an input right before scratch", Status::kOk,
      [](auto& p, auto&) {
@@ -321,7 +321,7 @@ const Case kCases[] = {
        abi::DelegateRecord record = {};
        record.scratch_offset = kScratchOffset + 96;
        std::memcpy(p.named_data[0].bytes.data(), &record, sizeof record);
-       tensor_of(p, kPicture).allocation = pte::Allocation{1, kScratchOffset + 12};
+       tensor_of(p, kImage).allocation = pte::Allocation{1, kScratchOffset + 12};
      }},
     {"scratch past the arena", Status::kCorrupt,
      [](auto& p, auto&) { plan_of(p).memory_sizes[1] -= 16; }},
@@ -333,19 +333,19 @@ const Case kCases[] = {
      }},
 };
 
-TEST(AxonDelegate, EachRuleHasItsStatus) {
+TEST(AxonDelegate, EachInvalidFileReturnsItsStatus) {
   for (const Case& each : kCases) {
     pte::Program program = axon_program(sample_list().build());
     Npu npu;
     each.change(program, npu);
-    const Loaded loaded(written(program), npu.kernels());
+    const LoadedModel loaded(written(program), npu.kernels());
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
 }
 
 /// Randomly changed lists in files give an error status, or a run that does not change the file.
-TEST(AxonDelegate, ThreeThousandChangedFiles) {
+TEST(AxonDelegate, RandomlyChangedFilesAreSafe) {
   constexpr int kChanges = 3000;
   const std::vector<uint8_t> good = sample_list().build();
   const pte::Program program = axon_program(good);
@@ -360,9 +360,9 @@ TEST(AxonDelegate, ThreeThousandChangedFiles) {
                                              : static_cast<size_t>(at) + random() % good.size();
     bytes[change] ^= static_cast<std::byte>(1U << random() % 8);
     const Npu npu;
-    Loaded loaded(bytes, npu.kernels());
+    LoadedModel loaded(bytes, npu.kernels());
     if (loaded.status != 0 || loaded.needs.arena_bytes > size_t{1} << 20) continue;
-    ran += run_with_any_inputs(loaded) == 0 ? 1 : 0;
+    ran += run_with_input_buffers(loaded) == 0 ? 1 : 0;
     EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
   }
   EXPECT_GT(ran, kChanges / 100);
@@ -370,7 +370,7 @@ TEST(AxonDelegate, ThreeThousandChangedFiles) {
 }
 
 /// The host's messages name the invalid layer and a wrong content hash.
-TEST(AxonDelegate, TheHostsWords) {
+TEST(AxonDelegate, HostMessagesNameLayerAndHash) {
   const auto message = [](const std::function<void(pte::Program&)>& change) {
     pte::Program program = axon_program(sample_list().build());
     change(program);
@@ -387,7 +387,7 @@ TEST(AxonDelegate, TheHostsWords) {
   EXPECT_NE(hash.find("list_0123456789ab: content hash"), std::string::npos) << hash;
 }
 
-TEST(AxonDelegate, TheTableOfKernelsNamesIt) {
+TEST(AxonDelegate, GeneratedKernelTableContainsDelegate) {
   const pte::Program program = axon_program(sample_list().build());
   const auto interface = hostrun::read_interface(program, "m.pte");
   ASSERT_TRUE(interface.ok());

@@ -19,12 +19,12 @@ using axon::Activation;
 using axon::Axis;
 
 /// A random list and its inputs.
-class World {
+class RandomList {
  public:
-  explicit World(uint32_t seed) : random_(seed) {}
+  explicit RandomList(uint32_t seed) : random_(seed) {}
 
   List list;
-  std::vector<Tensor> fed;
+  std::vector<Tensor> input_tensors;
 
   uint32_t pick(uint32_t from, uint32_t to) {
     return from + static_cast<uint32_t>(random_() % (to - from + 1));
@@ -62,10 +62,10 @@ class World {
     const uint32_t where = pick(0, 3);
     if (where == 0) return list.constant(tensor);
     if (where == 1 && tensor.element_bytes <= 2) {
-      fed.push_back(tensor);
+      input_tensors.push_back(tensor);
       return list.variable(tensor.shape, tensor.element_bytes, tensor.zero_point);
     }
-    fed.push_back(tensor);
+    input_tensors.push_back(tensor);
     const Operand external = list.external(tensor.shape, tensor.element_bytes, tensor.zero_point);
     if (where == 2) return external;
     const Operand copied =
@@ -114,32 +114,32 @@ class World {
     const std::vector<uint8_t> bytes = list.build();
     ASSERT_EQ(check_bytes(bytes), axon::Status::kOk)
         << what << ": " << axon::status_text(check_bytes(bytes));
-    EXPECT_EQ(execute(bytes, fed).back().values, expected.values) << what;
+    EXPECT_EQ(execute(bytes, input_tensors).back().values, expected.values) << what;
   }
 
  private:
   std::mt19937 random_;
 };
 
-constexpr uint32_t kWorlds = 150;
+constexpr uint32_t kRandomLists = 150;
 
-void for_worlds(const char* what, const std::function<void(World&)>& each) {
-  for (uint32_t seed = 0; seed < kWorlds; ++seed) {
+void for_random_lists(const char* what, const std::function<void(RandomList&)>& each) {
+  for (uint32_t seed = 0; seed < kRandomLists; ++seed) {
     SCOPED_TRACE(testing::Message() << what << ", seed " << seed);
-    World world(seed);
+    RandomList world(seed);
     each(world);
     if (testing::Test::HasFailure()) return;
   }
 }
 
-uint32_t some_width(World& world) {
+uint32_t some_width(RandomList& world) {
   return 1U << world.pick(0, 2);
 }
 std::vector<uint8_t> as_bytes(const std::vector<int8_t>& weights) {
   return {weights.begin(), weights.end()};
 }
 
-void give_constants(World& world, LayerRecord& layer, const std::vector<int8_t>& weights,
+void give_constants(RandomList& world, LayerRecord& layer, const std::vector<int8_t>& weights,
                     const std::vector<int32_t>& bias) {
   layer.weights = world.list.bytes(as_bytes(weights));
   layer.weight_bytes = static_cast<uint32_t>(weights.size());
@@ -147,7 +147,7 @@ void give_constants(World& world, LayerRecord& layer, const std::vector<int8_t>&
 }
 
 TEST(AxonModel, FullyConnected) {
-  for_worlds("FC", [](World& world) {
+  for_random_lists("FC", [](RandomList& world) {
     const Tensor in = world.tensor(world.shape(), 1, world.zero_point(1));
     const uint32_t width = some_width(world);
     Tensor out = {{in.shape.n, world.pick(1, 3), world.pick(1, 2), world.pick(1, 9)},
@@ -168,7 +168,7 @@ TEST(AxonModel, FullyConnected) {
   });
 }
 
-Window random_window(World& world, const Shape& in, bool padded, bool dilated) {
+Window random_window(RandomList& world, const Shape& in, bool padded, bool dilated) {
   Window window;
   window.kernel_h = world.pick(1, 3);
   window.kernel_w = world.pick(1, 4);
@@ -206,7 +206,7 @@ void use_window(LayerRecord& layer, const Window& window) {
   layer.pad_right = static_cast<uint8_t>(window.right);
 }
 
-void test_convolution(World& world, Operation operation) {
+void test_convolution(RandomList& world, Operation operation) {
   const bool depthwise = operation == Operation::kDepthwise;
   const bool pointwise = operation == Operation::kPointwise;
   const Tensor in = world.tensor(world.shape(), 1, world.zero_point(1));
@@ -229,17 +229,20 @@ void test_convolution(World& world, Operation operation) {
 }
 
 TEST(AxonModel, Conv2d) {
-  for_worlds("conv2d", [](World& world) { test_convolution(world, Operation::kConv2d); });
+  for_random_lists("conv2d",
+                   [](RandomList& world) { test_convolution(world, Operation::kConv2d); });
 }
 TEST(AxonModel, Depthwise) {
-  for_worlds("depthwise", [](World& world) { test_convolution(world, Operation::kDepthwise); });
+  for_random_lists("depthwise",
+                   [](RandomList& world) { test_convolution(world, Operation::kDepthwise); });
 }
 TEST(AxonModel, Pointwise) {
-  for_worlds("pointwise", [](World& world) { test_convolution(world, Operation::kPointwise); });
+  for_random_lists("pointwise",
+                   [](RandomList& world) { test_convolution(world, Operation::kPointwise); });
 }
 
 TEST(AxonModel, AveragePool) {
-  for_worlds("average pool", [](World& world) {
+  for_random_lists("average pool", [](RandomList& world) {
     const uint32_t wide = world.pick(1, 2);
     const Tensor in = world.tensor(world.shape(), wide, world.zero_point(wide));
     const Window window = random_window(world, in.shape, false, false);
@@ -258,7 +261,7 @@ TEST(AxonModel, AveragePool) {
 }
 
 TEST(AxonModel, MaxPool) {
-  for_worlds("max pool", [](World& world) {
+  for_random_lists("max pool", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     if (width == 4) return;
@@ -275,7 +278,7 @@ TEST(AxonModel, MaxPool) {
 }
 
 TEST(AxonModel, Mean) {
-  for_worlds("mean", [](World& world) {
+  for_random_lists("mean", [](RandomList& world) {
     const Tensor in = world.tensor(world.shape(), 1, world.zero_point(1));
     Shape shape = in.shape;
     if (world.pick(0, 2) != 0) shape.h = 1;
@@ -291,7 +294,7 @@ TEST(AxonModel, Mean) {
   });
 }
 
-Shape narrowed(World& world, Shape shape) {
+Shape narrowed(RandomList& world, Shape shape) {
   if (world.pick(0, 1) == 0) shape.h = 1;
   if (world.pick(0, 1) == 0) shape.w = 1;
   if (world.pick(0, 3) == 0) shape.c = 1;
@@ -300,7 +303,7 @@ Shape narrowed(World& world, Shape shape) {
 }
 
 TEST(AxonModel, Add) {
-  for_worlds("add", [](World& world) {
+  for_random_lists("add", [](RandomList& world) {
     const uint32_t wide_a = world.pick(1, 2), wide_b = world.pick(1, 2);
     const Tensor a = world.tensor(world.shape(), wide_a, world.zero_point(wide_a));
     const Tensor b = world.tensor(narrowed(world, a.shape), wide_b, world.zero_point(wide_b));
@@ -319,7 +322,7 @@ TEST(AxonModel, Add) {
 }
 
 TEST(AxonModel, Multiply) {
-  for_worlds("multiply", [](World& world) {
+  for_random_lists("multiply", [](RandomList& world) {
     const uint32_t wide_a = world.pick(1, 2), wide_b = world.pick(1, 2);
     const Tensor a = world.tensor(world.shape(), wide_a, world.zero_point(wide_a));
     const Tensor b = world.tensor(narrowed(world, a.shape), wide_b, world.zero_point(wide_b));
@@ -337,7 +340,7 @@ TEST(AxonModel, Multiply) {
 }
 
 TEST(AxonModel, Concat) {
-  for_worlds("concat", [](World& world) {
+  for_random_lists("concat", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const auto axis = static_cast<Axis>(world.pick(0, 2));
     const Shape base = world.shape();
@@ -362,7 +365,7 @@ TEST(AxonModel, Concat) {
 }
 
 TEST(AxonModel, StridedSlice) {
-  for_worlds("slice", [](World& world) {
+  for_random_lists("slice", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     const uint32_t sizes[] = {in.shape.c, in.shape.h, in.shape.w};
@@ -391,7 +394,7 @@ TEST(AxonModel, StridedSlice) {
 }
 
 TEST(AxonModel, ChannelPad) {
-  for_worlds("channel pad", [](World& world) {
+  for_random_lists("channel pad", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     const uint32_t front = world.pick(0, 3), behind = world.pick(0, 3);
@@ -408,7 +411,7 @@ TEST(AxonModel, ChannelPad) {
 }
 
 TEST(AxonModel, Reshape) {
-  for_worlds("reshape", [](World& world) {
+  for_random_lists("reshape", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     Shape shape = {1, 1, 1, in.shape.elements()};
@@ -422,8 +425,8 @@ TEST(AxonModel, Reshape) {
   });
 }
 
-TEST(AxonModel, SpaceToBatchAndBack) {
-  for_worlds("blocks", [](World& world) {
+TEST(AxonModel, SpaceToBatchAndBatchToSpace) {
+  for_random_lists("blocks", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     const uint32_t block_h = world.pick(1, 3), block_w = world.pick(1, 3);
@@ -457,7 +460,7 @@ TEST(AxonModel, SpaceToBatchAndBack) {
 }
 
 TEST(AxonModel, ResizeNearest) {
-  for_worlds("resize", [](World& world) {
+  for_random_lists("resize", [](RandomList& world) {
     const uint32_t width = some_width(world);
     const Tensor in = world.tensor(world.shape(), width, world.zero_point(width));
     Tensor out = {
@@ -469,7 +472,7 @@ TEST(AxonModel, ResizeNearest) {
 }
 
 TEST(AxonModel, Softmax) {
-  for_worlds("softmax", [](World& world) {
+  for_random_lists("softmax", [](RandomList& world) {
     const auto axis = static_cast<Axis>(world.pick(0, 2));
     Tensor in = world.tensor(world.shape(), 4, 0);
     // Values from far apart to nearly equal; with spread 1 all are 0.
@@ -483,7 +486,7 @@ TEST(AxonModel, Softmax) {
 }
 
 /// Every value with every shift, including ties and their neighbours.
-TEST(AxonModel, HalvesGoToEven) {
+TEST(AxonModel, ShiftRoundsHalfToEven) {
   for (uint32_t shift = 0; shift <= 12; ++shift) {
     for (int64_t value = -10000; value <= 10000; ++value) {
       const long double exact =
@@ -500,7 +503,7 @@ TEST(AxonModel, HalvesGoToEven) {
 }
 
 /// Every pair of int8 values, with zero points and scales that give ties.
-TEST(AxonModel, AllPairs) {
+TEST(AxonModel, AddOfAllInt8Pairs) {
   Tensor a = {{1, 1, 256, 256}, 1, -7, {}};
   Tensor b = {{1, 1, 1, 256}, 1, 19, {}};
   for (int32_t h = 0; h < 256; ++h) {
@@ -530,7 +533,7 @@ TEST(AxonModel, AllPairs) {
 }
 
 /// All input values, in one layer each.
-TEST(AxonModel, CurvesAreExact) {
+TEST(AxonModel, SigmoidAndTanhEqualDefinitionForAllInputs) {
   for (const Operation operation : {Operation::kSigmoid, Operation::kTanh}) {
     const bool tanh = operation == Operation::kTanh;
     Tensor in = {{1, 1, 64, 1024}, 2, 0, {}};

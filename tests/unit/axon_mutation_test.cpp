@@ -21,9 +21,9 @@ constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 64;
 
 /// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
-class Guarded {
+class GuardedMemory {
  public:
-  explicit Guarded(size_t bytes, uint8_t fill)
+  explicit GuardedMemory(size_t bytes, uint8_t fill)
       : bytes_(bytes), memory_(bytes + (kWatched ? 0 : kGuard)) {
     std::memset(memory_.data(), kUntouched, memory_.size());
     std::memset(memory_.data(), fill, bytes);
@@ -49,7 +49,7 @@ uint32_t dense_bytes(const axon::IoRecord& io) {
 }
 
 /// Returns the bytes of all outputs in sequence; empty if check() refuses the list.
-std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbish,
+std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t fill_byte,
                                axon::Status& status) {
   const AlignedBytes data{ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
   status = axon::check(data.data(), static_cast<uint32_t>(data.size()));
@@ -57,7 +57,7 @@ std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbis
   const axon::Container container(data.data());
   const axon::Header header = container.header();
   if (header.interlayer_bytes + header.persistent_bytes > kMemoryMost) return {};
-  std::vector<Guarded> inputs, outputs;
+  std::vector<GuardedMemory> inputs, outputs;
   std::vector<const uint8_t*> in;
   std::vector<uint8_t*> out;
   for (uint32_t i = 0; i < header.input_count; ++i) {
@@ -67,11 +67,11 @@ std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbis
     in.push_back(inputs.back().data());
   }
   for (uint32_t i = 0; i < header.output_count; ++i) {
-    outputs.emplace_back(dense_bytes(container.output(i)), rubbish);
+    outputs.emplace_back(dense_bytes(container.output(i)), fill_byte);
     out.push_back(outputs.back().data());
   }
-  const Guarded interlayer(header.interlayer_bytes, rubbish);
-  const Guarded persistent(header.persistent_bytes, rubbish);
+  const GuardedMemory interlayer(header.interlayer_bytes, fill_byte);
+  const GuardedMemory persistent(header.persistent_bytes, fill_byte);
   axon::run({container, in.data(), out.data(), interlayer.data(), persistent.data()});
   EXPECT_TRUE(interlayer.intact() && persistent.intact());
   EXPECT_TRUE(std::all_of(inputs.begin(), inputs.end(), [](const auto& m) { return m.intact(); }));
@@ -85,7 +85,7 @@ std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbis
 }
 
 /// Results do not depend on the initial content of the memories.
-TEST(AxonMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
+TEST(AxonMutation, ResultsDoNotDependOnInitialMemory) {
   const std::vector<uint8_t> bytes = sample_list().build();
   axon::Status status;
   const std::vector<uint8_t> first = run_bytes(bytes, 0x00, status);
@@ -94,7 +94,7 @@ TEST(AxonMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
   EXPECT_EQ(run_bytes(bytes, 0xA7, status), first);
 }
 
-TEST(AxonMutation, TenThousandChanges) {
+TEST(AxonMutation, RandomlyChangedListsAreSafe) {
   constexpr int kChanges = 10000;
   const std::vector<uint8_t> good = sample_list().build();
   axon::Header header;
@@ -136,7 +136,7 @@ Tensor counted(const Shape& shape, int32_t from) {
 }
 
 /// Two layers write the halves of one buffer, and a concat copies nothing. A split is two views.
-TEST(AxonInPlace, ConcatAndSplitByAddress) {
+TEST(AxonInPlace, ConcatAndSplitWithoutCopies) {
   const Tensor a = counted({1, 2, 3, 5}, 1), b = counted({1, 1, 3, 5}, 60);
   List list;
   const Operand whole = list.interlayer({1, 3, 3, 5}, 1, 0);
@@ -166,7 +166,7 @@ TEST(AxonInPlace, ConcatAndSplitByAddress) {
   EXPECT_EQ(results[1].values, piece.values);
 }
 
-TEST(AxonInPlace, AddTwice) {
+TEST(AxonInPlace, AddOfOneBufferInPlace) {
   const Tensor a = counted({1, 2, 3, 5}, 1);
   List list;
   const Operand place = list.interlayer(a.shape, 1, 0);
@@ -183,7 +183,7 @@ TEST(AxonInPlace, AddTwice) {
 }
 
 /// A layer adds to a state in a hundred runs; each run's output state is the next run's input.
-TEST(AxonState, AHundredSteps) {
+TEST(AxonState, StateAccumulatesOverHundredRuns) {
   List list;
   const Operand state = list.variable({1, 1, 1, 6}, 2, 0);
   const Operand sum = list.interlayer({1, 1, 1, 6}, 2, 0);

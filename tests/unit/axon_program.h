@@ -11,7 +11,7 @@
 namespace thimble::axon_test {
 
 /// Value indices of axon_program().
-enum : int32_t { kPicture, kState, kShares, kSmall, kAxonValues };
+enum : int32_t { kImage, kState, kShares, kSmall, kAxonValues };
 
 inline constexpr uint32_t kStateOffset = 0, kSharesOffset = 16, kSmallOffset = 32;
 inline constexpr uint32_t kScratchOffset = 64;
@@ -46,10 +46,10 @@ inline formats::pte::Program axon_program(const std::vector<uint8_t>& list) {
   pte::ExecutionPlan plan;
   plan.values = {int8_tensor({1, 2, 6, 7}, -1), int8_tensor({1, 5}, kStateOffset),
                  int8_tensor({1, 4}, kSharesOffset), int8_tensor({1, 2, 3, 4}, kSmallOffset)};
-  plan.inputs = {kPicture};
+  plan.inputs = {kImage};
   plan.outputs = {kShares, kSmall, kState};
   plan.delegates = {{axon::kDelegateId, 0, {}}};
-  plan.chains[0].instructions = {pte::DelegateCall{0, {kPicture, kState, kState, kShares, kSmall}}};
+  plan.chains[0].instructions = {pte::DelegateCall{0, {kImage, kState, kState, kShares, kSmall}}};
   axon::Header header;
   std::memcpy(&header, list.data(), sizeof header);
   plan.memory_sizes = {0, kScratchOffset + header.interlayer_bytes + header.persistent_bytes};

@@ -20,9 +20,8 @@ void weighted(List& list, LayerRecord& layer, uint32_t weights, uint32_t channel
 }
 
 /// Adds the layers from the image to its average [1,6,1,1].
-void add_picture(List& list, const Operand& picture) {
-  LayerRecord& conv =
-      list.layer(Operation::kConv2d, {picture}, list.interlayer({1, 3, 6, 7}, 1, -5));
+void add_image_layers(List& list, const Operand& image) {
+  LayerRecord& conv = list.layer(Operation::kConv2d, {image}, list.interlayer({1, 3, 6, 7}, 1, -5));
   conv.kernel_h = conv.kernel_w = 3;
   conv.pad_top = conv.pad_left = conv.pad_bottom = conv.pad_right = 1;
   weighted(list, conv, 54, 3, 1, 8);
@@ -83,9 +82,9 @@ void add_state(List& list, const Operand& state) {
 
 List sample_list() {
   List list;
-  const Operand picture = list.external({1, 2, 6, 7}, 1, 4);
+  const Operand image = list.external({1, 2, 6, 7}, 1, 4);
   const Operand state = list.variable({1, 1, 1, 5}, 1, -3);
-  add_picture(list, picture);
+  add_image_layers(list, image);
   const int16_t average = static_cast<int16_t>(list.layers.size() - 1);
   const Operand averaged = list.last();
   add_state(list, state);
@@ -105,7 +104,7 @@ List sample_list() {
   list.output(list.last());
 
   LayerRecord& blocks =
-      list.layer(Operation::kSpaceToBatch, {picture}, list.interlayer({6, 2, 3, 3}, 1, 4));
+      list.layer(Operation::kSpaceToBatch, {image}, list.interlayer({6, 2, 3, 3}, 1, 4));
   blocks.attributes = list.ints({2, 3, 0, 0, 1, 1});
   blocks.attribute_count = 6;
   LayerRecord& back =

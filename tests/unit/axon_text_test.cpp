@@ -30,7 +30,7 @@ List example() {
   return list;
 }
 
-TEST(AxonText, TheExample) {
+TEST(AxonText, DocumentedExampleEqualsText) {
   EXPECT_EQ(printed(example().build()),
             "list tanh_3   464 B, interlayer 16, variables 0, constants 0; 0 cycles\n"
             "input  0   external 0 int16[1,1,1,3], scale 0.000244140625, zero 0\n"
@@ -39,7 +39,7 @@ TEST(AxonText, TheExample) {
             "output 0   interlayer+0 int8[1,1,1,3] of layer 0, scale 0.0078125, zero 0\n");
 }
 
-TEST(AxonText, EachLayerOfTheSample) {
+TEST(AxonText, PrintsEachLayerOfSample) {
   const std::string text = printed(sample_list().build());
   for (const char* line :
        {"layer 0    conv2d 3x3 pad 1,1,1,1 leaky_relu, per channel; external 0 int8[1,2,6,7]\n"
@@ -53,7 +53,7 @@ TEST(AxonText, EachLayerOfTheSample) {
   }
 }
 
-TEST(AxonText, RefusesWhatCheckRefuses) {
+TEST(AxonText, RefusesInvalidList) {
   List list = sample_list();
   list.layers[kSampleMax].kernel_h = 0;
   EXPECT_EQ(printed(list.build()),
@@ -62,7 +62,7 @@ TEST(AxonText, RefusesWhatCheckRefuses) {
 }
 
 /// The page has lines `    000001a0  01 02 ...`; a star replaces lines of zeros.
-TEST(AxonText, TheDumpOfThePage) {
+TEST(AxonText, DocumentedHexDumpEqualsBytes) {
   const std::vector<uint8_t> bytes = example().build();
   std::string expected;
   bool star = false;

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "axon_sample.h"
+#include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/subgraph_text.h"
 #include "engines/axon/formats/compiled_header.h"
 #include "engines/axon/formats/ir_file.h"
 #include "engines/axon/formats/program.h"
 #include "runtime_support.h"
-#include "engines/axon/compiler/vendor/layers_to_ir.h"
-#include "engines/axon/compiler/vendor/subgraph_text.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
@@ -28,7 +28,7 @@ IrFile sample_ir() {
   return ir->file;
 }
 
-TEST(IrFileTest, ComesBackAsItWas) {
+TEST(IrFileTest, RoundTripKeepsBytes) {
   const IrFile file = sample_ir();
   const auto bytes = write_ir(file, kVersion);
   ASSERT_TRUE(bytes.ok());
@@ -37,7 +37,7 @@ TEST(IrFileTest, ComesBackAsItWas) {
   EXPECT_EQ(*back, file);
 }
 
-TEST(IrFileTest, VersionsThatAreNotKnown) {
+TEST(IrFileTest, RefusesUnknownVersions) {
   for (const uint32_t version : {0U, 0x000110U, 0x010300U, 0x010302U, 0x020000U}) {
     const auto bytes = write_ir(sample_ir(), version);
     ASSERT_FALSE(bytes.ok());
@@ -46,7 +46,7 @@ TEST(IrFileTest, VersionsThatAreNotKnown) {
   }
 }
 
-TEST(IrFileTest, CutAnywhereItIsRefused) {
+TEST(IrFileTest, EveryTruncationIsRefused) {
   const auto bytes = write_ir(sample_ir(), kVersion);
   ASSERT_TRUE(bytes.ok());
   for (size_t size = 0; size < bytes->size(); ++size) {
@@ -54,7 +54,7 @@ TEST(IrFileTest, CutAnywhereItIsRefused) {
   }
 }
 
-TEST(IrFileTest, ChangedAnywhereItIsReadOrRefused) {
+TEST(IrFileTest, ChangedFilesAreReadOrRefused) {
   const auto bytes = write_ir(sample_ir(), kVersion);
   ASSERT_TRUE(bytes.ok());
   for (size_t at = 0; at < bytes->size(); ++at) {
@@ -69,7 +69,7 @@ TEST(IrFileTest, ChangedAnywhereItIsReadOrRefused) {
   }
 }
 
-TEST(IrFileTest, LayersThatHaveNoRoom) {
+TEST(IrFileTest, WriterRefusesInvalidLayers) {
   IrFile file = sample_ir();
   file.layers[0].inputs = {-1, -1, -1, -1, -1};
   EXPECT_FALSE(write_ir(file, kVersion).ok());
@@ -79,7 +79,7 @@ TEST(IrFileTest, LayersThatHaveNoRoom) {
   EXPECT_FALSE(write_ir(file, kVersion).ok());
 }
 
-TEST(LayersToIr, SampleHasItsProducers) {
+TEST(LayersToIr, SampleLayersHaveTheirProducers) {
   const IrFile file = sample_ir();
   // The state is the first layer, with the add as its input. The copy of the input is next; two
   // layers read it.
@@ -92,7 +92,7 @@ TEST(LayersToIr, SampleHasItsProducers) {
   ASSERT_GT(add, 0);
   EXPECT_EQ(file.layers[static_cast<size_t>(add)].operation, 6U);
   EXPECT_EQ(file.layers[static_cast<size_t>(add)].inputs[1], 0);
-    // The operand of a tanh is declared with twelve fractional bits.
+  // The operand of a tanh is declared with twelve fractional bits.
   for (const IrLayer& layer : file.layers) {
     if (layer.operation != 102) continue;
     const IrLayer& before = file.layers[static_cast<size_t>(layer.inputs[0])];
@@ -139,7 +139,7 @@ std::string with_words(const std::string& count, const std::string& words) {
          "] = {\n" + words + "};\n" + kModel;
 }
 
-TEST(CompiledHeaderTest, EachFormOfAWord) {
+TEST(CompiledHeaderTest, ParsesEachNotationOfAWord) {
   const auto header = read_compiled_header(
       with_words("12",
                  "// segment 0\n0x1fff0021,7,-1,\n"
@@ -180,7 +180,7 @@ TEST(CompiledHeaderTest, EachFormOfAWord) {
   EXPECT_EQ(header->compiler_version, 0x010400U);
 }
 
-TEST(CompiledHeaderTest, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
+TEST(CompiledHeaderTest, UnknownSyntaxIsErrorWithLine) {
   const auto refusal = [](const std::string& text) {
     const auto header = read_compiled_header(text, "n_.h");
     return header.ok() ? std::string("accepted") : header.error().message;
@@ -208,7 +208,7 @@ TEST(CompiledHeaderTest, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
   }
 }
 
-TEST(CompiledHeaderTest, CutAnywhereItIsRefused) {
+TEST(CompiledHeaderTest, EveryTruncationIsRefused) {
   const std::string text = with_words("2", "1,(NRF_AXON_PLATFORM_BITWIDTH_UNSIGNED_TYPE)NULL,\n");
   ASSERT_TRUE(read_compiled_header(text, "n").ok());
   const size_t end = text.rfind("};");
@@ -242,7 +242,7 @@ TEST(SubgraphText, IdentifiersAndNotes) {
   EXPECT_TRUE(engine::axon::read_subgraph_note("/* another header */\n").empty());
 }
 
-TEST(Marker, NamesOfAnyLength) {
+TEST(AxonMarkerName, NamesOfAnyLength) {
   for (const size_t length : {1, 2, 3, 4, 5, 21, 255}) {
     const std::string name(length, 'a');
     const auto bytes = write_marker(name);

@@ -71,9 +71,9 @@ std::vector<int32_t> ours(const std::vector<uint8_t>& bytes, const std::vector<T
   return all;
 }
 
-class Networks : public testing::TestWithParam<Network> {};
+class AxonVendorNetworks : public testing::TestWithParam<Network> {};
 
-TEST_P(Networks, AreWhatTheSimulatorComputes) {
+TEST_P(AxonVendorNetworks, OutputsEqualVendorSimulator) {
   const char* const sdk = std::getenv("SDK_EDGE_AI_PATH");
   if (sdk == nullptr || *sdk == 0) {
     GTEST_SKIP() << "SDK_EDGE_AI_PATH is not set: skipped, the vendor's compiler and simulator are "
@@ -107,7 +107,7 @@ TEST_P(Networks, AreWhatTheSimulatorComputes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Networks, testing::ValuesIn(kNetworks),
+INSTANTIATE_TEST_SUITE_P(Each, AxonVendorNetworks, testing::ValuesIn(kNetworks),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Programs of the stand-in compiler, run by the runtime with the stand-in driver: from the file,
 // and linked into the firmware. Programs that must not load, each with its status.
 
-#include "engines/axon/container/marker.h"
-#include "engines/axon/container/program.h"
 #include "abi/status.h"
 #include "axon_vendor/standin_driver.h"
 #include "axon_vendor_support.h"
-#include "engines/axon/formats/program.h"
-#include "engines/axon/delegate_vendor/backend.h"
 #include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/container/marker.h"
+#include "engines/axon/container/program.h"
+#include "engines/axon/delegate_vendor/backend.h"
+#include "engines/axon/formats/program.h"
 
 extern "C" const thimble_axon_silicon thimble_axon_chip = {};
 
@@ -16,8 +16,8 @@ namespace thimble::axon_vendor_test {
 namespace {
 
 using abi::Status;
-using runtime_test::Loaded;
 using engine::axon::finish;
+using runtime_test::LoadedModel;
 
 /// The kernel table of a part, with both delegates of the AXON.
 class Chip {
@@ -61,7 +61,7 @@ engine::Delegate program_of(const List& list, const std::string& form = "program
 const int8_t kInput[8] = {1, -2, 3, -4, 5, -6, 100, 127};
 
 /// Runs the model and returns one output.
-std::vector<int8_t> run(Loaded& loaded, uint32_t output = 0) {
+std::vector<int8_t> run(LoadedModel& loaded, uint32_t output = 0) {
   EXPECT_EQ(thimble_set_input(&loaded.model, 0, kInput, sizeof kInput), 0);
   EXPECT_EQ(thimble_run(&loaded.model), 0);
   thimble_view view;
@@ -90,7 +90,7 @@ TEST(AxonProgram, RunsFromTheFile) {
   const engine::Delegate delegate = program_of(small_list(8, 6));
   EXPECT_EQ(delegate.id, abi::axon::kProgramId);
   const Chip chip;
-  Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
+  LoadedModel loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   axon_standin = {};
   EXPECT_EQ(run(loaded), expected(delegate, 6, 0));
@@ -105,11 +105,11 @@ TEST(AxonProgram, RunsFromTheFile) {
   EXPECT_EQ(chip.counters[0].cycles, 20U);  // the list's estimate, for two runs
 }
 
-TEST(AxonProgram, WaitsForTheInterruptIfAsked) {
+TEST(AxonProgram, WaitsForInterruptIfConfigured) {
   Chip chip;
   chip.silicon.wait_for_event = 1;
   chip.silicon.ticks = [] { return static_cast<uint32_t>(axon_standin.runs) * 1000; };
-  Loaded loaded(file_with(program_of(small_list(8, 6)), {1, 8}, {{1, 6}}), chip.kernels());
+  LoadedModel loaded(file_with(program_of(small_list(8, 6)), {1, 8}, {{1, 6}}), chip.kernels());
   axon_standin = {};
   run(loaded);
   EXPECT_EQ(axon_standin.wait_mode, 2);
@@ -126,7 +126,7 @@ TEST(AxonProgram, SeveralOutputsAndRowsWithGaps) {
   list.outputs[1].scale = 0.125;
   const engine::Delegate delegate = program_of(list);
   const Chip chip;
-  Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}, {1, 7}}), chip.kernels());
+  LoadedModel loaded(file_with(delegate, {1, 8}, {{1, 6}, {1, 7}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   EXPECT_EQ(run(loaded, 0), expected(delegate, 6, 0));
   EXPECT_EQ(run(loaded, 1), expected(delegate, 7, 1));
@@ -147,10 +147,10 @@ List tanh_list() {
   return list;
 }
 
-TEST(AxonProgram, CallsOurExtension) {
+TEST(AxonProgram, CallsThimbleActivationExtension) {
   const engine::Delegate delegate = program_of(tanh_list());
   const Chip chip;
-  Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
+  LoadedModel loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   std::vector<int8_t> values = expected(delegate, 6, 0);
   // tanh of -0.5, 0, 0.5 and 1, in units of 1/128, which the stand-in's program adds.
@@ -159,9 +159,9 @@ TEST(AxonProgram, CallsOurExtension) {
   EXPECT_EQ(run(loaded), values);
 }
 
-TEST(AxonProgram, DriversFailuresAreStatuses) {
+TEST(AxonProgram, DriverFailuresReturnStatus) {
   const Chip chip;
-  Loaded loaded(file_with(program_of(small_list(8, 6)), {1, 8}, {{1, 6}}), chip.kernels());
+  LoadedModel loaded(file_with(program_of(small_list(8, 6)), {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(thimble_set_input(&loaded.model, 0, kInput, sizeof kInput), 0);
   axon_standin = {};
   axon_standin.fail_with = -5;
@@ -177,12 +177,12 @@ thimble_status status_of(const engine::Delegate& delegate, const thimble_axon_si
                          const std::vector<int64_t>& input = {1, 8},
                          const std::vector<std::vector<int64_t>>& outputs = {{1, 6}}) {
   const Chip chip(silicon);
-  const Loaded loaded(file_with(delegate, input, outputs), chip.kernels());
+  const LoadedModel loaded(file_with(delegate, input, outputs), chip.kernels());
   EXPECT_EQ(loaded.size_status != 0, loaded.status != 0);
   return loaded.size_status;
 }
 
-TEST(AxonProgram, WhatDoesNotLoad) {
+TEST(AxonProgram, InvalidProgramsReturnTheirStatus) {
   const auto as_status = [](Status status) { return static_cast<thimble_status>(status); };
   const engine::Delegate good = program_of(small_list(8, 6));
   EXPECT_EQ(status_of(good, {}), 0);
@@ -205,7 +205,7 @@ TEST(AxonProgram, WhatDoesNotLoad) {
   EXPECT_EQ(status_of(program_of(tanh_list()), bare), as_status(Status::kMissingSymbol));
 }
 
-TEST(AxonProgram, EachDamagedByteIsFound) {
+TEST(AxonProgram, DetectsEveryDamagedByte) {
   const engine::Delegate good = program_of(small_list(8, 6));
   runtime_test::AlignedBytes data{ByteView(good.payload)};
   const auto bytes = static_cast<uint32_t>(data.size());
@@ -222,7 +222,7 @@ TEST(AxonProgram, EachDamagedByteIsFound) {
 }
 
 /// Changed programs with a matching hash: nothing outside the program may be accessed.
-TEST(AxonProgram, ForgedProgramsStayInside) {
+TEST(AxonProgram, ChangedProgramsWithValidHashAccessOnlyTheirMemory) {
   const engine::Delegate good = program_of(tanh_list());
   uint32_t seed = 1;
   int refused = 0;
@@ -274,7 +274,7 @@ std::string marker_name(const engine::Delegate& delegate) {
   return {marker.name, marker.name_bytes};
 }
 
-TEST(AxonMarker, RunsTheFirmwaresSubgraph) {
+TEST(AxonMarker, RunsSubgraphLinkedInFirmware) {
   const engine::Delegate delegate = program_of(small_list(8, 6), "header");
   EXPECT_EQ(delegate.id, "AxonBackend");
   EXPECT_LE(delegate.payload.size(), 40U);
@@ -288,14 +288,14 @@ TEST(AxonMarker, RunsTheFirmwaresSubgraph) {
   silicon.subgraph_count = 2;
   silicon.interlayer_bytes = 16;
   Chip chip(silicon);
-  Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
+  LoadedModel loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   axon_standin = {};
   EXPECT_EQ(run(loaded), (std::vector<int8_t>{11, 18, 33, 6, 25, 24}));
   EXPECT_EQ(chip.counters[0].cycles, 55U);
 }
 
-TEST(AxonMarker, WhatDoesNotLoad) {
+TEST(AxonMarker, InvalidMarkersReturnTheirStatus) {
   const auto as_status = [](Status status) { return static_cast<thimble_status>(status); };
   const engine::Delegate delegate = program_of(small_list(8, 6), "header");
   const std::string name = marker_name(delegate);

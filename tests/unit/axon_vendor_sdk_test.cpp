@@ -5,10 +5,10 @@
 
 #include <fstream>
 
-#include "engines/axon/formats/compiled_header.h"
-#include "engines/axon/formats/ir_layout.h"
 #include "engines/axon/compiler/vendor/finish.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/formats/compiled_header.h"
+#include "engines/axon/formats/ir_layout.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
@@ -42,7 +42,7 @@ size_t work_folders() {
   return count;
 }
 
-TEST(Sdk, StandinReadsWhatWasWritten) {
+TEST(AxonSdk, StandinReadsWhatWasWritten) {
   const StandinSdk sdk;
   const auto program = engine::axon::compile_with_sdk(network(), sdk.options());
   ASSERT_TRUE(program.ok()) << program.error().message;
@@ -77,7 +77,7 @@ const ModeCase kModes[] = {
     {"version:0x010302", {"1.3.2", "not known", "1.3.1 (tool chain 1.4.0)"}},
 };
 
-TEST(Sdk, EachFailureIsAMessage) {
+TEST(AxonSdk, EachFailureHasAMessage) {
   const size_t before = work_folders();
   for (const ModeCase& each : kModes) {
     SCOPED_TRACE(each.mode);
@@ -89,7 +89,7 @@ TEST(Sdk, EachFailureIsAMessage) {
   EXPECT_EQ(work_folders(), before);
 }
 
-TEST(Sdk, EveryPublishedCodeHasAName) {
+TEST(AxonSdk, EveryPublishedCodeHasAName) {
   for (const int code :
        {-243, -242, -241, -240, -239, -238, -236, -235, -234, -232, -228, -227, -226, -225, -224,
         -223, -222, -221, -220, -219, -218, -217, -216, -215, -214, -212, -208, -207, -1}) {
@@ -99,7 +99,7 @@ TEST(Sdk, EveryPublishedCodeHasAName) {
   }
 }
 
-TEST(Sdk, HangIsStopped) {
+TEST(AxonSdk, HangIsStopped) {
   const StandinSdk sdk("hang");
   engine::axon::SdkOptions options = sdk.options();
   options.time_limit = std::chrono::seconds(1);
@@ -108,7 +108,7 @@ TEST(Sdk, HangIsStopped) {
   expect_bad(program.error(), {"did not end within 1 s and was stopped", "layer 0"});
 }
 
-TEST(Sdk, PlacesThatAreNone) {
+TEST(AxonSdk, InvalidSdkPathsAreErrors) {
   const StandinSdk sdk;
   engine::axon::SdkOptions options = sdk.options();
   options.root = "";
@@ -121,7 +121,7 @@ TEST(Sdk, PlacesThatAreNone) {
              {empty.path().string(), "not there", "nrf-axon-nn-compiler-lib-"});
 }
 
-TEST(Sdk, FileThatIsNoLibrary) {
+TEST(AxonSdk, NonLibraryFileIsAnError) {
   const Folder folder;
   const fs::path library = library_in(folder.path());
   fs::create_directories(library.parent_path());
@@ -132,7 +132,7 @@ TEST(Sdk, FileThatIsNoLibrary) {
   expect_bad(program.error(), {library.string(), "cannot be loaded"});
 }
 
-TEST(Sdk, HalfAHeaderIsNoProgram) {
+TEST(AxonSdk, TruncatedHeaderIsAnError) {
   const StandinSdk sdk("half");
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
@@ -141,7 +141,7 @@ TEST(Sdk, HalfAHeaderIsNoProgram) {
   EXPECT_EQ(delegate.id, axon::kDelegateId);  // unchanged
 }
 
-TEST(Sdk, ProgramOfAnotherShapeIsRefused) {
+TEST(AxonSdk, ProgramOfAnotherShapeIsRefused) {
   const StandinSdk sdk("unlike");
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
@@ -149,7 +149,7 @@ TEST(Sdk, ProgramOfAnotherShapeIsRefused) {
   expect_bad(finished.error(), {"another output than 1x1x6 elements"});
 }
 
-TEST(Sdk, LayersThatItCannotTakeAreUnsupported) {
+TEST(AxonSdk, UnsupportedLayersAreReported) {
   const StandinSdk sdk;
   List list = small_list(8, 6);
   const auto second = list.external({1, 1, 1, 6}, 1, 0);

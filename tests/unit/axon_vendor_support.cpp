@@ -80,7 +80,7 @@ Bytes file_with(const engine::Delegate& delegate, const std::vector<int64_t>& in
     if (i == 0) {
       call.out = *made;
     } else {
-      call.more_out.push_back(*made);
+      call.extra_outputs.push_back(*made);
     }
   }
   lowered.calls.push_back(call);

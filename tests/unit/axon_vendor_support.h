@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "axon_list.h"
-#include "folder.h"
-#include "engines/axon/compiler/vendor/sdk.h"
 #include "engine/engine.h"
+#include "engines/axon/compiler/vendor/sdk.h"
+#include "folder.h"
 
 namespace thimble::axon_vendor_test {
 

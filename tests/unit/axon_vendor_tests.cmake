@@ -27,7 +27,7 @@ target_compile_definitions(axon_vendor_support PUBLIC
   THIMBLE_AXON_STANDIN="$<TARGET_FILE:axon_standin_compiler>")
 add_dependencies(axon_vendor_support thimble-axon-sdk axon_standin_compiler)
 
-foreach(part format program sdk silicon)
+foreach(part format program sdk simulator)
   thimble_test(axon_vendor_${part}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_${part}_test.cpp
     DEPS axon_vendor_support axon_standin_driver

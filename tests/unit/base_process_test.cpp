@@ -6,7 +6,7 @@ namespace thimble::base {
 namespace {
 
 #ifndef _WIN32
-TEST(RunProcess, gives_output_of_both_streams_and_the_exit_code) {
+TEST(RunProcess, ReturnsBothStreamsAndExitCode) {
   const auto result = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"}, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_code, 3);
@@ -15,7 +15,7 @@ TEST(RunProcess, gives_output_of_both_streams_and_the_exit_code) {
   EXPECT_NE(result->output.find("err"), std::string::npos);
 }
 
-TEST(RunProcess, ends_a_program_and_its_children_at_the_limit) {
+TEST(RunProcess, KillsProgramAndChildrenAtTimeLimit) {
   ProcessOptions options;
   options.time_limit = std::chrono::seconds(1);
   const auto result = run_process({"sh", "-c", "echo begun; sleep 100 & sleep 100"}, options);
@@ -24,19 +24,19 @@ TEST(RunProcess, ends_a_program_and_its_children_at_the_limit) {
   EXPECT_EQ(result->output, "begun\n");
 }
 
-TEST(RunProcess, waits_for_a_program_that_closes_its_output) {
+TEST(RunProcess, WaitsForProgramThatClosesItsOutput) {
   const auto result = run_process({"sh", "-c", "exec >&- 2>&-; sleep 0.2; exit 5"}, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_code, 5);
 }
 
-TEST(RunProcess, a_signal_shows_in_the_exit_code) {
+TEST(RunProcess, SignalSetsExitCode) {
   const auto result = run_process({"sh", "-c", "kill -SEGV $$"}, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_code, 128 + 11);
 }
 
-TEST(RunProcess, runs_in_the_folder) {
+TEST(RunProcess, RunsInGivenFolder) {
   ProcessOptions options;
   options.folder = "/";
   const auto result = run_process({"pwd"}, options);
@@ -45,7 +45,7 @@ TEST(RunProcess, runs_in_the_folder) {
 }
 #endif
 
-TEST(RunProcess, a_missing_program_is_an_error) {
+TEST(RunProcess, MissingProgramIsAnError) {
   const auto result = run_process({"no-such-program-anywhere"}, {});
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message.find("no-such-program-anywhere"), std::string::npos);

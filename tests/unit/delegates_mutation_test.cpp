@@ -20,8 +20,8 @@ constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 256;
 
 /// Loads the file and, if that succeeds, runs it. Returns true if the run completed.
-bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
-  hostrun::HostNpu npu(needs);
+bool load_and_run(const Bytes& bytes, const hostrun::EthosUNeeds& needs) {
+  hostrun::EthosUDevice npu(needs);
   const AlignedBytes file{ByteView(bytes)};
   thimble_needs wanted = {};
   const thimble_kernels* const kernels = kernels_of(npu);
@@ -56,10 +56,10 @@ bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
 }
 
 /// Memory needs of the unchanged file; a changed file gets no larger workspace.
-hostrun::NpuNeeds needs_of(const pte::Program& program, const std::string& name) {
-  auto needs = hostrun::read_npu_needs(program, name);
+hostrun::EthosUNeeds needs_of(const pte::Program& program, const std::string& name) {
+  auto needs = hostrun::read_ethos_u_needs(program, name);
   EXPECT_TRUE(needs.ok() && needs->has_value());
-  (*needs)->max_work = kMaxWork;
+  (*needs)->max_cost = kMaxWork;
   (*needs)->fast_bytes = std::min((*needs)->fast_bytes, kFastBytes);
   return **needs;
 }
@@ -67,7 +67,7 @@ hostrun::NpuNeeds needs_of(const pte::Program& program, const std::string& name)
 struct File {
   std::string name;
   Bytes bytes;
-  hostrun::NpuNeeds needs;
+  hostrun::EthosUNeeds needs;
 };
 
 std::vector<File> files() {
@@ -86,12 +86,12 @@ std::pair<size_t, size_t> payloads_in(const Bytes& bytes) {
   return {text.find("vela_bin_stream"), text.rfind("vela_end_stream") + 32};
 }
 
-TEST(DelegatesMutation, TheFilesRunAsTheyAre) {
+TEST(DelegatesMutation, UnchangedFilesRun) {
   for (const File& file : files()) EXPECT_TRUE(load_and_run(file.bytes, file.needs)) << file.name;
 }
 
 /// Flips bits in payloads, mostly in headers, streams and tables; one flip in ten is anywhere.
-TEST(DelegatesMutation, TenThousandFlips) {
+TEST(DelegatesMutation, RandomBitFlipsAreSafe) {
   constexpr int kFlips = 10000;
   const std::vector<File> all = files();
   std::mt19937 random(20261121);
@@ -115,7 +115,7 @@ TEST(DelegatesMutation, TenThousandFlips) {
   std::printf("%d of %d mutations ran to the end\n", ran, kFlips);
 }
 
-TEST(DelegatesMutation, EveryCutOfTheFile) {
+TEST(DelegatesMutation, EveryTruncatedFileIsSafe) {
   for (const File& file : files()) {
     for (size_t bytes = 0; bytes < file.bytes.size(); ++bytes) {
       Bytes cut(file.bytes.begin(), file.bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
@@ -127,9 +127,9 @@ TEST(DelegatesMutation, EveryCutOfTheFile) {
 }
 
 /// A truncated payload in a complete file.
-TEST(DelegatesMutation, EveryCutOfAPayload) {
+TEST(DelegatesMutation, EveryTruncatedPayloadIsSafe) {
   pte::Program program = read_test_program("rows_u85_128.pte");
-  const hostrun::NpuNeeds needs = needs_of(program, "rows_u85_128.pte");
+  const hostrun::EthosUNeeds needs = needs_of(program, "rows_u85_128.pte");
   const Bytes whole = program.delegate_blobs[0].bytes;
   for (size_t bytes = 0; bytes < whole.size(); ++bytes) {
     program.delegate_blobs[0].bytes.assign(whole.begin(),

@@ -6,8 +6,8 @@
 
 #include "engines/ethos_u/formats/payload.h"
 #include "formats/pte/read.h"
-#include "engines/ethos_u/hostrun/npu.h"
 #include "runtime_support.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "test_files.h"
 
 namespace thimble::runtime_test {
@@ -34,7 +34,7 @@ inline void set_payload(pte::Program& program, const formats::ethos_u::EthosUPay
   program.delegate_blobs[0].bytes = std::move(*bytes);
 }
 
-inline const thimble_kernels* kernels_of(const hostrun::HostNpu& npu) {
+inline const thimble_kernels* kernels_of(const hostrun::EthosUDevice& npu) {
   return reinterpret_cast<const thimble_kernels*>(&npu.kernels());
 }
 

@@ -8,8 +8,8 @@
 
 #include "abi/native_params.h"
 #include "abi/status.h"
-#include "formats/pte/write.h"
 #include "engines/ethos_u/isa/driver_payload.h"
+#include "formats/pte/write.h"
 #include "runtime/include/thimble_trace.h"
 
 namespace thimble::runtime_test {
@@ -46,11 +46,11 @@ void replace_command(Bytes& commands, uint32_t low, uint32_t parameter) {
 
 struct Fixture {
   explicit Fixture(const std::string& name = kFile) : program(read_test_program(name)) {
-    auto needs = hostrun::read_npu_needs(program, name);
+    auto needs = hostrun::read_ethos_u_needs(program, name);
     EXPECT_TRUE(needs.ok() && needs->has_value());
-    npu = std::make_unique<hostrun::HostNpu>(**needs);
+    npu = std::make_unique<hostrun::EthosUDevice>(**needs);
   }
-  [[nodiscard]] Loaded load() const { return Loaded(written(program), kernels_of(*npu)); }
+  [[nodiscard]] LoadedModel load() const { return LoadedModel(written(program), kernels_of(*npu)); }
   /// Adds the delegate record of Thimble's own files; scratch is placed after the planned memory.
   abi::DelegateRecord plan_scratch(uint32_t more = 0) {
     int64_t& memory = plan_of(program).memory_sizes[1];
@@ -66,7 +66,7 @@ struct Fixture {
         {abi::kDelegatesKey, 16, Bytes(bytes, bytes + records.size() * sizeof records[0])});
   }
   pte::Program program;
-  std::unique_ptr<hostrun::HostNpu> npu;
+  std::unique_ptr<hostrun::EthosUDevice> npu;
 };
 
 struct Case {
@@ -122,13 +122,13 @@ const Case kPayloadCases[] = {
      [](auto& p) { p.scratch_bytes = 16; }},
 };
 
-TEST(Delegates, EachRuleOfThePayloadHasItsStatus) {
+TEST(Delegates, EachInvalidPayloadReturnsItsStatus) {
   for (const Case& each : kPayloadCases) {
     Fixture fixture;
     EthosUPayload payload = payload_of(fixture.program);
     each.change(payload);
     set_payload(fixture.program, payload);
-    const Loaded loaded = fixture.load();
+    const LoadedModel loaded = fixture.load();
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
@@ -241,23 +241,23 @@ const ProgramCase kProgramCases[] = {
      }},
 };
 
-TEST(Delegates, EachRuleOfTheProgramHasItsStatus) {
+TEST(Delegates, EachInvalidProgramReturnsItsStatus) {
   for (const ProgramCase& each : kProgramCases) {
     Fixture fixture;
     each.change(fixture);
-    const Loaded loaded = fixture.load();
+    const LoadedModel loaded = fixture.load();
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
 }
 
-TEST(Delegates, FastScratchIsPlannedOrTheNpusOwn) {
+TEST(Delegates, FastScratchIsPlannedOrProvidedByNpu) {
   constexpr char kDedicated[] = "image_u65_256.pte";
   const auto status_with = [&](uint32_t bytes, uint32_t more, bool inside, uint32_t own) {
     Fixture fixture(kDedicated);
-    hostrun::NpuNeeds needs = **hostrun::read_npu_needs(fixture.program, kDedicated);
+    hostrun::EthosUNeeds needs = **hostrun::read_ethos_u_needs(fixture.program, kDedicated);
     needs.fast_bytes = own;
-    fixture.npu = std::make_unique<hostrun::HostNpu>(needs);
+    fixture.npu = std::make_unique<hostrun::EthosUDevice>(needs);
     auto record = fixture.plan_scratch(more);
     record.fast_bytes = bytes;
     record.fast_offset = abi::kFastOutside;
@@ -273,32 +273,32 @@ TEST(Delegates, FastScratchIsPlannedOrTheNpusOwn) {
   EXPECT_EQ(status_with(4096, 4080, true, 0), Status::kCorrupt);
 }
 
-TEST(Delegates, ATableWithoutDelegatesRefusesTheFile) {
+TEST(Delegates, KernelTableWithoutDelegatesRefusesFile) {
   const Fixture fixture;
-  const Loaded loaded(written(fixture.program), thimble_all_kernels());
+  const LoadedModel loaded(written(fixture.program), thimble_all_kernels());
   EXPECT_EQ(loaded.size_status, static_cast<int32_t>(Status::kUnsupported));
   EXPECT_NE(loaded.status, 0);
 }
 
-TEST(Delegates, ScratchThatNobodyPlannedLiesBehindTheArena) {
+TEST(Delegates, UnplannedScratchIsPlacedAfterArena) {
   Fixture fixture;
   const auto memory = static_cast<size_t>(plan_of(fixture.program).memory_sizes[1]);
   const auto scratch = static_cast<size_t>(payload_of(fixture.program).scratch_bytes);
-  Loaded loaded = fixture.load();
+  LoadedModel loaded = fixture.load();
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(loaded.needs.arena_bytes, (memory + 15) / 16 * 16 + scratch);
   const auto record = fixture.plan_scratch();
   fixture.add_entry({record});
-  const Loaded planned = fixture.load();
+  const LoadedModel planned = fixture.load();
   ASSERT_EQ(planned.status, 0);
   EXPECT_EQ(planned.needs.arena_bytes,
             static_cast<size_t>(plan_of(fixture.program).memory_sizes[1]));
   EXPECT_EQ(planned.needs.state_bytes, loaded.needs.state_bytes);
 }
 
-TEST(Delegates, TraceSeesThemByName) {
+TEST(Delegates, TraceReportsDelegateName) {
   Fixture fixture;
-  Loaded loaded = fixture.load();
+  LoadedModel loaded = fixture.load();
   ASSERT_EQ(loaded.status, 0);
   fixture.npu->connect(loaded.file.data(), loaded.file.size(), true);
   fixture.npu->connect(loaded.memory->data(), loaded.needs.arena_bytes, false);
@@ -308,20 +308,20 @@ TEST(Delegates, TraceSeesThemByName) {
     *static_cast<std::string*>(user) += std::to_string(instruction) + (after != 0 ? ")" : "(");
   };
   ASSERT_EQ(thimble_set_trace(&loaded.model, hook, &seen), 0);
-  EXPECT_EQ(run_with_any_inputs(loaded), 0);
+  EXPECT_EQ(run_with_input_buffers(loaded), 0);
   EXPECT_EQ(seen, "1(1)");
   EXPECT_STREQ(thimble_instruction_op(&loaded.model, 1), "EthosUBackend");
 }
 
 /// The NPU can access the file and the arena, not the runtime's data after the arena.
-TEST(Delegates, AFaultIsAStatusAndTheModelLivesOn) {
+TEST(Delegates, FaultReturnsStatusAndModelRunsAgain) {
   Fixture fixture;
-  Loaded loaded = fixture.load();
+  LoadedModel loaded = fixture.load();
   ASSERT_EQ(loaded.status, 0);
-  EXPECT_EQ(run_with_any_inputs(loaded), static_cast<int32_t>(Status::kNpuFault)) << "no memory";
+  EXPECT_EQ(run_with_input_buffers(loaded), static_cast<int32_t>(Status::kNpuFault)) << "no memory";
   fixture.npu->connect(loaded.file.data(), loaded.file.size(), true);
   fixture.npu->connect(loaded.memory->data(), loaded.needs.arena_bytes, false);
-  EXPECT_EQ(run_with_any_inputs(loaded), 0);
+  EXPECT_EQ(run_with_input_buffers(loaded), 0);
 }
 
 }  // namespace

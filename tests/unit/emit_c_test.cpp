@@ -20,7 +20,7 @@ TEST(EmitC, NamesAreIdentifiersWithoutReservedForms) {
   EXPECT_EQ(identifier(""), "model");
 }
 
-TEST(EmitC, TextEndsNeitherCommentsNorStrings) {
+TEST(EmitC, UserTextCannotEndCommentOrString) {
   EXPECT_EQ(printable("a*/b"), "a_/b");
   EXPECT_EQ(printable("\"\\n\"?"
                       "?/"),
@@ -28,7 +28,7 @@ TEST(EmitC, TextEndsNeitherCommentsNorStrings) {
   EXPECT_EQ(printable("x.1 (y)"), "x.1 (y)");
 }
 
-TEST(EmitC, WordsAreLittleEndianAndFilledUp) {
+TEST(EmitC, WordsAreLittleEndianAndPadded) {
   const Bytes bytes = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{0xFF}};
   EXPECT_EQ(words(bytes, "  "), "  0x04030201u, 0x000000FFu,\n");
   EXPECT_EQ(word_count(5), 2u);
@@ -36,7 +36,7 @@ TEST(EmitC, WordsAreLittleEndianAndFilledUp) {
   EXPECT_EQ(words(Bytes(28), ""), words(Bytes(25), ""));
 }
 
-TEST(EmitC, NumbersReadBackAsTheyAre) {
+TEST(EmitC, PrintedNumbersParseToSameValue) {
   EXPECT_EQ(int64_literal(-5), "-INT64_C(5)");
   EXPECT_EQ(int64_literal(INT64_MIN), "(-INT64_C(9223372036854775807) - 1)");
   for (const double value : {0.1, -0.0, 1e-300, 3.0}) {
@@ -62,7 +62,7 @@ formats::pte::Program one_call(formats::pte::Instruction instruction) {
   return program;
 }
 
-TEST(EmitC, RefusesWhatIsNoKernelCall) {
+TEST(EmitC, RefusesInstructionsOtherThanKernelCalls) {
   const auto program = one_call(formats::pte::DelegateCall{});
   const Result<Model> model = write(program, {"m", "cortex-m4", {Kernel{}}, {"x"}, {}, {}});
   ASSERT_FALSE(model);
@@ -70,7 +70,7 @@ TEST(EmitC, RefusesWhatIsNoKernelCall) {
   EXPECT_EQ(model.error().message, "--emit c: operator 0 is no kernel call");
 }
 
-TEST(EmitC, RefusesArgumentsThatAreDataOfTheFile) {
+TEST(EmitC, RefusesConstantArgumentsFromFile) {
   const auto program = one_call(formats::pte::KernelCall{});
   const Kernel gelu = {"portable", "aten_gelu", "Tco"};
   const Result<Model> model = write(program, {"m", "cortex-m4", {gelu}, {"x"}, {}, {}});

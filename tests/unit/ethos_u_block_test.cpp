@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ethos_u_programs.h"
 #include "engines/ethos_u/compiler/cost.h"
+#include "ethos_u_programs.h"
 
 namespace thimble::test {
 namespace {
@@ -37,7 +37,7 @@ std::vector<OpShape> shapes() {
   return result;
 }
 
-TEST(EthosUBlock, every_shape_has_a_block_on_every_configuration) {
+TEST(EthosUBlock, EveryShapeHasBlockOnEveryConfiguration) {
   for (const Config& config : thimble::ethos_u::kConfigs) {
     const System& system = *thimble::ethos_u::default_system(config.generation);
     for (const OpShape& shape : shapes()) {
@@ -46,7 +46,7 @@ TEST(EthosUBlock, every_shape_has_a_block_on_every_configuration) {
   }
 }
 
-TEST(EthosUBlock, buffers_fit_into_the_banks) {
+TEST(EthosUBlock, BuffersFitIntoBanks) {
   for (const Config& config : thimble::ethos_u::kConfigs) {
     if (config.generation == thimble::ethos_u::Generation::kU85) continue;
     const System& system = *thimble::ethos_u::default_system(config.generation);
@@ -75,7 +75,7 @@ TEST(EthosUBlock, buffers_fit_into_the_banks) {
   }
 }
 
-TEST(EthosUBlock, buffers_fit_into_the_rams) {
+TEST(EthosUBlock, BuffersFitIntoRams) {
   for (const Config& config : thimble::ethos_u::kConfigs) {
     if (config.generation != thimble::ethos_u::Generation::kU85) continue;
     const System& system = *thimble::ethos_u::default_system(config.generation);
@@ -92,7 +92,7 @@ TEST(EthosUBlock, buffers_fit_into_the_rams) {
   }
 }
 
-TEST(EthosUBlock, the_choice_is_the_best_of_the_legal_ones) {
+TEST(EthosUBlock, ChosenBlockIsBestLegalBlock) {
   const Config& config = *thimble::ethos_u::find_config("ethos-u55-64");
   const System& system = *thimble::ethos_u::default_system(config.generation);
   for (const OpShape& shape : shapes()) {

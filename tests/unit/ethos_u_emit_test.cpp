@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "ethos_u_programs.h"
 #include "engines/ethos_u/isa/driver_payload.h"
+#include "ethos_u_programs.h"
 
 namespace thimble::test {
 namespace {
@@ -22,7 +22,7 @@ void check(const NpuProgram& program, const ScheduleOptions& options) {
   EXPECT_EQ(got.outputs, interpret(program, inputs)) << program.config->name;
 }
 
-TEST(EthosUEmit, programs_give_what_their_operations_say) {
+TEST(EthosUEmit, ProgramsEqualInterpreter) {
   for (const Config& config : thimble::ethos_u::kConfigs) {
     for (const Make make : {chain, residual, branches}) {
       for (const MemoryMode mode :
@@ -35,7 +35,7 @@ TEST(EthosUEmit, programs_give_what_their_operations_say) {
   }
 }
 
-TEST(EthosUEmit, the_interpreter_sees_a_changed_weight) {
+TEST(EthosUEmit, InterpreterDetectsChangedWeight) {
   const Config& config = *thimble::ethos_u::find_config("ethos-u55-128");
   NpuProgram program = chain(config);
   const std::vector<Bytes> inputs = random_inputs(program, 5);
@@ -45,7 +45,7 @@ TEST(EthosUEmit, the_interpreter_sees_a_changed_weight) {
   EXPECT_NE(simulate(program, *blob, inputs).outputs, interpret(program, inputs));
 }
 
-TEST(EthosUEmit, the_payload_names_the_configuration) {
+TEST(EthosUEmit, PayloadContainsConfiguration) {
   for (const Config& config : thimble::ethos_u::kConfigs) {
     const auto blob = compile(chain(config), {});
     ASSERT_TRUE(blob.ok());
@@ -58,7 +58,7 @@ TEST(EthosUEmit, the_payload_names_the_configuration) {
   }
 }
 
-TEST(EthosUEmit, registers_that_keep_their_value_are_not_written_again) {
+TEST(EthosUEmit, UnchangedRegistersAreNotRewritten) {
   const Config& config = *thimble::ethos_u::find_config("ethos-u55-128");
   ProgramBuilder b(config, 9);
   int at = b.input({8, 8, 16});
@@ -73,7 +73,7 @@ TEST(EthosUEmit, registers_that_keep_their_value_are_not_written_again) {
   EXPECT_EQ(std::count(words.begin(), words.end(), 0x00020120U), 1);
 }
 
-TEST(EthosUEmit, what_the_hardware_lacks_is_refused) {
+TEST(EthosUEmit, UnsupportedOperationsAreRefused) {
   const Config& config = *thimble::ethos_u::find_config("ethos-u55-128");
   NpuProgram program = chain(config);
   program.ops[0].requantize.rounding = Requantize::Rounding::kSymmetric;

@@ -421,7 +421,7 @@ NpuProgram random_chain(const Config& config, uint64_t seed) {
   return b.take();
 }
 
-NpuProgram skipping(const Config& config) {
+NpuProgram chain_with_skipped_rows(const Config& config) {
   ProgramBuilder b(config, 5);
   int at = b.conv(b.input({40, 12, 8}), 16, 3, 1);
   at = b.conv(at, 24, 1, 3);

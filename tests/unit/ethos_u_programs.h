@@ -69,7 +69,7 @@ NpuProgram chain(const Config& config);
 NpuProgram residual(const Config& config);
 NpuProgram branches(const Config& config);
 /// Convolutions whose windows skip rows: more rows are computed than are read.
-NpuProgram skipping(const Config& config);
+NpuProgram chain_with_skipped_rows(const Config& config);
 /// Three to six calls of any_window() in sequence.
 NpuProgram random_chain(const Config& config, uint64_t seed);
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "ethos_u_programs.h"
 #include "engines/ethos_u/text/payload.h"
+#include "ethos_u_programs.h"
 
 namespace thimble::test {
 namespace {
@@ -20,10 +20,10 @@ NpuProgram small_mobilenet(const Config& config) {
   return mobilenet(config, 32);
 }
 
-TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
+TEST(EthosUSchedule, EveryBudgetGivesSameOutputs) {
   for (const char* name : kNames) {
     const Config& config = *thimble::ethos_u::find_config(name);
-    for (const Make make : {chain, residual, branches, skipping}) {
+    for (const Make make : {chain, residual, branches, chain_with_skipped_rows}) {
       const NpuProgram program = make(config);
       const std::vector<Bytes> inputs = random_inputs(program, 7);
       const std::vector<Bytes> expected = interpret(program, inputs);
@@ -46,7 +46,7 @@ TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
   }
 }
 
-TEST(EthosUSchedule, random_chains_under_random_budgets_give_the_same_bytes) {
+TEST(EthosUSchedule, RandomChainsWithRandomBudgetsGiveSameOutputs) {
   int cascades = 0;
   for (uint64_t seed = 0; seed < 800; ++seed) {
     std::mt19937_64 random(seed);
@@ -73,7 +73,7 @@ TEST(EthosUSchedule, random_chains_under_random_budgets_give_the_same_bytes) {
   EXPECT_GT(cascades, 100);
 }
 
-TEST(EthosUSchedule, cascades_of_a_network_change_nothing) {
+TEST(EthosUSchedule, CascadesDoNotChangeOutputs) {
   for (const char* name : {"ethos-u55-128", "ethos-u85-256"}) {
     const NpuProgram program = small_mobilenet(*thimble::ethos_u::find_config(name));
     const std::vector<Bytes> inputs = random_inputs(program, 7);
@@ -91,7 +91,7 @@ TEST(EthosUSchedule, cascades_of_a_network_change_nothing) {
   }
 }
 
-TEST(EthosUSchedule, more_memory_is_never_worse) {
+TEST(EthosUSchedule, MoreMemoryIsNeverSlower) {
   const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 96);
   const auto points = pareto(program, {});
   ASSERT_TRUE(points.ok());
@@ -114,7 +114,7 @@ TEST(EthosUSchedule, more_memory_is_never_worse) {
   }
 }
 
-TEST(EthosUSchedule, a_budget_that_holds_nothing_names_the_smallest) {
+TEST(EthosUSchedule, TooSmallBudgetErrorNamesMinimum) {
   const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 96);
   ScheduleOptions options;
   options.sram_bytes = 4096;
@@ -129,7 +129,7 @@ TEST(EthosUSchedule, a_budget_that_holds_nothing_names_the_smallest) {
   EXPECT_LE(blob->scratch_bytes, *options.sram_bytes);
 }
 
-TEST(EthosUSchedule, the_same_input_gives_the_same_bytes) {
+TEST(EthosUSchedule, CompilationIsDeterministic) {
   const NpuProgram program = branches(*thimble::ethos_u::find_config("ethos-u65-512"));
   ScheduleOptions options;
   options.mode = MemoryMode::kDedicatedSram;
@@ -139,7 +139,7 @@ TEST(EthosUSchedule, the_same_input_gives_the_same_bytes) {
   EXPECT_EQ(first->weights, second->weights);
 }
 
-TEST(EthosUSchedule, the_estimate_is_near_the_timeline) {
+TEST(EthosUSchedule, EstimateIsCloseToTimeline) {
   struct Case {
     const char* name;
     MemoryMode mode;
@@ -164,11 +164,11 @@ std::string text_of(const NpuBlob& blob) {
   const auto payload = thimble::ethos_u::text::read_payload(blob.commands, "stream");
   return payload.ok() ? thimble::ethos_u::text::print(*payload) : "";
 }
-bool says(const NpuBlob& blob, const char* what) {
+bool text_contains(const NpuBlob& blob, const char* what) {
   return text_of(blob).find(what) != std::string::npos;
 }
 
-TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
+TEST(EthosUSchedule, U85WeightsUseFastestFormat) {
   for (const char* name : {"ethos-u85-128", "ethos-u85-256", "ethos-u85-2048"}) {
     const Config& config = *thimble::ethos_u::find_config(name);
     // One input channel: three of every four weights along the depth are padding.
@@ -184,9 +184,9 @@ TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
       options.mode = MemoryMode::kSramOnly;
       const auto blob = compile(program, options);
       ASSERT_TRUE(blob.ok());
-      EXPECT_EQ(says(*blob, "sparse=1"), one) << name;
+      EXPECT_EQ(text_contains(*blob, "sparse=1"), one) << name;
       // Four standard decoders are as fast as the fast one, which only helps smaller NPUs here.
-      EXPECT_EQ(says(*blob, "fast=1"), !one && config.cores < 4) << name;
+      EXPECT_EQ(text_contains(*blob, "fast=1"), !one && config.cores < 4) << name;
       const std::vector<Bytes> inputs = random_inputs(program, 7);
       const Simulated got = simulate(program, *blob, inputs);
       ASSERT_EQ(got.error, "") << name;
@@ -195,7 +195,7 @@ TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
   }
 }
 
-TEST(EthosUSchedule, an_input_read_in_overlapping_blocks_is_copied_if_there_is_room) {
+TEST(EthosUSchedule, OverlappingInputIsCopiedIfItFits) {
   for (const char* name : {"ethos-u65-256", "ethos-u85-256"}) {
     ProgramBuilder builder(*thimble::ethos_u::find_config(name), 5);
     const int first = builder.conv(builder.input({96, 96, 3}), 8, 3, 2);
@@ -223,7 +223,7 @@ TEST(EthosUSchedule, an_input_read_in_overlapping_blocks_is_copied_if_there_is_r
   }
 }
 
-TEST(EthosUSchedule, a_network_fits_into_what_its_peer_needs) {
+TEST(EthosUSchedule, MobileNetFitsIntoSramThatVelaNeeds) {
   const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 224);
   ScheduleOptions options;
   options.sram_bytes = 361984;  // Vela's SRAM use with its Size strategy

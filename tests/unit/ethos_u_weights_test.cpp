@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/ethos_u/sim/weights.h"
 #include "engines/ethos_u/compiler/weights/mlw.h"
 #include "engines/ethos_u/compiler/weights/weights.h"
+#include "engines/ethos_u/sim/weights.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
@@ -48,7 +48,7 @@ std::string text(const Layer& layer) {
 }
 
 /// Sets two of every four weights along the depth to zero.
-void thin_out(Weights* weights) {
+void make_two_of_four_sparse(Weights* weights) {
   const auto in = static_cast<size_t>(weights->in);
   for (size_t i = 0; i < weights->values.size(); ++i) {
     if (i % in % 4 >= 2) weights->values[i] = 0;
@@ -82,7 +82,7 @@ Weights draw(const Layer& layer, Fill fill, std::mt19937* random) {
     }
     weights.values.push_back(static_cast<int16_t>(value));
   }
-  if (layer.sparse) thin_out(&weights);
+  if (layer.sparse) make_two_of_four_sparse(&weights);
   for (int64_t i = 0; i < layer.out; ++i) {
     weights.bias.push_back(static_cast<int32_t>((*random)()) / 2);
   }
@@ -352,7 +352,7 @@ INSTANTIATE_TEST_SUITE_P(EthosU, EveryMicroblock,
                                   std::to_string(row.block.width);
                          });
 
-TEST(EthosUWeights, OneCoreOfTwo) {
+TEST(EthosUWeights, NumberOfCoresSelectsStreams) {
   std::mt19937 random(3);
   Layer layer;
   layer.row = &kMicroblocks[5];
@@ -449,7 +449,7 @@ TEST(EthosUWeights, MlwFindsStructure) {
   mlw_round_trip(weights, 27800);  // two different distributions
 }
 
-TEST(EthosUWeights, MlwOddStreams) {
+TEST(EthosUWeights, MlwUnusualStreams) {
   std::mt19937 random(12);
   for (size_t size = 1; size <= 70; ++size) {
     for (int zeros = 0; zeros < 4; ++zeros) {
@@ -490,7 +490,7 @@ TEST(EthosUWeights, LongStreamsAreCutIntoSlices) {
   mlw_round_trip(weights, 90000);
 }
 
-TEST(EthosUWeights, EstimateIsNear) {
+TEST(EthosUWeights, EstimatedSizeIsCloseToEncodedSize) {
   std::mt19937 random(5);
   for (const MicroblockRow& row : kMicroblocks) {
     for (const Fill fill : {Fill::kUniform, Fill::kSmall, Fill::kSparse}) {
@@ -518,7 +518,7 @@ TEST(EthosUWeights, EstimateIsNear) {
   }
 }
 
-TEST(EthosUWeights, SlicesAreRemembered) {
+TEST(EthosUWeights, EncodedSlicesAreCached) {
   std::mt19937 random(6);
   Layer layer;
   layer.row = &kMicroblocks[2];
@@ -551,7 +551,7 @@ TEST(EthosUWeights, Sparsity) {
   EXPECT_EQ(fast_rate(weights), 0);
 }
 
-TEST(EthosUWeights, RefusesWhatCannotBe) {
+TEST(EthosUWeights, RefusesInvalidWeights) {
   std::mt19937 random(8);
   Layer layer;
   layer.row = &kMicroblocks[2];

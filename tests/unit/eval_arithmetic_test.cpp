@@ -31,7 +31,7 @@ constexpr int64_t kEdges[] = {INT32_MIN,  INT32_MIN + 1,
                               INT32_MAX};
 
 /// docs/numerics.md, "Requantization", in a type that holds every product exactly.
-long double requantize_by_the_page(int64_t a, int64_t mult, int64_t shift, Rounding rounding) {
+long double requantize_by_definition(int64_t a, int64_t mult, int64_t shift, Rounding rounding) {
   if (rounding == Rounding::kSingle) {
     const long double t = std::ldexp(1.0L, static_cast<int>(31 - shift));
     return std::floor((static_cast<long double>(a) * static_cast<long double>(mult) + t / 2) / t);
@@ -44,7 +44,7 @@ long double requantize_by_the_page(int64_t a, int64_t mult, int64_t shift, Round
 }
 
 /// docs/numerics.md, "Halves to even": the result including the zero point is even.
-TEST(RequantizeEven, EqualsThePage) {
+TEST(RequantizeEven, EqualsDefinition) {
   for (const int64_t zero_point : {-128, -3, 0, 5, 127}) {
     for (int64_t shift = 0; shift <= 23; ++shift) {
       for (const int64_t mult : kMults) {
@@ -68,14 +68,14 @@ TEST(RequantizeEven, EqualsThePage) {
   EXPECT_EQ(requantize_even(-5, 1, 1, 1), -2);
 }
 
-TEST(Requantize, EqualsThePageForAllSmallAccumulators) {
+TEST(Requantize, EqualsDefinitionForAllSmallAccumulators) {
   static_assert(LDBL_MANT_DIG >= 64, "the reference needs products of 63 bits");
   for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
     for (const int64_t mult : kMults) {
       for (int64_t shift = numerics::kShiftMin; shift <= numerics::kShiftMax; ++shift) {
         for (int64_t a = -600; a <= 600; ++a) {
           // Values beyond 32 bits wrap by docs/numerics.md, which is tested below.
-          const long double expected = requantize_by_the_page(a, mult, shift, rounding);
+          const long double expected = requantize_by_definition(a, mult, shift, rounding);
           if (std::abs(std::ldexp(static_cast<long double>(a), static_cast<int>(shift))) >=
               0x1p31L) {
             continue;
@@ -88,13 +88,13 @@ TEST(Requantize, EqualsThePageForAllSmallAccumulators) {
   }
 }
 
-TEST(Requantize, EqualsThePageForLargeAccumulators) {
+TEST(Requantize, EqualsDefinitionForLargeAccumulators) {
   for (const int64_t mult : kMults) {
     for (int64_t shift = numerics::kShiftMin; shift <= 0; ++shift) {
       for (const int64_t a : kEdges) {
         for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
           ASSERT_EQ(static_cast<long double>(requantize(a, mult, shift, rounding)),
-                    requantize_by_the_page(a, mult, shift, rounding))
+                    requantize_by_definition(a, mult, shift, rounding))
               << a << " * " << mult << " shift " << shift;
         }
       }
@@ -196,7 +196,7 @@ TEST(Primitives, RoundHalfEven) {
   }
 }
 
-TEST(Exp, EqualsNumericsAndIsCloseToTheRealOne) {
+TEST(Exp, EqualsNumericsAndIsCloseToExp) {
   test::Random random(4);
   const auto check = [](int64_t a) {
     const int64_t found = exp_on_negative(a);
@@ -214,7 +214,7 @@ TEST(Exp, EqualsNumericsAndIsCloseToTheRealOne) {
   EXPECT_EQ(exp_on_negative(0), INT32_MAX);
 }
 
-TEST(OneOverOnePlus, EqualsNumericsAndIsCloseToTheRealOne) {
+TEST(OneOverOnePlus, EqualsNumericsAndIsCloseToQuotient) {
   test::Random random(5);
   const auto check = [](int64_t x) {
     const int64_t found = one_over_one_plus(x);
@@ -229,7 +229,7 @@ TEST(OneOverOnePlus, EqualsNumericsAndIsCloseToTheRealOne) {
   for (int i = 0; i < 200'000; ++i) check(random.between(0, INT32_MAX));
 }
 
-TEST(Log2, EqualsNumericsAndIsCloseToTheRealOne) {
+TEST(Log2, EqualsNumericsAndIsCloseToLog2) {
   const auto check = [](int64_t value) {
     const int64_t found = log2_q16(value);
     ASSERT_EQ(found, numerics::log2_fixed(static_cast<uint32_t>(value))) << value;

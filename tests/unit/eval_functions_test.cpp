@@ -25,7 +25,7 @@ ir::Tensor truths(const ir::Shape& shape, const std::vector<uint8_t>& values) {
   return tensor;
 }
 
-TEST(Functions, OfANumber) {
+TEST(Functions, UnaryFunctions) {
   const auto f = [](const char* op, std::vector<float> x) {
     const auto count = static_cast<int64_t>(x.size());
     return run({{"x", floats({count}, std::move(x))}}, op);
@@ -87,7 +87,7 @@ TEST(Choices, Comparisons) {
   EXPECT_EQ(run({{"a", nan}, {"b", nan}}, "compare(%a, %b) {relation=1}"), truths({1}, {1}));
 }
 
-TEST(Choices, LogicTakesAllButZeroForTrue) {
+TEST(Choices, LogicalOperatorsTreatNonzeroAsTrue) {
   const auto a = truths({4}, {0, 0, 1, 7});
   const auto b = truths({4}, {0, 1, 0, 2});
   EXPECT_EQ(run({{"a", a}, {"b", b}}, "logical_and(%a, %b)"), truths({4}, {0, 0, 0, 1}));
@@ -103,7 +103,7 @@ TEST(Choices, Where) {
             floats({2, 3}, {1, 2, 3, -kInf, -kInf, -kInf}));
 }
 
-TEST(Quotients, RoundHalvesAwayAndSaturateOverZero) {
+TEST(Quotients, RoundHalfAwayFromZeroAndSaturateDivisionByZero) {
   // Real multiplier 2^-20 * 2 (mult 2^30 is one half): the result is twice the quotient.
   const std::string attrs =
       "{a_zp=1, b_zp=-2, y_zp=3, mult=1073741824, shift=-18, min=-100, max=90}";

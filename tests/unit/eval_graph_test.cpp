@@ -29,7 +29,7 @@ TEST(Evaluate, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(message({test::codes({1, 2}, {1, 2})}), "input 0 (%x) is i8[1,2], expected f32[1,2]");
 }
 
-TEST(Evaluate, ShowsEveryResultInOrder) {
+TEST(Evaluate, CallbackReceivesEveryResultInOrder) {
   const auto graph = parsed(R"(graph @g {
     input %x: f32[1]
     const %one: f32[1] = 0x0000803f
@@ -63,7 +63,7 @@ std::vector<std::vector<std::byte>> run_bytes(const ir::Graph& graph, uint64_t s
   return bytes;
 }
 
-TEST(Evaluate, TextAndRemovalOfUnusedPartsChangeNothing) {
+TEST(Evaluate, RoundTripAndRemoveUnusedDoNotChangeResults) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(fmt::format("random_graph({}, 12)", seed));
     const ir::Graph graph = test::random_graph(seed, 12);
@@ -73,7 +73,7 @@ TEST(Evaluate, TextAndRemovalOfUnusedPartsChangeNothing) {
   }
 }
 
-TEST(Evaluate, MemoryOrderChangesNothing) {
+TEST(Evaluate, MemoryOrderDoesNotChangeResults) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(fmt::format("random_graph({}, 12)", seed));
     const ir::Graph graph = test::random_graph(seed, 12);

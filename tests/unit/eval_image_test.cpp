@@ -14,7 +14,7 @@ using test::floats;
 using test::run;
 using test::words;
 
-TEST(ConvTranspose, EachInputWritesItsWindow) {
+TEST(ConvTranspose, EachInputContributesToItsWindow) {
   const auto x = floats({1, 1, 1, 2}, {1, 10});
   const auto w = floats({1, 1, 1, 3}, {1, 2, 3});
   const auto attrs = [](std::string_view what) {

@@ -75,7 +75,7 @@ TEST(Choice, Gather) {
             codes({2, 1}, {3, 4}));
 }
 
-TEST(Edges, Quantize) {
+TEST(QuantizeAndDequantize, Quantize) {
   // Ties round to even: 0.5 and 2.5 steps. Values saturate. NaN gives 0, thus the zero point.
   EXPECT_EQ(run({{"x", floats({7}, {0.25, 0.75, 1.25, -0.25, 1e30F, -kInf, kNan})}},
                 "quantize(%x) {scale=0.5, zero_point=-3}"),

@@ -42,7 +42,7 @@ TEST(Reduce, SumsAndExtremes) {
   EXPECT_EQ(run({{"x", x}}, "variance(%x) {dims=[1]}"), floats({2}, {4, 28.0F / 3}));
 }
 
-TEST(Reduce, PositionsOfTheFirstOfEquals) {
+TEST(Reduce, ArgmaxReturnsFirstOfEqualElements) {
   const auto x = floats({2, 4}, {1, 5, 5, 1, 2, kNan, 9, kNan});
   EXPECT_EQ(run({{"x", x}}, "argmax(%x) {dim=1}"), positions({2}, {1, 1}));
   EXPECT_EQ(run({{"x", x}}, "argmax(%x) {dim=1, smallest=1, keepdim=1}"),

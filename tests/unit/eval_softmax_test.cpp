@@ -38,7 +38,7 @@ std::vector<double> real_softmax(const std::vector<double>& x) {
   return result;
 }
 
-TEST(Softmax, IntegerIsWithinAStepOfTheRealOne) {
+TEST(Softmax, IntegerIsWithinOneStepOfFloat) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
     test::Random random(seed);
@@ -102,7 +102,7 @@ TEST(Softmax, Float) {
   EXPECT_NEAR(log[2], -0.4076059, 1e-6);
 }
 
-TEST(LogSoftmax, IntegerIsCloseToTheRealOne) {
+TEST(LogSoftmax, IntegerIsCloseToFloat) {
   constexpr double kOutputScale = 16.0 / 256;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -133,7 +133,7 @@ TEST(LogSoftmax, IntegerIsCloseToTheRealOne) {
   }
 }
 
-TEST(Softmax, MaskedCodesTakeNoPart) {
+TEST(Softmax, MaskedValuesAreIgnored) {
   // Scale 1/16: equal to the softmax of the unmasked values, and -128 elsewhere.
   const std::string attrs = " {dim=1, mult=1073741824, shift=23, diff_min=-248}";
   const auto whole = test::run({{"x", test::codes({1, 3}, {10, 20, 5})}}, "qsoftmax(%x)" + attrs);

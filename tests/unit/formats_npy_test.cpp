@@ -34,7 +34,7 @@ std::string failure(ByteView bytes) {
   return array ? "no error" : array.error().message;
 }
 
-TEST(Npy, WritesWhatNumPyWrites) {
+TEST(Npy, BytesEqualNumPy) {
   // numpy.save(f, numpy.array([[1, 2, 3]], dtype=numpy.int8))
   const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) +
                                "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }" +
@@ -95,7 +95,7 @@ TEST(Npy, AcceptsHeadersInAnyOrderAndSpacing) {
   EXPECT_EQ(array->dtype, DType::kBool);
 }
 
-TEST(Npy, LocatesEveryLie) {
+TEST(Npy, LocatesEveryInvalidHeaderField) {
   const auto header = [](std::string_view descr, std::string_view shape) {
     return fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': {}, }}\n", descr, shape);
   };

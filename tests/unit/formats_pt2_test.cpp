@@ -131,7 +131,7 @@ TEST(Pt2, ReadsEveryArgumentKind) {
   }
 }
 
-TEST(Pt2, NumbersKeepTheirValue) {
+TEST(Pt2, NumbersAreReadExactly) {
   for (const int64_t number :
        {int64_t{0}, int64_t{-1}, (int64_t{1} << 59) - 1, int64_t{1} << 59, -(int64_t{1} << 59),
         std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
@@ -257,7 +257,7 @@ TEST(Pt2, RefusesGraphsThatAreNotInOrder) {
             place + "nodes[0].outputs[0]: tensor \"linear\" is not in tensor_values");
 }
 
-TEST(Pt2, RefusesAbsurdSizes) {
+TEST(Pt2, RefusesExcessiveSizes) {
   const auto with_size = [](json size) {
     return failure_after(
         [&](Pt2Parts& p) { graph_of(p)["tensor_values"]["x"]["sizes"][0] = std::move(size); });
@@ -280,7 +280,7 @@ TEST(Pt2, RefusesAbsurdSizes) {
       place + ": 2 sizes but 1 strides");
 }
 
-TEST(Pt2, RefusesSignaturesThatDisagree) {
+TEST(Pt2, RefusesInconsistentSignatures) {
   const std::string place = "n.pt2: models/model.json: graph_module.signature.";
   EXPECT_EQ(failure_after(
                 [](Pt2Parts& p) { p.model["graph_module"]["signature"]["input_specs"].erase(0); }),
@@ -298,7 +298,7 @@ TEST(Pt2, RefusesSignaturesThatDisagree) {
             "n.pt2: fc.weight is float32[3,4] in its config and float32[4,3] in the graph");
 }
 
-TEST(Pt2, RefusesJsonThatIsNoJson) {
+TEST(Pt2, RefusesInvalidJson) {
   const Pt2Parts parts = small_pt2();
   const auto with_text = [&](const std::string& text) {
     const auto program =
@@ -334,7 +334,7 @@ TEST(Pt2, RefusesDuplicateNames) {
             "twice");
 }
 
-TEST(Pt2, OtherArchivesSayToReexport) {
+TEST(Pt2, ErrorForOtherArchivesSuggestsReexport) {
   const auto expect = [](const std::string& message, std::string_view part) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
     EXPECT_TRUE(message.ends_with("re-export the model with PyTorch 2.9 or later")) << message;
@@ -450,7 +450,7 @@ TEST(Pt2Weights, LocatesWhatIsMissing) {
       "fc.weight");
 }
 
-TEST(Pt2Weights, RefusesSmallStoragesThatUnfoldToMuch) {
+TEST(Pt2Weights, RefusesStridesThatExpandSmallStorage) {
   EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
               weight_of(p)["tensor_meta"] = tensor_meta({1'000'000'000, 3});
               weight_of(p)["tensor_meta"]["strides"][0]["as_int"] = 0;
@@ -459,7 +459,7 @@ TEST(Pt2Weights, RefusesSmallStoragesThatUnfoldToMuch) {
             "storage to 12,000,000,000, too many");
 }
 
-TEST(Pt2Weights, LocatesNumbersThatAreNotFinite) {
+TEST(Pt2Weights, LocatesNonFiniteValues) {
   EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
               const uint32_t bits = 0x7FC0'0000;
               std::memcpy(&p.others["data/weights/weight_0"][7 * 4], &bits, 4);
@@ -488,7 +488,7 @@ TEST(Pt2Weights, OnlyParametersMustBeFinite) {
 
 // --- source lines --------------------------------------------------------------------------------
 
-TEST(SourceLine, TakesTheUsersLastFrame) {
+TEST(SourceLine, ReturnsLastFrameOfUserCode) {
   const SourceLine line = parse_stack_trace(
       "  File \"/home/me/main.py\", line 3, in <module>\n    run()\n"
       "  File \"/home/me/a \"b\", line 1.py\", line 12, in block\n    z = f(x,\n    ^^^^\n"
@@ -518,7 +518,7 @@ TEST(SourceLine, PrefersInstalledModelsToTorchItself) {
   EXPECT_EQ(parse_stack_trace("File \"torch/fx/passes/x.py\", line 24, in check").line, 0);
 }
 
-TEST(SourceLine, SurvivesAnyText) {
+TEST(SourceLine, AcceptsAnyText) {
   for (const char* text : {"", "\n\n", "File \"", "File \"a\"", "File \"a\", line x", "none",
                            "File \"a\", line 99999999999999999999"}) {
     EXPECT_EQ(parse_stack_trace(text).line, 0) << text;
@@ -526,7 +526,7 @@ TEST(SourceLine, SurvivesAnyText) {
   EXPECT_EQ(parse_stack_trace("File \"a\", line 5").function, "");
 }
 
-TEST(ModuleStack, TakesTheInnermostModule) {
+TEST(ModuleStack, ReturnsInnermostModule) {
   const ModuleName module =
       parse_module_stack("L__self__,,__main__.M;k,b.slice(0, 3),__main__.B;x,b.l[0,1].c,T");
   EXPECT_EQ(module.path, "b.l[0,1].c");

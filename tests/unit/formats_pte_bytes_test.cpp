@@ -23,11 +23,11 @@ Program reread(const Program& program) {
   return out.ok() ? *out : Program();
 }
 
-TEST(PteBytes, SmallProgramSurvives) {
+TEST(PteBytes, SmallProgramRoundTrips) {
   EXPECT_EQ(reread(add_program()), add_program());
 }
 
-TEST(PteBytes, EveryKindSurvives) {
+TEST(PteBytes, EveryValueKindRoundTrips) {
   Program expected = full_program();
   const Program got = reread(expected);
   // A blob may be aligned by chance to a larger power of two than requested.
@@ -41,7 +41,7 @@ TEST(PteBytes, EveryKindSurvives) {
   EXPECT_EQ(written(got), written(full_program()));
 }
 
-TEST(PteBytes, InlineConstantsSurvive) {
+TEST(PteBytes, InlineConstantsRoundTrip) {
   Program program = add_program();
   program.constants_inline = true;
   const Bytes bytes = written(program);
@@ -49,7 +49,7 @@ TEST(PteBytes, InlineConstantsSurvive) {
   EXPECT_EQ(reread(program), program);
 }
 
-TEST(PteBytes, NoSegmentsNoHeader) {
+TEST(PteBytes, FileWithoutSegmentsHasNoHeader) {
   Program program = add_program();
   program.constants.resize(1);
   std::get<Tensor>(program.plans[0].values[1]).data_buffer_idx = 0;
@@ -59,13 +59,13 @@ TEST(PteBytes, NoSegmentsNoHeader) {
   EXPECT_EQ(reread(program), program);
 }
 
-TEST(PteBytes, EmptyProgramHasTheBytesTheStockLoaderReads) {
+TEST(PteBytes, EmptyProgramHasMinimumSizeAndRoundTrips) {
   EXPECT_GE(written(Program{}).size(), 64u);
   EXPECT_EQ(reread(Program{}), Program{});
 }
 
 // docs/formats/pte.md explains this file byte by byte.
-TEST(PteBytes, HeaderByHand) {
+TEST(PteBytes, HeaderEqualsHandWrittenBytes) {
   const Bytes file = written(add_program());
   const uint8_t expected[] = {
       0x3c, 0,    0,   0,                 // root table at 0x3c
@@ -88,7 +88,7 @@ TEST(PteBytes, WriteIsDeterministic) {
   EXPECT_EQ(written(full_program()), written(full_program()));
 }
 
-TEST(PteBytes, EqualPartsCostOneOffset) {
+TEST(PteBytes, EachReuseOfAnEqualPartCostsOneOffset) {
   Program program = add_program();
   const size_t before = written(program).size();
   ExecutionPlan& plan = program.plans[0];
@@ -130,7 +130,7 @@ TEST(PteBytes, ConstantsAndBlobsAreAligned) {
   EXPECT_EQ(position(program.named_data[0].bytes, base) % 16, 0u);
 }
 
-TEST(PteBytes, AlignmentOf128BehindAnySizeOfTables) {
+TEST(PteBytes, AlignmentOf128AfterTablesOfAnySize) {
   for (size_t i = 0; i < 40; ++i) {
     Program program = add_program();
     program.named_data = {{std::string(i, 'k'), 128, bytes_of(9, 77)}};

@@ -117,7 +117,7 @@ Tensor& tensor(Program& p, size_t i) {
   return std::get<Tensor>(p.plans[0].values[i]);
 }
 
-TEST(PteMalformed, RulesOfCheck) {
+TEST(PteMalformed, EachViolatedRuleHasItsMessage) {
   const BadProgram cases[] = {
       {[](Program& p) { tensor(p, 0).sizes[1] = -3; },
        "plan forward: values[0].sizes[1]: -3 is negative"},
@@ -218,7 +218,7 @@ TEST(PteMalformed, RulesOfCheck) {
   }
 }
 
-TEST(PteMalformed, SharingCannotBlowUpMemory) {
+TEST(PteMalformed, SharedListsDoNotExpandMemory) {
   // 2,000 values share one list of 2,000 items: an 11 KB file expands to 4 MB.
   Program program = add_program();
   program.plans[0].values.insert(program.plans[0].values.end(), 2'000,

@@ -25,7 +25,7 @@ TEST(PteText, RoundTrip) {
   }
 }
 
-TEST(PteText, AddProgramReads) {
+TEST(PteText, ParsesAddProgram) {
   EXPECT_EQ(print(add_program()),
             R"(pte 0
 constants segment
@@ -92,7 +92,7 @@ TEST(PteText, ErrorsAreLocated) {
   }
 }
 
-TEST(PteText, JsonHasTheFacts) {
+TEST(PteText, JsonContainsProgramProperties) {
   const auto json = nlohmann::json::parse(print_json(full_program()));
   EXPECT_EQ(json["format"], "ET12");
   EXPECT_EQ(json["constants_bytes"], 21);

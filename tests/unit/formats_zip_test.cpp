@@ -63,7 +63,7 @@ TEST(Zip, ReadsFromAFile) {
   std::filesystem::remove(path);
 }
 
-TEST(Zip, MovedArchivesStillRead) {
+TEST(Zip, MovedArchiveObjectIsReadable) {
   auto archive = Archive::open(make_zip({stored("a", "one")}), "a.zip");
   Archive moved = std::move(*archive);
   EXPECT_EQ(as_text(*moved.read("a")), "one");
@@ -97,7 +97,7 @@ TEST(Zip, EveryTruncationIsAnError) {
   }
 }
 
-TEST(Zip, RefusesNamesThatLeaveTheArchive) {
+TEST(Zip, RefusesPathsOutsideArchive) {
   for (const std::string name :
        {"../a", "a/../../b", "/etc/passwd", "a/..", "C:/x", "a\\b", ".."}) {
     EXPECT_EQ(failure({stored(name, "x")}), "a.zip: " + name + ": member name leaves the archive");
@@ -105,7 +105,7 @@ TEST(Zip, RefusesNamesThatLeaveTheArchive) {
   EXPECT_EQ(failure({stored("a..b/.data/c", "x")}, "a..b/.data/c"), "no error");
 }
 
-TEST(Zip, HostileNamesDoNotReachTheTerminal) {
+TEST(Zip, ControlCharactersInNamesAreEscaped) {
   EXPECT_EQ(failure({stored("\x1b[2Jx", "x")}), "a.zip: ?[2Jx: member name leaves the archive");
 }
 
@@ -159,7 +159,7 @@ TEST(Zip, RefusesMembersThatOverlap) {
   EXPECT_NE(failure({first, second}).find("members overlap"), std::string::npos);
 }
 
-TEST(Zip, SizesThatLieWithinTheLimitsAreFound) {
+TEST(Zip, DetectsWrongSizesWithinLimits) {
   const std::string text(1000, 'x');
   ZipMember longer = deflated("a", as_byte_view(text));
   longer.size = 900;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "interchange/function.h"
+#include "interchange/table_function.h"
 #include "ir_random_graph.h"
 
 namespace thimble::test {

@@ -143,7 +143,7 @@ void compare_series(const ImportedModel& model, const std::vector<ir::Tensor>& i
   }
 }
 
-class Case : public ::testing::TestWithParam<std::string> {
+class ExportedCase : public ::testing::TestWithParam<std::string> {
  protected:
   void expect_refused(const Result<ImportedModel>& model, const std::vector<std::string>& parts) {
     ASSERT_FALSE(model.ok()) << "imported: take it out of the list of refused cases";
@@ -181,7 +181,7 @@ class Case : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(Case, EqualsPyTorch) {
+TEST_P(ExportedCase, EqualsPyTorch) {
   const json& row = cases().at(GetParam());
   const auto model = import_file(data_dir() / (GetParam() + ".pt2"), shapes_of(row));
   if (const auto refused = kRefused.find(GetParam()); refused != kRefused.end()) {
@@ -210,7 +210,7 @@ std::vector<std::string> case_names() {
   }
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Pt2, Case, ::testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(Pt2, ExportedCase, ::testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
 
 /// Exports of one computation in several memory formats give the same results.
@@ -276,10 +276,10 @@ std::vector<ir::Tensor> samples(const std::vector<ir::Tensor>& tensors, int64_t 
   return result;
 }
 
-class Model : public ::testing::TestWithParam<std::string> {};
+class ExampleModel : public ::testing::TestWithParam<std::string> {};
 
 /// Compares the example networks with their golden outputs.
-TEST_P(Model, EqualsPyTorch) {
+TEST_P(ExampleModel, OutputsEqualPyTorch) {
   const fs::path folder = source_dir() / "models" / GetParam();
   const auto model = import_file(folder / (GetParam() + ".pt2"));
   ASSERT_TRUE(model.ok()) << model.error().message;
@@ -306,7 +306,7 @@ std::vector<std::string> model_names() {
   std::sort(names.begin(), names.end());
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Pt2, Model, ::testing::ValuesIn(model_names()),
+INSTANTIATE_TEST_SUITE_P(Pt2, ExampleModel, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(ImportGraph, SourceOfEveryOperator) {
   EXPECT_EQ(model.outputs[0].name, "y");
 }
 
-TEST(ImportGraph, WhatBecameOfEveryNode) {
+TEST(ImportGraph, ProvenanceOfEveryNode) {
   using Made = ImportedNode::Result;
   Program program;
   program.input("x", sizes({1, 2}))
@@ -86,7 +86,7 @@ TEST(ImportGraph, WhatBecameOfEveryNode) {
   EXPECT_FALSE(model.nodes[2].needed);
 }
 
-TEST(ImportGraph, MovementThatMovesNothingIsLeftOut) {
+TEST(ImportGraph, NoOpDataMovementIsRemoved) {
   Program program;
   program.input("x", sizes({2, 3}))
       .node("aten.view.default", {{"self", ref("x")}, {"size", ints({2, -1})}}, "a", sizes({2, 3}))
@@ -116,7 +116,7 @@ TEST(ImportGraph, InPlaceThroughViews) {
   EXPECT_EQ(run(imported(program), {2, 3}), wanted);
 }
 
-TEST(ImportGraph, CopiesDoNotSeeWrites) {
+TEST(ImportGraph, WritesDoNotChangeEarlierCopies) {
   Program program;
   program.input("x", sizes({2}))
       .node("aten.clone.default", {{"self", ref("x")}}, "copy", sizes({2}))
@@ -126,7 +126,7 @@ TEST(ImportGraph, CopiesDoNotSeeWrites) {
   EXPECT_EQ(run(imported(program), {2}), (std::vector<float>{0, 1}));
 }
 
-TEST(ImportGraph, WritesThatCannotBeUndoneAreRefused) {
+TEST(ImportGraph, NonInvertibleWritesAreRefused) {
   Program program;
   program.input("x", sizes({4}))
       .node("aten.slice.Tensor", {{"self", ref("x")}, {"step", whole(2)}}, "even", sizes({2}))

@@ -43,7 +43,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
             "  net.py:15      e = ...                            in module block");
 }
 
-TEST(ImportErrors, DeadOperatorsDoNotMatter) {
+TEST(ImportErrors, UnusedUnsupportedOperatorsAreIgnored) {
   Program program = one_input();
   program.node("aten.erfinv.default", {{"self", ref("x")}}, "unused", kShape)
       .node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
@@ -70,7 +70,7 @@ TEST(ImportErrors, ArgumentsAreLocated) {
             place + "argument self is of kind float, expected a tensor");
 }
 
-TEST(ImportErrors, ResultAgainstTheArchive) {
+TEST(ImportErrors, ResultTypeMustMatchArchive) {
   Program program = one_input();
   program.node("aten.relu.default", {{"self", ref("x")}}, "y", {size(1), size(3)}).output("y");
   EXPECT_EQ(program.error(),

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interchange/core.h"
+#include "interchange/integer_graph.h"
 #include "interchange/layouts.h"
 #include "ir/print.h"
 
@@ -15,8 +15,8 @@ ir::Graph graph_of(const std::string& text) {
   return graph.ok() ? *graph : ir::Graph();
 }
 
-TEST(InterchangeCore, FloatEdgesComeOff) {
-  const auto core = integer_core(graph_of(R"(graph @g {
+TEST(InterchangeCore, QuantizeAndDequantizeAtBordersAreRemoved) {
+  const auto core = extract_integer_graph(graph_of(R"(graph @g {
     input %x: f32[1,4]
     %q: i8[1,4] quant(0.5, 3) = quantize(%x) {scale=0.5, zero_point=3}
     %r: i8[2,2] quant(0.5, 3) = reshape(%q) {shape=[2,2]}
@@ -35,7 +35,7 @@ TEST(InterchangeCore, FloatEdgesComeOff) {
 }
 
 TEST(InterchangeCore, StatesBecomeInputsAndOutputs) {
-  const auto core = integer_core(graph_of(R"(graph @g {
+  const auto core = extract_integer_graph(graph_of(R"(graph @g {
     input %x: i8[1,2]
     state %s: i8[1,2] = 0x0102
     %y: i8[1,4] = concat(%s, %x) {dim=1}
@@ -51,8 +51,8 @@ TEST(InterchangeCore, StatesBecomeInputsAndOutputs) {
   EXPECT_TRUE(core->graph.states().empty());
 }
 
-TEST(InterchangeCore, FloatArithmeticIsRefusedWithItsPlace) {
-  const auto core = integer_core(graph_of(R"ir(graph @g {
+TEST(InterchangeCore, FloatArithmeticIsRefusedWithLocation) {
+  const auto core = extract_integer_graph(graph_of(R"ir(graph @g {
     input %x: f32[1,4]
     %q: i8[1,4] quant(0.5, 3) = quantize(%x) {scale=0.5, zero_point=3}
     %f: f32[1,4] = dequantize(%q) {scale=0.5, zero_point=3}

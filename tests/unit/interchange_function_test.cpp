@@ -1,7 +1,7 @@
 // Recognition of the function in a lookup table, over scales by seed. Independent formulas make the
 // tables, in double and in float32, and check the recognized function.
 
-#include "interchange/function.h"
+#include "interchange/table_function.h"
 
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::optional<Function> found_in(const Codes& codes, const Entries& entries) {
   const ir::Graph graph = test::graph_of_table(codes, entries);
-  return function_of_table(graph, graph.ops().back());
+  return recognize_table_function(graph, graph.ops().back());
 }
 
 /// Counts entries for which the found function gives another value. Near-ties are not counted.
-int wrong_entries(const Codes& codes, const Entries& entries, const Function& found) {
+int count_wrong_entries(const Codes& codes, const Entries& entries, const Function& found) {
   const Formula f = formula_of(found);
   const Entries in_double = table_of(codes, f, false), in_single = table_of(codes, f, true);
   int wrong = 0;
@@ -75,7 +75,7 @@ int rank(Kind kind) {
 }
 
 TEST(FunctionOfTable, EveryFunctionIsFoundOverScales) {
-  int as_meant[16] = {};
+  int found_exactly[16] = {};
   for (uint64_t seed = 1; seed <= 20000; ++seed) {
     test::Random random(seed);
     const Codes codes = random_codes(random);
@@ -85,16 +85,16 @@ TEST(FunctionOfTable, EveryFunctionIsFoundOverScales) {
     ASSERT_TRUE(found.has_value()) << "seed " << seed << " kind " << static_cast<int>(meant.kind);
     // A rescale whose lower bound is 0 is also a relu.
     ASSERT_LE(rank(found->kind), std::max(rank(meant.kind), rank(Kind::kClamp))) << "seed " << seed;
-    ASSERT_EQ(wrong_entries(codes, entries, *found), 0) << "seed " << seed;
-    as_meant[static_cast<size_t>(meant.kind)] += found->kind == meant.kind ? 1 : 0;
+    ASSERT_EQ(count_wrong_entries(codes, entries, *found), 0) << "seed " << seed;
+    found_exactly[static_cast<size_t>(meant.kind)] += found->kind == meant.kind ? 1 : 0;
   }
   for (int kind = 0; kind <= static_cast<int>(Kind::kTanh); ++kind) {
-    EXPECT_GT(as_meant[kind], 300) << "kind " << kind;
+    EXPECT_GT(found_exactly[kind], 300) << "kind " << kind;
   }
 }
 
 /// After a change of one entry, the result is another function or none.
-TEST(FunctionOfTable, OneEntryBesideIsSeen) {
+TEST(FunctionOfTable, DetectsOneChangedEntry) {
   int none = 0;
   constexpr int kTables = 5000;
   for (uint64_t seed = 1; seed <= kTables; ++seed) {
@@ -106,13 +106,13 @@ TEST(FunctionOfTable, OneEntryBesideIsSeen) {
     const auto found = found_in(codes, entries);
     none += found ? 0 : 1;
     if (found) {
-      ASSERT_EQ(wrong_entries(codes, entries, *found), 0) << "seed " << seed;
+      ASSERT_EQ(count_wrong_entries(codes, entries, *found), 0) << "seed " << seed;
     }
   }
   EXPECT_GT(none, kTables / 2);
 }
 
-TEST(FunctionOfTable, OtherFunctionsAreNone) {
+TEST(FunctionOfTable, ReturnsNothingForOtherFunctions) {
   const Formula others[] = {
       [](double x) { return x / (1 + std::exp(-x)); },
       [](double x) { return std::sin(x); },
@@ -129,7 +129,7 @@ TEST(FunctionOfTable, OtherFunctionsAreNone) {
   }
 }
 
-TEST(FunctionOfTable, BoundsAndSlopesAreThoseThatAreMeant) {
+TEST(FunctionOfTable, FindsBoundsAndSlopes) {
   const Codes codes{ir::per_tensor(16.0 / 256, 0), ir::per_tensor(8.0 / 256, -90)};
   const auto clamped = [&](double low, double high) {
     const Formula f = [=](double x) { return std::clamp(x, low, high); };
@@ -154,7 +154,7 @@ TEST(FunctionOfTable, BoundsAndSlopesAreThoseThatAreMeant) {
 }
 
 /// Saturation is a bound only where it equals the function's bound exactly.
-TEST(FunctionOfTable, EndsOfTheTypeAreNoBounds) {
+TEST(FunctionOfTable, SaturationIsNotABound) {
   const Formula same = [](double x) { return x; };
   const Codes from_zero{ir::per_tensor(8.0 / 256, 0), ir::per_tensor(4.0 / 256, -128)};
   const Function relu = *found_in(from_zero, table_of(from_zero, same, false));
@@ -165,13 +165,13 @@ TEST(FunctionOfTable, EndsOfTheTypeAreNoBounds) {
   EXPECT_EQ(found_in(cut, table_of(cut, same, false))->kind, Kind::kRescale);
 }
 
-TEST(FunctionOfTable, NothingIsSaidWithoutScales) {
+TEST(FunctionOfTable, ReturnsNothingWithoutScales) {
   ir::Graph graph;
   const ir::ValueId x = graph.add_input("x", {ir::DType::kI8, {4}, {}, {}});
   ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
   const ir::ValueId list = graph.add_constant("t", std::make_shared<ir::Tensor>(std::move(table)));
   ASSERT_TRUE(graph.add(ir::OpKind::lut, {x, list}, {}, {}, {"y", {}, {}}).ok());
-  EXPECT_FALSE(function_of_table(graph, graph.ops().back()).has_value());
+  EXPECT_FALSE(recognize_table_function(graph, graph.ops().back()).has_value());
 }
 
 }  // namespace

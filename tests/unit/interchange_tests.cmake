@@ -3,7 +3,7 @@ thimble_test(interchange_test
     ${CMAKE_CURRENT_LIST_DIR}/function_tables.cpp
     ${CMAKE_CURRENT_LIST_DIR}/interchange_core_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/interchange_function_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/interchange_same_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/interchange_multiplier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/interchange_tflite_neutron_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/interchange_tflite_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/interchange_tosa_test.cpp

@@ -4,7 +4,7 @@
 
 #include "engines/neutron/compiler/vendor/finish.h"
 #include "function_tables.h"
-#include "interchange_tflite_made.h"
+#include "interchange_tflite_result.h"
 
 namespace thimble::interchange {
 namespace {
@@ -21,7 +21,8 @@ Made for_neutron(const std::string& text) {
 
 std::vector<int> codes_of(const Function& f, const test::Codes& codes) {
   const auto table = test::table_of(codes, test::formula_of(f), false);
-  const auto bytes = to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
+  const auto bytes =
+      to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
   EXPECT_TRUE(bytes.ok());
   const fb::Model* model = fb::GetModel(bytes->data());
   Made made{{}, model, model->subgraphs()->Get(0)};
@@ -66,11 +67,12 @@ TEST(InterchangeTfliteNeutron, LogisticAndTanhHaveTheirOwnScale) {
 }
 
 /// A table that is no known function becomes a gather.
-TEST(InterchangeTfliteNeutron, OtherTablesAreGathered) {
+TEST(InterchangeTfliteNeutron, UnknownTablesBecomeGather) {
   const test::Codes codes{ir::per_tensor(0.0625, 3), ir::per_tensor(0.0390625, -90)};
   const auto table = test::table_of(
       codes, [](double x) { return x * x; }, false);
-  const auto bytes = to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
+  const auto bytes =
+      to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
   ASSERT_TRUE(bytes.ok());
   const fb::Model* model = fb::GetModel(bytes->data());
   const Made made{{}, model, model->subgraphs()->Get(0)};
@@ -154,7 +156,7 @@ std::string positions(const std::vector<int>& list) {
   return text;
 }
 
-TEST(InterchangeTfliteNeutron, BothSidesAreResizedAtOnce) {
+TEST(InterchangeTfliteNeutron, GathersOfBothSidesBecomeOneResize) {
   const Made made =
       for_neutron(gathers(positions({0, 0, 1, 1}), positions({0, 0, 1, 1, 2, 2}), "6"));
   ASSERT_NE(made.model, nullptr);
@@ -174,7 +176,7 @@ TEST(InterchangeTfliteNeutron, ReflectionsAreOneMirrorPad) {
 }
 
 /// Gathers with another reader between them, or of two kinds, stay two operators.
-TEST(InterchangeTfliteNeutron, OtherGathersStayApart) {
+TEST(InterchangeTfliteNeutron, OtherGathersAreNotMerged) {
   const Made both = for_neutron(gathers(positions({0, 0, 1, 1}), positions({1, 0, 1, 2}), "4"));
   ASSERT_NE(both.model, nullptr);
   const std::vector<int> all = both.codes();
@@ -188,7 +190,7 @@ TEST(InterchangeTfliteNeutron, OtherGathersStayApart) {
   EXPECT_EQ(std::ranges::count(twice, kResizeNearest), 2);
 }
 
-TEST(InterchangeTfliteNeutron, BilinearSaysWhereCornersAre) {
+TEST(InterchangeTfliteNeutron, BilinearHasCornerOption) {
   const std::string text = R"(graph @g {
     input %x: i8[1,1,2,1] quant(0.5, 5)
     const %hl: i32[4] = 0x00000000000000000000000001000000

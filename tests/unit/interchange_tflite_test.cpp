@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "interchange_tflite_made.h"
+#include "interchange_tflite_result.h"
 
 namespace thimble::interchange {
 namespace {
@@ -67,7 +67,7 @@ TEST(InterchangeTflite, PaddingThatIsNeitherSameNorValidIsAnOperator) {
   EXPECT_EQ(options->padding(), 1);  // VALID
 }
 
-TEST(InterchangeTflite, AMultiplierThatNoScaleGivesIsRefused) {
+TEST(InterchangeTflite, MultiplierWithoutScaleIsRefused) {
   std::string text = conv("[1,1,1,1]", "1,1,4,4");
   // Zero points that differ from those of the tensors.
   text.replace(text.find("x_zp=5"), 6, "x_zp=6");
@@ -118,7 +118,7 @@ TEST(InterchangeTflite, ReluAndRelu6AreFused) {
   EXPECT_EQ(activation(with("min=-128, max=127")), 0);
 }
 
-TEST(InterchangeTflite, ATableIsGathered) {
+TEST(InterchangeTflite, TableBecomesGather) {
   std::string table;
   for (int i = 0; i < 256; ++i) table += fmt::format("{:02x}", 255 - i);
   const Made made = make(R"(graph @g {
@@ -137,7 +137,7 @@ TEST(InterchangeTflite, ATableIsGathered) {
             reinterpret_cast<uintptr_t>(made.bytes.data()) % 16);
 }
 
-TEST(InterchangeTflite, PadWritesTheZeroPointPadV2AnyCode) {
+TEST(InterchangeTflite, PadForZeroPointAndPadV2ForOtherValues) {
   const auto with = [](int value) {
     return make(fmt::format(R"(graph @g {{
       input %x: i8[2,3] quant(0.5, 7)
@@ -150,7 +150,7 @@ TEST(InterchangeTflite, PadWritesTheZeroPointPadV2AnyCode) {
   EXPECT_EQ(with(0).codes(), (std::vector<int>{kPadV2}));
 }
 
-TEST(InterchangeTflite, OperatorsWithoutAFormAreNamed) {
+TEST(InterchangeTflite, UnsupportedOperatorsAreNamed) {
   const auto made = emitted(R"(graph @g {
     input %x: i8[1,4] quant(0.5, 0)
     %y: i8[1,4] quant(0.5, 0) = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, mult=1073741824,
@@ -163,7 +163,7 @@ TEST(InterchangeTflite, OperatorsWithoutAFormAreNamed) {
 }
 
 /// 0.5 * 0.25 / 1 is 1/8. Half of that, as in attention, needs a scaling of one operand.
-TEST(InterchangeTflite, AFactorOfAMatrixProductIsAnOperator) {
+TEST(InterchangeTflite, MatmulFactorBecomesMulOperator) {
   const auto product = [](const std::string& shift) {
     return make(R"(graph @g {
     input %a: i8[1,2,3] quant(0.5, 5)

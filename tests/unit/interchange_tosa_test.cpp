@@ -89,7 +89,7 @@ TEST(InterchangeTosa, VersionAndNames) {
   }
 }
 
-TEST(InterchangeTosa, AttributeNumbersAreThoseOfTheOperators) {
+TEST(InterchangeTosa, AttributeIdsMatchOperators) {
   const Made made = make(add(""));
   for (const fb::Operator* op : *made.block->operators()) {
     EXPECT_EQ(static_cast<uint32_t>(op->attribute_type()), op->op());
@@ -114,7 +114,7 @@ TEST(InterchangeTosa, SumsAreRescaledWithTheExactMultipliers) {
                 {1 << 30, 10}, {1 << 30, 31}, {1 << 30, 10}, {1500000000, 32}, {1 << 30, 50}}));
 }
 
-TEST(InterchangeTosa, RoundingIsTheOperators) {
+TEST(InterchangeTosa, RoundingModeFollowsAttribute) {
   const auto last = [](const Made& made) {
     uint32_t mode = 0;
     for (const fb::Operator* op : *made.block->operators()) {
@@ -126,7 +126,7 @@ TEST(InterchangeTosa, RoundingIsTheOperators) {
   EXPECT_EQ(last(make(add(", rounding=1"))), 1U);  // SINGLE_ROUND
 }
 
-TEST(InterchangeTosa, WindowsEndWhereThePaddingDoes) {
+TEST(InterchangeTosa, UnreadPaddingIsRemoved) {
   // 6 + 1 + 1 - 3 = 5 is not a multiple of 2: the last row of padding is never read.
   const Made made = make(R"(graph @g {
     input %x: i8[1,2,6,6] quant(0.5, 0)

@@ -26,7 +26,7 @@ TEST(Graph, NamesBecomeUnique) {
   EXPECT_EQ(graph.value(*sum).name, "add");
 }
 
-TEST(Graph, AttributesTakeTheirNormalForm) {
+TEST(Graph, AttributesAreNormalized) {
   Graph graph;
   const ValueId x = graph.add_input("x", kFloats);
   // Attributes get the row's order, defaults are dropped, integers become floats where required.
@@ -61,7 +61,7 @@ TEST(Graph, ErrorsAreLocatedInTheUsersSource) {
   EXPECT_EQ(graph.value_count(), 1U);
 }
 
-TEST(Graph, ResultTakesOrderAndQuantizationFromTheHint) {
+TEST(Graph, ResultUsesOrderAndQuantizationOfHint) {
   Graph graph;
   const ValueId x = graph.add_input("x", {DType::kI8, {2, 3}, {}, per_tensor(0.5, 3)});
   const auto copy = graph.add(OpKind::copy, {x}, {}, {}, {"y", DimOrder{1, 0}, {}});

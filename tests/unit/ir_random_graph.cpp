@@ -238,7 +238,7 @@ class Maker {
   }
 
   /// Makes the attributes consistent with one rounding mode.
-  void settle_rounding(const ir::OpInfo& info, ir::Attrs& attrs) {
+  void make_rounding_consistent(const ir::OpInfo& info, ir::Attrs& attrs) {
     if (info.attr("bytes") == nullptr) return;
     attrs.set("bytes", int64_t{1});
     if (info.attr("leaky") != nullptr) attrs.set("leaky", int64_t{0});
@@ -295,7 +295,7 @@ class Maker {
     for (const ir::AttrInfo& attr : info.attrs) {
       if (!attr.default_value || random_.chance(50)) attrs.set(attr.name, attribute(attr, x));
     }
-    settle_rounding(info, attrs);
+    make_rounding_consistent(info, attrs);
     Graph::ResultHint hint;
     if (random_.chance(30)) hint.name = "v";
     if (random_.chance(30)) hint.dim_order = ir::channels_last_order();

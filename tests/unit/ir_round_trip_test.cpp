@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kSeeds = 300;
 
-TEST(RoundTrip, RandomGraphsReadBackToThemselves) {
+TEST(RoundTrip, RandomGraphsRoundTrip) {
   std::set<ir::OpKind> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(fmt::format("random_graph({}, 12)", seed));

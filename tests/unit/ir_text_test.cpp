@@ -54,7 +54,7 @@ TEST_P(OpsText, AcceptsAndRefuses) {
   test::check_trial_file(GetParam(), try_operator);
 }
 
-TEST(Page, WorkedExampleReadsBackToItself) {
+TEST(DocumentedIrText, DocumentedExampleRoundTrip) {
   std::ifstream file(THIMBLE_SOURCE_DIR "/docs/ir.md");
   std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const size_t start = page.find("graph @forward");

@@ -40,14 +40,14 @@ TEST(DimOrders, StridesFollowTheOrder) {
   EXPECT_FALSE(is_contiguous({1, 0}));
 }
 
-TEST(DimOrders, SizesOfOneDoNotMatter) {
+TEST(DimOrders, DimensionsOfSizeOneAreIgnored) {
   EXPECT_TRUE(same_memory({1, 1, 8, 8}, {}, channels_last_order()));
   EXPECT_TRUE(same_memory({1, 8, 1, 1}, {}, channels_last_order()));
   EXPECT_FALSE(same_memory({1, 2, 8, 8}, {}, channels_last_order()));
   EXPECT_FALSE(same_memory({1, 2, 1, 8}, {}, channels_last_order()));
 }
 
-TEST(Tensors, MemoryOrderThereAndBack) {
+TEST(Tensors, MemoryOrderRoundTrip) {
   const std::vector<int8_t> logical{0, 1, 2, 3, 4, 5, 6, 7};  // [1, 2, 2, 2]: two planes
   const Tensor tensor = make_i8({1, 2, 2, 2}, logical);
   const auto memory = to_memory(tensor, channels_last_order());

@@ -1,7 +1,7 @@
 // Placement of objects in memories: small cases get the result of an exhaustive search. An object
 // that fits nowhere is named.
 
-#include "plan/memories.h"
+#include "plan/memory_assignment.h"
 
 #include <gtest/gtest.h>
 
@@ -51,14 +51,14 @@ std::optional<int64_t> exhaustive(const std::vector<Object>& objects,
   }
 }
 
-struct World {
+struct RandomCase {
   std::vector<Object> objects;
   std::vector<Memory> memories;
 };
 
-World random_world(std::mt19937* random) {
+RandomCase random_case(std::mt19937* random) {
   const auto below = [&](int64_t end) { return static_cast<int64_t>((*random)() % end); };
-  World world;
+  RandomCase world;
   const int64_t memories = 1 + below(4);
   for (int64_t m = 0; m < memories; ++m) {
     world.memories.push_back({16 * (1 + below(40)), 1000 * (1 + below(6)), below(3) == 0});
@@ -78,13 +78,13 @@ World random_world(std::mt19937* random) {
   return world;
 }
 
-TEST(Memories, SmallWorldsAreDecidedAsByTryingEverything) {
+TEST(Memories, SmallCasesEqualExhaustiveSearch) {
   int fitting = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
     std::mt19937 random(seed);
-    const World world = random_world(&random);
+    const RandomCase world = random_case(&random);
     const std::optional<int64_t> best = exhaustive(world.objects, world.memories);
-    const Settlement settled = settle(world.objects, world.memories, kAlignment);
+    const MemoryAssignment settled = assign_memories(world.objects, world.memories, kAlignment);
     ASSERT_EQ(settled.shortage.has_value(), !best) << "seed " << seed;
     if (!best) continue;
     ++fitting;
@@ -96,11 +96,11 @@ TEST(Memories, SmallWorldsAreDecidedAsByTryingEverything) {
   EXPECT_GT(fitting, 1000);
 }
 
-TEST(Memories, WithoutTimeToSearchTheChoiceStillFits) {
+TEST(Memories, ResultFitsWithoutSearchSteps) {
   for (unsigned seed = 0; seed < 4000; ++seed) {
     std::mt19937 random(seed);
-    const World world = random_world(&random);
-    const Settlement settled = settle(world.objects, world.memories, kAlignment, 20);
+    const RandomCase world = random_case(&random);
+    const MemoryAssignment settled = assign_memories(world.objects, world.memories, kAlignment, 20);
     if (settled.shortage) continue;
     const std::optional<int64_t> cost = cost_of(world.objects, world.memories, settled.memory);
     ASSERT_EQ(cost, settled.cost) << "seed " << seed;
@@ -113,43 +113,43 @@ TEST(Memories, WithoutTimeToSearchTheChoiceStillFits) {
 const std::vector<bool> kAnywhere = {true, true};
 const std::vector<Memory> kRamAndFlash = {{64, 1000, false}, {1024, 9000, true}};
 
-TEST(Memories, WhatIsReadMostForItsSizeIsInTheFastOne) {
+TEST(Memories, MostAccessedBytesAreInFastestMemory) {
   const std::vector<Object> objects = {{64, 100, true, kAnywhere}, {64, 900, true, kAnywhere}};
-  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  const MemoryAssignment settled = assign_memories(objects, kRamAndFlash, kAlignment);
   EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
 }
 
-TEST(Memories, WhatIsNotReadStaysWhereItIsKept) {
+TEST(Memories, UnreadConstantsStayInFlash) {
   const std::vector<Object> objects = {{16, 0, true, kAnywhere}, {16, 0, false, {true, false}}};
-  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  const MemoryAssignment settled = assign_memories(objects, kRamAndFlash, kAlignment);
   EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
 }
 
-TEST(Memories, ConstantsInRamTakeFlashToo) {
+TEST(Memories, ConstantsInRamAlsoNeedFlash) {
   const std::vector<Memory> memories = {{64, 1000, false}, {32, 9000, true}};
   const std::vector<Object> objects = {{64, 100, true, kAnywhere}};
-  const Settlement settled = settle(objects, memories, kAlignment);
+  const MemoryAssignment settled = assign_memories(objects, memories, kAlignment);
   ASSERT_TRUE(settled.shortage);
   EXPECT_EQ(settled.shortage->object, 0U);
   EXPECT_EQ(settled.shortage->room_bytes, 32);
 }
 
-TEST(Memories, WhatFitsNowhereIsNamedWithTheRoomThatThereIs) {
+TEST(Memories, ErrorNamesObjectAndFreeBytes) {
   const std::vector<Object> objects = {{48, 10, false, {true, false}},
                                        {40, 10, false, {true, false}}};
-  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  const MemoryAssignment settled = assign_memories(objects, kRamAndFlash, kAlignment);
   ASSERT_TRUE(settled.shortage);
   EXPECT_EQ(settled.shortage->object, 1U);
   EXPECT_EQ(settled.shortage->memory, 0U);
   EXPECT_EQ(settled.shortage->room_bytes, 16);
-  const std::vector<Object> homeless = {{16, 10, false, {false, false}}};
-  const Settlement none = settle(homeless, kRamAndFlash, kAlignment);
+  const std::vector<Object> unplaceable = {{16, 10, false, {false, false}}};
+  const MemoryAssignment none = assign_memories(unplaceable, kRamAndFlash, kAlignment);
   ASSERT_TRUE(none.shortage);
   EXPECT_FALSE(none.shortage->memory);
 }
 
 /// A case of a network's size: a few RAMs and flashes, a hundred arrays.
-TEST(Memories, ManyObjectsAreDecidedWithinTheSteps) {
+TEST(Memories, LargeCasesAreSolvedWithinStepLimit) {
   const std::vector<Memory> memories = {{131072, 1000, false},
                                         {786432, 2000, false},
                                         {8388608, 36000, true},
@@ -161,11 +161,11 @@ TEST(Memories, ManyObjectsAreDecidedWithinTheSteps) {
     const auto times = static_cast<int64_t>(random() % 400 + 1);
     objects.push_back({bytes, bytes * times, true, {true, true, true, true}});
   }
-  const Settlement settled = settle(objects, memories, kAlignment);
+  const MemoryAssignment settled = assign_memories(objects, memories, kAlignment);
   ASSERT_FALSE(settled.shortage);
   EXPECT_LE(settled.cost - settled.lower_bound, settled.cost / 100);
   EXPECT_EQ(cost_of(objects, memories, settled.memory), settled.cost);
-  EXPECT_EQ(settle(objects, memories, kAlignment).memory, settled.memory);
+  EXPECT_EQ(assign_memories(objects, memories, kAlignment).memory, settled.memory);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace thimble::neutron_test {
 namespace {
 
-TEST(NeutronCheck, ShapesAreTheKernels) {
+TEST(NeutronCheck, RefusesShapesThatDoNotFitKernel) {
   using namespace sample;
   const auto refuses = [](uint32_t kernel, const OfKernel& change) {
     expect(neutron::kernel_name(sample_list().kernels[kernel].kernel), Status::kBadView, kernel,
@@ -51,7 +51,7 @@ TEST(NeutronCheck, ShapesAreTheKernels) {
   refuses(kPad, [](KernelRecord& r) { r.outside.offset = 1U << 27; });
 }
 
-TEST(NeutronCheck, NumbersOfEveryKernel) {
+TEST(NeutronCheck, RefusesInvalidFieldsOfEveryKernel) {
   const auto refuses = [](const char* what, const OfKernel& change) {
     expect(what, Status::kBadKernel, sample::kAdd, change);
   };

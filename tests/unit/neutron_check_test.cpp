@@ -11,11 +11,11 @@
 namespace thimble::neutron_test {
 namespace {
 
-TEST(NeutronCheck, TheSampleIsAccepted) {
+TEST(NeutronCheck, AcceptsSampleList) {
   expect({"nothing", Status::kOk, kNowhere, [](List&) {}});
 }
 
-TEST(NeutronCheck, BytesOfTheWhole) {
+TEST(NeutronCheck, RefusesInvalidSizeAndAlignment) {
   const List list = sample_list();
   const Bytes program = list.program();
   const auto bytes = static_cast<uint32_t>(program.size());
@@ -66,7 +66,7 @@ TEST(NeutronCheck, EveryByteIsHashedButTheHash) {
 }
 
 /// Published values of FNV-1a: of "a", of the empty string, and of a string in two parts.
-TEST(NeutronCheck, HashIsFnv) {
+TEST(NeutronCheck, HashEqualsPublishedFnv1aValues) {
   Bytes program(64);
   const auto reference = [&](const Bytes& weights) {
     uint32_t hash = 2166136261U;

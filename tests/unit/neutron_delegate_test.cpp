@@ -10,10 +10,10 @@
 #include <random>
 
 #include "abi/status.h"
-#include "formats/pte/read.h"
-#include "neutron_double.h"
-#include "neutron_program.h"
 #include "engines/neutron/delegate/backend.h"
+#include "formats/pte/read.h"
+#include "neutron_program.h"
+#include "neutron_test_driver.h"
 #include "runtime_support.h"
 #include "test_files.h"
 
@@ -23,7 +23,7 @@ namespace {
 using abi::Status;
 using formats::neutron::Format;
 using formats::neutron::Payload;
-using runtime_test::Loaded;
+using runtime_test::LoadedModel;
 using runtime_test::plan_of;
 using runtime_test::tensor_of;
 using runtime_test::written;
@@ -70,8 +70,8 @@ CallFile simple_file() {
 }
 
 /// Sets the sizes that a real driver would read in the microcode.
-void tell_driver(const CallFile& file, const MicrocodeWords& words = {}) {
-  Double& me = driver();
+void set_network_sizes(const CallFile& file, const MicrocodeWords& words = {}) {
+  TestDriver& me = driver();
   me.input_bytes.clear();
   me.output_bytes.clear();
   for (const uint8_t argument : file.payload.input_map) {
@@ -111,14 +111,14 @@ Data reordered(const Data& from, const std::vector<int32_t>& sizes, bool to_last
 }
 
 /// Runs the loaded file on these inputs, each in the file's memory order.
-thimble_status run(Loaded& loaded, const std::vector<Data>& inputs) {
+thimble_status run(LoadedModel& loaded, const std::vector<Data>& inputs) {
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const auto status = thimble_set_input(&loaded.model, i, inputs[i].data(), inputs[i].size());
     if (status != 0) return status;
   }
   return thimble_run(&loaded.model);
 }
-Data output(const Loaded& loaded, uint32_t index) {
+Data output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view = {};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
   const auto* const data = static_cast<const uint8_t*>(view.data);
@@ -146,15 +146,15 @@ std::vector<Data> expected(const CallFile& file, const std::vector<Data>& inputs
   return outputs;
 }
 
-TEST(NeutronDelegate, TheOrderOfCalls) {
+TEST(NeutronDelegate, DriverCallsAreInOrder) {
   Npu npu;
   npu.npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
   const CallFile file = simple_file();
-  tell_driver(file);
+  set_network_sizes(file);
   std::mt19937 random(1);
   const Data x = random_data(60, random);
   {
-    Loaded loaded(written(file.program()), npu.kernels());
+    LoadedModel loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0);
     EXPECT_EQ(driver().log, "prepare config ");
     ASSERT_EQ(run(loaded, {x}), 0);
@@ -171,7 +171,7 @@ TEST(NeutronDelegate, TheOrderOfCalls) {
   npu.npu.gates_clock = 1;
   npu.npu.memory = {};
   driver().log.clear();
-  Loaded loaded(written(file.program()), npu.kernels());
+  LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(run(loaded, {x}), 0);
   EXPECT_EQ(driver().log, "prepare resume run suspend ");
@@ -179,15 +179,15 @@ TEST(NeutronDelegate, TheOrderOfCalls) {
 }
 
 /// The driver receives the product's hooks, in the order of the vendor's structure.
-TEST(NeutronDelegate, TheHooksAreTheProducts) {
+TEST(NeutronDelegate, DriverReceivesHooksOfProduct) {
   Npu npu;
   npu.npu.memory = {[](void* to, void* from, uint32_t bytes, uint32_t channel) {
                       EXPECT_EQ(channel, 1U);
                       std::memcpy(to, from, bytes);
                     },
                     [](uint32_t channel) { EXPECT_EQ(channel, 5U); }};
-  tell_driver(simple_file());
-  Loaded loaded(written(simple_file().program()), npu.kernels());
+  set_network_sizes(simple_file());
+  LoadedModel loaded(written(simple_file().program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   ASSERT_NE(driver().hooks, nullptr);
   std::array<uint8_t, 3> from = {1, 2, 3}, to = {};
@@ -197,7 +197,7 @@ TEST(NeutronDelegate, TheHooksAreTheProducts) {
 }
 
 /// Blocks of the payload are used in place, for both versions and both blob locations.
-TEST(NeutronDelegate, BlocksStayInTheFile) {
+TEST(NeutronDelegate, PayloadBlocksAreUsedInPlace) {
   for (const uint8_t version : {uint8_t{0}, uint8_t{1}}) {
     for (const auto location : {pte::BlobLocation::kInline, pte::BlobLocation::kSegment}) {
       Npu npu;
@@ -205,8 +205,8 @@ TEST(NeutronDelegate, BlocksStayInTheFile) {
       file.payload.version = version;
       file.payload.program = microcode(version, 1, 1, kWeightBytes);
       file.location = location;
-      tell_driver(file);
-      Loaded loaded(written(file.program()), npu.kernels());
+      set_network_sizes(file);
+      LoadedModel loaded(written(file.program()), npu.kernels());
       ASSERT_EQ(loaded.status, 0);
       const auto* const begin = loaded.file.data();
       const NeutronModelConfig& config = driver().model;
@@ -224,13 +224,13 @@ TEST(NeutronDelegate, BlocksStayInTheFile) {
   }
   Npu npu;
   npu.npu.timeout_seconds = 5;
-  tell_driver(simple_file());
-  const Loaded loaded(written(simple_file().program()), npu.kernels());
+  set_network_sizes(simple_file());
+  const LoadedModel loaded(written(simple_file().program()), npu.kernels());
   EXPECT_EQ(driver().model.timeoutSeconds, 5U);
 }
 
 /// All memories of a run are disjoint and inside the arena.
-TEST(NeutronDelegate, MemoriesOfACall) {
+TEST(NeutronDelegate, MemoriesOfCallAreDisjointAndInsideArena) {
   for (const bool planned : {false, true}) {
     Npu npu;
     CallFile file = simple_file();
@@ -238,8 +238,8 @@ TEST(NeutronDelegate, MemoriesOfACall) {
     file.payload.program = microcode(1, 1, 1, kWeightBytes, words);
     file.planned = planned;
     file.scratch_bytes = 48 + 112 + 48 + 32 + 80;  // 5 addresses of 8 bytes; each memory is padded
-    tell_driver(file, words);
-    Loaded loaded(written(file.program()), npu.kernels());
+    set_network_sizes(file, words);
+    LoadedModel loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0);
     EXPECT_EQ(loaded.needs.arena_bytes, 16U + file.scratch_bytes);
     std::mt19937 random(2);
@@ -250,7 +250,7 @@ TEST(NeutronDelegate, MemoriesOfACall) {
     const auto add = [&](const void* at, uint32_t bytes) {
       pieces.emplace_back(static_cast<const uint8_t*>(at), bytes);
     };
-    const Double& me = driver();
+    const TestDriver& me = driver();
     add(me.outputs[0], 7);
     add(me.outputs[1], words.scratch);
     add(me.outputs[2], words.profile);
@@ -270,7 +270,7 @@ TEST(NeutronDelegate, MemoriesOfACall) {
 
 /// Small contexts are stored in the slot, larger ones in the model's state. Each network has its
 /// own context as long as the model is loaded.
-TEST(NeutronDelegate, ContextsLast) {
+TEST(NeutronDelegate, ContextsLiveAsLongAsModel) {
   const size_t slot = sizeof(runtime::DelegateSlot);
   const CallFile file = simple_file();
   pte::Program program = file.program();
@@ -282,8 +282,8 @@ TEST(NeutronDelegate, ContextsLast) {
   for (const size_t context_bytes : {1U, 40U, 64U, 100U, 200U, 4000U}) {
     Npu npu;
     driver().context_bytes = context_bytes;
-    tell_driver(file);
-    Loaded loaded(written(program), npu.kernels());
+    set_network_sizes(file);
+    LoadedModel loaded(written(program), npu.kernels());
     ASSERT_EQ(loaded.status, 0) << context_bytes;
     const size_t padded = (context_bytes + 15) / 16 * 16;
     const size_t inputs = sizeof(void*);
@@ -305,7 +305,7 @@ TEST(NeutronDelegate, ContextsLast) {
 }
 
 /// The program reads the call's arguments in another order, and ignores one of them.
-TEST(NeutronDelegate, Maps) {
+TEST(NeutronDelegate, ArgumentMapsSelectInputsAndOutputs) {
   Npu npu;
   CallFile file = simple_file();
   file.inputs = {{{1, 5}}, {{1, 6}}, {{1, 7}}};
@@ -316,8 +316,8 @@ TEST(NeutronDelegate, Maps) {
   file.payload.output_map = {1, 0};
   file.payload.arg_count = 3;
   file.payload.program = microcode(1, 2, 2, kWeightBytes);
-  tell_driver(file);
-  Loaded loaded(written(file.program()), npu.kernels());
+  set_network_sizes(file);
+  LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   std::mt19937 random(3);
   const std::vector<Data> inputs = {random_data(5, random), random_data(6, random),
@@ -329,14 +329,14 @@ TEST(NeutronDelegate, Maps) {
 }
 
 /// A tensor in the memory order of the network is passed without a copy.
-TEST(NeutronDelegate, ImagesThatPass) {
+TEST(NeutronDelegate, ImagesInNetworkOrderAreNotCopied) {
   Npu npu;
   CallFile file = simple_file();
   file.inputs = {{{2, 3, 4, 5}, true}};
   file.outputs = {{{2, 6, 2, 3}, true}};
   file.payload.input_formats = file.payload.output_formats = {Format::kChannelsLast};
-  tell_driver(file);
-  Loaded loaded(written(file.program()), npu.kernels());
+  set_network_sizes(file);
+  LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(loaded.needs.arena_bytes, 80U + 48 + 48) << "no memory for another order";
   std::mt19937 random(4);
@@ -361,7 +361,7 @@ Port random_port(std::mt19937& random) {
 }
 
 /// Random images in both memory orders, in the file and in the network, with a slow reference.
-TEST(NeutronDelegate, ImagesInAnotherOrder) {
+TEST(NeutronDelegate, RandomImagesInBothMemoryOrders) {
   const char* const given = std::getenv("THIMBLE_SEED");
   const uint32_t first =
       given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 0)) : 0;
@@ -378,8 +378,8 @@ TEST(NeutronDelegate, ImagesInAnotherOrder) {
     file.payload.output_map = {1, 0};
     file.payload.arg_count = 2;
     file.payload.program = microcode(1, 2, 2, kWeightBytes);
-    tell_driver(file);
-    Loaded loaded(written(file.program()), npu.kernels());
+    set_network_sizes(file);
+    LoadedModel loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0) << "THIMBLE_SEED=" << seed;
     const std::vector<Data> inputs = {random_data(file.inputs[0].bytes(), random),
                                       random_data(file.inputs[1].bytes(), random)};
@@ -408,7 +408,7 @@ CallFile call_in(const pte::Program& program) {
 }
 
 /// Files made by ExecuTorch's writer and the NXP backend's packer (tests/peers/neutron/files.py).
-TEST(NeutronDelegate, FilesOfExecuTorch) {
+TEST(NeutronDelegate, FilesOfExecuTorchLoadAndRun) {
   const char* const given = std::getenv("THIMBLE_NEUTRON_FILES");
   const std::string folder =
       given != nullptr ? given : THIMBLE_SOURCE_DIR "/tests/data/executorch/neutron";
@@ -422,8 +422,8 @@ TEST(NeutronDelegate, FilesOfExecuTorch) {
     Npu npu;
     MicrocodeWords words = {48, 0, 0, 64};
     if (file.payload.version == 1) words = {48, 32, 16, 64};
-    tell_driver(file, words);
-    Loaded loaded(bytes, npu.kernels());
+    set_network_sizes(file, words);
+    LoadedModel loaded(bytes, npu.kernels());
     ASSERT_EQ(loaded.status, 0) << name;
     std::mt19937 random(5);
     std::vector<Data> inputs;
@@ -438,15 +438,15 @@ TEST(NeutronDelegate, FilesOfExecuTorch) {
   }
 }
 
-TEST(NeutronDelegate, TheDriversErrors) {
+TEST(NeutronDelegate, DriverErrorsReturnStatus) {
   const CallFile file = simple_file();
   const auto refused = static_cast<int32_t>(Status::kDriverError);
   for (const char* call : {"prepare", "config"}) {
     Npu npu;
     npu.npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
     driver().failing = call;
-    tell_driver(file);
-    const Loaded loaded(written(file.program()), npu.kernels());
+    set_network_sizes(file);
+    const LoadedModel loaded(written(file.program()), npu.kernels());
     EXPECT_EQ(loaded.size_status, 0) << "nobody is asked before there is memory";
     EXPECT_EQ(loaded.status, refused) << call;
     EXPECT_EQ(npu.error, 0x0001230B) << call;
@@ -457,8 +457,8 @@ TEST(NeutronDelegate, TheDriversErrors) {
   for (const char* call : {"run", "resume", "suspend"}) {
     Npu npu;
     npu.npu.gates_clock = 1;
-    tell_driver(file);
-    Loaded loaded(written(file.program()), npu.kernels());
+    set_network_sizes(file);
+    LoadedModel loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0);
     driver().log.clear();
     driver().failing = call;
@@ -475,12 +475,12 @@ TEST(NeutronDelegate, TheDriversErrors) {
   }
 }
 
-TEST(NeutronDelegate, RecordsOfAProfile) {
+TEST(NeutronDelegate, ProfileRecordsAreReported) {
   Npu npu;
   CallFile file = simple_file();
   const MicrocodeWords words = {48, 32, 0, 0};
   file.payload.program = microcode(1, 1, 1, kWeightBytes, words);
-  tell_driver(file, words);
+  set_network_sizes(file, words);
   static uint32_t seen;
   seen = 0;
   npu.npu.profiled = [](const thimble_neutron*, const void* program, const void* records,
@@ -489,7 +489,7 @@ TEST(NeutronDelegate, RecordsOfAProfile) {
     EXPECT_EQ(records, driver().outputs[2]);
     seen = bytes;
   };
-  Loaded loaded(written(file.program()), npu.kernels());
+  LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(run(loaded, {Data(60)}), 0);
   EXPECT_EQ(seen, 32U);
@@ -599,22 +599,22 @@ const Case kCases[] = {
      }},
 };
 
-TEST(NeutronDelegate, EachRuleHasItsStatus) {
+TEST(NeutronDelegate, EachInvalidFileReturnsItsStatus) {
   for (const Case& each : kCases) {
     Npu npu;
     CallFile file = simple_file();
     each.change(file, npu);
-    tell_driver(file);
+    set_network_sizes(file);
     pte::Program program = file.program();
     each.edit(program);
-    const Loaded loaded(written(program), npu.kernels());
+    const LoadedModel loaded(written(program), npu.kernels());
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
 }
 
 /// Eight images of 512 MiB would need reordering: the sum of their sizes is 0 modulo 2^32.
-TEST(NeutronDelegate, MoreOfAnotherOrderThanThereIs) {
+TEST(NeutronDelegate, RefusesReorderingSizeAbove32Bits) {
   constexpr int32_t kSide = 1 << 14;
   CallFile file = simple_file();
   file.inputs.assign(8, {{1, 2, kSide, kSide}});
@@ -626,21 +626,21 @@ TEST(NeutronDelegate, MoreOfAnotherOrderThanThereIs) {
     file.planned = planned;
     file.scratch_bytes = 256;
     const Npu npu;
-    const Loaded refused(written(file.program()), npu.kernels());
+    const LoadedModel refused(written(file.program()), npu.kernels());
     EXPECT_EQ(refused.size_status, static_cast<int32_t>(Status::kBadPayload));
   }
 }
 
-TEST(NeutronDelegate, MoreNetworksThanRows) {
+TEST(NeutronDelegate, MoreNetworksThanTableRows) {
   Npu npu;
   npu.npu.network_count = 0;
-  tell_driver(simple_file());
+  set_network_sizes(simple_file());
   const Bytes file = written(simple_file().program());
-  const Loaded refused(file, npu.kernels());
+  const LoadedModel refused(file, npu.kernels());
   EXPECT_EQ(refused.status, static_cast<int32_t>(Status::kBadArgument));
   npu.npu.networks = nullptr;
   npu.npu.network_count = 2;
-  Loaded loaded(file, npu.kernels());
+  LoadedModel loaded(file, npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(run(loaded, {Data(60)}), 0);
   thimble_neutron_forget(&npu.npu);
@@ -656,7 +656,7 @@ bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
 }
 
 /// Randomly changed payloads give an error status, or a run that does not change the file.
-TEST(NeutronDelegate, FourThousandChangedFiles) {
+TEST(NeutronDelegate, RandomlyChangedFilesAreSafe) {
   constexpr int kChanges = 4000;
   CallFile file = simple_file();
   file.payload.input_formats[0] = Format::kChannelsLast;
@@ -674,12 +674,12 @@ TEST(NeutronDelegate, FourThousandChangedFiles) {
                               : static_cast<size_t>(at - good.begin()) + random() % 76;
     bytes[change] ^= static_cast<std::byte>(1U << random() % 8);
     const Npu npu;
-    tell_driver(file, {0, 0, 0, 0});
+    set_network_sizes(file, {0, 0, 0, 0});
     driver().knows_prefetch = false;
     if (!is_small(bytes, npu.kernels())) continue;
-    Loaded loaded(bytes, npu.kernels());
+    LoadedModel loaded(bytes, npu.kernels());
     if (loaded.status != 0) continue;
-    ran += runtime_test::run_with_any_inputs(loaded) == 0 ? 1 : 0;
+    ran += runtime_test::run_with_input_buffers(loaded) == 0 ? 1 : 0;
     EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
   }
   EXPECT_GT(ran, kChanges / 100);

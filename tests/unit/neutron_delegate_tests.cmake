@@ -2,7 +2,7 @@
 thimble_test(neutron_delegate_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_delegate_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/neutron_double.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_runtime thimble_formats
   LABELS unit)

@@ -9,14 +9,14 @@
 #include <random>
 
 #include "abi/status.h"
+#include "engines/neutron/container/driver.h"
+#include "engines/neutron/delegate/backend.h"
+#include "engines/neutron/hostrun/neutron.h"
 #include "hostrun/host.h"
 #include "hostrun/kernel_source.h"
-#include "engines/neutron/hostrun/neutron.h"
 #include "hostrun/npu_profile.h"
 #include "neutron_list_file.h"
 #include "neutron_sample.h"
-#include "engines/neutron/container/driver.h"
-#include "engines/neutron/delegate/backend.h"
 #include "runtime_support.h"
 
 namespace thimble::neutron_test {
@@ -25,7 +25,7 @@ namespace {
 // `Status` is the status of the list's check.
 using DeviceStatus = abi::Status;
 using formats::neutron::Format;
-using runtime_test::Loaded;
+using runtime_test::LoadedModel;
 using runtime_test::plan_of;
 using runtime_test::tensor_of;
 using runtime_test::written;
@@ -51,27 +51,27 @@ struct Npu {
   kernels::KernelTable table = kernels::all_kernels();
 };
 
-thimble_status run(Loaded& loaded, const std::vector<Bytes>& inputs) {
+thimble_status run(LoadedModel& loaded, const std::vector<Bytes>& inputs) {
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const auto status = thimble_set_input(&loaded.model, i, inputs[i].data(), inputs[i].size());
     if (status != 0) return status;
   }
   return thimble_run(&loaded.model);
 }
-Bytes output(const Loaded& loaded, uint32_t index) {
+Bytes output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view = {};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
   const auto* const data = static_cast<const uint8_t*>(view.data);
   return {data, data + view.bytes};
 }
 
-TEST(NeutronFiles, RunsAreTheListsOwn) {
+TEST(NeutronFiles, OutputsEqualModel) {
   const List list = sample_list();
   for (const bool planned : {false, true}) {
     Npu npu;
     CallFile file = file_of(list);
     file.planned = planned;
-    Loaded loaded(written(file.program()), npu.kernels());
+    LoadedModel loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0) << npu.error;
     EXPECT_EQ(loaded.needs.arena_bytes, 384U + file.scratch_bytes);
     for (uint8_t step = 0; step < 5; ++step) {
@@ -86,7 +86,7 @@ TEST(NeutronFiles, RunsAreTheListsOwn) {
   }
 }
 
-TEST(NeutronFiles, TheProfileIsTheLists) {
+TEST(NeutronFiles, ProfileEqualsModel) {
   static Bytes seen;
   Npu npu;
   npu.npu.profiled = [](const thimble_neutron*, const void*, const void* records, uint32_t bytes) {
@@ -94,7 +94,7 @@ TEST(NeutronFiles, TheProfileIsTheLists) {
     seen.assign(data, data + bytes);
   };
   const List list = sample_list();
-  Loaded loaded(written(file_of(list).program()), npu.kernels());
+  LoadedModel loaded(written(file_of(list).program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(run(loaded, sample_inputs(list)), 0);
   EXPECT_EQ(seen, run_bytes(list.program(), list.weights, sample_inputs(list)).profile);
@@ -156,12 +156,12 @@ List chain() {
   return list;
 }
 
-TEST(NeutronFiles, CopiesOverlapTheKernels) {
+TEST(NeutronFiles, WeightTransfersOverlapKernels) {
   Npu npu;
   npu.npu.memory = {start, finish};
   const List list = chain();
   ASSERT_EQ(check_list(list), Status::kOk);
-  Loaded loaded(written(file_of(list).program()), npu.kernels());
+  LoadedModel loaded(written(file_of(list).program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0) << npu.error;
   Bytes x(32);
   for (uint32_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i - 7);
@@ -238,7 +238,7 @@ TEST(NeutronFiles, ImagesInBothOrders) {
 }
 
 /// A tensor may be planned inside the program's scratch, but not over the address tables.
-TEST(NeutronFiles, TensorsInScratch) {
+TEST(NeutronFiles, TensorsMayBePlannedInScratch) {
   const auto status_at = [](uint32_t offset, bool input) {
     List list = image_list(4);
     list.header.scratch_bytes = 64;
@@ -248,7 +248,7 @@ TEST(NeutronFiles, TensorsInScratch) {
     // Scratch starts after the output, at 32: 48 bytes of addresses, then 64 bytes.
     tensor_of(program, input ? 0 : 1).allocation = pte::Allocation{1, 32 + offset};
     const Npu npu;
-    return Loaded(written(program), npu.kernels()).size_status;
+    return LoadedModel(written(program), npu.kernels()).size_status;
   };
   constexpr auto kCorrupt = static_cast<int32_t>(DeviceStatus::kCorrupt);
   for (const bool input : {false, true}) {
@@ -266,7 +266,7 @@ TEST(NeutronFiles, TensorsInScratch) {
   for (const uint32_t offset : {prefetch - 16, prefetch}) {
     tensor_of(program, 1).allocation->offset = offset;
     const Npu npu;
-    EXPECT_EQ(Loaded(written(program), npu.kernels()).size_status, kCorrupt) << offset;
+    EXPECT_EQ(LoadedModel(written(program), npu.kernels()).size_status, kCorrupt) << offset;
   }
 }
 
@@ -295,28 +295,28 @@ const Case kCases[] = {
     {"no kernels", DeviceStatus::kBadPayload, [](List& list) { list.kernels.clear(); }},
 };
 
-TEST(NeutronFiles, EachRuleHasItsStatus) {
+TEST(NeutronFiles, EachInvalidFileReturnsItsStatus) {
   for (const Case& each : kCases) {
     List list = image_list(5);
     each.change(list);
     CallFile file = file_of(list);
     each.edit(file);
     const Npu npu;
-    const Loaded loaded(written(file.program()), npu.kernels());
+    const LoadedModel loaded(written(file.program()), npu.kernels());
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
 }
 
 /// For a kernel that the model refuses, the driver's code gives the kernel and the reason.
-TEST(NeutronFiles, TheModelsErrors) {
+TEST(NeutronFiles, ModelErrorsNameKernelAndReason) {
   List list = image_list(5);
   list.kernels[0].operands[0].offset = 1;
   const Bytes bad = list.program();
   CallFile file = file_of(list);
   {
     const Npu npu;
-    const Loaded loaded(written(file.program()), npu.kernels());
+    const LoadedModel loaded(written(file.program()), npu.kernels());
     EXPECT_EQ(loaded.size_status, 0);
     EXPECT_EQ(loaded.status, static_cast<int32_t>(DeviceStatus::kDriverError));
     EXPECT_EQ(NEUTRON_ERROR_COMPONENT(npu.error), uint32_t{NEUTRON_OF_DRIVER});
@@ -328,12 +328,12 @@ TEST(NeutronFiles, TheModelsErrors) {
   {
     Npu npu;
     EXPECT_EQ(neutronDeinit(), NEUTRON_NO_ERROR);
-    const Loaded loaded(written(file.program()), npu.kernels());
+    const LoadedModel loaded(written(file.program()), npu.kernels());
     EXPECT_EQ(loaded.status, static_cast<int32_t>(DeviceStatus::kDriverError));
     EXPECT_EQ(category(npu.error), uint32_t{NEUTRON_MODEL_NOT_READY});
   }
   Npu npu;
-  Loaded loaded(written(file.program()), npu.kernels());
+  LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(neutronSuspend(), NEUTRON_NO_ERROR);
   EXPECT_EQ(run(loaded, {Bytes(30)}), static_cast<int32_t>(DeviceStatus::kDriverError));
@@ -349,7 +349,7 @@ TEST(NeutronFiles, TheModelsErrors) {
 }
 
 /// The host's messages name the invalid kernel, a wrong content hash, and foreign microcode.
-TEST(NeutronFiles, TheHostsWords) {
+TEST(NeutronFiles, HostMessagesNameKernelHashAndMicrocode) {
   const auto message = [](const pte::Program& program) {
     const auto model = hostrun::HostModel::load(written(program), "m.pte");
     return model.ok() ? std::string("ok") : model.error().message;
@@ -379,7 +379,7 @@ TEST(NeutronFiles, TheHostsWords) {
             "m.pte: delegate 0, NeutronBackend: microcode of NXP's converter, which th");
 }
 
-TEST(NeutronFiles, WhatTheNpuWouldDo) {
+TEST(NeutronFiles, HostReportsEstimatedKernels) {
   const auto profiles = hostrun::profiles_of(file_of(sample_list()).program(), "m.pte");
   ASSERT_TRUE(profiles.ok()) << profiles.error().message;
   ASSERT_EQ(profiles->size(), 1U);
@@ -397,7 +397,7 @@ TEST(NeutronFiles, WhatTheNpuWouldDo) {
   EXPECT_EQ(at, 100 * 29 + 28 * 29 / 2) << "each kernel's own estimate";
 }
 
-TEST(NeutronFiles, TheTableOfKernelsNamesIt) {
+TEST(NeutronFiles, GeneratedKernelTableContainsDelegate) {
   const auto interface = hostrun::read_interface(file_of(image_list(2)).program(), "m.pte");
   ASSERT_TRUE(interface.ok());
   const auto text = hostrun::kernel_source(*interface, abi::Isa::kDsp, "m.pte");
@@ -420,7 +420,7 @@ bool is_small(const thimble::Bytes& bytes, const thimble_kernels* kernels) {
 
 /// Randomly changed lists in files, with a matching hash, give an error status or a run that does
 /// not change the file.
-TEST(NeutronFiles, ThreeThousandChangedFiles) {
+TEST(NeutronFiles, RandomlyChangedFilesAreSafe) {
   constexpr int kChanges = 3000;
   const List list = sample_list();
   const CallFile file = file_of(list);
@@ -437,9 +437,9 @@ TEST(NeutronFiles, ThreeThousandChangedFiles) {
     const thimble::Bytes bytes = written(changed.program());
     Npu npu;
     if (!is_small(bytes, npu.kernels())) continue;
-    Loaded loaded(bytes, npu.kernels());
+    LoadedModel loaded(bytes, npu.kernels());
     if (loaded.status != 0) continue;
-    ran += runtime_test::run_with_any_inputs(loaded) == 0 ? 1 : 0;
+    ran += runtime_test::run_with_input_buffers(loaded) == 0 ? 1 : 0;
     EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
   }
   EXPECT_GT(ran, kChanges / 100);

@@ -25,13 +25,13 @@ constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 64;
 
 /// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
-class Guarded {
+class GuardedMemory {
  public:
-  Guarded(size_t bytes, uint8_t fill) : bytes_(bytes), memory_(bytes + 2 * kAround) {
+  GuardedMemory(size_t bytes, uint8_t fill) : bytes_(bytes), memory_(bytes + 2 * kAround) {
     std::memset(memory_.data(), kUntouched, memory_.size());
     std::memset(data(), fill, bytes);
   }
-  explicit Guarded(const Bytes& content) : Guarded(content.size(), 0) {
+  explicit GuardedMemory(const Bytes& content) : GuardedMemory(content.size(), 0) {
     if (!content.empty()) std::memcpy(data(), content.data(), content.size());
   }
   [[nodiscard]] uint8_t* data() const { return memory_.data() + kAround; }
@@ -212,8 +212,8 @@ void rehash(Bytes& program, const Bytes& weights) {
 }
 
 Status check_bytes(const Bytes& program, const Bytes& weights, uint32_t* kernel) {
-  const Guarded at(program);
-  const Guarded constants(weights);
+  const GuardedMemory at(program);
+  const GuardedMemory constants(weights);
   uint32_t fault = 0;
   return neutron::check(at.data(), static_cast<uint32_t>(program.size()), constants.data(),
                         static_cast<uint32_t>(weights.size()), kernel == nullptr ? fault : *kernel);
@@ -224,12 +224,12 @@ Status check_list(const List& list) {
 }
 
 Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<Bytes>& inputs,
-                  Prefetch prefetch, uint8_t rubbish) {
-  const Guarded at(program);
-  const Guarded constants(weights);
+                  Prefetch prefetch, uint8_t fill_byte) {
+  const GuardedMemory at(program);
+  const GuardedMemory constants(weights);
   const neutron::Program list(at.data());
   const neutron::Header header = list.header();
-  std::vector<Guarded> in, out;
+  std::vector<GuardedMemory> in, out;
   std::vector<const uint8_t*> in_at;
   std::vector<uint8_t*> out_at;
   for (const Bytes& input : inputs) {
@@ -237,12 +237,12 @@ Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<
     in_at.push_back(in.back().data());
   }
   for (uint32_t i = 0; i < header.output_count; ++i) {
-    out.emplace_back(list.output(i).bytes, rubbish);
+    out.emplace_back(list.output(i).bytes, fill_byte);
     out_at.push_back(out.back().data());
   }
-  const Guarded scratch(header.scratch_bytes, rubbish);
-  const Guarded fetched(header.prefetch_bytes, rubbish);
-  const Guarded profile(header.profile_bytes, rubbish);
+  const GuardedMemory scratch(header.scratch_bytes, fill_byte);
+  const GuardedMemory fetched(header.prefetch_bytes, fill_byte);
+  const GuardedMemory profile(header.profile_bytes, fill_byte);
   copies = {};
   neutron::Job job = {list, constants.data(), in_at.data(), out_at.data(), scratch.data()};
   if (prefetch != Prefetch::kInPlace) job.prefetch = fetched.data();
@@ -260,7 +260,7 @@ Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<
   for (size_t i = 0; i < in.size(); ++i) {
     result.intact = result.intact && in[i].intact() && in[i].content() == inputs[i];
   }
-  for (const Guarded& memory : out) {
+  for (const GuardedMemory& memory : out) {
     result.intact = result.intact && memory.intact();
     result.outputs.push_back(memory.content());
   }

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "engines/neutron/model/model.h"
 #include "engines/neutron/container/program.h"
+#include "engines/neutron/model/model.h"
 #include "runtime_support.h"
 
 namespace thimble::neutron_test {
@@ -89,6 +89,6 @@ struct Outcome {
 };
 enum class Prefetch { kInPlace, kByModel, kByHooks };
 Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<Bytes>& inputs,
-              Prefetch prefetch = Prefetch::kByHooks, uint8_t rubbish = 0xA7);
+                  Prefetch prefetch = Prefetch::kByHooks, uint8_t fill_byte = 0xA7);
 
 }  // namespace thimble::neutron_test

@@ -9,10 +9,10 @@
 #include <map>
 #include <numeric>
 
-#include "ir/print.h"
 #include "engines/neutron/compiler/formats.h"
 #include "engines/neutron/compiler/lower.h"
 #include "engines/neutron/compiler/place.h"
+#include "ir/print.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -46,7 +46,7 @@ void each_small(size_t rank, const Visit& visit) {
   }
 }
 
-TEST(NeutronStrided, DenseIsWhatTheOrderSays) {
+TEST(NeutronStrided, DenseStridesFollowOrder) {
   each_small(4, [](const Strided& place) {
     std::vector<int64_t> all = addresses(place);
     EXPECT_EQ(place.extent(), place.elements());
@@ -71,14 +71,14 @@ TEST(NeutronStrided, ReshapeKeepsElements) {
         EXPECT_EQ(addresses(*other), addresses(place));
         const auto back = reshaped(*other, place.shape());
         ASSERT_TRUE(back.has_value());
-        EXPECT_TRUE(same_place(*back, place));
+        EXPECT_TRUE(same_layout(*back, place));
       }
     }
   });
   EXPECT_GT(done, 1000);
 }
 
-TEST(NeutronStrided, ARowOfAnyShapeIsReached) {
+TEST(NeutronStrided, RowOfAnyShapeIsAddressable) {
   each_small(4, [](const Strided& place) {
     EXPECT_TRUE(reshaped(place, {place.elements()}).has_value());
     EXPECT_TRUE(reshaped(place, {1, place.elements(), 1}).has_value());
@@ -93,13 +93,13 @@ TEST(NeutronStrided, PermuteAndItsInverse) {
       for (size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(turned.shape()[i], place.shape()[static_cast<size_t>(dims[i])]);
       }
-      EXPECT_TRUE(same_place(unpermuted(turned, dims), place));
+      EXPECT_TRUE(same_layout(unpermuted(turned, dims), place));
     } while (std::ranges::next_permutation(dims).found);
   });
 }
 
 /// The elements of a slice are the whole's elements with the same indices.
-TEST(NeutronStrided, SlicesAreElementsOfTheWhole) {
+TEST(NeutronStrided, SliceElementsEqualElementsOfWhole) {
   int64_t refused = 0, done = 0;
   each_small(3, [&](const Strided& small) {
     const Strided flat = *reshaped(small, {small.elements()});
@@ -128,7 +128,7 @@ TEST(NeutronStrided, SlicesAreElementsOfTheWhole) {
 }
 
 /// A loop nest visits each pair of corresponding elements of two views exactly once.
-TEST(NeutronStrided, LoopsWalkPlacesTogether) {
+TEST(NeutronStrided, LoopNestVisitsCorrespondingElements) {
   int64_t done = 0;
   each_small(3, [&](const Strided& a) {
     each_small(3, [&](const Strided& b) {
@@ -157,7 +157,7 @@ TEST(NeutronStrided, LoopsWalkPlacesTogether) {
   EXPECT_GT(done, 100);
 }
 
-TEST(NeutronStrided, BroadcastRepeats) {
+TEST(NeutronStrided, BroadcastRepeatsElements) {
   const Strided row = dense(0, {3}, {});
   const std::vector<int64_t> all = addresses(broadcast(row, {2, 3}));
   EXPECT_EQ(all, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
@@ -183,7 +183,7 @@ std::map<std::string, ir::DimOrder> orders_of(const ir::Graph& graph) {
 constexpr std::string_view kPool =
     "{kernel=[1,1], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}";
 
-TEST(NeutronFormats, SpreadBothWaysToAFixpoint) {
+TEST(NeutronFormats, OrdersPropagateForwardAndBackward) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %x: i8[1,4,6,6] quant(0.1, 0)
   input %other: i8[1,4,6,6] quant(0.1, 0)
@@ -200,7 +200,7 @@ TEST(NeutronFormats, SpreadBothWaysToAFixpoint) {
   }
 }
 
-TEST(NeutronFormats, PassPermutesAndShapesOfTheSameBytes) {
+TEST(NeutronFormats, OrdersPropagateThroughPermutesAndReshapes) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %line: i8[1,4,6] quant(0.1, 0)
   input %rows: i8[1,6,6,4] quant(0.1, 0)
@@ -237,7 +237,7 @@ using Names = std::vector<std::string>;
 
 /// An NCHW image at the subgraph's border needs a Transpose at the input and one at the output. A
 /// channels-last image needs none.
-TEST(NeutronFormats, TransposesOnlyWhereTheCallerLiesOtherwise) {
+TEST(NeutronFormats, TransposesOnlyForOtherInterfaceOrder) {
   constexpr std::string_view kText = R"(graph @forward {{
   input %x: i8[1,4,6,6] {0}quant(0.1, 0)
   %pool: i8[1,4,6,6] quant(0.1, 0) = max_pool2d(%x) {1}
@@ -252,7 +252,7 @@ TEST(NeutronFormats, TransposesOnlyWhereTheCallerLiesOtherwise) {
 }
 
 /// Two permutes that cancel each other, and a permute at the border, need no kernel.
-TEST(NeutronFormats, PermutesAreViews) {
+TEST(NeutronFormats, PermutesNeedNoKernel) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %x: i8[1,6,5,4] quant(0.1, 0)
   %turned: i8[1,4,6,5] quant(0.1, 0) = permute(%x) {{dims=[0,3,1,2]}}
@@ -270,7 +270,7 @@ TEST(NeutronFormats, PermutesAreViews) {
 
 /// The result of an elementwise kernel reuses the buffer of an operand that is dead afterwards. An
 /// input's buffer is free after its last reader. Here at most two tensors are live at a time.
-TEST(NeutronPlaces, ScratchIsWhatLivesAtOnce) {
+TEST(NeutronPlacement, ScratchSizeEqualsPeakOfLiveValues) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %x: i8[1,16,8,8] order(0,2,3,1) quant(0.1, 0)
   %a: i8[1,16,8,8] quant(0.1, 0) = max_pool2d(%x) {0}
@@ -282,7 +282,7 @@ TEST(NeutronPlaces, ScratchIsWhatLivesAtOnce) {
 )",
                                              kPool));
   Network network = *lower(graph);
-  const Places places = place(&network);
+  const IoPositions places = place(&network);
   EXPECT_EQ(network.scratch_bytes, 2 * 1024);
   EXPECT_TRUE(network.scratch_is_minimal);
   ASSERT_EQ(places.inputs.size(), 1U);

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "neutron_world.h"
+#include "neutron_random_list.h"
 
 namespace thimble::neutron_test {
 namespace {
 
-constexpr uint32_t kWorlds = 300;
+constexpr uint32_t kRandomLists = 300;
 
 /// A random image, a window that fits it, and the dimensions of the output.
 struct Image {
@@ -18,7 +18,7 @@ struct Image {
 
 enum class Shape { kWindow, kPool, kPoint, kSpread };
 
-Image image(World& world, Shape shape) {
+Image image(RandomList& world, Shape shape) {
   Image image;
   // One in six images has more channels than the model computes at once.
   const uint32_t most = world.chance(6) ? 70 : 9;
@@ -54,71 +54,71 @@ Image image(World& world, Shape shape) {
 }
 
 TEST(NeutronModel, Convolution) {
-  for_worlds("convolution", kWorlds, [](World& world) {
+  for_random_lists("convolution", kRandomLists, [](RandomList& world) {
     const bool point = world.chance(4);
     const Image shape = image(world, point ? Shape::kPoint : Shape::kWindow);
     const Dense x = world.tensor(shape.in);
     const uint32_t depth = shape.window.kernel[0] * shape.window.kernel[1] * shape.in[3];
-    const Weighted w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
-    const Ending ending = world.ending();
+    const WeightedParams w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
+    const OutputStage output_stage = world.output_stage();
     const View from = world.place(x);
     KernelRecord& record =
         world.list.kernel(point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard, {from},
                           world.result(shape.out));
     world.use(record, shape.window);
     world.use(record, w);
-    world.use(record, ending);
-    world.expect(reference_convolution(x, w, shape.window, shape.out, ending), "convolution");
+    world.use(record, output_stage);
+    world.expect(reference_convolution(x, w, shape.window, shape.out, output_stage), "convolution");
   });
 }
 
 TEST(NeutronModel, Depthwise) {
-  for_worlds("depthwise", kWorlds, [](World& world) {
+  for_random_lists("depthwise", kRandomLists, [](RandomList& world) {
     Image shape = image(world, Shape::kWindow);
     shape.out[3] = shape.in[3];
     const Dense x = world.tensor(shape.in);
     const uint32_t taps = shape.window.kernel[0] * shape.window.kernel[1];
-    const Weighted w = world.weighted(size_t{taps} * shape.out[3], shape.out[3], taps);
-    const Ending ending = world.ending();
+    const WeightedParams w = world.weighted(size_t{taps} * shape.out[3], shape.out[3], taps);
+    const OutputStage output_stage = world.output_stage();
     const View from = world.place(x);
     KernelRecord& record =
         world.list.kernel(Kernel::kConv2DDepthwise, {from}, world.result(shape.out));
     world.use(record, shape.window);
     world.use(record, w);
-    world.use(record, ending);
-    world.expect(reference_depthwise(x, w, shape.window, shape.out, ending), "depthwise");
+    world.use(record, output_stage);
+    world.expect(reference_depthwise(x, w, shape.window, shape.out, output_stage), "depthwise");
   });
 }
 
 TEST(NeutronModel, TransposedConvolution) {
-  for_worlds("transposed", kWorlds, [](World& world) {
+  for_random_lists("transposed", kRandomLists, [](RandomList& world) {
     const Image shape = image(world, Shape::kSpread);
     const Dense x = world.tensor(shape.in);
     const uint32_t depth = shape.window.kernel[0] * shape.window.kernel[1] * shape.in[3];
-    const Weighted w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
-    const Ending ending = world.ending();
+    const WeightedParams w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
+    const OutputStage output_stage = world.output_stage();
     const View from = world.place(x);
     KernelRecord& record =
         world.list.kernel(Kernel::kTransposeConv2D, {from}, world.result(shape.out));
     world.use(record, shape.window);
     world.use(record, w);
-    world.use(record, ending);
-    world.expect(reference_transposed(x, w, shape.window, shape.out, ending), "transposed");
+    world.use(record, output_stage);
+    world.expect(reference_transposed(x, w, shape.window, shape.out, output_stage), "transposed");
   });
 }
 
 TEST(NeutronModel, FullyConnected) {
-  for_worlds("fully connected", kWorlds, [](World& world) {
+  for_random_lists("fully connected", kRandomLists, [](RandomList& world) {
     const Dense x = world.tensor({world.pick(1, 4), world.pick(1, 40)});
     const uint32_t channels = world.pick(1, 13);
-    const Weighted w = world.weighted(size_t{x.dims[1]} * channels, channels, x.dims[1]);
-    const Ending ending = world.ending();
+    const WeightedParams w = world.weighted(size_t{x.dims[1]} * channels, channels, x.dims[1]);
+    const OutputStage output_stage = world.output_stage();
     const View from = world.place(x);
     KernelRecord& record =
         world.list.kernel(Kernel::kFullyConnected, {from}, world.result({x.dims[0], channels}));
     world.use(record, w);
-    world.use(record, ending);
-    world.expect(reference_fully_connected(x, w, channels, ending), "fully connected");
+    world.use(record, output_stage);
+    world.expect(reference_fully_connected(x, w, channels, output_stage), "fully connected");
   });
 }
 
@@ -128,7 +128,7 @@ struct Operand {
   View view;
 };
 
-Operand operand(World& world, const Dims& dims, bool may_repeat) {
+Operand operand(RandomList& world, const Dims& dims, bool may_repeat) {
   Dims own = dims;
   for (uint32_t& dim : own) dim = may_repeat && world.chance(4) ? 1 : dim;
   const Dense small = world.tensor(own);
@@ -147,28 +147,28 @@ Operand operand(World& world, const Dims& dims, bool may_repeat) {
 }
 
 TEST(NeutronModel, BatchMatMul) {
-  for_worlds("matmul", kWorlds, [](World& world) {
+  for_random_lists("matmul", kRandomLists, [](RandomList& world) {
     const Dims n = world.dims(4, 7);
     const Operand a = operand(world, {n[0], n[1], n[2]}, true);
     const Operand b = operand(world, {n[0], n[2], n[3]}, true);
     const Factor factor = world.factor(6000 * std::sqrt(n[2]));
-    const Ending ending = world.ending();
+    const OutputStage output_stage = world.output_stage();
     KernelRecord& record =
         world.list.kernel(Kernel::kBatchMatMul, {a.view, b.view}, world.result({n[0], n[1], n[3]}));
     record.a_zero_point = world.zero_point();
     record.b_zero_point = world.zero_point();
-    World::use(record, 2, factor);
-    world.use(record, ending);
+    RandomList::use(record, 2, factor);
+    world.use(record, output_stage);
     world.expect(reference_matmul(a.tensor, b.tensor, record.a_zero_point, record.b_zero_point,
-                                  factor, ending),
+                                  factor, output_stage),
                  "matmul");
   });
 }
 
 /// Formula of the kernels with two operands.
-int8_t of_two(const KernelRecord& r, const Ending& ending, int64_t a, int64_t b) {
+int8_t of_two(const KernelRecord& r, const OutputStage& output_stage, int64_t a, int64_t b) {
   const auto scale = [&](int64_t value, uint32_t which) {
-    return requantized(value, {r.multiplier[which], r.shift[which]}, ending.single);
+    return requantized(value, {r.multiplier[which], r.shift[which]}, output_stage.single);
   };
   const auto wrap = [](int64_t value) {
     return int64_t{static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value)))};
@@ -178,68 +178,72 @@ int8_t of_two(const KernelRecord& r, const Ending& ending, int64_t a, int64_t b)
   constexpr int64_t kSpare = 1 << 20;
   switch (r.kernel) {
     case Kernel::kAdd:
-      return ending.of(scale(wrap(scale(x * kSpare, 0) + scale(w * kSpare, 1)), 2));
+      return output_stage.of(scale(wrap(scale(x * kSpare, 0) + scale(w * kSpare, 1)), 2));
     case Kernel::kSub:
-      return ending.of(scale(wrap(scale(x * kSpare, 0) + scale(-w * kSpare, 1)), 2));
+      return output_stage.of(scale(wrap(scale(x * kSpare, 0) + scale(-w * kSpare, 1)), 2));
     case Kernel::kMul:
-      return ending.of(scale(x * w, 2));
+      return output_stage.of(scale(x * w, 2));
     case Kernel::kPRelu:
-      return ending.of(x >= 0 ? scale(x, 2) : scale(x * w, 1));
+      return output_stage.of(x >= 0 ? scale(x, 2) : scale(x * w, 1));
     case Kernel::kMaximum:
-      return ending.code(std::max(a, b));
+      return output_stage.code(std::max(a, b));
     default:
-      return ending.code(std::min(a, b));
+      return output_stage.code(std::min(a, b));
   }
 }
 
 constexpr Kernel kBinaries[] = {Kernel::kAdd,     Kernel::kSub,     Kernel::kMul,
                                 Kernel::kMaximum, Kernel::kMinimum, Kernel::kPRelu};
 
-TEST(NeutronModel, TwoOperands) {
-  for_worlds("two operands", 6 * kWorlds, [](World& world) {
+TEST(NeutronModel, BinaryKernels) {
+  for_random_lists("two operands", 6 * kRandomLists, [](RandomList& world) {
     const Kernel kernel = kBinaries[world.pick(0, 5)];
     const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
     const Operand a = operand(world, dims, world.chance(2));
     const Operand b = operand(world, dims, world.chance(2));
-    const Ending ending = world.ending();
+    const OutputStage output_stage = world.output_stage();
     KernelRecord& record = world.list.kernel(kernel, {a.view, b.view}, world.result(dims));
     const int32_t most = kernel == Kernel::kMul ? 32767 : 1919;
     record.a_zero_point = world.chance(9) ? world.pick_signed(-most, most) : world.zero_point();
     record.b_zero_point = world.chance(9) ? world.pick_signed(-most, most) : world.zero_point();
     const bool sum = kernel <= Kernel::kSub;
-    World::use(record, 0, world.factor(256));
-    World::use(record, 1, world.factor(sum ? 256 : 12000));
-    World::use(record, 2, world.factor(sum ? 128 << 20 : kernel == Kernel::kMul ? 12000 : 128));
-    world.use(record, ending);
+    RandomList::use(record, 0, world.factor(256));
+    RandomList::use(record, 1, world.factor(sum ? 256 : 12000));
+    RandomList::use(record, 2,
+                    world.factor(sum                      ? 128 << 20
+                                 : kernel == Kernel::kMul ? 12000
+                                                          : 128));
+    world.use(record, output_stage);
     Dense expected = {dims, {}};
     for (size_t i = 0; i < a.tensor.values.size(); ++i) {
-      expected.values.push_back(of_two(record, ending, a.tensor.values[i], b.tensor.values[i]));
+      expected.values.push_back(
+          of_two(record, output_stage, a.tensor.values[i], b.tensor.values[i]));
     }
     world.expect(expected, neutron::kernel_name(kernel));
   });
 }
 
-TEST(NeutronModel, OneOperand) {
-  for_worlds("one operand", 2 * kWorlds, [](World& world) {
+TEST(NeutronModel, UnaryKernels) {
+  for_random_lists("one operand", 2 * kRandomLists, [](RandomList& world) {
     const bool table = world.chance(2);
     const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
     const Operand x = operand(world, dims, world.chance(2));
-    Ending ending = world.ending();
-    if (table) ending = {0, -128, 127, world.codes(256), false};
+    OutputStage output_stage = world.output_stage();
+    if (table) output_stage = {0, -128, 127, world.codes(256), false};
     KernelRecord& record =
         world.list.kernel(table ? Kernel::kTable : Kernel::kRescale, {x.view}, world.result(dims));
     if (!table) {
-      World::use(record, 2, world.factor(128));
+      RandomList::use(record, 2, world.factor(128));
       record.a_zero_point = world.zero_point();
     }
-    world.use(record, ending);
+    world.use(record, output_stage);
     Dense expected = {dims, {}};
     for (const int8_t code : x.tensor.values) {
       const int64_t value = code - record.a_zero_point;
       expected.values.push_back(
-          table ? ending.code(code)
-                : ending.of(
-                      requantized(value, {record.multiplier[2], record.shift[2]}, ending.single)));
+          table ? output_stage.code(code)
+                : output_stage.of(requantized(value, {record.multiplier[2], record.shift[2]},
+                                              output_stage.single)));
     }
     world.expect(expected, neutron::kernel_name(record.kernel));
   });
@@ -247,7 +251,7 @@ TEST(NeutronModel, OneOperand) {
 
 /// Elementwise kernels and softmax may write to the buffer that they read.
 TEST(NeutronModel, InPlace) {
-  for_worlds("in place", 2 * kWorlds, [](World& world) {
+  for_random_lists("in place", 2 * kRandomLists, [](RandomList& world) {
     const Dims dims = world.dims(world.pick(1, 4), 5);
     const Dense x = world.tensor(dims);
     const Dense other = world.tensor(dims);
@@ -257,24 +261,25 @@ TEST(NeutronModel, InPlace) {
     const View start = world.place(x);
     const View place = world.result(dims);
     world.list.kernel(Kernel::kCopy, {start}, place);
-    const Ending ending = kernel == Kernel::kSoftmax ? Ending{} : world.ending();
+    const OutputStage output_stage =
+        kernel == Kernel::kSoftmax ? OutputStage{} : world.output_stage();
     std::vector<View> operands = {second ? from : place, second ? place : from};
     if (kernel == Kernel::kSoftmax) operands = {place};
     KernelRecord& record = world.list.kernel(kernel, operands, place);
-    World::use(record, 0, world.factor(256));
-    World::use(record, 1, world.factor(256));
-    World::use(record, 2, world.factor(12000));
+    RandomList::use(record, 0, world.factor(256));
+    RandomList::use(record, 1, world.factor(256));
+    RandomList::use(record, 2, world.factor(12000));
     Dense expected = {dims, {}};
     if (kernel == Kernel::kSoftmax) {
-      World::use(record, 2, {1431655765, 22});
+      RandomList::use(record, 2, {1431655765, 22});
       record.fill = -496;
       expected = reference_softmax(x, {1431655765, 22}, -496);
     } else {
-      world.use(record, ending);
+      world.use(record, output_stage);
       for (size_t i = 0; i < x.values.size(); ++i) {
         const Dense& a = second ? other : x;
         const Dense& b = second ? x : other;
-        expected.values.push_back(of_two(record, ending, a.values[i], b.values[i]));
+        expected.values.push_back(of_two(record, output_stage, a.values[i], b.values[i]));
       }
     }
     world.expect(expected, neutron::kernel_name(kernel));
@@ -282,44 +287,45 @@ TEST(NeutronModel, InPlace) {
 }
 
 TEST(NeutronModel, Pools) {
-  for_worlds("pool", 2 * kWorlds, [](World& world) {
+  for_random_lists("pool", 2 * kRandomLists, [](RandomList& world) {
     Image shape = image(world, Shape::kPool);
     shape.out[3] = shape.in[3];
     const bool mean = world.chance(2);
     const Dense x = world.tensor(shape.in);
-    Ending ending = world.ending();
-    ending.zero_point = 0;
+    OutputStage output_stage = world.output_stage();
+    output_stage.zero_point = 0;
     const View from = world.place(x);
     KernelRecord& record = world.list.kernel(mean ? Kernel::kAvgPool : Kernel::kMaxPool, {from},
                                              world.result(shape.out));
     world.use(record, shape.window);
-    world.use(record, ending);
-    world.expect(reference_pool(x, shape.window, shape.out, mean, ending), "pool");
+    world.use(record, output_stage);
+    world.expect(reference_pool(x, shape.window, shape.out, mean, output_stage), "pool");
   });
 }
 
 TEST(NeutronModel, Reductions) {
   constexpr Kernel kKernels[] = {Kernel::kGlobalAvgPool, Kernel::kReduceMean, Kernel::kReduceMax,
                                  Kernel::kReduceMin};
-  for_worlds("reduction", 3 * kWorlds, [&](World& world) {
+  for_random_lists("reduction", 3 * kRandomLists, [&](RandomList& world) {
     const Kernel kernel = kKernels[world.pick(0, 3)];
     const bool global = kernel == Kernel::kGlobalAvgPool;
     const uint32_t rank = global ? 4 : world.pick(1, neutron::kRankMax);
     const Dims dims = world.dims(rank, 5);
     const uint32_t count = global ? 2 : world.pick(1, rank);
     const Operand x = operand(world, dims, world.chance(4));
-    const Ending ending = world.ending();
+    const OutputStage output_stage = world.output_stage();
     Dims kept(dims.begin(), dims.end() - count);
     if (kept.empty()) kept = {1};
     KernelRecord& record = world.list.kernel(kernel, {x.view}, world.result(kept));
     record.reduced = static_cast<uint8_t>(count);
     record.a_zero_point = world.zero_point();
     const Factor factor = world.factor(128.0 * std::pow(3.0, count));
-    World::use(record, 2, factor);
-    world.use(record, ending);
+    RandomList::use(record, 2, factor);
+    world.use(record, output_stage);
     const int how = kernel == Kernel::kReduceMax ? 1 : kernel == Kernel::kReduceMin ? -1 : 0;
-    world.expect(reference_reduction(x.tensor, count, how, record.a_zero_point, factor, ending),
-                 neutron::kernel_name(kernel));
+    world.expect(
+        reference_reduction(x.tensor, count, how, record.a_zero_point, factor, output_stage),
+        neutron::kernel_name(kernel));
   });
 }
 
@@ -341,14 +347,14 @@ SoftmaxScale softmax_scale(double scale) {
 }
 
 TEST(NeutronModel, Softmax) {
-  for_worlds("softmax", kWorlds, [](World& world) {
+  for_random_lists("softmax", kRandomLists, [](RandomList& world) {
     Dims dims = world.dims(world.pick(1, 4), 4);
     dims.back() = world.pick(1, world.chance(5) ? 700 : 20);
     Operand x = operand(world, dims, world.chance(4));
     const double scale = std::ldexp(world.pick(1, 1000), -static_cast<int>(world.pick(8, 18)));
     const SoftmaxScale numbers = softmax_scale(scale);
     KernelRecord& record = world.list.kernel(Kernel::kSoftmax, {x.view}, world.result(dims));
-    World::use(record, 2, numbers.factor);
+    RandomList::use(record, 2, numbers.factor);
     record.fill = numbers.least;
     const Dense expected = reference_softmax(x.tensor, numbers.factor, numbers.least);
     world.expect(expected, "softmax");
@@ -375,13 +381,13 @@ TEST(NeutronModel, Softmax) {
 /// whose last division is by 2^32 or more.
 TEST(NeutronModel, SoftmaxOfManyEqualElements) {
   for (const uint32_t count : {511U, 512U, 4095U, 4096U, 4097U, 8300U}) {
-    World world(count);
+    RandomList world(count);
     Dense x = {{1, count}, std::vector<int8_t>(count, 17)};
     x.values.back() = -5;
     const SoftmaxScale numbers = softmax_scale(0.01);
     const View from = world.place(x);
     KernelRecord& record = world.list.kernel(Kernel::kSoftmax, {from}, world.result(x.dims));
-    World::use(record, 2, numbers.factor);
+    RandomList::use(record, 2, numbers.factor);
     record.fill = numbers.least;
     world.expect(reference_softmax(x, numbers.factor, numbers.least), "softmax");
   }
@@ -390,7 +396,7 @@ TEST(NeutronModel, SoftmaxOfManyEqualElements) {
 TEST(NeutronModel, Copies) {
   constexpr Kernel kKernels[] = {Kernel::kTranspose, Kernel::kSlice, Kernel::kConcat,
                                  Kernel::kCopy};
-  for_worlds("copy", kWorlds, [&](World& world) {
+  for_random_lists("copy", kRandomLists, [&](RandomList& world) {
     const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
     const Operand x = operand(world, dims, world.chance(4));
     world.list.kernel(kKernels[world.pick(0, 3)], {x.view}, world.result(dims));
@@ -400,7 +406,7 @@ TEST(NeutronModel, Copies) {
 
 /// Concatenates pieces along one dimension; some views have negative strides.
 TEST(NeutronModel, ConcatenationOfPieces) {
-  for_worlds("concat", kWorlds, [](World& world) {
+  for_random_lists("concat", kRandomLists, [](RandomList& world) {
     const uint32_t rank = world.pick(1, 4);
     const uint32_t along = world.pick(0, rank - 1);
     Dims dims = world.dims(rank, 4);
@@ -438,7 +444,7 @@ TEST(NeutronModel, ConcatenationOfPieces) {
 }
 
 TEST(NeutronModel, Pad) {
-  for_worlds("pad", kWorlds, [](World& world) {
+  for_random_lists("pad", kRandomLists, [](RandomList& world) {
     const uint32_t rank = world.pick(1, neutron::kRankMax);
     const Dense x = world.tensor(world.dims(rank, 4));
     Dims dims = x.dims, before(rank);
@@ -471,7 +477,7 @@ TEST(NeutronModel, Pad) {
 }
 
 TEST(NeutronModel, MirrorPad) {
-  for_worlds("mirror pad", kWorlds, [](World& world) {
+  for_random_lists("mirror pad", kRandomLists, [](RandomList& world) {
     const uint32_t rank = world.pick(1, neutron::kRankMax);
     const Dense x = world.tensor(world.dims(rank, 4));
     Dims dims = x.dims;
@@ -498,7 +504,7 @@ TEST(NeutronModel, MirrorPad) {
 }
 
 TEST(NeutronModel, Resize) {
-  for_worlds("resize", kWorlds, [](World& world) {
+  for_random_lists("resize", kRandomLists, [](RandomList& world) {
     const bool bilinear = world.chance(2);
     const Dense x =
         world.tensor({world.pick(1, 2), world.pick(1, 5), world.pick(1, 5), world.pick(1, 6)});

@@ -16,15 +16,15 @@ namespace {
 constexpr uint32_t kMemoryMost = 1U << 20;  // larger memories only make the test slower
 
 /// Results do not depend on the initial content of the memories.
-TEST(NeutronMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
+TEST(NeutronMutation, ResultsDoNotDependOnInitialMemory) {
   const List list = sample_list();
   const Bytes program = list.program();
   uint32_t kernel = 0;
   const Status status = check_bytes(program, list.weights, &kernel);
   ASSERT_EQ(status, Status::kOk) << neutron::status_text(status) << ", kernel " << kernel;
   ASSERT_EQ(list.kernels.size(), size_t{sample::kKernels});
-  const auto run = [&](uint8_t rubbish) {
-    return run_bytes(program, list.weights, sample_inputs(list), Prefetch::kByHooks, rubbish);
+  const auto run = [&](uint8_t fill_byte) {
+    return run_bytes(program, list.weights, sample_inputs(list), Prefetch::kByHooks, fill_byte);
   };
   EXPECT_TRUE(run(0x00).intact);
   EXPECT_EQ(run(0x00).outputs, run(0xA7).outputs);
@@ -39,7 +39,7 @@ bool is_small(const neutron::Program& list) {
   return bytes <= kMemoryMost;
 }
 
-TEST(NeutronMutation, TenThousandChanges) {
+TEST(NeutronMutation, RandomlyChangedListsAreSafe) {
   constexpr int kChanges = 10000;
   const List list = sample_list();
   const Bytes good = list.program();

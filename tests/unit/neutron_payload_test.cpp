@@ -119,7 +119,7 @@ TEST(NeutronPayload, GoldenBytesOfVersion1) {
 }
 
 /// The delegate's reader gives the golden bytes' words, one by one.
-TEST(NeutronPayload, WordsOfTheProgram) {
+TEST(NeutronPayload, ReadsWordsOfProgram) {
   alignas(16) std::array<uint8_t, 112> data = {};
   abi::neutron::PayloadView view;
   abi::neutron::PayloadProblem problem;
@@ -152,7 +152,7 @@ TEST(NeutronPayload, WordsOfTheProgram) {
 }
 
 /// The unchecked reader, used in calls, gives the same values as the checked reader, used at load.
-TEST(NeutronPayload, TheTrustedReaderSeesTheSame) {
+TEST(NeutronPayload, UncheckedReaderEqualsCheckedReader) {
   for (const std::string_view hex : {kGolden0, kGolden1}) {
     alignas(16) std::array<uint8_t, 112> data = {};
     const Bytes bytes = bytes_of_hex(hex);
@@ -219,7 +219,7 @@ constexpr Case kCases[] = {
     {kGolden0, 44, 33, "byte 112: ends here, expected at least 128 bytes"},
 };
 
-TEST(NeutronPayload, EachFieldThatIsWrong) {
+TEST(NeutronPayload, EachInvalidFieldHasItsMessage) {
   for (const Case& each : kCases) {
     Bytes bytes = bytes_of_hex(each.golden);
     ASSERT_NE(bytes[each.at], static_cast<std::byte>(each.value)) << each.expected;
@@ -228,7 +228,7 @@ TEST(NeutronPayload, EachFieldThatIsWrong) {
   }
 }
 
-TEST(NeutronPayload, EachEndThatIsTooEarly) {
+TEST(NeutronPayload, EveryTruncationIsRefused) {
   for (const std::string_view golden : {kGolden0, kGolden1}) {
     const Bytes bytes = bytes_of_hex(golden);
     constexpr size_t kLeast = 96;  // kernels may be missing
@@ -243,7 +243,7 @@ TEST(NeutronPayload, EachEndThatIsTooEarly) {
   }
 }
 
-TEST(NeutronPayload, WhatOnlyAWriterHasToKeep) {
+TEST(NeutronPayload, ReaderIgnoresPaddingAndVerifierChecksIt) {
   const auto with = [](std::string_view golden, size_t at) {
     Bytes bytes = bytes_of_hex(golden);
     bytes[at] = std::byte{7};
@@ -264,7 +264,7 @@ TEST(NeutronPayload, WhatOnlyAWriterHasToKeep) {
             "Neutron payload, byte 96: 16 bytes of kernels behind a list of kernels");
 }
 
-TEST(NeutronPayload, WhatCannotBeWritten) {
+TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
   const auto message = [](const std::function<void(Payload&)>& change) {
     Payload payload = payload0();
     change(payload);
@@ -285,7 +285,7 @@ TEST(NeutronPayload, WhatCannotBeWritten) {
 }
 
 /// A header with the largest numbers that fit in a byte.
-TEST(NeutronPayload, TheLargestHeader) {
+TEST(NeutronPayload, HeaderWithMaximumCounts) {
   Payload payload = payload1();
   payload.input_formats.assign(255, Format::kChannelsLast);
   payload.output_formats.assign(255, Format::kAsDimensions);
@@ -303,7 +303,7 @@ TEST(NeutronPayload, TheLargestHeader) {
 }
 
 /// Reading accepted bytes and writing them again gives the same bytes, except for padding.
-TEST(NeutronPayload, BytesChangedAtRandom) {
+TEST(NeutronPayload, RandomlyChangedBytesAreRefusedOrRoundTrip) {
   const char* const given = std::getenv("THIMBLE_SEED");
   const uint32_t seed =
       given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 0)) : 20261122;
@@ -349,7 +349,7 @@ TEST(NeutronPayload, CompileSpecs) {
   EXPECT_TRUE(*read_compile_specs(compile_specs({})) == CompileOptions{});
 }
 
-TEST(NeutronPayload, CompileSpecsOfSomeoneElse) {
+TEST(NeutronPayload, RefusesForeignCompileSpecs) {
   const auto message = [](const std::function<void(std::vector<pte::CompileSpec>&)>& change) {
     auto specs = compile_specs({});
     change(specs);

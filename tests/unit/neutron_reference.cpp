@@ -37,15 +37,16 @@ Dense filled(const Dims& dims, Value value) {
   return result;
 }
 
-Factor factor_of(const Weighted& w, uint32_t channel) {
+Factor factor_of(const WeightedParams& w, uint32_t channel) {
   return w.factors[w.factors.size() == 1 ? 0 : channel];
 }
 
-int8_t ended(int64_t sum, const Weighted& w, uint32_t channel, const Ending& ending) {
-  return ending.of(requantized(wrapped(sum), factor_of(w, channel), ending.single));
+int8_t ended(int64_t sum, const WeightedParams& w, uint32_t channel,
+             const OutputStage& output_stage) {
+  return output_stage.of(requantized(wrapped(sum), factor_of(w, channel), output_stage.single));
 }
 
-int64_t bias_of(const Weighted& w, uint32_t channel) {
+int64_t bias_of(const WeightedParams& w, uint32_t channel) {
   return w.bias.empty() ? 0 : w.bias[channel];
 }
 
@@ -79,16 +80,16 @@ int64_t requantized(int64_t value, Factor factor, bool single) {
   return half_away(product31(shifted, factor.multiplier), right);
 }
 
-int8_t Ending::of(int64_t value) const {
+int8_t OutputStage::of(int64_t value) const {
   return code(wrapped(value + zero_point));
 }
-int8_t Ending::code(int64_t value) const {
+int8_t OutputStage::code(int64_t value) const {
   const int64_t clamped = std::min<int64_t>(std::max<int64_t>(value, min), max);
   return table ? (*table)[static_cast<size_t>(clamped + 128)] : static_cast<int8_t>(clamped);
 }
 
-Dense reference_convolution(const Dense& x, const Weighted& w, const Window& window,
-                            const Dims& out, const Ending& ending) {
+Dense reference_convolution(const Dense& x, const WeightedParams& w, const Window& window,
+                            const Dims& out, const OutputStage& output_stage) {
   const uint32_t depth = x.dims[3];
   return filled(out, [&](const Dims& at) {
     int64_t sum = bias_of(w, at[3]);
@@ -98,25 +99,25 @@ Dense reference_convolution(const Dense& x, const Weighted& w, const Window& win
         sum += (x.at({at[0], h, c, i}) - w.zero_point) * w.weights[filter * depth + i];
       }
     });
-    return ended(sum, w, at[3], ending);
+    return ended(sum, w, at[3], output_stage);
   });
 }
 
-Dense reference_depthwise(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
-                          const Ending& ending) {
+Dense reference_depthwise(const Dense& x, const WeightedParams& w, const Window& window,
+                          const Dims& out, const OutputStage& output_stage) {
   return filled(out, [&](const Dims& at) {
     int64_t sum = bias_of(w, at[3]);
     for_taps(window, x, at[1], at[2], [&](uint32_t h, uint32_t c, uint32_t ky, uint32_t kx) {
       sum += (x.at({at[0], h, c, at[3]}) - w.zero_point) *
              w.weights[(size_t{ky} * window.kernel[1] + kx) * out[3] + at[3]];
     });
-    return ended(sum, w, at[3], ending);
+    return ended(sum, w, at[3], output_stage);
   });
 }
 
 /// Computes by scatter: every input pixel is added to all outputs that depend on it.
-Dense reference_transposed(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
-                           const Ending& ending) {
+Dense reference_transposed(const Dense& x, const WeightedParams& w, const Window& window,
+                           const Dims& out, const OutputStage& output_stage) {
   const uint32_t depth = x.dims[3];
   std::vector<int64_t> sums(elements(out));
   const auto sum_at = [&](int64_t n, int64_t h, int64_t c, int64_t o) -> int64_t& {
@@ -135,50 +136,50 @@ Dense reference_transposed(const Dense& x, const Weighted& w, const Window& wind
     });
   });
   return filled(out, [&](const Dims& at) {
-    return ended(sum_at(at[0], at[1], at[2], at[3]) + bias_of(w, at[3]), w, at[3], ending);
+    return ended(sum_at(at[0], at[1], at[2], at[3]) + bias_of(w, at[3]), w, at[3], output_stage);
   });
 }
 
-Dense reference_fully_connected(const Dense& x, const Weighted& w, uint32_t channels,
-                                const Ending& ending) {
+Dense reference_fully_connected(const Dense& x, const WeightedParams& w, uint32_t channels,
+                                const OutputStage& output_stage) {
   const uint32_t depth = x.dims[1];
   return filled({x.dims[0], channels}, [&](const Dims& at) {
     int64_t sum = bias_of(w, at[1]);
     for (uint32_t i = 0; i < depth; ++i) {
       sum += (x.at({at[0], i}) - w.zero_point) * w.weights[size_t{at[1]} * depth + i];
     }
-    return ended(sum, w, at[1], ending);
+    return ended(sum, w, at[1], output_stage);
   });
 }
 
 Dense reference_matmul(const Dense& a, const Dense& b, int32_t a_zero_point, int32_t b_zero_point,
-                       Factor factor, const Ending& ending) {
+                       Factor factor, const OutputStage& output_stage) {
   return filled({a.dims[0], a.dims[1], b.dims[2]}, [&](const Dims& at) {
     int64_t sum = 0;
     for (uint32_t k = 0; k < a.dims[2]; ++k) {
       sum += (a.at({at[0], at[1], k}) - a_zero_point) * (b.at({at[0], k, at[2]}) - b_zero_point);
     }
-    return ending.of(requantized(wrapped(sum), factor, ending.single));
+    return output_stage.of(requantized(wrapped(sum), factor, output_stage.single));
   });
 }
 
 Dense reference_pool(const Dense& x, const Window& window, const Dims& out, bool mean,
-                     const Ending& ending) {
+                     const OutputStage& output_stage) {
   return filled(out, [&](const Dims& at) {
     std::vector<int64_t> seen;
     for_taps(window, x, at[1], at[2], [&](uint32_t h, uint32_t w, uint32_t, uint32_t) {
       seen.push_back(x.at({at[0], h, w, at[3]}));
     });
-    if (!mean) return ending.code(*std::max_element(seen.begin(), seen.end()));
+    if (!mean) return output_stage.code(*std::max_element(seen.begin(), seen.end()));
     int64_t sum = 0;
     for (const int64_t code : seen) sum += code;
     const auto n = static_cast<long double>(seen.size());
-    return ending.code(std::llround(static_cast<long double>(sum) / n));
+    return output_stage.code(std::llround(static_cast<long double>(sum) / n));
   });
 }
 
 Dense reference_reduction(const Dense& x, uint32_t count, int how, int32_t zero_point,
-                          Factor factor, const Ending& ending) {
+                          Factor factor, const OutputStage& output_stage) {
   const Dims kept(x.dims.begin(), x.dims.end() - count);
   const Dims gone(x.dims.end() - count, x.dims.end());
   Dense result = filled(kept, [&](const Dims& at) {
@@ -188,11 +189,11 @@ Dense reference_reduction(const Dense& x, uint32_t count, int how, int32_t zero_
       index.insert(index.end(), rest.begin(), rest.end());
       seen.push_back(x.at(index));
     });
-    if (how > 0) return ending.code(*std::max_element(seen.begin(), seen.end()));
-    if (how < 0) return ending.code(*std::min_element(seen.begin(), seen.end()));
+    if (how > 0) return output_stage.code(*std::max_element(seen.begin(), seen.end()));
+    if (how < 0) return output_stage.code(*std::min_element(seen.begin(), seen.end()));
     int64_t sum = 0;
     for (const int64_t code : seen) sum += code - zero_point;
-    return ending.of(requantized(wrapped(sum), factor, ending.single));
+    return output_stage.of(requantized(wrapped(sum), factor, output_stage.single));
   });
   if (kept.empty()) result.dims = {1};
   return result;

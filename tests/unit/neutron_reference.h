@@ -18,7 +18,7 @@ struct Factor {
 int64_t requantized(int64_t value, Factor factor, bool single);
 
 /// The last steps of a kernel: zero point, clamp, lookup table.
-struct Ending {
+struct OutputStage {
   int32_t zero_point = 0;
   int32_t min = -128, max = 127;
   std::optional<std::vector<int8_t>> table;
@@ -33,7 +33,7 @@ struct Window {
 };
 
 /// Parameters of a weighted kernel.
-struct Weighted {
+struct WeightedParams {
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;    // empty: no bias
   std::vector<Factor> factors;  // one, or one per channel
@@ -41,22 +41,22 @@ struct Weighted {
 };
 
 /// Images are [N, H, W, C], weights [OC][KH][KW][IC], depthwise weights [KH][KW][OC].
-Dense reference_convolution(const Dense& x, const Weighted& w, const Window& window,
-                            const Dims& out, const Ending& ending);
-Dense reference_depthwise(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
-                          const Ending& ending);
-Dense reference_transposed(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
-                           const Ending& ending);
-Dense reference_fully_connected(const Dense& x, const Weighted& w, uint32_t channels,
-                                const Ending& ending);
+Dense reference_convolution(const Dense& x, const WeightedParams& w, const Window& window,
+                            const Dims& out, const OutputStage& output_stage);
+Dense reference_depthwise(const Dense& x, const WeightedParams& w, const Window& window,
+                          const Dims& out, const OutputStage& output_stage);
+Dense reference_transposed(const Dense& x, const WeightedParams& w, const Window& window,
+                           const Dims& out, const OutputStage& output_stage);
+Dense reference_fully_connected(const Dense& x, const WeightedParams& w, uint32_t channels,
+                                const OutputStage& output_stage);
 Dense reference_matmul(const Dense& a, const Dense& b, int32_t a_zero_point, int32_t b_zero_point,
-                       Factor factor, const Ending& ending);
+                       Factor factor, const OutputStage& output_stage);
 
 Dense reference_pool(const Dense& x, const Window& window, const Dims& out, bool mean,
-                     const Ending& ending);
+                     const OutputStage& output_stage);
 /// Reduces the last `count` dimensions. `how`: 0 mean, 1 maximum, -1 minimum.
 Dense reference_reduction(const Dense& x, uint32_t count, int how, int32_t zero_point,
-                          Factor factor, const Ending& ending);
+                          Factor factor, const OutputStage& output_stage);
 Dense reference_softmax(const Dense& x, Factor factor, int32_t least);
 Dense reference_resize(const Dense& x, const Dims& out, const std::vector<int32_t>& tables,
                        bool bilinear);

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "neutron_world.h"
+#include "neutron_random_list.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -17,7 +17,7 @@ constexpr uint32_t kSlot = kDepth * kDepth;
 /// Consecutive matrix products. All weights except those of the third are prefetched.
 struct Chain {
   static constexpr uint32_t kLayers = 5;
-  World world{11};
+  RandomList world{11};
   Dense x = world.tensor({1, kDepth});
   Dense expected = x;
   static bool is_prefetched(uint32_t layer) { return layer != 2; }
@@ -29,12 +29,12 @@ struct Chain {
       const bool last = i + 1 == kLayers;
       const View to = last ? dense_view(Memory::kOutput, world.list.output(kDepth), 0, x.dims)
                            : dense_view(Memory::kScratch, 0, world.list.scratch(kDepth), x.dims);
-      Weighted w;
+      WeightedParams w;
       w.weights = world.codes(kSlot);
       w.factors = {{1 << 30, -6}};
       KernelRecord& record = world.list.kernel(Kernel::kFullyConnected, {from}, to);
       record.weights = world.list.codes(w.weights);
-      World::use(record, 2, w.factors[0]);
+      RandomList::use(record, 2, w.factors[0]);
       if (is_prefetched(i)) {
         record.prefetch_from = record.weights;
         record.prefetch_bytes = kSlot;
@@ -68,7 +68,7 @@ void wait(uint32_t channel) {
   flash.log += "wait " + std::to_string(channel) + "\n";
 }
 
-TEST(NeutronRun, WeightsOfTheNextKernelAreOnTheirWay) {
+TEST(NeutronRun, WeightsOfNextKernelArePrefetched) {
   Chain chain;
   const Bytes program = chain.world.list.program();
   Bytes& weights = chain.world.list.weights;
@@ -123,7 +123,7 @@ TEST(NeutronRun, ProfileHasARecordForEachKernelAndOneForAll) {
   }
 }
 
-TEST(NeutronRun, NothingIsProfiledThatHasNoRoom) {
+TEST(NeutronRun, RunsWithoutProfileMemory) {
   Chain chain;
   chain.world.list.header.profile_bytes = 0;
   const Outcome run = run_bytes(chain.world.list.program(), chain.world.list.weights,

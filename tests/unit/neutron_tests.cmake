@@ -10,7 +10,7 @@ thimble_test(neutron_list_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_run_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_sample.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_view_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/neutron_world.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_random_list.cpp
   DEPS thimble_neutron_model thimble_base
   LABELS unit)
 thimble_test(neutron_text_test
@@ -19,6 +19,6 @@ thimble_test(neutron_text_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_reference.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_sample.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_text_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/neutron_world.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_random_list.cpp
   DEPS thimble_neutron_text thimble_neutron_model
   LABELS unit)

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "neutron_sample.h"
-#include "neutron_world.h"
 #include "engines/neutron/text/text.h"
+#include "neutron_random_list.h"
+#include "neutron_sample.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -50,7 +50,7 @@ void expect_round_trip(const List& list) {
   EXPECT_EQ(again, program) << text;
 }
 
-TEST(NeutronText, TheSample) {
+TEST(NeutronText, SampleRoundTrip) {
   const List list = sample_list();
   const std::string text = printed(unpadded(list), list.weights);
   for (const char* line : {
@@ -92,13 +92,13 @@ TEST(NeutronText, InputsAndOutputs) {
 
 /// Random lists with all kinds of values.
 TEST(NeutronText, RandomLists) {
-  for_worlds("text", 300, [](World& world) {
+  for_random_lists("text", 300, [](RandomList& world) {
     const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
     const View from = world.place(world.tensor(dims));
     const View other = world.place(world.tensor(dims));
     KernelRecord& record = world.list.kernel(Kernel::kAdd, {from, other}, world.result(dims));
     world.use(record, world.ending());
-    for (uint32_t i = 0; i < 3; ++i) World::use(record, i, world.factor(128));
+    for (uint32_t i = 0; i < 3; ++i) RandomList::use(record, i, world.factor(128));
     record.a_zero_point = world.zero_point();
     record.prefetch_from = 16 * world.pick(0, 9);
     record.macs = world.pick(0, 0xFFFFFFFE);
@@ -115,7 +115,7 @@ TEST(NeutronText, RandomLists) {
   });
 }
 
-TEST(NeutronText, RefusesWhatCheckRefuses) {
+TEST(NeutronText, RefusesInvalidList) {
   List list = sample_list();
   list.kernels[sample::kMaxPool].stride_h = 0;
   EXPECT_EQ(printed(list.program(), list.weights),
@@ -127,7 +127,7 @@ TEST(NeutronText, RefusesWhatCheckRefuses) {
 constexpr const char* kHead =
     "list weights 0, scratch 16, prefetch 0, profile 0, 7 cycles, hash ff # a comment\n";
 
-TEST(NeutronText, WordsMayStandAnywhere) {
+TEST(NeutronText, LineOrderAndWhitespaceAreFree) {
   Bytes first, second;
   const std::string head = kHead;
   ASSERT_EQ(reparsed(head + "kernel 0 Copy input0[2,3] -> output0+3[2,3:-3,1] cycles 5\n"
@@ -242,7 +242,7 @@ std::string page() {
 }
 
 /// The page has lines `    140  01 02 ...`; a star replaces lines of zeros.
-TEST(NeutronText, TheDumpOfThePage) {
+TEST(NeutronText, DocumentedHexDumpEqualsBytes) {
   const Bytes bytes = example().program();
   std::string expected;
   bool star = false;
@@ -260,7 +260,7 @@ TEST(NeutronText, TheDumpOfThePage) {
   EXPECT_NE(page().find(expected), std::string::npos) << expected;
 }
 
-TEST(NeutronText, TheTextOfThePage) {
+TEST(NeutronText, DocumentedTextEqualsList) {
   const List list = example();
   std::istringstream lines(printed(list.program(), list.weights));
   std::string expected;

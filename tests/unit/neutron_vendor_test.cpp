@@ -8,21 +8,21 @@
 #include <fstream>
 #include <random>
 
-#include "folder.h"
-#include "engines/neutron/formats/payload.h"
-#include "formats/tflite/read.h"
-#include "ir/print.h"
+#include "engine/engine.h"
 #include "engines/neutron/compiler/vendor/finish.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
-#include "engine/engine.h"
+#include "engines/neutron/formats/payload.h"
+#include "folder.h"
+#include "formats/tflite/read.h"
+#include "ir/print.h"
 
 namespace thimble::neutron_vendor_test {
 namespace {
 
 namespace fs = std::filesystem;
-using formats::neutron::Format;
 using engine::Delegate;
 using engine::neutron::finish;
+using formats::neutron::Format;
 using test::Folder;
 
 /// An SDK folder with the stand-in, and its behaviour during the object's lifetime.
@@ -107,16 +107,16 @@ size_t work_folders() {
   return count;
 }
 
-TEST(NeutronVendor, WithoutTheSdkTheListStays) {
+TEST(NeutronVendor, WithoutSdkKernelListIsKept) {
   Delegate delegate = delegate_of();
   const auto payload = delegate.payload;
-  EXPECT_FALSE(delegate.exchange.empty());
+  EXPECT_FALSE(delegate.litert_model.empty());
   ASSERT_TRUE(finish({}, delegate).ok());
   EXPECT_EQ(delegate.payload, payload);
   EXPECT_EQ(delegate.id, "ThimbleNeutronModel");
 }
 
-TEST(NeutronVendor, AnAnswerBecomesThePayload) {
+TEST(NeutronVendor, ConverterOutputBecomesPayload) {
   const StandinSdk sdk;
   const Delegate delegate = finished(sdk.tools());
   EXPECT_EQ(delegate.id, "NeutronBackend");
@@ -139,12 +139,12 @@ TEST(NeutronVendor, AnAnswerBecomesThePayload) {
   EXPECT_EQ(sdk.commands(), "--input network.tflite --output converted.tflite --target imxrt700\n");
 }
 
-TEST(NeutronVendor, TheOlderVersionHasScratchAlone) {
+TEST(NeutronVendor, OlderVersionHasOnlyScratch) {
   const StandinSdk sdk("v0");
   EXPECT_EQ(payload_in(finished(sdk.tools())).version, 0);
 }
 
-TEST(NeutronVendor, OrdersOfTheNodeAreMaps) {
+TEST(NeutronVendor, NodePortOrderBecomesMaps) {
   const StandinSdk sdk("reordered");
   const auto payload = payload_in(finished(sdk.tools()));
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
@@ -153,7 +153,7 @@ TEST(NeutronVendor, OrdersOfTheNodeAreMaps) {
 }
 
 /// The returned model may have another order of inputs and outputs; the names identify them.
-TEST(NeutronVendor, OrdersOfTheModelAreMaps) {
+TEST(NeutronVendor, ModelPortOrderBecomesMaps) {
   const StandinSdk sdk("ports");
   const auto payload = payload_in(finished(sdk.tools()));
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
@@ -209,7 +209,7 @@ const ModeCase kModes[] = {
     {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left part of"}},
 };
 
-TEST(NeutronVendor, EachFailureIsAMessage) {
+TEST(NeutronVendor, EachFailureHasAMessage) {
   const size_t before = work_folders();
   const Delegate made = delegate_of();
   for (const ModeCase& each : kModes) {
@@ -230,7 +230,7 @@ TEST(NeutronVendor, EachFailureIsAMessage) {
   EXPECT_EQ(work_folders(), before);
 }
 
-TEST(NeutronVendor, AHangIsStopped) {
+TEST(NeutronVendor, HangingConverterIsStopped) {
   const StandinSdk sdk("hang");
   engine::VendorTools tools = sdk.tools();
   tools.time_limit = std::chrono::seconds(1);
@@ -242,7 +242,7 @@ TEST(NeutronVendor, AHangIsStopped) {
       << status.error().message;
 }
 
-TEST(NeutronVendor, ANeededListThatIsMissing) {
+TEST(NeutronVendor, MissingKernelListIsAnError) {
   const StandinSdk sdk("no selection");
   engine::VendorTools tools = sdk.tools();
   tools.kernel_selection = true;
@@ -252,7 +252,7 @@ TEST(NeutronVendor, ANeededListThatIsMissing) {
   EXPECT_NE(status.error().message.find("it wrote no list of kernels"), std::string::npos);
 }
 
-TEST(NeutronVendor, PlacesThatAreNone) {
+TEST(NeutronVendor, InvalidSdkPathsAreErrors) {
   const auto message = [](const fs::path& root) {
     const auto found = engine::neutron::find_converter(root);
     EXPECT_FALSE(found.ok());
@@ -264,7 +264,7 @@ TEST(NeutronVendor, PlacesThatAreNone) {
   EXPECT_NE(message(empty.path()).find("no neutron-converter in it"), std::string::npos);
 }
 
-TEST(NeutronVendor, PlacesWhereItIs) {
+TEST(NeutronVendor, FindsConverterInSdkLayouts) {
   const Folder folder;
   const auto put = [&](const fs::path& where) {
     fs::create_directories((folder.path() / where).parent_path());
@@ -283,7 +283,7 @@ TEST(NeutronVendor, PlacesWhereItIs) {
   EXPECT_EQ(fs::relative(*itself, folder.path()), newer);
 }
 
-TEST(NeutronVendor, AFileThatIsNoProgram) {
+TEST(NeutronVendor, NonExecutableConverterIsAnError) {
   const Folder folder;
   std::ofstream(folder.path() / "neutron-converter") << "not a program";
   engine::VendorTools tools;
@@ -296,18 +296,18 @@ TEST(NeutronVendor, AFileThatIsNoProgram) {
       << status.error().message;
 }
 
-TEST(NeutronVendor, ARegionThatLiteRtCannotSayIsUnsupported) {
+TEST(NeutronVendor, SubgraphWithoutTfliteFormIsUnsupported) {
   const StandinSdk sdk;
   Delegate delegate = delegate_of();
-  delegate.exchange.clear();
-  delegate.no_exchange = "qdiv cannot be said in LiteRT";
+  delegate.litert_model.clear();
+  delegate.no_litert_reason = "qdiv cannot be said in LiteRT";
   const Status status = finish(sdk.tools(), delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);
   EXPECT_NE(status.error().message.find("qdiv cannot be said"), std::string::npos);
 }
 
-TEST(NeutronVendor, ListsAreJoinedByTheSdk) {
+TEST(NeutronVendor, SdkMergesKernelLists) {
   const std::vector<engine::GeneratedFile> files = {{"a.c", "first\n"}, {"b.c", "second\n"}};
   const auto merge = [&](const StandinSdk& sdk) {
     engine::neutron::SdkOptions options;
@@ -333,7 +333,7 @@ TEST(NeutronVendor, ListsAreJoinedByTheSdk) {
 /// An answer with any one byte damaged is refused, or gives a payload that can be read.
 TEST(NeutronVendor, DamagedModelsAreRefusedOrRead) {
   const Delegate delegate = delegate_of();
-  const Bytes& model = delegate.exchange;
+  const Bytes& model = delegate.litert_model;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     std::mt19937_64 random(seed);
     Bytes damaged = model;

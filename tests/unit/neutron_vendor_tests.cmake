@@ -24,7 +24,7 @@ endif()
 find_package(GTest REQUIRED)
 add_executable(neutron_microcode_loader
                ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.cpp
-               ${CMAKE_CURRENT_LIST_DIR}/neutron_double.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
                ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp)
 target_link_libraries(neutron_microcode_loader PRIVATE thimble_options thimble_runtime thimble_formats
                                                        GTest::gtest_main)

@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "neutron_list.h"
 #include "engines/neutron/container/view.h"
+#include "neutron_list.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -29,7 +29,7 @@ View random_view(std::mt19937& random) {
 }
 
 /// For random views, proven properties are true, and most true properties are proven.
-TEST(NeutronView, ProofsOfViews) {
+TEST(NeutronView, ProvenPropertiesOfRandomViewsAreTrue) {
   std::mt19937 random(5);
   int injective = 0, proven = 0, disjoint = 0, apart = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -55,7 +55,7 @@ TEST(NeutronView, ProofsOfViews) {
 }
 
 /// Adjacent pieces of one tensor are disjoint, along any dimension and in any memory order.
-TEST(NeutronView, PiecesOfATensorAreApart) {
+TEST(NeutronView, AdjacentPiecesAreDisjoint) {
   for (uint32_t along = 0; along < 4; ++along) {
     for (const bool turned : {false, true}) {
       View whole = dense_view(Memory::kScratch, 0, 100, {4, 6, 8, 10});

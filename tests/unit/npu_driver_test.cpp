@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "engines/ethos_u/delegate/driver.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/isa/registers.h"
-#include "engines/ethos_u/delegate/driver.h"
 
 namespace {
 std::vector<std::string> events;  // recorded by the platform functions below, which have no context
@@ -144,7 +144,7 @@ std::vector<std::string> only(const std::vector<std::string>& all,
 
 using Texts = std::vector<std::string>;
 
-TEST(NpuDriver, TheSequenceOnAU55) {
+TEST(NpuDriver, RegisterSequenceOnU55) {
   Script script;
   const Texts expected = {"lock",
                           "clean 1000 64",
@@ -184,7 +184,7 @@ TEST(NpuDriver, TheSequenceOnAU55) {
   EXPECT_EQ(events_of(script, job_of(), Status::kOk), expected);
 }
 
-TEST(NpuDriver, TheSequenceOnAU85WithFastScratch) {
+TEST(NpuDriver, RegisterSequenceOnU85WithFastScratch) {
   Script script;
   script.config = config_word(*find_config("ethos-u85-256"));
   script.running = 0;
@@ -267,7 +267,7 @@ TEST(NpuDriver, PortsFollowTheMemoryMode) {
   }
 }
 
-TEST(NpuDriver, NoConstantsAreNotCleaned) {
+TEST(NpuDriver, CacheCleanSkipsMissingConstants) {
   Script script;
   Job job = job_of();
   job.constants = {};
@@ -275,7 +275,7 @@ TEST(NpuDriver, NoConstantsAreNotCleaned) {
   EXPECT_EQ(only(events_of(script, job, Status::kOk), {"clean"}), cleaned);
 }
 
-TEST(NpuDriver, SecurityAndPrivilegeAreAskedForAndSeen) {
+TEST(NpuDriver, SecurityAndPrivilegeAreSetAndChecked) {
   Script script;
   const auto level = [](thimble_ethos_u& npu) {
     npu.non_secure = 1;
@@ -290,7 +290,7 @@ TEST(NpuDriver, SecurityAndPrivilegeAreAskedForAndSeen) {
 }
 
 /// A fault is reported to the platform. The NPU is reset, so that it no longer accesses memory.
-TEST(NpuDriver, FaultsAreStatuses) {
+TEST(NpuDriver, FaultsReturnStatus) {
   for (const uint32_t fault :
        {reg::kBusFault, reg::kParseFault, reg::kWeightFault, reg::kEccFault, reg::kBranchFault}) {
     for (const uint32_t ended : {0U, reg::kEndReached}) {
@@ -305,14 +305,14 @@ TEST(NpuDriver, FaultsAreStatuses) {
   }
 }
 
-TEST(NpuDriver, AStopWithoutTheEndIsAFault) {
+TEST(NpuDriver, StopBeforeEndIsAFault) {
   Script script;
   script.last = 0;
   const Texts all = events_of(script, job_of(), Status::kNpuFault);
   EXPECT_EQ(only(all, {"fault"}), Texts{"fault 0 24"});
 }
 
-TEST(NpuDriver, WhatNeverEndsTimesOut) {
+TEST(NpuDriver, EndlessRunTimesOut) {
   Script script;
   script.running = 1000;
   const Texts all = events_of(script, job_of(), Status::kNpuTimeout);
@@ -322,7 +322,7 @@ TEST(NpuDriver, WhatNeverEndsTimesOut) {
   EXPECT_EQ(all.back(), "unlock");
 }
 
-TEST(NpuDriver, AResetThatNeverEndsTimesOut) {
+TEST(NpuDriver, EndlessResetTimesOut) {
   Script script;
   script.reset_reads = 10000000;
   const Texts all = events_of(script, job_of(), Status::kNpuTimeout);
@@ -330,7 +330,7 @@ TEST(NpuDriver, AResetThatNeverEndsTimesOut) {
   EXPECT_EQ(all.back(), "unlock");
 }
 
-TEST(NpuDriver, StreamsForOtherNpusAreToldApart) {
+TEST(NpuDriver, StreamsForOtherNpusAreRefused) {
   using thimble::ethos_u::Generation;
   Script script;
   const thimble_ethos_u npu = script.npu();

@@ -1,6 +1,6 @@
 // The hazard checker: footprints compared with sets of bytes, the rules one by one, and the
 // adversarial modes, which must change the outputs where it reports a hazard. Streams of another
-// compiler are tested by tests/npu/hazard_experiment.cpp.
+// compiler are tested by tests/npu/hazard_checker_experiment.cpp.
 
 #include "engines/ethos_u/sim/hazard.h"
 
@@ -52,7 +52,7 @@ bool share(const ByteSet& a, const ByteSet& b) {
   return false;
 }
 
-TEST(Footprint, spans_meet_where_their_bytes_do) {
+TEST(NpuFootprint, SpansIntersectExactlyIfBytesDo) {
   Random random(1);
   int met = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -71,7 +71,7 @@ TEST(Footprint, spans_meet_where_their_bytes_do) {
       ASSERT_EQ(list(footprints[s]), bytes[s]);
     }
     const bool expected = share(bytes[0], bytes[1]);
-    ASSERT_EQ(footprints[0].meets(footprints[1]), expected) << i;
+    ASSERT_EQ(footprints[0].overlaps(footprints[1]), expected) << i;
     met += expected ? 1 : 0;
   }
   EXPECT_GT(met, 2000);
@@ -122,7 +122,7 @@ void add_element(const FeatureMap& map, uint32_t y, uint32_t x, uint32_t c, Byte
   for (int i = 0; i < map.bits / 8; ++i) bytes->insert(address_of(map, y, x, c) + i);
 }
 
-TEST(Footprint, a_box_has_the_bytes_of_its_elements) {
+TEST(NpuFootprint, BoxContainsBytesOfItsElements) {
   Random random(2);
   for (int i = 0; i < 3000; ++i) {
     const FeatureMap map =
@@ -163,7 +163,7 @@ KernelOperation random_window(Random& random) {
 }
 
 /// Returns the bytes that the outputs of the block read, enumerated one by one.
-ByteSet looked_at(const KernelOperation& operation, const Box& block) {
+ByteSet bytes_read_by(const KernelOperation& operation, const Box& block) {
   ByteSet bytes;
   const Kernel& kernel = operation.kernel;
   const int64_t scale = operation.upscale == Upscale::kNone ? 1 : 2;
@@ -190,7 +190,7 @@ ByteSet looked_at(const KernelOperation& operation, const Box& block) {
   return bytes;
 }
 
-TEST(Jobs, jobs_of_a_block_read_what_its_outputs_look_at) {
+TEST(Jobs, JobsReadFootprintOfTheirBlock) {
   Random random(3);
   const Config& config = *find_config("ethos-u55-128");
   for (int i = 0; i < 400; ++i) {
@@ -207,7 +207,7 @@ TEST(Jobs, jobs_of_a_block_read_what_its_outputs_look_at) {
         jobs.reads(block * jobs.jobs_per_block() + job, &footprint);
         read.merge(list(footprint));
       }
-      const ByteSet needed = looked_at(operation, box);
+      const ByteSet needed = bytes_read_by(operation, box);
       ASSERT_TRUE(std::includes(read.begin(), read.end(), needed.begin(), needed.end())) << i;
       if (operation.kernel.stride_y == 1 && operation.kernel.stride_x == 1 &&
           operation.kernel.dilation_y == 1) {
@@ -332,7 +332,7 @@ class Stream {
 constexpr const char* kKernelWait = "KERNEL_WAIT 0\n";
 constexpr const char* kDmaWait = "DMA_WAIT 0\n";
 
-TEST(Hazard, a_prefetch_over_a_buffer_that_is_still_read) {
+TEST(NpuHazard, DetectsDmaWriteToBufferInUse) {
   const std::string kernel = copy_kernel(0, 1024, 64);
   const std::string prefetch = copy_dma(512, 32, 64);
   const Stream bad(kernel + prefetch);
@@ -345,7 +345,7 @@ TEST(Hazard, a_prefetch_over_a_buffer_that_is_still_read) {
   EXPECT_EQ(beside.hazard(), "");
 }
 
-TEST(Hazard, a_kernel_that_does_not_wait_for_its_data) {
+TEST(NpuHazard, DetectsMissingDmaWait) {
   const std::string load = copy_dma(512, 0, 64);
   const std::string kernel = copy_kernel(0, 1024, 64);
   const Stream bad(load + kernel);
@@ -356,18 +356,18 @@ TEST(Hazard, a_kernel_that_does_not_wait_for_its_data) {
   EXPECT_EQ(good.differs(), "");
 }
 
-TEST(Hazard, a_dma_that_reads_what_a_kernel_writes) {
+TEST(NpuHazard, DetectsDmaReadOfKernelOutput) {
   const Stream bad(copy_kernel(0, 1024, 64) + copy_dma(1024, 2048, 64));
   EXPECT_EQ(bad.hazard(), "2 1: reads what an operation may not have written yet");
   EXPECT_EQ(bad.differs(), "WK");
 }
 
-TEST(Hazard, two_that_write_to_one_place) {
+TEST(NpuHazard, DetectsTwoWritesToOneAddress) {
   const Stream bad(copy_kernel(0, 1024, 64) + copy_dma(512, 1080, 64));
   EXPECT_EQ(bad.hazard(), "2 1: writes where an operation may still have to write");
 }
 
-TEST(Hazard, the_limit_of_an_engine_retires_the_oldest) {
+TEST(NpuHazard, EngineLimitRetiresOldestJob) {
   // Three kernels: the first is complete before the third is issued.
   const std::string kernels =
       copy_kernel(0, 1024, 64) + copy_kernel(128, 1280, 64) + copy_kernel(256, 1536, 64);
@@ -387,7 +387,7 @@ TEST(Hazard, the_limit_of_an_engine_retires_the_oldest) {
   EXPECT_EQ(dmas_outstanding(Generation::kU85), 4U);
 }
 
-TEST(Hazard, a_block_dependency_that_is_too_large) {
+TEST(NpuHazard, DetectsTooLargeBlockdep) {
   // 64 columns are four blocks of 16. The last block is written last; the first is read first.
   const auto chain = [](int to, int from, int blockdep) {
     return Stream(copy_kernel(0, to, 64) + copy_kernel(from, 2048, 64, blockdep));
@@ -429,7 +429,7 @@ DmaOperation load_table(const Config& config, uint32_t slot) {
   return dma;
 }
 
-TEST(Hazard, tables_are_memory_too) {
+TEST(NpuHazard, ChecksTableMemory) {
   const Config& config = *find_config("ethos-u55-128");
   HazardChecker checker(config);
   EXPECT_TRUE(checker.dma(1, load_table(config, 2)).none());
@@ -449,7 +449,7 @@ TEST(Hazard, tables_are_memory_too) {
   EXPECT_TRUE(checker.dma(6, load_table(config, 2)).none());
 }
 
-TEST(Hazard, accumulators_lie_over_the_tables_of_small_parts) {
+TEST(NpuHazard, AccumulatorsOverlapTablesOnSmallConfigurations) {
   KernelOperation plain = with_table(0);
   plain.activation = 0;
   plain.ifm.base[0] = 128;
@@ -469,7 +469,7 @@ TEST(Hazard, accumulators_lie_over_the_tables_of_small_parts) {
   }
 }
 
-TEST(Hazard, weights_scales_and_chains) {
+TEST(NpuHazard, ChecksWeightsScalesAndChains) {
   const Config& config = *find_config("ethos-u85-256");
   KernelOperation conv = with_table(0);
   conv.code = Operation::CONV;
@@ -501,7 +501,7 @@ TEST(Hazard, weights_scales_and_chains) {
   EXPECT_EQ(checker.kernel(8, second).kind, FaultKind::kHazard);
 }
 
-TEST(Hazard, a_chain_is_one_kernel) {
+TEST(NpuHazard, ChainCountsAsOneKernel) {
   const Config& config = *find_config("ethos-u85-256");
   KernelOperation head = with_table(0), tail = with_table(0), next = with_table(0);
   head.activation = tail.activation = next.activation = 0;
@@ -526,7 +526,7 @@ TEST(Hazard, a_chain_is_one_kernel) {
   EXPECT_TRUE(checker.kernel(10, next).none());
 }
 
-TEST(Hazard, kernels_that_keep_sums_are_kernels_of_their_own) {
+TEST(NpuHazard, KernelsThatKeepAccumulatorsAreSeparate) {
   const Config& config = *find_config("ethos-u85-256");
   KernelOperation first = with_table(0);
   first.code = Operation::CONV;
@@ -549,7 +549,7 @@ TEST(Hazard, kernels_that_keep_sums_are_kernels_of_their_own) {
   EXPECT_TRUE(checker.dma(6, over_first).none());
 }
 
-TEST(Hazard, a_run_can_be_observed) {
+TEST(NpuHazard, CheckerObservesSimulatorRun) {
   const Config& config = *find_config("ethos-u65-256");
   HazardChecker checker(config);
   const Observer observer = checker.observer();

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/ethos_u/sim/exec/arithmetic.h"
-#include "engines/ethos_u/sim/exec/curve.h"
+#include "engines/ethos_u/sim/exec/sigmoid_curve.h"
 
 namespace thimble::ethos_u::sim {
 namespace {
@@ -80,7 +80,7 @@ TEST(SimArithmetic, EveryRoundingOfWideProducts) {
   }
 }
 
-TEST(SimArithmetic, TiesOfTheTwoRoundings) {
+TEST(SimArithmetic, TiesOfSingleAndDoubleRounding) {
   for (int64_t value = -(int64_t{1} << 9); value < (int64_t{1} << 9); ++value) {
     for (uint32_t shift = 31; shift < 40; ++shift) {
       compare(value << 22, 1U << 8, shift, Rounding::kDouble, 0);
@@ -97,7 +97,7 @@ TEST(SimArithmetic, WrapsToItsBits) {
   EXPECT_EQ(wrap(-5, 48), -5);
 }
 
-TEST(SimArithmetic, CurvesAreOddAndMonotonous) {
+TEST(SimArithmetic, SigmoidAndTanhAreOddAndMonotonic) {
   int64_t sigmoid_before = 0, tanh_before = -32768;
   for (int64_t value = -140000; value <= 140000; ++value) {
     const int64_t s = sigmoid_of(value, BuiltInCurve{});

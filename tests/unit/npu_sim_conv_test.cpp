@@ -224,7 +224,7 @@ void check(const Layer& layer) {
   }
   const Values input = machine.values(layer.in);
   const Stream stream = stream_of(layer, lengths);
-  machine.run_well(stream);
+  machine.expect_run_ok(stream);
   const Values fast = machine.values(layer.out);
   for (uint32_t i = 0; i < fast.size(); ++i) {
     const uint32_t o = i % layer.out.c, x = i / layer.out.c % layer.out.w;
@@ -232,7 +232,7 @@ void check(const Layer& layer) {
         << layer.name << " element " << i;
   }
   machine.slow = true;
-  machine.run_well(stream);
+  machine.expect_run_ok(stream);
   EXPECT_EQ(machine.values(layer.out), fast) << layer.name;
 }
 
@@ -331,7 +331,7 @@ TEST(SimConv, FeatureMapsAsWeights) {
   const Values a = machine.values(in), b = machine.values(rows);
   Stream s;
   s.ifm(in).ifm2(rows).ofm(out).scale(1, 0).window(1, 1).set(Reg0::ACTIVATION, 1U << 12);
-  machine.run_well(s.op(Operation::CONV, 1).stop());
+  machine.expect_run_ok(s.op(Operation::CONV, 1).stop());
   for (uint32_t i = 0; i < 27; ++i) {
     int64_t sum = 0;
     for (uint32_t c = 0; c < 70; ++c) sum += (a[i / 9 * 70 + c] - 2) * (b[i % 9 * 70 + c] + 4);

@@ -41,7 +41,7 @@ Stream raw(std::vector<uint32_t> words) {
   return s;
 }
 
-TEST(SimFault, WordsThatAreNoCommands) {
+TEST(SimFault, UnknownCommands) {
   expect_fault({"no such code", &u55(), raw({word0(0x3F, 0)}), FaultKind::kUnknownCommand});
   expect_fault({"only the U85 resizes", &u55(), raw({word0(0x07, 0)}), FaultKind::kUnknownCommand});
   expect_fault(
@@ -56,7 +56,7 @@ TEST(SimFault, WordsThatAreNoCommands) {
       {"address of 41 bits", &u55(), raw({word1(0x00, 0x100), 0}), FaultKind::kUnknownCommand, -2});
 }
 
-TEST(SimFault, StreamsThatEnd) {
+TEST(SimFault, TruncatedStreams) {
   expect_fault({"inside a command", &u55(), raw({word1(0x00, 0)}), FaultKind::kTruncated});
   expect_fault({"without STOP", &u55(), raw({word0(0x104, 3)}), FaultKind::kTruncated, 0});
   expect_fault({"empty", &u55(), raw({}), FaultKind::kTruncated, 0});
@@ -94,7 +94,7 @@ TEST(SimFault, AccessesOutsideRegions) {
   expect_fault({"a branch", &u85(), raw({word1(0x100, 0), 400}), FaultKind::kOutOfRange, -2});
 }
 
-TEST(SimFault, AddressesOffTheirGrid) {
+TEST(SimFault, MisalignedAddresses) {
   const Map in{.h = 2, .w = 2, .c = 16}, out{.h = 2, .w = 2, .c = 16, .base = 1024};
   Map bricks = in, wide = in, wide_out = out;
   bricks.bricks = true;
@@ -115,7 +115,7 @@ TEST(SimFault, AddressesOffTheirGrid) {
   dma.set(Reg0::DMA0_DST_REGION, 1).set(Reg1::DMA0_SRC, 8).set(Reg1::DMA0_LEN, 32);
   dma.op(Operation::DMA_START).stop();
   expect_fault({"a DMA of the U55", &u55(), dma, FaultKind::kMisaligned, -2});
-  Machine(u65()).run_well(dma);  // U65 and U85 have no alignment rule for a DMA
+  Machine(u65()).expect_run_ok(dma);  // U65 and U85 have no alignment rule for a DMA
   Stream weights = copy(in, out);
   weights.set(Reg1::WEIGHT_BASE, 8).set(Reg1::WEIGHT_LENGTH, 16);
   expect_fault({"weights", &u55(), weights.op(Operation::CONV).stop(), FaultKind::kMisaligned, -2});
@@ -123,7 +123,7 @@ TEST(SimFault, AddressesOffTheirGrid) {
       {"a branch into a word", &u85(), raw({word1(0x100, 0), 2}), FaultKind::kMisaligned, -2});
 }
 
-TEST(SimFault, ValuesWithoutAMeaning) {
+TEST(SimFault, ReservedValues) {
   const Map in{.h = 2, .w = 2, .c = 16}, out{.h = 2, .w = 2, .c = 16, .base = 1024};
   const auto base = [&] { return copy(in, out); };
   const auto pool = static_cast<uint32_t>(PoolMode::kAverage);
@@ -182,23 +182,23 @@ TEST(SimFault, WorkspaceAndWorkAreLimited) {
   chained.set(Reg0::OFM_PRECISION, 1U << 8 | 1 | 2U << 14);
   chained.op(Operation::POOL, static_cast<uint32_t>(PoolMode::kSum)).stop();
   Machine machine(u85());
-  machine.run_well(chained);
+  machine.expect_run_ok(chained);
   machine.workspace_limit = 32;
   EXPECT_EQ(static_cast<int>(machine.run(chained).kind), static_cast<int>(FaultKind::kWorkspace));
   Stream big = copy(in, out).op(Operation::POOL, PoolMode::kAverage).stop();
-  machine.max_work = 63;
-  EXPECT_EQ(static_cast<int>(machine.run(big).kind), static_cast<int>(FaultKind::kEndless));
-  machine.max_work = 64;
-  machine.run_well(big);
+  machine.max_cost = 63;
+  EXPECT_EQ(static_cast<int>(machine.run(big).kind), static_cast<int>(FaultKind::kCostLimit));
+  machine.max_cost = 64;
+  machine.expect_run_ok(big);
 }
 
-TEST(SimFault, BranchesAreCounted) {
+TEST(SimFault, EndlessLoopIsDetected) {
   Stream forever = raw({word1(0x100, 0), 0});
   Machine machine(u85());
   const sim::Fault before = machine.run(forever);
   EXPECT_EQ(static_cast<int>(before.kind), static_cast<int>(FaultKind::kTruncated));  // no STOP yet
   forever.stop();
-  EXPECT_EQ(static_cast<int>(machine.run(forever).kind), static_cast<int>(FaultKind::kEndless));
+  EXPECT_EQ(static_cast<int>(machine.run(forever).kind), static_cast<int>(FaultKind::kCostLimit));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(SimFuzz, DamagedStreamsEndWithAStatus) {
     for (int i = 0; i < 4000; ++i) {
       Machine machine(*config);
       machine.workspace_limit = 1 << 16;
-      machine.max_work = 1 << 18;
+      machine.max_cost = 1 << 18;
       machine.slow = i % 2 == 0;
       for (uint8_t& byte : machine.constants) byte = static_cast<uint8_t>(random());
       Stream stream = i % 3 == 0 ? whole : others;

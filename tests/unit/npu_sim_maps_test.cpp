@@ -22,7 +22,7 @@ uint32_t nop(const Config& config) {
 void expect_copied(const Config& config, const Map& from, const Map& to) {
   Machine machine(config);
   const Values before = machine.values(from);
-  machine.run_well(copy(from, to).op(Operation::POOL, nop(config)).stop());
+  machine.expect_run_ok(copy(from, to).op(Operation::POOL, nop(config)).stop());
   EXPECT_EQ(machine.values(to), before);
 }
 
@@ -42,10 +42,10 @@ TEST(SimMaps, FormatsAndStrides) {
       for (const Map& to : {plain, bricks, apart, turned, back}) expect_copied(*config, in, to);
       Machine machine(*config);
       const Values before = machine.values(in);
-      machine.run_well(copy(in, bricks).op(Operation::POOL, nop(*config)).stop());
+      machine.expect_run_ok(copy(in, bricks).op(Operation::POOL, nop(*config)).stop());
       Map again = in;
       again.base = 0;
-      machine.run_well(copy(bricks, again).op(Operation::POOL, nop(*config)).stop());
+      machine.expect_run_ok(copy(bricks, again).op(Operation::POOL, nop(*config)).stop());
       EXPECT_EQ(machine.values(again), before);
     }
   }
@@ -54,7 +54,7 @@ TEST(SimMaps, FormatsAndStrides) {
 TEST(SimMaps, WholeBricksAreWritten) {
   const Map in{.h = 1, .w = 2, .c = 5}, out{.h = 1, .w = 2, .c = 5, .base = 512, .bricks = true};
   Machine machine(u55());
-  machine.run_well(copy(in, out).op(Operation::POOL, PoolMode::kAverage).stop());
+  machine.expect_run_ok(copy(in, out).op(Operation::POOL, PoolMode::kAverage).stop());
   for (uint32_t x = 0; x < 2; ++x) {
     for (uint32_t c = 5; c < 16; ++c) EXPECT_EQ(machine.arena[512 + x * 16 + c], 0x5A);
   }
@@ -71,7 +71,7 @@ TEST(SimMaps, Tiles) {
   s.op(Operation::POOL, PoolMode::kAverage).stop();
   Machine machine(u55());
   const std::vector<uint8_t> before = machine.arena;
-  machine.run_well(s);
+  machine.expect_run_ok(s);
   for (uint32_t y = 0; y < 4; ++y) {
     for (uint32_t x = 0; x < 5; ++x) {
       const bool right = x >= 3;
@@ -91,7 +91,7 @@ TEST(SimMaps, OutputTiles) {
   s.op(Operation::POOL, PoolMode::kAverage).stop();
   Machine machine(u55());
   const Values values = machine.values(in);
-  machine.run_well(s);
+  machine.expect_run_ok(s);
   EXPECT_EQ(machine.get(out, 2, 2, 1), values[17]);
   EXPECT_EQ(machine.arena[512], static_cast<uint8_t>(values[18]));
 }
@@ -117,7 +117,7 @@ TEST(SimMaps, TranspositionOfTheOutput) {
       s.ofm_size(2, 3, 4).op(Operation::POOL, PoolMode::kSum).stop();
       Machine machine(u85());
       const Values before = machine.values(in);
-      machine.run_well(s);
+      machine.expect_run_ok(s);
       for (uint32_t i = 0; i < 24; ++i) {
         const std::array<uint32_t, 3> at = {i / 12, i / 4 % 3, i % 4};
         const auto axis = [&](size_t k) { return at[static_cast<size_t>(order.axes[k])]; };
@@ -133,7 +133,8 @@ TEST(SimMaps, ReversalOfTheOutput) {
   for (uint32_t axis = 1; axis <= 3; ++axis) {
     Machine machine(u85());
     const Values before = machine.values(in);
-    machine.run_well(copy(in, out, 1U << 8 | axis << 9).op(Operation::POOL, PoolMode::kSum).stop());
+    machine.expect_run_ok(
+        copy(in, out, 1U << 8 | axis << 9).op(Operation::POOL, PoolMode::kSum).stop());
     for (uint32_t i = 0; i < 24; ++i) {
       const uint32_t y = axis == 1 ? 1 - i / 12 : i / 12;
       const uint32_t x = axis == 2 ? 2 - i / 4 % 3 : i / 4 % 3;
@@ -150,7 +151,8 @@ TEST(SimMaps, Upscaling) {
     Machine machine(u55());
     const Values before = machine.values(in);
     Stream s = copy(in, out);
-    machine.run_well(s.set(Reg0::IFM_UPSCALE, mode).op(Operation::POOL, PoolMode::kAverage).stop());
+    machine.expect_run_ok(
+        s.set(Reg0::IFM_UPSCALE, mode).op(Operation::POOL, PoolMode::kAverage).stop());
     for (uint32_t y = 0; y < 4; ++y) {
       for (uint32_t x = 0; x < 6; ++x) {
         const bool zero = mode == 2 && (y % 2 != 0 || x % 2 != 0);
@@ -170,7 +172,7 @@ Stream dma(uint32_t source_mode, uint32_t destination_mode, int64_t length) {
 TEST(SimDma, OneDimension) {
   Machine machine(u55());
   const std::vector<uint8_t> before = machine.arena;
-  machine.run_well(dma(0, 0, 304).op(Operation::DMA_START).stop());
+  machine.expect_run_ok(dma(0, 0, 304).op(Operation::DMA_START).stop());
   EXPECT_EQ(std::memcmp(&machine.arena[2048], before.data(), 304), 0);
   EXPECT_EQ(machine.arena[2048 + 304], before[2048 + 304]);
 }
@@ -181,7 +183,7 @@ TEST(SimDma, RowsAndPlanesWithSkips) {
   s.set(Reg1::DMA0_SKIP0, 2).set(Reg1::DMA0_SKIP1, 35);
   Machine machine(u65());
   const std::vector<uint8_t> before = machine.arena;
-  machine.run_well(s.op(Operation::DMA_START).stop());
+  machine.expect_run_ok(s.op(Operation::DMA_START).stop());
   for (uint32_t plane = 0; plane < 2; ++plane) {
     for (uint32_t row = 0; row < 3; ++row) {
       for (uint32_t i = 0; i < 5; ++i) {
@@ -199,7 +201,7 @@ TEST(SimDma, StridesOfBothSides) {
   s.set(Reg1::DMA0_DST_STRIDE0, 9).set(Reg1::DMA0_DST_STRIDE1, 64);
   Machine machine(u85());
   const std::vector<uint8_t> before = machine.arena;
-  machine.run_well(s.op(Operation::DMA_START).stop());
+  machine.expect_run_ok(s.op(Operation::DMA_START).stop());
   for (uint32_t plane = 0; plane < 2; ++plane) {
     for (uint32_t row = 0; row < 3; ++row) {
       EXPECT_EQ(std::memcmp(&machine.arena[2048 + plane * 64 + row * 9],
@@ -219,7 +221,7 @@ TEST(SimDma, GatherAndScatter) {
     Machine machine(u85());
     std::memcpy(&machine.arena[1024], indices.data(), 16);
     const std::vector<uint8_t> before = machine.arena;
-    machine.run_well(s);
+    machine.expect_run_ok(s);
     for (uint32_t row = 0; row < 4; ++row) {
       if (scatter && row == 0) continue;  // row 3 has the same index
       const uint32_t from = scatter ? row : indices[row];

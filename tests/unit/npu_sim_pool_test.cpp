@@ -36,7 +36,7 @@ TEST(SimPool, WindowsWithPadding) {
     const Values values = machine.values(in);
     Stream s = base(in, out);
     s.window(3, 3, 1U << 1 | 1U).pads(1, 1, 2, 1);  // stride 2
-    machine.run_well(s.op(Operation::POOL, row.mode).stop());
+    machine.expect_run_ok(s.op(Operation::POOL, row.mode).stop());
     for (int y = 0; y < 3; ++y) {
       for (int x = 0; x < 3; ++x) {
         int64_t most = INT64_MIN, least = INT64_MAX, sum = 0, count = 0;
@@ -64,7 +64,7 @@ TEST(SimPool, AverageWithoutPaddingIsScaledNotDivided) {
   // The compiler's scale for 1/4: the multiplier is slightly above 2^30.
   Stream s = base(in, out);
   s.set(Reg0::OFM_PRECISION, 1 | 1U << 8 | 2U << 14).scale(0x40000001, 32).window(2, 2);
-  machine.run_well(s.op(Operation::POOL, PoolMode::kAverage).stop());
+  machine.expect_run_ok(s.op(Operation::POOL, PoolMode::kAverage).stop());
   EXPECT_EQ(machine.get(out, 0, 0, 0), 3);  // 11 / 4
 }
 
@@ -76,7 +76,7 @@ TEST(SimPool, SumOverTheDepth) {
     const Values values = machine.values(in);
     Stream s = base(in, out);
     if (config->generation == Generation::kU85) s.set(Reg0::ACTIVATION, 1U << 12);  // no clamp
-    machine.run_well(s.op(Operation::POOL, PoolMode::kReduceSum).stop());
+    machine.expect_run_ok(s.op(Operation::POOL, PoolMode::kReduceSum).stop());
     for (uint32_t i = 0; i < 6; ++i) {
       int64_t sum = 0;
       for (uint32_t c = 0; c < 70; ++c) sum += values[i * 70 + c] - 9;
@@ -96,13 +96,13 @@ TEST(SimPool, NoneGivesTheAccumulatorsOfIfm2) {
   Stream s = base(in, out);
   s.ifm2(wide).set(Reg0::ACC_FORMAT, 1 | 2U << 4).set(Reg0::ACTIVATION, 1U << 12);
   s.scale(1U << 10, 20, static_cast<uint32_t>(Round85::kTruncateToLower) << 13);
-  machine.run_well(s.op(Operation::POOL, PoolMode::kNone).stop());
+  machine.expect_run_ok(s.op(Operation::POOL, PoolMode::kNone).stop());
   for (uint32_t i = 0; i < 16; ++i) {
     EXPECT_EQ(machine.get(out, i / 8, i / 4 % 2, i % 4), values[i] >> 10);
   }
 }
 
-TEST(SimPool, KeptAccumulatorsGoOn) {
+TEST(SimPool, KeptAccumulatorsContinue) {
   const Map in{.h = 2, .w = 2, .c = 8}, more{.h = 2, .w = 2, .c = 8, .base = 64};
   const Map out{.h = 2, .w = 2, .c = 8, .bits = 16, .base = 1024};
   Machine machine(u85());
@@ -110,13 +110,13 @@ TEST(SimPool, KeptAccumulatorsGoOn) {
   Stream s = base(in, out);
   s.set(Reg0::ACC_FORMAT, 1U << 6).op(Operation::POOL, PoolMode::kSum);
   s.ifm(more).set(Reg0::ACC_FORMAT, 1U << 4).op(Operation::POOL, PoolMode::kSum).stop();
-  machine.run_well(s);
+  machine.expect_run_ok(s);
   for (uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(machine.get(out, i / 16, i / 8 % 2, i % 8), a[i] + b[i]);
   }
 }
 
-TEST(SimPool, WhereTheLargestIs) {
+TEST(SimPool, ArgmaxReturnsPosition) {
   const Map in{.h = 3, .w = 7, .c = 5};
   for (const PoolMode mode : {PoolMode::kArgmaxX, PoolMode::kArgmaxY}) {
     const bool along_x = mode == PoolMode::kArgmaxX;
@@ -127,7 +127,7 @@ TEST(SimPool, WhereTheLargestIs) {
     Stream s = base(in, out);
     s.window(along_x ? 1 : 3, along_x ? 7 : 1).scale(1, 16, 5U << 13);
     s.set(Reg0::ACTIVATION, 1U << 12);
-    machine.run_well(s.op(Operation::POOL, mode).stop());
+    machine.expect_run_ok(s.op(Operation::POOL, mode).stop());
     for (uint32_t o = 0; o < (along_x ? 3U : 7U); ++o) {
       for (uint32_t c = 0; c < 5; ++c) {
         uint32_t best = 0;
@@ -161,7 +161,8 @@ TEST(SimResize, Positions) {
   for (uint32_t mode = 0; mode < 3; ++mode) {
     Machine machine(u85());
     const Values values = machine.values(in);
-    machine.run_well(resize_stream(in, out, mode == 0 ? 5 : 0).op(Operation::RESIZE, mode).stop());
+    machine.expect_run_ok(
+        resize_stream(in, out, mode == 0 ? 5 : 0).op(Operation::RESIZE, mode).stop());
     const auto at = [&](int64_t y, int64_t x) {
       y = std::clamp<int64_t>(y, 0, 3), x = std::clamp<int64_t>(x, 0, 2);
       return values[static_cast<size_t>((y * 3 + x) * 2 + 1)];
@@ -213,7 +214,8 @@ TEST(SimTables, EightBits) {
     s.ofm(wide).set(Reg0::ACTIVATION, has_codes ? 7 | 1U << 5 : (16 + 4) | 3U << 12);
     s.set(Reg0::ACTIVATION_MIN, static_cast<uint32_t>(-128) & 0xFFFF)
         .set(Reg0::ACTIVATION_MAX, 127);
-    machine.run_well(s.op(Operation::POOL, has_codes ? PoolMode::kSum : PoolMode::kAverage).stop());
+    machine.expect_run_ok(
+        s.op(Operation::POOL, has_codes ? PoolMode::kSum : PoolMode::kAverage).stop());
     for (uint32_t i = 0; i < 64; ++i) {
       const auto index = static_cast<size_t>(values[i] + 128);
       const auto entry = static_cast<int8_t>(machine.constants[768 + index]);
@@ -244,7 +246,7 @@ TEST(SimTables, SlopesOfSixteenBits) {
     if (has_codes) {
       s.ofm(wide).set(Reg0::ACTIVATION, 9 | 1U << 12).op(Operation::POOL, PoolMode::kSum);
     }
-    machine.run_well(s.stop());
+    machine.expect_run_ok(s.stop());
     for (uint32_t i = 0; i < 128; ++i) {
       const int64_t index = floor_div(values[i], 128) + 256, rest = values[i] - (index - 256) * 128;
       const int64_t first = index * 100 - 25600, slope = index * 3 - 700;
@@ -256,7 +258,7 @@ TEST(SimTables, SlopesOfSixteenBits) {
   }
 }
 
-TEST(SimTables, SixteenBanksLoseThem) {
+TEST(SimTables, TablesAreLostWithSixteenBanks) {
   const Map in{.h = 2, .w = 2, .c = 8}, out{.h = 2, .w = 2, .c = 8, .base = 512};
   for (const char* name : {"ethos-u55-64", "ethos-u55-128"}) {
     Machine machine(config(name));
@@ -268,7 +270,7 @@ TEST(SimTables, SixteenBanksLoseThem) {
   }
 }
 
-TEST(SimChains, SlotsHoldWhatTheNextReads) {
+TEST(SimChains, ChainingSlotsPassValuesToNextKernel) {
   const Map in{.h = 2, .w = 3, .c = 20, .zero = 2}, other{.h = 2, .w = 3, .c = 20, .base = 256};
   const Map out{.h = 2, .w = 3, .c = 20, .bits = 16, .base = 1024};
   Map slot{.h = 2, .w = 3, .c = 20, .bits = 16};
@@ -282,13 +284,13 @@ TEST(SimChains, SlotsHoldWhatTheNextReads) {
   Map as_16 = slot;
   s.ifm(as_16).ofm(out).pair(Reg1::IFM_SCALE, 0, 1).pair(Reg1::IFM2_SCALE, 0, 1);
   s.ifm2(second).op(Operation::ELEMENTWISE, ElementwiseMode::kSub).stop();
-  machine.run_well(s);
+  machine.expect_run_ok(s);
   for (uint32_t i = 0; i < 120; ++i) {
     EXPECT_EQ(machine.get(out, i / 60, i / 20 % 3, i % 20), a[i] - 2 - b[i]);
   }
 }
 
-TEST(SimBranches, TheLastElementDecides) {
+TEST(SimBranches, LastElementSelectsBranch) {
   const Map in{.h = 1, .w = 1, .c = 1}, flag{.h = 1, .w = 1, .c = 1, .base = 16};
   const Map out{.h = 1, .w = 1, .c = 1, .base = 32};
   for (const int64_t value : {0, 7}) {
@@ -303,7 +305,7 @@ TEST(SimBranches, TheLastElementDecides) {
     Machine machine(u85());
     machine.fill(in, {value});
     machine.arena[32] = 1;
-    machine.run_well(s);
+    machine.expect_run_ok(s);
     EXPECT_EQ(machine.arena[32], value == 0 ? 50 : 1);
   }
 }

@@ -158,7 +158,7 @@ class Machine {
   std::vector<uint8_t> constants, arena;
   bool slow = false;
   size_t workspace_limit = SIZE_MAX;
-  uint64_t max_work = uint64_t{1} << 32;
+  uint64_t max_cost = uint64_t{1} << 32;
   uint32_t max_branches = 1000;
 
   explicit Machine(const Config& of, size_t arena_bytes = 4096, size_t constant_bytes = 4096)
@@ -172,7 +172,7 @@ class Machine {
     job.words = stream.words.data();
     job.word_count = static_cast<uint32_t>(stream.words.size());
     job.slow = slow;
-    job.max_work = max_work;
+    job.max_cost = max_cost;
     job.max_branches = max_branches;
     std::vector<uint8_t> guarded[2] = {guard(constants), guard(arena)};
     job.regions[0] = {guarded[0].data() + kGuard, constants.size(), true};
@@ -192,7 +192,7 @@ class Machine {
     std::memcpy(arena.data(), guarded[1].data() + kGuard, arena.size());
     return fault;
   }
-  void run_well(const Stream& stream) {
+  void expect_run_ok(const Stream& stream) {
     const sim::Fault fault = run(stream);
     EXPECT_TRUE(fault.none()) << "word " << fault.word << ": " << fault.detail;
   }

@@ -19,7 +19,7 @@ std::string error_of(std::string_view text, Generation generation = Generation::
   return words.ok() ? "no error" : words.error().message;
 }
 
-TEST(Text, commands_have_the_words_of_their_names) {
+TEST(NpuText, CommandsEncodeToExpectedWords) {
   const Words words = {
       word0(0x105, 1U << 6 | 1U << 8 | 2U << 14 | 1U),
       word1(0x00, 0x12),
@@ -46,7 +46,7 @@ TEST(Text, commands_have_the_words_of_their_names) {
             "STOP 65535\n");
 }
 
-TEST(Text, a_code_belongs_to_its_generation) {
+TEST(NpuText, CommandBelongsToItsGeneration) {
   const Words words = {word0(0x07, 2), word1(0x100, 0), 64, word1(0x96, 3U << 4 | 1), 7U << 16 | 5};
   EXPECT_EQ(disassemble(words, Generation::kU85),
             "RESIZE NEAREST\nBRANCH ALWAYS 0x40\n"
@@ -55,7 +55,7 @@ TEST(Text, a_code_belongs_to_its_generation) {
             ".word 0x00020007\n.word 0x00004100 0x00000040\n.word 0x00314096 0x00070005\n");
 }
 
-TEST(Text, what_the_table_cannot_say_is_a_word) {
+TEST(NpuText, UnknownCommandsArePrintedAsWords) {
   const Words words = {word0(0x100, 0x80), word0(0x12, 0) | 0x400, word1(0x21, 1), 5, 0x8002,
                        word1(0x00, 0)};
   EXPECT_EQ(disassemble(words, Generation::kU65),
@@ -63,7 +63,7 @@ TEST(Text, what_the_table_cannot_say_is_a_word) {
             ".word 0x00008002\n.word 0x00004000\n");
 }
 
-TEST(Text, any_words_round_trip) {
+TEST(NpuText, AnyWordsRoundTrip) {
   std::mt19937 random(20261121);
   for (const Generation generation : kGenerations) {
     for (int round = 0; round < 200; ++round) {
@@ -84,7 +84,7 @@ TEST(Text, any_words_round_trip) {
   }
 }
 
-TEST(Text, every_row_of_the_table_has_a_line) {
+TEST(NpuText, EveryCommandHasText) {
   for (const Generation generation : kGenerations) {
     for (const CommandRow& row : kCommands) {
       if (!has(row.generations, generation)) continue;
@@ -95,14 +95,14 @@ TEST(Text, every_row_of_the_table_has_a_line) {
   }
 }
 
-TEST(Text, a_field_takes_its_word_or_its_number) {
+TEST(NpuText, FieldAcceptsNameOrNumber) {
   const Result<Words> words =
       assemble("POOL 1\nPOOL AVERAGE # mean\n\n  # nothing\n", Generation::kU55, "text");
   ASSERT_TRUE(words.ok());
   EXPECT_EQ(*words, Words({word0(5, 1), word0(5, 1)}));
 }
 
-TEST(Text, errors_name_the_line) {
+TEST(NpuText, ErrorsNameLine) {
   EXPECT_EQ(error_of("STOP 0\nSTOPP 0"), "s.txt:2: no command STOPP on this generation");
   EXPECT_EQ(error_of("RESIZE 0"), "s.txt:1: no command RESIZE on this generation");
   EXPECT_EQ(error_of("IFM_PAD_TOP 128"), "s.txt:1: 128 does not fit into 7 bits");
@@ -132,10 +132,10 @@ const Words kCop2 = {0x32504F43, 1,          56, 0,   1,           48,
                      0x24,       0x4D554556, 1,  20,  0x20000118,  0x20007000,
                      1,          0x20A20,    0,  ~0U, word0(7, 2), word0(0, 0xFFFF)};
 
-TEST(Payload, first_form) {
+TEST(NpuPayload, FirstPayloadFormat) {
   const Result<Payload> payload = read_payload(bytes_of(kCop1), "p");
   ASSERT_TRUE(payload.ok()) << payload.error().message;
-  EXPECT_EQ(payload->header.form, 1);
+  EXPECT_EQ(payload->header.cop_version, 1);
   EXPECT_EQ(payload->stream, Words({word0(5, 1), word0(0, 0xFFFF)}));
   EXPECT_EQ(payload->header.stream_offset, 32U);
   ASSERT_NE(payload->hardware(), nullptr);
@@ -147,17 +147,17 @@ TEST(Payload, first_form) {
                 disassemble(payload->stream, Generation::kU55, {.offsets = true}));
 }
 
-TEST(Payload, second_form) {
+TEST(NpuPayload, SecondPayloadFormat) {
   const Result<Payload> payload = read_payload(bytes_of(kCop2), "p");
   ASSERT_TRUE(payload.ok()) << payload.error().message;
-  EXPECT_EQ(payload->header.form, 2);
+  EXPECT_EQ(payload->header.cop_version, 2);
   EXPECT_EQ(payload->stream, Words({word0(7, 2), word0(0, 0xFFFF)}));
   EXPECT_EQ(payload->header.staging_bytes, 0x20A20U);
   ASSERT_NE(payload->hardware(), nullptr);
   EXPECT_STREQ(payload->hardware()->name, "ethos-u85-256");
 }
 
-TEST(Payload, each_cut_is_an_error_and_each_flip_is_an_answer) {
+TEST(NpuPayload, TruncationsAreErrorsAndBitFlipsAreSafe) {
   for (const Words& words : {kCop1, kCop2}) {
     const Bytes whole = bytes_of(words);
     EXPECT_TRUE(is_payload(whole));

@@ -51,7 +51,7 @@ KernelCycles cycles_of(const char* config, const KernelOperation& operation) {
                        operation);
 }
 
-TEST(KernelCycles, of_a_convolution_by_hand) {
+TEST(KernelCycles, ConvolutionEqualsHandComputedCycles) {
   // 8x8 positions are 32 blocks of 1x2; 16 channels are 2 deep. Cycles: 9 taps * 2 slices of 32
   // inputs * (4 * 32 blocks) * 2.
   const KernelCycles cycles = cycles_of("ethos-u55-128", conv(8, 64, 16, 3));
@@ -64,7 +64,7 @@ TEST(KernelCycles, of_a_convolution_by_hand) {
   EXPECT_DOUBLE_EQ(static_cast<double>(cycles.macs) / cycles.multiply, 128);
 }
 
-TEST(KernelCycles, more_products_per_cycle_take_fewer) {
+TEST(KernelCycles, MoreMacsPerCycleNeedFewerCycles) {
   const KernelOperation operation = conv(16, 64, 64, 3);
   double before = 1e18;
   for (const char* name : {"ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256"}) {
@@ -75,7 +75,7 @@ TEST(KernelCycles, more_products_per_cycle_take_fewer) {
   }
 }
 
-TEST(KernelCycles, part_kernels_pay_where_there_are_few_channels) {
+TEST(KernelCycles, PartKernelFirstIsFasterForFewChannels) {
   KernelOperation operation = conv(8, 4, 16, 3);
   const double depth_first = cycles_of("ethos-u55-128", operation).multiply;
   operation.kernel.part_kernel_first = true;
@@ -83,7 +83,7 @@ TEST(KernelCycles, part_kernels_pay_where_there_are_few_channels) {
   EXPECT_DOUBLE_EQ(cycles_of("ethos-u55-128", operation).multiply * 3, depth_first);
 }
 
-TEST(KernelCycles, sparse_weights_and_two_cores_halve) {
+TEST(KernelCycles, SparseWeightsAndTwoCoresHalveCycles) {
   KernelOperation operation = conv(8, 64, 16, 1);
   KernelOperation sparse = operation;
   sparse.sparse = true;
@@ -95,7 +95,7 @@ TEST(KernelCycles, sparse_weights_and_two_cores_halve) {
   EXPECT_DOUBLE_EQ(cycles_of("ethos-u65-512", operation).multiply * 2, one);
 }
 
-TEST(KernelCycles, the_output_stage_by_hand) {
+TEST(KernelCycles, OutputStageEqualsHandComputedCycles) {
   KernelOperation operation;
   operation.code = Operation::ELEMENTWISE;
   operation.mode = static_cast<uint16_t>(ElementwiseMode::kAdd);
@@ -110,7 +110,7 @@ TEST(KernelCycles, the_output_stage_by_hand) {
   EXPECT_DOUBLE_EQ(cycles.written.of[0], 16.0 * 16 * 128 * 2);  // uses 16 bytes of a 32-byte burst
 }
 
-TEST(KernelCycles, ports_follow_the_memory_mode) {
+TEST(KernelCycles, PortsFollowMemoryMode) {
   EXPECT_EQ(port_of(MemoryMode::kSramOnly, 0), 0U);
   EXPECT_EQ(port_of(MemoryMode::kSharedSram, 0), 1U);
   EXPECT_EQ(port_of(MemoryMode::kSharedSram, 1), 0U);
@@ -146,16 +146,16 @@ std::string dma_text(int source_region, int from, int to, int bytes) {
       source_region, from, to, bytes);
 }
 
-struct Told {
+struct TimelineResult {
   Timeline timeline;
   std::vector<OperationTime> operations;  // in the order of the stream
 };
 
-Told timeline_of(const std::string& text, const System& system) {
+TimelineResult timeline_of(const std::string& text, const System& system) {
   const Config& config = config_of("ethos-u55-128");
   const auto words = text::assemble(text + "STOP 65535\n", config.generation, "test");
   EXPECT_TRUE(words.ok()) << (words.ok() ? "" : words.error().message);
-  Told told;
+  TimelineResult told;
   told.operations.resize(64);
   const TimelineJob job = {&config,
                            &system,
@@ -174,20 +174,20 @@ const System& usual() {
   return *default_system(Generation::kU55);
 }
 
-TEST(Timeline, a_dma_takes_its_latency_and_its_bytes) {
-  const Told told = timeline_of(dma_text(0, 0, 0, 4096), usual());
+TEST(Timeline, DmaTimeIsLatencyPlusTransfer) {
+  const TimelineResult told = timeline_of(dma_text(0, 0, 0, 4096), usual());
   EXPECT_DOUBLE_EQ(told.timeline.cycles, 64 + 4096 / 1.0);  // one byte per cycle from the flash
   EXPECT_DOUBLE_EQ(told.timeline.read.of[1], 4096);
   EXPECT_DOUBLE_EQ(told.timeline.written.of[0], 4096);
   EXPECT_EQ(told.operations[0].bound, Bound::kExternalPort);
 }
 
-TEST(Timeline, waits_hold_back_and_what_does_not_wait_overlaps) {
+TEST(Timeline, WaitsSerializeAndOthersOverlap) {
   const std::string kernel = kernel_text(0, 0x8000, 0);
   const std::string load = dma_text(0, 0, 0x10000, 4096);
-  const Told beside = timeline_of(kernel + load, usual());
-  const Told after = timeline_of(kernel + "KERNEL_WAIT 0\n" + load, usual());
-  const Told before = timeline_of(load + "DMA_WAIT 0\n" + kernel, usual());
+  const TimelineResult beside = timeline_of(kernel + load, usual());
+  const TimelineResult after = timeline_of(kernel + "KERNEL_WAIT 0\n" + load, usual());
+  const TimelineResult before = timeline_of(load + "DMA_WAIT 0\n" + kernel, usual());
   EXPECT_DOUBLE_EQ(beside.operations[1].start, 0);
   EXPECT_GE(after.operations[1].start, after.operations[0].end);
   EXPECT_GE(before.operations[1].start, before.operations[0].end);
@@ -197,17 +197,17 @@ TEST(Timeline, waits_hold_back_and_what_does_not_wait_overlaps) {
             std::max(beside.timeline.kernel_cycles, beside.timeline.dma_cycles) - 1e-6);
 }
 
-TEST(Timeline, block_dependency_zero_drains_first) {
-  const Told apart =
+TEST(Timeline, BlockdepZeroWaitsForPreviousKernel) {
+  const TimelineResult apart =
       timeline_of(kernel_text(0, 0x8000, 0) + kernel_text(0x8000, 0xC000, 0), usual());
-  const Told overlapping =
+  const TimelineResult overlapping =
       timeline_of(kernel_text(0, 0x8000, 0) + kernel_text(0x8000, 0xC000, 3), usual());
   EXPECT_GE(apart.operations[1].start, apart.operations[0].end);
   EXPECT_LT(overlapping.operations[1].start, overlapping.operations[0].end);
   EXPECT_LT(overlapping.timeline.cycles, apart.timeline.cycles);
 }
 
-TEST(Timeline, no_port_moves_more_than_it_can) {
+TEST(Timeline, NoPortExceedsItsBandwidth) {
   std::mt19937 random(4);
   for (int round = 0; round < 200; ++round) {
     std::string text;
@@ -229,7 +229,7 @@ TEST(Timeline, no_port_moves_more_than_it_can) {
           break;
       }
     }
-    const Told told = timeline_of(text, usual());
+    const TimelineResult told = timeline_of(text, usual());
     const Timeline& timeline = told.timeline;
     EXPECT_GE(timeline.cycles + 1e-6,
               (timeline.read.of[0] + timeline.written.of[0]) / usual().sram.bytes_per_cycle);
@@ -249,7 +249,7 @@ TEST(Timeline, no_port_moves_more_than_it_can) {
   }
 }
 
-TEST(Timeline, a_shared_port_is_shared) {
+TEST(Timeline, SharedPortBandwidthIsDivided) {
   // Two users of the SRAM's whole bandwidth: a copy inside it, and a kernel limited by it.
   System slow = usual();
   slow.sram.bytes_per_cycle = 0.5;
@@ -257,7 +257,7 @@ TEST(Timeline, a_shared_port_is_shared) {
   const std::string copy = dma_text(1, 0x10000, 0x20000, 8192);
   const double kernel_alone = timeline_of(kernel, slow).timeline.cycles;
   const double copy_alone = timeline_of(copy, slow).timeline.cycles;
-  const Told both = timeline_of(kernel + copy, slow);
+  const TimelineResult both = timeline_of(kernel + copy, slow);
   EXPECT_EQ(both.operations[0].bound, Bound::kSramPort);
   EXPECT_GT(both.timeline.cycles, std::max(kernel_alone, copy_alone) * 1.2);
   EXPECT_LE(both.timeline.cycles, kernel_alone + copy_alone + 1e-6);

@@ -78,7 +78,7 @@ TEST(NpuWeights, UncompressedWithoutPalette) {
   EXPECT_EQ(outcome.weights, (Ints{1, -1, -7}));
 }
 
-TEST(NpuWeights, DirectOffsetBehindPalette) {
+TEST(NpuWeights, DirectOffsetAfterPalette) {
   Bits bits;  // three entries use two bits, so index 3 is value 10, which is 5
   bits.header(6, 4, 7, 0, 1).palette(10, {4, 7, 255}, 8);
   bits.put(0, 2).put(1, 2).put(2, 2).put(3, 2);
@@ -98,7 +98,7 @@ TEST(NpuWeights, GolombRiceQuotients) {
   EXPECT_EQ(outcome.weights, (Ints{0, -1, -2, -4}));
 }
 
-TEST(NpuWeights, TruncatedQuotientsNeedNoEnd) {
+TEST(NpuWeights, TruncatedQuotientsHaveNoTerminator) {
   Bits bits;  // quotients 2, 1, 0, 2
   bits.header(6, 4, 0, 1, 1).palette(2, {}, 2);
   bits.text("110100000000").text("101");
@@ -107,7 +107,7 @@ TEST(NpuWeights, TruncatedQuotientsNeedNoEnd) {
   EXPECT_EQ(outcome.weights, (Ints{2, -1, 1, 2}));
 }
 
-TEST(NpuWeights, RemaindersComeAChunkLater) {
+TEST(NpuWeights, RemaindersFollowOneChunkLater) {
   // Thirteen weights with quotient 0. The second chunk has the thirteenth; then follow the
   // remainders of the first twelve, then that of the last.
   Bits bits;
@@ -118,7 +118,7 @@ TEST(NpuWeights, RemaindersComeAChunkLater) {
   EXPECT_EQ(outcome.weights, (Ints{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, -1}));
 }
 
-TEST(NpuWeights, QuotientsGoOnInTheNextChunk) {
+TEST(NpuWeights, QuotientsContinueInNextChunk) {
   // Divisor 0, index 30: fifteen steps of two and one step of zero.
   Bits bits;
   bits.header(6, 1, 0, 0, 1).palette(0, {}, 2);
@@ -168,7 +168,7 @@ TEST(NpuWeights, WeightsPauseWhenEightAhead) {
   EXPECT_EQ(outcome.weights.size(), 25U);
 }
 
-TEST(NpuWeights, HeadersWithoutMeaning) {
+TEST(NpuWeights, RefusesInvalidHeaders) {
   EXPECT_EQ(decode(Bits().header(6, 1, 0, 0, 0).put(0, 20).end(), 1).status,
             WeightStatus::kBadSlice);  // no palette yet
   EXPECT_EQ(decode(Bits().header(4, 1, 0, 0, 1).put(0, 40).end(), 1).status,
@@ -180,7 +180,7 @@ TEST(NpuWeights, HeadersWithoutMeaning) {
   EXPECT_EQ(decode(runs.end(), 2).status, WeightStatus::kBadSlice);  // runs without a palette
 }
 
-TEST(NpuWeights, LengthsMustFit) {
+TEST(NpuWeights, RefusesWrongLengths) {
   Bits bits;
   bits.header(6, 3, 7, 0, 1).palette(0, {}, 4).put(2, 4).put(3, 4).put(15, 4);
   const std::vector<uint8_t> bytes = bits.end();
@@ -309,7 +309,7 @@ TEST(NpuWeightOrder, DepthwiseOnU55) {
   expect_marks("ethos-u55-256", operation, {plain_stream(stream)});
 }
 
-TEST(NpuWeightOrder, TwoCoresTakeTurns) {
+TEST(NpuWeightOrder, TwoCoresAlternateChannels) {
   // Nineteen channels in blocks of 16: core 0 has 0, 2, ..., 14, 16, 18; core 1 has 1, 3, ...
   std::vector<std::vector<uint8_t>> streams;
   for (uint32_t core = 0; core < 2; ++core) {
@@ -330,7 +330,7 @@ TEST(NpuWeightOrder, TwoCoresTakeTurns) {
   expect_marks("ethos-u65-512", operation, streams);
 }
 
-TEST(NpuWeightOrder, DepthwiseOnU85RunsBackAndForth) {
+TEST(NpuWeightOrder, DepthwiseOnU85Alternates) {
   // 2x3, 1x2 micro-blocks of eight: six elements, the second row reversed, padded to ten.
   Ints stream;
   for (const uint32_t x : {0U, 1U, 2U}) {
@@ -346,7 +346,7 @@ TEST(NpuWeightOrder, DepthwiseOnU85RunsBackAndForth) {
   expect_marks("ethos-u85-128", operation, {plain_stream(stream)});
 }
 
-TEST(NpuWeightOrder, FourCoresOnU85TakeFourChannelsEach) {
+TEST(NpuWeightOrder, FourCoresOnU85HaveFourChannelsEach) {
   // Two blocks of 16 channels, 65 inputs: the second block has its input blocks reversed.
   std::vector<std::vector<uint8_t>> streams;
   for (uint32_t core = 0; core < 4; ++core) {
@@ -547,7 +547,7 @@ TEST(NpuWeights, LongRunsAndManyIndicesAreBounded) {
   EXPECT_EQ(decode(ones.end(), 10).status, WeightStatus::kTruncated);
 }
 
-TEST(NpuWeights, EveryTextIsItsOwn) {
+TEST(NpuWeights, StatusTextsAreDistinct) {
   std::vector<std::string> texts;
   for (int i = 0; i <= static_cast<int>(WeightStatus::kCapacity); ++i) {
     texts.emplace_back(to_text(static_cast<WeightStatus>(i)));

@@ -22,7 +22,7 @@ Softmax softmax_of(double scale) {
   return {m.mult, m.shift, diff_min};
 }
 
-TEST(ExpOnNegative, IsNearExpAndEqualsTheVendor) {
+TEST(ExpOnNegative, IsCloseToExpAndEqualsCmsisNn) {
   EXPECT_EQ(exp_on_negative(0), INT32_MAX);
   EXPECT_EQ(exp_on_negative(-1), 2147483124);
   EXPECT_EQ(exp_on_negative(-1000), 2147451157);
@@ -37,11 +37,11 @@ TEST(ExpOnNegative, IsNearExpAndEqualsTheVendor) {
   }
 }
 
-TEST(ExpOnNegative, NeverWrapsInsideAQuarter) {
+TEST(ExpOnNegative, IsAboveOneHalfForLastQuarter) {
   for (int32_t x = -(1 << 24); x <= 0; ++x) ASSERT_GT(exp_on_negative(x), 1 << 30) << x;
 }
 
-TEST(OneOverOnePlusX, IsNearTheQuotientAndEqualsTheVendor) {
+TEST(OneOverOnePlusX, IsCloseToQuotientAndEqualsCmsisNn) {
   EXPECT_EQ(one_over_one_plus_x(0), 2147483647);
   EXPECT_EQ(one_over_one_plus_x(1), 2147483647);
   EXPECT_EQ(one_over_one_plus_x(1 << 20), 2146435584);
@@ -53,7 +53,7 @@ TEST(OneOverOnePlusX, IsNearTheQuotientAndEqualsTheVendor) {
   }
 }
 
-TEST(SoftmaxRow, EqualsTheVendor) {
+TEST(SoftmaxRow, EqualsCmsisNn) {
   const std::vector<int8_t> spread = {-128, -90, -17, -3, 0, 1, 44, 60, 99, 127};
   const std::vector<int8_t> hill = {5, 6, 7, 8, 9, 10, 9, 8, 7, 6};
   const struct {
@@ -119,7 +119,7 @@ TEST(SoftmaxRow, WorksInPlaceAndWithTheLargestScale) {
   EXPECT_EQ(codes, (std::vector<int8_t>{-128, 0, 0}));
 }
 
-TEST(SoftmaxRow, AnyParametersAreDefined) {
+TEST(SoftmaxRow, AnyParametersGiveDefinedResults) {
   std::mt19937 random(2);
   for (int i = 0; i < 20000; ++i) {
     const Softmax odd = {static_cast<int32_t>(random()), static_cast<int32_t>(random() % 32),
@@ -144,7 +144,7 @@ int32_t log2_by_definition(uint32_t sum) {
   return n * 65536 + fraction;
 }
 
-TEST(Log2Fixed, EqualsItsDefinitionAndIsNearLog2) {
+TEST(Log2Fixed, EqualsDefinitionAndIsCloseToLog2) {
   const auto check = [](uint32_t value) {
     ASSERT_EQ(log2_fixed(value), log2_by_definition(value)) << value;
     const double exact = std::log2(static_cast<double>(value)) * 65536;

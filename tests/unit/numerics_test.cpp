@@ -89,7 +89,7 @@ TEST(Requantize, LargeValuesAndEdges) {
   }
 }
 
-TEST(Requantize, HalvesGoUpInTheMultiplicationAndAwayFromZeroInTheShift) {
+TEST(Requantize, DoubleRoundingOfHalves) {
   EXPECT_EQ(high_mult(1, 1 << 30), 1);    // 0.5
   EXPECT_EQ(high_mult(-1, 1 << 30), 0);   // -0.5
   EXPECT_EQ(high_mult(-3, 1 << 30), -1);  // -1.5
@@ -102,7 +102,7 @@ TEST(Requantize, HalvesGoUpInTheMultiplicationAndAwayFromZeroInTheShift) {
   EXPECT_EQ(requantize_single(-1, INT32_MAX, -1), 0);
 }
 
-TEST(HighMult, SaturatesTheOneCaseThatLeaves32Bits) {
+TEST(HighMult, SaturatesTheOnlyOverflow) {
   EXPECT_EQ(high_mult(INT32_MIN, INT32_MIN), INT32_MAX);
   EXPECT_EQ(high_mult(INT32_MIN, INT32_MAX), -INT32_MAX);
   EXPECT_EQ(high_mult(INT32_MAX, INT32_MAX), INT32_MAX - 1);
@@ -175,7 +175,7 @@ TEST(Quantize, EqualsItsDefinition) {
   }
 }
 
-TEST(Quantize, UndoesDequantize) {
+TEST(Quantize, IsInverseOfDequantize) {
   for (const float scale : {0.5F, 0.1F, 0.0078125F, 1e-6F}) {
     for (int32_t zero_point = -128; zero_point < 128; ++zero_point) {
       for (int32_t code = -128; code < 128; ++code) {

@@ -1,6 +1,6 @@
 // Execution order: valid, no worse than the given one, and optimal where all orders can be tried.
 
-#include "plan/order.h"
+#include "plan/execution_order.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace thimble::plan {
 namespace {
 
 struct Graph {
-  std::vector<Work> work;
-  std::vector<Stuff> values;
+  std::vector<Step> work;
+  std::vector<ValueLifetime> values;
 };
 
 /// Step i produces value i + 1; value 0 is the input.
@@ -24,12 +24,12 @@ Graph random_graph(uint64_t seed, int count) {
   Graph graph;
   graph.values.push_back({random.between(1, 20), false});
   for (int i = 0; i < count; ++i) {
-    Work work;
+    Step work;
     for (int64_t reads = random.between(1, 2); reads > 0; --reads) {
       work.reads.push_back(static_cast<int>(random.between(0, i)));
     }
-    work.makes = {i + 1};
-    work.beside = random.chance(20) ? random.between(1, 10) : 0;
+    work.writes = {i + 1};
+    work.scratch_bytes = random.chance(20) ? random.between(1, 10) : 0;
     graph.work.push_back(work);
     graph.values.push_back({random.between(1, 20), i + 1 == count});
   }
@@ -39,16 +39,16 @@ Graph random_graph(uint64_t seed, int count) {
 bool is_valid(const Graph& graph, const std::vector<int>& order) {
   std::set<int> there = {0};
   for (const int i : order) {
-    const Work& work = graph.work[static_cast<size_t>(i)];
+    const Step& work = graph.work[static_cast<size_t>(i)];
     for (const int value : work.reads) {
       if (!there.contains(value)) return false;
     }
-    there.insert(work.makes[0]);
+    there.insert(work.writes[0]);
   }
   return there.size() == graph.values.size();
 }
 
-TEST(Order, best_of_all_orders) {
+TEST(Order, SmallGraphsGetBestOfAllOrders) {
   int improved = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Graph graph = random_graph(seed, 7);
@@ -69,7 +69,7 @@ TEST(Order, best_of_all_orders) {
   EXPECT_GT(improved, 50);
 }
 
-TEST(Order, large_graphs_get_valid_orders_and_lower_peaks) {
+TEST(Order, LargeGraphsGetValidOrdersAndLowerPeaks) {
   int improved = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
     const Graph graph = random_graph(seed, 40);
@@ -84,10 +84,11 @@ TEST(Order, large_graphs_get_valid_orders_and_lower_peaks) {
   EXPECT_GT(improved, 3);
 }
 
-TEST(Order, a_branch_that_shrinks_goes_first) {
+TEST(Order, BranchThatShrinksRunsFirst) {
   // x -> big -> small; x -> middle; both are joined. In the given order, middle is live during big.
-  const std::vector<Stuff> values = {{10, false}, {50, false}, {100, false}, {1, false}, {1, true}};
-  const std::vector<Work> work = {
+  const std::vector<ValueLifetime> values = {
+      {10, false}, {50, false}, {100, false}, {1, false}, {1, true}};
+  const std::vector<Step> work = {
       {{0}, {1}, 0, 0}, {{0}, {2}, 0, 0}, {{2}, {3}, 0, 0}, {{1, 3}, {4}, 0, 0}};
   const std::vector<int> given = {0, 1, 2, 3};
   EXPECT_EQ(peak_of(work, values, given), 151);

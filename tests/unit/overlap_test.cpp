@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "emit/schedule.h"
-#include "ir_random_graph.h"
 #include "engine/engine.h"
+#include "ir_random_graph.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -39,7 +39,7 @@ bool pixels_survive(int64_t pixels, int64_t in_bytes, int64_t out_bytes, int64_t
   return true;
 }
 
-TEST(Overlap, rows_lead_is_enough_and_not_a_byte_too_much) {
+TEST(Overlap, LeadOfRowsIsSufficientAndMinimal) {
   test::Random random(1);
   int partial = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -65,7 +65,7 @@ TEST(Overlap, rows_lead_is_enough_and_not_a_byte_too_much) {
   EXPECT_GT(partial, 5000);
 }
 
-TEST(Overlap, pixels_lead_is_enough_and_not_a_byte_too_much) {
+TEST(Overlap, LeadOfPixelsIsSufficientAndMinimal) {
   for (int64_t pixels = 1; pixels <= 40; ++pixels) {
     for (int64_t in = 1; in <= 20; ++in) {
       for (int64_t out = 1; out <= 20; ++out) {
@@ -88,7 +88,7 @@ ir::Type image(int64_t channels, int64_t height, int64_t width) {
 }
 
 /// x -> max pool 3x3 -> max pool 3x3 -> max pool 3x3, all of one size.
-TEST(Overlap, a_plan_with_overlaps_is_smaller_and_valid) {
+TEST(Overlap, PlanWithOverlapsIsSmallerAndValid) {
   ir::Graph graph;
   ir::ValueId value = graph.add_input("x", image(8, 20, 20));
   for (int i = 0; i < 3; ++i) {

@@ -45,7 +45,7 @@ void expect_error(const std::string& text, std::string_view saying) {
   EXPECT_NE(part.error().message.find(saying), std::string::npos) << part.error().message;
 }
 
-TEST(Part, ReadsWhatAFileSays) {
+TEST(Part, ReadsEveryEntry) {
   const auto part = parse_part(kGood, "board");
   ASSERT_TRUE(part.ok()) << part.error().message;
   EXPECT_EQ(part->cpu->name, "cortex-m55");
@@ -79,10 +79,10 @@ cycles_per_word = 8
 holds = ["constants"]
 )";
 
-TEST(Part, MemoriesSayHowFastTheyAreAndWhatTheyHold) {
+TEST(Part, ReadsSpeedAndContentOfMemories) {
   const auto part = parse_part(kMemories, "board");
   ASSERT_TRUE(part.ok()) << part.error().message;
-  EXPECT_TRUE(part->places());
+  EXPECT_TRUE(part->has_memory_speeds());
   ASSERT_EQ(part->memories.size(), 3U);
   using Words = std::vector<std::string>;
   EXPECT_EQ(part->memories[0].holds, (Words{"arena", "constants"}));
@@ -91,11 +91,11 @@ TEST(Part, MemoriesSayHowFastTheyAreAndWhatTheyHold) {
   EXPECT_TRUE(part->memories[1].kept);
   EXPECT_EQ(part->memories[1].cycles_per_word, 2.5);
   EXPECT_EQ(part->memories[2].holds, Words{"constants"});
-  EXPECT_FALSE(parse_part(kGood, "board")->places());
-  EXPECT_TRUE(find_part("imxrt1060")->places());
+  EXPECT_FALSE(parse_part(kGood, "board")->has_memory_speeds());
+  EXPECT_TRUE(find_part("imxrt1060")->has_memory_speeds());
 }
 
-TEST(Part, MemoriesThatDoNotAgreeAreRefused) {
+TEST(Part, RefusesInconsistentMemories) {
   expect_error(replaced(kMemories, "cycles_per_word = 8\n", ""), "psram");
   expect_error(replaced(kMemories, "name = \"psram\"\nbytes = 4194304\ncycles_per_word = 8\n",
                         "name = \"sram\"\nbytes = 4194304\n"),
@@ -119,14 +119,14 @@ TEST(Part, MemoriesThatDoNotAgreeAreRefused) {
       "not with an engine");
 }
 
-TEST(Part, SomeMemoriesWithoutSpeedAreNamed) {
+TEST(Part, ErrorNamesMemoriesWithoutSpeed) {
   const std::string text =
       replaced(kMemories, "name = \"dtcm\"\nbytes = 65536\ncycles_per_word = 1\n",
                "name = \"sram\"\nbytes = 65536\n");
   expect_error(text, "mram has cycles_per_word, and sram has none");
 }
 
-TEST(Part, TheRt700HasANeutronUnderBothNames) {
+TEST(Part, Rt700HasNeutronUnderBothNames) {
   for (const std::string_view name : {"imxrt700", "imxrt700cm"}) {
     const auto part = find_part(name);
     ASSERT_TRUE(part.ok()) << part.error().message;
@@ -140,7 +140,7 @@ TEST(Part, TheRt700HasANeutronUnderBothNames) {
   EXPECT_EQ(find_part("neutron-n3-64")->cpu->name, "cortex-m33");
 }
 
-TEST(Part, TheNrf54lm20bHasAnAxon) {
+TEST(Part, Nrf54lm20bHasAxon) {
   const auto part = find_part("nrf54lm20b");
   ASSERT_TRUE(part.ok()) << part.error().message;
   EXPECT_EQ(part->cpu->name, "cortex-m33");
@@ -155,7 +155,7 @@ TEST(Part, TheNrf54lm20bHasAnAxon) {
   expect_error(replaced(kAxon, "settings", "memory_mode = \"Sram_Only\"\nsettings"), "memory_mode");
 }
 
-TEST(Part, SaysWhatIsWrong) {
+TEST(Part, ErrorsNameInvalidEntry) {
   expect_error(replaced(kGood, "cortex-m55", "z80"), "z80");
   expect_error(replaced(kGood, "cpu = \"cortex-m55\"", ""), "has no cpu");
   expect_error(replaced(kGood, "ethos-u55-64", "ethos-u99"), "ethos-u99");
@@ -190,7 +190,7 @@ TEST(Part, EveryNamedPartLoads) {
   EXPECT_FALSE(find_part("ethos-u55").ok());  // a product family is not a part
 }
 
-TEST(Part, AMisspeltNameGetsTheNearest) {
+TEST(Part, ErrorSuggestsNearestName) {
   for (const auto& [name, meant] : {std::pair{"corstone300", "corstone-300"},
                                     {"corstone-300.", "corstone-300"},
                                     {"ethos-u55", "ethos-u55-32"},
@@ -208,7 +208,7 @@ TEST(Part, AMisspeltNameGetsTheNearest) {
   EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("close to it"), std::string::npos);
 }
 
-TEST(Part, ARecipeIsRead) {
+TEST(Part, ReadsRecipe) {
   const auto part = parse_part(std::string("kernels = \"executorch\"\n") + std::string(kGood) + R"(
 [quantization]
 activations = "int16"
@@ -238,7 +238,7 @@ engine_off = ["softmax", "aten.add*"]
   EXPECT_FALSE(plain->recipe.observer || plain->recipe.keep_small || plain->recipe.kernels);
 }
 
-TEST(Part, ARecipesErrorsSayWhereAndWhatIsKnown) {
+TEST(Part, RecipeErrorsAreLocatedAndListValidNames) {
   const auto with = [](std::string_view more) { return std::string(kGood) + std::string(more); };
   expect_error(with("[quantization]\nobserver = \"mes\"\n"),
                "board.toml:15: quantization: observer mes: not known; close to it: mse; one of ");
@@ -252,14 +252,14 @@ TEST(Part, ARecipesErrorsSayWhereAndWhatIsKnown) {
   expect_error("cpu = \"cortex-m55\"\nbase = 3\n", "board.toml:2: base is not a string");
 }
 
-TEST(Part, RecipesKnowTheObserversThatThereAre) {
+TEST(Part, RecipeObserversEqualQuantObservers) {
   std::vector<std::string_view> names;
   for (const quant::Observer each : quant::kObservers) names.push_back(quant::observer_name(each));
   const auto known = recipe_observers();
   EXPECT_TRUE(std::ranges::is_permutation(names, known));
 }
 
-TEST(Part, AFileBuildsUponAnother) {
+TEST(Part, FileInheritsFromBase) {
   for (const char* base :
        {"corstone-300", "nrf54lm20b", "imxrt700cm", "ethos-u85-256", "cortex-m4"}) {
     const auto same = parse_part(fmt::format("base = \"{}\"\n", base), "mine");
@@ -277,7 +277,7 @@ TEST(Part, AFileBuildsUponAnother) {
   }
 }
 
-TEST(Part, WhatAFileSaysWinsOverItsBase) {
+TEST(Part, FileOverridesBase) {
   constexpr std::string_view kOwn = R"(
 base = "nrf54lm20b"
 summary = "mine"
@@ -320,7 +320,7 @@ bytes = 1000
   EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");
 }
 
-TEST(Part, FilesBuildUponFilesBesideThem) {
+TEST(Part, BaseIsFoundInSameFolder) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("thimble_part_{}", getpid());
   std::filesystem::create_directories(folder / "sub");
@@ -345,7 +345,7 @@ TEST(Part, FilesBuildUponFilesBesideThem) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Part, NothingIsThereTwice) {
+TEST(Part, RefusesDuplicateEntries) {
   const std::string cpu = "cpu = \"cortex-m33\"\n";
   expect_error(cpu + "[[memory]]\nname = \"sram\"\n[[memory]]\nname = \"sram\"\n",
                "board.toml:4: memory sram is there twice");
@@ -353,7 +353,7 @@ TEST(Part, NothingIsThereTwice) {
                "board.toml:4: engine axon is there twice");
 }
 
-TEST(Part, NestingHasAnEnd) {
+TEST(Part, RefusesDeepNesting) {
   std::string brackets, braces, dots;
   for (int i = 0; i < 20000; ++i) {
     brackets += '[';
@@ -365,7 +365,7 @@ TEST(Part, NestingHasAnEnd) {
   }
 }
 
-TEST(Part, NoEngineHasTwoRows) {
+TEST(Part, RefusesDuplicateEngine) {
   std::vector<std::string> names;
   for (const NpuName& engine : all_npus()) names.push_back(engine.name);
   std::ranges::sort(names);

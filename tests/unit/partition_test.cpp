@@ -17,7 +17,7 @@ namespace {
 using ir::OpKind;
 
 /// An engine that takes operators by the hash of their result's name and the setting "seed".
-engine::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu& use) {
+engine::Legality by_hash(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu& use) {
   uint64_t hash = static_cast<uint64_t>(use.settings.at("seed")) * 0x9E3779B97F4A7C15U + 1;
   for (const char letter : graph.value(op.output).name) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
@@ -26,7 +26,7 @@ engine::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const engine::
   return {false, "the dice say no"};
 }
 /// One that takes every operator but tables.
-engine::Verdict no_tables(const ir::Graph&, const ir::Op& op, const engine::PartNpu&) {
+engine::Legality no_tables(const ir::Graph&, const ir::Op& op, const engine::PartNpu&) {
   if (op.kind == OpKind::lut) return {false, "has no tables"};
   return {true, ""};
 }
@@ -53,7 +53,7 @@ void expect_same(const ir::Graph& a, const ir::Graph& b, uint64_t seed) {
   for (size_t i = 0; i < want->size(); ++i) EXPECT_EQ((*want)[i].bytes, (*got)[i].bytes) << i;
 }
 
-TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
+TEST(Partition, JoinedSubgraphsEqualRandomGraph) {
   int regions = 0, second = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
@@ -74,13 +74,13 @@ TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
                                             engines[0].name;
       EXPECT_EQ(split->reasons[i].empty(), first) << split->reasons[i];
     }
-    for (const Region& region : split->regions) {
+    for (const Subgraph& region : split->regions) {
       ASSERT_TRUE(ir::verify(region.graph).ok());
       EXPECT_FALSE(region.graph.outputs().empty());
       second += region.engine->name == "two";
       ++regions;
     }
-    const auto again = joined(split->graph, split->regions);
+    const auto again = inline_subgraphs(split->graph, split->regions);
     ASSERT_TRUE(again.ok()) << again.error().message;
     expect_same(graph, *again, seed);
   }
@@ -106,7 +106,7 @@ ir::Graph diamond() {
   return parsed(text);
 }
 
-TEST(Partition, ARegionNeverWaitsForItself) {
+TEST(Partition, SubgraphNeverDependsOnItself) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(diamond(), engines);
   ASSERT_TRUE(split.ok());
@@ -117,7 +117,7 @@ TEST(Partition, ARegionNeverWaitsForItself) {
   EXPECT_EQ(split->regions[0].graph.outputs().size(), 2U);
 }
 
-TEST(Partition, WhatTheUserKeepsOffStaysOff) {
+TEST(Partition, ExcludedOperatorsRunOnCpu) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const std::vector<std::string> keep_off = {"", "", "", "--engine-off qmul"};
   const auto split = partition(diamond(), engines, {keep_off, false});
@@ -126,7 +126,7 @@ TEST(Partition, WhatTheUserKeepsOffStaysOff) {
   EXPECT_EQ(split->reasons[3], "--engine-off qmul");
 }
 
-TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
+TEST(Partition, UnprofitableSubgraphsRunOnCpu) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto small = partition(parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)
@@ -152,7 +152,7 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   EXPECT_EQ(moves->reasons[0], "the region would only move data: cheaper on the CPU");
 }
 
-TEST(Partition, APartsRecipeSaysWhatIsTooSmall) {
+TEST(Partition, RecipeSetsMinimumSubgraphSize) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const ir::Graph graph = parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)
@@ -168,7 +168,7 @@ TEST(Partition, APartsRecipeSaysWhatIsTooSmall) {
   EXPECT_EQ(partition(graph, engines, {{}, true, 17})->regions.size(), 1U);
 }
 
-TEST(Partition, ATinyNetworkOfTheEngineAloneStaysWhole) {
+TEST(Partition, SmallFullySupportedNetworkRunsOnEngine) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)

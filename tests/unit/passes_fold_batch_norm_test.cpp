@@ -22,7 +22,7 @@ std::string with_conv(const std::string& rest) {
          " at \"net.py\":7 \"self.conv(x)\"\n" + rest + "}";
 }
 
-TEST(FoldBatchNorm, GoesIntoWeightsAndBias) {
+TEST(FoldBatchNorm, FoldsIntoWeightsAndBias) {
   const ir::Graph graph =
       run_pass(fold_batch_norm,
                with_conv("%y: f32[1,2,3,3] = batch_norm(%c, %scale, %shift)\n output %y\n"));
@@ -73,7 +73,7 @@ TEST(FoldBatchNorm, AChainOfChannelArithmeticFolds) {
   EXPECT_EQ(op_names(graph), "conv2d");
 }
 
-TEST(FoldBatchNorm, AnotherReaderPreventsIt) {
+TEST(FoldBatchNorm, IsNotFoldedIfValueHasAnotherReader) {
   const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
     %y: f32[1,2,3,3] = batch_norm(%c, %scale, %shift)
     output %y
@@ -82,7 +82,7 @@ TEST(FoldBatchNorm, AnotherReaderPreventsIt) {
   EXPECT_EQ(op_names(graph), "conv2d conv2d");
 }
 
-TEST(FoldBatchNorm, AConstantThatVariesWithinAPlaneStays) {
+TEST(FoldBatchNorm, ConstantVaryingWithinPlaneIsNotFolded) {
   const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
     const %a: f32[1,1,1,3] = 0x0000803f000080bf0000803f
     %y: f32[1,2,3,3] = add(%c, %a)
@@ -91,7 +91,7 @@ TEST(FoldBatchNorm, AConstantThatVariesWithinAPlaneStays) {
   EXPECT_EQ(op_names(graph), "conv2d add");
 }
 
-TEST(FoldBatchNorm, StandingAloneBecomesDepthwise) {
+TEST(FoldBatchNorm, AloneBecomesDepthwiseConvolution) {
   const auto alone = [](const std::string& shape, const std::string& behind) {
     return run_pass(fold_batch_norm, "graph @forward { input %x: f32" + shape + R"(
       const %scale: f32[2] = 0x000000400000803f
@@ -109,7 +109,7 @@ TEST(FoldBatchNorm, StandingAloneBecomesDepthwise) {
   EXPECT_EQ(op_names(alone("[1,2,2,3,2]", "output %y")), "reshape conv2d reshape");
 }
 
-TEST(FoldBatchNorm, ComputedNumbersBecomeMulAndAdd) {
+TEST(FoldBatchNorm, NonConstantParametersBecomeMulAndAdd) {
   const ir::Graph graph = run_pass(fold_batch_norm, R"(
     graph @forward {
       input %x: f32[3,2]

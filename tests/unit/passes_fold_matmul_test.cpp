@@ -24,7 +24,7 @@ ir::Graph folded(const std::string& body) {
   )" + body + "\n}");
 }
 
-TEST(FoldMatmul, ScalesBeforeAndBehindBecomeOne) {
+TEST(FoldMatmul, ScalesBeforeAndAfterAreMerged) {
   const ir::Graph graph = folded(R"(
     %q: f32[2,3,4] = mul(%a, %half)
     %s: f32[2,5,4] = mul(%two, %b)
@@ -39,7 +39,7 @@ TEST(FoldMatmul, ScalesBeforeAndBehindBecomeOne) {
   EXPECT_EQ(matmul_of(graph).integer("transpose_b"), 1);
 }
 
-TEST(FoldMatmul, AnExchangeOfTransposedColumnsTurnsThemBack) {
+TEST(FoldMatmul, TransposedOperandTogglesTransposeB) {
   const ir::Graph graph = folded(R"(
     %k: f32[2,4,5] = permute(%b) {dims=[0,2,1]}
     %y: f32[2,5,5] = matmul(%b, %k) {transpose_b=0}
@@ -53,7 +53,7 @@ TEST(FoldMatmul, AnExchangeOfTransposedColumnsTurnsThemBack) {
   EXPECT_EQ(graph.ops()[2].integer("transpose_b"), 0);
 }
 
-TEST(FoldMatmul, WhatOthersReadStays) {
+TEST(FoldMatmul, ValuesWithOtherReadersAreNotFolded) {
   EXPECT_EQ(op_names(folded(R"(
     %q: f32[2,3,4] = mul(%a, %half)
     %k: f32[2,4,5] = permute(%b) {dims=[0,2,1]}
@@ -66,7 +66,7 @@ TEST(FoldMatmul, WhatOthersReadStays) {
             "mul permute matmul mul");
 }
 
-TEST(FoldMatmul, NegativeAndGrowingFactorsStay) {
+TEST(FoldMatmul, NegativeAndLargeFactorsAreNotFolded) {
   EXPECT_EQ(op_names(folded(R"(
     const %many: f32[1,1,1,1] = 0x00000040
     %q: f32[2,3,4] = mul(%a, %minus)
@@ -76,7 +76,7 @@ TEST(FoldMatmul, NegativeAndGrowingFactorsStay) {
             "mul matmul mul");
 }
 
-TEST(FoldMatmul, OtherExchangesStay) {
+TEST(FoldMatmul, OtherPermutesAreNotFolded) {
   EXPECT_EQ(op_names(folded(R"(
     %k: f32[4,2,5] = permute(%b) {dims=[2,0,1]}
     %l: f32[4,2,3] = permute(%a) {dims=[2,0,1]}

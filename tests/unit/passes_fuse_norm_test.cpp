@@ -43,7 +43,7 @@ TEST(FuseNorm, RmsWithWeight) {
   EXPECT_EQ(graph.value(graph.ops()[0].output).name, "y");
 }
 
-TEST(FuseNorm, WeightsOfOtherDimensionsStay) {
+TEST(FuseNorm, WeightsOfOtherDimensionsAreNotFused) {
   EXPECT_EQ(names(R"(
     %q: f32[2,3,4] = mul(%x, %x)
     %m: f32[2,3,1] = mean(%q) {dims=[2], keepdim=1}
@@ -109,7 +109,7 @@ TEST(FuseNorm, LayerFromVarianceOrMeanOfSquares) {
             "layer_norm");
 }
 
-TEST(FuseNorm, TheDifferenceMayBeWrittenTwice) {
+TEST(FuseNorm, AcceptsDuplicatedSubtraction) {
   EXPECT_EQ(names(R"(
     %m: f32[2,3,1] = mean(%x) {dims=[2], keepdim=1}
     %u: f32[2,3,4] = sub(%x, %m)
@@ -139,7 +139,7 @@ TEST(FuseNorm, OverAnImage) {
 }
 
 /// Patterns that differ slightly from a norm are not changed.
-TEST(FuseNorm, WhatIsNoNormStays) {
+TEST(FuseNorm, SimilarPatternsAreNotFused) {
   const auto rms = [](const std::string& change, const std::string& to) {
     std::string body = R"(
     %q: f32[2,3,4] = mul(%x, %x)

@@ -27,7 +27,7 @@ TEST(FoldConstants, ChainsOfConstantsAreComputed) {
   EXPECT_EQ(graph.value(graph.ops()[0].inputs[1]).constant->data<float>()[1], 8.0F);
 }
 
-TEST(FoldConstants, AnExpandThatWouldFillTheFileStays) {
+TEST(FoldConstants, LargeExpandIsNotFolded) {
   const ir::Graph graph = run_pass(fold_constants, graph_text(R"(
     const %a: f32[1] = 0x0000803f
     %y: f32[100000] = expand(%a) {shape=[100000]}
@@ -49,7 +49,7 @@ TEST(MergePad, ZerosBecomePaddingOfEveryReader) {
   EXPECT_EQ(graph.ops()[1].integers("padding"), (std::vector<int64_t>{2, 1, 3, 3}));
 }
 
-TEST(MergePad, NotOnesNotChannelsNotPools) {
+TEST(MergePad, OtherValuesChannelsAndPoolsAreNotMerged) {
   EXPECT_EQ(op_names(run_pass(merge_pad, graph_text(R"(
     input %x: f32[1,1,4,4]
     const %w: f32[1,1,1,1] = 0x0000803f
@@ -73,7 +73,7 @@ TEST(MergePad, NotOnesNotChannelsNotPools) {
             "pad max_pool2d");
 }
 
-TEST(RemoveNoops, EveryKind) {
+TEST(RemoveNoops, RemovesEveryKindOfNoOp) {
   const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
     input %x: f32[2,3]
     %a: f32[2,3] = copy(%x)
@@ -88,7 +88,7 @@ TEST(RemoveNoops, EveryKind) {
   EXPECT_EQ(op_names(graph), "tanh");
 }
 
-TEST(RemoveNoops, ChainsOfMovementJoin) {
+TEST(RemoveNoops, DataMovementChainsAreMerged) {
   const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
     input %x: f32[2,3,4]
     %a: f32[6,4] = reshape(%x) {shape=[6,4]}
@@ -101,7 +101,7 @@ TEST(RemoveNoops, ChainsOfMovementJoin) {
   EXPECT_EQ(graph.ops()[1].integers("dims"), (std::vector<int64_t>{0, 2, 1}));
 }
 
-TEST(RemoveNoops, MovementThereAndBackVanishes) {
+TEST(RemoveNoops, InverseDataMovementsAreRemoved) {
   const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
     input %x: f32[2,3]
     %p: f32[3,2] = permute(%x) {dims=[1,0]}
@@ -127,7 +127,7 @@ TEST(RemoveNoops, AnOutputKeepsItsMemoryOrder) {
   EXPECT_EQ(op_names(kept), "copy");  // the memory order of an input must not change
 }
 
-TEST(MultiplyByReciprocal, OfConstantsOfSeveralNumbers) {
+TEST(MultiplyByReciprocal, ConstantsWithSeveralElements) {
   // The divisors 2, 4 and 0, 4.
   const ir::Graph graph = run_pass(multiply_by_reciprocal, graph_text(R"(
     input %x: f32[3,2]
@@ -145,7 +145,7 @@ TEST(MultiplyByReciprocal, OfConstantsOfSeveralNumbers) {
   EXPECT_EQ(graph.value(graph.ops()[0].output).name, "a");
 }
 
-TEST(HoistClamp, StandsBeforePoolsAndMovement) {
+TEST(HoistClamp, MovesBeforePoolsAndDataMovement) {
   const ir::Graph graph = run_pass(hoist_clamp, graph_text(R"(
     input %x: f32[1,1,4,4]
     const %w: f32[1,1,1,1] = 0x0000803f
@@ -159,7 +159,7 @@ TEST(HoistClamp, StandsBeforePoolsAndMovement) {
 }
 
 /// A relu after a concat moves to each branch, if all branches can fuse it.
-TEST(HoistClamp, StandsBeforeAConcatOfArithmetic) {
+TEST(HoistClamp, MovesBeforeConcatOfArithmetic) {
   const std::string branches = R"(
     input %x: f32[1,1,4,4]
     const %w: f32[1,1,1,1] = 0x0000803f
@@ -178,7 +178,7 @@ TEST(HoistClamp, StandsBeforeAConcatOfArithmetic) {
   EXPECT_EQ(with("%a"), "conv2d concat clamp");
 }
 
-TEST(HoistClamp, NotPastAnotherReader) {
+TEST(HoistClamp, IsNotMovedPastAnotherReader) {
   const ir::Graph graph = run_pass(hoist_clamp, graph_text(R"(
     input %x: f32[1,4]
     %c: f32[1,4] = add(%x, %x)

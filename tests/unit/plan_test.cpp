@@ -13,13 +13,13 @@
 namespace thimble::plan {
 namespace {
 
-TEST(Planner, empty_plan_needs_nothing) {
+TEST(Planner, EmptyPlanHasPeakZero) {
   const Placement placement = place({}, 16);
   EXPECT_EQ(placement.peak_bytes, 0);
   EXPECT_EQ(placement.lower_bound_bytes, 0);
 }
 
-TEST(Planner, a_chain_needs_its_largest_neighbours) {
+TEST(Planner, ChainNeedsLargestPairOfNeighbours) {
   const std::vector<Buffer> chain = {{100, 0, 1}, {300, 1, 2}, {50, 2, 3}, {200, 3, 4}};
   const Placement placement = place(chain, 1);
   EXPECT_EQ(placement.peak_bytes, 400);
@@ -27,20 +27,20 @@ TEST(Planner, a_chain_needs_its_largest_neighbours) {
   EXPECT_TRUE(is_valid(chain, placement));
 }
 
-TEST(Planner, sizes_and_offsets_are_rounded_to_the_alignment) {
+TEST(Planner, SizesAndOffsetsAreAligned) {
   const std::vector<Buffer> pair = {{1, 0, 1}, {17, 0, 1}};
   const Placement placement = place(pair, 16);
   EXPECT_EQ(placement.peak_bytes, 48);
   for (const int64_t offset : placement.offsets) EXPECT_EQ(offset % 16, 0);
 }
 
-TEST(Planner, empty_buffers_take_no_place) {
+TEST(Planner, EmptyBuffersNeedNoMemory) {
   const std::vector<Buffer> buffers = {{0, 0, 3}, {64, 1, 2}, {0, 1, 2}};
   const Placement placement = place(buffers, 16);
   EXPECT_EQ(placement.peak_bytes, 64);
 }
 
-TEST(Planner, is_valid_sees_overlap_and_overflow) {
+TEST(Planner, IsValidDetectsOverlapAndOverflow) {
   const std::vector<Buffer> pair = {{16, 0, 1}, {16, 1, 2}};
   EXPECT_FALSE(is_valid(pair, {{0, 8}, 24, 32}));
   EXPECT_FALSE(is_valid(pair, {{0, 16}, 24, 32}));
@@ -92,7 +92,7 @@ int64_t best_of_all_orders(const std::vector<Buffer>& buffers,
   return best;
 }
 
-TEST(Planner, small_plans_are_optimal_among_all_orders) {
+TEST(Planner, SmallPlansAreOptimal) {
   for (uint64_t seed = 0; seed < 600; ++seed) {
     test::Random random(seed);
     std::vector<Buffer> buffers;
@@ -108,7 +108,7 @@ TEST(Planner, small_plans_are_optimal_among_all_orders) {
   }
 }
 
-TEST(Planner, small_plans_with_overlaps_are_optimal_among_all_orders) {
+TEST(Planner, SmallPlansWithOverlapsAreOptimal) {
   int shared = 0;
   for (uint64_t seed = 0; seed < 600; ++seed) {
     test::Random random(seed);
@@ -136,7 +136,7 @@ TEST(Planner, small_plans_with_overlaps_are_optimal_among_all_orders) {
   EXPECT_GT(shared, 100);
 }
 
-TEST(Planner, an_overlap_holds_only_from_its_lead_on) {
+TEST(Planner, OverlapIsValidOnlyFromItsLead) {
   const std::vector<Buffer> pair = {{64, 0, 1}, {64, 1, 2}};
   const std::vector<Overlap> overlaps = {{0, 1, 16}};
   EXPECT_EQ(place(pair, 16, overlaps).peak_bytes, 80);
@@ -175,7 +175,7 @@ std::vector<Buffer> random_dag(uint64_t seed) {
   return buffers;
 }
 
-TEST(Planner, random_dags_are_proven) {
+TEST(Planner, RandomDagsAreProvenMinimal) {
   int proven = 0;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     const std::vector<Buffer> buffers = random_dag(seed);
@@ -187,7 +187,7 @@ TEST(Planner, random_dags_are_proven) {
   EXPECT_GE(proven, 995);
 }
 
-TEST(Planner, large_random_plans_are_valid) {
+TEST(Planner, LargeRandomPlansAreValid) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     test::Random random(seed);
     std::vector<Buffer> buffers;

@@ -203,7 +203,7 @@ ByOperator compare_imported(const Case& c) {
 /// Maps values of the integer graph to PyTorch's result of the corresponding quantize node.
 std::map<ValueId, Tensor> wanted_of_integer(const Case& c, const Graph& prepared,
                                             const Graph& integer) {
-  const auto pinned = take_parameters(prepared);
+  const auto pinned = extract_pins(prepared);
   EXPECT_TRUE(pinned.ok()) << pinned.error().message;
   std::map<std::string, ValueId> by_name;
   for (const ir::Op& op : integer.ops()) by_name[integer.value(op.output).name] = op.output;

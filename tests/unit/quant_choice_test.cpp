@@ -46,7 +46,7 @@ ir::Tensor evaluated(const ir::Graph& graph, const std::vector<ir::Tensor>& inpu
   return outputs.ok() ? (*outputs)[0] : ir::Tensor{};
 }
 
-TEST(QuantizeChoices, AFormulaOfOneValueIsOneTable) {
+TEST(QuantizeChoices, FormulaOfOneValueBecomesOneTable) {
   // hardshrink followed by a sine, written with elementary operators.
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
@@ -72,7 +72,7 @@ TEST(QuantizeChoices, AFormulaOfOneValueIsOneTable) {
   }
 }
 
-TEST(QuantizeChoices, AConditionReadElsewhereIsComputedBesideTheTable) {
+TEST(QuantizeChoices, SharedConditionIsAlsoComputed) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
     const %half: f32[] = 0x0000003f
@@ -84,7 +84,7 @@ TEST(QuantizeChoices, AConditionReadElsewhereIsComputedBesideTheTable) {
   EXPECT_EQ(names_of(graph), "quantize lut compare lut dequantize");
 }
 
-TEST(QuantizeChoices, ComparingWithANumberPartsTheCodes) {
+TEST(QuantizeChoices, ComparisonWithConstantUsesQuantizedThreshold) {
   const ir::Tensor x = ramp({1, 4001}, -2, 2);
   for (int64_t relation = 0; relation < 6; ++relation) {
     for (const double limit : {-9.0, -2.0, -0.337, 0.0, 0.6, 1.3, 9.0}) {
@@ -125,7 +125,7 @@ TEST(QuantizeChoices, ComparingWithANumberPartsTheCodes) {
   }
 }
 
-TEST(QuantizeChoices, ComparedValuesHaveOneScale) {
+TEST(QuantizeChoices, ComparedValuesShareOneScale) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
     input %z: f32[4,16]
@@ -138,7 +138,7 @@ TEST(QuantizeChoices, ComparedValuesHaveOneScale) {
   EXPECT_EQ(graph.type(op.inputs[0]).quant, graph.type(op.inputs[1]).quant);
 }
 
-TEST(QuantizeChoices, AChoiceSaturatesWhatItDoesNotChoose) {
+TEST(QuantizeChoices, UnselectedOperandSaturates) {
   // The result is in [0, 1], the first operand in [-20, 20]: the result keeps its own scale.
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
@@ -173,7 +173,7 @@ TEST(QuantizeChoices, ConstantsOfProductsMustBeFinite) {
   EXPECT_NE(model.error().message.find("net.py:7"), std::string::npos);
 }
 
-TEST(QuantizeQuotients, AndSlopes) {
+TEST(QuantizeQuotients, QuotientsAndPreluSlopes) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
     input %z: f32[4,16]

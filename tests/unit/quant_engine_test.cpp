@@ -55,7 +55,7 @@ TEST(Simulate, EqualsTheEvaluatorOnRandomGraphsOfAllOperators) {
   }
 }
 
-TEST(Simulate, AccumulatorsBeyondFloatAreExactToo) {
+TEST(Simulate, AccumulatorsAbove2To24AreExact) {
   // 1000 products of 255 * 127 exceed 2^24.
   constexpr int64_t kTerms = 1000;
   ir::Graph graph;
@@ -91,7 +91,7 @@ TEST(Simulate, WrongInputsAreRefused) {
   EXPECT_EQ(result.error().message, "input 0 (%x) is f32[3], expected i8[3]");
 }
 
-TEST(StableMath, FollowsTheLibrary) {
+TEST(StableMath, IsCloseToStandardLibrary) {
   for (double x = -700; x < 700; x += 0.37) {
     EXPECT_NEAR(quant::stable_exp(x) / std::exp(x), 1, 1e-14) << x;
     EXPECT_NEAR(quant::stable_tanh(x / 50), std::tanh(x / 50), 1e-15) << x;

@@ -26,9 +26,9 @@ Graph parsed(const std::string& body) {
   return graph.ok() ? std::move(*graph) : Graph();
 }
 
-std::vector<std::string> region_of(const Graph& graph, const quant::EqualRegion& region) {
+std::vector<std::string> group_of(const Graph& graph, const quant::ChannelGroup& channel_group) {
   std::vector<std::string> names;
-  for (const ValueId id : region.values) names.push_back(graph.value(id).name);
+  for (const ValueId id : channel_group.values) names.push_back(graph.value(id).name);
   return names;
 }
 
@@ -111,16 +111,16 @@ TEST(Equalize, KeepsTheFunctionOfRandomNetworks) {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     const auto graph = passes::run_float_passes(random_network(seed, 20));
     ASSERT_TRUE(graph.ok());
-    const quant::EqualRegions regions = quant::find_regions(*graph);
+    const quant::ChannelGroups channel_groups = quant::find_channel_groups(*graph);
     Random random(seed);
-    quant::EqualFactors factors;
-    for (const quant::EqualRegion& region : regions.regions) {
-      std::vector<double> one(static_cast<size_t>(region.channels));
+    quant::ChannelFactors factors;
+    for (const quant::ChannelGroup& channel_group : channel_groups.channel_groups) {
+      std::vector<double> one(static_cast<size_t>(channel_group.channels));
       for (double& f : one) f = std::exp2(random.real(-3, 3));
       factors.push_back(std::move(one));
     }
-    regions_seen += static_cast<int>(regions.regions.size());
-    const auto scaled = quant::scale_channels(*graph, regions, factors);
+    regions_seen += static_cast<int>(channel_groups.channel_groups.size());
+    const auto scaled = quant::scale_channels(*graph, channel_groups, factors);
     ASSERT_TRUE(scaled.ok()) << scaled.error().message;
     ASSERT_TRUE(ir::verify(*scaled).ok());
     const auto inputs = random_inputs(*graph, seed);
@@ -133,7 +133,7 @@ TEST(Equalize, KeepsTheFunctionOfRandomNetworks) {
 
 /// Factors pass through relu, pools, zero padding, a residual sum and a flatten, between
 /// convolutions and a linear.
-TEST(Equalize, GoesThroughWhatPassesFactorsOn) {
+TEST(Equalize, RegionIncludesOperatorsThatPassFactors) {
   Random random(3);
   const std::vector<double> ones(64, 1);
   Graph graph;
@@ -160,13 +160,13 @@ TEST(Equalize, GoesThroughWhatPassesFactorsOn) {
   graph.add_output(y);
   ASSERT_TRUE(ir::verify(graph).ok());
 
-  const quant::EqualRegions regions = quant::find_regions(graph);
-  ASSERT_EQ(regions.regions.size(), 1U);
-  EXPECT_EQ(regions.regions[0].values,
+  const quant::ChannelGroups channel_groups = quant::find_channel_groups(graph);
+  ASSERT_EQ(channel_groups.channel_groups.size(), 1U);
+  EXPECT_EQ(channel_groups.channel_groups[0].values,
             (std::vector<ValueId>{a, relu, inner, sum, pad, pool, flat}));
-  EXPECT_EQ(regions.layouts[static_cast<size_t>(flat)].inner, 25);
-  EXPECT_TRUE(regions.regions[0].dense);
-  const auto scaled = quant::scale_channels(graph, regions, {{0.1, 1, 3, 8, 0.5, 20}});
+  EXPECT_EQ(channel_groups.layouts[static_cast<size_t>(flat)].inner, 25);
+  EXPECT_TRUE(channel_groups.channel_groups[0].dense);
+  const auto scaled = quant::scale_channels(graph, channel_groups, {{0.1, 1, 3, 8, 0.5, 20}});
   ASSERT_TRUE(scaled.ok());
   const auto inputs = random_inputs(graph, 4);
   EXPECT_LT(difference(*eval::evaluate(graph, inputs), *eval::evaluate(*scaled, inputs)), 1e-5);
@@ -187,12 +187,12 @@ std::vector<std::string> region_behind(const std::string& between) {
   )" + between + R"(
     %z: f32[1,1,4,4] = conv2d(%y, %v, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
     output %z)");
-  const quant::EqualRegions regions = quant::find_regions(graph);
-  return regions.regions.empty() ? std::vector<std::string>()
-                                 : region_of(graph, regions.regions[0]);
+  const quant::ChannelGroups channel_groups = quant::find_channel_groups(graph);
+  return channel_groups.channel_groups.empty() ? std::vector<std::string>()
+                                               : group_of(graph, channel_groups.channel_groups[0]);
 }
 
-TEST(Equalize, LeavesAloneWhatFactorsDoNotPass) {
+TEST(Equalize, RegionEndsAtOperatorsThatDoNotPassFactors) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(region_behind("%y: f32[1,2,4,4] = clamp(%c) {min=0}"), (Names{"c", "y"}));
   EXPECT_EQ(region_behind("%y: f32[1,2,4,4] = clamp(%c) {min=0, max=6}"), Names{});
@@ -203,7 +203,7 @@ TEST(Equalize, LeavesAloneWhatFactorsDoNotPass) {
             Names{});
 }
 
-TEST(Equalize, GainsWhereChannelsDiffer) {
+TEST(Equalize, ImprovesSqnrOfUnequalChannels) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Graph graph = badly_scaled(seed);
     quant::QuantizeOptions plain, equalized, tuned;
@@ -215,7 +215,7 @@ TEST(Equalize, GainsWhereChannelsDiffer) {
   }
 }
 
-TEST(Tune, SaysWhatItTriedAndKeepsOnlyGains) {
+TEST(Tune, ReportsTrialsAndKeepsOnlyGains) {
   quant::QuantizeOptions options;
   options.tune = true;
   const Graph graph = badly_scaled(1);
@@ -229,7 +229,7 @@ TEST(Tune, SaysWhatItTriedAndKeepsOnlyGains) {
     EXPECT_EQ(model->report.trials[0].tool, "equalize");
     EXPECT_TRUE(model->report.trials[0].kept);
     for (const quant::Trial& trial : model->report.trials) {
-      EXPECT_TRUE(!trial.kept || trial.after_db >= trial.before_db + quant::kWorthDb)
+      EXPECT_TRUE(!trial.kept || trial.after_db >= trial.before_db + quant::kMinGainDb)
           << trial.where;
       text += fmt::format("\n{} {} {} {}", trial.tool, trial.where, trial.after_db, trial.kept);
     }

@@ -46,7 +46,7 @@ TEST(CalibrationErrors, ShapeAndCount) {
   EXPECT_EQ(error_of(graph, uneven).message, "calibration data: z has 4 samples, x has 5");
 }
 
-TEST(CalibrationErrors, NumbersThatAreNotFinite) {
+TEST(CalibrationErrors, NonFiniteValues) {
   ir::Tensor data = ir::zeros(ir::DType::kF32, {5, 3});
   data.data<float>()[3 * 3 + 2] = std::nanf("");
   EXPECT_EQ(message_of(data), "calibration data: x: sample 3, element 2 is nan");
@@ -68,7 +68,7 @@ TEST(CalibrationErrors, ActivationsThatOverflow) {
             "net.py:5: linear: the result (%y) is not finite on calibration sample 1");
 }
 
-TEST(CalibrationErrors, WholeNumbersThatAreExactAreTaken) {
+TEST(CalibrationErrors, AcceptsExactIntegers) {
   ir::Tensor data = ir::zeros(ir::DType::kI32, {2, 3});
   data.data<int32_t>()[4] = 7;
   EXPECT_TRUE(quant::quantize(parsed(kTanh), one_input(data), {}, {}).ok());
@@ -78,7 +78,7 @@ TEST(CalibrationErrors, WholeNumbersThatAreExactAreTaken) {
             "exactly");
 }
 
-TEST(CalibrationErrors, SamplesWithAndWithoutTheBatchAxis) {
+TEST(CalibrationErrors, SamplesWithAndWithoutBatchAxis) {
   const ir::Graph graph = parsed("input %x: f32[2,3] %y: f32[2,3] = tanh(%x) output %y");
   const auto flat = quant::quantize(graph, one_input(ir::zeros(ir::DType::kF32, {6, 3})), {}, {});
   ASSERT_TRUE(flat.ok());
@@ -89,7 +89,7 @@ TEST(CalibrationErrors, SamplesWithAndWithoutTheBatchAxis) {
   EXPECT_EQ(nested->report.samples, 6);
 }
 
-TEST(QuantizeErrors, EverythingWithoutAnIntegerFormIsListed) {
+TEST(QuantizeErrors, ListsAllOperatorsWithoutIntegerRule) {
   const ir::Graph graph = parsed(R"text(
     input %x: f32[1,3]
     input %w: f32[3,3]
@@ -98,9 +98,8 @@ TEST(QuantizeErrors, EverythingWithoutAnIntegerFormIsListed) {
     output %a output %b)text");
   const Error error = error_of(graph, {});
   EXPECT_EQ(error.kind, ErrorKind::kUnsupported);
-  for (const char* part :
-       {"net.py:5", "self.mix(x)", "in module mix", "aten.linear.default",
-        "its weights are computed by the network", "net.py:9", "self.last(x)"}) {
+  for (const char* part : {"net.py:5", "self.mix(x)", "in module mix", "aten.linear.default",
+                           "its weights are computed by the network", "net.py:9", "self.last(x)"}) {
     EXPECT_NE(error.message.find(part), std::string::npos) << part << "\n" << error.message;
   }
 }

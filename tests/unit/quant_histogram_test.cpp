@@ -43,7 +43,7 @@ TEST(Histogram, DoesNotDependOnOrderOrGrouping) {
   EXPECT_EQ(one, reverse);
 }
 
-TEST(Histogram, BinsHoldWhatTheirEdgesSay) {
+TEST(Histogram, CountsSamplesInTheirBins) {
   const auto values = samples(4, 5000, 77);
   Histogram histogram;
   ASSERT_TRUE(histogram.add(values));
@@ -56,7 +56,7 @@ TEST(Histogram, BinsHoldWhatTheirEdgesSay) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), histogram.counts().begin()));
 }
 
-TEST(Histogram, RefusesWhatIsNotFinite) {
+TEST(Histogram, RefusesNonFiniteSamples) {
   for (const float bad : {std::nanf(""), INFINITY, -INFINITY}) {
     for (const size_t place : {size_t{0}, size_t{20}, size_t{36}}) {
       auto values = samples(5, 37, 1);
@@ -68,7 +68,7 @@ TEST(Histogram, RefusesWhatIsNotFinite) {
   }
 }
 
-TEST(Range, MinMaxIsExactAndHoldsZero) {
+TEST(Range, MinMaxIsExactAndIncludesZero) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(std::vector<float>{0.5F, 2.0F}));
   const quant::Range range = quant::choose_range(histogram, Observer::kMinMax);
@@ -101,30 +101,30 @@ quant::Extremes exponential(uint64_t seed, int count) {
   return extremes;
 }
 
-TEST(Range, OutlookLeavesRoomWhereElementsAreFew) {
+TEST(Range, ExtrapolatesForFewElements) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const quant::Extremes extremes = exponential(seed, 64);
     const double seen = extremes.furthest_first()[0];
-    const double few = quant::outlook({}, extremes, 64, 10).above;
-    const double many = quant::outlook({}, extremes, 64, 1e6).above;
+    const double few = quant::extrapolate_range({}, extremes, 64, 10).above;
+    const double many = quant::extrapolate_range({}, extremes, 64, 1e6).above;
     EXPECT_GT(few, seen * 1.02) << "seed " << seed;
     EXPECT_LE(few, seen * 1.3 + 1e-9) << "seed " << seed;
     EXPECT_NEAR(many, seen, 1e-6) << "seed " << seed;
-    EXPECT_EQ(quant::outlook({}, extremes, 64, 10).below, 0);
-    EXPECT_EQ(quant::outlook(extremes, {}, 64, 10).below, few);
+    EXPECT_EQ(quant::extrapolate_range({}, extremes, 64, 10).below, 0);
+    EXPECT_EQ(quant::extrapolate_range(extremes, {}, 64, 10).below, few);
   }
 }
 
-TEST(Range, OutlookEndsWhereSamplesEnd) {
+TEST(Range, NoExtrapolationForBoundedSamples) {
   quant::Extremes saturated = exponential(1, 64);
   saturated.add(saturated.furthest_first()[0]);
-  EXPECT_EQ(quant::outlook({}, saturated, 65, 10).above, saturated.furthest_first()[0]);
+  EXPECT_EQ(quant::extrapolate_range({}, saturated, 65, 10).above, saturated.furthest_first()[0]);
   quant::Extremes three;
   for (const double x : {1.0, 2.0, 3.0}) three.add(x);
-  EXPECT_EQ(quant::outlook({}, three, 3, 10).above, 3);
+  EXPECT_EQ(quant::extrapolate_range({}, three, 3, 10).above, 3);
 }
 
-TEST(Range, OutlookDoesNotDependOnOrderOrGrouping) {
+TEST(Range, ExtrapolationDoesNotDependOnOrderOrGrouping) {
   const auto values = samples(8, 400, 3);
   Histogram forward, backward, rest;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -134,14 +134,14 @@ TEST(Range, OutlookDoesNotDependOnOrderOrGrouping) {
   }
   backward.merge(rest);
   EXPECT_EQ(forward, backward);
-  forward.look_out(values.size());
+  forward.extrapolate(values.size());
   EXPECT_GE(forward.likely_max(), forward.max());
   forward.limit(-1, 1);
   forward.include(0);
   EXPECT_EQ(quant::choose_range(forward, Observer::kOutlook).high, forward.max());
 }
 
-TEST(Range, BothEndsHaveCodes) {
+TEST(Range, BothEndsAreRepresentable) {
   Random random(9);
   for (int i = 0; i < 1000; ++i) {
     const quant::Range range{-std::exp(random.real(-8, 8)) * (i % 5 == 0 ? 0 : 1),
@@ -161,7 +161,7 @@ TEST(Range, BothEndsHaveCodes) {
   EXPECT_FLOAT_EQ(static_cast<float>(unit.real(unit.code(-1))), -1);
 }
 
-TEST(Range, RequiredValuesAreReached) {
+TEST(Range, RangeIncludesRequiredValues) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(samples(7, 1000, 1)));
   histogram.include(5);
@@ -171,7 +171,7 @@ TEST(Range, RequiredValuesAreReached) {
   }
 }
 
-TEST(Range, NothingAndTinyRangesHaveUsableScales) {
+TEST(Range, EmptyAndTinyRangesHaveValidScales) {
   EXPECT_EQ(quant::params_for({0, 0}), (quant::Params{1, 0}));
   const quant::Params tiny = quant::params_for({0, 1e-30});
   EXPECT_GT(tiny.scale, 0);

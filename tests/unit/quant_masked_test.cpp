@@ -70,7 +70,7 @@ constexpr const char* kHuge = "const %m: f32[1,4] = 0x0000000000000000286b6ece28
 // 0.5, -1, 0, -1e9
 constexpr const char* kBiased = "const %m: f32[1,4] = 0x0000003f000080bf00000000286b6ece\n";
 
-TEST(Masked, APureMaskIsAMinimumOfCodes) {
+TEST(Masked, PureMaskBecomesMinimum) {
   for (const char* mask : {kInfinite, kHuge}) {
     const Model model = quantized(std::string("input %x: f32[3,4]\n") + mask +
                                   "%s: f32[3,4] = add(%x, %m)\n"
@@ -95,7 +95,7 @@ TEST(Masked, BiasesAndMasksInOneConstant) {
   expect_near(model, 0.03);
 }
 
-TEST(Masked, MovementAndASecondMask) {
+TEST(Masked, DataMovementAndSecondMask) {
   const Model model = quantized(std::string("input %x: f32[3,4]\n") + kInfinite +
                                 "const %n: f32[3,1] = 0x0000000000000000000080bf\n"
                                 "%s: f32[3,4] = add(%x, %m)\n"
@@ -107,7 +107,7 @@ TEST(Masked, MovementAndASecondMask) {
 }
 
 // Only a softmax at the end of the network gets 16 bits.
-TEST(WideSoftmax, EndsTheNetwork) {
+TEST(WideSoftmax, OnlyFinalSoftmaxGetsInt16) {
   quant::QuantSpec spec;
   spec.wide_softmax = true;
   const Model plain =
@@ -133,7 +133,7 @@ TEST(WideSoftmax, EndsTheNetwork) {
   }
 }
 
-TEST(Masked, WithoutASoftmaxNumbersAreNumbers) {
+TEST(Masked, LargeConstantsWithoutSoftmaxAreNotMasks) {
   const auto graph = ir::parse("graph @forward {\n input %x: f32[3,4]\n" + std::string(kHuge) +
                                    "%y: f32[3,4] = add(%x, %m)\n output %y\n}",
                                "test");
@@ -141,7 +141,7 @@ TEST(Masked, WithoutASoftmaxNumbersAreNumbers) {
   EXPECT_EQ(std::count(before.begin(), before.end(), true), 0);
 }
 
-TEST(Masked, ParamsLeaveOneCode) {
+TEST(Masked, ParamsReserveOneValueForMask) {
   const quant::Params params = quant::params_for({-1, 1}, true);
   EXPECT_EQ(params.code(-1), -127);
   EXPECT_EQ(params.code(1), 127);
@@ -154,7 +154,7 @@ TEST(Masked, ParamsLeaveOneCode) {
 }
 
 /// The mask is an input of the network, not a constant.
-TEST(Masked, AnInputMayHide) {
+TEST(Masked, MaskMayBeAnInput) {
   const auto graph = ir::parse(
       "graph @forward {\n input %x: f32[1,4]\n input %m: f32[1,4]\n"
       "%s: f32[1,4] = add(%x, %m)\n %y: f32[1,4] = softmax(%s) {dim=1}\n output %y\n}",

@@ -17,7 +17,7 @@
 namespace thimble::test {
 namespace {
 
-TEST(QuantizeRandomNetworks, AreCloseToFloatAndExactInSimulation) {
+TEST(QuantizeRandomNetworks, IsCloseToFloatAndSimulationEqualsEvaluator) {
   int measured = 0, close = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const auto graph = passes::run_float_passes(random_network(seed, 15));
@@ -69,7 +69,7 @@ TEST(QuantizeRandomNetworks, ThreadsDoNotChangeTheResult) {
 
 class CommittedNetwork : public testing::TestWithParam<const char*> {};
 
-TEST_P(CommittedNetwork, IsAsGoodAsPt2e) {
+TEST_P(CommittedNetwork, SqnrIsAtLeastThatOfPt2e) {
   const std::string name = GetParam();
   const std::filesystem::path root = THIMBLE_SOURCE_DIR;
   const auto network = load_network(root / "models" / name, 1000);

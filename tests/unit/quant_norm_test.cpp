@@ -41,7 +41,7 @@ void expect_lowered(const Case& c) {
   EXPECT_GT(model->report.output_sqnr_db[0], c.decibels);
 }
 
-TEST(QuantizeNorms, AreAsAccurateAsTheirCodes) {
+TEST(QuantizeNorms, AccuracyIsLimitedByInt8Only) {
   const std::string all = "[2,8,3,16]";
   expect_lowered({"layer_norm(%x, %w, %b) {dims=1, eps=1e-05}", all, "qlayer_norm", 38});
   expect_lowered({"layer_norm(%x, _, _) {dims=3, eps=1}", all, "qlayer_norm", 38});
@@ -51,7 +51,7 @@ TEST(QuantizeNorms, AreAsAccurateAsTheirCodes) {
   expect_lowered({"group_norm(%x, _, _) {groups=8, eps=1e-05}", all, "qgroup_norm", 38});
 }
 
-TEST(QuantizeReductions, AreAsAccurateAsTheirCodes) {
+TEST(QuantizeReductions, AccuracyIsLimitedByInt8Only) {
   expect_lowered({"sum(%x) {dims=[1,3]}", "[2,3]", "qmean", 30});
   expect_lowered({"variance(%x) {dims=[3], keepdim=1}", "[2,8,3,1]", "qvariance", 30});
   expect_lowered({"variance(%x) {dims=[1,2], correction=0}", "[2,16]", "qvariance", 30});
@@ -60,7 +60,7 @@ TEST(QuantizeReductions, AreAsAccurateAsTheirCodes) {
   expect_lowered({"amin(%x) {dims=[1]}", "[2,3,16]", "amin", 30});
 }
 
-TEST(QuantizeNorms, ASmallScaleLeavesRoomForEps) {
+TEST(QuantizeNorms, EpsDoesNotOverflowForSmallScale) {
   // With x of this size, eps * n^2 / scale^2 would exceed 64 bits.
   const auto model = quantized(R"(
     input %x: f32[1,4096]
@@ -72,7 +72,7 @@ TEST(QuantizeNorms, ASmallScaleLeavesRoomForEps) {
   EXPECT_TRUE(ir::verify(model->graph).ok());
 }
 
-TEST(QuantizeNorms, ComputedWeightsAreRefusedByName) {
+TEST(QuantizeNorms, NonConstantWeightsAreRefusedByName) {
   const auto model = quantized(R"(
     input %x: f32[2,4]
     input %w: f32[4]

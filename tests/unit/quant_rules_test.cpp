@@ -42,7 +42,7 @@ constexpr const char* kConv = R"(
         {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]} at "net.py":3
 )";
 
-TEST(QuantizeRules, RecurrentResultsHoldTheFirstState) {
+TEST(QuantizeRules, RecurrentResultRangeIncludesFirstState) {
   // With these weights and biases every result is tanh(1) or -tanh(1). The first state has a larger
   // range.
   const ir::Graph graph = quantized(R"(
@@ -83,7 +83,7 @@ TEST(QuantizeRules, ConvolutionHasScalesPerChannelAndIntegerBias) {
   EXPECT_EQ(op.source.line, 3);
 }
 
-TEST(QuantizeRules, ReluGoesIntoItsProducerAndUsesAllCodes) {
+TEST(QuantizeRules, ReluIsFusedAndUsesFullRange) {
   const ir::Graph graph =
       quantized(std::string(kConv) + "%y: f32[1,2,4,4] = clamp(%c) {min=0} output %y");
   ASSERT_EQ(names_of(graph), "quantize qconv2d dequantize");
@@ -92,7 +92,7 @@ TEST(QuantizeRules, ReluGoesIntoItsProducerAndUsesAllCodes) {
   EXPECT_EQ(graph.ops()[1].integer("max"), 127);
 }
 
-TEST(QuantizeRules, Relu6LimitsTheCodes) {
+TEST(QuantizeRules, Relu6BecomesClampOfProducer) {
   const ir::Graph graph = quantized(
       std::string(kConv) +
       "%y: f32[1,2,4,4] = clamp(%c) {min=0, max=6} %z: f32[1,2,4,4] = clamp(%y) {min=1, max=2}"
@@ -103,7 +103,7 @@ TEST(QuantizeRules, Relu6LimitsTheCodes) {
   EXPECT_NEAR(static_cast<double>(op.integer("min")), -0.5, 0.5);  // 1 is the middle of [0, 2]
 }
 
-TEST(QuantizeRules, AClampWithAnotherReaderIsATable) {
+TEST(QuantizeRules, ClampWithAnotherReaderBecomesTable) {
   const ir::Graph graph =
       quantized(std::string(kConv) + "%y: f32[1,2,4,4] = clamp(%c) {min=0} output %y output %c");
   EXPECT_EQ(names_of(graph), "quantize qconv2d lut dequantize dequantize");
@@ -126,7 +126,7 @@ TEST(QuantizeRules, MovementSharesParameters) {
   EXPECT_EQ(graph.ops()[6].number("value"), quant_of(graph, 0).zero_point[0]);
 }
 
-TEST(QuantizeRules, PaddingWithANumberIsInsideTheRange) {
+TEST(QuantizeRules, RangeIncludesPaddingValue) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,4]
     %y: f32[1,5] = pad(%x) {before=[0,1], after=[0,0], value=9}
@@ -164,7 +164,7 @@ TEST(QuantizeRules, FixedParametersOfActivations) {
   EXPECT_EQ(quant_of(graph, 3), ir::per_tensor(1.0 / 256, -128));
 }
 
-TEST(QuantizeRules, LogSoftmaxHasTheRangeThatCalibrationSaw) {
+TEST(QuantizeRules, LogSoftmaxUsesCalibratedRange) {
   // LiteRT's fixed scale 16/256 would leave four quantized values for logits that differ by 0.25.
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,4]
@@ -178,7 +178,7 @@ TEST(QuantizeRules, LogSoftmaxHasTheRangeThatCalibrationSaw) {
   }
 }
 
-TEST(QuantizeRules, AChainOfElementwiseOperatorsIsOneTable) {
+TEST(QuantizeRules, ElementwiseChainBecomesOneTable) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,4]
     const %three: f32[1] = 0x00004040
@@ -293,14 +293,14 @@ int64_t multipliers_of_linear(float small) {
   return 0;
 }
 
-TEST(QuantizeRules, OneScaleForALinearWhereItCostsLittle) {
+TEST(QuantizeRules, LinearUsesOneScaleIfErrorIsSmall) {
   EXPECT_EQ(multipliers_of_linear(0.99F), 1);
   EXPECT_EQ(multipliers_of_linear(0.0117F), 8);  // 1.5 steps of the large row's scale
 }
 
 /// The second linear could have one scale at no cost, because only the large row of its result is
 /// used. The first linear, with the same weights, could not.
-TEST(QuantizeRules, LinearsWithTheSameWeightsHaveScalesAlike) {
+TEST(QuantizeRules, LinearsWithSameWeightsHaveSameScales) {
   ir::Graph graph;
   std::vector<float> w = {1, 0.7F};
   for (int row = 1; row < 8; ++row) w.insert(w.end(), {0.0117F, -0.0035F});

@@ -24,5 +24,5 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/quant_wishes_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_preferences_test.cpp
   DEPS test_graphs quant_models nlohmann_json::nlohmann_json)

@@ -20,7 +20,7 @@ bool everywhere(const ir::Graph&, const Op&) {
   return true;
 }
 
-TEST(QuantizeWide, RandomNetworksAreExactInSimulationAndCloserThanInt8) {
+TEST(QuantizeWide, SimulationEqualsEvaluatorAndIsMoreAccurateThanInt8) {
   int closer = 0, compared = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const auto graph = passes::run_float_passes(random_network(seed, 15));
@@ -50,7 +50,7 @@ TEST(QuantizeWide, RandomNetworksAreExactInSimulationAndCloserThanInt8) {
   EXPECT_GT(closer, compared * 95 / 100) << closer << " of " << compared;
 }
 
-TEST(QuantizeWide, AnyMixtureIsExactInSimulation) {
+TEST(QuantizeWide, MixedWidthsSimulationEqualsEvaluator) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const auto graph = passes::run_float_passes(random_network(seed, 15));
     ASSERT_TRUE(graph.ok());
@@ -91,7 +91,7 @@ constexpr const char* kThree = R"(
     output %y
 )";
 
-TEST(QuantizeWide, ConvertsWhereWidthsMeet) {
+TEST(QuantizeWide, ConvertsBetweenWidths) {
   quant::QuantizeOptions options;
   options.wide = [](const ir::Graph&, const Op& op) { return op.kind == OpKind::mul; };
   const auto model = quantized(parsed(kThree), options);
@@ -102,7 +102,7 @@ TEST(QuantizeWide, ConvertsWhereWidthsMeet) {
   EXPECT_TRUE(model.report.kept_int8.empty());
 }
 
-TEST(QuantizeWide, WhatHasNoWideFormIsSaid) {
+TEST(QuantizeWide, ReportsOperatorsWithoutInt16Rule) {
   quant::QuantizeOptions options;
   options.wide = everywhere;
   const auto model = quantized(parsed(R"(
@@ -136,7 +136,7 @@ TEST(QuantizeWide, StatesAndMovementKeepTheWidth) {
   EXPECT_EQ(model.graph.type(model.graph.states()[0].value).dtype, DType::kI16);
 }
 
-TEST(QuantizeWide, SixteenBitsHoldTwiceWhatCalibrationSaw) {
+TEST(QuantizeWide, Int16RangeIsTwiceCalibratedRange) {
   quant::QuantizeOptions options;
   options.wide = everywhere;
   const ir::Graph graph = parsed(kThree);
@@ -169,7 +169,7 @@ quant::AccuracyGoal sqnr(double least) {
   return {quant::Metric::kSqnr, least, {}};
 }
 
-TEST(QuantizeWide, AGoalPromotesNoMoreThanItTakes) {
+TEST(QuantizeWide, AccuracyGoalWidensMinimalOperators) {
   const auto graph = passes::run_float_passes(random_network(7, 15));
   ASSERT_TRUE(graph.ok());
   quant::QuantizeOptions options;
@@ -198,7 +198,7 @@ TEST(QuantizeWide, AGoalPromotesNoMoreThanItTakes) {
       << refused.error().message;
 }
 
-TEST(QuantizeWide, LabelsCountAsManyAsRows) {
+TEST(QuantizeWide, NumberOfLabelsMustEqualNumberOfRows) {
   const ir::Graph graph = parsed(kThree);
   quant::QuantizeOptions options;
   options.goal = {quant::Metric::kTop1, 0.5, {1, 2, 3}};

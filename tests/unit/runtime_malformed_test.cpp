@@ -54,8 +54,14 @@ const ProgramCase kProgramCases[] = {
        plan_of(p).memory_sizes = {0, int64_t{1} << 30, int64_t{1} << 30};
      }},
     {"two chains", Status::kUnsupported, [](auto& p) { plan_of(p).chains.resize(2); }},
-    {"move", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::MoveCall{0, 1}); }},
-    {"jump", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::JumpFalseCall{5, 0}); }},
+    {"move", Status::kUnsupported,
+     [](auto& p) {
+       set_instruction(p, pte::MoveCall{0, 1});
+     }},
+    {"jump", Status::kUnsupported,
+     [](auto& p) {
+       set_instruction(p, pte::JumpFalseCall{5, 0});
+     }},
     {"free", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::FreeCall{0}); }},
     {"delegate", Status::kUnsupported,
      [](auto& p) {
@@ -94,18 +100,29 @@ const ProgramCase kProgramCases[] = {
     {"missing kernel", Status::kMissingKernel,
      [](auto& p) { plan_of(p).operators[0].name = "test::cop"; }},
     {"missing kernel that nothing calls", Status::kMissingKernel,
-     [](auto& p) { plan_of(p).operators.push_back({"test::other", "out"}); }},
+     [](auto& p) {
+       plan_of(p).operators.push_back({"test::other", "out"});
+     }},
     {"operator with a very long name", Status::kMissingKernel,
      [](auto& p) { plan_of(p).operators[0].name = std::string(1000, 'x'); }},
     {"the kernel refuses", Status::kBadLayout,
      [](auto& p) { plan_of(p).operators[0].name = "test::refuse"; }},
-    {"too few arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3}; }},
+    {"too few arguments", Status::kCorrupt,
+     [](auto& p) {
+       call_of(p, 0).args = {0, 3};
+     }},
     {"one argument", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {3}; }},
     {"no arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {}; }},
-    {"too many arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3, 3, 3}; }},
+    {"too many arguments", Status::kCorrupt,
+     [](auto& p) {
+       call_of(p, 0).args = {0, 3, 3, 3};
+     }},
     {"more than the limit", Status::kUnsupported,
      [](auto& p) { call_of(p, 0).args.assign(21, kCopied); }},
-    {"return value differs", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3, 11}; }},
+    {"return value differs", Status::kCorrupt,
+     [](auto& p) {
+       call_of(p, 0).args = {0, 3, 11};
+     }},
     {"integer for tensor", Status::kCorrupt, [](auto& p) { call_of(p, 0).args[0] = kInt; }},
     {"tensor for integer", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[2] = kCopied; }},
     {"integer for bool", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[3] = kInt; }},
@@ -114,9 +131,13 @@ const ProgramCase kProgramCases[] = {
     {"none for tensor", Status::kUnsupported, [](auto& p) { call_of(p, 0).args[0] = kNull; }},
     {"none for integer", Status::kUnsupported, [](auto& p) { call_of(p, 1).args[2] = kNull; }},
     {"writes a constant", Status::kCorrupt,
-     [](auto& p) { call_of(p, 0).args = {kPlannedInput, kConstant, kConstant}; }},
+     [](auto& p) {
+       call_of(p, 0).args = {kPlannedInput, kConstant, kConstant};
+     }},
     {"writes a caller's input", Status::kCorrupt,
-     [](auto& p) { call_of(p, 0).args = {kPlannedInput, kCallerInput, kCallerInput}; }},
+     [](auto& p) {
+       call_of(p, 0).args = {kPlannedInput, kCallerInput, kCallerInput};
+     }},
     {"list of nine", Status::kUnsupported,
      [](auto& p) { plan_of(p).values[kInts] = pte::IntList{std::vector<int64_t>(9, kInt)}; }},
     {"list of tensors for integers", Status::kCorrupt,
@@ -142,11 +163,11 @@ const ProgramCase kProgramCases[] = {
      }},
 };
 
-TEST(RuntimeMalformed, EachRuleHasItsStatus) {
+TEST(RuntimeMalformed, EachInvalidProgramReturnsItsStatus) {
   for (const ProgramCase& each : kProgramCases) {
     pte::Program program = sample_program();
     each.change(program);
-    const Loaded loaded(written(program));
+    const LoadedModel loaded(written(program));
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
@@ -185,7 +206,7 @@ const BytesCase kBytesCases[] = {
     {"dimension 35", Status::kCorrupt, [](Bytes& b) { patch(b, 0x03000102, 0x23000102); }},
 };
 
-TEST(RuntimeMalformed, EachBrokenByteHasItsStatus) {
+TEST(RuntimeMalformed, EachChangedFieldReturnsItsStatus) {
   pte::Program program = sample_program();
   // Numbers that occur once, so that patch() finds them.
   tensor_of(program, kCopied).allocation->offset = 0x321;
@@ -196,28 +217,28 @@ TEST(RuntimeMalformed, EachBrokenByteHasItsStatus) {
   plan_of(program).values.push_back(odd);
   plan_of(program).outputs.push_back(kValues);
   const Bytes good = written(program);
-  ASSERT_EQ(Loaded(good).status, 0);
+  ASSERT_EQ(LoadedModel(good).status, 0);
   for (const BytesCase& each : kBytesCases) {
     Bytes bytes = good;
     each.change(bytes);
-    const Loaded loaded(bytes);
+    const LoadedModel loaded(bytes);
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_NE(loaded.status, 0) << each.name;
   }
 }
 
-TEST(RuntimeMalformed, MemoriesThatThePlanHas) {
+TEST(RuntimeMalformed, RefusesInvalidMemoryIdsAndOffsets) {
   pte::Program program = sample_program();
   auto& memories = plan_of(program).memory_sizes;
   memories.resize(0x322, 4);
   // A number that occurs once, so that patch() finds it.
   tensor_of(program, kCopied).allocation = pte::Allocation{0x321, 0};
   Bytes good = written(program);
-  ASSERT_EQ(Loaded(good).status, 0);
+  ASSERT_EQ(LoadedModel(good).status, 0);
   for (const uint32_t id : {0U, 0x322U, 0x323U, 0xFFFFFFFFU}) {
     Bytes bytes = good;
     patch(bytes, 0x321, id);
-    EXPECT_EQ(Loaded(bytes).size_status, static_cast<int32_t>(Status::kCorrupt)) << id;
+    EXPECT_EQ(LoadedModel(bytes).size_status, static_cast<int32_t>(Status::kCorrupt)) << id;
   }
   // Memory 2 starts at 48, after the 36 bytes of memory 1.
   memories = {0, 36, 0x400};
@@ -226,7 +247,7 @@ TEST(RuntimeMalformed, MemoriesThatThePlanHas) {
   for (const uint32_t offset : {0x3FCU, 0x3FDU, 0x400U, 0x42CU, 0x7FFFFFFFU, 0xFFFFFFD0U}) {
     Bytes bytes = good;
     patch(bytes, 0x321, offset);
-    const Loaded loaded(bytes);
+    const LoadedModel loaded(bytes);
     const bool fits = offset == 0x3FC;
     EXPECT_EQ(loaded.size_status, fits ? 0 : static_cast<int32_t>(Status::kCorrupt)) << offset;
     EXPECT_EQ(loaded.status == 0, fits) << offset;
@@ -246,10 +267,10 @@ Status status_with(const abi::Entry& entry, size_t bytes = sizeof(abi::Entry)) {
   pte::Program program = sample_program();
   const auto* data = reinterpret_cast<const std::byte*>(&entry);
   program.named_data = {{"other", 16, Bytes(5)}, {abi::kEntryKey, 16, Bytes(data, data + bytes)}};
-  return static_cast<Status>(Loaded(written(program)).size_status);
+  return static_cast<Status>(LoadedModel(written(program)).size_status);
 }
 
-TEST(RuntimeMalformed, TheThimbleEntry) {
+TEST(RuntimeMalformed, ChecksThimbleEntry) {
   const abi::Entry good = entry_of(36);
   EXPECT_EQ(status_with(good), Status::kOk);
   abi::Entry entry = good;
@@ -284,11 +305,11 @@ Bytes mutation_sample(bool constants_inline) {
 }
 
 /// Returns thimble_init()'s status with enough memory to cache values; thimble_size() never caches.
-thimble_status status_of_init(const Loaded& loaded) {
+thimble_status status_of_init(const LoadedModel& loaded) {
   const AlignedBytes memory(size_t{2} * kRoomyArena);
   thimble_model model;
-  return thimble_init(&model, loaded.file.data(), loaded.file.size(), test_kernels(),
-                      memory.data(), memory.size());
+  return thimble_init(&model, loaded.file.data(), loaded.file.size(), test_kernels(), memory.data(),
+                      memory.size());
 }
 
 struct AgainCase {
@@ -297,7 +318,7 @@ struct AgainCase {
   int32_t from, to;  // a value of the second call, and its replacement in the fourth
 };
 
-TEST(RuntimeMalformed, ValuesNamedAgainMustFitTheirNewPlace) {
+TEST(RuntimeMalformed, ReusedValuesMustFitTheirArgument) {
   const AgainCase cases[] = {
       {"int for tensor", Status::kCorrupt, kCallerInput, kInt},
       {"tensor for int", Status::kCorrupt, kInt, kCopied},
@@ -321,7 +342,7 @@ TEST(RuntimeMalformed, ValuesNamedAgainMustFitTheirNewPlace) {
     for (int32_t& arg : call_of(program, 3).args) {
       if (arg == change.from) arg = change.to;
     }
-    const Loaded loaded(written(program));
+    const LoadedModel loaded(written(program));
     EXPECT_EQ(static_cast<Status>(loaded.size_status), change.expected) << change.name;
     EXPECT_EQ(static_cast<Status>(status_of_init(loaded)), change.expected) << change.name;
   }
@@ -331,14 +352,14 @@ TEST(RuntimeMalformed, TruncatedAtEachByte) {
   for (const bool constants_inline : {false, true}) {
     const Bytes good = mutation_sample(constants_inline);
     for (size_t size = 0; size < good.size(); ++size) {
-      const Loaded loaded(ByteView(good).first(size));
+      const LoadedModel loaded(ByteView(good).first(size));
       EXPECT_NE(loaded.size_status, 0) << size;
       EXPECT_NE(loaded.status, 0) << size;
     }
   }
 }
 
-TEST(RuntimeMalformed, MutationsDoNoHarm) {
+TEST(RuntimeMalformed, RandomMutationsAreSafe) {
   constexpr int kMutants = 10000;
   std::mt19937 random(20261121);
   const auto below = [&](size_t limit) {
@@ -355,7 +376,7 @@ TEST(RuntimeMalformed, MutationsDoNoHarm) {
       // Small numbers are tried more often: indices and counts are small.
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
-    Loaded loaded(bytes);
+    LoadedModel loaded(bytes);
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     const thimble_status with_memory = status_of_init(loaded);
     if (with_memory != static_cast<thimble_status>(Status::kArenaTooSmall)) {
@@ -363,7 +384,7 @@ TEST(RuntimeMalformed, MutationsDoNoHarm) {
     }
     if (loaded.status != 0) continue;
     ++accepted;
-    EXPECT_EQ(run_with_any_inputs(loaded), 0);
+    EXPECT_EQ(run_with_input_buffers(loaded), 0);
   }
   EXPECT_GT(accepted, kMutants / 20);
   EXPECT_LT(accepted, kMutants);

@@ -118,14 +118,14 @@ Bytes native_file(pte::Program program) {
   return written(program);
 }
 
-std::vector<int> output(const Loaded& loaded, uint32_t index) {
+std::vector<int> output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view{};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
   const auto* data = static_cast<const int8_t*>(view.data);
   return {data, data + view.bytes};
 }
 
-void run_native(Loaded& loaded) {
+void run_native(LoadedModel& loaded) {
   static constexpr std::array<int8_t, 4> kFirst = {10, 20, 30, 40}, kSecond = {1, 2, 3, 4};
   ASSERT_EQ(loaded.size_status, 0);
   ASSERT_EQ(loaded.status, 0);
@@ -143,20 +143,20 @@ void run_native(Loaded& loaded) {
 
 TEST(RuntimeRecords, EveryKindOfArgument) {
   for (const bool by_hash : {false, true}) {
-    Loaded loaded(native_file(native_program()), native_kernels(by_hash));
+    LoadedModel loaded(native_file(native_program()), native_kernels(by_hash));
     run_native(loaded);
     run_native(loaded);
   }
 }
 
-TEST(RuntimeRecords, AsksForWhatTheTablesAskFor) {
+TEST(RuntimeRecords, NeedsEqualThoseOfFlatbuffer) {
   pte::Program program = native_program();
-  const Loaded stock(written(program), [] {
+  const LoadedModel stock(written(program), [] {
     static KernelTable table = *reinterpret_cast<const KernelTable*>(native_kernels());
     table.stock = reinterpret_cast<const KernelTable*>(test_kernels())->stock;
     return reinterpret_cast<const thimble_kernels*>(&table);
   }());
-  const Loaded native(native_file(program), native_kernels());
+  const LoadedModel native(native_file(program), native_kernels());
   ASSERT_EQ(stock.status, 0);
   ASSERT_EQ(native.status, 0);
   EXPECT_EQ(native.needs.arena_bytes, stock.needs.arena_bytes);
@@ -175,8 +175,8 @@ TEST(RuntimeRecords, AsksForWhatTheTablesAskFor) {
   }
 }
 
-TEST(RuntimeRecords, FilesWithoutThemNeedTheOtherReader) {
-  const Loaded loaded(written(native_program()), native_kernels());
+TEST(RuntimeRecords, FilesWithoutRecordsNeedFlatbufferReader) {
+  const LoadedModel loaded(written(native_program()), native_kernels());
   EXPECT_EQ(loaded.size_status, code(Status::kNoReader));
   EXPECT_EQ(loaded.status, code(Status::kNoReader));
 }
@@ -184,7 +184,7 @@ TEST(RuntimeRecords, FilesWithoutThemNeedTheOtherReader) {
 TEST(RuntimeRecords, StateIsResetSavedAndRestored) {
   pte::Program program = native_program();
   add_state(program);
-  Loaded loaded(native_file(program), native_kernels());
+  LoadedModel loaded(native_file(program), native_kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(loaded.needs.saved_bytes, 4u);
   EXPECT_EQ(output(loaded, 1), (std::vector<int>{7, 7, 7, 7}));
@@ -199,8 +199,8 @@ TEST(RuntimeRecords, StateIsResetSavedAndRestored) {
   EXPECT_EQ(output(loaded, 1), (std::vector<int>{7, 7, 7, 7}));
 }
 
-TEST(RuntimeRecords, TheHookSeesEachCall) {
-  Loaded loaded(native_file(native_program()), native_kernels());
+TEST(RuntimeRecords, HookIsCalledForEachInstruction) {
+  LoadedModel loaded(native_file(native_program()), native_kernels());
   ASSERT_EQ(thimble_instruction_count(&loaded.model), 4u);
   EXPECT_STREQ(thimble_instruction_op(&loaded.model, 0), "test::copy.out");
   EXPECT_STREQ(thimble_instruction_op(&loaded.model, 3), "test::bare.out");
@@ -233,14 +233,14 @@ TEST(RuntimeRecords, MissingAndRefusingKernels) {
     pte::Program program = native_program();
     plan_of(program).operators[0].name = name;
     for (const bool by_hash : {false, true}) {
-      const Loaded loaded(native_file(program), native_kernels(by_hash));
+      const LoadedModel loaded(native_file(program), native_kernels(by_hash));
       EXPECT_EQ(loaded.size_status, code(expected)) << name;
       EXPECT_EQ(loaded.status == 0, false) << name;
     }
   }
 }
 
-TEST(RuntimeRecords, ProgramsThatTheyCannotSay) {
+TEST(RuntimeRecords, UnsupportedProgramsHaveNoRecords) {
   const std::pair<const char*, std::function<void(pte::Program&)>> cases[] = {
       {"delegates",
        [](auto& p) {
@@ -261,7 +261,7 @@ TEST(RuntimeRecords, ProgramsThatTheyCannotSay) {
   }
 }
 
-TEST(RuntimeRecords, OtherRecordsThanTheProgramsAreFound) {
+TEST(RuntimeRecords, CheckRefusesRecordsOfChangedProgram) {
   pte::Program program = native_program();
   ASSERT_TRUE(pte::add_records(program, letters).ok());
   plan_of(program).values[kInt] = pte::Int{4};
@@ -474,13 +474,13 @@ Native stateful_native() {
   return Native(native_file(program));
 }
 
-TEST(RuntimeRecords, EachBrokenFieldHasItsStatus) {
+TEST(RuntimeRecords, EachInvalidFieldReturnsItsStatus) {
   const Native good = stateful_native();
-  ASSERT_EQ(Loaded(good.bytes, native_kernels()).status, 0);
+  ASSERT_EQ(LoadedModel(good.bytes, native_kernels()).status, 0);
   for (const HostileCase& each : kHostileCases) {
     Native native = good;
     each.change(native);
-    const Loaded loaded(native.bytes, native_kernels());
+    const LoadedModel loaded(native.bytes, native_kernels());
     EXPECT_EQ(loaded.size_status, code(each.expected)) << each.name;
     EXPECT_NE(loaded.status, 0) << each.name;
   }
@@ -489,14 +489,14 @@ TEST(RuntimeRecords, EachBrokenFieldHasItsStatus) {
 TEST(RuntimeRecords, TruncatedAtEachByte) {
   const Native good = stateful_native();
   for (size_t size = 0; size < good.bytes.size(); ++size) {
-    const Loaded loaded(ByteView(good.bytes).first(size), native_kernels());
+    const LoadedModel loaded(ByteView(good.bytes).first(size), native_kernels());
     EXPECT_NE(loaded.size_status, 0) << size;
     EXPECT_NE(loaded.status, 0) << size;
   }
 }
 
 /// Every byte of the records is replaced by every small value and by some others.
-TEST(RuntimeRecords, EachByteReplacedDoesNoHarm) {
+TEST(RuntimeRecords, EveryChangedByteIsSafe) {
   const Native good = stateful_native();
   int accepted = 0;
   // Except the arena's size, which could become gigabytes.
@@ -505,17 +505,17 @@ TEST(RuntimeRecords, EachByteReplacedDoesNoHarm) {
     for (const int value : {0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, 127, 128, 192, 255}) {
       Bytes bytes = good.bytes;
       bytes[at] = static_cast<std::byte>(value);
-      Loaded loaded(bytes, native_kernels());
+      LoadedModel loaded(bytes, native_kernels());
       EXPECT_EQ(loaded.size_status == 0, loaded.status == 0) << at << " " << value;
       if (loaded.status != 0) continue;
       ++accepted;
-      EXPECT_EQ(run_with_any_inputs(loaded), 0) << at << " " << value;
+      EXPECT_EQ(run_with_input_buffers(loaded), 0) << at << " " << value;
     }
   }
   EXPECT_GT(accepted, 100);
 }
 
-TEST(RuntimeRecords, MutationsDoNoHarm) {
+TEST(RuntimeRecords, RandomMutationsAreSafe) {
   constexpr int kMutants = 10000;
   std::mt19937 random(20261122);
   const auto below = [&](size_t limit) {
@@ -530,11 +530,11 @@ TEST(RuntimeRecords, MutationsDoNoHarm) {
           i % 4 == 0 ? below(bytes.size()) : good.numbers + below(good.end - good.numbers);
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
-    Loaded loaded(bytes, native_kernels(i % 2 == 0));
+    LoadedModel loaded(bytes, native_kernels(i % 2 == 0));
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     if (loaded.status != 0) continue;
     ++accepted;
-    EXPECT_EQ(run_with_any_inputs(loaded), 0);
+    EXPECT_EQ(run_with_input_buffers(loaded), 0);
   }
   EXPECT_GT(accepted, kMutants / 50);
   EXPECT_LT(accepted, kMutants);

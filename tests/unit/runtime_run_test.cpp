@@ -14,9 +14,11 @@ namespace {
 
 using abi::Status;
 
-thimble_status code(Status status) { return static_cast<thimble_status>(status); }
+thimble_status code(Status status) {
+  return static_cast<thimble_status>(status);
+}
 
-std::vector<int> output(const Loaded& loaded, uint32_t index) {
+std::vector<int> output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view{};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
   const auto* data = static_cast<const int8_t*>(view.data);
@@ -26,7 +28,7 @@ std::vector<int> output(const Loaded& loaded, uint32_t index) {
 const std::array<int8_t, 4> kFirst = {10, 20, 30, 40};
 const std::array<int8_t, 4> kSecond = {1, 2, 3, 4};
 
-void run_sample(Loaded& loaded) {
+void run_sample(LoadedModel& loaded) {
   ASSERT_EQ(loaded.size_status, 0);
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(thimble_set_input(&loaded.model, 0, kFirst.data(), 4), 0);
@@ -40,7 +42,7 @@ void run_sample(Loaded& loaded) {
 }
 
 TEST(RuntimeRun, EveryKindOfArgument) {
-  Loaded loaded(written(sample_program()));
+  LoadedModel loaded(written(sample_program()));
   run_sample(loaded);
   run_sample(loaded);
 }
@@ -48,18 +50,18 @@ TEST(RuntimeRun, EveryKindOfArgument) {
 TEST(RuntimeRun, ConstantsInsideTheFlatbuffer) {
   pte::Program program = sample_program();
   program.constants_inline = true;
-  Loaded loaded(written(program));
+  LoadedModel loaded(written(program));
   run_sample(loaded);
 }
 
 /// The arena has room for load to cache values, and instructions use values again.
-TEST(RuntimeRun, ValuesNamedAgain) {
+TEST(RuntimeRun, CachedValuesAreReused) {
   pte::Program program = sample_program();
   pte::ExecutionPlan& plan = plan_of(program);
   plan.memory_sizes = {0, 4096};
   auto& instructions = plan.chains[0].instructions;
   instructions.insert(instructions.end(), {instructions[0], instructions[1], instructions[1]});
-  Loaded loaded(written(program));
+  LoadedModel loaded(written(program));
   run_sample(loaded);
   run_sample(loaded);
   // A list of the maximum length with the same sum.
@@ -67,41 +69,41 @@ TEST(RuntimeRun, ValuesNamedAgain) {
   plan.values[kInt2] = pte::Int{1};
   plan.values[kDead] = pte::Int{-3};
   list.items = {kInt, kInt2, kInt2, kInt2, kInt, kInt, kInt2, kDead};
-  Loaded longest(written(program));
+  LoadedModel longest(written(program));
   run_sample(longest);
 }
 
-TEST(RuntimeRun, ThePlanNamedForwardElseTheFirst) {
+TEST(RuntimeRun, UsesPlanForwardElseFirst) {
   pte::Program program = sample_program();
   plan_of(program).name = "other";
-  Loaded only(written(program));
+  LoadedModel only(written(program));
   run_sample(only);
   plan_of(program).name = "forward";
   pte::ExecutionPlan empty;
   empty.name = "before";
   program.plans.insert(program.plans.begin(), empty);
-  Loaded second(written(program));
+  LoadedModel second(written(program));
   run_sample(second);
 }
 
-TEST(RuntimeRun, AsksForArenaOperatorsAndUnplannedInputs) {
+TEST(RuntimeRun, ReportsArenaOperatorsAndUnplannedInputs) {
   pte::Program program = sample_program();
-  Loaded loaded(written(program));
+  LoadedModel loaded(written(program));
   EXPECT_EQ(loaded.needs.arena_bytes, 36u);
   const size_t padding = (sizeof(void*) - 36 % sizeof(void*)) % sizeof(void*);
   EXPECT_EQ(loaded.needs.state_bytes, padding + 4 * sizeof(void*));
   tensor_of(program, kCallerInput).allocation = pte::Allocation{1, 4};
-  Loaded planned(written(program));
+  LoadedModel planned(written(program));
   EXPECT_EQ(planned.needs.state_bytes, padding + 2 * sizeof(void*));
   run_sample(planned);
 }
 
-TEST(RuntimeRun, NoInstructionsAtAll) {
+TEST(RuntimeRun, ProgramWithoutInstructionsRuns) {
   pte::Program program = sample_program();
   plan_of(program).chains[0].instructions.clear();
   plan_of(program).operators.clear();
   plan_of(program).outputs = {kPlannedInput, kConstant};
-  Loaded loaded(written(program), no_kernels());
+  LoadedModel loaded(written(program), no_kernels());
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(thimble_set_input(&loaded.model, 0, kFirst.data(), 4), 0);
   ASSERT_EQ(thimble_set_input(&loaded.model, 1, kSecond.data(), 4), 0);
@@ -114,7 +116,7 @@ TEST(RuntimeRun, AnOperatorWithoutOverload) {
   for (const char* overload : {"", "default"}) {
     pte::Program program = sample_program();
     plan_of(program).operators[0] = {"test::plain", overload};
-    Loaded loaded(written(program));
+    LoadedModel loaded(written(program));
     run_sample(loaded);
   }
 }
@@ -125,26 +127,26 @@ TEST(RuntimeRun, EmptyAndScalarTensors) {
     tensor_of(program, value).sizes = {0, 4};
   }
   plan_of(program).chains[0].instructions.pop_back();
-  Loaded empty(written(program));
+  LoadedModel empty(written(program));
   ASSERT_EQ(empty.status, 0);
-  EXPECT_EQ(run_with_any_inputs(empty), 0);
+  EXPECT_EQ(run_with_input_buffers(empty), 0);
   for (const int32_t value : {kPlannedInput, kCopied}) {
     tensor_of(program, value).sizes.clear();
     tensor_of(program, value).dim_order.clear();
   }
-  Loaded scalar(written(program));
+  LoadedModel scalar(written(program));
   ASSERT_EQ(scalar.status, 0);
   thimble_view view{};
   ASSERT_EQ(thimble_output(&scalar.model, 0, &view), 0);
   EXPECT_EQ(view.bytes, 1u);
   EXPECT_EQ(view.rank, 0);
-  EXPECT_EQ(run_with_any_inputs(scalar), 0);
+  EXPECT_EQ(run_with_input_buffers(scalar), 0);
 }
 
 TEST(RuntimeInterface, DescribesTensors) {
   pte::Program program = sample_program();
   tensor_of(program, kPlannedInput).dim_order = {1, 0};
-  Loaded loaded(written(program));
+  LoadedModel loaded(written(program));
   ASSERT_EQ(thimble_input_count(&loaded.model), 2u);
   ASSERT_EQ(thimble_output_count(&loaded.model), 4u);
   thimble_view view{};
@@ -160,7 +162,7 @@ TEST(RuntimeInterface, DescribesTensors) {
 }
 
 TEST(RuntimeInterface, AnInputMustBeSetAgainAfterReset) {
-  Loaded loaded(written(sample_program()));
+  LoadedModel loaded(written(sample_program()));
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(thimble_run(&loaded.model), code(Status::kInputNotSet));
   run_sample(loaded);
@@ -170,7 +172,7 @@ TEST(RuntimeInterface, AnInputMustBeSetAgainAfterReset) {
 }
 
 TEST(RuntimeInterface, RefusesMisuse) {
-  Loaded loaded(written(sample_program()));
+  LoadedModel loaded(written(sample_program()));
   ASSERT_EQ(loaded.status, 0);
   thimble_model* model = &loaded.model;
   thimble_view view{};
@@ -188,7 +190,7 @@ TEST(RuntimeInterface, RefusesMisuse) {
             bad);
 }
 
-TEST(RuntimeInterface, NothingWorksBeforeInit) {
+TEST(RuntimeInterface, CallsBeforeInitAreRefused) {
   thimble_model model{};
   thimble_view view{};
   const auto expected = code(Status::kNotInitialized);
@@ -203,7 +205,7 @@ TEST(RuntimeInterface, NothingWorksBeforeInit) {
 }
 
 TEST(RuntimeInterface, AFailedInitLeavesNoModel) {
-  Loaded loaded(written(sample_program()));
+  LoadedModel loaded(written(sample_program()));
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(thimble_init(&loaded.model, loaded.file.data(), loaded.file.size(), no_kernels(),
                          loaded.memory->data(), loaded.memory->size()),
@@ -213,7 +215,7 @@ TEST(RuntimeInterface, AFailedInitLeavesNoModel) {
 
 TEST(RuntimeInterface, AlignmentAndMemorySize) {
   const Bytes bytes = written(sample_program());
-  Loaded loaded(bytes);
+  LoadedModel loaded(bytes);
   AlignedBytes shifted(bytes.size() + 8);
   std::memcpy(shifted.data() + 8, bytes.data(), bytes.size());
   thimble_needs needs{};
@@ -237,15 +239,15 @@ TEST(RuntimeInterface, CallerBuffersAreAlignedToTheirElement) {
   plan_of(program).chains[0].instructions.pop_back();
   pte::Tensor& input = tensor_of(program, kCallerInput);
   input.scalar_type = pte::ScalarType::kFloat;
-  Loaded loaded(written(program));
+  LoadedModel loaded(written(program));
   ASSERT_EQ(loaded.status, 0);
   AlignedBytes data(32);
   EXPECT_EQ(thimble_set_input(&loaded.model, 1, data.data() + 2, 16), code(Status::kMisaligned));
   EXPECT_EQ(thimble_set_input(&loaded.model, 1, data.data() + 4, 16), 0);
 }
 
-TEST(RuntimeTrace, SeesEachInstructionBeforeAndAfter) {
-  Loaded loaded(written(sample_program()));
+TEST(RuntimeTrace, HookIsCalledBeforeAndAfterEachInstruction) {
+  LoadedModel loaded(written(sample_program()));
   std::string seen;
   const auto hook = [](void* user, uint32_t instruction, const char* op, int after) {
     *static_cast<std::string*>(user) +=

@@ -25,7 +25,9 @@ Status check_copy(const Call& call) {
 void run_copy(const Call& call) {
   std::memmove(call.args[1].tensor.data, call.args[0].tensor.data, call.args[1].tensor.bytes);
 }
-Status check_refuse(const Call&) { return Status::kBadLayout; }
+Status check_refuse(const Call&) {
+  return Status::kBadLayout;
+}
 
 Status check_everything(const Call& call) {
   const uint32_t bytes = call.args[7].tensor.bytes;
@@ -131,7 +133,7 @@ Bytes written(const pte::Program& program) {
   return bytes.ok() ? *bytes : Bytes();
 }
 
-Loaded::Loaded(ByteView bytes, const thimble_kernels* kernels) : file(bytes) {
+LoadedModel::LoadedModel(ByteView bytes, const thimble_kernels* kernels) : file(bytes) {
   size_status = thimble_size(file.data(), file.size(), kernels, &needs);
   // thimble_init() is called even if thimble_size() failed: both must agree, and init must not
   // write without memory.
@@ -141,7 +143,7 @@ Loaded::Loaded(ByteView bytes, const thimble_kernels* kernels) : file(bytes) {
   status = thimble_init(&model, file.data(), file.size(), kernels, memory->data(), memory_bytes);
 }
 
-thimble_status run_with_any_inputs(Loaded& loaded) {
+thimble_status run_with_input_buffers(LoadedModel& loaded) {
   std::vector<std::unique_ptr<AlignedBytes>> buffers;
   for (uint32_t i = 0; i < thimble_input_count(&loaded.model); ++i) {
     thimble_view view;

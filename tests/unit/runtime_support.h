@@ -62,7 +62,9 @@ enum : int32_t {
 /// copied = copy(planned); sum = everything(caller, None, 3, true, 0.5, [3, 7], [planned, caller,
 /// constant]). Inputs: planned, caller. Outputs: copied, sum, caller, constant. All int8 [1, 4].
 pte::Program sample_program();
-inline pte::ExecutionPlan& plan_of(pte::Program& program) { return program.plans[0]; }
+inline pte::ExecutionPlan& plan_of(pte::Program& program) {
+  return program.plans[0];
+}
 inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
   return std::get<pte::Tensor>(plan_of(program).values[static_cast<size_t>(value)]);
 }
@@ -71,8 +73,8 @@ inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
 Bytes written(const pte::Program& program);
 
 /// A loaded model with the memory it uses. `size_status` is thimble_size()'s, `status` init's.
-struct Loaded {
-  explicit Loaded(ByteView file, const thimble_kernels* kernels = test_kernels());
+struct LoadedModel {
+  explicit LoadedModel(ByteView file, const thimble_kernels* kernels = test_kernels());
   AlignedBytes file;
   thimble_needs needs{};
   thimble_status size_status;
@@ -82,6 +84,6 @@ struct Loaded {
 };
 
 /// Gives each input a buffer of its own bytes, runs the model and returns the run's status.
-thimble_status run_with_any_inputs(Loaded& loaded);
+thimble_status run_with_input_buffers(LoadedModel& loaded);
 
 }  // namespace thimble::runtime_test

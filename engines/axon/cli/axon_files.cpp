@@ -76,13 +76,13 @@ Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::
       }
       for (const SubgraphNote& note : engine::axon::read_subgraph_note(file.text)) {
         names.insert(note.name);
-        models[engine::axon::identifier_in(note.name)] = note.model;
+        models[engine::axon::identifier_without_hash(note.name)] = note.model;
       }
     }
   }
   if (texts.empty()) return ok();
   for (const SubgraphNote& note : notes_in(folder)) {
-    const auto own = models.find(engine::axon::identifier_in(note.name));
+    const auto own = models.find(engine::axon::identifier_without_hash(note.name));
     if (own == models.end()) {
       names.insert(note.name);
     } else if (own->second != note.model) {

@@ -37,8 +37,7 @@ class AxonCli : public EngineCli {
       const formats::pte::Program& program, const formats::pte::BackendDelegate& row,
       const std::string& label) const override {
     if (row.id != axon::kDelegateId) return std::optional<std::string>();
-    THIMBLE_TRY(std::string text,
-                axon::text::print(program.delegate_blobs[row.blob].bytes, label));
+    THIMBLE_TRY(std::string text, axon::text::print(program.delegate_blobs[row.blob].bytes, label));
     return std::optional<std::string>(std::move(text));
   }
 

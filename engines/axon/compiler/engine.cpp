@@ -5,14 +5,14 @@
 #include <map>
 #include <set>
 
-#include "engines/axon/compiler/alone.h"
+#include "engine/core_cycles.h"
 #include "engines/axon/compiler/cost.h"
-#include "engines/axon/compiler/form.h"
+#include "engines/axon/compiler/legalize.h"
 #include "engines/axon/compiler/lower.h"
-#include "engines/axon/compiler/turn.h"
+#include "engines/axon/compiler/single_op.h"
+#include "engines/axon/compiler/transpose_hw.h"
 #include "engines/axon/compiler/vendor/finish.h"
 #include "engines/axon/compiler/write.h"
-#include "engine/core_cycles.h"
 
 namespace thimble::engine::axon {
 namespace {
@@ -56,17 +56,17 @@ Status check(const PartNpu& use) {
 }
 
 Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> states) {
-  THIMBLE_TRY(const ir::Graph formed, form(region));
-  return lower(formed, states);
+  THIMBLE_TRY(const ir::Graph legalized, legalize(region));
+  return lower(legalized, states);
 }
 
 /// Movement alone makes no layer; it is legal between those that do.
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
+Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   const auto refuse = [&](const Error& error) {
-    return Verdict{false,
-                   fmt::format("{} on {}: {}", ir::op_name(op.kind), use.name, error.message)};
+    return Legality{false,
+                    fmt::format("{} on {}: {}", ir::op_name(op.kind), use.name, error.message)};
   };
-  auto one = alone(graph, op);
+  auto one = single_op_graph(graph, op);
   if (!one.ok()) return refuse(one.error());
   // Remove the operator's name from the message; refuse() puts it in front.
   const auto without_name = [&](Error error) {
@@ -75,16 +75,16 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
     return error;
   };
   const auto network = network_of(*one, {});
-  return network.ok() ? Verdict{true, ""} : refuse(without_name(network.error()));
+  return network.ok() ? Legality{true, ""} : refuse(without_name(network.error()));
 }
 
-std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
+std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
   const auto network = network_of(region, {});
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us") * setting(use, "clock_mhz");
   const double npu = static_cast<double>(network->cycles()) + dispatch;
   const double core = core_cycles(region);
-  if (whatever_it_costs || npu < core) return "";
+  if (ignore_cost || npu < core) return "";
   return fmt::format(
       "the region takes {} cycles of the NPU and {:.0f} for the call, the core about {:.0f}: "
       "cheaper on "
@@ -116,10 +116,10 @@ std::vector<DelegateRow> rows_of(const Network& network) {
 /// Returns the position of each output in the scratch memory. An output with contiguous rows may
 /// stay in the arena where the layers wrote it; its `bytes` is the size. At most one output per
 /// buffer may do so, because a reader may overwrite the buffer. For other outputs `bytes` is -1.
-std::vector<DelegateIo> places(const Network& network) {
+std::vector<DelegateIo> output_positions(const Network& network) {
   std::vector<DelegateIo> result;
   std::set<int> taken;
-  for (const Edge& edge : network.outputs) {
+  for (const NetworkIo& edge : network.outputs) {
     const Buffer& buffer = network.buffers[static_cast<size_t>(edge.map.buffer)];
     const bool direct = buffer.source == Source::kInterlayer &&
                         edge.map.row_stride == edge.map.row_bytes() &&
@@ -131,7 +131,7 @@ std::vector<DelegateIo> places(const Network& network) {
 }
 
 /// Checks the container as the runtime does. A failure is a bug of this compiler.
-Status prove(const std::vector<std::byte>& payload) {
+Status check_payload(const std::vector<std::byte>& payload) {
   struct alignas(16) Unit {
     uint8_t bytes[16];
   };
@@ -155,12 +155,12 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.engine = use.name;
   delegate.id = container::kDelegateId;
   THIMBLE_TRY(delegate.payload, write(network, region.name));
-  THIMBLE_CHECK(prove(delegate.payload));
+  THIMBLE_CHECK(check_payload(delegate.payload));
   container::Header header;
   std::memcpy(&header, delegate.payload.data(), sizeof header);
   delegate.constant_bytes = header.constant_bytes;
   delegate.scratch_bytes = network.interlayer_bytes + network.persistent_bytes;
-  delegate.outputs = places(network);
+  delegate.outputs = output_positions(network);
   delegate.rows = rows_of(network);
   delegate.cycles = network.cycles();
   delegate.call_us = setting(use, "dispatch_us");
@@ -170,27 +170,27 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
 }
 
 Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
-  return form(region);
+  return legalize(region);
 }
 
 /// Returns the core cycles to transpose H and W of an image, as counted under QEMU.
-double exchange_cycles(const ir::Type& type) {
+double transpose_cycles(const ir::Type& type) {
   constexpr double kCall = 900, kElement = 14;
   const bool moves = type.shape.size() == 4 && type.shape[2] > 1 && type.shape[3] > 1;
   return moves ? kCall + kElement * static_cast<double>(type.elements()) : 0;
 }
 
 /// Wide pictures cost less than tall ones.
-std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const PartNpu& /*use*/) {
-  auto other = turned(region);
+std::optional<ir::Graph> transposed_hw_if_cheaper(const ir::Graph& region, const PartNpu& /*use*/) {
+  auto other = transposed_hw(region);
   if (!other) return std::nullopt;
   const auto as_it_is = network_of(region, {});
-  const auto exchanged = network_of(*other, {});
-  if (!as_it_is.ok() || !exchanged.ok()) return std::nullopt;
+  const auto swapped_hw = network_of(*other, {});
+  if (!as_it_is.ok() || !swapped_hw.ok()) return std::nullopt;
   double outside = 0;
-  for (const ir::ValueId id : region.inputs()) outside += exchange_cycles(region.type(id));
-  for (const ir::ValueId id : region.outputs()) outside += exchange_cycles(region.type(id));
-  const double saved = static_cast<double>(as_it_is->cycles() - exchanged->cycles());
+  for (const ir::ValueId id : region.inputs()) outside += transpose_cycles(region.type(id));
+  for (const ir::ValueId id : region.outputs()) outside += transpose_cycles(region.type(id));
+  const double saved = static_cast<double>(as_it_is->cycles() - swapped_hw->cycles());
   if (saved <= outside) return std::nullopt;
   return other;
 }
@@ -206,9 +206,9 @@ const Npu kEngine = {
     .channels_last = false,
     .compile = compile_region,
     .adapt = adapt,
-    .declines = declines,
+    .decline_reason = decline_reason,
     .preferences = &kPreferences,
-    .turned = turned_if_cheaper,
+    .transposed_hw = transposed_hw_if_cheaper,
     .finish = finish,
     .supported = supported,
 };

@@ -10,7 +10,7 @@ namespace {
 bool is_one_dimensional(const Layer& layer) {
   return layer.inputs[0].dims.h == 1 || layer.inputs[0].dims.w == 1;
 }
-bool is_vector(const Map& map) {
+bool is_vector(const BufferView& map) {
   return map.dims.c == 1 && map.dims.h == 1;
 }
 
@@ -65,7 +65,7 @@ bool is(Kind kind, const Layer& layer) {
 template <typename F>
 int64_t largest(const Layer& layer, F f) {
   int64_t most = f(layer.output.dims);
-  for (const Map& input : layer.inputs) most = std::max(most, f(input.dims));
+  for (const BufferView& input : layer.inputs) most = std::max(most, f(input.dims));
   return most;
 }
 

@@ -18,7 +18,7 @@ int32_t zero_point_of(const ir::Type& type) {
   return type.quant && type.quant->axis < 0 ? type.quant->zero_point[0] : 0;
 }
 
-bool only_renames(const Op& op) {
+bool is_view_op(const Op& op) {
   return op.kind == OpKind::reshape || (op.kind == OpKind::copy && op.integer("own") == 0);
 }
 
@@ -65,13 +65,13 @@ Status Lowering::add_inputs() {
       return unsupported("input {} is {}, expected i8 or i16", i, ir::dtype_name(type.dtype));
     }
     THIMBLE_TRY(const Dims dims, dims_of(inputs[i]));
-    Map map;
+    BufferView map;
     map.dims = dims;
     map.element_bytes = static_cast<int64_t>(ir::dtype_bytes(type.dtype));
     map.row_stride = map.row_bytes();
     map.zero_point = zero_point_of(type);
     map.buffer = static_cast<int>(net_.buffers.size());
-    Edge edge;
+    NetworkIo edge;
     edge.scale = type.quant && type.quant->axis < 0 ? type.quant->scale[0] : 1;
     if (i == external) {
       net_.buffers.push_back({Source::kExternal, static_cast<int>(i), 0, 0, 0, 0});
@@ -89,11 +89,11 @@ Status Lowering::add_inputs() {
   return ok();
 }
 
-Status Lowering::assign_variable(const StatePair& state, const Map& content) {
-  const Edge& input = net_.inputs[state.input];
+Status Lowering::assign_variable(const StatePair& state, const BufferView& content) {
+  const NetworkIo& input = net_.inputs[state.input];
   Layer layer;
   layer.operation = Operation::kVariableAssign;
-  Map to = input.map;
+  BufferView to = input.map;
   to.zero_point = content.zero_point;
   layer.inputs = {content};
   layer.inputs[0].dims = to.dims;  // contiguous elements in the same order
@@ -111,22 +111,22 @@ Status Lowering::add_outputs() {
   }
   for (const ValueId id : graph_.outputs()) {
     const ir::Type& type = graph_.type(id);
-    THIMBLE_TRY(Map map, flat(id));
+    THIMBLE_TRY(BufferView map, flat(id));
     // An output that no layer writes to an interlayer buffer is copied.
     const bool interlayer =
         net_.buffers[static_cast<size_t>(map.buffer)].source == Source::kInterlayer;
     if (!interlayer || map.producer < 0) {
       THIMBLE_TRY(map, copied(map));
     }
-    Edge edge;
+    NetworkIo edge;
     edge.map = map;
     edge.scale = type.quant && type.quant->axis < 0 ? type.quant->scale[0] : 1;
     net_.outputs.push_back(edge);
   }
   for (const StatePair& state : states_) {
-    THIMBLE_TRY(const Map content, raw(graph_.outputs()[state.output]));
+    THIMBLE_TRY(const BufferView content, raw(graph_.outputs()[state.output]));
     const Dims dims = net_.inputs[state.input].map.dims;
-    Map same = content;
+    BufferView same = content;
     if (same.dims != dims) {
       THIMBLE_TRY(same, reshaped(content, dims));
     }
@@ -198,34 +198,34 @@ std::optional<Axis> Lowering::axis_of(ValueId id, int64_t dim) const {
   return std::nullopt;
 }
 
-Result<Map> Lowering::raw(ValueId id) {
+Result<BufferView> Lowering::raw(ValueId id) {
   if (!maps_[ir::index_of(id)]) {
     if (graph_.value(id).constant) return constant(id);
     const Op* op = producer(id);
-    assert(op != nullptr && only_renames(*op) && "a value is read before its layer");
-    THIMBLE_TRY(const Map from, raw(op->inputs[0]));
+    assert(op != nullptr && is_view_op(*op) && "a value is read before its layer");
+    THIMBLE_TRY(const BufferView from, raw(op->inputs[0]));
     return from;
   }
   return *maps_[ir::index_of(id)];
 }
 
-Result<Map> Lowering::flat(ValueId id) {
+Result<BufferView> Lowering::flat(ValueId id) {
   return raw(id);
 }
 
-Result<Map> Lowering::map(ValueId id) {
-  THIMBLE_TRY(const Map from, raw(id));
+Result<BufferView> Lowering::map(ValueId id) {
+  THIMBLE_TRY(const BufferView from, raw(id));
   THIMBLE_TRY(const Dims dims, dims_of(id));
   if (from.dims == dims) return from;
-  THIMBLE_TRY(const Map made, reshaped(from, dims));
+  THIMBLE_TRY(const BufferView made, reshaped(from, dims));
   set(id, made);
   return made;
 }
 
 /// Reshapes in place if the rows stay the same or are contiguous; otherwise copies.
-Result<Map> Lowering::reshaped(const Map& from, const Dims& dims) {
+Result<BufferView> Lowering::reshaped(const BufferView& from, const Dims& dims) {
   if (from.dims == dims) return from;
-  Map to = from;
+  BufferView to = from;
   to.dims = dims;
   const bool same_rows = dims.w == from.dims.w;
   const bool written = net_.buffers[static_cast<size_t>(from.buffer)].source == Source::kInterlayer;
@@ -245,14 +245,14 @@ Result<Map> Lowering::reshaped(const Map& from, const Dims& dims) {
   return net_.layers.back().output;
 }
 
-Result<Map> Lowering::constant(ValueId id) {
+Result<BufferView> Lowering::constant(ValueId id) {
   const ir::Value& value = graph_.value(id);
   if (value.type.dtype != ir::DType::kI8) {
     return unsupported("constant %{} is {}, expected i8", value.name,
                        ir::dtype_name(value.type.dtype));
   }
   THIMBLE_TRY(const Dims dims, dims_of(id));
-  Map map;
+  BufferView map;
   map.dims = dims;
   map.row_stride = map.row_bytes();
   map.zero_point = zero_point_of(value.type);
@@ -268,8 +268,8 @@ Result<Map> Lowering::constant(ValueId id) {
   return map;
 }
 
-Map Lowering::new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point) {
-  Map map;
+BufferView Lowering::new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point) {
+  BufferView map;
   map.dims = dims;
   map.element_bytes = element_bytes;
   map.row_stride = padded_row(map.row_bytes());
@@ -279,7 +279,7 @@ Map Lowering::new_map(const Dims& dims, int64_t element_bytes, int64_t zero_poin
   return map;
 }
 
-Map Lowering::result_of(const Op& op, const Dims& dims) {
+BufferView Lowering::result_of(const Op& op, const Dims& dims) {
   return new_map(dims, op.integer("bytes"), op.integer("y_zp"));
 }
 
@@ -328,7 +328,7 @@ void Lowering::set_requantize(const Op& op, Layer* layer) {
   if (relu) layer->activation = Activation::kRelu;
 }
 
-std::optional<int64_t> outer_offset(const Map& whole, Axis axis, int64_t begin) {
+std::optional<int64_t> outer_offset(const BufferView& whole, Axis axis, int64_t begin) {
   const Dims& d = whole.dims;
   switch (axis) {
     case Axis::kChannel:

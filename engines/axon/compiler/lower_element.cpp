@@ -24,8 +24,8 @@ std::string dims_text(const Dims& d) {
 
 Status Lowering::pair(const Op& op) {
   THIMBLE_CHECK(check_bounds(op));
-  THIMBLE_TRY(Map a, raw(op.inputs[0]));
-  THIMBLE_TRY(Map b, raw(op.inputs[1]));
+  THIMBLE_TRY(BufferView a, raw(op.inputs[0]));
+  THIMBLE_TRY(BufferView b, raw(op.inputs[1]));
   const bool same_shape = graph_.type(op.inputs[0]).shape == graph_.type(op.inputs[1]).shape;
   if (!same_shape || a.dims != b.dims) {
     THIMBLE_TRY(a, map(op.inputs[0]));
@@ -69,7 +69,7 @@ Status Lowering::pair(const Op& op) {
 
 Status Lowering::mean(const Op& op) {
   THIMBLE_CHECK(check_bounds(op));
-  THIMBLE_TRY(Map x, map(op.inputs[0]));
+  THIMBLE_TRY(BufferView x, map(op.inputs[0]));
   x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
   Dims dims = x.dims;
   for (const int64_t dim : op.integers("dims")) {
@@ -97,7 +97,7 @@ Status Lowering::mean(const Op& op) {
 }
 
 Status Lowering::pool(const Op& op) {
-  THIMBLE_TRY(Map x, map(op.inputs[0]));
+  THIMBLE_TRY(BufferView x, map(op.inputs[0]));
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
   const auto kernel = op.integers("kernel");
   const auto stride = op.integers("stride");
@@ -135,7 +135,7 @@ Status Lowering::pool(const Op& op) {
 
 Status Lowering::curve(const Op& op) {
   const bool tanh = op.kind == OpKind::qtanh12;
-  THIMBLE_TRY(const Map x, raw(op.inputs[0]));
+  THIMBLE_TRY(const BufferView x, raw(op.inputs[0]));
   Layer layer;
   layer.operation = tanh ? Operation::kTanh : Operation::kSigmoid;
   layer.inputs = {x};
@@ -146,7 +146,7 @@ Status Lowering::curve(const Op& op) {
 }
 
 Status Lowering::softmax(const Op& op) {
-  THIMBLE_TRY(const Map x, map(op.inputs[0]));
+  THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
   const auto axis = axis_of(op.inputs[0], op.integer("dim"));
   if (!axis) return unsupported("a softmax over dimension {}", op.integer("dim"));
   Layer layer;

@@ -14,7 +14,7 @@ int64_t& extent(Dims& dims, Axis axis) {
   return axis == Axis::kChannel ? dims.c : axis == Axis::kHeight ? dims.h : dims.w;
 }
 
-Layer slice_layer(const Map& from, const Dims& begin, const Dims& end, const Dims& step) {
+Layer slice_layer(const BufferView& from, const Dims& begin, const Dims& end, const Dims& step) {
   Layer layer;
   layer.operation = Operation::kStridedSlice;
   layer.inputs = {from};
@@ -28,8 +28,8 @@ Layer slice_layer(const Map& from, const Dims& begin, const Dims& end, const Dim
 
 }  // namespace
 
-Result<Map> Lowering::sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
-                             const Dims& dims) {
+Result<BufferView> Lowering::sliced(const BufferView& from, const Dims& begin, const Dims& end,
+                                    const Dims& step, const Dims& dims) {
   Layer layer = slice_layer(from, begin, end, step);
   layer.output = new_map(dims, from.element_bytes, from.zero_point);
   THIMBLE_CHECK(append(std::move(layer)));
@@ -37,38 +37,38 @@ Result<Map> Lowering::sliced(const Map& from, const Dims& begin, const Dims& end
 }
 
 /// Copies the map to a new buffer with rows aligned as the NPU writes them.
-Result<Map> Lowering::copied(const Map& from) {
+Result<BufferView> Lowering::copied(const BufferView& from) {
   return sliced(from, {0, 0, 0}, from.dims, {1, 1, 1}, from.dims);
 }
 
 /// Moves all maps of the piece's buffer to `buffer` at `offset`, if the piece is the whole buffer.
 /// Returns false otherwise.
-bool Lowering::move_into(Map* piece, int buffer, int64_t offset) {
+bool Lowering::move_into(BufferView* piece, int buffer, int64_t offset) {
   const int old = piece->buffer;
   const Buffer& own = net_.buffers[static_cast<size_t>(old)];
   const bool whole = own.source == Source::kInterlayer && piece->offset == 0 &&
                      piece->dims.c * piece->dims.h * piece->row_stride == own.bytes;
   if (!whole || piece->producer < 0 || offset % container::kRowAlignment != 0) return false;
-  const auto move = [&](Map& map) {
+  const auto move = [&](BufferView& map) {
     if (map.buffer != old) return;
     map.buffer = buffer;
     map.offset += offset;
   };
   for (Layer& layer : net_.layers) {
-    for (Map& input : layer.inputs) move(input);
+    for (BufferView& input : layer.inputs) move(input);
     move(layer.output);
   }
-  for (std::optional<Map>& map : maps_) {
+  for (std::optional<BufferView>& map : maps_) {
     if (map) move(*map);
   }
-  for (Edge& edge : net_.outputs) move(edge.map);
+  for (NetworkIo& edge : net_.outputs) move(edge.map);
   net_.buffers[static_cast<size_t>(old)].bytes = 0;
   move(*piece);
   return true;
 }
 
 /// Concatenates two maps. Along the outermost axis, the pieces are written to their final position.
-Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
+Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Axis axis) {
   Dims dims = a.dims;
   Dims behind = b.dims;
   extent(dims, axis) += extent(behind, axis);
@@ -82,7 +82,7 @@ Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
   // The padding after a row must not overwrite the next piece.
   const bool ends = axis != Axis::kWidth || a.row_bytes() % container::kRowAlignment == 0;
   if (second && rows && ends && a.buffer != b.buffer) {
-    Map first = a, next = b;
+    BufferView first = a, next = b;
     const int buffer = layer.output.buffer;
     const bool moved = move_into(&first, buffer, 0);
     if (moved) layer.inputs[0] = first;
@@ -95,9 +95,9 @@ Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
 Status Lowering::concat(const Op& op) {
   const auto axis = axis_of(op.output, op.integer("dim"));
   if (!axis) return unsupported("it joins along dimension {}", op.integer("dim"));
-  THIMBLE_TRY(Map joint, map(op.inputs[0]));
+  THIMBLE_TRY(BufferView joint, map(op.inputs[0]));
   for (size_t i = 1; i < op.inputs.size(); ++i) {
-    THIMBLE_TRY(const Map next, map(op.inputs[i]));
+    THIMBLE_TRY(const BufferView next, map(op.inputs[i]));
     if (next.zero_point != joint.zero_point || next.element_bytes != joint.element_bytes) {
       return unsupported("pieces with zero points {} and {}: one scale for all is the nearest",
                          joint.zero_point, next.zero_point);
@@ -110,7 +110,7 @@ Status Lowering::concat(const Op& op) {
 
 Status Lowering::slice(const Op& op) {
   const auto axis = axis_of(op.output, op.integer("dim"));
-  THIMBLE_TRY(const Map x, map(op.inputs[0]));
+  THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
   if (!axis) return unsupported("it cuts dimension {}", op.integer("dim"));
   Dims begin{0, 0, 0}, end = x.dims, step;
   extent(begin, *axis) = op.integer("start");
@@ -136,7 +136,7 @@ Status Lowering::slice(const Op& op) {
 
 /// Adds channels with the zero point before or after the channels of the operand.
 Status Lowering::pad(const Op& op) {
-  THIMBLE_TRY(const Map x, map(op.inputs[0]));
+  THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
   Layer layer;
   layer.operation = Operation::kChannelPad;

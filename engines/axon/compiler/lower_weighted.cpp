@@ -64,18 +64,18 @@ Status Lowering::linear(const Op& op) {
     return unsupported("{} rows: one is the nearest", ir::element_count(x) / x.back());
   }
   THIMBLE_TRY(Layer layer, weighted_layer(op, Operation::kFullyConnected));
-  THIMBLE_TRY(Map input, flat(op.inputs[0]));
+  THIMBLE_TRY(BufferView input, flat(op.inputs[0]));
   input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
   layer.inputs = {input};
-  return full(op, layer);
+  return append_fully_connected(op, layer);
 }
 
 /// Appends a fully connected layer; its result is a vector.
-Status Lowering::full(const Op& op, const Layer& whole) {
+Status Lowering::append_fully_connected(const Op& op, const Layer& whole) {
   const auto outputs = static_cast<int64_t>(whole.bias.size());
   const int64_t inputs = whole.inputs[0].dims.elements();
   if (inputs >= kManyInputs && outputs > kOutputsAtOnce && !whole.per_channel()) {
-    return full_in_parts(op, whole);
+    return split_fully_connected(op, whole);
   }
   Layer layer = whole;
   layer.output = result_of(op, {1, 1, outputs});
@@ -84,10 +84,10 @@ Status Lowering::full(const Op& op, const Layer& whole) {
   return ok();
 }
 
-Status Lowering::full_in_parts(const Op& op, const Layer& whole) {
+Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
   const auto outputs = static_cast<int64_t>(whole.bias.size());
   const int64_t inputs = whole.inputs[0].dims.elements();
-  std::optional<Map> joint;
+  std::optional<BufferView> joint;
   for (int64_t first = 0; first < outputs; first += kOutputsAtOnce) {
     const int64_t count = std::min(kOutputsAtOnce, outputs - first);
     Layer part = whole;
@@ -96,7 +96,7 @@ Status Lowering::full_in_parts(const Op& op, const Layer& whole) {
     part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
     part.output = result_of(op, {1, 1, count});
     THIMBLE_CHECK(append(std::move(part)));
-    const Map piece = net_.layers.back().output;
+    const BufferView piece = net_.layers.back().output;
     if (!joint) {
       joint = piece;
       continue;
@@ -113,7 +113,7 @@ Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   const auto dilation = op.integers("dilation");
   const auto padding = op.integers("padding");
   THIMBLE_TRY(Layer layer, weighted_layer(op, operation));
-  THIMBLE_TRY(Map input, map(op.inputs[0]));
+  THIMBLE_TRY(BufferView input, map(op.inputs[0]));
   input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
   layer.inputs = {input};
   layer.kernel_h = w[2];
@@ -166,7 +166,8 @@ std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
 
 /// A pointwise layer has no stride. It also reads wrong rows of a packed input if it runs in
 /// stripes (D2). In both cases a slice is inserted before it.
-Result<Map> Lowering::pointwise_input(const Map& input, const Choice& choice, const Op& op) {
+Result<BufferView> Lowering::pointwise_input(const BufferView& input, const Choice& choice,
+                                             const Op& op) {
   const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;
   const bool packed =
       source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
@@ -204,7 +205,7 @@ Status Lowering::convolution(const Op& op) {
   Layer layer = best->layer;
   if (layer.operation == Operation::kFullyConnected) {
     layer.kernel_h = layer.kernel_w = 0;
-    return full(op, layer);
+    return append_fully_connected(op, layer);
   }
   if (layer.operation == Operation::kPointwise) {
     THIMBLE_TRY(layer.inputs[0], pointwise_input(window.inputs[0], *best, op));

@@ -23,26 +23,26 @@ class Lowering {
   Status add_inputs();
   Status add_outputs();
   Status add_op(const ir::Op& op);
-  Status assign_variable(const StatePair& state, const Map& content);
+  Status assign_variable(const StatePair& state, const BufferView& content);
   /// Returns the map that a layer wrote for the value. Its dimensions may differ from the value's
   /// shape, but the elements have the same order.
-  Result<Map> raw(ir::ValueId id);
+  Result<BufferView> raw(ir::ValueId id);
   /// Returns a map with the value's own shape as [C][H][W]; adds a reshape layer if necessary.
-  Result<Map> map(ir::ValueId id);
-  Result<Map> reshaped(const Map& from, const Dims& dims);
+  Result<BufferView> map(ir::ValueId id);
+  Result<BufferView> reshaped(const BufferView& from, const Dims& dims);
   /// Returns the map before reshapes, for readers that need only the order of elements.
-  Result<Map> flat(ir::ValueId id);
-  Result<Map> constant(ir::ValueId id);
+  Result<BufferView> flat(ir::ValueId id);
+  Result<BufferView> constant(ir::ValueId id);
   Result<Dims> dims_of(ir::ValueId id) const;
   /// Returns the axis of the value's dimension `dim`; nothing for the batch dimension.
   [[nodiscard]] std::optional<Axis> axis_of(ir::ValueId id, int64_t dim) const;
 
-  Map new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point);
+  BufferView new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point);
   /// Checks the limits, computes the cycles and appends the layer.
   Status append(Layer layer);
-  void set(ir::ValueId id, const Map& map) { maps_[static_cast<size_t>(id)] = map; }
+  void set(ir::ValueId id, const BufferView& map) { maps_[static_cast<size_t>(id)] = map; }
   /// Returns a new map for the result of `op`; element size and zero point are attributes of `op`.
-  [[nodiscard]] Map result_of(const ir::Op& op, const Dims& dims);
+  [[nodiscard]] BufferView result_of(const ir::Op& op, const Dims& dims);
   static void set_requantize(const ir::Op& op, Layer* layer);
   [[nodiscard]] Status check_bounds(const ir::Op& op) const;
   [[nodiscard]] const ir::Op* producer(ir::ValueId id) const;
@@ -60,9 +60,10 @@ class Lowering {
     bool sliced = false;
   };
   static std::vector<Choice> choices(const Layer& window);
-  Result<Map> pointwise_input(const Map& input, const Choice& choice, const ir::Op& op);
-  Status full(const ir::Op& op, const Layer& whole);
-  Status full_in_parts(const ir::Op& op, const Layer& whole);
+  Result<BufferView> pointwise_input(const BufferView& input, const Choice& choice,
+                                     const ir::Op& op);
+  Status append_fully_connected(const ir::Op& op, const Layer& whole);
+  Status split_fully_connected(const ir::Op& op, const Layer& whole);
 
   // lower_element.cpp
   Status pair(const ir::Op& op);
@@ -75,21 +76,22 @@ class Lowering {
   Status concat(const ir::Op& op);
   Status slice(const ir::Op& op);
   Status pad(const ir::Op& op);
-  Result<Map> joined(const Map& a, const Map& b, Axis axis);
-  Result<Map> copied(const Map& from);
-  Result<Map> sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
-                     const Dims& dims);
-  bool move_into(Map* piece, int buffer, int64_t offset);
+  Result<BufferView> joined(const BufferView& a, const BufferView& b, Axis axis);
+  Result<BufferView> copied(const BufferView& from);
+  Result<BufferView> sliced(const BufferView& from, const Dims& begin, const Dims& end,
+                            const Dims& step, const Dims& dims);
+  bool move_into(BufferView* piece, int buffer, int64_t offset);
 
   const ir::Graph& graph_;
   std::vector<StatePair> states_;
   std::vector<int> producers_;
-  std::vector<std::optional<Map>> maps_;  // indexed by value
+  std::vector<std::optional<BufferView>> maps_;  // indexed by value
   Network net_;
   int op_ = -1;  // the operator being lowered
 };
 
 /// Returns the offset in bytes of a piece along the axis, if such pieces are consecutive in memory.
-[[nodiscard]] std::optional<int64_t> outer_offset(const Map& whole, Axis axis, int64_t begin);
+[[nodiscard]] std::optional<int64_t> outer_offset(const BufferView& whole, Axis axis,
+                                                  int64_t begin);
 
 }  // namespace thimble::engine::axon

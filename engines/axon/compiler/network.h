@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "engines/axon/container/layers.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::axon {
 
@@ -35,7 +35,7 @@ struct Buffer {
   int first = 0, last = 0;  // kInterlayer: first and last layer that use it
 };
 
-struct Map {
+struct BufferView {
   int buffer = -1;
   int64_t offset = 0;  // in the buffer, in bytes
   Dims dims;
@@ -59,8 +59,8 @@ struct Layer {
   std::vector<int8_t> weights;
   std::vector<int32_t> bias, multipliers, attributes;
   std::vector<int8_t> shifts;
-  std::vector<Map> inputs;
-  Map output;
+  std::vector<BufferView> inputs;
+  BufferView output;
   int64_t cycles = 0;
   int ir_op = -1;    // operator index in the legalized subgraph
   double scale = 0;  // of the output; 0: unknown
@@ -69,8 +69,8 @@ struct Layer {
 };
 
 /// An input or output of the subgraph.
-struct Edge {
-  Map map;
+struct NetworkIo {
+  BufferView map;
   double scale = 1;
   int variable = -1;  // index of the variable that holds it; -1: none
 };
@@ -84,7 +84,7 @@ struct Variable {
 struct Network {
   std::vector<Layer> layers;
   std::vector<Buffer> buffers;
-  std::vector<Edge> inputs, outputs;
+  std::vector<NetworkIo> inputs, outputs;
   std::vector<Variable> variables;
   std::vector<std::byte> constants;  // constant operands; write() appends weights and biases
   int64_t interlayer_bytes = 0, persistent_bytes = 0;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/planner.h"
 #include "engines/axon/compiler/network.h"
+#include "plan/planner.h"
 
 namespace thimble::engine::axon {
 namespace {
@@ -14,7 +14,7 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-void touch(Network* network, const Map& map, int layer) {
+void touch(Network* network, const BufferView& map, int layer) {
   Buffer& buffer = network->buffers[static_cast<size_t>(map.buffer)];
   if (buffer.first < 0) buffer.first = layer;
   buffer.first = std::min(buffer.first, layer);
@@ -31,11 +31,11 @@ void place(Network* network) {
   const int count = static_cast<int>(network->layers.size());
   for (int i = 0; i < count; ++i) {
     const Layer& layer = network->layers[static_cast<size_t>(i)];
-    for (const Map& input : layer.inputs) touch(network, input, i);
+    for (const BufferView& input : layer.inputs) touch(network, input, i);
     touch(network, layer.output, i);
   }
   // Outputs are packed after the last layer.
-  for (const Edge& edge : network->outputs) touch(network, edge.map, count);
+  for (const NetworkIo& edge : network->outputs) touch(network, edge.map, count);
   std::vector<plan::Buffer> lives;
   std::vector<Buffer*> placed;
   for (Buffer& buffer : network->buffers) {

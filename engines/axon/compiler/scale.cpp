@@ -37,10 +37,10 @@ double real_of(int64_t mult, int64_t shift) {
   return std::ldexp(static_cast<double>(mult), static_cast<int>(shift) - 31);
 }
 
-Status check_precision(double real, const Scale& scale, double reach, double codes) {
+Status check_precision(double real, const Scale& scale, double accumulator_max, double codes) {
   constexpr double kHalf = 0.5;
   const double rounded = std::ldexp(static_cast<double>(scale.mult), -scale.shift);
-  const double furthest = real > 0 ? std::min(reach, codes / real) : 0;
+  const double furthest = real > 0 ? std::min(accumulator_max, codes / real) : 0;
   const double error = std::abs(real - rounded) * furthest;
   if (error <= kHalf) return ok();
   return unsupported(

@@ -34,7 +34,8 @@ struct SumScale {
 
 /// Returns an unsupported error if rounding the multiplier changes a result by more than half a
 /// quantization step. `reach`: largest accumulator; `codes`: number of steps of the result's range.
-[[nodiscard]] Status check_precision(double real, const Scale& scale, double reach, double codes);
+[[nodiscard]] Status check_precision(double real, const Scale& scale, double accumulator_max,
+                                     double codes);
 
 /// Returns the scale of a network input or output as mult * 2^-shift, as the vendor's tools do.
 [[nodiscard]] Scale scale_of_edge(double real);

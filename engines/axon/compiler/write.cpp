@@ -62,7 +62,7 @@ class Writer {
     return offset;
   }
 
-  Operand operand(const Map& map) const {
+  Operand operand(const BufferView& map) const {
     const Buffer& buffer = net_.buffers[static_cast<size_t>(map.buffer)];
     Operand result = {};
     result.source = buffer.source;
@@ -124,7 +124,7 @@ class Writer {
     return r;
   }
 
-  IoRecord edge(const Edge& edge, bool input, int64_t dense_offset) const {
+  IoRecord edge(const NetworkIo& edge, bool input, int64_t dense_offset) const {
     const Operand place = operand(edge.map);
     IoRecord r = {};
     r.element_bytes = place.element_bytes;
@@ -152,9 +152,10 @@ class Writer {
     file.insert(file.end(), bytes, bytes + sizeof record);
   }
 
-  void append_edges(const std::vector<Edge>& edges, bool inputs, std::vector<std::byte>& file) {
+  void append_edges(const std::vector<NetworkIo>& edges, bool inputs,
+                    std::vector<std::byte>& file) {
     int64_t dense = 0;
-    for (const Edge& e : edges) {
+    for (const NetworkIo& e : edges) {
       append(file, edge(e, inputs, dense));
       dense += padded_row(e.map.dims.elements() * e.map.element_bytes);
     }

@@ -90,7 +90,7 @@ Status check_io(const Container& container, const Header& header, uint32_t index
                 uint32_t& dense_end) {
   const IoRecord io = container.input(index);
   const bool is_input = index < header.input_count;
-  const Operand place = place_of(io);
+  const Operand place = operand_of(io);
   const bool external = io.source == Source::kExternal;
   if (io.source == Source::kNone || io.source == Source::kConstant ||
       (is_input ? io.source == Source::kInterlayer : external)) {
@@ -127,7 +127,7 @@ Status check_io(const Container& container, const Header& header, uint32_t index
 
 }  // namespace
 
-Operand place_of(const IoRecord& io) {
+Operand operand_of(const IoRecord& io) {
   Operand place = {};
   place.source = io.source;
   place.element_bytes = io.element_bytes;

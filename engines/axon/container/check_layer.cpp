@@ -3,12 +3,12 @@
 
 #include "engines/axon/container/check_layer.h"
 
-#include "engines/axon/container/walk.h"
+#include "engines/axon/container/strided_layout.h"
 
 namespace thimble::axon {
 namespace {
 
-struct Place {
+struct LayerCheck {
   const Container& container;
   const Header& header;
   LayerRecord layer;
@@ -25,19 +25,19 @@ bool same_shape(const Operand& a, const Operand& b) {
 }
 
 /// Returns true if the constants contain `bytes` bytes at `offset`, a multiple of `alignment`.
-bool has_constants(const Place& at, uint32_t offset, uint64_t bytes, uint32_t alignment) {
+bool has_constants(const LayerCheck& at, uint32_t offset, uint64_t bytes, uint32_t alignment) {
   const uint32_t room = at.header.constant_bytes;
   return offset % alignment == 0 && offset <= room && bytes <= room - offset;
 }
 
-bool has_bias(const Place& at, uint32_t channels) {
+bool has_bias(const LayerCheck& at, uint32_t channels) {
   return at.layer.bias == kAbsent || has_constants(at, at.layer.bias, 4 * uint64_t{channels}, 4);
 }
 
-const uint8_t* attributes_of(const Place& at) {
+const uint8_t* attributes_of(const LayerCheck& at) {
   return at.container.constants() + at.layer.attributes;
 }
-bool has_attributes(const Place& at, uint32_t count) {
+bool has_attributes(const LayerCheck& at, uint32_t count) {
   return at.layer.attribute_count == count &&
          (count == 0 || has_constants(at, at.layer.attributes, 4 * uint64_t{count}, 4));
 }
@@ -47,7 +47,7 @@ bool is_unscaled(const LayerRecord& layer) {
 }
 
 /// Checks multipliers and shifts for `channels` channels; zero point * 2^shift must fit int32.
-Status check_scales(const Place& at, uint32_t channels) {
+Status check_scales(const LayerCheck& at, uint32_t channels) {
   const LayerRecord& layer = at.layer;
   const uint32_t count = layer.scale_shift_count;
   const bool leaky = layer.activation == Activation::kLeakyRelu;
@@ -91,7 +91,7 @@ bool has_padding(const LayerRecord& layer) {
 }
 
 /// Checks fully connected, conv2d, depthwise and pointwise layers.
-Status check_weighted(const Place& at) {
+Status check_weighted(const LayerCheck& at) {
   const LayerRecord& layer = at.layer;
   const Operand& in = at.in();
   const Operand& out = at.out();
@@ -119,7 +119,7 @@ Status check_weighted(const Place& at) {
 }
 
 /// Checks pools, mean, multiply and add; their summands must have at most 16 bits.
-Status check_pool(const Place& at) {
+Status check_pool(const LayerCheck& at) {
   const LayerRecord& layer = at.layer;
   const Operand& in = at.in();
   const Operand& out = at.out();
@@ -149,7 +149,7 @@ uint64_t magnitude(int32_t value) {
   return value < 0 ? static_cast<uint64_t>(-int64_t{value}) : static_cast<uint64_t>(value);
 }
 
-Status check_pair(const Place& at) {
+Status check_pair(const LayerCheck& at) {
   const LayerRecord& layer = at.layer;
   const Operand& a = at.in(0);
   const Operand& b = at.in(1);
@@ -176,7 +176,7 @@ Status check_pair(const Place& at) {
   return sum < uint64_t{1} << 31 ? Status::kOk : Status::kBadScale;
 }
 
-Status check_concat(const Place& at) {
+Status check_concat(const LayerCheck& at) {
   const Operand& out = at.out();
   const uint32_t axis = dimension_of(at.layer.axis);
   uint32_t total = 0;
@@ -193,7 +193,7 @@ Status check_concat(const Place& at) {
   return total == extents_of(out).of[axis] ? Status::kOk : Status::kBadLayer;
 }
 
-Status check_slice(const Place& at) {
+Status check_slice(const LayerCheck& at) {
   if (!has_attributes(at, 9) || at.in().n != at.out().n) return Status::kBadLayer;
   const uint8_t* const attributes = attributes_of(at);
   const Extents from = extents_of(at.in());
@@ -214,7 +214,7 @@ Status check_slice(const Place& at) {
 }
 
 /// Checks space to batch (the input is the image) and batch to space (the output is the image).
-Status check_blocks(const Place& at) {
+Status check_blocks(const LayerCheck& at) {
   if (!has_attributes(at, 6)) return Status::kBadLayer;
   const bool apart = at.layer.operation == Operation::kSpaceToBatch;
   const Operand& picture = apart ? at.in() : at.out();
@@ -232,7 +232,7 @@ Status check_blocks(const Place& at) {
   return fits ? Status::kOk : Status::kBadLayer;
 }
 
-Status check_extension(const Place& at) {
+Status check_extension(const LayerCheck& at) {
   const Operand& in = at.in();
   const Operand& out = at.out();
   if (at.layer.operation == Operation::kResizeNearest) {
@@ -247,7 +247,7 @@ Status check_extension(const Place& at) {
 }
 
 /// Checks copies: equal elements on both sides, and no arithmetic.
-Status check_copy(const Place& at) {
+Status check_copy(const LayerCheck& at) {
   for (uint32_t i = 0; i < at.layer.input_count; ++i) {
     if (at.in(i).element_bytes != at.out().element_bytes) return Status::kBadOperand;
   }
@@ -278,7 +278,7 @@ Status check_copy(const Place& at) {
   }
 }
 
-Status check_operation(const Place& at) {
+Status check_operation(const LayerCheck& at) {
   const LayerRecord& layer = at.layer;
   const bool concat = layer.operation == Operation::kConcat;
   const bool pair = layer.operation == Operation::kAdd || layer.operation == Operation::kMultiply;
@@ -324,7 +324,7 @@ uint32_t end_of(const Operand& operand) {
 }
 
 /// Returns true if input `i` and the output may share bytes: each element stays at its address.
-bool may_share(const Place& at, uint32_t i) {
+bool may_share(const LayerCheck& at, uint32_t i) {
   const Operand& in = at.in(i);
   const Operand& out = at.out();
   if (in.element_bytes != out.element_bytes) return false;
@@ -334,16 +334,16 @@ bool may_share(const Place& at, uint32_t i) {
     case Operation::kMultiply:
     case Operation::kVariableRead:
     case Operation::kVariableAssign:
-      return same_shape(in, out) && is_same(walk_of(in), walk_of(out), extents);
+      return same_shape(in, out) && is_same(layout_of(in), layout_of(out), extents);
     case Operation::kReshape:
       return is_same_sequence(in, out);
     case Operation::kStridedSlice:
-      return is_same(slice_of(in, attributes_of(at)), walk_of(out), extents_of(out));
+      return is_same(slice_of(in, attributes_of(at)), layout_of(out), extents_of(out));
     case Operation::kConcat: {
       uint32_t start = 0;
       const uint32_t axis = dimension_of(at.layer.axis);
       for (uint32_t k = 0; k < i; ++k) start += extents_of(at.in(k)).of[axis];
-      return is_same(walk_of(in), piece_of(out, at.layer.axis, start), extents);
+      return is_same(layout_of(in), piece_of(out, at.layer.axis, start), extents);
     }
     default:
       return false;
@@ -358,7 +358,7 @@ bool is_blank(const Operand& operand) {
 }  // namespace
 
 Status check_layer(const Container& container, const Header& header, uint32_t index) {
-  const Place at = {container, header, container.layer(index)};
+  const LayerCheck at = {container, header, container.layer(index)};
   const LayerRecord& layer = at.layer;
   const uint32_t spare = layer.reserved0[0] | layer.reserved0[1] | layer.reserved0[2] |
                          layer.reserved1[0] | layer.reserved1[1];

@@ -8,7 +8,7 @@ namespace thimble::axon {
 enum class Access : uint8_t { kRead, kWritten };
 
 /// Returns an input or output record as an operand.
-Operand place_of(const IoRecord& io);
+Operand operand_of(const IoRecord& io);
 
 /// Checks that an operand is inside its memory; `layer` is the index of the operand's layer.
 Status check_operand(const Container& container, const Header& header, const Operand& operand,

@@ -11,6 +11,7 @@ int32_t curve_at(int32_t value, bool tanh);
 
 /// Computes the softmax of `count` int32 values with 12 fractional bits as int8. Steps are in
 /// bytes.
-void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step, uint32_t count);
+void softmax_row(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step,
+                 uint32_t count);
 
 }  // namespace thimble::axon::model

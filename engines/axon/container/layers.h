@@ -110,11 +110,10 @@ struct IoRecord {
   Source source;          // inputs: kExternal, kPersistent; outputs: kInterlayer, kPersistent
   uint16_t index;         // kExternal: index of the input; kPersistent: index of the variable
   uint16_t n, c, h, w;
-  uint32_t
-      dense_offset;     // offset if all inputs (outputs) were dense in one buffer, 4-byte aligned
-  uint32_t offset;      // in the source's memory; 0 for kExternal
-  uint32_t row_stride;  // in the source's memory, in bytes
-  double scale;         // real = scale * (q - zero_point)
+  uint32_t dense_offset;  // offset if all inputs (outputs) were dense in one buffer, 4-byte aligned
+  uint32_t offset;        // in the source's memory; 0 for kExternal
+  uint32_t row_stride;    // in the source's memory, in bytes
+  double scale;           // real = scale * (q - zero_point)
   int32_t zero_point;
   int16_t producer;  // outputs: the layer that writes it; inputs: kNoProducer
   uint16_t reserved0;

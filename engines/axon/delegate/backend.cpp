@@ -16,19 +16,20 @@ using npu::IoRecord;
 using npu::Source;
 
 /// Data of a delegate slot.
-struct Work {
+struct SlotData {
   Container container;
   uint32_t container_bytes;
   uint8_t* interlayer;
   thimble_axon_counter* counter;  // null: calls are not counted
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::own) &&
+              alignof(SlotData) <= alignof(uintptr_t));
 
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
+SlotData& slot_data(DelegateSlot& slot) {
+  return *reinterpret_cast<SlotData*>(slot.own);
 }
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
+const SlotData& slot_data(const DelegateSlot& slot) {
+  return *reinterpret_cast<const SlotData*>(slot.own);
 }
 const thimble_axon& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_axon*>(slot.delegate->device);
@@ -82,11 +83,11 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
             uint32_t& scratch_bytes) {
   const auto* const driver = static_cast<const thimble_axon*>(self.device);
   if (driver == nullptr || driver->run == nullptr) return Status::kMissingDelegate;
-  const Region& payload = source.payload;
+  const ByteRegion& payload = source.payload;
   if (npu::check_interface(payload.data, payload.bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  Work& work = *new (slot.own) Work{};
+  SlotData& work = *new (slot.own) SlotData{};
   work.container = Container(payload.data);
   work.container_bytes = payload.bytes;
   scratch_bytes = scratch_of(work.container.header());
@@ -95,7 +96,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  SlotData& work = slot_data(slot);
   const Header header = work.container.header();
   if (args.count() != uint32_t{header.input_count} + header.output_count) {
     return Status::kBadPayload;
@@ -108,12 +109,12 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   const thimble_axon& driver = npu_of(slot);
   if (driver.counters == nullptr || memory.scratch == nullptr) return Status::kOk;
   const auto* const text = reinterpret_cast<const char*>(work.container.data());
-  work.counter = take_counter(driver, text + offsetof(Header, name));
+  work.counter = find_or_add_counter(driver, text + offsetof(Header, name));
   return work.counter != nullptr ? Status::kOk : Status::kBadArgument;
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const SlotData& work = slot_data(slot);
   const Header header = work.container.header();
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];

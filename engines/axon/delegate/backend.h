@@ -1,7 +1,7 @@
 #pragma once
-// The delegate ThimbleAxonModel: layer lists for the AXON NPU (engines/axon/container/layers.h), executed by a
-// driver that the product names. List and tensors are checked when the model is loaded; a call
-// hands the driver pointers and counts what it cost.
+// The delegate ThimbleAxonModel: layer lists for the AXON NPU (engines/axon/container/layers.h),
+// executed by a driver that the product names. List and tensors are checked when the model is
+// loaded; a call hands the driver pointers and counts what it cost.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_axon.h"

@@ -25,7 +25,7 @@ thimble_axon_counter* find(const thimble_axon& npu, const char* name) {
 
 }  // namespace
 
-thimble_axon_counter* take_counter(const thimble_axon& npu, const char* name) {
+thimble_axon_counter* find_or_add_counter(const thimble_axon& npu, const char* name) {
   if (thimble_axon_counter* const known = find(npu, name)) return known;
   const uint32_t next = taken(npu);
   if (next == npu.counter_count) return nullptr;

@@ -76,7 +76,8 @@ int thimble_axon_ext_softmax(uint16_t count, Word* words) {
   if (!read_operands(count, words, operands)) return -1;
   const uint32_t area = operands.height * operands.width;
   for (uint32_t i = 0; i < area; ++i) {
-    model::soften(operands.input + 4 * i, 4 * area, operands.output + i, area, operands.channels);
+    model::softmax_row(operands.input + 4 * i, 4 * area, operands.output + i, area,
+                       operands.channels);
   }
   return 0;
 }

@@ -34,7 +34,7 @@ Status check_tensor(const thimble_axon_tensor& place, const DelegateArgs& args, 
 Status take_row(const thimble_axon_silicon& chip, const char* name, thimble_axon_counter*& row) {
   row = nullptr;
   if (chip.npu == nullptr || chip.npu->counters == nullptr) return Status::kOk;
-  row = axon::take_counter(*chip.npu, name);
+  row = axon::find_or_add_counter(*chip.npu, name);
   return row != nullptr ? Status::kOk : Status::kBadArgument;
 }
 

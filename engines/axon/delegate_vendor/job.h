@@ -8,14 +8,15 @@
 namespace thimble::runtime::axon_vendor {
 
 /// Returns the slot's data of a delegate.
-template <typename Work>
-Work& work_in(DelegateSlot& slot) {
-  static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
-  return *reinterpret_cast<Work*>(slot.own);
+template <typename SlotData>
+SlotData& slot_data(DelegateSlot& slot) {
+  static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::own) &&
+                alignof(SlotData) <= alignof(uintptr_t));
+  return *reinterpret_cast<SlotData*>(slot.own);
 }
-template <typename Work>
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
+template <typename SlotData>
+const SlotData& slot_data(const DelegateSlot& slot) {
+  return *reinterpret_cast<const SlotData*>(slot.own);
 }
 inline const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
@@ -34,10 +35,10 @@ Status check_tensor(const thimble_axon_tensor& place, const DelegateArgs& args, 
                     bool is_output);
 
 /// Reserves the NPU, copies the inputs, runs the program, copies the outputs, and releases the NPU.
-/// `place_of(i)` returns the program's tensor i.
+/// `operand_of(i)` returns the program's tensor i.
 template <typename PlaceOf>
 Status run_job(const thimble_axon_silicon& chip, const Job& job, const DelegateArgs& args,
-               uint32_t input_count, PlaceOf&& place_of);
+               uint32_t input_count, PlaceOf&& operand_of);
 
 /// Sets `row` to the counter row of `name`, or null if the product does not count calls. Returns
 /// kBadArgument if no row is free.
@@ -52,13 +53,13 @@ Status run_words(const thimble_axon_silicon& chip, const Job& job);
 
 template <typename PlaceOf>
 Status run_job(const thimble_axon_silicon& chip, const Job& job, const DelegateArgs& args,
-               uint32_t input_count, PlaceOf&& place_of) {
+               uint32_t input_count, PlaceOf&& operand_of) {
   // The reservation includes the copies, so that no other run can start in between.
   if (!nrf_axon_platform_reserve_for_user()) return Status::kNpuFault;
-  for (uint32_t i = 0; i < input_count; ++i) copy_in(place_of(i), args.tensor(i).data);
+  for (uint32_t i = 0; i < input_count; ++i) copy_in(operand_of(i), args.tensor(i).data);
   const Status status = run_words(chip, job);
   for (uint32_t i = input_count; status == Status::kOk && i < args.count(); ++i) {
-    copy_out(place_of(i), args.tensor(i).data);
+    copy_out(operand_of(i), args.tensor(i).data);
   }
   nrf_axon_platform_free_reservation_from_user();
   return status;

@@ -12,7 +12,7 @@ namespace {
 
 namespace format = abi::axon;
 
-struct Work {
+struct SlotData {
   const thimble_axon_subgraph* subgraph;
   thimble_axon_counter* counter;
 };
@@ -52,7 +52,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   if (!format::read_marker(source.payload.data, source.payload.bytes, marker)) {
     return Status::kBadPayload;
   }
-  Work& work = *new (slot.own) Work{};
+  SlotData& work = *new (slot.own) SlotData{};
   const Status status = find(*chip, marker, work.subgraph);
   if (status != Status::kOk) return status;
   const thimble_axon_subgraph& subgraph = *work.subgraph;
@@ -68,7 +68,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in<Work>(slot);
+  SlotData& work = slot_data<SlotData>(slot);
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   if (args.count() != uint32_t{subgraph.input_count} + subgraph.output_count) {
     return Status::kBadPayload;
@@ -82,7 +82,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in<Work>(slot);
+  const SlotData& work = slot_data<SlotData>(slot);
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   const Job job = {static_cast<const Word*>(subgraph.words), subgraph.word_count, subgraph.cycles,
                    work.counter};

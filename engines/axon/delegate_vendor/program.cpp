@@ -20,7 +20,7 @@ using format::ProgramView;
 using format::Space;
 
 /// Data of a delegate slot.
-struct Work {
+struct SlotData {
   const uint8_t* program;
   uint8_t* scratch;
   const Word* words;
@@ -46,7 +46,7 @@ const uint8_t* base_of(const ProgramView& view, uint8_t* scratch, Space space) {
   }
 }
 
-thimble_axon_tensor place_of(const ProgramView& view, uint8_t* scratch, uint32_t index) {
+thimble_axon_tensor operand_of(const ProgramView& view, uint8_t* scratch, uint32_t index) {
   const ProgramIo io = view.io(index);
   // check_program() has verified that tensors are in memories of the scratch.
   auto* const base = const_cast<uint8_t*>(base_of(view, scratch, io.space));
@@ -126,7 +126,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
   if (chip == nullptr) return Status::kMissingDelegate;
-  const Region& payload = source.payload;
+  const ByteRegion& payload = source.payload;
   const ProgramStatus status = format::check_program(payload.data, payload.bytes);
   if (status != ProgramStatus::kOk) return status_of(status);
   const ProgramView view(payload.data);
@@ -138,20 +138,20 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   for (uint32_t i = 0; i < header.symbol_count; ++i, name = next_name(name)) {
     if (find_symbol(*chip, name) == nullptr) return Status::kMissingSymbol;
   }
-  Work& work = *new (slot.own) Work{};
+  SlotData& work = *new (slot.own) SlotData{};
   work.program = payload.data;
   scratch_bytes = scratch_of(header);
   return Status::kOk;
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in<Work>(slot);
+  SlotData& work = slot_data<SlotData>(slot);
   const ProgramView view(work.program);
   const ProgramHeader& header = view.header();
   if (args.count() != view.io_count()) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
     const Status status =
-        check_tensor(place_of(view, nullptr, i), args, i, i >= header.input_count);
+        check_tensor(operand_of(view, nullptr, i), args, i, i >= header.input_count);
     if (status != Status::kOk) return status;
     if (!is_apart(header, memory, args, i)) return Status::kCorrupt;
   }
@@ -170,11 +170,11 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in<Work>(slot);
+  const SlotData& work = slot_data<SlotData>(slot);
   const ProgramView view(work.program);
   const Job job = {work.words, view.header().word_count, view.header().cycles, work.counter};
   return run_job(chip_of(slot), job, args, view.header().input_count,
-                 [&](uint32_t index) { return place_of(view, work.scratch, index); });
+                 [&](uint32_t index) { return operand_of(view, work.scratch, index); });
 }
 
 }  // namespace thimble::runtime::axon_vendor::program

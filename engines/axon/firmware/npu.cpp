@@ -8,11 +8,11 @@
 
 #include <cstring>
 
+#include "engines/axon/delegate/backend.h"
 #include "firmware/apps/runner/kernels.h"
 #include "firmware/common/semihosting.h"
 #include "firmware/common/text.h"
 #include "kernels/kernels.h"
-#include "engines/axon/delegate/backend.h"
 
 namespace thimble::firmware {
 namespace {
@@ -30,7 +30,7 @@ int32_t do_nothing(const thimble_axon*, thimble_axon_job*) {
 
 }  // namespace
 
-uint32_t take_words(const char** words, uint32_t count) {
+uint32_t parse_words(const char** words, uint32_t count) {
   npu = {};
   npu.run = thimble_axon_model_run;
   npu.load = thimble_axon_model_load;
@@ -41,7 +41,7 @@ uint32_t take_words(const char** words, uint32_t count) {
   return 1;
 }
 
-const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const RamAllocator&) {
   row = runtime::axon::backend(&npu);
   delegates = runtime::delegates_of(&row, 1);
   table = kernels::all_kernels();
@@ -49,9 +49,9 @@ const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
-void memory_is(uint8_t*, size_t) {}
+void set_model_memory(uint8_t*, size_t) {}
 
-void add_lines(void* report, void (*write)(void* report, const char* text)) {
+void write_report_lines(void* report, void (*write)(void* report, const char* text)) {
   struct To {
     void* report;
     void (*write)(void*, const char*);

@@ -29,7 +29,7 @@ bool mentions(const CSpan& type, std::string_view name) {
 }
 
 /// An array that an address can refer to.
-struct Place {
+struct LayerCheck {
   AddressSpace space;
   uint32_t offset;
   uint32_t element_bytes;
@@ -361,7 +361,7 @@ class HeaderReader {
 
   const CText& text_;
   std::vector<CDefinition> definitions_;
-  std::map<std::string, Place, std::less<>> places_;
+  std::map<std::string, LayerCheck, std::less<>> places_;
   std::map<std::string, const CDefinition*, std::less<>> lists_;
   const CDefinition* model_ = nullptr;
   const CDefinition* commands_ = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
-// Writers of what the runtime reads: a compiled network as a program (engines/axon/container/program.h), and the
-// marker of one that is linked into the firmware (engines/axon/container/marker.h).
+// Writers of what the runtime reads: a compiled network as a program
+// (engines/axon/container/program.h), and the marker of one that is linked into the firmware
+// (engines/axon/container/marker.h).
 
 #include <string>
 #include <vector>

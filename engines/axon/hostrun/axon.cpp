@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engines/axon/container/layers.h"
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"
-#include "engines/axon/container/layers.h"
 #include "engines/axon/delegate/backend.h"
 
 namespace thimble::hostrun {

@@ -51,7 +51,7 @@ void concat(const Layer& layer) {
 void strided_slice(const Layer& layer) {
   const View& in = layer.in[0];
   const uint8_t* const attributes = layer.constants + layer.record.attributes;
-  const Walk walk = slice_of(layer.record.inputs[0], attributes);
+  const StridedLayout walk = slice_of(layer.record.inputs[0], attributes);
   const uint8_t* const first = in.data + (walk.offset - layer.record.inputs[0].offset);
   move(layer.out_data, layer.out.step, first, walk.step, layer.out.extents, in.element_bytes);
 }

@@ -47,8 +47,8 @@ uint32_t below(int32_t most, int32_t value) {
 
 }  // namespace
 
-void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step,
-            uint32_t count) {
+void softmax_row(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step,
+                 uint32_t count) {
   int32_t most = INT32_MIN;
   for (uint32_t i = 0; i < count; ++i) {
     const int32_t value = load(from + i * from_step, 4);
@@ -83,8 +83,8 @@ void softmax(const Layer& layer) {
   const View& in = layer.in[0];
   for_each(lines, [&](uint32_t n, uint32_t c, uint32_t h, uint32_t w) {
     const auto from = static_cast<size_t>(layer.out.at(n, c, h, w) - layer.out.data);
-    soften(in.at(n, c, h, w), in.step[axis], layer.out_data + from, layer.out.step[axis],
-           in.extents.of[axis]);
+    softmax_row(in.at(n, c, h, w), in.step[axis], layer.out_data + from, layer.out.step[axis],
+                in.extents.of[axis]);
   });
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // A layer with resolved addresses, and one function per operation.
 
+#include "engines/axon/container/strided_layout.h"
 #include "engines/axon/model/arithmetic.h"
-#include "engines/axon/container/walk.h"
 
 namespace thimble::axon::model {
 

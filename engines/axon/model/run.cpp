@@ -27,7 +27,7 @@ View view_of(const Job& job, const Operand& operand) {
       break;
   }
   View view = {};
-  const Walk walk = walk_of(operand);
+  const StridedLayout walk = layout_of(operand);
   view.data = base + walk.offset;
   for (uint32_t i = 0; i < kDimensions; ++i) view.step[i] = walk.step[i];
   view.extents = extents_of(operand);

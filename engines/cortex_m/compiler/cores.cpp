@@ -1,10 +1,10 @@
 #include "engines/cortex_m/compiler/cortex_m.h"
 
+#include "engine/state.h"
 #include "engines/cortex_m/compiler/cost.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
 #include "engines/cortex_m/compiler/select.h"
-#include "engine/state.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -13,7 +13,7 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
   THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
   if (!lowered.graph.states().empty()) {
-    THIMBLE_TRY(lowered.graph, settle_states(lowered.graph));
+    THIMBLE_TRY(lowered.graph, assign_state_memory(lowered.graph));
   }
   THIMBLE_CHECK(select_calls(&lowered, core, options));
   return lowered;
@@ -31,7 +31,7 @@ constexpr Core kCores[] = {
     {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kThumb1, lower, cost},
     {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kThumb1, lower, cost},
     {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kThumb1, lower, cost},
-    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower, cost},
+    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kThumb2, lower, cost},
     {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
     {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
     {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower, cost},

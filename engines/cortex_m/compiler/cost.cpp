@@ -43,7 +43,7 @@ std::string_view measured_core(std::string_view target) {
 /// Returns a core whose instructions are a subset of those of `core` and that has the same kernel
 /// variants, except those that need the missing instructions; empty if none exists. Armv6-M is
 /// excluded because it has variants of its own.
-std::string_view lesser_core(std::string_view core) {
+std::string_view subset_core(std::string_view core) {
   if (core == "cortex-m55") return "cortex-m4";
   return core == "cortex-m4" ? "cortex-m3" : "";
 }
@@ -102,10 +102,10 @@ std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::Pt
   return estimate_on(graph, op, kernel, measured_core(target.name));
 }
 
-std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
+std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& op,
                                          abi::PteOp kernel, const Core& target) {
   std::string_view core = measured_core(target.name);
-  for (; !core.empty(); core = lesser_core(core)) {
+  for (; !core.empty(); core = subset_core(core)) {
     if (const auto found = estimate_on(graph, op, kernel, core)) return found;
   }
   return {};
@@ -122,7 +122,7 @@ std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& target) {
 std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
                                     const Core& target) {
   const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-  const std::optional<double> counted = estimate_or_lesser(lowered.graph, op, call.op, target);
+  const std::optional<double> counted = estimate_or_subset(lowered.graph, op, call.op, target);
   if (!counted) return {};
   return static_cast<int64_t>(*counted);
 }

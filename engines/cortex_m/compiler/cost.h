@@ -21,7 +21,7 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
                                              abi::PteOp kernel, const Core& target);
 /// Where the kernel was not measured on the core, as on a lesser one whose instructions it has.
-[[nodiscard]] std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
+[[nodiscard]] std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& op,
                                                        abi::PteOp kernel, const Core& target);
 /// Bytes of code and constants that the kernel adds to an image: code.def, which
 /// benchmarks/instructions/code.py writes.

@@ -8,7 +8,7 @@ namespace {
 struct Row {
   std::optional<abi::Isa> isa;  // no value: any
   ir::OpKind kind;
-  FastForm* form;
+  PackFunction* form;
 };
 
 // The array ends with an empty row because fast.def may have no rows.
@@ -18,7 +18,7 @@ constexpr Row kRows[] = {
 #include "engines/cortex_m/compiler/fast.def"
 #undef THIMBLE_FAST
 #undef THIMBLE_FAST_ANY
-    {abi::Isa::kScalar, ir::OpKind::copy, nullptr},
+    {abi::Isa::kThumb2, ir::OpKind::copy, nullptr},
 };
 
 }  // namespace

@@ -13,16 +13,16 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
 #include "engine/engine.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::cortex_m {
 
 /// Returns a call without result and operator index; nothing if it does not support the shape.
-using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
+using PackFunction = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
 
-#define THIMBLE_FAST(isa, kind, function) FastForm function;
-#define THIMBLE_FAST_ANY(kind, function) FastForm function;
+#define THIMBLE_FAST(isa, kind, function) PackFunction function;
+#define THIMBLE_FAST_ANY(kind, function) PackFunction function;
 #include "engines/cortex_m/compiler/fast.def"
 #undef THIMBLE_FAST
 #undef THIMBLE_FAST_ANY

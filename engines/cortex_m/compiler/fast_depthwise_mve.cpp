@@ -26,7 +26,7 @@ bool fits_depthwise(const Filter& filter) {
 void put_block(std::span<const Filter* const> lanes, PackedWriter* writer) {
   const Filter* ordered[kLanes] = {};
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    ordered[abi::depthwise_place(lane)] = lanes[lane];
+    ordered[abi::depthwise_lane_position(lane)] = lanes[lane];
   }
   for (const Filter* filter : ordered) {
     writer->put(filter != nullptr ? static_cast<int32_t>(filter->bias) : int32_t{0});

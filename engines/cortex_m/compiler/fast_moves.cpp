@@ -1,11 +1,11 @@
-// Packed calls of data-movement operators: the constants of abi/packed_rows.h.
+// Packed calls of data-movement operators: the constants of abi/packed_ops.h.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "engines/cortex_m/compiler/fast.h"
-#include "engines/cortex_m/compiler/nest.h"
+#include "engines/cortex_m/compiler/loop_nest.h"
 #include "engines/cortex_m/compiler/packed.h"
 
 namespace thimble::engine::cortex_m {
@@ -51,11 +51,11 @@ std::optional<Source> source_of(const Graph& graph, const Op& op) {
 }
 
 std::optional<KernelCall> move_call(const Graph& graph, const Op& op, abi::Move p,
-                                    std::vector<NestAxis> axes) {
-  const std::optional<abi::Nest> nest = make_nest(axes, true);
+                                    std::vector<LoopNestAxis> axes) {
+  const std::optional<abi::LoopNest> nest = make_loop_nest(axes, true);
   if (!nest) return {};
   p.nest = *nest;
-  for (uint32_t a = 0; a < abi::Nest::kAxes; ++a) {
+  for (uint32_t a = 0; a < abi::LoopNest::kAxes; ++a) {
     for (uint32_t k = 0; k < 2; ++k) p.nest.step[k][a] *= p.element_bytes;
   }
   for (uint32_t& offset : p.offset) offset *= p.element_bytes;
@@ -73,7 +73,7 @@ std::optional<KernelCall> pack_move(const Graph& graph, const Op& op) {
   const std::optional<Source> source = source_of(graph, op);
   if (!source || source->offset < 0) return {};
   const std::vector<int64_t> y_steps = ir::strides(y.shape, y.dim_order);
-  std::vector<NestAxis> axes;
+  std::vector<LoopNestAxis> axes;
   for (const size_t d : memory_order(y)) axes.push_back({y.shape[d], y_steps[d], source->steps[d]});
   abi::Move p = {};
   p.element_bytes = static_cast<uint32_t>(ir::dtype_bytes(y.dtype));
@@ -96,7 +96,7 @@ std::optional<KernelCall> pack_pad(const Graph& graph, const Op& op) {
   const std::vector<int64_t> y_steps = ir::strides(y.shape, y.dim_order);
   abi::Move p = {};
   p.element_bytes = 1;
-  std::vector<NestAxis> axes;
+  std::vector<LoopNestAxis> axes;
   for (const size_t d : memory_order(y)) {
     p.offset[0] += static_cast<uint32_t>(before[d] * y_steps[d]);
     axes.push_back({x.shape[d], y_steps[d], x_steps[d]});

@@ -41,7 +41,7 @@ Constant pack_quads(const std::vector<Filter>& all) {
   std::vector<int8_t> weights(size_t{quads} * 4 * abi::matmul_padded(depth));
   for (uint32_t channel = 0; channel < channels; ++channel) {
     for (uint32_t k = 0; k < depth; ++k) {
-      weights[abi::matmul_place(channel, k, depth)] = all[channel].weights[k];
+      weights[abi::matmul_weight_offset(channel, k, depth)] = all[channel].weights[k];
     }
   }
   for (const int8_t weight : weights) writer.put(weight);

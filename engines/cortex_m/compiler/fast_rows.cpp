@@ -1,18 +1,18 @@
 // Packed calls of int8 operators that work by element or by row, and of pools: the constants of
-// abi/packed_rows.h. Kernels and their limits: kernels/portable/<operator>.cpp.
+// abi/packed_ops.h. Kernels and their limits: kernels/portable/<operator>.cpp.
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/loop_nest.h"
+#include "engines/cortex_m/compiler/pack.h"
+#include "engines/cortex_m/compiler/packed.h"
 #include "numerics/fixed_point.h"
-#include "numerics/float_codes.h"
+#include "numerics/float_quantize.h"
 #include "numerics/softmax.h"
 #include "numerics/softmax16.h"
-#include "engines/cortex_m/compiler/fast.h"
-#include "engines/cortex_m/compiler/nest.h"
-#include "engines/cortex_m/compiler/packed.h"
-#include "engines/cortex_m/compiler/pack.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -53,16 +53,16 @@ KernelCall binary(PteOp pte_op, const Graph& graph, const Op& op, const Header& 
 }
 
 /// Returns a loop nest over the result in memory order, with the strides of both operands.
-std::optional<abi::Nest> binary_nest(const Graph& graph, const Op& op) {
+std::optional<abi::LoopNest> binary_nest(const Graph& graph, const Op& op) {
   const ir::Type& y = graph.type(op.output);
   const ir::Type& a = graph.type(op.inputs[0]);
   const ir::Type& b = graph.type(op.inputs[1]);
   if (!is_codes(y) || !is_codes(a) || !is_codes(b)) return {};
   const std::vector<int64_t> a_steps = broadcast_strides(a, y.shape);
   const std::vector<int64_t> b_steps = broadcast_strides(b, y.shape);
-  std::vector<NestAxis> axes;
+  std::vector<LoopNestAxis> axes;
   for (const size_t d : memory_order(y)) axes.push_back({y.shape[d], a_steps[d], b_steps[d]});
-  return make_nest(axes, false);
+  return make_loop_nest(axes, false);
 }
 
 template <class Header>
@@ -114,7 +114,7 @@ bool product_fits(const abi::MulParams& p) {
 }  // namespace
 
 std::optional<KernelCall> pack_add_table(const Graph& graph, const Op& op) {
-  const std::optional<abi::Nest> nest = binary_nest(graph, op);
+  const std::optional<abi::LoopNest> nest = binary_nest(graph, op);
   if (!nest) return {};
   abi::AddTable p = {};
   p.nest = *nest;
@@ -128,7 +128,7 @@ std::optional<KernelCall> pack_add_table(const Graph& graph, const Op& op) {
 }
 
 std::optional<KernelCall> pack_mul_nest(const Graph& graph, const Op& op) {
-  const std::optional<abi::Nest> nest = binary_nest(graph, op);
+  const std::optional<abi::LoopNest> nest = binary_nest(graph, op);
   if (!nest) return {};
   const abi::MulNest p = {*nest, header_of<abi::MulParams>(pack_mul(op))};
   if (!product_fits(p.mul)) return {};
@@ -278,17 +278,17 @@ std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
   if ((!is_codes(codes) && !wide) || reals.dtype != DType::kF32) return {};
   if (quantizes && (op.integer("min") != -128 || op.integer("max") != 127)) return {};
   const double scale = op.number("scale");
-  abi::EdgeNest p = {};
+  abi::QuantizeNestParams p = {};
   std::memcpy(p.scale, &scale, sizeof scale);
   p.zero_point = attr(op, "zero_point");
   p.code_bytes = wide ? 2 : 1;
   p.factor = quantizes ? 1.0F / static_cast<float>(scale) : static_cast<float>(scale);
-  if (!(p.factor > 0) || !numerics::FloatFactor(p.factor).is_fine()) return {};
+  if (!(p.factor > 0) || !numerics::FloatFactor(p.factor).is_valid()) return {};
   const std::vector<int64_t> x_steps = ir::strides(x.shape, x.dim_order);
   const std::vector<int64_t> y_steps = ir::strides(y.shape, y.dim_order);
-  std::vector<NestAxis> axes;
+  std::vector<LoopNestAxis> axes;
   for (const size_t d : memory_order(y)) axes.push_back({y.shape[d], y_steps[d], x_steps[d]});
-  const std::optional<abi::Nest> nest = make_nest(axes, true);
+  const std::optional<abi::LoopNest> nest = make_loop_nest(axes, true);
   if (!nest) return {};
   p.nest = *nest;
   return unary(quantizes ? PteOp::thimble_quantize_nest : PteOp::thimble_dequantize_nest, graph, op,

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "ir/work.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -68,7 +68,7 @@ class Assigner {
 
   Result<ir::Graph> run() {
     for (const ir::State& state : from_.states()) {
-      if (!wants_channels_last(state.value)) continue;
+      if (!needs_channels_last(state.value)) continue;
       to().value(rewriter_.map(state.value)).type.dim_order = ir::channels_last_order();
     }
     for (const Op& op : from_.ops()) {
@@ -163,7 +163,7 @@ class Assigner {
   }
 
   /// Returns true if a reader, possibly after operators that keep the order, needs channels-last.
-  bool wants_channels_last(ValueId old_value) {
+  bool needs_channels_last(ValueId old_value) {
     std::vector<ValueId> work = {old_value};
     std::set<ValueId> seen;
     while (!work.empty()) {
@@ -249,7 +249,7 @@ class Assigner {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const DimOrder nhwc = ir::channels_last_order();
     DimOrder result = order(x);
-    const bool wanted = wants_channels_last(op.output);
+    const bool wanted = needs_channels_last(op.output);
     const bool free = wanted && ir::same_memory(to().type(x).shape, result, nhwc);
     // The native kernel reorders while it quantizes. The stock kernel keeps the order; a copy
     // follows.

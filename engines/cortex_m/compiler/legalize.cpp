@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "abi/limits.h"
-#include "ir/infer.h"
 #include "engines/cortex_m/compiler/direct.h"
 #include "engines/cortex_m/compiler/layout.h"
+#include "ir/infer.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -120,7 +120,7 @@ class Legalizer {
         return convert_binary(op);
       case OpKind::maximum:
       case OpKind::minimum:
-        return stock_ ? stock_extreme(op) : convert_direct(op);
+        return stock_ ? stock_max_min(op) : convert_direct(op);
       case OpKind::where:
         return stock_ ? stock_where(op) : convert_direct(op);
       case OpKind::qavg_pool2d:
@@ -276,7 +276,7 @@ class Legalizer {
 
   /// Calls visit(index in `shape`, value) for each element of a tensor broadcast to `shape`.
   template <typename Visit>
-  static void spread_codes(const ir::Tensor& codes, const Shape& shape, Visit visit) {
+  static void for_each_broadcast(const ir::Tensor& codes, const Shape& shape, Visit visit) {
     const Shape& small = codes.shape;
     const std::vector<int64_t> big_strides = ir::strides(shape, {});
     const std::vector<int64_t> small_strides = ir::strides(small, {});
@@ -293,11 +293,12 @@ class Legalizer {
   }
 
   /// Adds the constant operand, broadcast to `shape`, with `map` applied to each quantized value.
-  ValueId spread_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
+  ValueId broadcast_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
     const ir::Value& value = from_.value(old_value);
     ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
     const std::span<int8_t> codes = tensor.data<int8_t>();
-    spread_codes(*value.constant, shape, [&](size_t to, int8_t code) { codes[to] = map(code); });
+    for_each_broadcast(*value.constant, shape,
+                       [&](size_t to, int8_t code) { codes[to] = map(code); });
     return to().add_constant(value.name, std::make_shared<const ir::Tensor>(std::move(tensor)),
                              value.type.quant);
   }
@@ -332,7 +333,7 @@ class Legalizer {
     const Shape& shape = from_.type(op.output).shape;
     const ir::Type& own = from_.type(op.inputs[i]);
     if (from_.value(op.inputs[i]).constant && (stock_ || negate)) {
-      return spread_constant(op.inputs[i], shape, negate ? complement : same);
+      return broadcast_constant(op.inputs[i], shape, negate ? complement : same);
     }
     Shape aligned(shape.size() - own.shape.size(), 1);
     aligned.insert(aligned.end(), own.shape.begin(), own.shape.end());
@@ -368,13 +369,13 @@ class Legalizer {
   }
 
   /// ExecuTorch's maximum and minimum support int8 operands of one shape with at most 4 dimensions.
-  bool is_stock_choice(const Op& op) const {
+  bool has_stock_max_min(const Op& op) const {
     const ir::Type& type = from_.type(op.output);
     return type.dtype == ir::DType::kI8 && type.shape.size() <= kStockRank;
   }
 
-  Result<ValueId> stock_extreme(const Op& op) {
-    if (!is_stock_choice(op)) return refuse(op, "chooses what ExecuTorch's kernels cannot");
+  Result<ValueId> stock_max_min(const Op& op) {
+    if (!has_stock_max_min(op)) return refuse(op, "chooses what ExecuTorch's kernels cannot");
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, false));
     return add(op.kind, {a, b}, {}, op);
@@ -384,18 +385,19 @@ class Legalizer {
   /// where it is selected and -128 elsewhere; the result is the maximum of both.
   Result<ValueId> stock_where(const Op& op) {
     const auto& condition = from_.value(op.inputs[0]).constant;
-    if (!is_stock_choice(op) || condition == nullptr) {
+    if (!has_stock_max_min(op) || condition == nullptr) {
       return refuse(op, "chooses by what the network computes, which ExecuTorch's kernels cannot");
     }
     THIMBLE_TRY(const ValueId a, operand(op, 1, false));
     THIMBLE_TRY(const ValueId b, operand(op, 2, false));
-    THIMBLE_TRY(const ValueId from_a, kept_where(op, a, *condition, true));
-    THIMBLE_TRY(const ValueId from_b, kept_where(op, b, *condition, false));
+    THIMBLE_TRY(const ValueId from_a, masked_where(op, a, *condition, true));
+    THIMBLE_TRY(const ValueId from_b, masked_where(op, b, *condition, false));
     return add(OpKind::maximum, {from_a, from_b}, {}, op);
   }
 
   /// Returns `value`, broadcast to the result's shape, where the condition is `kept`, else -128.
-  Result<ValueId> kept_where(const Op& op, ValueId value, const ir::Tensor& condition, bool kept) {
+  Result<ValueId> masked_where(const Op& op, ValueId value, const ir::Tensor& condition,
+                               bool kept) {
     const Shape& shape = from_.type(op.output).shape;
     ir::Tensor limits = ir::zeros(ir::DType::kI8, condition.shape);
     for (size_t i = 0; i < limits.bytes.size(); ++i) {
@@ -404,7 +406,7 @@ class Legalizer {
     }
     ir::Tensor spread = ir::zeros(ir::DType::kI8, shape);
     const auto codes = spread.data<int8_t>();
-    spread_codes(limits, shape, [&](size_t to, int8_t code) { codes[to] = code; });
+    for_each_broadcast(limits, shape, [&](size_t to, int8_t code) { codes[to] = code; });
     if (const auto known = to().value(value).constant) {
       for (size_t i = 0; i < codes.size(); ++i) {
         codes[i] = std::min(codes[i], known->data<int8_t>()[i]);

@@ -2,8 +2,8 @@
 // Packs the parameters of native operators: from the IR operator to the bytes of
 // abi/native_params.h.
 
-#include "ir/graph.h"
 #include "engine/engine.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::cortex_m {
 

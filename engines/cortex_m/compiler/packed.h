@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "abi/native_params.h"
-#include "ir/graph.h"
 #include "engine/engine.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::cortex_m {
 

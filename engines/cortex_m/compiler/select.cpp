@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "numerics/multiplier.h"
 #include "engines/cortex_m/compiler/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
-#include "engines/cortex_m/compiler/forms.h"
+#include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/overlap.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
+#include "numerics/multiplier.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -50,16 +50,17 @@ class Selector {
         add_delegate(op, static_cast<int>(i));
         continue;
       }
-      THIMBLE_TRY(std::vector<KernelCall> forms, forms_of(op));
-      for (KernelCall& call : forms) {
+      THIMBLE_TRY(std::vector<KernelCall> signatures, variants_of(op));
+      for (KernelCall& call : signatures) {
         assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
         call.out = op.output;
         call.ir_op = static_cast<int>(i);
         if (!stock_) call.lead = overlap_lead(graph_, op);
       }
-      if (std::ranges::count(options_.lean, static_cast<int>(i)) != 0) take_least_scratch(&forms);
-      calls_->push_back(forms.front());
-      if (options_.optimize == Optimize::kFlash) choices_.emplace(calls_->size() - 1, forms);
+      if (std::ranges::count(options_.min_scratch_ops, static_cast<int>(i)) != 0)
+        take_least_scratch(&signatures);
+      calls_->push_back(signatures.front());
+      if (options_.optimize == Optimize::kFlash) choices_.emplace(calls_->size() - 1, signatures);
     }
     take_least_flash();
     return ok();
@@ -69,42 +70,42 @@ class Selector {
   using Arguments = std::vector<Argument>;
 
   /// Returns the kernel variants, the fastest first; only that one if the goal is speed.
-  Result<std::vector<KernelCall>> forms_of(const Op& op) {
-    std::vector<KernelCall> forms;
-    if (!stock_) forms = fast_calls(graph_, op, target_);
-    if (!forms.empty() && options_.optimize == Optimize::kSpeed)
-      forms.erase(forms.begin() + 1, forms.end());
-    if (forms.empty() || options_.optimize != Optimize::kSpeed) {
+  Result<std::vector<KernelCall>> variants_of(const Op& op) {
+    std::vector<KernelCall> signatures;
+    if (!stock_) signatures = fast_calls(graph_, op, target_);
+    if (!signatures.empty() && options_.optimize == Optimize::kSpeed)
+      signatures.erase(signatures.begin() + 1, signatures.end());
+    if (signatures.empty() || options_.optimize != Optimize::kSpeed) {
       THIMBLE_TRY(KernelCall call, general(op));
-      forms.push_back(std::move(call));
+      signatures.push_back(std::move(call));
     }
-    return forms;
+    return signatures;
   }
 
-  std::vector<Form> judged(const std::vector<KernelCall>& calls) const {
-    std::vector<Form> forms;
+  std::vector<KernelVariant> properties_of(const std::vector<KernelCall>& calls) const {
+    std::vector<KernelVariant> signatures;
     for (const KernelCall& call : calls) {
       const Op& op = graph_.ops()[static_cast<size_t>(call.ir_op)];
-      forms.push_back(form_of(graph_, op, call, target_));
+      signatures.push_back(variant_of(graph_, op, call, target_));
     }
-    return forms;
+    return signatures;
   }
   void take_least_scratch(std::vector<KernelCall>* calls) const {
-    std::swap(calls->front(), (*calls)[least_scratch(judged(*calls))]);
+    std::swap(calls->front(), (*calls)[least_scratch(properties_of(*calls))]);
   }
   void take_least_flash() {
-    std::vector<std::vector<Form>> ops;
-    for (const auto& [call, forms] : choices_) ops.push_back(judged(forms));
+    std::vector<std::vector<KernelVariant>> ops;
+    for (const auto& [call, signatures] : choices_) ops.push_back(properties_of(signatures));
     const std::vector<size_t> chosen = least_flash(ops);
     size_t i = 0;
-    for (auto& [call, forms] : choices_) (*calls_)[call] = std::move(forms[chosen[i++]]);
+    for (auto& [call, signatures] : choices_) (*calls_)[call] = std::move(signatures[chosen[i++]]);
   }
 
   /// Adds the call of a delegate. Its operators are consecutive; one call computes all results.
   void add_delegate(const Op& op, int index) {
     const auto region = static_cast<int>(op.integer("region"));
     if (!calls_->empty() && calls_->back().delegate == region) {
-      calls_->back().more_out.push_back(op.output);
+      calls_->back().extra_outputs.push_back(op.output);
       return;
     }
     KernelCall call;

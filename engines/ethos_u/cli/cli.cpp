@@ -1,9 +1,9 @@
 #include "engines/ethos_u/cli/cli.h"
 
 #include "engines/ethos_u/container/payload.h"
-#include "engines/ethos_u/hostrun/npu.h"
 #include "engines/ethos_u/text/payload.h"
 #include "engines/ethos_u/text/text.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 
 namespace thimble::tools {
 namespace {
@@ -14,7 +14,7 @@ class EthosUCli : public EngineCli {
       const formats::pte::Program& program, const formats::pte::BackendDelegate& row,
       const std::string& label) const override {
     if (row.id != abi::ethos_u::kDelegateId) return std::optional<std::string>();
-    const std::optional<Bytes> commands = hostrun::npu_commands(program, row);
+    const std::optional<Bytes> commands = hostrun::ethos_u_commands(program, row);
     if (!commands) return std::optional<std::string>();
     THIMBLE_TRY(const ethos_u::text::Payload payload,
                 ethos_u::text::read_payload(*commands, label));
@@ -35,7 +35,7 @@ class EthosUCli : public EngineCli {
     InspectReport report;
     report.text = text::print(payload);
     report.json = {{"file", label},
-                   {"format", fmt::format("cop{}", payload.header.form)},
+                   {"format", fmt::format("cop{}", payload.header.cop_version)},
                    {"configuration", hardware == nullptr ? Json(nullptr) : Json(hardware->name)},
                    {"config", payload.header.config},
                    {"id", payload.header.id},

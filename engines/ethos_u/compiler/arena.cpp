@@ -8,15 +8,15 @@ namespace thimble::engine::ethos_u {
 namespace {
 
 size_t root_of(const Draft& draft, int tensor) {
-  while (draft.tensors[static_cast<size_t>(tensor)].same_place >= 0) {
-    tensor = draft.tensors[static_cast<size_t>(tensor)].same_place;
+  while (draft.tensors[static_cast<size_t>(tensor)].shares_buffer_of >= 0) {
+    tensor = draft.tensors[static_cast<size_t>(tensor)].shares_buffer_of;
   }
   return static_cast<size_t>(tensor);
 }
 
 /// Returns the lifetime of each tensor, from the first kernel that writes it to the last that reads
 /// it. A tensor that shares the buffer of another tensor extends the lifetime of that tensor.
-std::vector<Span> lives_of(const Network& network, const Draft& draft) {
+std::vector<Span> lifetimes_of(const ProgramAnalysis& network, const Draft& draft) {
   const auto count = static_cast<int64_t>(draft.steps.size());
   std::vector<Span> lives(network.tensors.size(), Span{count, -1});
   const auto use = [&](int tensor, int64_t at) {
@@ -76,8 +76,8 @@ int64_t Arena::peak() const {
   return peak;
 }
 
-Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit, Draft* draft) {
-  const std::vector<Span> lives = lives_of(network, *draft);
+Arena place_tensors(const ProgramAnalysis& network, MemoryMode mode, int64_t limit, Draft* draft) {
+  const std::vector<Span> lives = lifetimes_of(network, *draft);
   const bool dedicated = mode == MemoryMode::kDedicatedSram;
   Arena arena(limit);
   draft->arena_bytes = draft->fast_bytes = 0;
@@ -88,7 +88,7 @@ Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit, Draf
       const NpuTensor& tensor = network.program->tensors[t];
       if (lives[t].end < 0 || tensor.role == TensorRole::kConstant) continue;
       if (draft->tensors[t].fast != fast) continue;
-      buffers.push_back({network.ring_bytes(static_cast<int>(t), draft->tensors[t].rows),
+      buffers.push_back({network.rolling_buffer_bytes(static_cast<int>(t), draft->tensors[t].rows),
                          static_cast<int>(lives[t].begin), static_cast<int>(lives[t].end)});
       tensors.push_back(t);
     }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engines/ethos_u/compiler/draft.h"
-#include "engines/ethos_u/compiler/network.h"
+#include "engines/ethos_u/compiler/program_analysis.h"
 
 namespace thimble::engine::ethos_u {
 
@@ -38,7 +38,7 @@ class Arena {
 /// Assigns addresses to the tensors of a draft that contains only kernels as steps. Returns the
 /// arena of the memory in which weights are buffered, of at most `limit` bytes, with the tensors
 /// allocated.
-[[nodiscard]] Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit,
+[[nodiscard]] Arena place_tensors(const ProgramAnalysis& network, MemoryMode mode, int64_t limit,
                                   Draft* draft);
 
 }  // namespace thimble::engine::ethos_u

@@ -29,9 +29,9 @@ class Assembler {
 
  private:
   /// Appends bytes to the constants at a multiple of 16. Equal contents are stored once.
-  int64_t lay(const std::vector<std::byte>& bytes) {
+  int64_t add_constant(const std::vector<std::byte>& bytes) {
     std::vector<std::byte>& all = schedule_.constants;
-    const auto [at, added] = laid_.try_emplace(bytes, static_cast<int64_t>(all.size()));
+    const auto [at, added] = constant_offsets_.try_emplace(bytes, static_cast<int64_t>(all.size()));
     if (added) {
       all.insert(all.end(), bytes.begin(), bytes.end());
       all.resize(static_cast<size_t>(round_up(static_cast<int64_t>(all.size()), kAlignment)));
@@ -60,10 +60,10 @@ class Assembler {
     OpPlan& plan = schedule_.ops[index];
     plan.block = draft.block;
     plan.cascade = draft.cascade;
-    if (!op.table.content.empty()) plan.table_offset = lay(op.table.content);
+    if (!op.table.content.empty()) plan.table_offset = add_constant(op.table.content);
     if (!op.weights) return ok();
     THIMBLE_TRY(const EncodedWeights encoded, std::move(*encoded_[index]));
-    const int64_t offset = lay(encoded.bytes);
+    const int64_t offset = add_constant(encoded.bytes);
     plan.weights.fast = draft.fast_weights;
     plan.weights.sparse = draft.sparse;
     for (const WeightSlice& slice : encoded.slices) {
@@ -72,7 +72,7 @@ class Assembler {
       piece.offset = offset + slice.all.offset;
       piece.bytes = round_up(slice.all.length, kAlignment);
       const auto move = [&](const ByteRange& range) {
-        return Piece{range.offset - slice.all.offset, round_up(range.length, kAlignment)};
+        return StreamRange{range.offset - slice.all.offset, round_up(range.length, kAlignment)};
       };
       for (size_t i = 0; i < slice.weights.size(); ++i) piece.weights[i] = move(slice.weights[i]);
       for (size_t i = 0; i < slice.scales.size(); ++i) piece.scales[i] = move(slice.scales[i]);
@@ -100,7 +100,7 @@ class Assembler {
       place.bytes = round_up(place_bytes(tensor, draft.format, draft.rows), kAlignment);
       if (tensor.role == TensorRole::kConstant) {
         place.region = kConstantRegion;
-        place.address = lay(tensor.content);
+        place.address = add_constant(tensor.content);
       } else {
         place.region = draft.fast ? kFastRegion : kArenaRegion;
         place.address = draft.address;
@@ -114,7 +114,7 @@ class Assembler {
   Schedule schedule_;
   std::vector<std::optional<Result<EncodedWeights>>> encoded_;
   bool fits_ = true;
-  std::map<std::vector<std::byte>, int64_t> laid_;
+  std::map<std::vector<std::byte>, int64_t> constant_offsets_;
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "engines/ethos_u/isa/costs.h"
 #include "engines/ethos_u/compiler/npu_op.h"
+#include "engines/ethos_u/isa/costs.h"
 
 namespace thimble::engine::ethos_u {
 

@@ -12,11 +12,11 @@ namespace {
 struct Box {
   Span h, w, c;
 };
-bool meet(const Span& a, const Span& b) {
+bool overlap(const Span& a, const Span& b) {
   return a.begin < b.end && b.begin < a.end;
 }
-bool meet(const Box& a, const Box& b) {
-  return meet(a.h, b.h) && meet(a.w, b.w) && meet(a.c, b.c);
+bool overlap(const Box& a, const Box& b) {
+  return overlap(a.h, b.h) && overlap(a.w, b.w) && overlap(a.c, b.c);
 }
 
 /// How blocks follow one another: depth first, then columns, then rows.
@@ -100,7 +100,7 @@ int allowed(const Kernel& before, const Kernel& kernel, const Operand& operand, 
       Box reads = read(*kernel.op, operand, second, written(kernel, first, i));
       Box writes = written(before, last, last.count() - 1 - j);
       if (!to_tensor(kernel, operand, &reads) || !to_tensor(before, made, &writes)) return 0;
-      if (meet(reads, writes)) return depth;
+      if (overlap(reads, writes)) return depth;
     }
   }
   return limit;

@@ -3,7 +3,7 @@
 #include "engines/ethos_u/compiler/emit.h"
 #include "engines/ethos_u/compiler/payload.h"
 #include "engines/ethos_u/compiler/schedule.h"
-#include "engines/ethos_u/compiler/stage.h"
+#include "engines/ethos_u/compiler/stage_inputs.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
@@ -58,7 +58,7 @@ NpuProgram prepared(const NpuProgram& program, const ScheduleOptions& options) {
   return options.mode == MemoryMode::kDedicatedSram ? stage_inputs(program) : program;
 }
 
-ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
+ScheduleOptions resolve_options(const NpuProgram& program, ScheduleOptions options) {
   if (options.system == nullptr) {
     options.system = thimble::ethos_u::default_system(program.config->generation);
   }
@@ -70,12 +70,12 @@ ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
 Result<std::vector<ParetoPoint>> pareto(const NpuProgram& given, const ScheduleOptions& options) {
   const NpuProgram program = prepared(given, options);
   Encoders encoders(program);
-  return schedule_curve(program, settle(program, options), &encoders);
+  return schedule_curve(program, resolve_options(program, options), &encoders);
 }
 
 Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options) {
   const NpuProgram program = prepared(given, options);
-  const ScheduleOptions settled = settle(program, options);
+  const ScheduleOptions settled = resolve_options(program, options);
   Encoders encoders(program);
   THIMBLE_TRY(const Scheduled scheduled, make_schedule(program, settled, &encoders));
   const Schedule& schedule = scheduled.schedule;

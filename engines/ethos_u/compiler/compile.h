@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/compiler/npu_op.h"
+#include "engines/ethos_u/isa/system.h"
 
 namespace thimble::engine::ethos_u {
 

@@ -23,7 +23,7 @@ bool is_plain_pool(const OpShape& shape) {
 
 /// Fraction of a kernel's first read and last write that does not overlap with neighbouring
 /// kernels.
-constexpr double kOpen = 0.7;
+constexpr double kExposedShare = 0.7;
 /// U85, from Vela's estimate: outstanding bursts, and the usable fraction of their bandwidth.
 constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
 constexpr int64_t kRecordBytes = 10;
@@ -53,7 +53,7 @@ class Model {
     KernelCost result;
     result.compute = shape_.kind == NpuOpKind::kElementwise ? elementwise() : blocks();
     memory(&result);
-    if (u85_) result.charged = charged();
+    if (u85_) result.latency_penalty = latency_penalty();
     return result;
   }
 
@@ -217,7 +217,7 @@ class Model {
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
       first = std::max(first, 0.5 * timing(system_, placement_.weights).read_latency);
     }
-    return whole + kOpen * (first + write_block() + std::min(multiply_cycles, output));
+    return whole + kExposedShare * (first + write_block() + std::min(multiply_cycles, output));
   }
 
   double elementwise() {
@@ -226,7 +226,8 @@ class Model {
     const double block = std::max(write_block(), read_block());
     const auto whole = static_cast<double>(block_.h * block_.w * block_.d);
     const double issue = (block / whole + output) / 4;
-    return std::ceil(std::max(issue, output) * elements) + kOpen * (read_block() + write_block());
+    return std::ceil(std::max(issue, output) * elements) +
+           kExposedShare * (read_block() + write_block());
   }
 
   /// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
@@ -236,7 +237,7 @@ class Model {
                             kBurstShare * bursts * memory.burst / memory.read_latency);
   }
 
-  [[nodiscard]] double charged() const {
+  [[nodiscard]] double latency_penalty() const {
     const bool elementwise = shape_.kind == NpuOpKind::kElementwise;
     if (elementwise || shape_.kind == NpuOpKind::kResize) return 0;
     const int64_t across = divide_up(shape_.ofm.h, h_) * divide_up(shape_.ofm.w, w_);
@@ -340,7 +341,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           block.h = h, block.w = w, block.d = d;
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
-          const double cycles = std::max(cost.cycles(), cost.charged);
+          const double cycles = std::max(cost.cycles(), cost.latency_penalty);
           // Tie-break: the lowest memory traffic, then the largest block.
           const double sum = cost.compute + cost.sram + cost.external;
           const int64_t size = h * w * d;

@@ -11,9 +11,9 @@
 #include <map>
 #include <optional>
 
-#include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/compiler/block.h"
 #include "engines/ethos_u/compiler/plan.h"
+#include "engines/ethos_u/isa/system.h"
 
 namespace thimble::engine::ethos_u {
 
@@ -37,7 +37,7 @@ struct KernelCost {
   /// U85: Vela's estimate of reads of the external memory that wait for its latency: feature maps,
   /// including narrow rows and overlaps, and scale records for every plane of blocks. It is used to
   /// compare blocks and schedules and is not part of cycles().
-  double charged = 0;
+  double latency_penalty = 0;
   [[nodiscard]] double cycles() const;
 };
 

@@ -16,9 +16,9 @@ struct CopyAxis {
 std::vector<CopyAxis> axes_of(const NpuOp& op, int64_t bytes) {
   const Shape4& shape = op.ofm.shape;
   std::vector<CopyAxis> all = {{shape.h, op.ifm.stride_h * bytes, op.ofm.stride_h * bytes},
-                           {shape.w, op.ifm.stride_w * bytes, op.ofm.stride_w * bytes},
-                           {shape.c, op.ifm.stride_c * bytes, op.ofm.stride_c * bytes},
-                           {bytes, 1, 1}};
+                               {shape.w, op.ifm.stride_w * bytes, op.ofm.stride_w * bytes},
+                               {shape.c, op.ifm.stride_c * bytes, op.ofm.stride_c * bytes},
+                               {bytes, 1, 1}};
   std::vector<CopyAxis> axes;
   for (const CopyAxis& axis : all) {
     if (axis.count == 1) continue;
@@ -44,9 +44,9 @@ uint8_t region_of(const Schedule& schedule, const Operand& operand) {
 }
 
 /// Copies one by one over the axes that the engine cannot walk itself.
-void unroll(const std::vector<CopyAxis>& axes, size_t walked, const Copy& copy,
+void unroll(const std::vector<CopyAxis>& axes, size_t iterated, const Copy& copy,
             std::vector<Copy>* copies) {
-  if (axes.size() <= walked + 1) {
+  if (axes.size() <= iterated + 1) {
     Copy last = copy;
     last.bytes = axes.back().count;
     for (size_t i = 0; i + 1 < axes.size(); ++i) {
@@ -63,7 +63,7 @@ void unroll(const std::vector<CopyAxis>& axes, size_t walked, const Copy& copy,
     Copy at = copy;
     at.source += i * axes[0].source;
     at.destination += i * axes[0].destination;
-    unroll(inner, walked, at, copies);
+    unroll(inner, iterated, at, copies);
   }
 }
 
@@ -83,10 +83,10 @@ void write_copy(const Config& config, const Copy& copy, CommandStream* stream) {
   const auto field = [&](const char* reg, const char* name, uint32_t value) {
     return find_field(reg, name, generation).put(value);
   };
-  const uint32_t walked = copy.counts[1] > 1 ? 2 : copy.counts[0] > 1 ? 1 : 0;
+  const uint32_t iterated = copy.counts[1] > 1 ? 2 : copy.counts[0] > 1 ? 1 : 0;
   stream->set(Reg0::DMA0_SRC_REGION, field("DMA0_SRC_REGION", "region", copy.source_region) |
                                          field("DMA0_SRC_REGION", "stride_mode",
-                                               generation == Generation::kU85 ? walked : 0) |
+                                               generation == Generation::kU85 ? iterated : 0) |
                                          field("DMA0_SRC_REGION", "indexed", copy.indexed ? 1 : 0));
   stream->set(Reg0::DMA0_DST_REGION,
               field("DMA0_DST_REGION", "region", copy.destination_region) |
@@ -96,11 +96,11 @@ void write_copy(const Config& config, const Copy& copy, CommandStream* stream) {
   stream->set_address(Reg1::DMA0_LEN, copy.bytes);
   if (generation != Generation::kU85) return;
   stream->set(Reg0::DMA0_SIZE0, copy.counts[0]);
-  if (walked >= 1 || copy.indexed) {
+  if (iterated >= 1 || copy.indexed) {
     stream->set_address(Reg1::DMA0_SRC_STRIDE0, copy.source_strides[0]);
     stream->set_address(Reg1::DMA0_DST_STRIDE0, copy.destination_strides[0]);
   }
-  if (walked == 2) {
+  if (iterated == 2) {
     stream->set(Reg0::DMA0_SIZE1, copy.counts[1]);
     stream->set_address(Reg1::DMA0_SRC_STRIDE1, copy.source_strides[1]);
     stream->set_address(Reg1::DMA0_DST_STRIDE1, copy.destination_strides[1]);

@@ -15,9 +15,9 @@ namespace thimble::engine::ethos_u {
 
 struct TensorDraft {
   Format format = Format::kNhwc;
-  int64_t rows = 0;     // rows in memory at a time; the full height unless a rolling buffer
-  bool fast = false;    // Dedicated_Sram: stored in the fast scratch
-  int same_place = -1;  // tensor whose buffer it shares (in-place operation); -1: none
+  int64_t rows = 0;           // rows in memory at a time; the full height unless a rolling buffer
+  bool fast = false;          // Dedicated_Sram: stored in the fast scratch
+  int shares_buffer_of = -1;  // tensor whose buffer it shares (in-place operation); -1: none
   int64_t address = 0;
 };
 

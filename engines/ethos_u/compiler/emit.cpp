@@ -105,7 +105,7 @@ class Emitter {
       const Step& step = schedule_.steps[i];
       switch (step.kind) {
         case Step::Kind::kKernel:
-          look_ahead(i);
+          preload_tables(i);
           THIMBLE_CHECK(kernel(step));
           break;
         case Step::Kind::kWeightDma:
@@ -182,7 +182,7 @@ class Emitter {
 
   /// Copies small LUTs of the next kernels in advance, while earlier kernels run. Not on the U55,
   /// where a second outstanding copy would stall the kernels.
-  void look_ahead(size_t at) {
+  void preload_tables(size_t at) {
     constexpr size_t kAhead = 5;
     if (program_.config->generation == Generation::kU55) return;
     for (size_t i = at, seen = 0; i < schedule_.steps.size() && seen < kAhead; ++i) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "engines/ethos_u/formats/payload.h"
-#include "engines/ethos_u/isa/config.h"
-#include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/compiler/compile.h"
 #include "engines/ethos_u/compiler/legal.h"
 #include "engines/ethos_u/compiler/lower.h"
 #include "engines/ethos_u/compiler/op_text.h"
+#include "engines/ethos_u/formats/payload.h"
+#include "engines/ethos_u/isa/config.h"
+#include "engines/ethos_u/isa/system.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
@@ -87,14 +87,14 @@ class Overrides {
   std::string wrong_;
 };
 
-struct Surroundings {
+struct SystemSetup {
   System system{};
   Mode mode{};
   double cache_bytes = 0;  // Dedicated_Sram: size of the fast scratch; 0 = no limit
 };
 
-Result<Surroundings> surroundings_of(const PartNpu& use) {
-  Surroundings result;
+Result<SystemSetup> system_setup_of(const PartNpu& use) {
+  SystemSetup result;
   const System* system = use.system.empty()
                              ? thimble::ethos_u::default_system(config_of(use).generation)
                              : thimble::ethos_u::find_system(use.system.c_str());
@@ -124,13 +124,13 @@ Result<Surroundings> surroundings_of(const PartNpu& use) {
 }
 
 Status check(const PartNpu& use) {
-  THIMBLE_TRY(const Surroundings around, surroundings_of(use));
-  (void)around;
+  THIMBLE_TRY(const SystemSetup setup, system_setup_of(use));
+  (void)setup;
   return ok();
 }
 
-engine::Verdict legal_on(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
-  Verdict verdict = legal(graph, op, config_of(use));
+engine::Legality legal_on(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
+  Legality verdict = legal(graph, op, config_of(use));
   return {verdict.legal, std::move(verdict.reason)};
 }
 
@@ -174,20 +174,20 @@ std::vector<DelegateRow> rows_of(const NpuProgram& program, const NpuBlob& blob)
 
 /// A subgraph ready for scheduling.
 struct Task {
-  Surroundings around;
+  SystemSetup setup;
   NpuProgram program;
   ScheduleOptions schedule;  // without the system, which is in `around`
 };
 
 Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptions& options) {
   Task task;
-  THIMBLE_TRY(task.around, surroundings_of(use));
+  THIMBLE_TRY(task.setup, system_setup_of(use));
   THIMBLE_TRY(task.program, lower(region, config_of(use)));
-  task.schedule.mode = task.around.mode.mode;
+  task.schedule.mode = task.setup.mode.mode;
   task.schedule.sram_bytes = options.sram_bytes;
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
-  if (task.schedule.mode == MemoryMode::kDedicatedSram && task.around.cache_bytes > 0) {
-    const auto cache = static_cast<int64_t>(task.around.cache_bytes);
+  if (task.schedule.mode == MemoryMode::kDedicatedSram && task.setup.cache_bytes > 0) {
+    const auto cache = static_cast<int64_t>(task.setup.cache_bytes);
     task.schedule.memory_bytes = cache;
   }
   return task;
@@ -195,7 +195,7 @@ Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptio
 
 Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& region, const PartNpu& use) {
   THIMBLE_TRY(Task task, prepare(region, use, {}));
-  task.schedule.system = &task.around.system;
+  task.schedule.system = &task.setup.system;
   THIMBLE_TRY(const auto points, pareto(task.program, task.schedule));
   std::vector<engine::ParetoPoint> result;
   for (const ParetoPoint& point : points) result.push_back({point.sram_bytes, point.cycles});
@@ -205,12 +205,12 @@ Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& region, cons
 Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
                                 const NpuOptions& options) {
   THIMBLE_TRY(Task task, prepare(region, use, options));
-  task.schedule.system = &task.around.system;
+  task.schedule.system = &task.setup.system;
   THIMBLE_TRY(const NpuBlob blob, compile(task.program, task.schedule));
   formats::ethos_u::EthosUPayload payload;
   payload.commands = blob.commands;
   Delegate delegate;
-  if (options.weights_apart && !blob.weights.empty()) {
+  if (options.external_weights && !blob.weights.empty()) {
     payload.weights_key = formats::ethos_u::external_key(kExternalTag, blob.weights);
     delegate.named.emplace_back(*payload.weights_key, blob.weights);
   } else {
@@ -222,7 +222,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.engine = use.name;
   delegate.id = "EthosUBackend";
   THIMBLE_TRY(delegate.payload, formats::ethos_u::write_payload(payload));
-  delegate.memory_mode = task.around.mode.in_file;
+  delegate.memory_mode = task.setup.mode.in_file;
   delegate.constant_bytes = static_cast<int64_t>(blob.weights.size());
   delegate.scratch_bytes = blob.scratch_bytes;
   delegate.fast_scratch_bytes = blob.fast_scratch_bytes;

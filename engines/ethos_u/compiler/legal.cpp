@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/alone.h"
+#include "engine/single_op.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
 namespace thimble::engine::ethos_u {
@@ -79,9 +79,9 @@ Lowering::Handler Lowering::handler_of(OpKind kind) {
   }
 }
 
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
+Legality legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
   const auto refuse = [&](const std::string& reason) {
-    return Verdict{false, fmt::format("{} on {}: {}", ir::op_name(op.kind), config.name, reason)};
+    return Legality{false, fmt::format("{} on {}: {}", ir::op_name(op.kind), config.name, reason)};
   };
   for (const RefusalRow& row : kRefusals) {
     if (row.op == op.kind && has(row.generations, config.generation)) return refuse(row.reason);
@@ -100,10 +100,10 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
           fmt::format("{} is {}, expected {} to {}", row.name, value, row.lowest, row.highest));
     }
   }
-  auto one = alone(graph, op);
+  auto one = single_op_graph(graph, op);
   if (!one.ok()) return refuse(one.error().message);
   const auto program = lower(*one, config);
-  return program.ok() ? Verdict{true, ""} : Verdict{false, program.error().message};
+  return program.ok() ? Legality{true, ""} : Legality{false, program.error().message};
 }
 
 }  // namespace thimble::engine::ethos_u

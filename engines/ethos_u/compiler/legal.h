@@ -8,17 +8,17 @@
 
 #include <string>
 
-#include "ir/graph.h"
 #include "engines/ethos_u/isa/config.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::ethos_u {
 
-struct Verdict {
+struct Legality {
   bool legal = false;
   std::string reason;  // empty if legal; otherwise the offending value and the limit
 };
 
-[[nodiscard]] Verdict legal(const ir::Graph& graph, const ir::Op& op,
-                            const thimble::ethos_u::Config& config);
+[[nodiscard]] Legality legal(const ir::Graph& graph, const ir::Op& op,
+                             const thimble::ethos_u::Config& config);
 
 }  // namespace thimble::engine::ethos_u

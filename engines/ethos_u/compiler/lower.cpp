@@ -107,9 +107,9 @@ Result<View> Lowering::read(ValueId value) {
   View stored = constant(*element, source.type.shape, ir::to_memory(*source.constant, order));
   stored.steps = ir::strides(source.type.shape, order);
   if (order == ir::channels_last_order()) {
-    ir::Shape lying;
-    for (const uint8_t dim : order) lying.push_back(source.type.shape[dim]);
-    stored = constant(*element, lying, ir::to_memory(*source.constant, order));
+    ir::Shape stored_shape;
+    for (const uint8_t dim : order) stored_shape.push_back(source.type.shape[dim]);
+    stored = constant(*element, stored_shape, ir::to_memory(*source.constant, order));
     stored.shape = source.type.shape;
     stored.steps = ir::strides(source.type.shape, order);
   }
@@ -340,7 +340,7 @@ Status Lowering::lower_op(const ir::Op& op) {
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];
   const bool there =
-      !place || doubled_.contains(op.output) ||
+      !place || nearest_x2_one_axis_.contains(op.output) ||
       (place->tensor == view.tensor && place->offset == view.offset && place->steps == view.steps);
   std::vector<size_t>& writers = writers_[static_cast<size_t>(op.output)];
   for (const size_t i : pushed_) {

@@ -12,8 +12,8 @@
 // and outputs are stored according to the dim_order of their types.
 
 #include "base/result.h"
-#include "ir/graph.h"
 #include "engines/ethos_u/compiler/npu_op.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::ethos_u {
 

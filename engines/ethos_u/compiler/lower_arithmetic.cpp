@@ -6,15 +6,15 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "numerics/fixed_point.h"
 #include "engines/ethos_u/compiler/lowering.h"
+#include "numerics/fixed_point.h"
 
 namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using ir::ValueId;
 
-std::optional<int64_t> Lowering::single_code(ValueId value) const {
+std::optional<int64_t> Lowering::single_value(ValueId value) const {
   const ir::Tensor* tensor = constant_of(value);
   if (tensor == nullptr || tensor->dtype != ir::DType::kI8) return std::nullopt;
   const auto codes = tensor->data<int8_t>();
@@ -46,7 +46,7 @@ bool Lowering::fuse_table(const ir::Op& op, ValueId x, const Table& table) {
   return true;
 }
 
-Result<View> Lowering::by_table(const ir::Op& op, ValueId x, const Code& function) {
+Result<View> Lowering::by_table(const ir::Op& op, ValueId x, const UnaryFunction& function) {
   Table table = {Table::Kind::k8To8, std::vector<std::byte>(256)};
   for (int64_t code = -128; code < 128; ++code) {
     table.content[static_cast<size_t>(code + 128)] = static_cast<std::byte>(function(code) & 0xFF);
@@ -60,15 +60,15 @@ Result<View> Lowering::by_table(const ir::Op& op, ValueId x, const Code& functio
   return y;
 }
 
-Result<std::optional<View>> Lowering::as_table(const ir::Op& op, const Codes& function) {
+Result<std::optional<View>> Lowering::as_table(const ir::Op& op, const BinaryFunction& function) {
   const ValueId a = op.inputs[0], b = op.inputs[1];
-  Code one;
+  UnaryFunction one;
   ValueId x = a;
   if (a == b) {
     one = [&](int64_t code) { return function(code, code); };
-  } else if (const auto second = single_code(b)) {
+  } else if (const auto second = single_value(b)) {
     one = [&, second](int64_t code) { return function(code, *second); };
-  } else if (const auto first = single_code(a)) {
+  } else if (const auto first = single_value(a)) {
     one = [&, first](int64_t code) { return function(*first, code); };
     x = b;
   } else {
@@ -78,7 +78,7 @@ Result<std::optional<View>> Lowering::as_table(const ir::Op& op, const Codes& fu
   return std::optional<View>(y);
 }
 
-Result<View> Lowering::widened(const View& x, const Code& function) {
+Result<View> Lowering::widened(const View& x, const UnaryFunction& function) {
   Table table = {Table::Kind::k8To32, std::vector<std::byte>(1024)};
   for (int64_t code = -128; code < 128; ++code) {
     const auto value = static_cast<int32_t>(function(code));

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "numerics/fixed_point.h"
-#include "numerics/wide.h"
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
+#include "numerics/fixed_point.h"
+#include "numerics/int16.h"
 
 namespace thimble::engine::ethos_u {
 
@@ -174,7 +174,7 @@ Status Lowering::emit_conv(ConvJob job) {
     job.y.zero_point = place.zero_point;
   }
   if (job.channel == 1 && job.x.rank() == 4) {
-    THIMBLE_CHECK(fitted_conv(job));
+    THIMBLE_CHECK(legalized_conv(job));
   } else {
     THIMBLE_CHECK(pointwise(job));
   }
@@ -184,15 +184,15 @@ Status Lowering::emit_conv(ConvJob job) {
 namespace {
 
 /// Inserts zeros between the weights along one axis, so that the dilation becomes 1 or 2.
-void spread(int64_t* kernel, int64_t* dilation, int64_t* step) {
+void fit_dilation(int64_t* kernel, int64_t* dilation, int64_t* step) {
   if (*kernel == 1) *dilation = 1;
   *step = *dilation <= 2 ? 1 : *dilation % 2 == 0 ? *dilation / 2 : *dilation;
   *dilation = *dilation <= 2 ? *dilation : *dilation % 2 == 0 ? 2 : 1;
   *kernel = (*kernel - 1) * *step + 1;
 }
 
-Weights spread_weights(const Weights& weights, int64_t kernel_h, int64_t kernel_w, int64_t step_h,
-                       int64_t step_w) {
+Weights insert_zero_weights(const Weights& weights, int64_t kernel_h, int64_t kernel_w,
+                            int64_t step_h, int64_t step_w) {
   Weights result = {weights.out, kernel_h, kernel_w, weights.in, {}, weights.bias};
   result.values.assign(static_cast<size_t>(weights.out * kernel_h * kernel_w * weights.in), 0);
   size_t from = 0;
@@ -212,22 +212,23 @@ Weights spread_weights(const Weights& weights, int64_t kernel_h, int64_t kernel_
 
 }  // namespace
 
-Status Lowering::fitted_conv(ConvJob job) {
+Status Lowering::legalized_conv(ConvJob job) {
   const ConvJob original = job;
   Window& window = job.window;
   if (job.y.shape[2] == 1) window.stride_h = 1;
   if (job.y.shape[3] == 1) window.stride_w = 1;
   int64_t step_h = 1, step_w = 1;
-  spread(&window.kernel_h, &window.dilation_h, &step_h);
-  spread(&window.kernel_w, &window.dilation_w, &step_w);
+  fit_dilation(&window.kernel_h, &window.dilation_h, &step_h);
+  fit_dilation(&window.kernel_w, &window.dilation_w, &step_w);
   const int64_t height = (window.kernel_h - 1) * window.dilation_h + 1;
   const int64_t width = (window.kernel_w - 1) * window.dilation_w + 1;
   if (height > kKernelHeightMax || height * width > kKernelAreaMax ||
       window.stride_h > kStrideMax || window.stride_w > kStrideMax) {
-    return folded_conv(original);
+    return im2col_conv(original);
   }
   if (step_h * step_w > 1) {
-    job.weights = spread_weights(job.weights, window.kernel_h, window.kernel_w, step_h, step_w);
+    job.weights =
+        insert_zero_weights(job.weights, window.kernel_h, window.kernel_w, step_h, step_w);
   }
   if (std::max(window.pad_top, window.pad_bottom) >= height ||
       std::max(window.pad_left, window.pad_right) >= width ||
@@ -318,7 +319,7 @@ Result<View> Lowering::padded(const View& x, Window* window, int64_t code) {
 
 /// Copies the elements under each kernel position next to each other and applies one pointwise
 /// convolution (im2col).
-Status Lowering::folded_conv(ConvJob job) {
+Status Lowering::im2col_conv(ConvJob job) {
   Window window = job.window;
   if (window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0) {
     THIMBLE_TRY(job.x, padded(job.x, &window, job.x.zero_point));

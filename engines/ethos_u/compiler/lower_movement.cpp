@@ -58,14 +58,14 @@ Result<View> Lowering::reshape(const ir::Op& op) {
     columns = columns && (reader.kind == OpKind::qlinear || reader.kind == OpKind::qlinear16);
   }
   const int64_t order[] = {0, 2, 3, 1};
-  const auto lying = columns ? reshaped_view(permuted_view(x, order), shape) : std::nullopt;
-  if (lying && lying->steps[1] == 1) {
+  const auto permuted = columns ? reshaped_view(permuted_view(x, order), shape) : std::nullopt;
+  if (permuted && permuted->steps[1] == 1) {
     std::vector<int64_t>& moved = columns_[op.output];
     const int64_t channels = x.shape[1], pixels = x.shape[2] * x.shape[3];
     for (int64_t i = 0; i < shape[1]; ++i) {
       moved.push_back(i % channels * pixels + i / channels);
     }
-    return *lying;
+    return *permuted;
   }
   THIMBLE_TRY(View y, result(op));
   // Uses a single copy if one of the two shapes is a view of the other's memory.
@@ -130,7 +130,7 @@ std::vector<int64_t> positions_of(const ir::Tensor& index, int64_t size) {
 }  // namespace
 
 /// Returns true if the operator repeats each row (or column) of an image twice.
-bool Lowering::doubles(const ir::Op& op) const {
+bool Lowering::is_nearest_x2(const ir::Op& op) const {
   const ir::Tensor* index = op.kind == OpKind::gather ? constant_of(op.inputs[1]) : nullptr;
   const int64_t dim = index != nullptr ? op.integer("dim") : 0;
   const ir::Shape& shape = type(op.inputs[0]).shape;
@@ -147,11 +147,11 @@ bool Lowering::doubles(const ir::Op& op) const {
 
 /// Repeats rows and columns of an image twice, using the hardware's IFM upscaling. If only one of
 /// the two axes is repeated so far, the work is left to the following operator.
-Result<View> Lowering::doubled(const ir::Op& op) {
-  const auto before = doubled_.find(op.inputs[0]);
-  if (before == doubled_.end()) {
+Result<View> Lowering::nearest_x2(const ir::Op& op) {
+  const auto before = nearest_x2_one_axis_.find(op.inputs[0]);
+  if (before == nearest_x2_one_axis_.end()) {
     THIMBLE_TRY(const View x, read(op.inputs[0]));
-    doubled_[op.output] = x;
+    nearest_x2_one_axis_[op.output] = x;
     return x;
   }
   THIMBLE_TRY(const View x, with_inner(before->second, 1));
@@ -176,16 +176,16 @@ Result<View> Lowering::gather(const ir::Op& op) {
   if (index->shape.size() > 1) {
     return unsupported("its index has {} dimensions, the limit is 1", index->shape.size());
   }
-  if (doubles(op)) {
-    if (doubled_.contains(op.inputs[0])) return doubled(op);
+  if (is_nearest_x2(op)) {
+    if (nearest_x2_one_axis_.contains(op.inputs[0])) return nearest_x2(op);
     const auto& users = consumers_[static_cast<size_t>(op.output)];
     const auto& outputs = graph_.outputs();
     const bool waits =
         users.size() == 1 && std::find(outputs.begin(), outputs.end(), op.output) == outputs.end();
     const ir::Op* next = waits ? &graph_.ops()[static_cast<size_t>(users[0])] : nullptr;
-    if (next != nullptr && doubles(*next) && next->inputs[0] == op.output &&
+    if (next != nullptr && is_nearest_x2(*next) && next->inputs[0] == op.output &&
         next->integer("dim") != op.integer("dim")) {
-      return doubled(op);
+      return nearest_x2(op);
     }
   }
   THIMBLE_TRY(const View x, read(op.inputs[0]));

@@ -40,16 +40,16 @@ Result<Requantize> divided_by(int64_t n, int64_t bits) {
 }
 
 /// Input positions of one output position.
-struct Seen {
+struct InputRange {
   int64_t in, size;
 };
 
-std::vector<Stretch> stretches_of(const std::vector<Seen>& positions) {
-  std::vector<Stretch> result;
+std::vector<StridedRange> strided_ranges_of(const std::vector<InputRange>& positions) {
+  std::vector<StridedRange> result;
   for (size_t i = 0; i < positions.size(); ++i) {
     const auto [in, size] = positions[i];
     if (!result.empty() && result.back().size == size) {
-      Stretch& last = result.back();
+      StridedRange& last = result.back();
       const int64_t step = in - (last.in + (last.count - 1) * last.stride);
       if (step >= 1 && step <= kStrideMax && (last.count == 1 || step == last.stride)) {
         last.stride = step;
@@ -62,14 +62,14 @@ std::vector<Stretch> stretches_of(const std::vector<Seen>& positions) {
   return result;
 }
 
-std::vector<Stretch> window_stretches(int64_t out, int64_t in, int64_t kernel, int64_t stride,
-                                      int64_t pad) {
-  std::vector<Seen> seen;
+std::vector<StridedRange> window_ranges(int64_t out, int64_t in, int64_t kernel, int64_t stride,
+                                        int64_t pad) {
+  std::vector<InputRange> seen;
   for (int64_t i = 0; i < out; ++i) {
     const int64_t from = std::max<int64_t>(0, i * stride - pad);
     seen.push_back({from, std::min(in, i * stride - pad + kernel) - from});
   }
-  return stretches_of(seen);
+  return strided_ranges_of(seen);
 }
 
 }  // namespace
@@ -100,14 +100,14 @@ Status Lowering::pool_whole(const PoolJob& job) {
   return ok();
 }
 
-Status Lowering::pool_parts(const PoolJob& job, const std::vector<Stretch>& rows,
-                            const std::vector<Stretch>& columns) {
+Status Lowering::pool_parts(const PoolJob& job, const std::vector<StridedRange>& rows,
+                            const std::vector<StridedRange>& columns) {
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
     return unsupported("its windows are of {} kinds, the limit is {}", rows.size() * columns.size(),
                        kPartsMax);
   }
-  for (const Stretch& h : rows) {
-    for (const Stretch& w : columns) {
+  for (const StridedRange& h : rows) {
+    for (const StridedRange& w : columns) {
       PoolJob part = job;
       part.window = {h.size, w.size, h.stride, w.stride, 1, 1, 0, 0, 0, 0};
       if (h.size > kPoolHeightMax || h.size * w.size > kPoolAreaMax) {
@@ -180,10 +180,10 @@ Status Lowering::emit_pool(PoolJob job) {
   } else if (whole) {
     THIMBLE_CHECK(pool_whole(job));
   } else {
-    const auto rows = window_stretches(job.y.shape[2], job.x.shape[2], window.kernel_h,
-                                       window.stride_h, window.pad_top);
-    const auto columns = window_stretches(job.y.shape[3], job.x.shape[3], window.kernel_w,
-                                          window.stride_w, window.pad_left);
+    const auto rows = window_ranges(job.y.shape[2], job.x.shape[2], window.kernel_h,
+                                    window.stride_h, window.pad_top);
+    const auto columns = window_ranges(job.y.shape[3], job.x.shape[3], window.kernel_w,
+                                       window.stride_w, window.pad_left);
     THIMBLE_CHECK(pool_parts(job, rows, columns));
   }
   return aside ? copy(place, job.y) : ok();
@@ -232,12 +232,12 @@ Result<View> Lowering::adaptive_pool(const ir::Op& op) {
     job.high = op.integer("max");
   }
   const auto windows = [](int64_t out, int64_t in) {
-    std::vector<Seen> seen;
+    std::vector<InputRange> seen;
     for (int64_t i = 0; i < out; ++i) {
       const int64_t from = i * in / out;
       seen.push_back({from, ((i + 1) * in + out - 1) / out - from});
     }
-    return stretches_of(seen);
+    return strided_ranges_of(seen);
   };
   THIMBLE_TRY(job.x, with_inner(job.x, 1));
   const View place = job.y;

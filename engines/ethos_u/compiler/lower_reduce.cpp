@@ -21,13 +21,13 @@ namespace {
 /// Assigns the dimensions that are kept (rows, and the depth if it is kept) and those that are
 /// reduced: as kernel, or as depth.
 struct ReductionPlan {
-  std::vector<Axis> rows, gone;  // steps of y and of x; in `gone` both are of x
+  std::vector<Axis> rows, removed;  // steps of y and of x; in `gone` both are of x
   Axis depth = {1, {1, 1}};
   bool summed_depth = false;
   Grid grid;
 
-  [[nodiscard]] int64_t kernel_h() const { return gone.size() == 2 ? gone[0].size : 1; }
-  [[nodiscard]] int64_t kernel_w() const { return gone.empty() ? 1 : gone.back().size; }
+  [[nodiscard]] int64_t kernel_h() const { return removed.size() == 2 ? removed[0].size : 1; }
+  [[nodiscard]] int64_t kernel_w() const { return removed.empty() ? 1 : removed.back().size; }
 
   [[nodiscard]] Operand operand(const View& view, size_t index, int64_t offset) const {
     const bool input = index == 1;
@@ -39,13 +39,13 @@ struct ReductionPlan {
     result.shape = {grid.h.size, grid.w.size, !input && summed_depth ? 1 : depth.size};
     result.stride_h = grid.h.steps[index];
     result.stride_w = grid.w.steps[index];
-    if (input && gone.size() == 2) {
+    if (input && removed.size() == 2) {
       result.shape.h = kernel_h();
-      result.stride_h = gone[0].steps[1];
+      result.stride_h = removed[0].steps[1];
     }
-    if (input && !gone.empty()) {
+    if (input && !removed.empty()) {
       result.shape.w = kernel_w();
-      result.stride_w = gone.back().steps[1];
+      result.stride_w = removed.back().steps[1];
     }
     if (result.shape.w == 1) result.stride_w = result.shape.c;
     if (result.shape.h == 1) result.stride_h = result.shape.w * result.stride_w;
@@ -57,41 +57,41 @@ ReductionPlan axes_of(const View& y, const View& x, const std::vector<int64_t>& 
                       const Shape4& whole) {
   std::vector<size_t> kept, reduced;
   for (size_t i = 0; i < x.rank(); ++i) {
-    const bool gone = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
-    (gone ? reduced : kept).push_back(i);
+    const bool removed = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
+    (removed ? reduced : kept).push_back(i);
   }
   const View* both[] = {&y, &x};
   const View* from[] = {&x, &x};
   ReductionPlan plan;
   plan.rows = common_axes(both, kept);
-  plan.gone = common_axes(from, reduced);
-  std::vector<Axis>&rows = plan.rows, &gone = plan.gone;
-  if (in_depth && !gone.empty() && gone.back().steps[1] == 1) {
-    plan.depth = gone.back();
-    gone.pop_back();
+  plan.removed = common_axes(from, reduced);
+  std::vector<Axis>&rows = plan.rows, &removed = plan.removed;
+  if (in_depth && !removed.empty() && removed.back().steps[1] == 1) {
+    plan.depth = removed.back();
+    removed.pop_back();
   } else if (!in_depth && !rows.empty() && rows.back().steps[0] == 1 && rows.back().steps[1] == 1) {
     plan.depth = rows.back();
     rows.pop_back();
   }
   // Splits one dimension into rows and columns as in the image's tensor.
-  if (gone.size() == 1 && gone[0].size == whole.h * whole.w && whole.h > 1 && whole.w > 1) {
-    const Axis inner = {whole.w, gone[0].steps};
-    gone[0].size = whole.h;
-    for (int64_t& step : gone[0].steps) step *= whole.w;
-    gone.push_back(inner);
+  if (removed.size() == 1 && removed[0].size == whole.h * whole.w && whole.h > 1 && whole.w > 1) {
+    const Axis inner = {whole.w, removed[0].steps};
+    removed[0].size = whole.h;
+    for (int64_t& step : removed[0].steps) step *= whole.w;
+    removed.push_back(inner);
   }
   return plan;
 }
 
 /// Maps the kept rows to the axes of height and width that the kernel does not use.
 Status place_rows(ReductionPlan* plan, Shape4 wanted) {
-  if (plan->gone.empty()) {
+  if (plan->removed.empty()) {
     THIMBLE_TRY(plan->grid, arrange(plan->rows, wanted, 2));
   } else {
     const Axis unit = {1, {0, 0}};
     std::vector<Axis> rows = plan->rows;
     plan->grid = {unit, unit, {}};
-    if (plan->gone.size() == 1 && !rows.empty()) {
+    if (plan->removed.size() == 1 && !rows.empty()) {
       const auto largest = std::max_element(
           rows.begin(), rows.end(), [](const Axis& a, const Axis& b) { return a.size < b.size; });
       if (largest->size <= kSizeMax) {
@@ -111,16 +111,16 @@ Status place_rows(ReductionPlan* plan, Shape4 wanted) {
 }  // namespace
 
 Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>& dims,
-                        bool in_depth, const Reduction& how) {
+                        bool in_depth, const Reduction& reduction) {
   const auto shape = [&](const View& view) {
     return program_.tensors[static_cast<size_t>(view.tensor)].shape;
   };
   ReductionPlan plan = axes_of(y, x, dims, in_depth, shape(x));
-  plan.summed_depth = in_depth && how.convolves;
-  const int64_t h_max = how.convolves ? kKernelHeightMax : kPoolHeightMax;
-  const int64_t area_max = how.convolves ? kKernelAreaMax : kPoolAreaMax;
+  plan.summed_depth = in_depth && reduction.convolves;
+  const int64_t h_max = reduction.convolves ? kKernelHeightMax : kPoolHeightMax;
+  const int64_t area_max = reduction.convolves ? kKernelAreaMax : kPoolAreaMax;
   const int64_t kernel_h = plan.kernel_h(), kernel_w = plan.kernel_w();
-  if (plan.gone.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
+  if (plan.removed.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
       plan.depth.size > kSizeMax) {
     return unsupported(
         "a reduction over {} x {} x {} elements, the limits are {} rows and {} "
@@ -133,20 +133,21 @@ Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>
   const int64_t out = plan.summed_depth ? 1 : plan.depth.size;
   const int64_t in = plan.summed_depth ? plan.depth.size : 1;
   return for_each_loop(plan.grid.loops, 2, [&](const std::vector<int64_t>& offsets) {
-    NpuOp op = how.op;
+    NpuOp op = reduction.op;
     op.ofm = plan.operand(y, 0, offsets[0]);
     op.ifm = plan.operand(x, 1, offsets[1]);
     op.window.kernel_h = kernel_h;
     op.window.kernel_w = kernel_w;
-    if (how.convolves) {
+    if (reduction.convolves) {
       op.kind = plan.summed_depth ? NpuOpKind::kConv : NpuOpKind::kDepthwise;
       Weights ones = {out, kernel_h, kernel_w, in, {}, {}};
       ones.values.assign(static_cast<size_t>(out * kernel_h * kernel_w * in), 1);
       ones.bias.assign(static_cast<size_t>(out), 0);
       op.weights = std::move(ones);
-      op.requantize = how.per_channel;
-      op.requantize.multiplier.assign(static_cast<size_t>(out), how.per_channel.multiplier[0]);
-      op.requantize.shift.assign(static_cast<size_t>(out), how.per_channel.shift[0]);
+      op.requantize = reduction.per_channel;
+      op.requantize.multiplier.assign(static_cast<size_t>(out),
+                                      reduction.per_channel.multiplier[0]);
+      op.requantize.shift.assign(static_cast<size_t>(out), reduction.per_channel.shift[0]);
     }
     push(std::move(op));
     return ok();
@@ -175,31 +176,31 @@ View kept_dims(const View& y, const ir::Op& op, size_t rank) {
 ir::DimOrder gathered_order(size_t rank, const std::vector<int64_t>& dims) {
   ir::DimOrder order, inner;
   for (size_t i = 0; i < rank; ++i) {
-    const bool gone = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
-    (gone ? inner : order).push_back(static_cast<uint8_t>(i));
+    const bool removed = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
+    (removed ? inner : order).push_back(static_cast<uint8_t>(i));
   }
   order.insert(order.end(), inner.begin(), inner.end());
   return order;
 }
 
 /// Number of axes that the dimensions form in memory, and whether they include x's innermost one.
-struct Lying {
+struct MemoryAxes {
   size_t axes = 0;
   bool inner = false;
 };
 
-Lying lying(const View& x, const std::vector<int64_t>& dims) {
+MemoryAxes memory_axes(const View& x, const std::vector<int64_t>& dims) {
   std::vector<size_t> reduced;
   for (const int64_t dim : dims) reduced.push_back(static_cast<size_t>(dim));
   const View* from[] = {&x};
   const auto axes = common_axes(from, reduced);
-  Lying result = {axes.size(), !axes.empty() && axes.back().steps[0] == 1};
+  MemoryAxes result = {axes.size(), !axes.empty() && axes.back().steps[0] == 1};
   if (result.inner) --result.axes;
   return result;
 }
 
 /// Returns true if x's innermost dimension is also innermost in the result, or is reduced.
-bool beside(const View& x, const View& result) {
+bool keeps_innermost(const View& x, const View& result) {
   for (size_t i = 0; i < x.rank(); ++i) {
     if (x.steps[i] == 1 && result.shape[i] > 1 && result.steps[i] != 1) return false;
   }
@@ -213,19 +214,19 @@ Result<View> Lowering::mean(const ir::Op& op) {
   const auto dims = op.integers("dims");
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View y, result(op));
-  Reduction how;
-  how.op = op_of(NpuOpKind::kConv);
-  how.op.minimum = static_cast<int32_t>(op.integer("min"));
-  how.op.maximum = static_cast<int32_t>(op.integer("max"));
-  how.op.wide_accumulator = wide;
-  how.convolves = true;
+  Reduction reduction;
+  reduction.op = op_of(NpuOpKind::kConv);
+  reduction.op.minimum = static_cast<int32_t>(op.integer("min"));
+  reduction.op.maximum = static_cast<int32_t>(op.integer("max"));
+  reduction.op.wide_accumulator = wide;
+  reduction.convolves = true;
   const int64_t mult = op.integer("mult"), shift = op.integer("shift");
-  how.per_channel = global_scale(mult, shift, wide || op.integer("rounding") != 0);
-  how.per_channel.global = false;
+  reduction.per_channel = global_scale(mult, shift, wide || op.integer("rounding") != 0);
+  reduction.per_channel.global = false;
   if (wide) {
-    how.per_channel.multiplier = {
+    reduction.per_channel.multiplier = {
         static_cast<int32_t>(mult >= 0x7FFF0000 ? 32767 : (mult + 32768) >> 16)};
-    how.per_channel.shift = {static_cast<int32_t>(15 - shift)};
+    reduction.per_channel.shift = {static_cast<int32_t>(15 - shift)};
   }
   const int64_t zero = wide ? 0 : op.integer("x_zp");
   int64_t count = 1;
@@ -233,16 +234,16 @@ Result<View> Lowering::mean(const ir::Op& op) {
   if (count > kWeightSumMax) {
     return unsupported("a sum of {} elements, the limit is {}", count, kWeightSumMax);
   }
-  const Lying how_lies = lying(x, dims);
-  const bool fits = how_lies.axes <= 2 && count <= kKernelAreaMax;
-  bool channels_beside = false;  // a kept dimension is innermost
+  const MemoryAxes in_memory = memory_axes(x, dims);
+  const bool fits = in_memory.axes <= 2 && count <= kKernelAreaMax;
+  bool channels_innermost = false;  // a kept dimension is innermost
   for (size_t i = 0; i < x.rank(); ++i) {
-    const bool gone = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
-    channels_beside = channels_beside || (!gone && x.steps[i] == 1 && x.shape[i] > 1);
+    const bool removed = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
+    channels_innermost = channels_innermost || (!removed && x.steps[i] == 1 && x.shape[i] > 1);
   }
-  bool in_depth = how_lies.inner;
-  const bool deep = in_depth && how_lies.axes == 0;
-  if (!deep && !(fits && (in_depth || channels_beside))) {
+  bool in_depth = in_memory.inner;
+  const bool deep = in_depth && in_memory.axes == 0;
+  if (!deep && !(fits && (in_depth || channels_innermost))) {
     const View dense = new_view(x.element, x.shape, gathered_order(x.rank(), dims));
     THIMBLE_CHECK(copy(dense, x));
     x = dense;
@@ -250,22 +251,23 @@ Result<View> Lowering::mean(const ir::Op& op) {
   }
   const View target = kept_dims(y, op, x.rank());
   View made = target;
-  if (!in_depth && !beside(x, target)) made = new_view(y.element, target.shape, order_of(x));
+  if (!in_depth && !keeps_innermost(x, target))
+    made = new_view(y.element, target.shape, order_of(x));
   if (wide) {
     made.zero_point = 0;
   } else {
     made.zero_point = static_cast<int32_t>(op.integer("y_zp"));
   }
-  THIMBLE_CHECK(reduce(made, x.with_zero_point(zero), dims, in_depth, how));
+  THIMBLE_CHECK(reduce(made, x.with_zero_point(zero), dims, in_depth, reduction));
   if (made.tensor != target.tensor) THIMBLE_CHECK(copy(target, made));
   return y;
 }
 
 Status Lowering::largest_along(const View& y, const View& x, const std::vector<int64_t>& dims) {
-  Reduction how;
-  how.op = op_of(NpuOpKind::kPool);
-  how.op.pool = PoolMode::kMax;
-  return reduce(y, x, dims, false, how);
+  Reduction reduction;
+  reduction.op = op_of(NpuOpKind::kPool);
+  reduction.op.pool = PoolMode::kMax;
+  return reduce(y, x, dims, false, reduction);
 }
 
 Result<View> Lowering::reduce_extreme(const ir::Op& op) {
@@ -277,25 +279,26 @@ Result<View> Lowering::reduce_extreme(const ir::Op& op) {
   THIMBLE_TRY(View y, result(op));
   // The minimum is computed as the maximum of -1 - x, which reverses the order.
   const bool smallest = op.kind == OpKind::amin;
-  const auto turned = [&](const View& to, const View& from) {
+  const auto negated = [&](const View& to, const View& from) {
     return with_scalar(ElementwiseMode::kSub, to, from, -1, unit_scale(), true);
   };
   if (smallest) {
     const View around = new_view(x.element, x.shape, order_of(x));
-    THIMBLE_CHECK(turned(around, x));
+    THIMBLE_CHECK(negated(around, x));
     x = around;
   }
-  const Lying how_lies = lying(x, dims);
-  if (how_lies.axes + (how_lies.inner ? 1 : 0) > 2) {
+  const MemoryAxes in_memory = memory_axes(x, dims);
+  if (in_memory.axes + (in_memory.inner ? 1 : 0) > 2) {
     const View dense = new_view(x.element, x.shape, gathered_order(x.rank(), dims));
     THIMBLE_CHECK(copy(dense, x));
     x = dense;
   }
   const View target = kept_dims(y, op, x.rank());
   View made = target;
-  if (smallest || !beside(x, target)) made = new_view(y.element, target.shape, order_of(x));
+  if (smallest || !keeps_innermost(x, target))
+    made = new_view(y.element, target.shape, order_of(x));
   THIMBLE_CHECK(largest_along(made, x, dims));
-  if (smallest) THIMBLE_CHECK(turned(target, made));
+  if (smallest) THIMBLE_CHECK(negated(target, made));
   if (!smallest && made.tensor != target.tensor) THIMBLE_CHECK(copy(target, made));
   return y;
 }

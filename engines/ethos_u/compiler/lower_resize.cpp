@@ -17,10 +17,10 @@ constexpr int64_t kOne = 2048;
 constexpr int64_t kTapMax = 255;
 
 /// Groups positions of equal weight and even spacing into stretches.
-std::vector<Stretch> resize_stretches(const ir::Tensor& low, const ir::Tensor& weight,
-                                      int64_t size) {
+std::vector<StridedRange> resize_ranges(const ir::Tensor& low, const ir::Tensor& weight,
+                                        int64_t size) {
   const auto lows = low.data<int32_t>(), weights = weight.data<int32_t>();
-  std::vector<Stretch> result;
+  std::vector<StridedRange> result;
   for (size_t i = 0; i < lows.size(); ++i) {
     int64_t in = lows[i], part = weights[i];
     if (in + 1 >= size) part = 0;  // both positions are the last one
@@ -28,7 +28,7 @@ std::vector<Stretch> resize_stretches(const ir::Tensor& low, const ir::Tensor& w
     const int64_t taps = part == 0 ? 1 : 2;
     const auto at = static_cast<int64_t>(i);
     bool joined = false;
-    for (Stretch& open : result) {
+    for (StridedRange& open : result) {
       if (open.weight != part || open.size != taps) continue;
       const int64_t out_step = at - (open.out + (open.count - 1) * open.out_step);
       const int64_t stride = in - (open.in + (open.count - 1) * open.stride);
@@ -54,17 +54,17 @@ Result<View> Lowering::resize(const ir::Op& op) {
     if (constant_of(op.inputs[i]) == nullptr) return unsupported("its positions are not constant");
   }
   const auto rows =
-      resize_stretches(*constant_of(op.inputs[1]), *constant_of(op.inputs[2]), x.shape[2]);
+      resize_ranges(*constant_of(op.inputs[1]), *constant_of(op.inputs[2]), x.shape[2]);
   const auto columns =
-      resize_stretches(*constant_of(op.inputs[3]), *constant_of(op.inputs[4]), x.shape[3]);
+      resize_ranges(*constant_of(op.inputs[3]), *constant_of(op.inputs[4]), x.shape[3]);
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
     return unsupported("its positions are of {} kinds, the limit is {}",
                        rows.size() * columns.size(), kPartsMax);
   }
   THIMBLE_TRY(View y, result(op));
   const int64_t channels = x.shape[1];
-  for (const Stretch& h : rows) {
-    for (const Stretch& w : columns) {
+  for (const StridedRange& h : rows) {
+    for (const StridedRange& w : columns) {
       std::vector<int64_t> taps;
       for (int64_t ky = 0; ky < h.size; ++ky) {
         for (int64_t kx = 0; kx < w.size; ++kx) {

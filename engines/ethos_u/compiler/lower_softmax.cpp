@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "numerics/softmax.h"
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
+#include "numerics/softmax.h"
 
 namespace thimble::engine::ethos_u {
 

@@ -45,7 +45,7 @@ using TakeWeight = std::function<int64_t(int64_t out, int64_t in, int64_t ky, in
 
 /// Output positions of an axis that are computed alike: every `out_step`-th from `out` on. Each
 /// uses `size` input positions, which advance by `stride`.
-struct Stretch {
+struct StridedRange {
   int64_t out = 0, count = 1, out_step = 1;
   int64_t in = 0, size = 1, stride = 1;
   int64_t weight = 0;  // of bilinear resizing
@@ -124,8 +124,8 @@ class Lowering {
   Result<View> concat(const ir::Op& op);
   Result<View> pad(const ir::Op& op);
   Result<View> gather(const ir::Op& op);
-  Result<View> doubled(const ir::Op& op);
-  [[nodiscard]] bool doubles(const ir::Op& op) const;
+  Result<View> nearest_x2(const ir::Op& op);
+  [[nodiscard]] bool is_nearest_x2(const ir::Op& op) const;
 
   Result<View> lut(const ir::Op& op);
   Result<View> lut16(const ir::Op& op);
@@ -141,18 +141,18 @@ class Lowering {
   Result<View> logical(const ir::Op& op);
   Result<View> rescale(const ir::Op& op);
   /// Functions of one quantized value, or of two.
-  using Code = std::function<int64_t(int64_t)>;
-  using Codes = std::function<int64_t(int64_t, int64_t)>;
+  using UnaryFunction = std::function<int64_t(int64_t)>;
+  using BinaryFunction = std::function<int64_t(int64_t, int64_t)>;
   /// Returns the value of a constant operand whose elements are all equal; nullopt otherwise.
-  [[nodiscard]] std::optional<int64_t> single_code(ir::ValueId value) const;
+  [[nodiscard]] std::optional<int64_t> single_value(ir::ValueId value) const;
   /// Lowers the operator to a LUT of one of its operands; returns nullopt if both operands vary.
-  Result<std::optional<View>> as_table(const ir::Op& op, const Codes& function);
-  Result<View> by_table(const ir::Op& op, ir::ValueId x, const Code& function);
+  Result<std::optional<View>> as_table(const ir::Op& op, const BinaryFunction& function);
+  Result<View> by_table(const ir::Op& op, ir::ValueId x, const UnaryFunction& function);
   /// Fuses the LUT into the operation that computes `x`. Returns false if it has other consumers or
   /// cannot have a LUT.
   bool fuse_table(const ir::Op& op, ir::ValueId x, const Table& table);
   /// Returns a function of the values of int8 x as int32.
-  Result<View> widened(const View& x, const Code& function);
+  Result<View> widened(const View& x, const UnaryFunction& function);
   struct SumTerm;
   Result<View> sum_of_tables(const ir::Op& op, const SumTerm& a, const SumTerm& b);
   Result<View> choose_wide(const ir::Op& op, const View& condition, const View& a, const View& b);
@@ -167,10 +167,10 @@ class Lowering {
                  Status (Lowering::*emit)(ConvJob));
   Status emit_conv(ConvJob job);
   Status emit_transposed(ConvJob job);
-  Status fitted_conv(ConvJob job);
+  Status legalized_conv(ConvJob job);
   Status pointwise(const ConvJob& job);
   Status windowed(const ConvJob& job);
-  Status folded_conv(ConvJob job);
+  Status im2col_conv(ConvJob job);
   /// Returns the image with explicit padding.
   Result<View> padded(const View& x, Window* window, int64_t code);
   /// Sets each channel of y to the result of its bias alone.
@@ -186,8 +186,8 @@ class Lowering {
   Status emit_pool(PoolJob job);
   Status pool_whole(const PoolJob& job);
   /// Emits one operation for each pair of a stretch of rows and a stretch of columns.
-  Status pool_parts(const PoolJob& job, const std::vector<Stretch>& rows,
-                    const std::vector<Stretch>& columns);
+  Status pool_parts(const PoolJob& job, const std::vector<StridedRange>& rows,
+                    const std::vector<StridedRange>& columns);
   Status dilated_max(const PoolJob& job);
 
   struct Reduction;
@@ -195,7 +195,7 @@ class Lowering {
   Result<View> reduce_extreme(const ir::Op& op);
   /// `how` describes the operation. reduce() sets its kernel, depth and operands.
   Status reduce(const View& y, const View& x, const std::vector<int64_t>& dims, bool in_depth,
-                const Reduction& how);
+                const Reduction& reduction);
   Status largest_along(const View& y, const View& x, const std::vector<int64_t>& dims);
   Result<View> cumsum(const ir::Op& op);
   Result<View> resize(const ir::Op& op);
@@ -225,7 +225,7 @@ class Lowering {
   std::map<ir::ValueId, std::vector<int64_t>> columns_;
   /// Images whose rows (or columns) a gather repeats twice; the following operator repeats both
   /// axes.
-  std::map<ir::ValueId, View> doubled_;
+  std::map<ir::ValueId, View> nearest_x2_one_axis_;
   std::vector<int> constants_;
   int ir_op_ = -1;
 };

@@ -3,8 +3,8 @@
 //
 // Lowering makes it from the integer graph: operations the hardware has, on tensors it can
 // address. Scheduling then chooses blocks, formats, addresses, stripes and where weights lie;
-// emission writes it as commands. Everything here is in the hardware's terms (engines/ethos_u/isa) and
-// independent of the schedule.
+// emission writes it as commands. Everything here is in the hardware's terms (engines/ethos_u/isa)
+// and independent of the schedule.
 //
 // A tensor is memory with an NHWC shape. It always has four sizes, with N = 1, because lowering
 // removes batches. An operand is a view of a tensor: slices, concatenations, splits and reshapes
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "engines/ethos_u/isa/config.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::ethos_u {
 

@@ -37,7 +37,7 @@ struct TensorPlace {
 };
 [[nodiscard]] int64_t place_bytes(const NpuTensor& tensor, Format format, int64_t rows);
 
-struct Piece {
+struct StreamRange {
   int64_t offset = 0;  // relative to the start of the slice
   int64_t bytes = 0;   // 0: no such stream
 };
@@ -46,8 +46,8 @@ struct SlicePlan {
   Span channels;
   int64_t offset = 0;  // in region 0
   int64_t bytes = 0;
-  std::array<Piece, 4> weights;
-  std::array<Piece, 2> scales;
+  std::array<StreamRange, 4> weights;
+  std::array<StreamRange, 2> scales;
 };
 struct WeightPlan {
   std::vector<SlicePlan> slices;  // one kernel each; empty: the operation has no weights

@@ -25,22 +25,23 @@ double back(const std::vector<double>& ends, size_t count) {
 }
 
 /// Simulates the kernels in order and inserts copies while the DMA engine would be idle.
-class Inserter {
+class PrefetchPlanner {
  public:
-  Inserter(const Config& config, Kernels kernels, Arena arena, std::vector<Copying>* copies)
+  PrefetchPlanner(const Config& config, Kernels kernels, Arena arena,
+                  std::vector<WeightCopy>* copies)
       : limit_(dma_limit(config)),
         kernels_(std::move(kernels)),
         arena_(std::move(arena)),
         uses_(uses_of(kernels_.steps)),
         queue_(*copies) {
-    std::stable_sort(queue_.begin(), queue_.end(), [&](const Copying& a, const Copying& b) {
+    std::stable_sort(queue_.begin(), queue_.end(), [&](const WeightCopy& a, const WeightCopy& b) {
       return use(a).begin < use(b).begin;
     });
   }
 
-  Inserted run() {
+  PrefetchPlan run() {
     // Every slice needs a buffer at least during its own kernels.
-    for (Copying& copy : queue_) {
+    for (WeightCopy& copy : queue_) {
       copy.address = arena_.take(use(copy), copy.bytes);
       if (copy.address < 0) {
         result_.failed = copy.op;
@@ -49,7 +50,7 @@ class Inserter {
     }
     for (int64_t k = -1; k < static_cast<int64_t>(kernels_.steps.size()); ++k) {
       if (k >= 0) kernel(k);
-      behind(k);
+      insert_copies_after(k);
     }
     result_.cycles = std::max(back(kernel_ends_, 1), back(dma_ends_, 1));
     result_.peak = arena_.peak();
@@ -57,10 +58,10 @@ class Inserter {
   }
 
  private:
-  [[nodiscard]] Span use(const Copying& copy) const { return uses_.at({copy.op, copy.slice}); }
+  [[nodiscard]] Span use(const WeightCopy& copy) const { return uses_.at({copy.op, copy.slice}); }
 
   /// Moves a copy's buffer so that it is allocated from kernel `begin` on.
-  bool extend(Copying* copy, int64_t begin) {
+  bool extend(WeightCopy* copy, int64_t begin) {
     const Span before = use(*copy);
     arena_.release(before, copy->address);
     const int64_t address = arena_.take({begin, before.end}, copy->bytes);
@@ -73,7 +74,7 @@ class Inserter {
   }
 
   void issue(int64_t k, bool late) {
-    const Copying& copy = queue_[next_++];
+    const WeightCopy& copy = queue_[next_++];
     const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
     if (late) now_ = std::max(now_, back(kernel_ends_, 1));
     // The copy waits for the kernel before the running one if that kernel uses the buffer.
@@ -118,9 +119,9 @@ class Inserter {
 
   /// Inserts copies after kernel `k` (-1: before the first): those that the next kernel needs, and
   /// others while they do not delay the kernels.
-  void behind(int64_t k) {
+  void insert_copies_after(int64_t k) {
     while (next_ < queue_.size()) {
-      Copying& copy = queue_[next_];
+      WeightCopy& copy = queue_[next_];
       const Span span = use(copy);
       const bool must = span.begin == k + 1;
       const double free = std::max(now_, back(dma_ends_, limit_));
@@ -136,20 +137,20 @@ class Inserter {
   Kernels kernels_;
   Arena arena_;
   std::map<std::pair<int, int>, Span> uses_;
-  std::vector<Copying>& queue_;
+  std::vector<WeightCopy>& queue_;
   size_t next_ = 0;
   double now_ = 0;
   std::vector<double> kernel_ends_, dma_ends_, table_ready_;
   size_t next_table_ = 0;
   std::map<std::pair<int, int>, double> ready_;
-  Inserted result_;
+  PrefetchPlan result_;
 };
 
 }  // namespace
 
-Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
-                       std::vector<Copying>* copies) {
-  return Inserter(config, std::move(kernels), std::move(arena), copies).run();
+PrefetchPlan insert_copies(const Config& config, Kernels kernels, Arena arena,
+                           std::vector<WeightCopy>* copies) {
+  return PrefetchPlanner(config, std::move(kernels), std::move(arena), copies).run();
 }
 
 }  // namespace thimble::engine::ethos_u

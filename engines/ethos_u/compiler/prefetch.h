@@ -12,12 +12,12 @@
 #include "engines/ethos_u/compiler/arena.h"
 #include "engines/ethos_u/compiler/cost.h"
 #include "engines/ethos_u/compiler/draft.h"
-#include "engines/ethos_u/compiler/network.h"
+#include "engines/ethos_u/compiler/program_analysis.h"
 
 namespace thimble::engine::ethos_u {
 
 /// Copy of one slice: its size and cycles.
-struct Copying {
+struct WeightCopy {
   int op = -1, slice = 0;
   int64_t bytes = 0;
   double cycles = 0;
@@ -31,14 +31,14 @@ struct Kernels {
   std::vector<double> tables;  // cycles to copy the LUT needed by the kernel, or 0
 };
 
-struct Inserted {
+struct PrefetchPlan {
   int failed = -1;  // operation with a slice for which no buffer was found; -1: none
   std::vector<Step> steps;
   int64_t peak = 0;   // bytes
   double cycles = 0;  // end of the last kernel
 };
 /// Inserts the copies between the kernels and sets their addresses.
-[[nodiscard]] Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
-                                     std::vector<Copying>* copies);
+[[nodiscard]] PrefetchPlan insert_copies(const Config& config, Kernels kernels, Arena arena,
+                                         std::vector<WeightCopy>* copies);
 
 }  // namespace thimble::engine::ethos_u

@@ -69,15 +69,15 @@ class Scheduler {
   }
 
   /// Returns the fastest of the schedules with the least memory.
-  std::optional<Point> smallest() { return leanest(best(kUnlimited), 1e9); }
+  std::optional<Point> smallest() { return least_memory(best(kUnlimited), 1e9); }
 
   /// Returns the schedule used without a budget: the fastest within the memory that the tensors
   /// need without cascades. Memory for weights is added only if it reduces the cost substantially.
   /// In fast scratch a small amount is always added, because it hides the latency of the DRAM. If
   /// the tensors do not fit, it returns the schedule of least memory within 1 % of the fastest.
-  std::optional<Point> comfortable(int64_t memory) {
+  std::optional<Point> default_schedule(int64_t memory) {
     const int64_t tensors = tensor_bytes();
-    if (tensors > memory) return leanest(best(memory), 1.01);
+    if (tensors > memory) return least_memory(best(memory), 1.01);
     const int64_t weights = searches(kUnlimited).front()->with_weights(dedicated() ? 2560 : 0);
     int64_t more = std::max({tensors, (weights + 15) / 16 * 16, int64_t{64}});
     if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 608));
@@ -96,7 +96,7 @@ class Scheduler {
   }
 
   /// Returns the schedule of least memory whose score is at most `slower` times that of `point`.
-  std::optional<Point> leanest(std::optional<Point> point, double slower) {
+  std::optional<Point> least_memory(std::optional<Point> point, double slower) {
     if (!point) return point;
     const double most = point->found.score * slower;
     for (const Point& other : curve()) {
@@ -118,7 +118,7 @@ class Scheduler {
         }
         return std::optional<Scheduled>(std::move(scheduled));
       }
-      point.search->settle(&point.found, budget);
+      point.search->replan_memory(&point.found, budget);
     }
     return std::optional<Scheduled>();
   }
@@ -259,9 +259,9 @@ class Scheduler {
   const NpuProgram& program_;
   ScheduleOptions options_;
   Encoders& encoders_;
-  Network network_;
-  Chooser chooser_;
-  Pieces pieces_;
+  ProgramAnalysis network_;
+  BlockChooser chooser_;
+  PieceCosts pieces_;
   std::vector<std::unique_ptr<Search>> owned_;
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;
@@ -281,8 +281,8 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   int64_t budget = limit;
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
     std::optional<Point> point =
-        options.sram_bytes ? scheduler.best(budget) : scheduler.comfortable(budget);
-    if (size) point = scheduler.leanest(point, scheduler.dedicated() ? 1.1 : 1.5);
+        options.sram_bytes ? scheduler.best(budget) : scheduler.default_schedule(budget);
+    if (size) point = scheduler.least_memory(point, scheduler.dedicated() ? 1.1 : 1.5);
     if (!point || point->bytes > limit) break;
     // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes

@@ -13,8 +13,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Search::Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
-               Pieces* costs, std::vector<bool> counted, bool cascades)
+Search::Search(const ProgramAnalysis& network, const ScheduleOptions& options,
+               BlockChooser* chooser, PieceCosts* costs, std::vector<bool> counted, bool cascades)
     : network_(network),
       options_(options),
       chooser_(*chooser),
@@ -34,7 +34,7 @@ void Search::add_pieces(int first) {
   static constexpr int64_t kStripes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
   const int end = std::min(first + kLongest, network_.op_count());
   for (int last = first + 1; last < end; ++last) {
-    if (!goes_by_rows(network_.op(last)) || !goes_by_rows(network_.op(first))) return;
+    if (!can_split_rows(network_.op(last)) || !can_split_rows(network_.op(first))) return;
     const int64_t height = network_.op(last).ofm.shape.h;
     for (const int64_t rows : kStripes) {
       if (rows * 2 > height + 1) break;
@@ -54,13 +54,13 @@ Memory Search::memory_of(int tensor, int first, int end) const {
              : Memory::kExternal;
 }
 
-OpMemories Search::memories(int op, int first, int end, bool near) const {
+OpMemories Search::memories(int op, int first, int end, bool from_sram) const {
   const NpuOp& from = network_.op(op);
   OpMemories result;
   result.ifm = memory_of(from.ifm.tensor, first, end);
   result.ofm = memory_of(from.ofm.tensor, first, end);
   if (from.ifm2) result.ifm2 = memory_of(from.ifm2->tensor, first, end);
-  result.weights = near || !may_buffer() ? Memory::kSram : Memory::kExternal;
+  result.weights = from_sram || !may_buffer() ? Memory::kSram : Memory::kExternal;
   return result;
 }
 
@@ -93,16 +93,16 @@ double Search::copy(int64_t bytes) const {
   return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
 }
 
-int64_t Search::held(int first, int end, const Stripes* stripes) const {
+int64_t Search::held(int first, int end, const Cascade* stripes) const {
   int64_t bytes = 0;
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     const TensorUse& use = network_.tensors[t];
     if (!use.used() || use.first >= end || use.last < first) continue;
     const int tensor = static_cast<int>(t);
-    const auto ring =
-        stripes != nullptr ? stripes->rings.find(tensor) : decltype(stripes->rings.end()){};
-    if (stripes != nullptr && ring != stripes->rings.end()) {
-      bytes += network_.ring_bytes(tensor, ring->second);
+    const auto ring = stripes != nullptr ? stripes->rolling_buffers.find(tensor)
+                                         : decltype(stripes->rolling_buffers.end()){};
+    if (stripes != nullptr && ring != stripes->rolling_buffers.end()) {
+      bytes += network_.rolling_buffer_bytes(tensor, ring->second);
     } else if (counted_[t]) {
       bytes += use.bytes;
     }
@@ -115,13 +115,13 @@ int64_t Search::held(int first, int end, const Stripes* stripes) const {
   return bytes;
 }
 
-void Search::add_piece(int first, int end, int64_t stripe) {
-  Pieces::Piece* const known = costs_.find(first, end, stripe);
+void Search::add_piece(int first, int end, int64_t step_rows) {
+  PieceCosts::Piece* const known = costs_.find(first, end, step_rows);
   if (known == nullptr) return;
   Piece piece;
   piece.first = first;
   piece.end = end;
-  piece.stripe = stripe;
+  piece.step_rows = step_rows;
   piece.stripes = known->stripes();
   piece.held = held(first, end, piece.stripes);
   for (int i = first; i < end; ++i) {
@@ -129,9 +129,9 @@ void Search::add_piece(int first, int end, int64_t stripe) {
     PartCost part;
     if (op.kind != NpuOpKind::kDma) {
       part = costs_.cost(known, first, i, memories(i, first, end, true));
-      if (part.near == nullptr) return;
-    } else if (!left_out(op)) {
-      part.near_cycles = part.far_cycles = copy(network_.use(op.ofm.tensor).bytes);
+      if (part.from_sram == nullptr) return;
+    } else if (!is_omitted_copy(op)) {
+      part.from_sram_cycles = part.from_external_cycles = copy(network_.use(op.ofm.tensor).bytes);
     }
     piece.parts.push_back(part);
   }
@@ -158,9 +158,9 @@ int64_t Search::with_weights(int64_t some) const {
     const Piece& single = pieces.front();
     const PartCost& part = single.parts.front();
     int64_t weights = 0;
-    if (part.near != nullptr && may_buffer()) {
+    if (part.from_sram != nullptr && may_buffer()) {
       const Shape4& ofm = network_.op(single.first).ofm.shape;
-      const bool once = ofm.h <= part.near->block.h && ofm.w <= part.near->block.w;
+      const bool once = ofm.h <= part.from_sram->block.h && ofm.w <= part.from_sram->block.w;
       weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
     }
     bytes = std::max(bytes, single.held + weights);
@@ -178,15 +178,15 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   }
   std::vector<size_t> order;
   for (size_t i = 0; i < piece.parts.size(); ++i) {
-    result.cycles += piece.parts[i].far_cycles;
+    result.cycles += piece.parts[i].from_external_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
   // Copies run in parallel with kernels. If a copy takes longer than its own kernel, other kernels
   // overlap about half of the excess. Nothing overlaps the first slice of the first operation.
-  const auto near_cycles = [&](size_t i) {
+  const auto from_sram_cycles = [&](size_t i) {
     const PartCost& part = piece.parts[i];
-    double cycles =
-        part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+    double cycles = part.from_sram_cycles +
+                    kExposed * std::max(0.0, copy(part.weight_bytes) - part.from_sram_cycles);
     if (piece.first + static_cast<int>(i) == 0) {
       cycles += copy(std::min(part.weight_bytes, kSliceBytes));
     }
@@ -194,7 +194,8 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   };
   const auto gain = [&](size_t i) {
     const PartCost& part = piece.parts[i];
-    return (part.far_cycles - near_cycles(i)) / static_cast<double>(part.weight_bytes);
+    return (part.from_external_cycles - from_sram_cycles(i)) /
+           static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return gain(a) > gain(b); });
@@ -204,13 +205,14 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     // The weights of a single operation are copied in slices, with two slices in memory at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
     const int64_t least =
-        piece.stripe == 0 ? std::min(part.weight_bytes,
-                                     part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
-                          : part.weight_bytes;
+        piece.step_rows == 0
+            ? std::min(part.weight_bytes,
+                       part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
+            : part.weight_bytes;
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
-    result.cycles += near_cycles(i) - part.far_cycles;
+    result.cycles += from_sram_cycles(i) - part.from_external_cycles;
   }
   return result;
 }
@@ -239,7 +241,7 @@ std::optional<Search::Found> Search::solve(int64_t budget) const {
 /// Divides the weights of a single operation into slices. Small slices can share the available
 /// memory one after another. They are chosen as small as possible without additional cycles, and
 /// smaller if they do not fit.
-void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
+void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const PartCost& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
@@ -253,7 +255,7 @@ void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draf
       const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
       cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
     }
-    if (cycles <= part.near_cycles * 1.05 + 2 * kKernelStart) break;
+    if (cycles <= part.from_sram_cycles * 1.05 + 2 * kKernelStart) break;
   }
   const auto fits = [&] {
     const auto count = static_cast<int64_t>(draft->starts.size());
@@ -319,12 +321,12 @@ void Search::estimate_slices(int op, OpDraft* draft) const {
 
 /// Assigns addresses and inserts weight copies between the kernels. Weights without a buffer are
 /// read from region 0.
-double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
-                             Draft* draft) const {
+double Search::place_weight_copies(const std::vector<const Piece*>& piece_of, int64_t budget,
+                                   Draft* draft) const {
   const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
     const Arena arena = place_tensors(network_, options_.mode, budget, draft);
-    std::vector<Copying> copies;
+    std::vector<WeightCopy> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
       for (size_t s = 0; s < one.slice_bytes.size() && one.buffered; ++s) {
@@ -334,11 +336,12 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
     double unused = 0;
     Kernels kernels{draft->steps, step_cycles(*draft, piece_of, &unused),
                     table_cycles(draft->steps)};
-    const Inserted inserted = insert_copies(chooser_.config(), std::move(kernels), arena, &copies);
+    const PrefetchPlan inserted =
+        insert_copies(chooser_.config(), std::move(kernels), arena, &copies);
     const int failed = inserted.failed;
     if (failed < 0) {
       draft->steps = inserted.steps;
-      for (const Copying& copy : copies) {
+      for (const WeightCopy& copy : copies) {
         std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
         at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
         at[static_cast<size_t>(copy.slice)] = copy.address;
@@ -350,7 +353,7 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
     const Piece& piece = *piece_of[static_cast<size_t>(failed)];
     OpDraft& one = draft->ops[static_cast<size_t>(failed)];
     const int cascade = one.cascade;
-    one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
+    one = *piece.parts[static_cast<size_t>(failed - piece.first)].from_external;
     one.cascade = cascade;
     estimate_slices(failed, &one);
     std::erase_if(draft->steps,
@@ -359,10 +362,10 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
 }
 
 /// Reallocates memory for slices that are longer than estimated.
-void Search::settle(Found* found, int64_t budget) const {
+void Search::replan_memory(Found* found, int64_t budget) const {
   Draft& draft = found->draft;
   std::erase_if(draft.steps, [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
-  found->cycles = bring_weights(found->piece_of, budget, &draft);
+  found->cycles = place_weight_copies(found->piece_of, budget, &draft);
   count(found);
 }
 
@@ -397,17 +400,18 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       const PartCost& part = piece->parts[at];
       piece_of[static_cast<size_t>(i)] = piece;
       OpDraft& one = draft.ops[static_cast<size_t>(i)];
-      const OpDraft* from = costed.buffered[at] ? part.near : part.far;
+      const OpDraft* from = costed.buffered[at] ? part.from_sram : part.from_external;
       if (from != nullptr) one = *from;
       one.buffered = costed.buffered[at];
-      if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
-      if (piece->stripe > 0) one.cascade = cascade;
+      if (one.buffered && piece->step_rows == 0)
+        slice_weights(i, *piece, budget - piece->held, &one);
+      if (piece->step_rows > 0) one.cascade = cascade;
       estimate_slices(i, &one);
     }
-    if (piece->stripe > 0) {
+    if (piece->step_rows > 0) {
       ++cascade;
-      const Stripes* const stripes = piece->stripes;
-      for (const auto& [tensor, rows] : stripes->rings) {
+      const Cascade* const stripes = piece->stripes;
+      for (const auto& [tensor, rows] : stripes->rolling_buffers) {
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
             options_.mode == MemoryMode::kDedicatedSram;
@@ -416,14 +420,14 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
-    if (left_out(op)) {
-      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = op.ifm.tensor;
+    if (is_omitted_copy(op)) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].shares_buffer_of = op.ifm.tensor;
       continue;
     }
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
     if (over >= 0 &&
         counted_[static_cast<size_t>(over)] == counted_[static_cast<size_t>(op.ofm.tensor)]) {
-      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].shares_buffer_of = over;
     }
     const size_t slices =
         std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
@@ -436,7 +440,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       draft.steps.push_back(step);
     }
   }
-  found.cycles = bring_weights(piece_of, budget, &draft);
+  found.cycles = place_weight_copies(piece_of, budget, &draft);
   count(&found);
   return found;
 }

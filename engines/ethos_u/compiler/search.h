@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "engines/ethos_u/compiler/pieces.h"
+#include "engines/ethos_u/compiler/piece_costs.h"
 #include "engines/ethos_u/compiler/prefetch.h"
 
 namespace thimble::engine::ethos_u {
@@ -19,8 +19,8 @@ class Search {
  public:
   /// `counted`: tensors that count against the budget unless they are rolling buffers. `cascades`:
   /// false uses only single operations.
-  Search(const Network& network, const ScheduleOptions& options, Chooser* chooser, Pieces* costs,
-         std::vector<bool> counted, bool cascades);
+  Search(const ProgramAnalysis& network, const ScheduleOptions& options, BlockChooser* chooser,
+         PieceCosts* costs, std::vector<bool> counted, bool cascades);
 
   struct Piece;
   struct Found {
@@ -36,7 +36,7 @@ class Search {
   /// exists.
   [[nodiscard]] std::optional<Found> solve(int64_t budget) const;
   /// Plans the memory of a schedule again after the sizes of slices have changed.
-  void settle(Found* found, int64_t budget) const;
+  void replan_memory(Found* found, int64_t budget) const;
   /// Returns a lower bound: no smaller budget has a schedule.
   [[nodiscard]] int64_t smallest() const;
   /// Returns the largest memory of a single operation without weights.
@@ -54,32 +54,32 @@ class Search {
  public:
   struct Piece {
     int first = 0, end = 0;
-    int64_t stripe = 0;  // rows of a cascade step; 0: a single operation
-    int64_t held = 0;    // bytes of rolling buffers and live tensors
-    const Stripes* stripes = nullptr;
+    int64_t step_rows = 0;  // rows of a cascade step; 0: a single operation
+    int64_t held = 0;       // bytes of rolling buffers and live tensors
+    const Cascade* stripes = nullptr;
     std::vector<PartCost> parts;
   };
 
  private:
   void add_pieces(int first);
-  void add_piece(int first, int end, int64_t stripe);
-  [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
-  [[nodiscard]] OpMemories memories(int op, int first, int end, bool near) const;
+  void add_piece(int first, int end, int64_t step_rows);
+  [[nodiscard]] int64_t held(int first, int end, const Cascade* stripes) const;
+  [[nodiscard]] OpMemories memories(int op, int first, int end, bool from_sram) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
   /// Returns true if the operation is an input copy that is omitted because its destination does
   /// not fit. Its readers then read the input.
-  [[nodiscard]] bool left_out(const NpuOp& op) const {
+  [[nodiscard]] bool is_omitted_copy(const NpuOp& op) const {
     return op.stages_input && !counted_[static_cast<size_t>(op.ofm.tensor)];
   }
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
-  double bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
-                       Draft* draft) const;
+  double place_weight_copies(const std::vector<const Piece*>& piece_of, int64_t budget,
+                             Draft* draft) const;
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
-  void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
+  void slice_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Divides the operation into slices of at most `depth` channels, or one block if that is deeper.
   /// Returns false if no block is legal.
   bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
@@ -90,10 +90,10 @@ class Search {
                                                 const std::vector<const Piece*>& piece_of,
                                                 double* traffic) const;
 
-  const Network& network_;
+  const ProgramAnalysis& network_;
   const ScheduleOptions& options_;
-  Chooser& chooser_;
-  Pieces& costs_;
+  BlockChooser& chooser_;
+  PieceCosts& costs_;
   std::vector<bool> counted_;
   std::vector<std::vector<Piece>> pieces_;  // indexed by their first operation
   int64_t whole_ = 0;

@@ -1,8 +1,8 @@
 // Converts the rows of ops.def and the sizes of limits.h to text for a list.
 
-#include "engines/ethos_u/isa/config.h"
 #include "engines/ethos_u/compiler/engine.h"
 #include "engines/ethos_u/compiler/limits.h"
+#include "engines/ethos_u/isa/config.h"
 
 namespace thimble::engine::ethos_u {
 

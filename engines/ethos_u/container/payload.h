@@ -49,7 +49,7 @@ struct IoEntry {
 };
 static_assert(sizeof(IoEntry) == 36);
 
-struct Piece {
+struct BlockContent {
   const uint8_t* data = nullptr;
   uint32_t bytes = 0;
   bool external = false;  // `data` is the key of named data
@@ -66,7 +66,7 @@ struct IoTable {
 };
 
 struct PayloadView {
-  Piece commands, weights;
+  BlockContent commands, weights;
   uint32_t scratch_bytes = 0;
   IoTable inputs, outputs;
 };
@@ -90,14 +90,14 @@ inline uint32_t block_at(const uint8_t* header) {
   return block;
 }
 
-inline bool read_table(const Piece& piece, IoTable& table) {
+inline bool read_table(const BlockContent& piece, IoTable& table) {
   if (piece.external || piece.bytes < 4) return false;
   table.count = word_at(piece.data);
   table.entries = piece.data + 4;
   return table.count <= kIoMax && piece.bytes == 4 + table.count * sizeof(IoEntry);
 }
 
-inline bool take(Block block, const Piece& piece, PayloadView& view) {
+inline bool take(Block block, const BlockContent& piece, PayloadView& view) {
   if (piece.external && piece.bytes != kKeyBytes) return false;
   switch (block) {
     case Block::kCommands:
@@ -135,8 +135,8 @@ inline bool take(Block block, const Piece& piece, PayloadView& view) {
     if (block == kBlocks || (seen >> block & 1U) != 0 || !in_place) return Status::kBadPayload;
     seen |= 1U << block;
     at += kHeaderBytes;
-    const Piece piece = {data + at, payload_detail::word_at(header + kSizeOffset),
-                         header[kExternalOffset] != 0};
+    const BlockContent piece = {data + at, payload_detail::word_at(header + kSizeOffset),
+                                header[kExternalOffset] != 0};
     const uint32_t rest = bytes - at;
     if (header[kExternalOffset] > 1 || piece.bytes > rest || padded(piece.bytes) > rest ||
         padded(piece.bytes) < piece.bytes ||

@@ -3,9 +3,9 @@
 #include <new>
 
 #include "engines/ethos_u/container/payload.h"
-#include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/delegate/driver.h"
-#include "engines/ethos_u/delegate/stream.h"
+#include "engines/ethos_u/delegate/stream_scan.h"
+#include "engines/ethos_u/isa/driver_payload.h"
 #include "runtime/exec/decode.h"
 
 namespace thimble::runtime::ethos_u {
@@ -15,7 +15,7 @@ namespace isa = thimble::ethos_u;
 namespace payload = abi::ethos_u;
 
 /// State of one delegate call, stored in DelegateSlot::own.
-struct Work {
+struct CallState {
   Job job;
   const uint8_t* inputs;  // tables of payload::IoEntry
   const uint8_t* outputs;
@@ -29,24 +29,26 @@ struct Work {
     return entry;
   }
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+static_assert(sizeof(CallState) <= sizeof(DelegateSlot::own) &&
+              alignof(CallState) <= alignof(uintptr_t));
 static_assert(payload::kIoMax <= 0xFFFF);
 
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
+CallState& state_in(DelegateSlot& slot) {
+  return *reinterpret_cast<CallState*>(slot.own);
 }
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
+const CallState& state_in(const DelegateSlot& slot) {
+  return *reinterpret_cast<const CallState*>(slot.own);
 }
 const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_ethos_u*>(slot.delegate->device);
 }
 
 /// Finds the content of a block, which is either in the payload or in named data of the file.
-Status find_piece(const DelegateSource& source, const payload::Piece& piece, Bytes& bytes) {
+Status find_block_content(const DelegateSource& source, const payload::BlockContent& piece,
+                          Bytes& bytes) {
   bytes = {piece.data, piece.bytes};
   if (!piece.external) return Status::kOk;
-  Region found;
+  ByteRegion found;
   const Status status = source.find_data(piece.data, piece.bytes, found);
   if (status != Status::kOk) return status;
   if (reinterpret_cast<uintptr_t>(found.data) % payload::kPayloadAlignment != 0) {
@@ -57,7 +59,7 @@ Status find_piece(const DelegateSource& source, const payload::Piece& piece, Byt
 }
 
 /// Checks that tensor and table entry agree and that the entry is inside scratch.
-Status check_tensor(const Work& work, const DelegateArgs& args, uint32_t index) {
+Status check_tensor(const CallState& work, const DelegateArgs& args, uint32_t index) {
   const payload::IoEntry entry = work.entry(index);
   const kernels::Tensor tensor = args.tensor(index);
   if (tensor.dtype == kernels::DType::kF32 || tensor.dtype == kernels::DType::kI64) {
@@ -78,13 +80,13 @@ Status check_tensor(const Work& work, const DelegateArgs& args, uint32_t index) 
   return offset <= room && bytes <= room - offset ? Status::kOk : Status::kBadPayload;
 }
 
-bool apart(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
+bool disjoint(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
   return a + a_bytes <= b || b + b_bytes <= a;
 }
 
 /// Checks that a tensor of the arena is either at the table's address in scratch, or outside of the
 /// memory that the NPU writes.
-Status check_place(const Work& work, const DelegateMemory& memory, const DelegateArgs& args,
+Status check_place(const CallState& work, const DelegateMemory& memory, const DelegateArgs& args,
                    uint32_t index) {
   const bool is_output = index >= work.input_count;
   const uint32_t offset = args.offset(index);
@@ -92,9 +94,9 @@ Status check_place(const Work& work, const DelegateMemory& memory, const Delegat
   const kernels::Tensor tensor = args.tensor(index);
   if (is_output && tensor.is_constant) return Status::kCorrupt;
   const auto place = memory.scratch_offset + static_cast<uint32_t>(work.entry(index).offset);
-  const bool free = apart(offset, tensor.bytes, memory.scratch_offset, work.job.scratch_bytes);
+  const bool free = disjoint(offset, tensor.bytes, memory.scratch_offset, work.job.scratch_bytes);
   const bool clear =
-      !memory.fast_planned || apart(offset, tensor.bytes, memory.fast_offset, memory.fast_bytes);
+      !memory.fast_planned || disjoint(offset, tensor.bytes, memory.fast_offset, memory.fast_bytes);
   return (offset == place || free) && clear ? Status::kOk : Status::kCorrupt;
 }
 
@@ -106,7 +108,7 @@ Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool
   if (memory.fast_planned) {
     job.fast = memory.fast;
     job.fast_bytes = memory.fast_bytes;
-    return apart(memory.fast_offset, memory.fast_bytes, memory.scratch_offset, job.scratch_bytes)
+    return disjoint(memory.fast_offset, memory.fast_bytes, memory.scratch_offset, job.scratch_bytes)
                ? Status::kOk
                : Status::kCorrupt;
   }
@@ -117,8 +119,8 @@ Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool
   return Status::kOk;
 }
 
-Status check_stream(const Work& work, StreamFacts& facts) {
-  const Status status = look_at_stream(work.job.stream, work.is_u85, facts);
+Status check_stream(const CallState& work, StreamFacts& facts) {
+  const Status status = scan_stream(work.job.stream, work.is_u85, facts);
   if (status != Status::kOk) return status;
   constexpr uint32_t kOthers = ~(1U << kRegionConstants | 1U << kRegionScratch | 1U << kRegionFast);
   if (((facts.reads | facts.writes) & kOthers) != 0) return Status::kUnsupported;
@@ -137,10 +139,10 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   payload::PayloadView view;
   Status status = payload::read_payload(source.payload.data, source.payload.bytes, view);
   if (status != Status::kOk) return Status::kBadPayload;
-  Work& work = *new (slot.own) Work{};
+  CallState& work = *new (slot.own) CallState{};
   Bytes commands;
-  status = find_piece(source, view.commands, commands);
-  if (status == Status::kOk) status = find_piece(source, view.weights, work.job.constants);
+  status = find_block_content(source, view.commands, commands);
+  if (status == Status::kOk) status = find_block_content(source, view.weights, work.job.constants);
   if (status != Status::kOk) return status;
 
   isa::DriverPayload header;
@@ -161,7 +163,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  CallState& work = state_in(slot);
   if (args.count() != uint32_t{work.input_count} + work.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
     Status status = check_tensor(work, args, i);
@@ -178,7 +180,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const CallState& work = state_in(slot);
   for (uint32_t i = 0; i < work.input_count; ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     uint8_t* const place = work.job.scratch + work.entry(i).offset;

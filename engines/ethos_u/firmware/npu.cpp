@@ -10,12 +10,12 @@
 #include <cstring>
 #include <new>
 
+#include "engines/ethos_u/delegate/backend.h"
+#include "engines/ethos_u/sim/device.h"
 #include "firmware/apps/runner/kernels.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/semihosting.h"
 #include "kernels/kernels.h"
-#include "engines/ethos_u/sim/device.h"
-#include "engines/ethos_u/delegate/backend.h"
 
 namespace thimble::firmware {
 namespace {
@@ -52,7 +52,7 @@ void write_register(void*, uint32_t offset, uint32_t value) {
 
 }  // namespace
 
-uint32_t take_words(const char** words, uint32_t count) {
+uint32_t parse_words(const char** words, uint32_t count) {
   if (count == 0) return 0;
   simulated = std::strcmp(words[0], "-n") == 0;
   if (!simulated && std::strcmp(words[0], "-m") != 0) return 0;
@@ -71,7 +71,7 @@ uint32_t take_words(const char** words, uint32_t count) {
 }
 
 const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
-                                   const BigMemory& memory) {
+                                   const RamAllocator& memory) {
   if (config == nullptr) return thimble_all_kernels();
   uint8_t* const workspace = memory.take(memory.user, workspace_bytes);
   uint8_t* const fast = memory.take(memory.user, fast_bytes);
@@ -93,10 +93,10 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
-void memory_is(uint8_t* memory, size_t arena_bytes) {
+void set_model_memory(uint8_t* memory, size_t arena_bytes) {
   if (device != nullptr) (void)device->connect({memory, arena_bytes});
 }
 
-void add_lines(void*, void (*)(void*, const char*)) {}
+void write_report_lines(void*, void (*)(void*, const char*)) {}
 
 }  // namespace thimble::firmware

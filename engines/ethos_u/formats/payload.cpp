@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
-#include "engines/ethos_u/container/payload.h"
 #include "base/sha256.h"
+#include "engines/ethos_u/container/payload.h"
 
 namespace thimble::formats::ethos_u {
 namespace {
@@ -83,7 +83,7 @@ std::vector<PayloadTensor> tensors_of(const abi::IoTable& table) {
   return tensors;
 }
 
-void take_data(const abi::Piece& piece, Bytes& data, std::optional<std::string>& key) {
+void take_data(const abi::BlockContent& piece, Bytes& data, std::optional<std::string>& key) {
   const auto* const first = reinterpret_cast<const std::byte*>(piece.data);
   const ByteView content(first, piece.bytes);
   if (piece.external) {

@@ -1,6 +1,7 @@
 #pragma once
 // The payload of a delegate call of ExecuTorch's EthosUBackend, as a struct. Its bytes and the
-// checked reader that the runtime has: engines/ethos_u/container/payload.h, docs/formats/ethos-u-payload.md.
+// checked reader that the runtime has: engines/ethos_u/container/payload.h,
+// docs/formats/ethos-u-payload.md.
 
 #include <array>
 #include <cstdint>

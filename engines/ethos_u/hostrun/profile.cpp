@@ -4,14 +4,14 @@
 #include <cstring>
 #include <map>
 
-#include "engines/ethos_u/container/payload.h"
 #include "abi/native_params.h"
-#include "engines/ethos_u/hostrun/npu.h"
+#include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/sim/decode.h"
 #include "engines/ethos_u/sim/hazard.h"
 #include "engines/ethos_u/sim/timeline.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -96,7 +96,8 @@ struct Stream {
 };
 
 Result<Stream> stream_of(const pte::Program& program, size_t index, std::string_view label) {
-  const std::optional<Bytes> commands = npu_commands(program, program.plans[0].delegates[index]);
+  const std::optional<Bytes> commands =
+      ethos_u_commands(program, program.plans[0].delegates[index]);
   ethos_u::DriverPayload header;
   if (!commands || !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
                                                  static_cast<uint32_t>(commands->size()), header)) {
@@ -159,7 +160,8 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
 
 }  // namespace
 
-Result<std::vector<NpuProfile>> npu_profiles(const pte::Program& program, std::string_view label) {
+Result<std::vector<NpuProfile>> ethos_u_profiles(const pte::Program& program,
+                                                 std::string_view label) {
   std::vector<NpuProfile> profiles;
   for (const size_t index : delegates_of(program)) {
     THIMBLE_TRY(NpuProfile profile, profile_of(program, index, label));
@@ -168,7 +170,7 @@ Result<std::vector<NpuProfile>> npu_profiles(const pte::Program& program, std::s
   return profiles;
 }
 
-Status check_npu_hazards(const pte::Program& program, std::string_view label) {
+Status check_ethos_u_hazards(const pte::Program& program, std::string_view label) {
   for (const size_t index : delegates_of(program)) {
     const Result<Stream> stream = stream_of(program, index, label);
     if (!stream) continue;

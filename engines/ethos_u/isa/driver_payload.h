@@ -96,7 +96,7 @@ constexpr const Config* config_of(uint32_t word) {
 }
 
 struct DriverPayload {
-  uint8_t form = 1;  // 1: COP1, 2: COP2
+  uint8_t cop_version = 1;  // 1: COP1, 2: COP2
   uint32_t config = 0;
   uint32_t id = 0;
   uint32_t addressing = 0;     // COP2
@@ -155,7 +155,7 @@ inline bool read_cop1(Words& words, DriverPayload& payload) {
 }
 
 inline bool read_cop2(Words& words, DriverPayload& payload) {
-  payload.form = 2;
+  payload.cop_version = 2;
   const uint32_t version = words.next();
   const uint32_t length = words.next();
   if (words.next() != 0 || (version & 0xFFFF) != 1 || length != words.left()) return false;

@@ -57,7 +57,7 @@ bool uses_table(const Config& config, const KernelOperation& operation, uint32_t
   return true;
 }
 
-bool destroys_tables(const Config& config, const KernelOperation& operation) {
+bool overwrites_tables(const Config& config, const KernelOperation& operation) {
   uint32_t address, bytes;
   return config.banks == 16 && !uses_table(config, operation, &address, &bytes);
 }
@@ -86,7 +86,7 @@ void accesses_of(const Config& config, const KernelOperation& operation, Accesse
   if (operation.accumulator_output) {
     add_box(operation.ofm, in_memory(operation, whole(operation.ofm)), &writes);
   }
-  if (destroys_tables(config, operation)) writes.add_bytes(kTableRegion, 0, kLutBytes);
+  if (overwrites_tables(config, operation)) writes.add_bytes(kTableRegion, 0, kLutBytes);
 }
 
 void accesses_of(const Config& config, const DmaOperation& dma, Accesses* accesses) {

@@ -30,7 +30,7 @@ class Machine {
     workspace_.bytes = job.workspace_bytes;
   }
 
-  void give(uint8_t* memory, uint64_t kernel_log, uint64_t dma_log, uint64_t shadow);
+  void set_buffer(uint8_t* memory, uint64_t kernel_log, uint64_t dma_log, uint64_t shadow);
   Fault run();
 
  private:
@@ -56,16 +56,16 @@ class Machine {
   StaleJobs stale_;
 };
 
-void Machine::give(uint8_t* memory, uint64_t kernel_log, uint64_t dma_log, uint64_t shadow) {
+void Machine::set_buffer(uint8_t* memory, uint64_t kernel_log, uint64_t dma_log, uint64_t shadow) {
   for (WriteLog& log : kernel_logs_) {
-    log.give(memory, static_cast<size_t>(kernel_log));
+    log.set_buffer(memory, static_cast<size_t>(kernel_log));
     memory += kernel_log;
   }
   for (WriteLog& log : dma_logs_) {
-    log.give(memory, static_cast<size_t>(dma_log));
+    log.set_buffer(memory, static_cast<size_t>(dma_log));
     memory += dma_log;
   }
-  stale_.give(memory, shadow);
+  stale_.set_buffer(memory, shadow);
 }
 
 Fault Machine::retire_kernels(uint32_t most) {
@@ -75,8 +75,8 @@ Fault Machine::retire_kernels(uint32_t most) {
     if (mode_ == Adversary::kLateKernels) {
       fault = execute(config_, oldest.operation, memory_, workspace_);
     } else if (mode_ == Adversary::kLateWrites) {
-      if (!oldest.log->land(memory_)) fault = memory_.fault();
-      if (destroys_tables(config_, oldest.operation)) memory_.lose_tables();
+      if (!oldest.log->commit(memory_)) fault = memory_.fault();
+      if (overwrites_tables(config_, oldest.operation)) memory_.invalidate_tables();
     }
     fault.word = oldest.word;
     if (!fault.none()) return fault;
@@ -93,7 +93,7 @@ Fault Machine::retire_dmas(uint32_t most) {
     if (mode_ == Adversary::kLateDmas) {
       fault = execute(config_, oldest.operation, memory_);
     } else if (mode_ == Adversary::kLateWrites) {
-      if (!oldest.log->land(memory_)) fault = memory_.fault();
+      if (!oldest.log->commit(memory_)) fault = memory_.fault();
     }
     fault.word = oldest.word;
     if (!fault.none()) return fault;
@@ -204,7 +204,7 @@ Fault Machine::run() {
         break;
       case StepKind::kBranch:
         if (++branches > job_.max_branches) {
-          fault = fault_of(FaultKind::kEndless, "more branches than the job allows");
+          fault = fault_of(FaultKind::kCostLimit, "more branches than the job allows");
           fault.word = step.word;
           return fault;
         }
@@ -240,18 +240,18 @@ Fault room_of(const Job& job, Room* room) {
     if (step.kind == StepKind::kKernel) {
       const FeatureMap& ofm = step.kernel.ofm;
       const uint64_t elements = uint64_t{ofm.height} * ofm.width * ofm.depth;
-      const uint64_t log = WriteLog::room_for(elements * (ofm.bits / 8), elements);
+      const uint64_t log = WriteLog::bytes_for(elements * (ofm.bits / 8), elements);
       if (log > room->kernel_log) room->kernel_log = log;
     } else if (step.kind == StepKind::kDma) {
       const uint64_t rows = uint64_t{step.dma.size0} * step.dma.size1;
       const uint64_t log =
-          WriteLog::room_for(rows * step.dma.length, rows * (step.dma.length / 256 + 1));
+          WriteLog::bytes_for(rows * step.dma.length, rows * (step.dma.length / 256 + 1));
       if (log > room->dma_log) room->dma_log = log;
     }
   }
   room->kernel_log = rounded(room->kernel_log);
   room->dma_log = rounded(room->dma_log);
-  for (const Region& region : job.regions) {
+  for (const ByteRegion& region : job.regions) {
     if (region.bytes > room->shadow) room->shadow = region.bytes;
   }
   return {};
@@ -273,7 +273,7 @@ Fault run_adversary(const Job& job, Adversary mode, uint8_t* memory, size_t byte
     return fault_of(FaultKind::kWorkspace, "no room for writes that have not landed yet");
   }
   Machine machine(job, mode);
-  machine.give(memory, room.kernel_log, room.dma_log, room.shadow);
+  machine.set_buffer(memory, room.kernel_log, room.dma_log, room.shadow);
   return machine.run();
 }
 

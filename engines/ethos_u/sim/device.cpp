@@ -16,7 +16,7 @@ uint32_t status_of(const Fault& fault, Generation generation) {
     case FaultKind::kBadWeights:
       return reg::kInterrupt |
              (generation == Generation::kU85 ? reg::kParseFault : reg::kWeightFault);
-    case FaultKind::kEndless:
+    case FaultKind::kCostLimit:
       return reg::kRunning;
     default:
       return reg::kParseFault | reg::kInterrupt;
@@ -30,7 +30,7 @@ Device::Device(const Config& config, uint8_t* workspace, size_t workspace_bytes)
   reset(0);
 }
 
-bool Device::connect(const Region& memory) {
+bool Device::connect(const ByteRegion& memory) {
   if (memory_count_ == kMemories) return false;
   memories_[memory_count_++] = memory;
   return true;
@@ -84,9 +84,9 @@ void Device::command(uint32_t value) {
 
 /// Returns the memory from the address to the memory's end; empty if no memory contains the
 /// address.
-Region Device::memory_at(uint64_t address) const {
+ByteRegion Device::memory_at(uint64_t address) const {
   for (uint32_t i = 0; i < memory_count_; ++i) {
-    const Region& memory = memories_[i];
+    const ByteRegion& memory = memories_[i];
     const uint64_t begin = reinterpret_cast<uintptr_t>(memory.data);
     if (address < begin || address - begin >= memory.bytes) continue;
     return {memory.data + (address - begin), memory.bytes - (address - begin), memory.read_only};
@@ -97,7 +97,7 @@ Region Device::memory_at(uint64_t address) const {
 Fault Device::run_stream() {
   const uint32_t bytes = word(reg::kQueueBytes);
   const uint64_t base = address(reg::kQueueBase);
-  const Region stream = memory_at(base);
+  const ByteRegion stream = memory_at(base);
   if (stream.bytes < bytes) return fault_of(FaultKind::kOutOfRange, "the stream is in no memory");
   if (base % kStreamAlignment != 0 || bytes % 4 != 0) {
     return fault_of(FaultKind::kMisaligned, "the stream is not at a multiple of 16 bytes");
@@ -112,7 +112,7 @@ Fault Device::run_stream() {
   job.workspace = workspace_;
   job.workspace_bytes = workspace_bytes_;
   job.observer = observer_;
-  job.max_work = max_work_;
+  job.max_cost = max_work_;
   return run(job);
 }
 

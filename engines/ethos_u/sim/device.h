@@ -24,7 +24,7 @@ class Device {
 
   static constexpr uint32_t kMemories = 8;
   /// Returns false if kMemories memories are connected already.
-  bool connect(const Region& memory);
+  bool connect(const ByteRegion& memory);
 
   [[nodiscard]] uint32_t read(uint32_t offset) const;
   void write(uint32_t offset, uint32_t value);
@@ -34,8 +34,8 @@ class Device {
   [[nodiscard]] const Fault& fault() const { return fault_; }
   [[nodiscard]] uint32_t runs() const { return runs_; }
   void set_observer(const Observer* observer) { observer_ = observer; }
-  /// Sets Job::max_work. A stream that exceeds it never ends.
-  void set_max_work(uint64_t work) { max_work_ = work; }
+  /// Sets Job::max_cost. A stream that exceeds it never ends.
+  void set_max_cost(uint64_t work) { max_work_ = work; }
 
  private:
   static constexpr uint32_t kWords = 0xC0 / 4;
@@ -44,7 +44,7 @@ class Device {
   [[nodiscard]] uint64_t address(uint32_t offset) const {
     return word(offset) | uint64_t{word(offset + 4)} << 32;
   }
-  [[nodiscard]] Region memory_at(uint64_t address) const;
+  [[nodiscard]] ByteRegion memory_at(uint64_t address) const;
   void reset(uint32_t level);
   void command(uint32_t value);
   void start();
@@ -53,11 +53,11 @@ class Device {
   const Config& config_;
   uint8_t* workspace_;
   size_t workspace_bytes_;
-  Region memories_[kMemories];
+  ByteRegion memories_[kMemories];
   uint32_t memory_count_ = 0;
   uint32_t words_[kWords] = {};
   const Observer* observer_ = nullptr;
-  uint64_t max_work_ = Job().max_work;
+  uint64_t max_work_ = Job().max_cost;
   Fault fault_;
   uint32_t runs_ = 0;
 };

@@ -46,20 +46,20 @@ Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& works
         slot.depth != ofm.depth) {
       slot = {static_cast<int32_t*>(keep(workspace, elements_of(ofm), 4)), ofm.height, ofm.width,
               ofm.depth};
-      if (slot.data == nullptr) return no_room();
+      if (slot.data == nullptr) return workspace_too_small();
     }
   }
   const uint64_t count = elements_of(operation.ofm);
   if (keeps && (workspace.accumulators == nullptr || workspace.accumulator_count != count)) {
     workspace.accumulators = static_cast<int64_t*>(keep(workspace, count, 8));
-    if (workspace.accumulators == nullptr) return no_room();
+    if (workspace.accumulators == nullptr) return workspace_too_small();
     workspace.accumulator_count = count;
   }
   return {};
 }
 
 /// On parts with 16 banks, accumulators overwrite the LUTs.
-bool loses_tables(const Config& config, const KernelOperation& operation) {
+bool overwrites_luts(const Config& config, const KernelOperation& operation) {
   return config.generation != Generation::kU85 && config.banks == 16 && operation.activation < 16;
 }
 
@@ -76,7 +76,7 @@ Fault execute(const Config& config, const KernelOperation& operation, Memory& me
   memory.clear_fault();
   if (const Fault fault = prepare(operation, memory, workspace); !fault.none()) return fault;
   const Context context = {config, operation, memory, workspace};
-  if (loses_tables(config, operation)) memory.lose_tables();
+  if (overwrites_luts(config, operation)) memory.invalidate_tables();
   switch (operation.code) {
     case Operation::CONV:
       return operation.mode == 0 ? execute_conv(context) : execute_matmul(context);
@@ -112,7 +112,7 @@ uint64_t times(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-uint64_t work_of(const KernelOperation& operation) {
+uint64_t cost_of(const KernelOperation& operation) {
   const FeatureMap& ofm = operation.ofm;
   const uint64_t results = times(times(ofm.height, ofm.width), ofm.depth);
   if (operation.code == Operation::ELEMENTWISE || operation.code == Operation::RESIZE) {
@@ -125,7 +125,7 @@ uint64_t work_of(const KernelOperation& operation) {
   return times(times(results, taps), all_channels ? operation.ifm.depth : 1);
 }
 
-uint64_t work_of(const DmaOperation& operation) {
+uint64_t cost_of(const DmaOperation& operation) {
   return times(times(operation.length, operation.size0), operation.size1);
 }
 

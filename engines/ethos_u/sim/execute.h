@@ -25,8 +25,8 @@ namespace thimble::ethos_u::sim {
 
 /// Returns the approximate number of products, reads or bytes that the operation costs in this
 /// simulator. It is used to limit the work of untrusted streams. Saturates.
-[[nodiscard]] uint64_t work_of(const KernelOperation& operation);
-[[nodiscard]] uint64_t work_of(const DmaOperation& operation);
+[[nodiscard]] uint64_t cost_of(const KernelOperation& operation);
+[[nodiscard]] uint64_t cost_of(const DmaOperation& operation);
 
 /// Returns true if the operation can read data that earlier operations kept; otherwise all of that
 /// data is freed.

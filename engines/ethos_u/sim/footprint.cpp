@@ -43,14 +43,14 @@ struct View {
 };
 
 /// Moves to the next axis with more than one step.
-void settle(View& view) {
+void skip_single_steps(View& view) {
   while (view.axis < 3 && view.span->axis[view.axis].count == 1) ++view.axis;
 }
 
-bool views_meet(View a, View b, uint32_t& steps) {
+bool views_overlap(View a, View b, uint32_t& steps) {
   if (++steps > kSpanSteps) return true;
-  settle(a);
-  settle(b);
+  skip_single_steps(a);
+  skip_single_steps(b);
   const int64_t a_last = a.last();
   const int64_t b_last = b.last();
   if (a_last < b.first || b_last < a.first) return false;
@@ -68,17 +68,17 @@ bool views_meet(View a, View b, uint32_t& steps) {
   if (to >= static_cast<int64_t>(axis.count)) to = static_cast<int64_t>(axis.count) - 1;
   for (; from <= to; ++from) {
     const View part = {wide.span, wide.first + from * axis.stride, wide.axis + 1};
-    if (views_meet(part, other, steps)) return true;
+    if (views_overlap(part, other, steps)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool meet(const Span& a, const Span& b) {
+bool overlap(const Span& a, const Span& b) {
   if (a.region != b.region || a.run <= 0 || b.run <= 0) return false;
   uint32_t steps = 0;
-  return views_meet({&a, a.first, 0}, {&b, b.first, 0}, steps);
+  return views_overlap({&a, a.first, 0}, {&b, b.first, 0}, steps);
 }
 
 void Footprint::add(const Span& span) {
@@ -105,10 +105,10 @@ void Footprint::add_range(const Range& range) {
   add_bytes(range.region, range.address, range.length);
 }
 
-bool Footprint::meets(const Footprint& other) const {
+bool Footprint::overlaps(const Footprint& other) const {
   for (unsigned i = 0; i < count_; ++i) {
     for (unsigned j = 0; j < other.count_; ++j) {
-      if (meet(spans_[i], other.spans_[j])) return true;
+      if (overlap(spans_[i], other.spans_[j])) return true;
     }
   }
   return false;

@@ -25,7 +25,7 @@ struct Span {
 
 /// Returns true if the two spans have a byte in common, and also after kSpanSteps comparisons. Only
 /// maps that interleave in millions of runs reach that limit.
-[[nodiscard]] bool meet(const Span& a, const Span& b);
+[[nodiscard]] bool overlap(const Span& a, const Span& b);
 inline constexpr uint32_t kSpanSteps = 1U << 22;
 
 /// A set of a few spans. The largest set needed: two maps of four tiles, each with whole bricks and
@@ -37,7 +37,7 @@ class Footprint {
   void add(const Span& span);
   void add_range(const Range& range);
   void add_bytes(uint8_t region, uint64_t address, uint64_t bytes);
-  [[nodiscard]] bool meets(const Footprint& other) const;
+  [[nodiscard]] bool overlaps(const Footprint& other) const;
   [[nodiscard]] unsigned count() const { return count_; }
   [[nodiscard]] const Span& span(unsigned index) const { return spans_[index]; }
 
@@ -73,7 +73,7 @@ void accesses_of(const Config& config, const DmaOperation& operation, Accesses* 
                               uint32_t* address, uint32_t* bytes);
 /// Returns true if the accumulators overwrite the LUTs: parts with 16 banks, operations without a
 /// LUT.
-[[nodiscard]] bool destroys_tables(const Config& config, const KernelOperation& operation);
+[[nodiscard]] bool overwrites_tables(const Config& config, const KernelOperation& operation);
 
 /// Converts an internal DMA address to an offset in the LUT memory.
 [[nodiscard]] uint64_t table_offset(const Config& config, uint64_t address);

@@ -46,9 +46,9 @@ Fault HazardChecker::check(uint32_t word, const Accesses& accesses, const Queue<
   for (uint32_t i = other.count; i-- > 0;) {
     const Accesses& earlier = other.items[i].accesses;
     const char* detail = nullptr;
-    if (accesses.reads.meets(earlier.writes)) detail = kReadsUnwritten;
-    if (detail == nullptr && accesses.writes.meets(earlier.reads)) detail = kOverwritesUnread;
-    if (detail == nullptr && accesses.writes.meets(earlier.writes)) detail = kWritesTwice;
+    if (accesses.reads.overlaps(earlier.writes)) detail = kReadsUnwritten;
+    if (detail == nullptr && accesses.writes.overlaps(earlier.reads)) detail = kOverwritesUnread;
+    if (detail == nullptr && accesses.writes.overlaps(earlier.writes)) detail = kWritesTwice;
     if (detail != nullptr) return found(word, other.items[i].word, detail);
   }
   return {};
@@ -59,7 +59,7 @@ Fault HazardChecker::check_block_dependency(uint32_t word, const KernelOperation
   const uint32_t previous_word = kernels_.items[kernels_.count - 1].word;
   if (chained_to(operation, previous_)) return found(word, previous_word, kChain);
   uint32_t address, bytes;
-  if (destroys_tables(config_, operation) && uses_table(config_, previous_, &address, &bytes)) {
+  if (overwrites_tables(config_, operation) && uses_table(config_, previous_, &address, &bytes)) {
     return found(word, previous_word, kTableLost);
   }
   const Jobs jobs(config_, operation);
@@ -76,7 +76,7 @@ Fault HazardChecker::check_block_dependency(uint32_t word, const KernelOperation
       Footprint writes;
       add_box(previous_.ofm, in_memory(previous_, before.block(before.blocks() - 1 - back)),
               &writes);
-      if (reads.meets(writes)) return found(word, previous_word, kBlockDependency);
+      if (reads.overlaps(writes)) return found(word, previous_word, kBlockDependency);
     }
   }
   return {};

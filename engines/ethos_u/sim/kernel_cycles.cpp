@@ -202,7 +202,7 @@ const MemoryTiming& memory_of(const System& system, uint32_t port) {
 }
 
 /// Access pattern of a map: block by block, through the whole map.
-struct Walk {
+struct AccessPattern {
   bool read;
   uint32_t width, depth;  // of a block
   uint32_t cores = 1;
@@ -210,7 +210,7 @@ struct Walk {
 
 /// Returns the number of consecutive bytes in one access. The output stage writes rows of 16
 /// channels.
-uint32_t run_of(const FeatureMap& map, const Walk& walk) {
+uint32_t run_of(const FeatureMap& map, const AccessPattern& walk) {
   const uint32_t elem = map.bits / 8U;
   const uint32_t depth = least(walk.depth, map.depth);
   const uint32_t width = least(walk.width, map.width);
@@ -222,7 +222,7 @@ uint32_t run_of(const FeatureMap& map, const Walk& walk) {
 }
 
 /// Returns the bytes that bursts transfer per byte used.
-double burst_waste(const FeatureMap& map, const MemoryTiming& memory, const Walk& walk) {
+double burst_waste(const FeatureMap& map, const MemoryTiming& memory, const AccessPattern& walk) {
   const uint32_t whole = run_of(map, walk);
   const uint32_t run = whole < kBeat ? static_cast<uint32_t>(kBeat) : whole;
   return run >= memory.burst ? 1.0 : double(memory.burst) / run;
@@ -266,18 +266,18 @@ bool in_memory(const FeatureMap& map) {
 }
 
 void add_map(const System& system, MemoryMode mode, const FeatureMap& map, double elements,
-             const Walk& walk, Bytes* bytes) {
+             const AccessPattern& walk, Bytes* bytes) {
   if (!in_memory(map)) return;
   const uint32_t port = port_of(mode, map.region);
   bytes->of[port] += elements * (map.bits / 8) * burst_waste(map, memory_of(system, port), walk);
 }
 
-Walk ifm_walk(const Config& config, const KernelOperation& operation) {
+AccessPattern ifm_access_pattern(const Config& config, const KernelOperation& operation) {
   const uint32_t slice = operation.code == Operation::CONV ? ifm_slice_depth(config, operation)
                                                            : operation.block_depth;
   return {true, operation.block_width * operation.kernel.stride_x, slice};
 }
-Walk ofm_walk(const KernelOperation& operation) {
+AccessPattern ofm_access_pattern(const KernelOperation& operation) {
   return {false, operation.block_width, operation.block_depth, operation.cores};
 }
 
@@ -285,8 +285,8 @@ void add_traffic(const Config& config, const System& system, MemoryMode mode,
                  const KernelOperation& operation, KernelCycles* cycles) {
   const FeatureMap& ofm = operation.ofm;
   if (operation.broadcast != 8) {
-    add_map(system, mode, operation.ifm, ifm_elements(operation), ifm_walk(config, operation),
-            &cycles->read);
+    add_map(system, mode, operation.ifm, ifm_elements(operation),
+            ifm_access_pattern(config, operation), &cycles->read);
   }
   if (second_map(operation)) {
     const FeatureMap& map = operation.ifm2;
@@ -294,8 +294,8 @@ void add_traffic(const Config& config, const System& system, MemoryMode mode,
             {true, operation.block_width, operation.block_depth}, &cycles->read);
   }
   if (operation.accumulator_output) {
-    add_map(system, mode, ofm, double(ofm.height) * ofm.width * ofm.depth, ofm_walk(operation),
-            &cycles->written);
+    add_map(system, mode, ofm, double(ofm.height) * ofm.width * ofm.depth,
+            ofm_access_pattern(operation), &cycles->written);
   }
   const double again =
       pieces(ofm.height, operation.block_height) * pieces(ofm.width, operation.block_width);
@@ -309,7 +309,7 @@ void add_traffic(const Config& config, const System& system, MemoryMode mode,
 
 /// Returns the latency and transfer cycles of one block of a map.
 double block_transfer(const System& system, MemoryMode mode, const FeatureMap& map, double elements,
-                      const Walk& walk) {
+                      const AccessPattern& walk) {
   if (!in_memory(map)) return 0;
   const MemoryTiming& memory = memory_of(system, port_of(mode, map.region));
   return (walk.read ? memory.read_latency : memory.write_latency) +
@@ -354,15 +354,15 @@ KernelCycles kernel_cycles(const Config& config, const System& system, MemoryMod
   const double ifm_block = ifm_elements(operation) / pieces(ofm.height, operation.block_height) /
                            pieces(ofm.width, operation.block_width) /
                            pieces(ofm.depth, operation.block_depth);
-  const Walk walk = ifm_walk(config, operation);
+  const AccessPattern walk = ifm_access_pattern(config, operation);
   const double first = mixes ? smaller(1, double(walk.depth) / operation.ifm.depth) : 1;
   cycles.fill = operation.broadcast == 8
                     ? 0
                     : block_transfer(system, mode, operation.ifm, ifm_block * first, walk);
-  const double write = block_transfer(system, mode, ofm, elements, ofm_walk(operation));
-  const double apart = cycles.fill > write ? cycles.fill - write : write - cycles.fill;
+  const double write = block_transfer(system, mode, ofm, elements, ofm_access_pattern(operation));
+  const double difference = cycles.fill > write ? cycles.fill - write : write - cycles.fill;
   cycles.issue =
-      ((cycles.blocks > 1 ? apart : 0) + cycles.multiply + cycles.output) / kIssueOverlap;
+      ((cycles.blocks > 1 ? difference : 0) + cycles.multiply + cycles.output) / kIssueOverlap;
   if (operation.code == Operation::ELEMENTWISE) {
     cycles.issue = (larger(cycles.fill, write) + cycles.output) / kIssueOverlap;
   }

@@ -30,11 +30,11 @@ struct Job {
   const Config* config = nullptr;
   const uint32_t* words = nullptr;
   uint32_t word_count = 0;
-  Region regions[kRegions];
+  ByteRegion regions[kRegions];
   uint8_t* workspace = nullptr;
   size_t workspace_bytes = 0;
   uint32_t max_branches = 1U << 20;
-  uint64_t max_work = uint64_t{1} << 44;  // sum of products and bytes of all operations
+  uint64_t max_cost = uint64_t{1} << 44;  // sum of products and bytes of all operations
   const Observer* observer = nullptr;
   bool slow = false;  // general paths only; used to test the fast paths
 };

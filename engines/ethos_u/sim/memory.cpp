@@ -28,7 +28,7 @@ const uint8_t* Memory::read_slow(uint8_t region, uint64_t address, uint64_t byte
 
 bool Memory::write_slow(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
   if (!check(region, address, bytes) || !writable(region, address)) return false;
-  if (sink == nullptr) return land(region, address, data, bytes);
+  if (sink == nullptr) return commit(region, address, data, bytes);
   if (sink->write(sink->user, region, address, data, bytes)) return true;
   note(fault_of(FaultKind::kWorkspace, "no room for writes that have not landed yet"));
   return false;
@@ -43,7 +43,7 @@ bool Memory::writable(uint8_t region, uint64_t address) {
   return false;
 }
 
-bool Memory::land(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
+bool Memory::commit(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
   if (!check(region, address, bytes) || !writable(region, address)) return false;
   if (region != kTableRegion) {
     copy(regions_[region].data + address, data, bytes);
@@ -68,7 +68,7 @@ const uint8_t* Memory::table(uint32_t address, uint32_t bytes) {
   return table_ + address;
 }
 
-void Memory::lose_tables() {
+void Memory::invalidate_tables() {
   memset(table_valid_, 0, sizeof table_valid_);
 }
 

@@ -11,7 +11,7 @@
 
 namespace thimble::ethos_u::sim {
 
-struct Region {
+struct ByteRegion {
   uint8_t* data = nullptr;
   uint64_t bytes = 0;
   bool read_only = false;
@@ -41,8 +41,8 @@ class Memory {
  public:
   const WriteSink* sink = nullptr;
 
-  void set_region(uint32_t index, const Region& region) { regions_[index] = region; }
-  [[nodiscard]] const Region& region(uint32_t index) const { return regions_[index]; }
+  void set_region(uint32_t index, const ByteRegion& region) { regions_[index] = region; }
+  [[nodiscard]] const ByteRegion& region(uint32_t index) const { return regions_[index]; }
 
   /// Returns the bytes [address, address + bytes) of a region (kTableRegion: the LUT memory).
   /// Returns null and records a fault if they are not all inside the region.
@@ -61,13 +61,13 @@ class Memory {
     return write_slow(region, address, data, bytes);
   }
   /// Same as write(), but never uses the sink.
-  bool land(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes);
+  bool commit(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes);
 
   /// Returns the LUT memory if all of these bytes were loaded since the start of the job and not
   /// overwritten since. Otherwise returns null and records a fault.
   const uint8_t* table(uint32_t address, uint32_t bytes);
   /// Marks the LUTs as overwritten. On parts with 16 banks the accumulators use the same SHRAM.
-  void lose_tables();
+  void invalidate_tables();
 
   /// Returns the first fault since clear_fault().
   [[nodiscard]] const Fault& fault() const { return fault_; }
@@ -80,7 +80,7 @@ class Memory {
   bool result_flag = false;  // tested by branches: the last element of the last kernel is not 0
 
  private:
-  static bool inside(const Region& region, uint64_t address, uint64_t bytes) {
+  static bool inside(const ByteRegion& region, uint64_t address, uint64_t bytes) {
     return bytes <= region.bytes && address <= region.bytes - bytes;
   }
   static void copy(uint8_t* to, const uint8_t* from, uint64_t bytes);
@@ -89,7 +89,7 @@ class Memory {
   bool check(uint8_t region, uint64_t address, uint64_t bytes);
   bool writable(uint8_t region, uint64_t address);
 
-  Region regions_[kRegions];
+  ByteRegion regions_[kRegions];
   uint8_t table_[kLutBytes] = {};
   uint8_t table_valid_[kLutBytes / 16] = {};  // one flag per 16 bytes
   Fault fault_;

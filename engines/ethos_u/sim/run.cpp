@@ -22,9 +22,9 @@ void observe(const Observer* observer, const Step& step) {
   }
 }
 
-uint64_t work_of(const Step& step) {
-  if (step.kind == StepKind::kKernel) return work_of(step.kernel);
-  return step.kind == StepKind::kDma ? work_of(step.dma) : 0;
+uint64_t cost_of(const Step& step) {
+  if (step.kind == StepKind::kKernel) return cost_of(step.kernel);
+  return step.kind == StepKind::kDma ? cost_of(step.dma) : 0;
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ Fault run(const Job& job) {
   workspace.slow = job.slow;
   Decoder decoder(config, job.words, job.word_count);
   Step step;
-  uint64_t work_left = job.max_work;
+  uint64_t work_left = job.max_cost;
   for (uint32_t branches = 0;;) {
     if (const Fault fault = decoder.next(&step); !fault.none()) return fault;
     observe(job.observer, step);
-    if (const uint64_t work = work_of(step); work > work_left) {
-      return at(fault_of(FaultKind::kEndless, "more work than the job allows"), step.word);
+    if (const uint64_t work = cost_of(step); work > work_left) {
+      return at(fault_of(FaultKind::kCostLimit, "more work than the job allows"), step.word);
     } else {
       work_left -= work;
     }
@@ -60,7 +60,8 @@ Fault run(const Job& job) {
         break;
       case StepKind::kBranch:
         if (++branches > job.max_branches) {
-          return at(fault_of(FaultKind::kEndless, "more branches than the job allows"), step.word);
+          return at(fault_of(FaultKind::kCostLimit, "more branches than the job allows"),
+                    step.word);
         }
         if (step.branch == BranchMode::kAlways || memory.result_flag) decoder.branch(step.target);
         break;

@@ -61,13 +61,13 @@ bool StaleJobs::prepare(const Config& config, const KernelOperation& before,
     mark(writer(), bytes_, ofm_address(before, y, x, c), before.ofm.bits / 8U,
          static_cast<uint8_t>(back + 1));
   });
-  bool meets = false;
+  bool overlaps = false;
   const auto look = [&](const FeatureMap& map, uint32_t slice_depth) {
     if (!lies_in_memory(map) || map.region != before_region_) return;
     each(map, [&](uint32_t y, uint32_t x, uint32_t c) {
       const uint64_t address = element_address(map, y, x, c);
       if (address >= bytes_ || writer()[address] == 0) return;
-      meets = true;
+      overlaps = true;
       const uint32_t index = slice_depth == 0 ? 0 : c / slice_depth;
       mark(slice(), bytes_, address, map.bits / 8U,
            static_cast<uint8_t>(index < 255 ? index : 255));
@@ -75,7 +75,7 @@ bool StaleJobs::prepare(const Config& config, const KernelOperation& before,
   };
   if (operation.broadcast != 8) look(operation.ifm, jobs.slice_depth());
   if (operation.has_ifm2 && !operation.ifm2_scalar) look(operation.ifm2, 0);
-  if (!meets) return false;
+  if (!overlaps) return false;
   each(operation.ofm, [&](uint32_t y, uint32_t x, uint32_t c) {
     const uint64_t block = jobs.block_of(y, x, c);
     if (block * slices_ >= depth_) return;

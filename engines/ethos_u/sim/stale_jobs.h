@@ -13,7 +13,7 @@ namespace thimble::ethos_u::sim {
 class StaleJobs {
  public:
   static constexpr uint32_t kShadows = 3;
-  void give(uint8_t* memory, uint64_t bytes) { memory_ = memory, bytes_ = bytes; }
+  void set_buffer(uint8_t* memory, uint64_t bytes) { memory_ = memory, bytes_ = bytes; }
 
   /// Returns false if every job of `operation` can read all of `before`, or if bytes cannot show
   /// the difference (chains).

@@ -96,9 +96,10 @@ struct Part {
   uint32_t y = 0, x = 0, height = 0, width = 0;
 };
 
-class Walk {
+class WeightTraversal {
  public:
-  Walk(const WeightLoops& loops, uint32_t core, uint32_t channels, const WeightVisitor& visitor)
+  WeightTraversal(const WeightLoops& loops, uint32_t core, uint32_t channels,
+                  const WeightVisitor& visitor)
       : loops_(loops), core_(core), channels_(channels), visitor_(visitor) {}
 
   bool u55();
@@ -121,7 +122,7 @@ class Walk {
   const WeightVisitor& visitor_;
 };
 
-bool Walk::zeros(uint64_t count) {
+bool WeightTraversal::zeros(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     if (!visitor_.visit(visitor_.user, {})) return false;
   }
@@ -130,12 +131,12 @@ bool Walk::zeros(uint64_t count) {
 
 // U55 and U65: core k has every n-th output channel. Sub-kernels are traversed row by row.
 
-bool Walk::u55() {
+bool WeightTraversal::u55() {
   for (uint32_t in = 0; in < loops_.in; in += loops_.in_block) {
     for (uint32_t y = 0; y < loops_.height; y += loops_.sub_height) {
       for (uint32_t x = 0; x < loops_.width; x += loops_.sub_width) {
         const Part part = {y, x, smaller(loops_.height - y, loops_.sub_height),
-                           smaller(loops_.width - x, loops_.sub_width)};
+                                  smaller(loops_.width - x, loops_.sub_width)};
         if (!part_u55(part, in)) return false;
       }
     }
@@ -143,7 +144,7 @@ bool Walk::u55() {
   return true;
 }
 
-bool Walk::part_u55(const Part& part, uint32_t in_block) {
+bool WeightTraversal::part_u55(const Part& part, uint32_t in_block) {
   // Part-kernel-first ends at the last input channel; the other orders traverse whole blocks.
   const uint32_t deep =
       loops_.part_kernel ? smaller(loops_.in_block, loops_.in - in_block) : loops_.in_micro;
@@ -156,7 +157,8 @@ bool Walk::part_u55(const Part& part, uint32_t in_block) {
   return true;
 }
 
-bool Walk::micro_u55(const Part& part, uint32_t in_block, uint32_t in_micro, uint32_t out) {
+bool WeightTraversal::micro_u55(const Part& part, uint32_t in_block, uint32_t in_micro,
+                                uint32_t out) {
   const uint32_t elements = round_up(part.height * part.width, loops_.round);
   const uint32_t inner = loops_.depthwise ? 1 : loops_.in_micro;
   for (uint32_t element = 0; element < elements; ++element) {
@@ -180,14 +182,14 @@ bool Walk::micro_u55(const Part& part, uint32_t in_block, uint32_t in_micro, uin
 // output channels the input blocks are traversed in reverse. Sub-kernels are traversed column by
 // column; the rows inside a sub-kernel alternate in direction.
 
-bool Walk::u85(uint32_t block) {
+bool WeightTraversal::u85(uint32_t block) {
   const uint32_t in_blocks = (loops_.in + loops_.in_block - 1) / loops_.in_block;
   for (uint32_t i = 0; i < in_blocks; ++i) {
     const uint32_t in = (block % 2 == 0 ? i : in_blocks - 1 - i) * loops_.in_block;
     for (uint32_t x = 0; x < loops_.width; x += loops_.sub_width) {
       for (uint32_t y = 0; y < loops_.height; y += loops_.sub_height) {
         const Part part = {y, x, smaller(loops_.height - y, loops_.sub_height),
-                           smaller(loops_.width - x, loops_.sub_width)};
+                                  smaller(loops_.width - x, loops_.sub_width)};
         if (!part_u85(part, in)) return false;
       }
     }
@@ -195,7 +197,7 @@ bool Walk::u85(uint32_t block) {
   return true;
 }
 
-bool Walk::part_u85(const Part& part, uint32_t in_block) {
+bool WeightTraversal::part_u85(const Part& part, uint32_t in_block) {
   const uint32_t deep = smaller(loops_.in_block, loops_.in - in_block);
   for (uint32_t in = 0; in < deep; in += loops_.in_micro) {
     for (uint32_t out = 0; out < channels_; out += loops_.micro_depth) {
@@ -205,7 +207,7 @@ bool Walk::part_u85(const Part& part, uint32_t in_block) {
   return true;
 }
 
-bool Walk::micro_u85(const Part& part, uint32_t in, uint32_t out) {
+bool WeightTraversal::micro_u85(const Part& part, uint32_t in, uint32_t out) {
   const uint32_t share = loops_.micro_depth / loops_.cores;
   uint32_t left = round_up(part.height * part.width, loops_.round);
   for (uint32_t ty = 0; ty < loops_.stride_y; ++ty) {
@@ -229,7 +231,7 @@ bool Walk::micro_u85(const Part& part, uint32_t in, uint32_t out) {
   return zeros((uint64_t{left} + loops_.padding) * loops_.in_micro * share);
 }
 
-bool Walk::element_u85(uint32_t y, uint32_t x, uint32_t in, uint32_t out) {
+bool WeightTraversal::element_u85(uint32_t y, uint32_t x, uint32_t in, uint32_t out) {
   constexpr uint32_t kTurn = 4;
   for (uint32_t step = 0; step < loops_.in_micro; step += loops_.in_step) {
     for (uint32_t first = core_ * kTurn; first < loops_.micro_depth;
@@ -283,9 +285,9 @@ uint32_t shared_piece(const WeightLoops& loops) {
   return loops.micro_depth * loops.in_micro * loops.round / loops.cores;
 }
 
-bool walk_weights(const WeightLoops& loops, uint32_t core, uint32_t block, uint32_t channels,
-                  const WeightVisitor& visitor) {
-  Walk walk(loops, core, channels, visitor);
+bool traverse_weights(const WeightLoops& loops, uint32_t core, uint32_t block, uint32_t channels,
+                      const WeightVisitor& visitor) {
+  WeightTraversal walk(loops, core, channels, visitor);
   return loops.u85 ? walk.u85(block) : walk.u55();
 }
 

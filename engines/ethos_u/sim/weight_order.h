@@ -48,7 +48,7 @@ struct WeightVisitor {
 
 /// Visits the weights that `core` reads for block `block` of `channels` output channels. Returns
 /// true if the visitor did not end the traversal.
-[[nodiscard]] bool walk_weights(const WeightLoops& loops, uint32_t core, uint32_t block,
-                                uint32_t channels, const WeightVisitor& visitor);
+[[nodiscard]] bool traverse_weights(const WeightLoops& loops, uint32_t core, uint32_t block,
+                                    uint32_t channels, const WeightVisitor& visitor);
 
 }  // namespace thimble::ethos_u::sim

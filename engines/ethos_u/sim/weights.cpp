@@ -110,7 +110,7 @@ WeightStatus WeightDecoder::next(int16_t* dense, uint64_t capacity) {
     filler.fwd = &fwd_[core];
     filler.dense = dense;
     const WeightVisitor visitor = {&filler, fill};
-    if (!walk_weights(loops_, core, channel_ / operation_->block_depth, channels, visitor)) {
+    if (!traverse_weights(loops_, core, channel_ / operation_->block_depth, channels, visitor)) {
       return filler.status;
     }
   }

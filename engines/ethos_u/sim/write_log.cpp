@@ -67,7 +67,7 @@ void WriteLog::exchange_entry(Memory& memory, size_t offset, const Entry& entry,
       buffer[i] = logged[done + i];
       logged[done + i] = old;
     }
-    (void)memory.land(entry.region, entry.address + done, buffer, piece);
+    (void)memory.commit(entry.region, entry.address + done, buffer, piece);
     done += piece;
   }
 }
@@ -90,10 +90,10 @@ void WriteLog::exchange(Memory& memory, bool forward, const Filter* filter) cons
   }
 }
 
-bool WriteLog::land(Memory& memory) const {
+bool WriteLog::commit(Memory& memory) const {
   for (size_t at = 0; at < size_;) {
     const Entry entry = entry_at(at);
-    if (!memory.land(entry.region, entry.address, data_ + at + sizeof entry, entry.bytes)) {
+    if (!memory.commit(entry.region, entry.address, data_ + at + sizeof entry, entry.bytes)) {
       return false;
     }
     at += sizeof entry + padded(entry.bytes);

@@ -8,7 +8,7 @@ namespace thimble::ethos_u::sim {
 
 class WriteLog {
  public:
-  void give(uint8_t* data, size_t bytes) { data_ = data, capacity_ = bytes, size_ = 0; }
+  void set_buffer(uint8_t* data, size_t bytes) { data_ = data, capacity_ = bytes, size_ = 0; }
   void clear() { size_ = 0; }
   /// Returns a sink for Memory::sink; the log must outlive it.
   [[nodiscard]] WriteSink sink();
@@ -21,13 +21,13 @@ class WriteLog {
   };
   void exchange(Memory& memory, bool forward, const Filter* filter) const;
   /// Writes the logged bytes to memory permanently.
-  [[nodiscard]] bool land(Memory& memory) const;
+  [[nodiscard]] bool commit(Memory& memory) const;
   /// Replaces the selected bytes by those of another log of the same writes. Returns false if the
   /// logs differ in their entries.
   [[nodiscard]] bool patch(const WriteLog& other, const Filter& filter);
 
   /// Returns the size in bytes of a log for `bytes` written in `pieces` calls.
-  [[nodiscard]] static constexpr uint64_t room_for(uint64_t bytes, uint64_t pieces) {
+  [[nodiscard]] static constexpr uint64_t bytes_for(uint64_t bytes, uint64_t pieces) {
     return bytes + pieces * (sizeof(Entry) + 8);
   }
 

@@ -55,13 +55,13 @@ std::string print(const Payload& payload) {
   const Config* hardware = payload.hardware();
   std::string text = fmt::format(
       "# COP{}, {} words from byte {}\n# config {:#010x}: {}, {} MACs, stream version {}{}\n",
-      header.form, payload.stream.size(), header.stream_offset, header.config,
+      header.cop_version, payload.stream.size(), header.stream_offset, header.config,
       hardware == nullptr ? generation_text(payload.generation) : hardware->name,
       1U << macs_log2_of(header.config), stream_version_of(header.config),
       hardware_text(header.config));
   text += fmt::format("# id {:#010x}: architecture {}.{}.{}\n", header.id, arch_major_of(header.id),
                       arch_minor_of(header.id), header.id >> 16 & 15U);
-  if (header.form == 2) {
+  if (header.cop_version == 2) {
     text += fmt::format("# addressing {}, staging {} B\n", header.addressing, header.staging_bytes);
   }
   return text + disassemble(payload.stream, payload.generation, {.offsets = true});

@@ -21,7 +21,8 @@ class NeutronCli : public EngineCli {
     verb.option("--neutron-time-limit", a.time_limit, "Seconds that a call of it may take");
     verb.flag("--neutron-kernels", a.kernels,
               "Also list the kernels of NXP's firmware that the model needs, as C");
-    verb.flag("--neutron-prefetch", a.prefetch, "Weights come to SRAM while the kernel before runs");
+    verb.flag("--neutron-prefetch", a.prefetch,
+              "Weights come to SRAM while the kernel before runs");
   }
 
   Status apply_options(const std::string& part, const std::filesystem::path& model,
@@ -38,11 +39,9 @@ class NeutronCli : public EngineCli {
       const formats::pte::Program& program, const formats::pte::BackendDelegate& row,
       const std::string& label) const override {
     if (row.id != neutron::kDelegateId) return std::optional<std::string>();
-    const auto payload =
-        formats::neutron::read_payload(program.delegate_blobs[row.blob].bytes);
+    const auto payload = formats::neutron::read_payload(program.delegate_blobs[row.blob].bytes);
     if (!payload.ok()) return bad_input("{}: {}", label, payload.error().message);
-    THIMBLE_TRY(std::string text,
-                neutron::text::print(payload->program, payload->weights, label));
+    THIMBLE_TRY(std::string text, neutron::text::print(payload->program, payload->weights, label));
     return std::optional<std::string>(std::move(text));
   }
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <map>
 
-#include "engines/neutron/compiler/vendor/sdk.h"
 #include "engine/part.h"
+#include "engines/neutron/compiler/vendor/sdk.h"
 
 namespace thimble::tools {
 

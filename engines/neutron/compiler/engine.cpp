@@ -4,18 +4,18 @@
 #include <cstring>
 #include <map>
 
-#include "engines/neutron/container/payload.h"
-#include "engine/alone.h"
 #include "engine/core_cycles.h"
-#include "engines/neutron/compiler/context.h"
+#include "engine/single_op.h"
 #include "engines/neutron/compiler/cost.h"
-#include "engines/neutron/compiler/form.h"
+#include "engines/neutron/compiler/legalize.h"
 #include "engines/neutron/compiler/limits.h"
 #include "engines/neutron/compiler/lower.h"
+#include "engines/neutron/compiler/no_effect.h"
 #include "engines/neutron/compiler/place.h"
+#include "engines/neutron/compiler/quant_preferences.h"
 #include "engines/neutron/compiler/vendor/finish.h"
-#include "engines/neutron/compiler/preferences.h"
 #include "engines/neutron/compiler/write.h"
+#include "engines/neutron/container/payload.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -78,34 +78,34 @@ Status check(const PartNpu& use) {
 }
 
 Result<Network> network_of(const ir::Graph& region, const PartNpu& use) {
-  THIMBLE_TRY(const ir::Graph formed, form(region));
-  return lower(formed, costs_of(use));
+  THIMBLE_TRY(const ir::Graph legalized, legalize(region));
+  return lower(legalized, costs_of(use));
 }
 
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
-  Verdict rules = rules_allow(graph, op, configuration_of(use).variant);
+Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
+  Legality rules = rules_allow(graph, op, configuration_of(use).variant);
   if (!rules.legal) return rules;
   const auto refuse = [&](std::string message) {
     // The message must contain the operator's name exactly once.
     const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
     if (message.starts_with(prefix)) message.erase(0, prefix.size());
-    return Verdict{false, prefix + message};
+    return Legality{false, prefix + message};
   };
-  auto one = alone(graph, op);
+  auto one = single_op_graph(graph, op);
   if (!one.ok()) return refuse(one.error().message);
   const auto network = network_of(*one, use);
-  return network.ok() ? Verdict{true, ""} : refuse(network.error().message);
+  return network.ok() ? Legality{true, ""} : refuse(network.error().message);
 }
 
-std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
-  std::string alone_is_nothing = context_declines(region);
+std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
+  std::string alone_is_nothing = no_effect_reason(region);
   if (!alone_is_nothing.empty()) return alone_is_nothing;
   const auto network = network_of(region, use);
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us");
   const double npu = static_cast<double>(network->cycles()) / setting(use, "clock_mhz");
   const double core = core_cycles(region) / setting(use, "core_mhz");
-  if (whatever_it_costs || npu + dispatch < core) return "";
+  if (ignore_cost || npu + dispatch < core) return "";
   return fmt::format(
       "the region takes {:.1f} us on the NPU ({} cycles) and {:.1f} us for the call, on the core "
       "about {:.1f} us: cheaper on the CPU",
@@ -135,7 +135,7 @@ std::vector<DelegateRow> rows_of(const Network& network) {
     row.ir_op = kernel.ir_op;
     row.cycles = row.cycles.value_or(0) + kernel.cycles;
     kernels[kernel.ir_op].push_back(kernel_text(kernel));
-    for (const int other : kernel.others) {
+    for (const int other : kernel.fused_ops) {
       rows[other] = {other, fmt::format("in {}", container::kernel_name(kernel.kernel)), 0, ""};
     }
   }
@@ -146,7 +146,7 @@ std::vector<DelegateRow> rows_of(const Network& network) {
 }
 
 /// Checks the program as the runtime does. A failure is a bug of this compiler.
-Status prove(const Written& written) {
+Status check_payload(const Written& written) {
   struct alignas(container::kBlockAlignment) Unit {
     uint8_t bytes[container::kBlockAlignment];
   };
@@ -169,10 +169,10 @@ Status prove(const Written& written) {
 Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
                                 const NpuOptions& options) {
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));
-  Places places = place(&network, options.kept_inputs);
+  IoPositions places = place(&network, options.read_only_inputs);
   const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
   THIMBLE_TRY(const Written written, write(network, prefetch));
-  THIMBLE_CHECK(prove(written));
+  THIMBLE_CHECK(check_payload(written));
   Delegate delegate;
   delegate.engine = use.name;
   delegate.id = container::kDelegateId;
@@ -200,7 +200,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
 }
 
 Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
-  return form(region);
+  return legalize(region);
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ const Npu kEngine = {
     .channels_last = true,
     .compile = compile_region,
     .adapt = adapt,
-    .declines = declines,
+    .decline_reason = decline_reason,
     .preferences = &kPreferences,
     .finish = finish,
     .supported = supported,

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/work.h"
 #include "engines/neutron/compiler/strided.h"
 #include "engines/neutron/compiler/tables.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -71,7 +71,7 @@ class Inference {
 
   /// Returns true for a 1x1 convolution that maps each element alone; it needs no image order.
   bool is_line(const Op& op) const {
-    return op.kind == OpKind::qconv2d && code_function(graph_, op).has_value();
+    return op.kind == OpKind::qconv2d && int8_function(graph_, op).has_value();
   }
 
   bool set(ValueId id, const DimOrder& order) {

@@ -62,7 +62,7 @@ class Finder {
       result_[i].input_shape = graph_.type(op.inputs[0]).shape;
     }
     for (size_t i = 0; i < result_.size(); ++i) {
-      const bool own = !result_[i].renames && !result_[i].absorbed;
+      const bool own = !result_[i].is_view && !result_[i].absorbed;
       if (own && takes_table(graph_.ops()[i])) follow(i);
     }
     for (size_t i = 0; i < result_.size(); ++i) {
@@ -93,7 +93,7 @@ class Finder {
     fusion.table = table_of(graph_, graph_.ops()[index]);
     // A 1x1 convolution that is a line needs no image, so any memory order is possible.
     const bool line = graph_.ops()[index].kind == OpKind::qconv2d;
-    if (const auto function = code_function(graph_, graph_.ops()[index]); line && function) {
+    if (const auto function = int8_function(graph_, graph_.ops()[index]); line && function) {
       fusion.table = function->table;
     }
     fusion.is_table = fusion.table.has_value();
@@ -109,19 +109,19 @@ class Finder {
     if (readers.size() == 2) return joined(value, readers[0], readers[1], fusion);
     if (readers.size() != 1) return ir::kNoValue;
     const Op& next = op(readers[0]);
-    if (only_renames(next)) return next.output;
+    if (is_view_op(next)) return next.output;
     if (next.inputs.size() == 2 && next.inputs[0] == next.inputs[1]) {
       const Table same = identity_table();
       return taken(readers[0], value, table_of_pair(graph_, next, same, same), fusion);
     }
-    const auto function = code_function(graph_, next);
+    const auto function = int8_function(graph_, next);
     if (!function || function->operand != value) return ir::kNoValue;
     return taken(readers[0], value, function->table, fusion);
   }
 
   /// Fuses patterns like x * sigmoid(x): a function of x, and an operator on x and its result.
   ValueId joined(ValueId value, int first, int second, Fusion& fusion) {
-    const auto function = code_function(graph_, op(first));
+    const auto function = int8_function(graph_, op(first));
     const bool meets = function && function->operand == value &&
                        only_reader(op(first).output) == second && op(second).inputs.size() == 2;
     if (!meets) return ir::kNoValue;
@@ -131,7 +131,7 @@ class Finder {
                               : table_of_pair(graph_, op(second), own, identity_table());
     if (!table) return ir::kNoValue;
     at(first).absorbed = true;
-    fusion.others.push_back(first);
+    fusion.fused_ops.push_back(first);
     return taken(second, value, table, fusion);
   }
 
@@ -139,8 +139,8 @@ class Finder {
     if (!table) return ir::kNoValue;
     fusion.table_op = fusion.table ? -1 : reader;
     fusion.table = fusion.table ? composed(*fusion.table, *table) : *table;
-    fusion.others.push_back(reader);
-    at(reader).renames = true;
+    fusion.fused_ops.push_back(reader);
+    at(reader).is_view = true;
     at(reader).input = from;  // not necessarily the first operand
     return op(reader).output;
   }
@@ -188,7 +188,7 @@ class Finder {
         fusion.padding[side] = after[dim];
         fusion.input_shape[side] -= before[dim] + after[dim];
       }
-      fusion.others.push_back(static_cast<int>(index));
+      fusion.fused_ops.push_back(static_cast<int>(index));
       folded.push_back(std::move(fusion));
     }
     for (size_t i = 0; i < readers.size(); ++i) at(readers[i]) = std::move(folded[i]);
@@ -201,7 +201,7 @@ class Finder {
   void join(size_t index) {
     const Op& first = graph_.ops()[index];
     const int reader = only_reader(first.output);
-    if (reader < 0 || !result_[index].others.empty()) return;
+    if (reader < 0 || !result_[index].fused_ops.empty()) return;
     const Op& second = op(reader);
     if (second.kind != OpKind::gather || second.inputs[0] != first.output) return;
     const auto a = positions_of(graph_, first), b = positions_of(graph_, second);
@@ -209,7 +209,7 @@ class Finder {
     const bool alike =
         known && (a->kind == Positions::Kind::kReflection || a->kind == Positions::Kind::kNearest);
     if (!alike || first.integer("dim") == second.integer("dim")) return;
-    at(reader).others.push_back(static_cast<int>(index));
+    at(reader).fused_ops.push_back(static_cast<int>(index));
     at(reader).input = first.inputs[0];
     at(reader).input_shape = graph_.type(first.inputs[0]).shape;
     result_[index].absorbed = true;
@@ -222,7 +222,7 @@ class Finder {
 
 }  // namespace
 
-bool only_renames(const Op& op) {
+bool is_view_op(const Op& op) {
   return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
 }
 

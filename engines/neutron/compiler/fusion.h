@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
 #include "engines/neutron/compiler/tables.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::neutron {
 
@@ -19,20 +19,20 @@ struct Fusion {
   /// A later operator's kernel computes it; that operator reads this one's operand instead.
   bool absorbed = false;
   /// An earlier operator's kernel computes it; the result is a view of the operand.
-  bool renames = false;
+  bool is_view = false;
   std::optional<Table> table;        // applied to the result; includes the operator if `is_table`
   bool is_table = false;             // the operator itself is a function of one int8 value
   int table_op = -1;                 // the operator of the table if it is only one, else -1
   std::vector<int64_t> padding;      // fused padding: top, left, bottom, right
   ir::ValueId input = ir::kNoValue;  // operand after fusion
   ir::Shape input_shape;             // shape of `input` as this operator reads it
-  std::vector<int> others;           // operators that this operator's kernel computes too
+  std::vector<int> fused_ops;        // operators that this operator's kernel computes too
 };
 
 /// Returns one entry per operator.
 [[nodiscard]] std::vector<Fusion> find_fusions(const ir::Graph& region);
 
 /// Returns true for operators that only view the same bytes: reshape, permute, copy.
-[[nodiscard]] bool only_renames(const ir::Op& op);
+[[nodiscard]] bool is_view_op(const ir::Op& op);
 
 }  // namespace thimble::engine::neutron

@@ -7,11 +7,11 @@
 #include <limits>
 #include <vector>
 
-#include "interchange/function.h"
-#include "engine/alone.h"
-#include "engines/neutron/compiler/form.h"
+#include "engine/single_op.h"
+#include "engines/neutron/compiler/legalize.h"
 #include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/positions.h"
+#include "interchange/table_function.h"
 
 namespace thimble::engine::neutron {
 
@@ -303,7 +303,8 @@ struct FixedRow {
   int32_t zero_point;
 };
 constexpr FixedRow kFixed[] = {
-#define NEUTRON_FIXED(function, scale, zero_point) {interchange::Function::Kind::function, scale, zero_point},
+#define NEUTRON_FIXED(function, scale, zero_point) \
+  {interchange::Function::Kind::function, scale, zero_point},
 #include "engines/neutron/compiler/ops.def"
 };
 
@@ -321,7 +322,7 @@ std::string expected(int64_t lowest, int64_t highest) {
   return fmt::format("{} to {}", lowest, highest);
 }
 
-std::string past_rows(const Call& call, Variant variant) {
+std::string exceeded_limit(const Call& call, Variant variant) {
   const std::string_view name = ir::op_name(call.op.kind);
   for (const WantRow& row : kWants) {
     const bool asked = row.op == name || row.op == "any";
@@ -359,7 +360,7 @@ std::string functions_text(Variant variant) {
 /// Returns the reason why no operator computes the table of a `lut`; empty if one does.
 std::string no_function(const Call& call, Variant variant) {
   if (line_of(call.graph, call.op)) return "";
-  const auto function = interchange::function_of_table(call.graph, call.op);
+  const auto function = interchange::recognize_table_function(call.graph, call.op);
   const auto* row = function ? std::ranges::find(kFunctions, function->kind, &FunctionRow::kind)
                              : std::end(kFunctions);
   if (row == std::end(kFunctions) || !has(row->variants, variant)) {
@@ -375,7 +376,7 @@ std::string no_function(const Call& call, Variant variant) {
 }
 
 /// Returns the reason why the NPU does not have the operator; empty if it has.
-std::string unknown(const Call& call, Variant variant) {
+std::string missing_operator_reason(const Call& call, Variant variant) {
   for (const RefusalRow& row : kRefusals) {
     if (row.op == call.op.kind && has(row.variants, variant)) return std::string(row.reason);
   }
@@ -386,9 +387,9 @@ std::string unknown(const Call& call, Variant variant) {
 }
 
 /// Returns the reason why the operator is not supported in its present form; empty if it is.
-std::string why_not(const Call& call, Variant variant) {
-  std::string reason = unknown(call, variant);
-  if (reason.empty()) reason = past_rows(call, variant);
+std::string unsupported_reason(const Call& call, Variant variant) {
+  std::string reason = missing_operator_reason(call, variant);
+  if (reason.empty()) reason = exceeded_limit(call, variant);
   if (reason.empty() && call.op.kind == OpKind::lut) reason = no_function(call, variant);
   return reason;
 }
@@ -407,23 +408,23 @@ std::string_view variant_name(Variant variant) {
   return "";
 }
 
-std::string past_limit(const ir::Graph& graph, const ir::Op& op, Variant variant) {
-  return past_rows({graph, op}, variant);
+std::string exceeded_limit_text(const ir::Graph& graph, const ir::Op& op, Variant variant) {
+  return exceeded_limit({graph, op}, variant);
 }
 
-Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) {
+Legality rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) {
   const auto refuse = [&](std::string_view reason) {
-    return Verdict{false, fmt::format("{}: {}", ir::op_name(op.kind), reason)};
+    return Legality{false, fmt::format("{}: {}", ir::op_name(op.kind), reason)};
   };
-  if (const std::string reason = unknown({graph, op}, variant); !reason.empty()) {
+  if (const std::string reason = missing_operator_reason({graph, op}, variant); !reason.empty()) {
     return refuse(reason);
   }
-  const auto one = alone(graph, op);
+  const auto one = single_op_graph(graph, op);
   if (!one.ok()) return refuse(one.error().message);
-  const auto formed = form(*one);
-  if (!formed.ok()) return refuse(formed.error().message);
-  for (const ir::Op& made : formed->ops()) {
-    const std::string reason = why_not({*formed, made}, variant);
+  const auto legalized = legalize(*one);
+  if (!legalized.ok()) return refuse(legalized.error().message);
+  for (const ir::Op& made : legalized->ops()) {
+    const std::string reason = unsupported_reason({*legalized, made}, variant);
     if (reason.empty()) continue;
     const std::string name(ir::op_name(made.kind));
     return refuse(made.kind == op.kind ? reason : fmt::format("it becomes {}: {}", name, reason));

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "ir/graph.h"
 #include "engine/engine.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::neutron {
 
@@ -24,10 +24,11 @@ inline constexpr int64_t kUnlimited = INT64_MAX;
 [[nodiscard]] std::string_view variant_name(Variant variant);  // "neutron-n3-64"
 
 /// Describes the first limit that the operator exceeds in its present form; empty if none.
-[[nodiscard]] std::string past_limit(const ir::Graph& graph, const ir::Op& op, Variant variant);
+[[nodiscard]] std::string exceeded_limit_text(const ir::Graph& graph, const ir::Op& op,
+                                              Variant variant);
 
 /// Checks a single operator of the integer graph or of a legalized graph. A refusal names the
 /// operator and the quantity, with its value and the limit or requirement.
-[[nodiscard]] Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant);
+[[nodiscard]] Legality rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant);
 
 }  // namespace thimble::engine::neutron

@@ -13,7 +13,7 @@ namespace {
 
 using Entries = std::span<const int8_t>;  // table entries, for the values from -128 on
 
-struct Room {
+struct InterceptRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   [[nodiscard]] double width() const { return high - low; }
@@ -21,8 +21,8 @@ struct Room {
 
 /// Returns the range of intercepts for which a line of this slope rounds to every entry. The
 /// smallest and largest entries may be clamping bounds, so the line may exceed them.
-Room room_at(double slope, Entries entries, int least, int most) {
-  Room room;
+InterceptRange intercept_range(double slope, Entries entries, int least, int most) {
+  InterceptRange room;
   for (int code = -128; code < 128; ++code) {
     const int entry = entries[static_cast<size_t>(code + 128)];
     const double start = entry - slope * code;
@@ -38,8 +38,8 @@ double best_slope(Entries entries, int least, int most) {
   double low = -255, high = 255;
   for (int i = 0; i < kSteps; ++i) {
     const double third = (high - low) / 3;
-    const double left = room_at(low + third, entries, least, most).width();
-    const double right = room_at(high - third, entries, least, most).width();
+    const double left = intercept_range(low + third, entries, least, most).width();
+    const double right = intercept_range(high - third, entries, least, most).width();
     (left < right ? low : high) += left < right ? third : -third;
   }
   return (low + high) / 2;
@@ -57,7 +57,7 @@ std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero
   const int most = *std::ranges::max_element(entries);
   if (least == most) return std::nullopt;
   const double slope = best_slope(entries, least, most);
-  const Room room = room_at(slope, entries, least, most);
+  const InterceptRange room = intercept_range(slope, entries, least, most);
   // Tables round halves to even. No line rounds all of them alike, so allow a small tolerance.
   constexpr double kHalves = 0x1p-20;
   if (!(room.width() > -kHalves) || !std::isfinite(room.width()) || slope == 0) {

@@ -4,10 +4,10 @@
 #include <cassert>
 #include <cmath>
 
-#include "interchange/function.h"
-#include "ir/work.h"
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/lowering.h"
+#include "interchange/table_function.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -56,12 +56,12 @@ Lowering::Lowering(const ir::Graph& graph, const Costs& costs)
       orders_(formats(graph)),
       fusions_(find_fusions(graph)),
       places_(graph.value_count()),
-      homes_(graph.value_count()),
-      at_home_(graph.value_count(), false) {}
+      destinations_(graph.value_count()),
+      at_destination_(graph.value_count(), false) {}
 
 Result<Network> Lowering::run() {
   THIMBLE_CHECK(add_edges());
-  give_homes();
+  assign_destinations();
   for (size_t i = 0; i < graph_.ops().size(); ++i) {
     const Op& op = graph_.ops()[i];
     if (fusions_[i].absorbed) continue;
@@ -81,7 +81,7 @@ Result<Network> Lowering::run() {
 
 Status Lowering::add_edges() {
   const auto add = [&](const std::vector<ValueId>& values, Memory memory,
-                       std::vector<Edge>& edges) -> Status {
+                       std::vector<NetworkIo>& edges) -> Status {
     if (values.size() > container::kIoMax) {
       return unsupported("{} {}, expected at most {}", values.size(),
                          memory == Memory::kInput ? "inputs" : "outputs", container::kIoMax);
@@ -109,7 +109,8 @@ Status Lowering::add_edges() {
   THIMBLE_CHECK(add(graph_.outputs(), Memory::kOutput, net_.outputs));
   for (size_t i = 0; i < net_.inputs.size(); ++i) {
     const ir::Type& type = net_.inputs[i].type;
-    places_[ir::index_of(graph_.inputs()[i])] = dense(net_.inputs[i].buffer, type.shape, type.dim_order);
+    places_[ir::index_of(graph_.inputs()[i])] =
+        dense(net_.inputs[i].buffer, type.shape, type.dim_order);
   }
   return ok();
 }
@@ -120,30 +121,32 @@ bool Lowering::is_made_by_kernel(ValueId id) const {
   return producers_[ir::index_of(id)] >= 0;
 }
 
-void Lowering::give_home(ValueId id, const Strided& place) {
-  if (is_made_by_kernel(id) && !homes_[ir::index_of(id)]) homes_[ir::index_of(id)] = place;
+void Lowering::assign_destination(ValueId id, const Strided& place) {
+  if (is_made_by_kernel(id) && !destinations_[ir::index_of(id)])
+    destinations_[ir::index_of(id)] = place;
 }
 
-void Lowering::give_homes() {
+void Lowering::assign_destinations() {
   for (size_t i = 0; i < net_.outputs.size(); ++i) {
     const ir::Type& type = net_.outputs[i].type;
-    give_home(graph_.outputs()[i], dense(net_.outputs[i].buffer, type.shape, type.dim_order));
+    assign_destination(graph_.outputs()[i],
+                       dense(net_.outputs[i].buffer, type.shape, type.dim_order));
   }
   for (size_t i = graph_.ops().size(); i-- > 0;) {
-    give_home_of_slices(graph_.ops()[i].output);
-    give_homes_of(graph_.ops()[i]);
+    assign_destination_from_slices(graph_.ops()[i].output);
+    assign_operand_destination(graph_.ops()[i]);
   }
 }
 
 /// If slices cover the value and their destinations are adjacent in the same layout, the value's
 /// destination is the union of theirs.
-void Lowering::give_home_of_slices(ValueId id) {
-  if (homes_[ir::index_of(id)]) return;
+void Lowering::assign_destination_from_slices(ValueId id) {
+  if (destinations_[ir::index_of(id)]) return;
   std::optional<Strided> whole;
   int64_t covered = 0;
   for (const int reader : consumers_[ir::index_of(id)]) {
     const Op& op = graph_.ops()[static_cast<size_t>(reader)];
-    const auto& home = homes_[ir::index_of(op.output)];
+    const auto& home = destinations_[ir::index_of(op.output)];
     if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
     const auto dim = static_cast<size_t>(op.integer("dim"));
     const auto factor = home->one(dim);
@@ -152,30 +155,30 @@ void Lowering::give_home_of_slices(ValueId id) {
     Strided from = *home;
     from.offset -= op.integer("start") * factor->stride;
     from.dims[dim] = {{shape(id)[dim], factor->stride}};
-    if (from.offset < 0 || (whole && !same_place(*whole, from))) return;
+    if (from.offset < 0 || (whole && !same_layout(*whole, from))) return;
     whole = from;
     covered += shape(op.output)[dim] * (graph_.type(id).elements() / shape(id)[dim]);
   }
-  if (whole && covered == graph_.type(id).elements()) give_home(id, *whole);
+  if (whole && covered == graph_.type(id).elements()) assign_destination(id, *whole);
 }
 
-void Lowering::give_homes_of(const Op& op) {
-  if (op.kind == OpKind::concat) return give_homes_of_pieces(op);
+void Lowering::assign_operand_destination(const Op& op) {
+  if (op.kind == OpKind::concat) return assign_concat_destinations(op);
   const auto index = static_cast<size_t>(&op - graph_.ops().data());
-  if (fusions_[index].absorbed || (!only_renames(op) && !fusions_[index].renames)) return;
-  if (!homes_[ir::index_of(op.output)]) give_turned_home(op);
-  const auto& home = homes_[ir::index_of(op.output)];
+  if (fusions_[index].absorbed || (!is_view_op(op) && !fusions_[index].is_view)) return;
+  if (!destinations_[ir::index_of(op.output)]) assign_transposed_destination(op);
+  const auto& home = destinations_[ir::index_of(op.output)];
   if (!home) return;
   if (op.kind == OpKind::permute) {
-    give_home(op.inputs[0], unpermuted(*home, op.integers("dims")));
+    assign_destination(op.inputs[0], unpermuted(*home, op.integers("dims")));
   } else if (const auto turned = reshaped(*home, shape(fusions_[index].input))) {
-    give_home(fusions_[index].input, *turned);
+    assign_destination(fusions_[index].input, *turned);
   }
 }
 
 /// Assigns destinations to the pieces of a concat. The result is written to its destination if each
 /// piece is a view of it; otherwise to a new buffer.
-void Lowering::give_homes_of_pieces(const Op& op) {
+void Lowering::assign_concat_destinations(const Op& op) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
   const auto pieces_of = [&](const Strided& whole) {
     std::vector<Strided> pieces;
@@ -187,27 +190,27 @@ void Lowering::give_homes_of_pieces(const Op& op) {
     }
     return pieces;
   };
-  auto& home = homes_[ir::index_of(op.output)];
+  auto& home = destinations_[ir::index_of(op.output)];
   Strided whole = home ? *home : fresh(op.output, orders_[ir::index_of(op.output)]);
   if (home && pieces_of(whole).size() != op.inputs.size()) {
     whole = fresh(op.output, orders_[ir::index_of(op.output)]);
   }
   if (!home) home = whole;
-  joints_[op.output] = whole;
+  concat_locations_[op.output] = whole;
   const std::vector<Strided> pieces = pieces_of(whole);
-  for (size_t i = 0; i < pieces.size(); ++i) give_home(op.inputs[i], pieces[i]);
+  for (size_t i = 0; i < pieces.size(); ++i) assign_destination(op.inputs[i], pieces[i]);
 }
 
 /// Assigns a channels-last destination to the result of a linear layer that is reshaped to an
 /// image. The rows of its weights can be reordered, so no transpose is needed.
-void Lowering::give_turned_home(const Op& op) {
+void Lowering::assign_transposed_destination(const Op& op) {
   if (op.kind != OpKind::reshape || orders_[ir::index_of(op.output)].empty()) return;
   const int producer = producers_[ir::index_of(op.inputs[0])];
   if (producer < 0 || consumers_[ir::index_of(op.inputs[0])].size() != 1) return;
-  const bool table = fusions_[static_cast<size_t>(producer)].renames;
+  const bool table = fusions_[static_cast<size_t>(producer)].is_view;
   const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
   if (!linear && !table) return;
-  homes_[ir::index_of(op.output)] = fresh(op.output, orders_[ir::index_of(op.output)]);
+  destinations_[ir::index_of(op.output)] = fresh(op.output, orders_[ir::index_of(op.output)]);
 }
 
 // --- operators ---------------------------------------------------------------------------------
@@ -217,7 +220,7 @@ Status Lowering::add_op(const Op& op) {
     return unsupported("the result is {}, expected i8",
                        ir::dtype_name(graph_.type(op.output).dtype));
   }
-  if (fusion().renames) return rename(op);
+  if (fusion().is_view) return rename(op);
   if (fusion().is_table) return table(op);
   switch (op.kind) {
     case OpKind::qconv2d:
@@ -276,7 +279,8 @@ Status Lowering::add_outputs() {
     const ValueId id = graph_.outputs()[i];
     const ir::Type& type = net_.outputs[i].type;
     const Strided wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
-    const bool there = at_home_[ir::index_of(id)] && same_place(*homes_[ir::index_of(id)], wanted);
+    const bool there =
+        at_destination_[ir::index_of(id)] && same_layout(*destinations_[ir::index_of(id)], wanted);
     if (!there) THIMBLE_CHECK(copy(place(id), wanted, Kernel::kCopy));
   }
   return ok();
@@ -285,7 +289,7 @@ Status Lowering::add_outputs() {
 Status Lowering::append(KernelOp kernel) {
   kernel.ir_op = op_;
   const bool copies = kernel.kernel >= Kernel::kTranspose && kernel.kernel <= Kernel::kCopy;
-  if (!copies) kernel.others = fusion().others;
+  if (!copies) kernel.fused_ops = fusion().fused_ops;
   kernel.cycles = cycles_of(kernel, costs_);
   net_.kernels.push_back(std::move(kernel));
   return ok();
@@ -299,7 +303,7 @@ void Lowering::set_table(KernelOp* kernel) const {
   const Op& table = graph_.ops()[static_cast<size_t>(own.table_op)];
   if (table.kind == OpKind::rescale) kernel->function = Function::kRescale;
   if (table.kind != OpKind::lut) return;
-  const auto function = interchange::function_of_table(graph_, table);
+  const auto function = interchange::recognize_table_function(graph_, table);
   if (function) kernel->function = container_function(*function);
 }
 

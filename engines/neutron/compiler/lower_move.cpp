@@ -11,9 +11,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) const {
   if (op.kind == OpKind::permute) return permuted(from, op.integers("dims"));
@@ -30,16 +28,16 @@ Status Lowering::rename(const Op& op) {
     THIMBLE_TRY(const Strided rows_first, moved(from, {}));
     view = rename_view(op, rows_first);
   }
-  const auto& home = homes_[ir::index_of(op.output)];
-  if (home && at_home_[ir::index_of(from)]) {
-    const auto seen = rename_view(op, *homes_[ir::index_of(from)]);
-    at_home_[ir::index_of(op.output)] = seen && same_place(*seen, *home);
+  const auto& home = destinations_[ir::index_of(op.output)];
+  if (home && at_destination_[ir::index_of(from)]) {
+    const auto seen = rename_view(op, *destinations_[ir::index_of(from)]);
+    at_destination_[ir::index_of(op.output)] = seen && same_layout(*seen, *home);
   }
   return made(op.output, *view, Kernel::kTranspose);
 }
 
 Status Lowering::concat(const Op& op) {
-  const Strided home = joints_.at(op.output);
+  const Strided home = concat_locations_.at(op.output);
   const auto dim = static_cast<size_t>(op.integer("dim"));
   int64_t start = 0;
   for (const ValueId id : op.inputs) {
@@ -48,7 +46,8 @@ Status Lowering::concat(const Op& op) {
       return unsupported("pieces of {} along dimension {} do not lie at one stride",
                          ir::list_text(shape(op.output)), dim);
     }
-    const bool done = at_home_[ir::index_of(id)] && same_place(*homes_[ir::index_of(id)], *piece);
+    const bool done =
+        at_destination_[ir::index_of(id)] && same_layout(*destinations_[ir::index_of(id)], *piece);
     if (!done) THIMBLE_CHECK(copy(place(id), *piece, Kernel::kConcat));
     start += shape(id)[dim];
   }
@@ -117,7 +116,8 @@ Status Lowering::gather(const Op& op) {
 
 std::vector<const Op*> Lowering::gathers(const Op& op) const {
   std::vector<const Op*> all = {&op};
-  for (const int other : fusion().others) all.push_back(&graph_.ops()[static_cast<size_t>(other)]);
+  for (const int other : fusion().fused_ops)
+    all.push_back(&graph_.ops()[static_cast<size_t>(other)]);
   return all;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/work.h"
 #include "engines/neutron/compiler/lowering.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 

@@ -51,7 +51,8 @@ bool apart_by_strides_of(const Strided& from, const Strided& a, const Strided& b
   });
 }
 
-/// As the device proves it (engines/neutron/container/view.h): pieces of one concat interleave without meeting.
+/// As the device proves it (engines/neutron/container/view.h): pieces of one concat interleave
+/// without meeting.
 bool are_disjoint(const Strided& a, const Strided& b) {
   if (a.buffer != b.buffer) return true;
   if (a.offset + a.extent() <= b.offset || b.offset + b.extent() <= a.offset) return true;
@@ -124,7 +125,7 @@ const Strided& Lowering::place(ValueId id) {
 Result<Strided> Lowering::moved(const Strided& from, Strided wanted) {
   for (const auto& [before, after] : moved_) {
     wanted.buffer = after.buffer;
-    if (same_place(before, from) && same_place(after, wanted)) return after;
+    if (same_layout(before, from) && same_layout(after, wanted)) return after;
   }
   wanted.buffer = scratch(from.elements());
   THIMBLE_CHECK(copy(from, wanted, Kernel::kTranspose));
@@ -161,19 +162,20 @@ Result<Strided> Lowering::rows(ValueId id) {
   return moved(id, {});
 }
 
-bool Lowering::in_the_way(const Strided& to, const std::vector<Strided>& operands, bool in_place) {
+bool Lowering::overlaps_operand(const Strided& to, const std::vector<Strided>& operands,
+                                bool in_place) {
   return std::ranges::any_of(operands, [&](const Strided& operand) {
     if (are_disjoint(operand, to)) return false;
-    return !in_place || !same_place(operand, to);
+    return !in_place || !same_layout(operand, to);
   });
 }
 
 Status Lowering::made(ValueId id, const Strided& made_at, Kernel why) {
   places_[ir::index_of(id)] = made_at;
-  const auto& home = homes_[ir::index_of(id)];
-  if (!home || at_home_[ir::index_of(id)]) return ok();
-  at_home_[ir::index_of(id)] = true;
-  if (same_place(*home, made_at)) return ok();
+  const auto& home = destinations_[ir::index_of(id)];
+  if (!home || at_destination_[ir::index_of(id)]) return ok();
+  at_destination_[ir::index_of(id)] = true;
+  if (same_layout(*home, made_at)) return ok();
   return copy(made_at, *home, why);
 }
 

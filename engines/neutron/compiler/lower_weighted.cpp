@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/work.h"
 #include "engines/neutron/compiler/lowering.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -35,7 +35,7 @@ std::vector<T> part(const std::vector<T>& all, int64_t index, int64_t parts) {
 
 /// Returns every `parts`-th entry, beginning at `index`.
 template <typename T>
-std::vector<T> comb(const std::vector<T>& all, int64_t index, int64_t parts) {
+std::vector<T> every_nth(const std::vector<T>& all, int64_t index, int64_t parts) {
   if (all.size() <= 1) return all;
   std::vector<T> result;
   for (size_t i = static_cast<size_t>(index); i < all.size(); i += static_cast<size_t>(parts)) {
@@ -164,9 +164,9 @@ Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, 
       for (size_t k = static_cast<size_t>(i); k < all.size(); k += static_cast<size_t>(parts)) {
         kernel.weights.push_back(all[k]);
       }
-      kernel.bias = comb(whole.bias, i, parts);
-      kernel.multipliers = comb(whole.multipliers, i, parts);
-      kernel.shifts = comb(whole.shifts, i, parts);
+      kernel.bias = every_nth(whole.bias, i, parts);
+      kernel.multipliers = every_nth(whole.multipliers, i, parts);
+      kernel.shifts = every_nth(whole.shifts, i, parts);
       kernel.output = image_view(*sliced(y, 1, i, groups, parts));
     } else {
       kernel.weights = part(whole.weights, i, parts);

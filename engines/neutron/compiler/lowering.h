@@ -26,12 +26,12 @@ class Lowering {
  private:
   // lower.cpp
   Status add_edges();
-  void give_homes();
-  void give_homes_of(const ir::Op& op);
-  void give_home(ir::ValueId id, const Strided& place);
-  void give_homes_of_pieces(const ir::Op& concat);
-  void give_home_of_slices(ir::ValueId id);
-  void give_turned_home(const ir::Op& reshape);
+  void assign_destinations();
+  void assign_operand_destination(const ir::Op& op);
+  void assign_destination(ir::ValueId id, const Strided& place);
+  void assign_concat_destinations(const ir::Op& concat);
+  void assign_destination_from_slices(ir::ValueId id);
+  void assign_transposed_destination(const ir::Op& reshape);
   Status add_op(const ir::Op& op);
   Status add_outputs();
 
@@ -54,11 +54,12 @@ class Lowering {
   /// and no operand overlaps it, otherwise a new buffer.
   template <typename Fits>
   Strided target(ir::ValueId id, const std::vector<Strided>& operands, bool in_place, Fits fits) {
-    const auto& home = homes_[static_cast<size_t>(id)];
-    if (home && fits(*home) && !in_the_way(*home, operands, in_place)) return *home;
+    const auto& home = destinations_[static_cast<size_t>(id)];
+    if (home && fits(*home) && !overlaps_operand(*home, operands, in_place)) return *home;
     return fresh(id, orders_[static_cast<size_t>(id)]);
   }
-  static bool in_the_way(const Strided& to, const std::vector<Strided>& operands, bool in_place);
+  static bool overlaps_operand(const Strided& to, const std::vector<Strided>& operands,
+                               bool in_place);
   /// Records that a kernel wrote the value at `at`; copies it to its destination if that differs.
   Status made(ir::ValueId id, const Strided& at, Kernel why = Kernel::kCopy);
   Status copy(const Strided& from, const Strided& to, Kernel why);
@@ -110,10 +111,10 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;
   std::vector<ir::DimOrder> orders_;
   std::vector<Fusion> fusions_;
-  std::vector<std::optional<Strided>> places_, homes_;  // by value: location, destination
-  std::vector<bool> at_home_;                           // by value: it is at its destination
-  std::map<ir::ValueId, Strided> joints_;               // by concat result: where it is written
-  std::vector<std::pair<Strided, Strided>> moved_;      // copies so far: (source, copy)
+  std::vector<std::optional<Strided>> places_, destinations_;  // by value: location, destination
+  std::vector<bool> at_destination_;                           // by value: it is at its destination
+  std::map<ir::ValueId, Strided> concat_locations_;  // by concat result: where it is written
+  std::vector<std::pair<Strided, Strided>> moved_;   // copies so far: (source, copy)
   Network net_;
   int op_ = -1;  // the operator being lowered
 };

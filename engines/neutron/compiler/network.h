@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "engines/neutron/container/program.h"
+#include "ir/graph.h"
 
 namespace thimble::engine::neutron {
 
@@ -52,15 +52,15 @@ struct KernelOp {
   View output;
   std::optional<View> outside;
   int64_t macs = 0, cycles = 0;
-  int ir_op = -1;           // operator index in the legalized subgraph
-  std::vector<int> others;  // indices of fused operators
+  int ir_op = -1;              // operator index in the legalized subgraph
+  std::vector<int> fused_ops;  // indices of fused operators
 
   /// Number of bytes of the weights block that only this kernel reads.
   [[nodiscard]] int64_t constant_bytes() const;
 };
 
 /// An input or output of the subgraph.
-struct Edge {
+struct NetworkIo {
   int buffer = -1;
   ir::Type type;
 };
@@ -68,7 +68,7 @@ struct Edge {
 struct Network {
   std::vector<KernelOp> kernels;
   std::vector<Buffer> buffers;
-  std::vector<Edge> inputs, outputs;
+  std::vector<NetworkIo> inputs, outputs;
   int64_t scratch_bytes = 0;
   bool scratch_is_minimal = false;  // true if the planner proved that less is impossible
 

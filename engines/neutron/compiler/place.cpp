@@ -27,17 +27,17 @@ bool goes_in_place(Kernel kernel) {
 
 class Placing {
  public:
-  Placing(Network* network, std::span<const size_t> kept_inputs)
-      : net_(*network), elsewhere_(network->buffers.size(), false) {
-    for (const size_t input : kept_inputs) {
-      elsewhere_[static_cast<size_t>(net_.inputs[input].buffer)] = true;
+  Placing(Network* network, std::span<const size_t> read_only_inputs)
+      : net_(*network), not_in_scratch_(network->buffers.size(), false) {
+    for (const size_t input : read_only_inputs) {
+      not_in_scratch_[static_cast<size_t>(net_.inputs[input].buffer)] = true;
     }
   }
 
-  Places run() {
+  IoPositions run() {
     touch();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      if (goes_in_place(net_.kernels[i].kernel)) take_over(static_cast<int>(i));
+      if (goes_in_place(net_.kernels[i].kernel)) reuse_operand_buffer(static_cast<int>(i));
     }
     touch();
     plan();
@@ -59,7 +59,7 @@ class Placing {
   }
 
   /// Lets the result reuse the buffer of an operand with the same layout that dies here.
-  void take_over(int index) {
+  void reuse_operand_buffer(int index) {
     KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
     for (const View& operand : kernel.operands) {
       const Buffer& from = buffer(operand.buffer);
@@ -93,7 +93,7 @@ class Placing {
     std::vector<int> which;
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& each = net_.buffers[i];
-      if (each.memory == Memory::kWeights || each.first < 0 || elsewhere_[i]) continue;
+      if (each.memory == Memory::kWeights || each.first < 0 || not_in_scratch_[i]) continue;
       const int first = each.memory == Memory::kInput ? 0 : each.first;
       const int last = each.memory == Memory::kOutput ? end : each.last;
       lives.push_back({aligned(each.bytes), first, last});
@@ -103,26 +103,26 @@ class Placing {
     for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
     net_.scratch_bytes = placement.peak_bytes;
     net_.scratch_is_minimal = placement.proven_minimal();
-    for (const Edge& edge : net_.inputs) places_.inputs.push_back(io(edge));
-    for (const Edge& edge : net_.outputs) places_.outputs.push_back(io(edge));
+    for (const NetworkIo& edge : net_.inputs) places_.inputs.push_back(io(edge));
+    for (const NetworkIo& edge : net_.outputs) places_.outputs.push_back(io(edge));
   }
 
   /// Returns the position of an input or output; -1 bytes if it is unused or not in the scratch.
-  DelegateIo io(const Edge& edge) {
+  DelegateIo io(const NetworkIo& edge) {
     const Buffer& its = buffer(edge.buffer);
-    const bool planned = its.first >= 0 && !elsewhere_[static_cast<size_t>(edge.buffer)];
+    const bool planned = its.first >= 0 && !not_in_scratch_[static_cast<size_t>(edge.buffer)];
     return {its.offset, planned ? its.bytes : -1};
   }
 
   Network& net_;
-  std::vector<bool> elsewhere_;  // by buffer: it is not part of the scratch memory
-  Places places_;
+  std::vector<bool> not_in_scratch_;  // by buffer: it is not part of the scratch memory
+  IoPositions places_;
 };
 
 }  // namespace
 
-Places place(Network* network, std::span<const size_t> kept_inputs) {
-  return Placing(network, kept_inputs).run();
+IoPositions place(Network* network, std::span<const size_t> read_only_inputs) {
+  return Placing(network, read_only_inputs).run();
 }
 
 }  // namespace thimble::engine::neutron

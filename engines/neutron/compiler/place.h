@@ -8,16 +8,16 @@
 #include <span>
 #include <vector>
 
-#include "engines/neutron/compiler/network.h"
 #include "engine/engine.h"
+#include "engines/neutron/compiler/network.h"
 
 namespace thimble::engine::neutron {
 
-struct Places {
+struct IoPositions {
   std::vector<DelegateIo> inputs, outputs;
 };
 
-/// The inputs `kept_inputs` must not be overwritten, so they are not planned in the scratch.
-[[nodiscard]] Places place(Network* network, std::span<const size_t> kept_inputs = {});
+/// The inputs `read_only_inputs` must not be overwritten, so they are not planned in the scratch.
+[[nodiscard]] IoPositions place(Network* network, std::span<const size_t> read_only_inputs = {});
 
 }  // namespace thimble::engine::neutron

@@ -94,7 +94,7 @@ Factors merged(const Factors& factors) {
   return result;
 }
 
-bool same_place(const Strided& a, const Strided& b) {
+bool same_layout(const Strided& a, const Strided& b) {
   if (a.buffer != b.buffer || a.offset != b.offset || a.dims.size() != b.dims.size()) return false;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     if (merged(a.dims[i]) != merged(b.dims[i])) return false;

@@ -37,7 +37,7 @@ struct Strided {
 /// Removes factors of size 1 and joins factors that one stride describes.
 [[nodiscard]] Factors merged(const Factors& factors);
 /// Returns true if both describe the same bytes in the same order.
-[[nodiscard]] bool same_place(const Strided& a, const Strided& b);
+[[nodiscard]] bool same_layout(const Strided& a, const Strided& b);
 
 /// Returns a contiguous layout at offset 0; `order` lists the dimensions from outermost to
 /// innermost.

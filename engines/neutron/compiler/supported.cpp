@@ -12,7 +12,6 @@ using ir::OpKind;
 
 namespace {
 
-
 struct ListedRun {
   OpKind op;
   uint8_t variants;

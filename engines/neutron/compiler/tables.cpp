@@ -88,14 +88,14 @@ bool is_pair(const Op& op) {
   }
 }
 
-std::optional<CodeFunction> pair_with_number(const ir::Graph& graph, const Op& op) {
+std::optional<Int8Function> pair_with_number(const ir::Graph& graph, const Op& op) {
   for (const size_t other : {size_t{0}, size_t{1}}) {
     const ValueId x = op.inputs[1 - other];
     if (graph.value(x).constant != nullptr) continue;
     if (graph.type(op.inputs[other]).dtype != ir::DType::kI8) return std::nullopt;
     const auto number = one_number<int8_t>(graph, op.inputs[other]);
     if (!number || graph.type(x).shape != graph.type(op.output).shape) continue;
-    return CodeFunction{filled([&](int64_t code) {
+    return Int8Function{filled([&](int64_t code) {
                           return other == 0 ? pair_of(op, *number, code)
                                             : pair_of(op, code, *number);
                         }),
@@ -105,7 +105,7 @@ std::optional<CodeFunction> pair_with_number(const ir::Graph& graph, const Op& o
 }
 
 /// Returns the function of a 1x1 depthwise convolution with the same weight for all channels.
-std::optional<CodeFunction> one_tap(const ir::Graph& graph, const Op& op) {
+std::optional<Int8Function> one_tap(const ir::Graph& graph, const Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
   const auto all = [&](std::string_view name, int64_t value) {
     return std::ranges::all_of(op.integers(name), [&](int64_t v) { return v == value; });
@@ -120,7 +120,7 @@ std::optional<CodeFunction> one_tap(const ir::Graph& graph, const Op& op) {
   const auto mult = one_number<int32_t>(graph, op.inputs[3]);
   const auto shift = one_number<int32_t>(graph, op.inputs[4]);
   if (!weight || !bias || !mult || !shift) return std::nullopt;
-  return CodeFunction{filled([&](int64_t code) {
+  return Int8Function{filled([&](int64_t code) {
                         const int64_t sum = *bias + (code - op.integer("x_zp")) * *weight;
                         const int64_t y = scaled(sum, *mult, *shift, op.integer("rounding"));
                         return bounded(op, y + op.integer("y_zp"));
@@ -149,7 +149,7 @@ std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
   return table;
 }
 
-std::optional<CodeFunction> code_function(const ir::Graph& region, const Op& op) {
+std::optional<Int8Function> int8_function(const ir::Graph& region, const Op& op) {
   if (op.inputs.empty() || op.inputs[0] == ir::kNoValue ||
       region.type(op.output).dtype != ir::DType::kI8) {
     return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<CodeFunction> code_function(const ir::Graph& region, const Op& op)
   if (op.kind == OpKind::qconv2d) return one_tap(region, op);
   const auto table = table_of(region, op);
   if (!table) return std::nullopt;
-  return CodeFunction{*table, op.inputs[0]};
+  return Int8Function{*table, op.inputs[0]};
 }
 
 std::optional<Table> table_of_pair(const ir::Graph& region, const Op& op, const Table& first,

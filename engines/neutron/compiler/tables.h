@@ -16,11 +16,11 @@ using Table = std::array<int8_t, 256>;  // entry i is for the value i - 128
 /// An operator as a table, with the operand that it is applied to. Such operators are those of
 /// table_of(), a sum, product, minimum or maximum with one constant number, and a 1x1 depthwise
 /// convolution with one weight and one scale. The result has the operand's shape.
-struct CodeFunction {
+struct Int8Function {
   Table table{};
   ir::ValueId operand = ir::kNoValue;
 };
-[[nodiscard]] std::optional<CodeFunction> code_function(const ir::Graph& region, const ir::Op& op);
+[[nodiscard]] std::optional<Int8Function> int8_function(const ir::Graph& region, const ir::Op& op);
 
 /// Returns the table of an operator with two operands (sum, product, minimum, maximum) that are
 /// both functions of the same int8 value. The identity table stands for the value itself.

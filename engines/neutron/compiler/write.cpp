@@ -175,7 +175,7 @@ class Writer {
     }
   }
 
-  static IoRecord io(const Edge& edge) {
+  static IoRecord io(const NetworkIo& edge) {
     const ir::Type& type = edge.type;
     IoRecord r = {};
     r.rank = u8(std::max<int64_t>(1, static_cast<int64_t>(type.shape.size())));
@@ -210,8 +210,8 @@ class Writer {
     header.output_count = u32(static_cast<int64_t>(net_.outputs.size()));
     std::vector<std::byte> file(sizeof(Header));
     header.io_offset = u32(static_cast<int64_t>(file.size()));
-    for (const Edge& edge : net_.inputs) append(file, io(edge));
-    for (const Edge& edge : net_.outputs) append(file, io(edge));
+    for (const NetworkIo& edge : net_.inputs) append(file, io(edge));
+    for (const NetworkIo& edge : net_.outputs) append(file, io(edge));
     align(file, container::kBlockAlignment);
     header.kernels_offset = u32(static_cast<int64_t>(file.size()));
     for (const KernelRecord& record : records_) append(file, record);
@@ -237,15 +237,15 @@ Result<Written> write(const Network& network, bool prefetch) {
 
 Result<std::vector<std::byte>> payload_of(const Network& network, const Written& written) {
   payload::Payload result;
-  const auto format = [](const Edge& edge) {
+  const auto format = [](const NetworkIo& edge) {
     return ir::is_contiguous(edge.type.dim_order) ? payload::Format::kAsDimensions
                                                   : payload::Format::kChannelsLast;
   };
-  for (const Edge& edge : network.inputs) {
+  for (const NetworkIo& edge : network.inputs) {
     result.input_map.push_back(u8(static_cast<int64_t>(result.input_map.size())));
     result.input_formats.push_back(format(edge));
   }
-  for (const Edge& edge : network.outputs) {
+  for (const NetworkIo& edge : network.outputs) {
     result.output_map.push_back(u8(static_cast<int64_t>(result.output_map.size())));
     result.output_formats.push_back(format(edge));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// write(): a placed network as the payload of a delegate call (engines/neutron/container/program.h).
+// write(): a placed network as the payload of a delegate call
+// (engines/neutron/container/program.h).
 //
 // The weights block begins with constants that several kernels read. Then it has one section per
 // kernel, at a multiple of 16, with the constants that only this kernel reads.

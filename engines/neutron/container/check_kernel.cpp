@@ -16,12 +16,12 @@ constexpr int32_t kZeroPointMax = 1919;      // (q - zero point) * 2^20 must fit
 constexpr int32_t kMulZeroPointMax = 32767;  // (a - zero point) * (b - zero point) must fit too
 constexpr int64_t kPadBehindMax = 65535;
 
-struct Place {
+struct KernelCheck {
   const Program& program;
   const Header& header;
   const uint8_t* weights;
   KernelRecord record;
-  bool straddles = false;  // a range of constants is only partly prefetched
+  bool is_partly_prefetched = false;  // a range of constants is only partly prefetched
 
   [[nodiscard]] const View& a() const { return record.operands[0]; }
   [[nodiscard]] const View& b() const { return record.operands[1]; }
@@ -33,7 +33,7 @@ struct Place {
     const int64_t to = from + record.prefetch_bytes;
     const bool inside = first >= from && end <= to;
     const bool outside = end <= from || first >= to;
-    straddles = straddles || !(inside || outside);
+    is_partly_prefetched = is_partly_prefetched || !(inside || outside);
   }
   /// Returns true if the weights block has `bytes` at `offset`, a multiple of `alignment`. Records
   /// the read.
@@ -62,7 +62,7 @@ bool is_well_formed(const View& view) {
 }
 
 /// Returns the size of the view's memory in bytes; 0 if the memory does not exist.
-uint32_t room_of(const Place& at, const View& view) {
+uint32_t room_of(const KernelCheck& at, const View& view) {
   const Header& header = at.header;
   if (view.memory == Memory::kInput) {
     return view.index < header.input_count ? at.program.input(view.index).bytes : 0;
@@ -75,7 +75,7 @@ uint32_t room_of(const Place& at, const View& view) {
   return view.memory == Memory::kWeights ? header.weight_bytes : 0;
 }
 
-bool is_inside(const Place& at, const View& view) {
+bool is_inside(const KernelCheck& at, const View& view) {
   if (!is_well_formed(view)) return false;
   const Extent extent = extent_of(view);
   return extent.first >= 0 && extent.end <= int64_t{room_of(at, view)};
@@ -87,7 +87,7 @@ bool is_unused(const View& view) {
   return memcmp(&view, &kUnused, sizeof view) == 0;
 }
 
-bool is_read(Place& at, const View& view) {
+bool is_read(KernelCheck& at, const View& view) {
   if (!is_inside(at, view)) return false;
   if (view.memory == Memory::kWeights) {
     const Extent extent = extent_of(view);
@@ -96,7 +96,7 @@ bool is_read(Place& at, const View& view) {
   return true;
 }
 
-bool is_written(const Place& at, const View& view) {
+bool is_written(const KernelCheck& at, const View& view) {
   const bool writable = view.memory == Memory::kOutput || view.memory == Memory::kScratch;
   return writable && is_inside(at, view) && is_injective(view);
 }
@@ -112,7 +112,7 @@ bool has_scale(const KernelRecord& record, uint32_t which) {
 }
 
 /// Checks the scales: one in the record, or in the weights block one per channel or one for all.
-Status check_scales(Place& at, uint32_t channels) {
+Status check_scales(KernelCheck& at, uint32_t channels) {
   const KernelRecord& record = at.record;
   const uint32_t count = record.scale_count;
   if (count == 0) return has_scale(record, 2) ? Status::kOk : Status::kBadScale;
@@ -146,7 +146,7 @@ bool has_numbers(const KernelRecord& record) {
 
 /// Checks the table for the kernel's result. Kernels that only copy have none; kTable must have
 /// one.
-bool has_table(Place& at) {
+bool has_table(KernelCheck& at) {
   const KernelRecord& record = at.record;
   const bool must = record.kernel == Kernel::kTable;
   if (record.table == kAbsent) return !must && record.function == Function::kNone;
@@ -160,11 +160,11 @@ struct Window {
   uint32_t kernel, stride, dilation, pad;
 };
 
-Window rows_of(const Place& at) {
+Window rows_of(const KernelCheck& at) {
   const KernelRecord& r = at.record;
   return {at.a().dims[1], at.y().dims[1], r.kernel_h, r.stride_h, r.dilation_h, r.pad_top};
 }
-Window columns_of(const Place& at) {
+Window columns_of(const KernelCheck& at) {
   const KernelRecord& r = at.record;
   return {at.a().dims[2], at.y().dims[2], r.kernel_w, r.stride_w, r.dilation_w, r.pad_left};
 }
@@ -174,7 +174,7 @@ bool is_window(const Window& w) {
 }
 
 /// Returns true if the last window ends in the image or at most kPadBehindMax after it.
-bool slides(const Window& w) {
+bool fits_window(const Window& w) {
   if (!is_window(w)) return false;
   const int64_t last = (int64_t{w.outputs} - 1) * w.stride - w.pad;
   const int64_t end = last + (int64_t{w.kernel} - 1) * w.dilation + 1;
@@ -193,7 +193,7 @@ bool is_covered(const Window& w) {
 
 /// Returns true if the output is not larger than a transposed convolution allows: its padding at
 /// the end is at least 0, its output_padding less than stride or dilation.
-bool spreads(const Window& w) {
+bool fits_transposed_window(const Window& w) {
   if (!is_window(w)) return false;
   const int64_t extra = (w.stride > w.dilation ? w.stride : w.dilation) - 1;
   const int64_t end = (int64_t{w.size} - 1) * w.stride + (int64_t{w.kernel} - 1) * w.dilation + 1;
@@ -202,7 +202,7 @@ bool spreads(const Window& w) {
 
 // --- Kernels -----------------------------------------------------------------------------------
 
-bool are_images(const Place& at) {
+bool are_images(const KernelCheck& at) {
   return at.a().rank == 4 && at.y().rank == 4 && at.a().dims[0] == at.y().dims[0];
 }
 
@@ -210,7 +210,7 @@ uint64_t window_size(const KernelRecord& record) {
   return uint64_t{record.kernel_h} * record.kernel_w;
 }
 
-Status check_weighted(Place& at, uint64_t weights, uint32_t channels) {
+Status check_weighted(KernelCheck& at, uint64_t weights, uint32_t channels) {
   const KernelRecord& record = at.record;
   const bool constants =
       at.has_constants(record.weights, weights, 1) &&
@@ -218,14 +218,14 @@ Status check_weighted(Place& at, uint64_t weights, uint32_t channels) {
   return constants ? check_scales(at, channels) : Status::kBadKernel;
 }
 
-Status check_convolution(Place& at) {
+Status check_convolution(KernelCheck& at) {
   const KernelRecord& record = at.record;
   const bool depthwise = record.kernel == Kernel::kConv2DDepthwise;
   const bool transposed = record.kernel == Kernel::kTransposeConv2D;
   const uint32_t in = at.a().dims[3];
   const uint32_t out = at.y().dims[3];
   if (!are_images(at) || (depthwise && in != out)) return Status::kBadView;
-  const auto fits = transposed ? spreads : slides;
+  const auto fits = transposed ? fits_transposed_window : fits_window;
   if (!fits(rows_of(at)) || !fits(columns_of(at))) return Status::kBadKernel;
   const bool plain = window_size(record) == 1 && record.pad_top == 0 && record.pad_left == 0;
   if (record.kernel == Kernel::kConv2DPointwise && !plain) return Status::kBadKernel;
@@ -233,14 +233,14 @@ Status check_convolution(Place& at) {
   return check_weighted(at, limited_product(each, record.kernel_w), out);
 }
 
-Status check_fully_connected(Place& at) {
+Status check_fully_connected(KernelCheck& at) {
   const View& a = at.a();
   const View& y = at.y();
   if (a.rank != 2 || y.rank != 2 || a.dims[0] != y.dims[0]) return Status::kBadView;
   return check_weighted(at, limited_product(a.dims[1], y.dims[1]), y.dims[1]);
 }
 
-Status check_matmul(Place& at) {
+Status check_matmul(KernelCheck& at) {
   const View& a = at.a();
   const View& b = at.b();
   const View& y = at.y();
@@ -252,41 +252,41 @@ Status check_matmul(Place& at) {
 }
 
 /// Checks an elementwise kernel.
-Status check_choice(Place& at) {
+Status check_elementwise(KernelCheck& at) {
   const bool two = at.record.operand_count == 2;
   const bool shape = same_dims(at.a(), at.y()) && (!two || same_dims(at.b(), at.y()));
   return shape ? Status::kOk : Status::kBadView;
 }
 
 /// Checks an elementwise kernel and its scales; 0, 1, 2 in `factors` are those of a, b, y.
-Status check_scaled(Place& at, std::initializer_list<uint32_t> factors) {
+Status check_scaled(KernelCheck& at, std::initializer_list<uint32_t> factors) {
   for (const uint32_t which : factors) {
     if (!has_scale(at.record, which)) return Status::kBadScale;
   }
-  return check_choice(at);
+  return check_elementwise(at);
 }
-Status check_sum(Place& at) {
+Status check_sum(KernelCheck& at) {
   return check_scaled(at, {0, 1, 2});
 }
-Status check_prelu(Place& at) {
+Status check_prelu(KernelCheck& at) {
   return check_scaled(at, {1, 2});
 }
-Status check_product(Place& at) {
+Status check_product(KernelCheck& at) {
   return check_scaled(at, {2});
 }
 
-Status check_pool(Place& at) {
+Status check_pool(KernelCheck& at) {
   if (!are_images(at) || at.a().dims[3] != at.y().dims[3]) return Status::kBadView;
   const Window rows = rows_of(at);
   const Window columns = columns_of(at);
   const bool dilated = rows.dilation != 1 || columns.dilation != 1;
-  if (!slides(rows) || !slides(columns) || !is_covered(rows) || !is_covered(columns)) {
+  if (!fits_window(rows) || !fits_window(columns) || !is_covered(rows) || !is_covered(columns)) {
     return Status::kBadKernel;
   }
   return dilated && at.record.kernel == Kernel::kAvgPool ? Status::kBadKernel : Status::kOk;
 }
 
-Status check_reduction(Place& at) {
+Status check_reduction(KernelCheck& at) {
   const View& a = at.a();
   const View& y = at.y();
   const KernelRecord& record = at.record;
@@ -302,7 +302,7 @@ Status check_reduction(Place& at) {
 }
 
 /// Differences of quantized values times 2^shift must fit 5 integer and 26 fractional bits.
-Status check_softmax(Place& at) {
+Status check_softmax(KernelCheck& at) {
   const KernelRecord& record = at.record;
   if (!same_dims(at.a(), at.y())) return Status::kBadView;
   const int32_t shift = record.shift[2];
@@ -312,17 +312,17 @@ Status check_softmax(Place& at) {
   return furthest << shift <= int64_t{31} << 26 ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_copy(Place& at) {
+Status check_copy(KernelCheck& at) {
   return same_dims(at.a(), at.y()) ? Status::kOk : Status::kBadView;
 }
 
-Status check_pad(Place& at) {
+Status check_pad(KernelCheck& at) {
   if (!same_dims(at.a(), at.y()) || !is_written(at, at.record.outside)) return Status::kBadView;
   const int32_t fill = at.record.fill;
   return fill == static_cast<int8_t>(fill) ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_mirror(Place& at) {
+Status check_mirror(KernelCheck& at) {
   const View& a = at.a();
   const View& y = at.y();
   if (a.rank != y.rank) return Status::kBadView;
@@ -336,7 +336,7 @@ Status check_mirror(Place& at) {
   return Status::kOk;
 }
 
-bool are_within(const Place& at, uint32_t offset, uint32_t count, int32_t most) {
+bool are_within(const KernelCheck& at, uint32_t offset, uint32_t count, int32_t most) {
   for (uint32_t i = 0; i < count; ++i) {
     const int32_t value = at.constant(offset, i);
     if (value < 0 || value > most) return false;
@@ -344,7 +344,7 @@ bool are_within(const Place& at, uint32_t offset, uint32_t count, int32_t most) 
   return true;
 }
 
-Status check_resize(Place& at) {
+Status check_resize(KernelCheck& at) {
   const View& a = at.a();
   const View& y = at.y();
   if (!are_images(at) || a.dims[3] != y.dims[3]) return Status::kBadView;
@@ -362,7 +362,7 @@ Status check_resize(Place& at) {
   return good ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_shape(Place& at) {
+Status check_shape(KernelCheck& at) {
   switch (at.record.kernel) {
 #define NEUTRON_KERNEL(name, number, operands, shape, run) \
   case Kernel::k##name:                                    \
@@ -403,14 +403,14 @@ bool overlaps(const KernelRecord& record) {
   return false;
 }
 
-Status check_prefetch(const Place& at, uint32_t index) {
+Status check_prefetch(const KernelCheck& at, uint32_t index) {
   const KernelRecord& record = at.record;
   const uint64_t bytes = record.prefetch_bytes;
   if (bytes == 0) return Status::kOk;
   const bool inside = record.prefetch_from + bytes <= at.header.weight_bytes &&
                       record.prefetch_to + bytes <= at.header.prefetch_bytes &&
                       (record.prefetch_from | record.prefetch_to) % kBlockAlignment == 0;
-  if (!inside || at.straddles) return Status::kBadPrefetch;
+  if (!inside || at.is_partly_prefetched) return Status::kBadPrefetch;
   // This copy starts when the previous kernel with prefetched weights starts.
   for (uint32_t i = index; i-- > 0;) {
     const KernelRecord before = at.program.kernel(i);
@@ -426,7 +426,7 @@ Status check_prefetch(const Place& at, uint32_t index) {
 
 Status check_kernel(const Program& program, const Header& header, const uint8_t* weights,
                     uint32_t index) {
-  Place at = {program, header, weights, program.kernel(index)};
+  KernelCheck at = {program, header, weights, program.kernel(index)};
   const KernelRecord& record = at.record;
   const uint32_t operands = operands_of(record.kernel);
   if (operands == 0 || record.operand_count != operands || !has_numbers(record)) {

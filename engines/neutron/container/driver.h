@@ -2,8 +2,8 @@
 #define THIMBLE_NPU_NEUTRON_DRIVER_H
 /* The driver interface of the Neutron NPU, as its vendor publishes it: names, types and meanings
  * are theirs, so that a product links the vendor's library or the integer model of
- * engines/neutron/model without a change (docs/neutron.md, "Driver"). Calls that exist for the larger
- * Neutron-S alone are left out.
+ * engines/neutron/model without a change (docs/neutron.md, "Driver"). Calls that exist for the
+ * larger Neutron-S alone are left out.
  *
  * Order of calls: neutronInit once, by the application; neutronModelPrepare once per network;
  * neutronRunBlocking once per inference. To stop the NPU's clock between inferences, call

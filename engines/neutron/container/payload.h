@@ -17,8 +17,8 @@
 //   kernels    up to the end; their size is not stored
 //
 // The program is the vendor's microcode, of which these words are all that is public, or a list of
-// kernels of our own (engines/neutron/container/program.h), which has them at the same places. `read_payload`
-// proves that all it answers lies inside the bytes it was given.
+// kernels of our own (engines/neutron/container/program.h), which has them at the same places.
+// `read_payload` proves that all it answers lies inside the bytes it was given.
 
 #include <cstdint>
 #include <cstring>
@@ -105,7 +105,7 @@ inline uint32_t word_at(const uint8_t* program, uint32_t index) {
 }
 
 /// Reads the counts, sets the pointers that depend on them, and returns the header's size in bytes.
-inline uint32_t find_header(const uint8_t* data, PayloadView& view) {
+inline uint32_t parse_header(const uint8_t* data, PayloadView& view) {
   view.input_count = data[0];
   view.output_count = data[1];
   view.arg_count = data[2];
@@ -181,7 +181,7 @@ class Checker {
 
 inline bool check_header(Checker& checker, const uint8_t* data, PayloadView& view,
                          uint32_t& header_bytes) {
-  header_bytes = find_header(data, view);
+  header_bytes = parse_header(data, view);
   if (!checker.has(header_bytes)) return false;
   view.version = data[header_bytes - 1];
   return checker.below(PayloadFault::kVersion, data + header_bytes - 1, 1,

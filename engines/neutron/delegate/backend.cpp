@@ -2,8 +2,8 @@
 
 #include <new>
 
-#include "engines/neutron/container/payload.h"
 #include "engines/neutron/container/driver.h"
+#include "engines/neutron/container/payload.h"
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/delegate/networks.h"
 #include "engines/neutron/delegate/transpose.h"
@@ -27,7 +27,7 @@ constexpr uint32_t kChannels = 1;  // index of the channel dimension
 constexpr uint32_t kTooMuch = 0xFFFFFFFF;
 
 /// Data of a delegate slot. The driver's context follows it if the context is small enough.
-struct Work {
+struct SlotData {
   NeutronModelConfig config;
   const uint8_t* payload;
   uint8_t* scratch;
@@ -35,14 +35,15 @@ struct Work {
   thimble_neutron_network* network;  // null: calls are not counted
   bool transposes;                   // true if at least one tensor must be transposed
 };
-constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::own) - sizeof(Work);
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::own) - sizeof(SlotData);
+static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::own) &&
+              alignof(SlotData) <= alignof(uintptr_t));
 
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
+SlotData& slot_data(DelegateSlot& slot) {
+  return *reinterpret_cast<SlotData*>(slot.own);
 }
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
+const SlotData& slot_data(const DelegateSlot& slot) {
+  return *reinterpret_cast<const SlotData*>(slot.own);
 }
 const thimble_neutron& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_neutron*>(slot.delegate->device);
@@ -176,10 +177,10 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
 
 /// Prepares the network with the driver.
 Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
-  Work& work = work_in(slot);
+  SlotData& work = slot_data(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
-  work.handle = context <= kContextInSlot ? static_cast<void*>(slot.own + sizeof(Work))
+  work.handle = context <= kContextInSlot ? static_cast<void*>(slot.own + sizeof(SlotData))
                                           : static_cast<void*>(memory.kept);
   work.config.microcode = view.program;
   work.config.weights = view.program + format::padded(view.program_bytes);
@@ -193,7 +194,7 @@ Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory
     status = driver_status(npu, neutronSetConfig(const_cast<NeutronConfig*>(hooks)));
   }
   if (status != Status::kOk || npu.networks == nullptr) return status;
-  work.network = take_network(npu, view.program, work.handle);
+  work.network = find_or_add_network(npu, view.program, work.handle);
   return work.network != nullptr ? Status::kOk : Status::kBadArgument;
 }
 
@@ -249,7 +250,7 @@ void take_outputs(const PayloadView& view, const DelegateArgs& args, const CallM
   }
 }
 
-Status run_driver(const thimble_neutron& npu, const Work& work, const PayloadView& view,
+Status run_driver(const thimble_neutron& npu, const SlotData& work, const PayloadView& view,
                   const CallMemory& memory) {
   NeutronDataConfig data;
   data.inputs = memory.inputs;
@@ -277,7 +278,7 @@ Delegate vendor_backend(const thimble_neutron* npu) {
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
-  const Region& payload = source.payload;
+  const ByteRegion& payload = source.payload;
   PayloadView view;
   format::PayloadProblem problem;
   if (!format::read_payload(payload.data, payload.bytes, view, problem)) {
@@ -287,7 +288,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
       npu::check_interface(view.program, view.program_bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  Work& work = *new (slot.own) Work{};
+  SlotData& work = *new (slot.own) SlotData{};
   work.payload = payload.data;
   scratch_bytes = format::call_bytes(view);
   return Status::kOk;
@@ -299,7 +300,7 @@ uint32_t kept_bytes(const Delegate&) {
 }
 
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
-  const PayloadView view = format::trusted_payload(work_in(slot).payload);
+  const PayloadView view = format::trusted_payload(slot_data(slot).payload);
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
@@ -313,7 +314,7 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  SlotData& work = slot_data(slot);
   const PayloadView view = format::trusted_payload(work.payload);
   if (args.count() != view.arg_count + view.output_count) return Status::kPayloadCounts;
   const uint32_t spare = call_scratch(slot, args);
@@ -329,7 +330,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const SlotData& work = slot_data(slot);
   const thimble_neutron& npu = npu_of(slot);
   const PayloadView view = format::trusted_payload(work.payload);
   CallMemory memory = memory_of(view, work.scratch);

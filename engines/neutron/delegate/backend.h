@@ -1,10 +1,10 @@
 #pragma once
 // The delegates NeutronBackend and ThimbleNeutronModel: a payload as ExecuTorch's NXP backend packs
-// it (engines/neutron/container/payload.h), with the vendor's microcode or a list of kernels of ours, run by
-// whoever stands behind the vendor's driver interface (engines/neutron/container/driver.h). Payload and tensors
-// are checked and the network is prepared when the model is loaded; a call hands the driver
-// addresses, and changes the memory order of a tensor only if the file has it in another one than
-// the network.
+// it (engines/neutron/container/payload.h), with the vendor's microcode or a list of kernels of
+// ours, run by whoever stands behind the vendor's driver interface
+// (engines/neutron/container/driver.h). Payload and tensors are checked and the network is prepared
+// when the model is loaded; a call hands the driver addresses, and changes the memory order of a
+// tensor only if the file has it in another one than the network.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_neutron.h"

@@ -7,8 +7,8 @@
 
 namespace thimble::runtime::neutron {
 
-thimble_neutron_network* take_network(const thimble_neutron& npu, const void* program,
-                                      void* handle) {
+thimble_neutron_network* find_or_add_network(const thimble_neutron& npu, const void* program,
+                                             void* handle) {
   for (uint32_t i = 0; i < npu.network_count; ++i) {
     thimble_neutron_network& row = npu.networks[i];
     if (row.program != nullptr && row.program != program) continue;

@@ -6,8 +6,8 @@
 namespace thimble::runtime::neutron {
 
 /// Returns the row of a network, allocated if necessary; null if no row is free.
-thimble_neutron_network* take_network(const thimble_neutron& npu, const void* program,
-                                      void* handle);
+thimble_neutron_network* find_or_add_network(const thimble_neutron& npu, const void* program,
+                                             void* handle);
 
 void count_call(thimble_neutron_network& network);
 

@@ -11,12 +11,12 @@
 
 #include <cstring>
 
-#include "firmware/apps/runner/kernels.h"
-#include "firmware/common/text.h"
-#include "kernels/kernels.h"
 #include "engines/neutron/container/driver.h"
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/delegate/backend.h"
+#include "firmware/apps/runner/kernels.h"
+#include "firmware/common/text.h"
+#include "kernels/kernels.h"
 
 namespace thimble::firmware {
 namespace {
@@ -31,7 +31,7 @@ bool idle;
 
 }  // namespace
 
-uint32_t take_words(const char** words, uint32_t count) {
+uint32_t parse_words(const char** words, uint32_t count) {
   npu = {};
   npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
   npu.networks = networks;
@@ -41,7 +41,7 @@ uint32_t take_words(const char** words, uint32_t count) {
   return 1;
 }
 
-const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const RamAllocator&) {
   (void)neutronInit();
   rows[0] = runtime::neutron::backend(&npu);
   rows[1] = runtime::neutron::vendor_backend(&npu);
@@ -51,9 +51,9 @@ const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
-void memory_is(uint8_t*, size_t) {}
+void set_model_memory(uint8_t*, size_t) {}
 
-void add_lines(void* report, void (*write)(void* report, const char* text)) {
+void write_report_lines(void* report, void (*write)(void* report, const char* text)) {
   for (const thimble_neutron_network& network : networks) {
     if (network.program == nullptr) continue;
     const neutron::Header header =

@@ -76,7 +76,7 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
   return "at no multiple of 16";
 }
 
-Status look_at(const Aligned& copy, size_t bytes, abi::PayloadView& view) {
+Status parse_view(const Aligned& copy, size_t bytes, abi::PayloadView& view) {
   abi::PayloadProblem problem;
   if (bytes > std::numeric_limits<int32_t>::max()) {
     return bad_input("Neutron payload: {} bytes, at most 2 GiB", bytes);
@@ -188,7 +188,7 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
-Result<bool> truth_of(const pte::CompileSpec& spec) {
+Result<bool> parse_bool(const pte::CompileSpec& spec) {
   const std::string_view text = as_text(spec.value);
   if (text == kTrue || text == kFalse) return text == kTrue;
   return bad_input("NeutronBackend, compile spec {}: '{}', expected True or False", spec.key, text);
@@ -215,14 +215,14 @@ Result<Bytes> write_payload(const Payload& payload) {
 Result<Payload> read_payload(ByteView bytes) {
   const Aligned copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(look_at(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
   return payload_of(view);
 }
 
 Status verify_payload(ByteView bytes) {
   const Aligned copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(look_at(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
   const auto offset = [&](const uint8_t* at) { return static_cast<size_t>(at - copy.data()); };
   const size_t header_end = offset(view.output_map + view.output_count) + 1;
   THIMBLE_CHECK(check_zeros(bytes, header_end, offset(view.program)));
@@ -278,10 +278,10 @@ Result<CompileOptions> read_compile_specs(const std::vector<pte::CompileSpec>& s
   options.target = text(2);
   options.intermediates_dir = text(3);
   options.operators_not_to_delegate = split(text(4));
-  THIMBLE_TRY(options.use_neutron_for_format_conversion, truth_of(specs[5]));
-  THIMBLE_TRY(options.fetch_constants_to_sram, truth_of(specs[6]));
-  THIMBLE_TRY(options.dump_kernel_selection_code, truth_of(specs[7]));
-  THIMBLE_TRY(options.use_profiling, truth_of(specs[8]));
+  THIMBLE_TRY(options.use_neutron_for_format_conversion, parse_bool(specs[5]));
+  THIMBLE_TRY(options.fetch_constants_to_sram, parse_bool(specs[6]));
+  THIMBLE_TRY(options.dump_kernel_selection_code, parse_bool(specs[7]));
+  THIMBLE_TRY(options.use_profiling, parse_bool(specs[8]));
   return options;
 }
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engines/neutron/container/payload.h"
 #include "base/bytes.h"
 #include "base/result.h"
+#include "engines/neutron/container/payload.h"
 #include "formats/pte/program.h"
 
 namespace thimble::formats::neutron {

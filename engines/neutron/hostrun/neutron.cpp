@@ -3,11 +3,11 @@
 #include <cstring>
 #include <map>
 
-#include "engines/neutron/formats/payload.h"
-#include "hostrun/npu_profile.h"
 #include "engines/neutron/container/driver.h"
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/delegate/backend.h"
+#include "engines/neutron/formats/payload.h"
+#include "hostrun/npu_profile.h"
 
 namespace thimble::hostrun {
 namespace {

@@ -39,7 +39,7 @@ constexpr uint32_t kBlock = 32;  // channels per block of a depthwise convolutio
 
 }  // namespace
 
-void convolution(const Work& work) {
+void convolution(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const uint32_t depth = a.dims[3];
@@ -72,7 +72,7 @@ void convolution(const Work& work) {
   });
 }
 
-void depthwise(const Work& work) {
+void depthwise(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const View& y = record.output;
@@ -114,7 +114,7 @@ void depthwise(const Work& work) {
 namespace {
 
 /// Taps k for which an input position r with r * stride + k * dilation - pad == output exists.
-struct Spread {
+struct TransposedTaps {
   uint32_t output, size, kernel, stride, dilation, pad;
 
   /// Calls `each(tap, position)` for every such tap.
@@ -131,7 +131,7 @@ struct Spread {
 
 }  // namespace
 
-void transposed_convolution(const Work& work) {
+void transposed_convolution(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const uint32_t depth = a.dims[3];
@@ -139,9 +139,9 @@ void transposed_convolution(const Work& work) {
   const auto* const weights = reinterpret_cast<const int8_t*>(work.constants(record.weights));
   const Channels channels(work);
   for_pixels(record.output, [&](uint32_t n, uint32_t h, uint32_t w) {
-    const Spread rows = {
+    const TransposedTaps rows = {
         h, a.dims[1], record.kernel_h, record.stride_h, record.dilation_h, record.pad_top};
-    const Spread columns = {
+    const TransposedTaps columns = {
         w, a.dims[2], record.kernel_w, record.stride_w, record.dilation_w, record.pad_left};
     int8_t* const y = work.y + pixel(record.output, n, h, w);
     for_lanes(channels, record.output, y, [&](Lanes& lanes) {

@@ -5,7 +5,7 @@
 
 namespace thimble::neutron::model {
 
-void copy(const Work& work) {
+void copy(const KernelArgs& work) {
   const View& a = work.record.operands[0];
   loops_over(a, work.record.output, 0, a.rank)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
@@ -22,7 +22,7 @@ void copy(const Work& work) {
       });
 }
 
-void pad(const Work& work) {
+void pad(const KernelArgs& work) {
   const View& outside = work.record.outside;
   const auto fill = static_cast<int8_t>(work.record.fill);
   loops_over(outside, 0, outside.rank)
@@ -47,7 +47,7 @@ int32_t mirrored(int32_t position, int32_t size) {
 
 }  // namespace
 
-void mirror_pad(const Work& work) {
+void mirror_pad(const KernelArgs& work) {
   const View& a = work.record.operands[0];
   const View& y = work.record.output;
   const uint8_t* const before = work.constants(work.record.data);

@@ -8,7 +8,7 @@ namespace {
 
 /// Computes y = f(a) for every element.
 template <class F>
-void unary(const Work& work, F f) {
+void unary(const KernelArgs& work, F f) {
   const View& a = work.record.operands[0];
   loops_over(a, work.record.output, 0, a.rank)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
@@ -23,7 +23,7 @@ void unary(const Work& work, F f) {
 
 /// Computes y = f(a, b) for every element.
 template <class F>
-void binary(const Work& work, F f) {
+void binary(const KernelArgs& work, F f) {
   const KernelRecord& record = work.record;
   loops_over(record.operands[0], record.operands[1], record.output)
       .for_rows([&](const int32_t(&at)[3], uint32_t count, const int32_t(&steps)[3]) {
@@ -41,10 +41,10 @@ void binary(const Work& work, F f) {
 
 /// Both operands are converted to a common scale with 20 additional bits. For a subtraction, the
 /// second operand is negated before that.
-void add(const Work& work) {
+void add(const KernelArgs& work) {
   constexpr int32_t kSpare = 20;
   const KernelRecord& record = work.record;
-  const Finish finish(work);
+  const OutputStage finish(work);
   const Factor of_a = work.factor(0);
   const Factor of_b = work.factor(1);
   const Factor of_y = work.factor(2);
@@ -58,9 +58,9 @@ void add(const Work& work) {
   });
 }
 
-void multiply(const Work& work) {
+void multiply(const KernelArgs& work) {
   const KernelRecord& record = work.record;
-  const Finish finish(work);
+  const OutputStage finish(work);
   const Factor factor = work.factor(2);
   const bool single = work.single();
   binary(work, [=](int32_t a, int32_t b) {
@@ -69,15 +69,15 @@ void multiply(const Work& work) {
   });
 }
 
-void maximum(const Work& work) {
-  const Finish finish(work);
+void maximum(const KernelArgs& work) {
+  const OutputStage finish(work);
   const bool least = work.record.kernel == Kernel::kMinimum;
   binary(work, [=](int32_t a, int32_t b) { return finish.code((a < b) == least ? a : b); });
 }
 
-void prelu(const Work& work) {
+void prelu(const KernelArgs& work) {
   const KernelRecord& record = work.record;
-  const Finish finish(work);
+  const OutputStage finish(work);
   const Factor above = work.factor(2);
   const Factor below = work.factor(1);
   const bool single = work.single();
@@ -88,15 +88,15 @@ void prelu(const Work& work) {
   });
 }
 
-void table(const Work& work) {
+void table(const KernelArgs& work) {
   const auto* const entries =
       reinterpret_cast<const int8_t*>(work.constants(work.record.table)) + 128;
   unary(work, [=](int32_t x) { return entries[x]; });
 }
 
-void rescale(const Work& work) {
+void rescale(const KernelArgs& work) {
   const KernelRecord& record = work.record;
-  const Finish finish(work);
+  const OutputStage finish(work);
   const Factor factor = work.factor(2);
   const bool single = work.single();
   unary(work, [=](int32_t x) { return finish(scaled(x - record.a_zero_point, factor, single)); });

@@ -1,8 +1,8 @@
 #pragma once
 // Helpers for kernels that slide a window over an image [N, H, W, C].
 
-#include "engines/neutron/model/kernel.h"
 #include "engines/neutron/container/window.h"
+#include "engines/neutron/model/kernel.h"
 
 namespace thimble::neutron::model {
 
@@ -31,7 +31,7 @@ struct Window {
   }
 };
 
-inline Window window_at(const Work& work, uint32_t h, uint32_t w) {
+inline Window window_at(const KernelArgs& work, uint32_t h, uint32_t w) {
   const KernelRecord& r = work.record;
   const View& a = r.operands[0];
   const int32_t top = static_cast<int32_t>(h * r.stride_h) - r.pad_top;
@@ -43,7 +43,7 @@ inline Window window_at(const Work& work, uint32_t h, uint32_t w) {
 /// Calls `each(x, tap)` for every tap inside the image: `x` is the offset of its input pixel
 /// [.., 0], `tap` its index in the kernel, row by row.
 template <class Each>
-void for_taps(const Work& work, uint32_t n, const Window& window, Each each) {
+void for_taps(const KernelArgs& work, uint32_t n, const Window& window, Each each) {
   const KernelRecord& r = work.record;
   for (uint32_t ky = window.rows.from; ky < window.rows.to; ++ky) {
     const uint32_t row = window.rows.at + (ky - window.rows.from) * r.dilation_h;

@@ -1,12 +1,12 @@
 #pragma once
 // A kernel with resolved addresses, and one function per kernel type.
 
-#include "engines/neutron/model/arithmetic.h"
 #include "engines/neutron/container/program.h"
+#include "engines/neutron/model/arithmetic.h"
 
 namespace thimble::neutron::model {
 
-struct Work {
+struct KernelArgs {
   KernelRecord record;
   const uint8_t* weights;     // the weights block
   const uint8_t* prefetched;  // replaces [prefetch_from, + prefetch_bytes) of it; may be null
@@ -27,9 +27,9 @@ struct Work {
 };
 
 /// Final step for a scaled sum: zero point, clamp, table.
-class Finish {
+class OutputStage {
  public:
-  explicit Finish(const Work& work)
+  explicit OutputStage(const KernelArgs& work)
       : table_(work.record.table == kAbsent
                    ? nullptr
                    : reinterpret_cast<const int8_t*>(work.constants(work.record.table)) + 128),
@@ -57,7 +57,7 @@ class Finish {
 /// Per-channel start (bias) and requantization of sums in kernels with weights.
 class Channels {
  public:
-  explicit Channels(const Work& work)
+  explicit Channels(const KernelArgs& work)
       : finish_(work),
         all_(work.factor(2)),
         bias_(work.record.bias == kAbsent ? nullptr : work.constants(work.record.bias)),
@@ -81,7 +81,7 @@ class Channels {
     return {int_at(multipliers_, index), int_at(shifts_, index)};
   }
 
-  Finish finish_;
+  OutputStage finish_;
   Factor all_;
   const uint8_t* bias_;
   const uint8_t* multipliers_;
@@ -90,29 +90,29 @@ class Channels {
   bool single_;
 };
 
-void convolution(const Work& work);
-void depthwise(const Work& work);
-void transposed_convolution(const Work& work);
-void fully_connected(const Work& work);
-void batch_matmul(const Work& work);
+void convolution(const KernelArgs& work);
+void depthwise(const KernelArgs& work);
+void transposed_convolution(const KernelArgs& work);
+void fully_connected(const KernelArgs& work);
+void batch_matmul(const KernelArgs& work);
 
-void add(const Work& work);  // Add and Sub
-void multiply(const Work& work);
-void maximum(const Work& work);  // Maximum and Minimum
-void prelu(const Work& work);
-void table(const Work& work);
-void rescale(const Work& work);
+void add(const KernelArgs& work);  // Add and Sub
+void multiply(const KernelArgs& work);
+void maximum(const KernelArgs& work);  // Maximum and Minimum
+void prelu(const KernelArgs& work);
+void table(const KernelArgs& work);
+void rescale(const KernelArgs& work);
 
-void max_pool(const Work& work);
-void average_pool(const Work& work);
-void mean(const Work& work);
-void extreme(const Work& work);  // ReduceMax and ReduceMin
-void softmax(const Work& work);
+void max_pool(const KernelArgs& work);
+void average_pool(const KernelArgs& work);
+void mean(const KernelArgs& work);
+void reduce_max_min(const KernelArgs& work);  // ReduceMax and ReduceMin
+void softmax(const KernelArgs& work);
 
-void copy(const Work& work);
-void pad(const Work& work);
-void mirror_pad(const Work& work);
-void resize_nearest(const Work& work);
-void resize_bilinear(const Work& work);
+void copy(const KernelArgs& work);
+void pad(const KernelArgs& work);
+void mirror_pad(const KernelArgs& work);
+void resize_nearest(const KernelArgs& work);
+void resize_bilinear(const KernelArgs& work);
 
 }  // namespace thimble::neutron::model

@@ -5,7 +5,7 @@
 
 namespace thimble::neutron::model {
 
-void fully_connected(const Work& work) {
+void fully_connected(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const View& y = record.output;
@@ -29,12 +29,12 @@ void fully_connected(const Work& work) {
   }
 }
 
-void batch_matmul(const Work& work) {
+void batch_matmul(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const View& b = record.operands[1];
   const View& y = record.output;
-  const Finish finish(work);
+  const OutputStage finish(work);
   const auto offset = [](const View& view, uint32_t batch, uint32_t k, uint32_t i) {
     return static_cast<int32_t>(batch) * view.strides[0] +
            static_cast<int32_t>(i) * view.strides[k];

@@ -10,7 +10,7 @@ constexpr uint32_t kBlock = 32;  // channels per block
 /// Pools each block of channels of each pixel: starts with `first`, applies `join(value, element)`
 /// for each tap, and finally `end(value, taps)`.
 template <class Join, class End>
-void pool(const Work& work, int32_t first, Join join, End end) {
+void pool(const KernelArgs& work, int32_t first, Join join, End end) {
   const View& a = work.record.operands[0];
   const View& y = work.record.output;
   for_pixels(y, [&](uint32_t n, uint32_t h, uint32_t w) {
@@ -35,16 +35,16 @@ void pool(const Work& work, int32_t first, Join join, End end) {
 
 }  // namespace
 
-void max_pool(const Work& work) {
-  const Finish finish(work);
+void max_pool(const KernelArgs& work) {
+  const OutputStage finish(work);
   pool(
       work, -128, [](int32_t most, int32_t x) { return x > most ? x : most; },
       [=](int32_t most, uint32_t) { return finish.code(most); });
 }
 
 /// Rounds to nearest, halves away from zero; padding is not counted.
-void average_pool(const Work& work) {
-  const Finish finish(work);
+void average_pool(const KernelArgs& work) {
+  const OutputStage finish(work);
   pool(
       work, 0, [](int32_t sum, int32_t x) { return wrapping_add(sum, x); },
       [=](int32_t sum, uint32_t taps) {

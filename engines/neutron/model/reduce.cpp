@@ -8,7 +8,7 @@ namespace {
 
 /// Calls `each(x, y)` for every output element: `x` is the offset of its first operand element.
 template <class Each>
-void for_results(const Work& work, uint32_t kept, Each each) {
+void for_results(const KernelArgs& work, uint32_t kept, Each each) {
   loops_over(work.record.operands[0], work.record.output, 0, kept)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
         for (uint32_t i = 0; i < count; ++i) {
@@ -19,7 +19,8 @@ void for_results(const Work& work, uint32_t kept, Each each) {
 }
 
 template <class Join>
-int32_t reduced(const Work& work, const Loops<1>& loops, int32_t x, int32_t first, Join join) {
+int32_t reduced(const KernelArgs& work, const Loops<1>& loops, int32_t x, int32_t first,
+                Join join) {
   int32_t value = first;
   loops.for_rows([&](const int32_t(&at)[1], uint32_t count, const int32_t(&steps)[1]) {
     const int8_t* const row = work.a + x + at[0];
@@ -31,7 +32,7 @@ int32_t reduced(const Work& work, const Loops<1>& loops, int32_t x, int32_t firs
 }
 
 template <class Join, class End>
-void reduce(const Work& work, int32_t first, Join join, End end) {
+void reduce(const KernelArgs& work, int32_t first, Join join, End end) {
   const View& a = work.record.operands[0];
   const uint32_t kept = a.rank - work.record.reduced;
   const Loops<1> loops = loops_over(a, kept, a.rank);
@@ -41,8 +42,8 @@ void reduce(const Work& work, int32_t first, Join join, End end) {
 
 }  // namespace
 
-void mean(const Work& work) {
-  const Finish finish(work);
+void mean(const KernelArgs& work) {
+  const OutputStage finish(work);
   const int32_t zero_point = work.record.a_zero_point;
   const Factor factor = work.factor(2);
   const bool single = work.single();
@@ -51,8 +52,8 @@ void mean(const Work& work) {
       [=](int32_t sum) { return finish(scaled(sum, factor, single)); });
 }
 
-void extreme(const Work& work) {
-  const Finish finish(work);
+void reduce_max_min(const KernelArgs& work) {
+  const OutputStage finish(work);
   const auto end = [=](int32_t value) { return finish.code(value); };
   if (work.record.kernel == Kernel::kReduceMax) {
     return reduce(

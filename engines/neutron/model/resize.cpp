@@ -4,7 +4,7 @@
 
 namespace thimble::neutron::model {
 
-void resize_nearest(const Work& work) {
+void resize_nearest(const KernelArgs& work) {
   const View& a = work.record.operands[0];
   const View& y = work.record.output;
   const uint8_t* const rows = work.constants(work.record.data);
@@ -36,7 +36,7 @@ Between between(const uint8_t* low, const uint8_t* weight, uint32_t index, uint3
 }  // namespace
 
 /// Rounds halves up.
-void resize_bilinear(const Work& work) {
+void resize_bilinear(const KernelArgs& work) {
   constexpr int32_t kWhole = 2048;
   const View& a = work.record.operands[0];
   const View& y = work.record.output;

@@ -6,9 +6,9 @@
 namespace thimble::neutron {
 namespace {
 
-using model::Work;
+using model::KernelArgs;
 
-const uint8_t* base_of(const Job& job, const View& view, const Work& work) {
+const uint8_t* base_of(const Job& job, const View& view, const KernelArgs& work) {
   switch (view.memory) {
     case Memory::kInput:
       return job.inputs[view.index] + view.offset;
@@ -30,7 +30,7 @@ int8_t* written(const Job& job, const View& view) {
   return reinterpret_cast<int8_t*>(memory + view.offset);
 }
 
-void execute(const Work& work) {
+void execute(const KernelArgs& work) {
   switch (work.record.kernel) {
 #define NEUTRON_KERNEL(name, number, operands, shape, run) \
   case Kernel::k##name:                                    \
@@ -83,8 +83,8 @@ class Prefetcher {
   uint32_t channel_ = 0;
 };
 
-Work work_of(const Job& job, const KernelRecord& record) {
-  Work work = {};
+KernelArgs kernel_args(const Job& job, const KernelRecord& record) {
+  KernelArgs work = {};
   work.record = record;
   work.weights = job.weights;
   work.prefetched = job.prefetch == nullptr ? nullptr : job.prefetch + record.prefetch_to;
@@ -130,7 +130,7 @@ void run(const Job& job) {
   for (uint32_t i = 0; i < header.kernel_count; ++i) {
     const KernelRecord record = job.program.kernel(i);
     prefetcher.arrive(i);
-    execute(work_of(job, record));
+    execute(kernel_args(job, record));
     profile.kernel(i, record);
   }
   profile.end(header.kernel_count);

@@ -73,7 +73,7 @@ struct Scale {
   }
 };
 
-void soften(const Row& row, const Scale& scale) {
+void softmax_row(const Row& row, const Scale& scale) {
   constexpr int32_t kSpare = 12;
   constexpr uint32_t kSumMax = uint32_t{1} << 31;
   int32_t most = -128;
@@ -100,7 +100,7 @@ void soften(const Row& row, const Scale& scale) {
 
 }  // namespace
 
-void softmax(const Work& work) {
+void softmax(const KernelArgs& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const View& y = record.output;
@@ -110,9 +110,9 @@ void softmax(const Work& work) {
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
         for (uint32_t i = 0; i < count; ++i) {
           const auto k = static_cast<int32_t>(i);
-          soften({work.a + at[0] + k * steps[0], a.strides[last], work.y + at[1] + k * steps[1],
-                  y.strides[last], a.dims[last]},
-                 scale);
+          softmax_row({work.a + at[0] + k * steps[0], a.strides[last],
+                       work.y + at[1] + k * steps[1], y.strides[last], a.dims[last]},
+                      scale);
         }
       });
 }

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from shared.judges import limit  # noqa: E402
+from shared.checks import limit  # noqa: E402
 from shared.training import main  # noqa: E402, also makes models/ importable
 from shared.vibration import features  # noqa: E402
 from common.export import save  # noqa: E402

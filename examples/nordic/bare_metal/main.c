@@ -21,7 +21,7 @@ int main(void) {
   thimble_model model;
   thimble_view view;
   const float x = 1.5707963f;
-  status = nrf_axon_driver_init((void *)THIMBLE_AXON_BASE);
+  status = nrf_axon_driver_init((void*)THIMBLE_AXON_BASE);
   if (status == 0) status = nrf_axon_driver_power_on();
   if (status != 0) return 1;
   status = thimble_init(&model, hello_axon_pte, hello_axon_pte_bytes, hello_axon_kernels(), memory,
@@ -29,6 +29,6 @@ int main(void) {
   if (status == 0) status = thimble_set_input(&model, 0, &x, sizeof x);
   if (status == 0) status = thimble_run(&model);
   if (status == 0) status = thimble_output(&model, 0, &view);
-  if (status == 0) memcpy((void *)&sine, view.data, sizeof sine);
+  if (status == 0) memcpy((void*)&sine, view.data, sizeof sine);
   return status != 0;
 }

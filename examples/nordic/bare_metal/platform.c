@@ -36,20 +36,30 @@ void nrf_axon_platform_free_reservation_from_user(void) {
 }
 
 /* 5, 6: for queued inferences, which are not used here. */
-bool nrf_axon_platform_reserve_for_driver(void) { return reservations == 0; }
+bool nrf_axon_platform_reserve_for_driver(void) {
+  return reservations == 0;
+}
 void nrf_axon_platform_free_reservation_from_driver(void) {}
 
 /* 7: called by the interrupt handler. The driver processes the event immediately. */
-void nrf_axon_platform_generate_driver_event(void) { nrf_axon_process_driver_event(); }
+void nrf_axon_platform_generate_driver_event(void) {
+  nrf_axon_process_driver_event();
+}
 
 /* 8, 9: signal the end of a run, and wait for it. */
-void nrf_axon_platform_generate_user_event(void) { user_events = 1; }
+void nrf_axon_platform_generate_user_event(void) {
+  user_events = 1;
+}
 void nrf_axon_platform_wait_for_user_event(void) {
   while (user_events == 0) __asm volatile("wfe");
   user_events = 0;
 }
 
 /* 10: messages of the driver are discarded. */
-void nrf_axon_platform_printf(const char *format, ...) { (void)format; }
+void nrf_axon_platform_printf(const char* format, ...) {
+  (void)format;
+}
 
-void AXON_IRQHandler(void) { nrf_axon_handle_interrupt(); }
+void AXON_IRQHandler(void) {
+  nrf_axon_handle_interrupt();
+}

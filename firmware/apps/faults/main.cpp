@@ -69,7 +69,9 @@ int fine() {
   return finish(status == 0 ? thimble_run(&model) : status);
 }
 
-int missing_kernel() { return finish(init(empty_table, kMemoryBytes)); }
+int missing_kernel() {
+  return finish(init(empty_table, kMemoryBytes));
+}
 
 int small_arena() {
   thimble_needs needs;
@@ -99,7 +101,9 @@ int input_not_set() {
   return finish(status == 0 ? thimble_run(&model) : status);
 }
 
-int not_initialized() { return finish(thimble_run(&model)); }
+int not_initialized() {
+  return finish(thimble_run(&model));
+}
 
 int hard_fault() {
   // No board has memory or a device at this address.
@@ -120,7 +124,9 @@ volatile uint32_t depth_wanted = 1000000;
   return depth < depth_wanted ? sink(depth + 1) + local[depth % 16] : 0;
 }
 
-int stack_overflow() { return finish(sink(0) == 1 ? 0 : 0); }
+int stack_overflow() {
+  return finish(sink(0) == 1 ? 0 : 0);
+}
 
 int uart() {
   uart_print("printed without semihosting\n");

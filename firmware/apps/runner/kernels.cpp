@@ -4,16 +4,16 @@
 
 namespace thimble::firmware {
 
-uint32_t take_words(const char**, uint32_t) {
+uint32_t parse_words(const char**, uint32_t) {
   return 0;
 }
 
-const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const RamAllocator&) {
   return thimble_all_kernels();
 }
 
-void memory_is(uint8_t*, size_t) {}
+void set_model_memory(uint8_t*, size_t) {}
 
-void add_lines(void*, void (*)(void*, const char*)) {}
+void write_report_lines(void*, void (*)(void*, const char*)) {}
 
 }  // namespace thimble::firmware

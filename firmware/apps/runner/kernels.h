@@ -9,22 +9,23 @@
 namespace thimble::firmware {
 
 /// Allocator for the board's largest RAM.
-struct BigMemory {
+struct RamAllocator {
   void* user;
   /// Returns `bytes` bytes, 16-byte aligned. Ends the program if the memory is too small.
   uint8_t* (*take)(void* user, size_t bytes);
 };
 
 /// Reads the image's own words of the command line, from words[0] on. Returns their number.
-uint32_t take_words(const char** words, uint32_t count);
+uint32_t parse_words(const char** words, uint32_t count);
 
 /// The kernel table for a file.
-const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes, const BigMemory& memory);
+const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
+                                   const RamAllocator& memory);
 
 /// Called with the model's memory before its first run.
-void memory_is(uint8_t* memory, size_t arena_bytes);
+void set_model_memory(uint8_t* memory, size_t arena_bytes);
 
 /// Writes the image's own lines to the report, after all runs.
-void add_lines(void* report, void (*write)(void* report, const char* text));
+void write_report_lines(void* report, void (*write)(void* report, const char* text));
 
 }  // namespace thimble::firmware

@@ -20,7 +20,7 @@
 #include <cstring>
 
 #include "abi/status.h"
-#include "firmware/apps/runner/hollow.h"
+#include "firmware/apps/runner/empty_kernels.h"
 #include "firmware/apps/runner/kernels.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/marks.h"
@@ -132,7 +132,7 @@ HostFile open_input(const char* name, size_t& bytes) {
 }
 
 /// Arguments that load_model() has passed to thimble_init.
-struct Given {
+struct InitArguments {
   const uint8_t* pte;
   size_t pte_bytes;
   const thimble_kernels* kernels;
@@ -140,7 +140,7 @@ struct Given {
   size_t memory_bytes;
 };
 
-Given load_model(Report& report, const char* name) {
+InitArguments load_model(Report& report, const char* name) {
   size_t bytes = 0;
   const HostFile file = open_input(name, bytes);
   uint8_t* pte = allocate(report, bytes);
@@ -148,14 +148,14 @@ Given load_model(Report& report, const char* name) {
   host_close(file);
 
   // Memory for an NPU is allocated after the file.
-  const BigMemory big = {
+  const RamAllocator big = {
       &report, [](void* user, size_t more) { return allocate(*static_cast<Report*>(user), more); }};
   const thimble_kernels* kernels = kernels_for(pte, bytes, big);
   thimble_needs needs;
   require(report, thimble_size(pte, bytes, kernels, &needs));
   const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
   uint8_t* memory = allocate(report, memory_bytes);
-  memory_is(memory, needs.arena_bytes);
+  set_model_memory(memory, needs.arena_bytes);
   mark_load();
   const thimble_status status = thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
   mark_end();
@@ -226,12 +226,12 @@ void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
 }
 
 /// Runs the model with kernels that do nothing, marked as a region, if the memory is large enough.
-void run_hollow(Report& report, const Given& given, uint32_t input_count) {
-  const size_t bytes = hollow_bytes(given.kernels);
+void run_empty_kernels(Report& report, const InitArguments& init_arguments, uint32_t input_count) {
+  const size_t bytes = empty_kernels_bytes(init_arguments.kernels);
   if (bytes == 0 || bytes > static_cast<size_t>(big_end - free_memory)) return;
-  const thimble_kernels* kernels = hollow_kernels(given.kernels, allocate(report, bytes));
-  require(report, thimble_init(&model, given.pte, given.pte_bytes, kernels, given.memory,
-                               given.memory_bytes));
+  const thimble_kernels* kernels = empty_kernels(init_arguments.kernels, allocate(report, bytes));
+  require(report, thimble_init(&model, init_arguments.pte, init_arguments.pte_bytes, kernels,
+                               init_arguments.memory, init_arguments.memory_bytes));
   for (uint32_t i = 0; i < input_count; ++i) {
     require(report, thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes));
   }
@@ -254,13 +254,13 @@ void trace(void*, uint32_t, const char*, int after) {
 int main() {
   stack_paint();
   const uint32_t count = split_command_line();
-  const uint32_t taken = count > 1 ? take_words(words + 1, count - 1) : 0;
+  const uint32_t taken = count > 1 ? parse_words(words + 1, count - 1) : 0;
   const bool profile = count > taken + 1 && std::strcmp(words[taken + 1], "-p") == 0;
   const uint32_t first = taken + (profile ? 2 : 1);
   if (count < first + 2) usage_error("usage:", "runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX");
   const char* prefix = words[count - 1];
   Report report(prefix);
-  const Given given = load_model(report, words[first]);
+  const InitArguments init_arguments = load_model(report, words[first]);
 
   const uint32_t input_count = thimble_input_count(&model);
   const uint32_t output_count = thimble_output_count(&model);
@@ -280,8 +280,9 @@ int main() {
 
   report << "runs " << runs << "\n";
   report << "stack_bytes " << stack_high_water() << "\n";
-  if (profile) run_hollow(report, given, input_count);
-  add_lines(&report, [](void* to, const char* text) { *static_cast<Report*>(to) << text; });
+  if (profile) run_empty_kernels(report, init_arguments, input_count);
+  write_report_lines(&report,
+                     [](void* to, const char* text) { *static_cast<Report*>(to) << text; });
   report << "status 0 ok\n";
   return kExitOk;
 }

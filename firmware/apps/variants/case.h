@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "firmware/common/text.h"
-#include "kernels/list.h"
+#include "kernels/kernel_list.h"
 
 namespace thimble::firmware {
 

@@ -100,7 +100,7 @@ void make(uint32_t index, Case& c) {
     // Lanes that repeat a channel must have the same parameters.
     const auto same = [channels](int32_t lane) { return lane % channels; };
     const auto place = [](int32_t lane) {
-      return static_cast<int32_t>(abi::depthwise_place(static_cast<uint32_t>(lane)));
+      return static_cast<int32_t>(abi::depthwise_lane_position(static_cast<uint32_t>(lane)));
     };
     auto* words = reinterpret_cast<int32_t*>(packed);
     auto* mults = reinterpret_cast<int32_t*>(packed + bytes - 64);

@@ -58,12 +58,12 @@ class Trial {
  public:
   explicit Trial(Case& c) : case_(c) {}
 
-  const char* run(const kernels::Kernel& kernel, uint32_t rubbish) {
+  const char* run(const kernels::Kernel& kernel, uint32_t fill_seed) {
     void* operands[kOperandsMax] = {};
     uint32_t before[kOperandsMax] = {};
     for (uint32_t i = 0; i < case_.count_; ++i) {
       operands[i] = case_.data_[i];
-      prepare(i, rubbish);
+      prepare(i, fill_seed);
       if (case_.roles_[i] == Case::Role::kInput) before[i] = hash(case_.data_[i], case_.bytes_[i]);
     }
     kernel.run_bare(operands);
@@ -111,18 +111,18 @@ class Trial {
   }
 
  private:
-  void prepare(uint32_t i, uint32_t rubbish) {
+  void prepare(uint32_t i, uint32_t fill_seed) {
     uint8_t* const data = case_.data_[i];
     const uint32_t bytes = case_.bytes_[i];
     switch (case_.roles_[i]) {
       case Case::Role::kInput:
         for (uint32_t k = 0; k < kGuardBytes; ++k)
-          data[bytes + k] ^= static_cast<uint8_t>(rubbish + k);
+          data[bytes + k] ^= static_cast<uint8_t>(fill_seed + k);
         break;
       case Case::Role::kScratch:
       case Case::Role::kOutput:
         std::memset(data - kGuardBytes, kGuard, kGuardBytes);
-        std::memset(data, static_cast<int>(rubbish & 255), bytes);
+        std::memset(data, static_cast<int>(fill_seed & 255), bytes);
         std::memset(data + bytes, kGuard, kGuardBytes);
         break;
       case Case::Role::kNull:

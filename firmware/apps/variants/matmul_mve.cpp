@@ -28,11 +28,11 @@ void pack(Case& c, uint32_t channels, uint32_t depth) {
       quads[q].shift[lane] = static_cast<int8_t>(-c.uniform(low, least + 4));
     }
   }
-  int8_t* const weights = packed + abi::matmul_head_bytes(count);
+  int8_t* const weights = packed + abi::matmul_header_bytes(count);
   std::memset(weights, 0, static_cast<size_t>(packed + bytes - weights));
   for (uint32_t channel = 0; channel < channels; ++channel) {
     for (uint32_t k = 0; k < depth; ++k) {
-      weights[abi::matmul_place(channel, k, depth)] = static_cast<int8_t>(c.next() >> 9);
+      weights[abi::matmul_weight_offset(channel, k, depth)] = static_cast<int8_t>(c.next() >> 9);
     }
   }
 }

@@ -1,6 +1,6 @@
-// Operators of abi/packed_rows.h with fast variants.
+// Operators of abi/packed_ops.h with fast variants.
 
-#include "abi/packed_rows.h"
+#include "abi/packed_ops.h"
 #include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {
@@ -8,11 +8,11 @@ namespace thimble::firmware {
 #if THIMBLE_HAS_DSP
 namespace {
 
-abi::Nest nest_of(uint32_t rows, uint32_t row_first, uint32_t row_second, uint32_t length,
-                  uint32_t first, uint32_t second) {
-  abi::Nest nest = {};
+abi::LoopNest nest_of(uint32_t rows, uint32_t row_first, uint32_t row_second, uint32_t length,
+                      uint32_t first, uint32_t second) {
+  abi::LoopNest nest = {};
   for (uint32_t& extent : nest.extent) extent = 1;
-  constexpr uint32_t kRow = abi::Nest::kAxes - 1;
+  constexpr uint32_t kRow = abi::LoopNest::kAxes - 1;
   nest.extent[kRow - 1] = rows;
   nest.step[0][kRow - 1] = row_first;
   nest.step[1][kRow - 1] = row_second;
@@ -47,8 +47,8 @@ void make_add(uint32_t index, Case& c) {
 }
 
 /// Sets up a conversion from planes (channels first) to pixels (channels last).
-abi::EdgeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
-                         abi::EdgeNest& p) {
+abi::QuantizeNestParams& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
+                                   abi::QuantizeNestParams& p) {
   p.nest = nest_of(u(channels), 1, u(pixels), u(pixels), u(channels), 1);
   p.zero_point = c.uniform(-128, 127);
   p.factor = static_cast<float>(c.uniform(1, 2000)) / 37.0F;
@@ -62,7 +62,7 @@ void make_quantize(uint32_t index, Case& c) {
   const int32_t channels = c.uniform(1, 5);
   const int32_t pixels = c.uniform(1, 60);
   float* const x = c.input<float>(channels * pixels);
-  auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::EdgeNest>(1));
+  auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::QuantizeNestParams>(1));
   if (index % 3 == 0) return;  // random bit patterns
   for (int32_t i = 0; i < channels * pixels; ++i) {
     // Mostly halves of a quantization step and values next to them.
@@ -75,7 +75,8 @@ void make_dequantize(uint32_t index, Case& c) {
   const int32_t pixels = c.uniform(1, 60);
   const int32_t code_bytes = index % 2 == 0 ? 1 : 2;
   c.input<int8_t>(channels * pixels * code_bytes);
-  auto& p = make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::EdgeNest>(1));
+  auto& p =
+      make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::QuantizeNestParams>(1));
   p.code_bytes = u(code_bytes);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "abi/packed_rows.h"
+#include "abi/packed_ops.h"
 
 namespace thimble::firmware {
 namespace {
@@ -77,7 +77,7 @@ Permutation permutation(Case& c) {
   return p;
 }
 
-void put_nest(const Permutation& p, uint32_t unit, abi::Nest* nest) {
+void put_nest(const Permutation& p, uint32_t unit, abi::LoopNest* nest) {
   *nest = {{1, 1, 1, 1, 1}, {}};
   uint32_t first = unit;
   uint32_t second = unit;
@@ -110,7 +110,7 @@ void make_quantize(uint32_t, Case& c) {
     x[i] = kind == 1 ? static_cast<float>(c.uniform(-300, 300)) / 2 * scale
                      : static_cast<float>(c.uniform(-100000, 100000)) / 512 * scale;
   }
-  auto* constant = c.input<abi::EdgeNest>(1);
+  auto* constant = c.input<abi::QuantizeNestParams>(1);
   *constant = {};
   put_nest(p, 1, &constant->nest);
   constant->code_bytes = 1;
@@ -124,7 +124,7 @@ void make_dequantize(uint32_t, Case& c) {
   const Permutation p = permutation(c);
   const int32_t code_bytes = c.uniform(1, 2);
   c.input<int8_t>(count_of(p) * code_bytes);
-  auto* constant = c.input<abi::EdgeNest>(1);
+  auto* constant = c.input<abi::QuantizeNestParams>(1);
   *constant = {};
   put_nest(p, 1, &constant->nest);
   constant->code_bytes = static_cast<uint32_t>(code_bytes);

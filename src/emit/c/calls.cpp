@@ -60,13 +60,13 @@ std::string Calls::prototypes() const {
   return text;
 }
 
-bool Calls::reads_given(const pte::KernelCall& call) const {
+bool Calls::reads_external(const pte::KernelCall& call) const {
   for (const int32_t arg : call.args) {
-    if (layout_.is_given(arg)) return true;
+    if (layout_.is_external(arg)) return true;
     const pte::TensorList* const list = tensors_of(layout_.plan->values[static_cast<size_t>(arg)]);
     if (list == nullptr) continue;
     for (const int32_t item : list->items) {
-      if (layout_.is_given(item)) return true;
+      if (layout_.is_external(item)) return true;
     }
   }
   return false;
@@ -74,7 +74,7 @@ bool Calls::reads_given(const pte::KernelCall& call) const {
 
 /// Storage class of the call's data: constant, unless run() receives one of the addresses.
 std::string Calls::storage(const pte::KernelCall& call) const {
-  return reads_given(call) ? "" : layout_.upper + "_FIXED ";
+  return reads_external(call) ? "" : layout_.upper + "_FIXED ";
 }
 
 void Calls::add_bare(const pte::KernelCall& call, const Kernel& kernel) {
@@ -84,7 +84,7 @@ void Calls::add_bare(const pte::KernelCall& call, const Kernel& kernel) {
   blocks_ +=
       fmt::format("    {}void *const operands[{}] = {{\n", storage(call), kernel.arguments.size());
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
-    blocks_ += fmt::format("      {},\n", place(call.args[i]));
+    blocks_ += fmt::format("      {},\n", address(call.args[i]));
   }
   blocks_ += fmt::format("    }};\n    {}(operands);\n", symbol);
 }
@@ -159,7 +159,7 @@ std::string Calls::tensor_members(int32_t value) {
   return fmt::format(
       ".data = {},{} .bytes = {}u, .rank = {}u, .dtype = {}u, .is_constant = {}, "
       ".is_sound = true",
-      place(value), shape, bytes_of(tensor), tensor.sizes.size(),
+      address(value), shape, bytes_of(tensor), tensor.sizes.size(),
       static_cast<int>(tensor.scalar_type),
       tensor.data_buffer_idx != 0 && !tensor.allocation ? "true" : "false");
 }
@@ -173,7 +173,7 @@ std::string Calls::int_list(const pte::IntList& list) const {
   return fmt::format("{{.count = {}u, .items = {{{}}}}}", items.size(), fmt::join(items, ", "));
 }
 
-std::string Calls::place(int32_t value) {
+std::string Calls::address(int32_t value) {
   const pte::EValue& item = layout_.plan->values[static_cast<size_t>(value)];
   if (std::holds_alternative<pte::Null>(item)) return "NULL";
   const pte::Tensor& tensor = layout_.tensor(value);

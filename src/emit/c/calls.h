@@ -26,10 +26,10 @@ class Calls {
   [[nodiscard]] bool has_calls() const { return has_calls_; }
 
   /// Address of the tensor as C: "(void *)input_0", "NAME_AT(16u)", "(void *)constant_3".
-  std::string place(int32_t value);
+  std::string address(int32_t value);
 
  private:
-  bool reads_given(const formats::pte::KernelCall& call) const;
+  bool reads_external(const formats::pte::KernelCall& call) const;
   void add_bare(const formats::pte::KernelCall& call, const Kernel& kernel);
   void add_call(const formats::pte::KernelCall& call, const Kernel& kernel);
   [[nodiscard]] std::string storage(const formats::pte::KernelCall& call) const;

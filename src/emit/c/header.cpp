@@ -18,7 +18,7 @@ std::string shape_text(const pte::Tensor& tensor) {
 std::string port_macros(const Layout& layout, const Port& port) {
   const std::string begin = fmt::format("#define {}_{}_", layout.upper, port.label);
   const pte::Tensor& tensor = *port.tensor;
-  std::string text = fmt::format("\n/* {}: {} */\n", port.name, printable(port.user));
+  std::string text = fmt::format("\n/* {}: {} */\n", port.name, printable(port.source_name));
   text += fmt::format("{}BYTES {}u\n", begin, bytes_of(tensor));
   text += fmt::format("{}ELEMENTS {}u\n", begin,
                       bytes_of(tensor) / pte::size_bytes(tensor.scalar_type));
@@ -48,7 +48,7 @@ std::string planned_inputs(const Layout& layout) {
   std::string text;
   if (!layout.owns_inputs) return text;
   for (const Port& input : layout.inputs) {
-    if (layout.is_given(input.value)) continue;
+    if (layout.is_external(input.value)) continue;
     text += fmt::format("{} *{}_{}(void);\n", c_type(input.tensor->scalar_type), layout.name,
                         input.name);
   }

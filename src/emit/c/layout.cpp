@@ -62,7 +62,7 @@ std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values
     Port port;
     port.name = fmt::format("{}_{}", kind, i);
     port.label = upper(port.name);
-    port.user = i < names.size() ? names[i] : port.name;
+    port.source_name = i < names.size() ? names[i] : port.name;
     port.value = values[i];
     port.tensor = &layout.tensor(values[i]);
     if (quants != nullptr) {
@@ -77,9 +77,9 @@ std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values
 
 /// Names constants "constant_0", "constant_1", ... in the order in which the calls use them.
 /// Within a call, operands in lists come first.
-class Names {
+class ConstantNames {
  public:
-  explicit Names(const pte::ExecutionPlan& plan) : plan_(plan) {}
+  explicit ConstantNames(const pte::ExecutionPlan& plan) : plan_(plan) {}
   void add(int32_t value) {
     const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(value)]);
     if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
@@ -100,7 +100,7 @@ class Names {
 }  // namespace
 
 std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan) {
-  Names names(plan);
+  ConstantNames names(plan);
   for (const pte::Instruction& instruction : plan.chains[0].instructions) {
     const auto* call = std::get_if<pte::KernelCall>(&instruction);
     if (call == nullptr) continue;

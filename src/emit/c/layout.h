@@ -11,9 +11,9 @@ namespace thimble::emit::c {
 
 /// An input or output.
 struct Port {
-  std::string label;  // "INPUT_0"
-  std::string name;   // "input_0": name of the parameter and of the function
-  std::string user;   // name in the model
+  std::string label;        // "INPUT_0"
+  std::string name;         // "input_0": name of the parameter and of the function
+  std::string source_name;  // name in the model
   const formats::pte::Tensor* tensor = nullptr;
   int32_t value = -1;
   double scale = 0;  // 0: not quantized
@@ -43,7 +43,7 @@ struct Layout {
   [[nodiscard]] const formats::pte::Tensor& tensor(int32_t value) const;
   [[nodiscard]] int64_t state_bytes() const;
   /// Returns true if the tensor's bytes are in a buffer of the application.
-  [[nodiscard]] bool is_given(int32_t value) const { return given.contains(value); }
+  [[nodiscard]] bool is_external(int32_t value) const { return given.contains(value); }
 };
 
 /// Names of the constant arrays, by index in the program.

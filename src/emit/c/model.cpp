@@ -116,18 +116,18 @@ std::string init_function(const Layout& layout) {
 }
 
 /// Returns true if the output is an input buffer of the application. run() stores its address.
-bool is_passed(const Layout& layout, const Port& output) {
-  return layout.is_given(output.value);
+bool aliases_input(const Layout& layout, const Port& output) {
+  return layout.is_external(output.value);
 }
 
 std::string output_functions(const Layout& layout, Calls* calls) {
   std::string text;
   for (const Port& output : layout.outputs) {
     const std::string_view type = c_type(output.tensor->scalar_type);
-    const std::string place =
-        is_passed(layout, output) ? "passed_" + output.name : calls->place(output.value);
+    const std::string address =
+        aliases_input(layout, output) ? "passed_" + output.name : calls->address(output.value);
     text += fmt::format("\nconst {0} *{1}_{2}(void) {{\n  return (const {0} *){3};\n}}\n", type,
-                        layout.name, output.name, place);
+                        layout.name, output.name, address);
   }
   return text;
 }
@@ -137,7 +137,7 @@ std::string input_functions(const Layout& layout) {
   std::string text;
   if (!layout.owns_inputs) return text;
   for (const Port& input : layout.inputs) {
-    if (layout.is_given(input.value)) continue;
+    if (layout.is_external(input.value)) continue;
     const std::string_view type = c_type(input.tensor->scalar_type);
     text +=
         fmt::format("\n{0} *{1}_{2}(void) {{\n  return ({0} *)(void *){3}_AT({4}u);\n}}\n", type,
@@ -149,7 +149,7 @@ std::string input_functions(const Layout& layout) {
 std::string passed_variables(const Layout& layout) {
   std::string text;
   for (const Port& output : layout.outputs) {
-    if (!is_passed(layout, output)) continue;
+    if (!aliases_input(layout, output)) continue;
     text += fmt::format("static const void *passed_{};\n", output.name);
   }
   return text;
@@ -160,7 +160,7 @@ std::string run_function(const Layout& layout, const Calls& calls) {
   for (const Port& input : layout.inputs) {
     parameters += fmt::format("{}const {} *{}", parameters.empty() ? "" : ", ",
                               c_type(input.tensor->scalar_type), input.name);
-    const bool given = layout.is_given(input.value);
+    const bool given = layout.is_external(input.value);
     if (!given) {
       const std::string copy =
           fmt::format("(void)memcpy({0}_AT({1}u), {2}, {3}u);\n", layout.upper,
@@ -177,7 +177,7 @@ std::string run_function(const Layout& layout, const Calls& calls) {
     }
   }
   for (const Port& output : layout.outputs) {
-    if (!is_passed(layout, output)) continue;
+    if (!aliases_input(layout, output)) continue;
     begin += fmt::format("  passed_{} = {};\n", output.name, layout.given.at(output.value));
   }
   return fmt::format("\nvoid {0}_run({1}) {{\n{2}{3}\n  {4}_OP_HOOK({4}_OP_COUNT, \"end\");\n}}\n",
@@ -213,7 +213,8 @@ Result<Model> write(const pte::Program& program, const Options& options) {
       "#include <stddef.h>\n"
       "#include <string.h>\n"
       "{2}\n",
-      layout.name, options.target, model.has_calls ? "\n#include \"kernels/c_call.h\"\n" : "");
+      layout.name, options.target,
+      model.has_calls ? "\n#include \"kernels/c_kernel_call.h\"\n" : "");
   model.source += preamble(layout) + kernel_names(layout, calls) + contents(layout) + calls.data() +
                   passed_variables(layout) + state_functions(layout) + load_function(layout) +
                   init_function(layout) + run_function(layout, calls) + input_functions(layout) +

@@ -127,7 +127,7 @@ struct Weights::Cache {
   std::map<std::string, std::shared_ptr<const Bytes>, std::less<>> shared;
   std::set<std::string, std::less<>> gathered;
   uint64_t gathered_bytes = 0;
-  uint64_t gathered_bytes_max = kUnfoldFreeBytes;
+  uint64_t gathered_bytes_max = kExpansionFreeBytes;
 };
 
 Weights::Weights(std::shared_ptr<const zip::Archive> archive, std::string top_folder,
@@ -139,7 +139,7 @@ Weights::Weights(std::shared_ptr<const zip::Archive> archive, std::string top_fo
   for (const auto& [fqn, payload] : payloads_) {
     if (++cache_->name_count[payload.member] != 1) continue;
     const zip::Member* member = archive_->find(top_folder_ + payload.member);
-    if (member) cache_->gathered_bytes_max += kUnfoldMax * member->size_bytes;
+    if (member) cache_->gathered_bytes_max += kExpansionMax * member->size_bytes;
   }
 }
 

@@ -16,9 +16,9 @@
 namespace thimble::formats::pt2 {
 
 /// Limit for the expansion of tensors (several views of one storage, strides of 0). All tensors of
-/// an archive together may have kUnfoldMax * (bytes in the archive) + kUnfoldFreeBytes bytes.
-inline constexpr uint64_t kUnfoldFreeBytes = uint64_t{4} << 20;
-inline constexpr uint64_t kUnfoldMax = 4;
+/// an archive together may have kExpansionMax * (bytes in the archive) + kExpansionFreeBytes bytes.
+inline constexpr uint64_t kExpansionFreeBytes = uint64_t{4} << 20;
+inline constexpr uint64_t kExpansionMax = 4;
 
 /// The storage and view of a named tensor.
 struct Payload {

@@ -78,7 +78,7 @@ std::string print(const FileLayout& layout) {
   if (layout.has_header) out += fmt::format(", segments from {}", layout.segment_base);
   out += '\n';
   for (size_t i = 0; i < layout.segments.size(); ++i) {
-    const SegmentPlace& segment = layout.segments[i];
+    const SegmentRange& segment = layout.segments[i];
     out += fmt::format("# segment {} at {}: {} bytes, {}\n", i, segment.offset, segment.size,
                        segment.role.empty() ? "unused" : escape(segment.role));
   }
@@ -92,7 +92,7 @@ std::string print_json(const FileLayout& layout) {
                                 {"segment_base", layout.segment_base},
                                 {"segment_bytes", layout.segment_bytes}};
   out["segments"] = nlohmann::ordered_json::array();
-  for (const SegmentPlace& segment : layout.segments) {
+  for (const SegmentRange& segment : layout.segments) {
     out["segments"].push_back(
         {{"offset", segment.offset}, {"bytes", segment.size}, {"role", segment.role}});
   }

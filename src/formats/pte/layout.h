@@ -11,7 +11,7 @@
 
 namespace thimble::formats::pte {
 
-struct SegmentPlace {
+struct SegmentRange {
   uint64_t offset = 0;  // from the start of the file
   uint64_t size = 0;
   std::string role;  // "constants", "mutable 0", "delegate EthosUBackend", "named thimble"
@@ -23,7 +23,7 @@ struct FileLayout {
   bool has_header = false;
   uint64_t segment_base = 0;
   uint64_t segment_bytes = 0;  // from the header; 0 if the file has the older, shorter header
-  std::vector<SegmentPlace> segments;
+  std::vector<SegmentRange> segments;
 };
 
 [[nodiscard]] Result<FileLayout> read_layout(ByteView file, std::string_view label);

@@ -86,7 +86,7 @@ class FileReader {
 
   [[nodiscard]] Status blobs(PlanTables& tables) {
     for (size_t i = 0; i < tables.blob_places.size(); ++i) {
-      const BlobPlace& from = tables.blob_places[i];
+      const BlobRef& from = tables.blob_places[i];
       const auto next = static_cast<uint32_t>(out_.delegate_blobs.size());
       const auto [known, is_new] = blob_of_.emplace(from, next);
       tables.plan.delegates[i].blob = known->second;
@@ -102,7 +102,7 @@ class FileReader {
     return ok();
   }
 
-  [[nodiscard]] Result<Place> blob_bytes(const std::string& place, const BlobPlace& from) const {
+  [[nodiscard]] Result<Place> blob_bytes(const std::string& place, const BlobRef& from) const {
     if (from.location == static_cast<int8_t>(BlobLocation::kSegment)) {
       return segment(place, from.index);
     }
@@ -223,7 +223,7 @@ class FileReader {
   Header header_;
   VerifiedTables tables_;
   const fb::Program* root_ = nullptr;
-  std::map<BlobPlace, uint32_t> blob_of_;
+  std::map<BlobRef, uint32_t> blob_of_;
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> size_of_;
   Program out_;
 };

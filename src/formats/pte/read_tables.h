@@ -38,15 +38,15 @@ class ReadBudget {
 
 /// Location of a delegate's payload in the file, before it gets an index in
 /// Program::delegate_blobs.
-struct BlobPlace {
+struct BlobRef {
   int8_t location = 0;
   uint32_t index = 0;
-  auto operator<=>(const BlobPlace&) const = default;
+  auto operator<=>(const BlobRef&) const = default;
 };
 
 struct PlanTables {
   ExecutionPlan plan;
-  std::vector<BlobPlace> blob_places;  // per delegate
+  std::vector<BlobRef> blob_places;  // per delegate
 };
 
 [[nodiscard]] Result<PlanTables> read_plan(const fb::ExecutionPlan& plan, const std::string& where,

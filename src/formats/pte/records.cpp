@@ -154,9 +154,9 @@ class Builder {
                        tensor->sizes.size() <= abi::kMaxRank;
     if (!plain) return unsupported("a tensor that moves or changes");
     // Size limit of loaders, in bytes here; the largest element has 8 bytes.
-    const uint64_t elements_max = uint64_t{1} << 26;
+    const uint64_t bytes_max = uint64_t{1} << 26;
     const std::optional<uint64_t> bytes = data_bytes(*tensor);
-    if (!bytes || *bytes > elements_max) return unsupported("a huge tensor");
+    if (!bytes || *bytes > bytes_max) return unsupported("a huge tensor");
     contents_.tensors.push_back(
         {key, shape({tensor->sizes, tensor->dim_order}), 0, tensor->scalar_type});
     return ok();

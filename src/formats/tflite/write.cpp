@@ -19,7 +19,7 @@ struct OpForm {
   int32_t version = 1;
 };
 
-OpForm form_of(Op op) {
+OpForm op_row(Op op) {
   switch (op) {
 #define THIMBLE_TFLITE_ROW(enumerator, number, options, version) \
   case Op::enumerator:                                           \
@@ -32,7 +32,7 @@ OpForm form_of(Op op) {
 
 /// Operators with int16 operands require a later version.
 int32_t version_of(const Model& model, const Operator& op) {
-  const int32_t version = form_of(op.op).version;
+  const int32_t version = op_row(op.op).version;
   const auto is_wide = [&](int32_t t) {
     return t >= 0 && model.tensors[static_cast<size_t>(t)].type == DType::kInt16;
   };
@@ -180,7 +180,7 @@ Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor
 }
 
 /// The table of operators used, by number and version.
-class Codes {
+class OperatorCodes {
  public:
   uint32_t add(Op op, int32_t version) {
     const auto [at, added] =
@@ -218,10 +218,10 @@ Result<Bytes> write(const Model& model) {
   for (const Tensor& tensor : model.tensors) {
     tensors.push_back(write_tensor(builder, tensor, buffers));
   }
-  Codes codes;
+  OperatorCodes codes;
   std::vector<Offset<fb::Operator>> operators;
   for (const Operator& op : model.operators) {
-    const uint8_t kind = form_of(op.op).options;
+    const uint8_t kind = op_row(op.op).options;
     Offset<void> options;
     if (kind != 0) options = std::visit(OptionsWriter(builder, op.op), op.options);
     const auto inputs = builder.CreateVector(op.inputs);

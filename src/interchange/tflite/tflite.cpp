@@ -43,7 +43,7 @@ numerics::Multiplier litert_multiplier(double real) {
 }
 
 Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile) {
-  THIMBLE_TRY(const Core core, integer_core(graph));
+  THIMBLE_TRY(const IntegerGraph core, extract_integer_graph(graph));
   return TfliteLowering(core, profile).run();
 }
 
@@ -56,7 +56,7 @@ Result<Bytes> TfliteLowering::run() {
       return unsupported("input {}: {} cannot be said in LiteRT's integer operators", value.name,
                          ir::dtype_name(value.type.dtype));
     }
-    DimOrder order = Layouts::at_border(value.type);
+    DimOrder order = Layouts::io_order(value.type);
     const int tensor = make(Layouts::in_order(value.type.shape, order), *type);
     at(tensor).name = value.name;
     if (value.type.quant && value.type.quant->axis < 0) {
@@ -71,7 +71,7 @@ Result<Bytes> TfliteLowering::run() {
     THIMBLE_CHECK(lower());
   }
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-    int tensor = layouts_.get(graph_.outputs()[i], core_.output_order[i]);
+    int tensor = layouts_.get(graph_.outputs()[i], source_.output_order[i]);
     const auto& inputs = model_.inputs;
     const bool input = std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
     const auto& outputs = model_.outputs;
@@ -308,7 +308,7 @@ int TfliteLowering::constants(const Shape& shape, const std::vector<int32_t>& va
   return made;
 }
 
-int TfliteLowering::code_like(int like, int64_t value) {
+int TfliteLowering::scalar_like(int like, int64_t value) {
   const int made = make_like(like, {});
   at(made).name += ".code";
   if (at(like).type == DType::kInt8) append_le(at(made).data, static_cast<uint8_t>(value));
@@ -367,18 +367,18 @@ std::optional<Activation> TfliteLowering::activation(float scale) const {
   return std::nullopt;
 }
 
-TfliteLowering::Target TfliteLowering::target(float scale) const {
+TfliteLowering::ClampMethod TfliteLowering::clamp_method(float scale) const {
   const auto found = activation(scale);
   return {found.value_or(Activation::kNone), !found};
 }
 
-int TfliteLowering::limited(int y) {
+int TfliteLowering::clamped(int y) {
   const Bounds b = bounds();
   const auto& s = at(y).shape;
   const Shape shape(s.begin(), s.end());
-  const int low = code_like(y, b.min);
+  const int low = scalar_like(y, b.min);
   const int above = emit(Op::kMaximum, {}, {y, low}, make_like(y, shape));
-  const int high = code_like(y, b.max);
+  const int high = scalar_like(y, b.max);
   return emit(Op::kMinimum, {}, {above, high}, make_like(y, shape));
 }
 

@@ -41,11 +41,11 @@ Status TfliteLowering::add_or_subtract() {
     }
   }
   const DimOrder order = common_order();
-  const Target t = target(y_scale);
+  const ClampMethod t = clamp_method(y_scale);
   const int made = emit(subtracts ? Op::kSub : Op::kAdd, ActivationOptions{t.activation},
                         {broadcastable(0, order), broadcastable(1, order)},
                         make_result(Layouts::in_order(result_shape(), order)));
-  put(t.limit ? limited(made) : made, order);
+  put(t.limit ? clamped(made) : made, order);
   return ok();
 }
 
@@ -63,7 +63,7 @@ Status TfliteLowering::multiply() {
       products.insert(static_cast<int32_t>(a * b));
     }
   }
-  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  const RequantizeFn ours = make_requantize_fn(multiplier(), bounds(), single_rounding());
   constexpr int kTries = 16;
   std::optional<float> found;
   for (int i = 0; i < kTries && !found; ++i) {
@@ -72,7 +72,7 @@ Status TfliteLowering::multiply() {
       scale = std::nextafter(scale, i % 2 == 0 ? 0.0F : INFINITY);
     }
     const auto theirs = litert_multiplier(static_cast<double>(a_scale * b_scale / scale));
-    const Step step = to_code(theirs, bounds());
+    const RequantizeFn step = make_requantize_fn(theirs, bounds());
     const bool same = numerics::shift_in_range(theirs.shift) &&
                       std::all_of(products.begin(), products.end(),
                                   [&](int32_t p) { return ours(p) == step(p); });
@@ -82,12 +82,12 @@ Status TfliteLowering::multiply() {
   if (!found) return refuse("MUL's multiplier, from the scales, gives other codes");
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);
-  const Target t = target(*found);
+  const ClampMethod t = clamp_method(*found);
   int made = make_result(out);
   if (*found != y_scale) at(made).scale = {*found};
   emit(Op::kMul, ActivationOptions{t.activation},
        {broadcastable(0, order), broadcastable(1, order)}, made);
-  if (t.limit) made = limited(made);
+  if (t.limit) made = clamped(made);
   if (*found != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
   put(made, order);
   return ok();
@@ -168,7 +168,8 @@ Status TfliteLowering::rescale_codes() {
   const int64_t zero = integer("x_zp");
   const int64_t low = (wide() ? -32768 : -128) - zero, high = (wide() ? 32767 : 127) - zero;
   if (!numerics::shift_in_range(theirs.shift) ||
-      !same_steps(to_code(multiplier(), bounds()), to_code(theirs, bounds()), low, high)) {
+      !same_requantization(make_requantize_fn(multiplier(), bounds()),
+                           make_requantize_fn(theirs, bounds()), low, high)) {
     return refuse("QUANTIZE's multiplier, from the scales, gives other codes");
   }
   const DimOrder order = common_order();

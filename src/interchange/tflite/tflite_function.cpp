@@ -20,7 +20,7 @@ namespace {
 
 /// Returns the float nearest to `scale` that fits, starting with `scale` itself.
 template <typename Fits>
-std::optional<float> beside(float scale, Fits fits) {
+std::optional<float> nearest_fitting_scale(float scale, Fits fits) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
     float near = scale;
@@ -80,7 +80,7 @@ std::optional<Op> named_clamp(const Function& f) {
 
 Status TfliteLowering::table_or_function() {
   if (profile_.functions) {
-    if (const auto f = function_of_table(graph_, *op_)) return function(*f);
+    if (const auto f = recognize_table_function(graph_, *op_)) return function(*f);
   }
   return table();
 }
@@ -97,7 +97,7 @@ Status TfliteLowering::function(const Function& f) {
   }
   if (f.kind == Kind::kClamp) return clamped_by_function(x, f, order);
   if (f.kind == Kind::kNeg) {
-    const int zero = code_like(x, from->zero_point[0]);
+    const int zero = scalar_like(x, from->zero_point[0]);
     put(emit(Op::kSub, formats::tflite::ActivationOptions{}, {zero, x}, make_result(out)), order);
     return ok();
   }
@@ -132,11 +132,11 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
     return static_cast<int64_t>(std::clamp(nearest, -128.0, 127.0));
   };
   if (std::isfinite(f.min)) {
-    const int low = code_like(made, code(f.min));
+    const int low = scalar_like(made, code(f.min));
     made = emit(Op::kMaximum, {}, {made, low}, make_result(out));
   }
   if (std::isfinite(f.max)) {
-    const int high = code_like(made, code(f.max));
+    const int high = scalar_like(made, code(f.max));
     made = emit(Op::kMinimum, {}, {made, high}, make_result(out));
   }
   put(made, order);
@@ -159,13 +159,13 @@ Status TfliteLowering::prelu() {
   const auto same = [&](const std::string& which, double real, int64_t low, int64_t high) {
     const auto theirs = litert_multiplier(real);
     return numerics::shift_in_range(theirs.shift) &&
-           same_steps(to_code(multiplier(which), bounds(), single_rounding()),
-                      to_code(theirs, bounds()), low, high);
+           same_requantization(make_requantize_fn(multiplier(which), bounds(), single_rounding()),
+                               make_requantize_fn(theirs, bounds()), low, high);
   };
-  const auto y = beside(y_scale, [&](float scale) {
+  const auto y = nearest_fitting_scale(y_scale, [&](float scale) {
     return same("", static_cast<double>(x_scale / scale), 0, 127 - x_zp);
   });
-  const auto w = beside(w_scale, [&](float scale) {
+  const auto w = nearest_fitting_scale(w_scale, [&](float scale) {
     const float product = x_scale * scale / (profile_.functions ? y_scale : y.value_or(y_scale));
     return same("w_", static_cast<double>(product), -far, far);
   });
@@ -182,7 +182,7 @@ Status TfliteLowering::prelu() {
   if (!profile_.functions) at(made).scale = {*y};
   emit(Op::kPrelu, {}, {layouts_.get(operand(0), order), slopes}, made);
   const Bounds b = bounds();
-  if (b.min > -128 || b.max < 127) made = limited(made);
+  if (b.min > -128 || b.max < 127) made = clamped(made);
   if (at(made).scale[0] != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
   put(made, order);
   return ok();

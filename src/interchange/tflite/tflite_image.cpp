@@ -61,7 +61,8 @@ bool is_bilinear(const ir::Tensor& low, const ir::Tensor& weight, int64_t in,
 
 /// Recognizes nearest-neighbor resizing along H or W of an image, and mirror padding along any
 /// dimension.
-std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gather) const {
+std::optional<TfliteLowering::IndexPattern> TfliteLowering::index_pattern(
+    const ir::Op& gather) const {
   const Shape& from = graph_.type(gather.inputs[0]).shape;
   const int64_t dim = gather.integer("dim"), in = from[static_cast<size_t>(dim)];
   const auto list = index_of(graph_, gather);
@@ -73,7 +74,7 @@ std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gat
     }
     return true;
   };
-  Picking found;
+  IndexPattern found;
   found.dims = {dim};
   if (from.size() == 4 && dim >= 2) {
     for (const bool half : {false, true}) {
@@ -92,7 +93,7 @@ std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gat
 
 /// Returns true if the only reader is a gather of the same kind along another dimension. Both
 /// become one LiteRT operator, written at the second gather.
-bool TfliteLowering::waits(const Picking& picking) {
+bool TfliteLowering::is_deferred_to_reader(const IndexPattern& index_pattern) {
   if (readers_.empty()) readers_ = graph_.consumers();
   const ir::ValueId y = op_->output;
   const std::vector<int>& readers = readers_[static_cast<size_t>(y)];
@@ -100,26 +101,27 @@ bool TfliteLowering::waits(const Picking& picking) {
   if (readers.size() != 1 || std::ranges::find(outputs, y) != outputs.end()) return false;
   const ir::Op& next = graph_.ops()[static_cast<size_t>(readers[0])];
   if (next.kind != ir::OpKind::gather || next.inputs[0] != y) return false;
-  const auto other = this->picking(next);
-  return other && other->mirrors == picking.mirrors && other->dims[0] != picking.dims[0] &&
-         other->half_pixel_centers == picking.half_pixel_centers;
+  const auto other = this->index_pattern(next);
+  return other && other->mirrors == index_pattern.mirrors &&
+         other->dims[0] != index_pattern.dims[0] &&
+         other->half_pixel_centers == index_pattern.half_pixel_centers;
 }
 
 /// Writes RESIZE_NEAREST_NEIGHBOR or MIRROR_PAD if the gather is one, or is a part of one.
-bool TfliteLowering::pick() {
-  auto found = picking(*op_);
+bool TfliteLowering::resize_or_mirror_pad() {
+  auto found = index_pattern(*op_);
   if (!found) return false;
   ir::ValueId source = operand(0);
-  if (const auto before = waiting_.find(source); before != waiting_.end()) {
-    const Picking& first = before->second;
+  if (const auto before = deferred_.find(source); before != deferred_.end()) {
+    const IndexPattern& first = before->second;
     source = first.source;
     found->dims.insert(found->dims.end(), first.dims.begin(), first.dims.end());
     found->before.insert(found->before.end(), first.before.begin(), first.before.end());
     found->after.insert(found->after.end(), first.after.begin(), first.after.end());
   }
   found->source = source;
-  if (waits(*found)) {
-    waiting_.emplace(op_->output, *found);
+  if (is_deferred_to_reader(*found)) {
+    deferred_.emplace(op_->output, *found);
     return true;
   }
   if (!found->mirrors) {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "formats/tflite/model.h"
-#include "interchange/at_operator.h"
-#include "interchange/function.h"
-#include "interchange/same.h"
+#include "interchange/op_lowering.h"
+#include "interchange/requantize_equal.h"
+#include "interchange/table_function.h"
 #include "interchange/tflite.h"
 
 namespace thimble::interchange {
@@ -24,10 +24,10 @@ namespace thimble::interchange {
   return {values.begin(), values.end()};
 }
 
-class TfliteLowering : public TensorMaker, private AtOperator {
+class TfliteLowering : public TensorMaker, private OpLowering {
  public:
-  TfliteLowering(const Core& core, const TfliteProfile& profile)
-      : AtOperator(core, *this, "LiteRT"), profile_(profile) {}
+  TfliteLowering(const IntegerGraph& core, const TfliteProfile& profile)
+      : OpLowering(core, *this, "LiteRT"), profile_(profile) {}
 
   Result<Bytes> run();
 
@@ -46,14 +46,15 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status lower_rest();
 
   // tflite_weighted.cpp
-  struct Sums;  // accumulator bounds per output channel
+  struct AccumulatorBounds;  // accumulator bounds per output channel
   Status convolution();
   Status transposed_convolution();
   Status linear();
   Status matmul();
   int scaled(int x, float scale);
-  Result<std::vector<float>> weight_scales(const Sums& sums, bool matrix);
-  Sums sums_of(int64_t outs, const std::function<size_t(int64_t, int64_t)>& place);
+  Result<std::vector<float>> weight_scales(const AccumulatorBounds& sums, bool matrix);
+  AccumulatorBounds accumulator_bounds(int64_t outs,
+                                       const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
   int bias(const std::vector<float>& scales);
   Result<int> padded(int x, const ir::Shape& kernel, formats::tflite::Padding* padding);
@@ -75,15 +76,15 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status prelu();
 
   // tflite_image.cpp
-  struct Picking {
+  struct IndexPattern {
     bool mirrors = false, half_pixel_centers = false;
     std::vector<int64_t> dims, before, after;
     ir::ValueId source = ir::kNoValue;
   };
   Status resize_bilinear();
-  [[nodiscard]] std::optional<Picking> picking(const ir::Op& gather) const;
-  bool waits(const Picking& picking);
-  bool pick();
+  [[nodiscard]] std::optional<IndexPattern> index_pattern(const ir::Op& gather) const;
+  bool is_deferred_to_reader(const IndexPattern& index_pattern);
+  bool resize_or_mirror_pad();
 
   // tflite_movement.cpp
   Status reshape();
@@ -101,8 +102,8 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status position_of_extreme();
   Status softmax();
 
-  // Accessors for the current operator, in addition to AtOperator.
-  using AtOperator::logical;
+  // Accessors for the current operator, in addition to OpLowering.
+  using OpLowering::logical;
   int broadcastable(size_t i, const ir::DimOrder& order);
   /// Returns the operand's scale after checking its zero point against the attribute.
   Result<float> operand_scale(size_t i, std::string_view zero_point);
@@ -124,24 +125,24 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   /// Creates a tensor with the type and quantization of the operator's result.
   int make_result(const ir::Shape& shape);
   int constants(const ir::Shape& shape, const std::vector<int32_t>& values);
-  int code_like(int like, int64_t value);
+  int scalar_like(int like, int64_t value);
   int emit(Op op, Options options, std::vector<int> inputs, int output);
   /// Returns the activation that equals min and max for this scale, or nullopt if there is none.
   [[nodiscard]] std::optional<Activation> activation(float scale) const;
   /// Clamps y to min and max with separate operators.
-  int limited(int y);
+  int clamped(int y);
   /// How the clamp of an operator is written: as its activation, or with limited() after it.
-  struct Target {
+  struct ClampMethod {
     Activation activation = Activation::kNone;
     bool limit = false;
   };
-  [[nodiscard]] Target target(float scale) const;
+  [[nodiscard]] ClampMethod clamp_method(float scale) const;
 
   void name_tensors();
 
   TfliteProfile profile_;
-  std::vector<std::vector<int>> readers_;   // consumers of each value; computed on first use
-  std::map<ir::ValueId, Picking> waiting_;  // gathers that the gather reading them will write
+  std::vector<std::vector<int>> readers_;         // consumers of each value; computed on first use
+  std::map<ir::ValueId, IndexPattern> deferred_;  // gathers that the gather reading them will write
   formats::tflite::Model model_;
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
 };

@@ -102,7 +102,7 @@ Status TfliteLowering::pad() {
   if (zero) {
     emit(Op::kPad, {}, {x, list}, made);
   } else {
-    emit(Op::kPadV2, {}, {x, list, code_like(made, value)}, made);
+    emit(Op::kPadV2, {}, {x, list, scalar_like(made, value)}, made);
   }
   put(made, order);
   return ok();
@@ -120,7 +120,7 @@ Status TfliteLowering::expand() {
 /// Other gathers become GATHER. LiteRT does not support negative positions: constant positions are
 /// converted here; for other positions LiteRT reports an error.
 Status TfliteLowering::gather() {
-  if (profile_.images && pick()) return ok();
+  if (profile_.images && resize_or_mirror_pad()) return ok();
   const ir::Value& index = graph_.value(operand(1));
   const auto axis = static_cast<int32_t>(integer("dim"));
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {

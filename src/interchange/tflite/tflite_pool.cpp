@@ -32,7 +32,7 @@ Status TfliteLowering::pool() {
   if (is_mean && model_.operators.size() != transposed) {
     return refuse("AVERAGE_POOL_2D counts no padding but that of SAME");
   }
-  Target t;
+  ClampMethod t;
   if (is_mean) {
     const auto& quant = graph_.type(op_->output).quant;
     const bool free =
@@ -42,7 +42,7 @@ Status TfliteLowering::pool() {
   }
   const int made = emit(is_mean ? Op::kAveragePool2d : Op::kMaxPool2d, options, {x},
                         make_like(x, Layouts::in_order(result_shape(), Layouts::image())));
-  put(t.limit ? limited(made) : made, Layouts::image());
+  put(t.limit ? clamped(made) : made, Layouts::image());
   return ok();
 }
 
@@ -113,11 +113,11 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
   const int64_t n = int64_t{s[1]} * s[2], channels = s[3];
   const float x_scale = at(x).scale[0], y_scale = at(y).scale[0];
   const int64_t zero = integer("x_zp");
-  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  const RequantizeFn ours = make_requantize_fn(multiplier(), bounds(), single_rounding());
   const int64_t low = n * (-128 - zero), high = n * (127 - zero);
   const double ratio = static_cast<double>(x_scale) / static_cast<double>(y_scale);
   const auto finish = [&](int made) {
-    if (activation(y_scale) != formats::tflite::Activation::kNone) made = limited(made);
+    if (activation(y_scale) != formats::tflite::Activation::kNone) made = clamped(made);
     if (result_shape().size() == 4 && shape(0).size() == 4 && result_shape()[2] == 1 &&
         result_shape()[3] == 1 && result_shape()[1] == out[3]) {
       put(made, Layouts::image());
@@ -132,7 +132,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
   }
   const auto theirs = mean_multiplier(ratio, n);
   if (numerics::shift_in_range(theirs.shift) &&
-      same_steps(ours, to_code(theirs, bounds()), low, high)) {
+      same_requantization(ours, make_requantize_fn(theirs, bounds()), low, high)) {
     return finish(
         emit(Op::kMean, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
   }
@@ -145,7 +145,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
     const float scale = i % 2 == 0 ? w : std::nextafter(w, INFINITY);
     const auto conv = litert_multiplier(static_cast<double>(x_scale) * static_cast<double>(scale) /
                                         static_cast<double>(y_scale));
-    if (same_steps(ours, to_code(conv, bounds()), low, high)) {
+    if (same_requantization(ours, make_requantize_fn(conv, bounds()), low, high)) {
       const int ones = make({1, s[1], s[2], channels}, DType::kInt8, ".ones");
       at(ones).data = Bytes(static_cast<size_t>(n * channels), std::byte(1));
       at(ones).scale = {scale};

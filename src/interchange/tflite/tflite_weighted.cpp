@@ -17,7 +17,7 @@ using formats::tflite::Padding;
 using ir::Shape;
 
 /// Bounds of the accumulator and the graph's multiplier, per output channel.
-struct TfliteLowering::Sums {
+struct TfliteLowering::AccumulatorBounds {
   std::vector<int64_t> low, high;
   std::vector<numerics::Multiplier> scales;
   std::vector<double> weight_scale;  // from the graph; 0: unknown
@@ -39,7 +39,7 @@ double one_for_all(float x, float w, float y) {
 constexpr int kNeighbours = 4;
 
 /// Returns the float `steps` floats above `value`, or below it if `steps` is negative.
-float neighbour(float value, int steps) {
+float float_steps_from(float value, int steps) {
   for (int i = 0; i < std::abs(steps); ++i) {
     value = std::nextafter(value, steps > 0 ? INFINITY : 0.0F);
   }
@@ -55,8 +55,8 @@ int alternate(int i) {
 
 /// Returns the accumulator bounds. `place(channel, i)` is the index of the channel's i-th weight;
 /// the number of weights per channel is the tensor's size divided by `outs`.
-TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
-                                             const std::function<size_t(int64_t, int64_t)>& place) {
+TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
+    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
@@ -64,7 +64,7 @@ TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
   const int64_t zero = ir::op_info(op_->kind).attr("x_zp") ? integer("x_zp") : 0;
   const int64_t least = (wide() ? -32768 : -128) - zero, most = (wide() ? 32767 : 127) - zero;
   const int64_t each = static_cast<int64_t>(codes.size()) / outs;
-  Sums sums;
+  AccumulatorBounds sums;
   for (int64_t o = 0; o < outs; ++o) {
     int64_t low = 0;
     if (has(2)) {
@@ -94,15 +94,17 @@ TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
 
 /// Returns one scale per channel, or a single scale if that gives the same results. `matrix`: uses
 /// the formula and rounding of FULLY_CONNECTED.
-Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool matrix) {
+Result<std::vector<float>> TfliteLowering::weight_scales(const AccumulatorBounds& sums,
+                                                         bool matrix) {
   const auto fits = [&](size_t o, double real) {
     const numerics::Multiplier theirs = litert_multiplier(real);
     if (theirs == sums.scales[o] && single_rounding() == matrix) return true;
     if (wide()) return false;  // 64-bit sums: the multipliers must be equal
     return numerics::shift_in_range(theirs.shift) && sums.low[o] >= INT32_MIN &&
            sums.high[o] <= INT32_MAX &&
-           same_steps(to_code(sums.scales[o], bounds(), single_rounding()),
-                      to_code(theirs, bounds(), matrix), sums.low[o], sums.high[o]);
+           same_requantization(make_requantize_fn(sums.scales[o], bounds(), single_rounding()),
+                               make_requantize_fn(theirs, bounds(), matrix), sums.low[o],
+                               sums.high[o]);
   };
   const auto search = [&](size_t o, Formula formula) -> std::optional<float> {
     const numerics::Multiplier& m = sums.scales[o];
@@ -111,7 +113,7 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool 
     for (const double start : {sums.weight_scale[o], derived}) {
       if (!(start > 0)) continue;
       for (int i = 0; i <= 2 * kNeighbours; ++i) {
-        const float w = neighbour(static_cast<float>(start), alternate(i));
+        const float w = float_steps_from(static_cast<float>(start), alternate(i));
         if (fits(o, formula(sums.x_scale, w, sums.y_scale))) return w;
       }
     }
@@ -176,15 +178,16 @@ int TfliteLowering::bias(const std::vector<float>& scales) {
 namespace {
 
 /// Padding along one dimension of a window, and if it equals LiteRT's SAME or VALID padding.
-struct Side {
+struct WindowPadding {
   int64_t before = 0, after = 0;  // padding that the windows read
   bool same = false, valid = false;
 };
 
-Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_t stride) {
+WindowPadding window_padding(int64_t size, int64_t before, int64_t after, int64_t window,
+                             int64_t stride) {
   const int64_t out = (size + before + after - window) / stride + 1;
   const int64_t needed = (out - 1) * stride + window - size;  // total padding for `out` windows
-  Side side;
+  WindowPadding side;
   side.before = before;
   side.after = std::max<int64_t>(needed - before, 0);
   const int64_t total = std::max<int64_t>(needed, 0);
@@ -199,8 +202,8 @@ Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_
 Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
   const auto stride = integers("stride"), pads = integers("padding");
   const auto s = at(x).shape;  // a copy: tensors are added below
-  const Side rows = side_of(s[1], pads[0], pads[2], kernel[0], stride[0]);
-  const Side columns = side_of(s[2], pads[1], pads[3], kernel[1], stride[1]);
+  const WindowPadding rows = window_padding(s[1], pads[0], pads[2], kernel[0], stride[0]);
+  const WindowPadding columns = window_padding(s[2], pads[1], pads[3], kernel[1], stride[1]);
   if (rows.valid && columns.valid) return x;
   const ir::OpKind kind = op_->kind;
   // Only SAME excludes padding from an average.
@@ -216,7 +219,7 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
                      s[3]};
   const bool largest = kind == ir::OpKind::max_pool2d || kind == ir::OpKind::max_pool2d16;
   if (largest) {
-    const int lowest = code_like(x, wide() ? -32768 : -128);
+    const int lowest = scalar_like(x, wide() ? -32768 : -128);
     return emit(Op::kPadV2, {}, {x, list, lowest}, make_like(x, out));
   }
   return emit(Op::kPad, {}, {x, list}, make_like(x, out));
@@ -230,8 +233,8 @@ Status TfliteLowering::convolution() {
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], channels = shape(0)[1];
   const int64_t each = ir::element_count(w.shape) / outs;
-  Sums sums =
-      sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
+  AccumulatorBounds sums = accumulator_bounds(
+      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
@@ -254,12 +257,12 @@ Status TfliteLowering::convolution() {
     kernel = weights({outs, w.shape[2], w.shape[3], w.shape[1]}, ir::to_memory(w, {0, 2, 3, 1}),
                      scales, 0);
   }
-  const Target t = target(y_scale);
+  const ClampMethod t = clamp_method(y_scale);
   options.activation = t.activation;
   const int made =
       emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options, {x, kernel, bias(scales)},
            make_result(Layouts::in_order(result_shape(), Layouts::image())));
-  put(t.limit ? limited(made) : made, Layouts::image());
+  put(t.limit ? clamped(made) : made, Layouts::image());
   return ok();
 }
 
@@ -275,7 +278,7 @@ Status TfliteLowering::transposed_convolution() {
   }
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
-  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) {
+  AccumulatorBounds sums = accumulator_bounds(outs, [&](int64_t o, int64_t i) {
     return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
   });
   sums.x_scale = x_scale;
@@ -289,7 +292,7 @@ Status TfliteLowering::transposed_convolution() {
   const Shape& s = shape(0);
   const Shape full = {y[0], std::max((s[2] - 1) * stride[0] + w.shape[2], pads[0] + y[2]),
                       std::max((s[3] - 1) * stride[1] + w.shape[3], pads[1] + y[3]), y[1]};
-  const Target t = target(y_scale);
+  const ClampMethod t = clamp_method(y_scale);
   options.activation = t.activation;
   const int sizes = constants({4}, {full.begin(), full.end()});
   const int kernel = weights({outs, w.shape[2], w.shape[3], w.shape[0]},
@@ -297,7 +300,7 @@ Status TfliteLowering::transposed_convolution() {
   int made = emit(Op::kTransposeConv, options,
                   {sizes, kernel, layouts_.get(operand(0), Layouts::image()), bias(scales)},
                   make_result(full));
-  if (t.limit) made = limited(made);
+  if (t.limit) made = clamped(made);
   const Shape kept = {y[0], y[2], y[3], y[1]};
   if (kept != full) {
     const int begin =
@@ -318,7 +321,8 @@ Status TfliteLowering::linear() {
   THIMBLE_TRY(const float y_scale, result_scale());
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], ins = w.shape[1];
-  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
+  AccumulatorBounds sums = accumulator_bounds(
+      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
   const bool matrix = single_rounding();
@@ -330,7 +334,7 @@ Status TfliteLowering::linear() {
   const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
   int x = logical(0);
   if (shape(0) != from) x = reshaped(x, from);
-  const Target t = target(y_scale);
+  const ClampMethod t = clamp_method(y_scale);
   const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
   const int y = make_result(to);
   if (matrix) {
@@ -342,7 +346,7 @@ Status TfliteLowering::linear() {
     options.wide_bias = wide();
     emit(Op::kConv2d, options, {x, kernel, bias(scales)}, y);
   }
-  int made = t.limit ? limited(y) : y;
+  int made = t.limit ? clamped(y) : y;
   if (result_shape() != to) made = reshaped(made, result_shape());
   put(made);
   return ok();
@@ -370,11 +374,11 @@ Status TfliteLowering::matmul() {
   THIMBLE_TRY(const float y_scale, result_scale());
   if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
   const int64_t far = shape(0).back() * 255 * 255;
-  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  const RequantizeFn ours = make_requantize_fn(multiplier(), bounds(), single_rounding());
   const auto same = [&](float scale) {
     const auto theirs = litert_multiplier(one_for_all(scale, b_scale, y_scale));
     return far <= INT32_MAX && numerics::shift_in_range(theirs.shift) &&
-           same_steps(ours, to_code(theirs, bounds()), -far, far);
+           same_requantization(ours, make_requantize_fn(theirs, bounds()), -far, far);
   };
   int a = logical(0);
   if (!same(a_scale)) {
@@ -383,7 +387,7 @@ Status TfliteLowering::matmul() {
         static_cast<float>(real * static_cast<double>(y_scale) / static_cast<double>(b_scale));
     std::optional<float> found;
     for (int i = 0; wanted > 0 && !found && i <= 2 * kNeighbours; ++i) {
-      const float near = neighbour(wanted, alternate(i));
+      const float near = float_steps_from(wanted, alternate(i));
       if (same(near)) found = near;
     }
     if (!found) return refuse("BATCH_MATMUL's multiplier, from the scales, gives other codes");
@@ -392,7 +396,7 @@ Status TfliteLowering::matmul() {
   const bool transpose = integer("transpose_b") != 0;
   const int made = emit(Op::kBatchMatMul, formats::tflite::MatMulOptions{transpose},
                         {a, logical(1)}, make_result(result_shape()));
-  put(activation(y_scale) == formats::tflite::Activation::kNone ? made : limited(made));
+  put(activation(y_scale) == formats::tflite::Activation::kNone ? made : clamped(made));
   return ok();
 }
 

@@ -17,7 +17,7 @@ constexpr size_t kRankMax = 6;
 }
 
 Result<Bytes> to_tosa(const ir::Graph& graph) {
-  THIMBLE_TRY(const Core core, integer_core(graph));
+  THIMBLE_TRY(const IntegerGraph core, extract_integer_graph(graph));
   return TosaLowering(core).run();
 }
 
@@ -27,7 +27,7 @@ Result<Bytes> TosaLowering::run() {
     if (value.type.dtype == ir::DType::kU8) {
       return unsupported("input {}: uint8 cannot be said in TOSA's integer operators", value.name);
     }
-    DimOrder order = Layouts::at_border(value.type);
+    DimOrder order = Layouts::io_order(value.type);
     const int tensor = b_.input(value.name, tosa_type(value.type.dtype),
                                 Layouts::in_order(value.type.shape, order));
     layouts_.put(input, std::move(order), tensor);
@@ -41,7 +41,7 @@ Result<Bytes> TosaLowering::run() {
     b_.name(layouts_.get(op.output, layouts_.existing(op.output)), value.name);
   }
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-    b_.output(layouts_.get(graph_.outputs()[i], core_.output_order[i]));
+    b_.output(layouts_.get(graph_.outputs()[i], source_.output_order[i]));
   }
   return formats::tosa::write(b_.finish());
 }
@@ -173,7 +173,7 @@ Status TosaLowering::lower_statistics() {
 
 // --- accessors for the current operator ---------------------------------------------------------
 
-Result<const ir::Tensor*> TosaLowering::known(size_t i) const {
+Result<const ir::Tensor*> TosaLowering::constant_content(size_t i) const {
   const ir::Value& value = graph_.value(operand(i));
   if (value.constant) return value.constant.get();
   return refuse(fmt::format("operand {} is not a constant", value.name));
@@ -210,7 +210,7 @@ int TosaLowering::scaled(int x, Scale scale, formats::tosa::Rounding rounding) {
   return b_.rescale(x, {{scale}, 0, 0, DType::kInt32, rounding});
 }
 
-int TosaLowering::codes(int sums, const std::vector<Scale>& scales, bool narrow) {
+int TosaLowering::requantized(int sums, const std::vector<Scale>& scales, bool narrow) {
   Rescaling r{scales,        0,          static_cast<int32_t>(zero_point("y_zp")),
               result_type(), rounding(), narrow};
   if (narrow) r.rounding = formats::tosa::Rounding::kSingle;

@@ -34,13 +34,13 @@ std::string TosaBuilder::unique(const std::string& name) {
   return count == 0 ? name : unique(name + "." + std::to_string(count));
 }
 
-int TosaBuilder::add_tensor(Known known) {
+int TosaBuilder::add_tensor(TensorInfo known) {
   tensors_.push_back(std::move(known));
   return static_cast<int>(tensors_.size()) - 1;
 }
 
 int TosaBuilder::input(const std::string& name, DType type, const Shape& shape) {
-  Known known{unique(name), type, shape, {}, false, {}, true};
+  TensorInfo known{unique(name), type, shape, {}, false, {}, true};
   inputs_.push_back(add_tensor(std::move(known)));
   return inputs_.back();
 }
@@ -55,7 +55,7 @@ void TosaBuilder::output(int tensor) {
 }
 
 void TosaBuilder::name(int tensor, const std::string& name) {
-  Known& known = tensors_[index(tensor)];
+  TensorInfo& known = tensors_[index(tensor)];
   if (known.named) return;
   known.name = unique(name);
   known.named = true;
@@ -65,7 +65,7 @@ int TosaBuilder::constant(DType type, const Shape& shape, Bytes bytes) {
   const auto key = std::make_tuple(type, shape, bytes);
   const auto found = constants_.find(key);
   if (found != constants_.end()) return found->second;
-  Known known{{}, type, shape, std::move(bytes), false, {}, false};
+  TensorInfo known{{}, type, shape, std::move(bytes), false, {}, false};
   const int made = add_tensor(std::move(known));
   steps_.push_back({Op::kConst, {}, {}, made, {}});
   constants_.emplace(key, made);
@@ -97,7 +97,7 @@ int TosaBuilder::scalar(int32_t value, size_t rank) {
 int TosaBuilder::list(const Shape& values) {
   const auto found = lists_.find(values);
   if (found != lists_.end()) return found->second;
-  Known known;
+  TensorInfo known;
   known.is_list = true;
   known.list = values;
   const int made = add_tensor(std::move(known));
@@ -107,7 +107,7 @@ int TosaBuilder::list(const Shape& values) {
 }
 
 int TosaBuilder::emit(Op op, Attr attr, std::vector<int> operands, DType type, const Shape& shape) {
-  Known known{{}, type, shape, {}, false, {}, false};
+  TensorInfo known{{}, type, shape, {}, false, {}, false};
   const int made = add_tensor(std::move(known));
   steps_.push_back({op, std::move(attr), std::move(operands), made, location_});
   tensors_.back().name = prefix_;
@@ -160,7 +160,7 @@ int TosaBuilder::clamp(int x, int64_t low, int64_t high) {
   const int64_t highest = of == DType::kInt8 ? 127 : of == DType::kInt16 ? 32767 : INT32_MAX;
   if (low <= lowest && high >= highest) return x;
   if (of == DType::kInt32) {
-    return at_most(at_least(x, static_cast<int32_t>(low)), static_cast<int32_t>(high));
+    return min_scalar(max_scalar(x, static_cast<int32_t>(low)), static_cast<int32_t>(high));
   }
   const formats::tosa::ClampAttr attr{of, static_cast<int32_t>(std::max(low, lowest)),
                                       static_cast<int32_t>(std::min(high, highest))};
@@ -314,7 +314,7 @@ int TosaBuilder::constant(const ir::Value& value, const ir::DimOrder& order) {
 
 formats::tosa::Program TosaBuilder::finish() {
   formats::tosa::Program program;
-  for (Known& known : tensors_) {
+  for (TensorInfo& known : tensors_) {
     if (!known.named) known.name = unique(known.name.empty() ? "c" : known.name + ".of");
   }
   const auto name_of = [&](int tensor) { return tensors_[index(tensor)].name; };
@@ -323,7 +323,7 @@ formats::tosa::Program TosaBuilder::finish() {
     for (const int operand : step.operands) op.inputs.push_back(name_of(operand));
     program.operators.push_back(std::move(op));
   }
-  for (Known& known : tensors_) {
+  for (TensorInfo& known : tensors_) {
     if (known.is_list) {
       program.shapes.push_back({known.name, known.list});
       continue;

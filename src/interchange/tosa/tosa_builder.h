@@ -69,8 +69,8 @@ class TosaBuilder : public TensorMaker {
   /// Operations with one scalar operand for all elements.
   int plus(int a, int32_t value) { return add(a, same_rank(a, value)); }
   int times(int a, int32_t value, int shift = 0) { return mul(a, same_rank(a, value), shift); }
-  int at_least(int a, int32_t value) { return binary(Op::kMaximum, a, same_rank(a, value)); }
-  int at_most(int a, int32_t value) { return binary(Op::kMinimum, a, same_rank(a, value)); }
+  int max_scalar(int a, int32_t value) { return binary(Op::kMaximum, a, same_rank(a, value)); }
+  int min_scalar(int a, int32_t value) { return binary(Op::kMinimum, a, same_rank(a, value)); }
   int masked(int a, int32_t bits) { return binary(Op::kBitwiseAnd, a, same_rank(a, bits)); }
   int down(int a, int32_t bits, bool round = false) {
     return shift_right(a, same_rank(a, bits), round);
@@ -111,7 +111,7 @@ class TosaBuilder : public TensorMaker {
   int constant(const ir::Value& value, const ir::DimOrder& order) override;
 
  private:
-  struct Known {
+  struct TensorInfo {
     std::string name;
     DType type = DType::kInt8;
     ir::Shape shape;
@@ -128,11 +128,11 @@ class TosaBuilder : public TensorMaker {
     std::string location;
   };
   static size_t index(int tensor) { return static_cast<size_t>(tensor); }
-  int add_tensor(Known known);
+  int add_tensor(TensorInfo known);
   int list(const ir::Shape& values);
   std::string unique(const std::string& name);
 
-  std::vector<Known> tensors_;
+  std::vector<TensorInfo> tensors_;
   std::vector<Step> steps_;
   std::vector<int> inputs_, outputs_;
   std::map<std::tuple<DType, ir::Shape, Bytes>, int> constants_;

@@ -25,7 +25,7 @@ Status TosaLowering::add_or_subtract() {
   };
   const int a = term(0, "a_", false);
   const int b = term(1, "b_", subtracts);
-  put(codes(b_.add(a, b), {scale("y_")}), order);
+  put(requantized(b_.add(a, b), {scale("y_")}), order);
   return ok();
 }
 
@@ -33,16 +33,16 @@ Status TosaLowering::multiply() {
   const DimOrder order = common_order();
   const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
   const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
-  put(codes(b_.mul(a, b), {scale()}), order);
+  put(requantized(b_.mul(a, b), {scale()}), order);
   return ok();
 }
 
 /// Returns a * 2^20 / b, rounded to nearest, halves away from zero; b must not be 0.
 int TosaLowering::divided(int a, int b) {
   const int zero = b_.same_rank(a, 0);
-  const int size_a = b_.at_least(b_.sub(zero, a), 0);
-  const int magnitude_a = b_.add(b_.at_least(a, 0), size_a);
-  const int magnitude_b = b_.add(b_.at_least(b, 0), b_.at_least(b_.sub(zero, b), 0));
+  const int size_a = b_.max_scalar(b_.sub(zero, a), 0);
+  const int magnitude_a = b_.add(b_.max_scalar(a, 0), size_a);
+  const int magnitude_b = b_.add(b_.max_scalar(b, 0), b_.max_scalar(b_.sub(zero, b), 0));
   const int twice = b_.binary(Op::kIntDiv, b_.up(magnitude_a, 21), magnitude_b);
   const int rounded = b_.down(b_.plus(twice, 1), 1);
   const int one = b_.same_rank(a, 1), minus = b_.same_rank(a, -1);
@@ -58,7 +58,7 @@ Status TosaLowering::divide() {
   const int zero = b_.same_rank(b, 0);
   const int by_zero = b_.equal(b, zero);
   const int quotient = divided(a, b_.select(by_zero, b_.same_rank(b, 1), b));
-  const int y = b_.widen(codes(quotient, {scale()}));
+  const int y = b_.widen(requantized(quotient, {scale()}));
   const auto limit = [&](const char* name) {
     return b_.same_rank(y, static_cast<int32_t>(integer(name)));
   };
@@ -96,7 +96,7 @@ Status TosaLowering::table() {
 Status TosaLowering::table16() {
   const DimOrder order = common_order();
   const int x = layouts_.get(operand(0), order);
-  THIMBLE_TRY(const ir::Tensor* points, known(1));
+  THIMBLE_TRY(const ir::Tensor* points, constant_content(1));
   const auto entries = points->data<int16_t>();
   for (size_t i = 1; i < entries.size(); ++i) {
     const int slope = entries[i] - entries[i - 1];
@@ -167,7 +167,7 @@ Status TosaLowering::where() {
 Status TosaLowering::rescale_codes() {
   const DimOrder order = common_order();
   const int x = b_.widen(layouts_.get(operand(0), order), zero_point("x_zp"));
-  put(codes(x, {scale()}), order);
+  put(requantized(x, {scale()}), order);
   return ok();
 }
 

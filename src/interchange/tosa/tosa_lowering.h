@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "interchange/at_operator.h"
+#include "interchange/op_lowering.h"
 #include "interchange/tosa/tosa_builder.h"
 
 namespace thimble::interchange {
@@ -17,9 +17,9 @@ namespace thimble::interchange {
   return {values.begin(), values.end()};
 }
 
-class TosaLowering : private AtOperator {
+class TosaLowering : private OpLowering {
  public:
-  explicit TosaLowering(const Core& core) : AtOperator(core, b_, "TOSA") {}
+  explicit TosaLowering(const IntegerGraph& core) : OpLowering(core, b_, "TOSA") {}
 
   Result<Bytes> run();
 
@@ -39,7 +39,7 @@ class TosaLowering : private AtOperator {
   Status matmul();
   int one_convolution(int x, const std::vector<int>& weights, int bias, bool depthwise);
   int bias_part(int64_t start, int64_t count);
-  Result<int> channel_codes(int acc, int64_t start, int64_t count);
+  Result<int> requantize_channels(int acc, int64_t start, int64_t count);
 
   // tosa_elementwise.cpp
   Status add_or_subtract();
@@ -90,20 +90,20 @@ class TosaLowering : private AtOperator {
   // tosa_recurrent.cpp
   Status recurrent();
 
-  // Accessors for the current operator, in addition to AtOperator.
-  using AtOperator::logical;
+  // Accessors for the current operator, in addition to OpLowering.
+  using OpLowering::logical;
   [[nodiscard]] DType result_type() const { return tosa_type(graph_.type(op_->output).dtype); }
   /// Returns operand i with the rank of the result, in `order`, an order of the result's
   /// dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
   /// Returns the content of a constant operand.
-  Result<const ir::Tensor*> known(size_t i) const;
+  Result<const ir::Tensor*> constant_content(size_t i) const;
   /// Returns attributes `name_mult` and `name_shift`.
   [[nodiscard]] Scale scale(const std::string& name = "") const;
   [[nodiscard]] formats::tosa::Rounding rounding() const;
   [[nodiscard]] int64_t zero_point(std::string_view name) const;
   /// Requantizes 32-bit sums to the result type, clamped to min and max.
-  int codes(int sums, const std::vector<Scale>& scales, bool narrow = false);
+  int requantized(int sums, const std::vector<Scale>& scales, bool narrow = false);
   int scaled(int x, Scale scale, formats::tosa::Rounding rounding);
 
   TosaBuilder b_;

@@ -80,7 +80,7 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
     const int index = logical(i);
     const int from_end = b_.plus(index, n);
     const int turned = b_.select(b_.greater(b_.same_rank(index, 0), index), from_end, index);
-    return b_.at_most(b_.at_least(turned, 0), n - 1);
+    return b_.min_scalar(b_.max_scalar(turned, 0), n - 1);
   }
   std::vector<int32_t> found;
   const size_t each = ir::dtype_bytes(value.type.dtype);

@@ -32,13 +32,13 @@ int bits_of(uint64_t value) {
 }
 
 /// The number high * 2^28 + low, one per row.
-struct Wide {
+struct SplitInt {
   int high = -1, low = -1;
 };
 
 /// Returns n * (sum of squares) - (sum)^2 + extra for each row of x [rows, n]; must be below 2^59.
 /// The term (sum)^2 is omitted if not `centered`.
-Wide spread(TosaBuilder& b, int x, bool centered, uint64_t extra) {
+SplitInt scaled_variance(TosaBuilder& b, int x, bool centered, uint64_t extra) {
   const auto n = static_cast<int32_t>(b.shape(x)[1]);
   const int squares = b.reduce(Op::kReduceSum, b.mul(x, x), 1);
   int digit0 = b.times(b.masked(squares, kDigitMask), n);
@@ -85,7 +85,7 @@ struct Root {
   int t = -1, e = -1;
 };
 
-Root inverse_sqrt(TosaBuilder& b, const Wide& r) {
+Root inverse_sqrt(TosaBuilder& b, const SplitInt& r) {
   const int zero = b.same_rank(r.high, 0);
   const int bits_high = b.sub(b.same_rank(zero, 60), b.unary(Op::kClz, r.high));
   const int bits_low = b.sub(b.same_rank(zero, 32), b.unary(Op::kClz, r.low));
@@ -93,7 +93,7 @@ Root inverse_sqrt(TosaBuilder& b, const Wide& r) {
   const int e = b.plus(b.down(b.plus(bits, 1), 1), -16);
   // m = number / 4^e: both parts are shifted left or right, depending on the sign of e.
   const int twice = b.add(e, e);
-  const auto shift = [&](int by) { return b.at_most(b.at_least(by, 0), 31); };
+  const auto shift = [&](int by) { return b.min_scalar(b.max_scalar(by, 0), 31); };
   const int minus = b.sub(zero, twice);
   const int high =
       b.unsigned_right(b.shift_left(r.high, shift(b.plus(minus, 28))), shift(b.plus(twice, -28)));
@@ -139,10 +139,10 @@ Status TosaLowering::norm() {
     return refuse("eps is large beside the codes: the sum needs more than 59 bits");
   }
   const int x = b_.reshape(b_.widen(logical(0), centered ? 0 : zero_point("x_zp")), {rows, n});
-  Wide r = spread(b_, x, centered, extra);
+  SplitInt r = scaled_variance(b_, x, centered, extra);
   if (extra == 0) {
     const int empty = b_.equal(r.high, b_.same_rank(r.high, 0));
-    r.low = b_.select(empty, b_.at_least(r.low, 1), r.low);
+    r.low = b_.select(empty, b_.max_scalar(r.low, 1), r.low);
   }
   const Root root = inverse_sqrt(b_, r);
   int difference = b_.times(x, static_cast<int32_t>(n));
@@ -163,14 +163,14 @@ Status TosaLowering::norm() {
   };
   const Shape entries = {groups ? rows : 1, n};
   if (has(1)) {
-    THIMBLE_CHECK(known(1));
+    THIMBLE_CHECK(constant_content(1));
     a = b_.mul(a, b_.constants32(entries, coefficients(1)), 15);
   }
   if (has(2)) {
-    THIMBLE_CHECK(known(2));
+    THIMBLE_CHECK(constant_content(2));
     a = b_.add(a, b_.constants32(entries, coefficients(2)));
   }
-  put(b_.reshape(codes(a, {scale()}), s));
+  put(b_.reshape(requantized(a, {scale()}), s));
   return ok();
 }
 
@@ -194,7 +194,7 @@ Status TosaLowering::variance() {
   if (n > kRowMax) return refuse("rows of more than 16384 elements");
   const int64_t rows = ir::element_count(s) / n;
   const int x = b_.reshape(b_.widen(layouts_.get(operand(0), order)), {rows, n});
-  const Wide v = spread(b_, x, true, 0);
+  const SplitInt v = scaled_variance(b_, x, true, 0);
   const int dropped = std::max(0, 2 * bits_of(static_cast<uint64_t>(n - 1)) - 16);
   const int kept =
       b_.binary(Op::kBitwiseOr, b_.up(v.high, 28 - dropped), b_.down_unsigned(v.low, dropped));

@@ -101,7 +101,7 @@ Status TosaLowering::mean() {
   for (const int64_t dim : integers("dims")) {
     sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
   }
-  put_reduced(codes(sum, {scale()}, wide()), order);
+  put_reduced(requantized(sum, {scale()}, wide()), order);
   return ok();
 }
 
@@ -172,7 +172,7 @@ Status TosaLowering::running_sum() {
   const int acc =
       b_.emit(Op::kMatMul, {}, {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
               DType::kInt32, {1, rows, n});
-  put(b_.reshape(codes(acc, {scale()}), there), last);
+  put(b_.reshape(requantized(acc, {scale()}), there), last);
   return ok();
 }
 
@@ -205,7 +205,7 @@ int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir:
 
 Status TosaLowering::resize() {
   if (wide()) return refuse("16-bit codes: their sums need more than 32 bits");
-  for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(known(i));
+  for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(constant_content(i));
   const int x = b_.widen(layouts_.get(operand(0), Layouts::image()));
   const auto tensor = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;

@@ -50,7 +50,7 @@ class Cell {
   }
 
   /// Clamps to the int16 range; the type stays int32.
-  int limited(int x) { return b_.at_most(b_.at_least(x, -32768), 32767); }
+  int limited(int x) { return b_.min_scalar(b_.max_scalar(x, -32768), 32767); }
   /// Requires values in the int16 range.
   int tanh(int x) {
     const int line =
@@ -67,7 +67,7 @@ class Cell {
     return limited(half_up(b_.add(b_.mul(keep, old), half_up(fresh, 15 - bits)), 15));
   }
   /// Rescales to int8 with attributes `name_mult`, `name_shift`, `name_zp`.
-  int leaving(int x, const std::string& name) {
+  int to_int8_output(int x, const std::string& name) {
     const Scale scale{static_cast<int32_t>(op_.integer(name + "_mult")),
                       static_cast<int32_t>(op_.integer(name + "_shift"))};
     return b_.rescale(x, {{scale},
@@ -104,7 +104,7 @@ Status TosaLowering::recurrent() {
   if (wide()) return refuse("16-bit codes: their sums need 64 bits");
   const bool lstm = op_->kind == OpKind::qlstm, gru = op_->kind == OpKind::qgru;
   const size_t w_ih = lstm ? 3 : 2;
-  for (size_t i = w_ih; i < op_->inputs.size(); ++i) THIMBLE_CHECK(known(i));
+  for (size_t i = w_ih; i < op_->inputs.size(); ++i) THIMBLE_CHECK(constant_content(i));
   Cell cell(b_, graph_, *op_, w_ih, gru ? 2 : 1);
   const int64_t steps = shape(0)[0], batch = shape(0)[1], in = shape(0)[2];
   const int64_t hidden = result_shape()[2];
@@ -136,9 +136,9 @@ Status TosaLowering::recurrent() {
       const int fresh = b_.mul(cell.sigmoid(gate(all, 0)), cell.tanh(gate(all, 2)));
       kept = cell.blend(cell.sigmoid(gate(all, 1)), kept, fresh, integer("c_bits"));
       const int shown = cell.tanh(cell.limited(cell.half_up(kept, integer("c_bits") - 12)));
-      h = cell.leaving(b_.mul(cell.sigmoid(gate(all, 3)), shown), "h");
+      h = cell.to_int8_output(b_.mul(cell.sigmoid(gate(all, 3)), shown), "h");
       result = integer("cell") == 0   ? h
-               : integer("cell") == 1 ? cell.leaving(kept, "y")
+               : integer("cell") == 1 ? cell.to_int8_output(kept, "y")
                                       : b_.narrow(kept, DType::kInt16);
     } else if (gru) {
       const int x_biased = b_.add(x_sums, cell.bias(0));
@@ -149,11 +149,11 @@ Status TosaLowering::recurrent() {
       const int fresh = cell.tanh(cell.limited(b_.add(cell.limited(gate(x_biased, 2)), scaled_h)));
       const int rest = b_.sub(b_.same_rank(keep, 32768), keep);
       kept = cell.blend(keep, kept, b_.mul(rest, fresh), integer("h_bits"));
-      h = cell.leaving(kept, "h");
+      h = cell.to_int8_output(kept, "h");
       result = h;
     } else {
       const int all = cell.limited(b_.add(b_.add(x_sums, h_sums), cell.bias(0)));
-      h = cell.leaving(integer("relu") != 0 ? b_.at_least(all, 0) : cell.tanh(all), "h");
+      h = cell.to_int8_output(integer("relu") != 0 ? b_.max_scalar(all, 0) : cell.tanh(all), "h");
       result = h;
     }
     results[static_cast<size_t>(t)] = b_.reshape(result, {1, batch, hidden});

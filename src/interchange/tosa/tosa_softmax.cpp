@@ -17,7 +17,7 @@ using ir::OpKind;
 namespace {
 
 constexpr int64_t kSoftmaxRowMax = 4095;  // sums of longer rows may leave 31 bits
-constexpr int32_t kSumBits = 12;   // of an exponential that are dropped before the sum
+constexpr int32_t kSumBits = 12;          // of an exponential that are dropped before the sum
 
 /// Returns exp(-i) in Q0.31, indexed by the distance i. The last entry is 0, for all larger
 /// distances.
@@ -40,7 +40,7 @@ int reciprocal(TosaBuilder& b, int v) {
     const int error = b.sub(one, b.mul(half, y, 31));
     y = b.add(y, b.up(b.mul(y, error, 31), 2));
   }
-  const int limited = b.at_most(y, (1 << 30) - 1);
+  const int limited = b.min_scalar(y, (1 << 30) - 1);
   const int most = b.same_rank(y, INT32_MAX);
   return b.select(b.greater(y, limited), most, b.add(limited, limited));
 }
@@ -59,7 +59,7 @@ Status TosaLowering::softmax() {
                                      static_cast<int32_t>(integer("shift")),
                                      static_cast<int32_t>(integer("diff_min"))};
   const auto table = exponentials(parameters, wide() ? 65535 : 255);
-  int e = b_.look_up(b_.at_most(distance, static_cast<int32_t>(table.size()) - 1), table);
+  int e = b_.look_up(b_.min_scalar(distance, static_cast<int32_t>(table.size()) - 1), table);
   if (op_->kind == OpKind::qmasked_softmax) {
     const int out_of_it = b_.equal(x, b_.same_rank(x, -128));
     e = b_.select(out_of_it, b_.same_rank(e, 0), e);
@@ -67,7 +67,7 @@ Status TosaLowering::softmax() {
   int sum = b_.reduce(Op::kReduceSum, b_.down(e, kSumBits, true), axis);
   // The maximum alone adds 2^19. The sum is lower only if all elements are masked; all e are then
   // 0.
-  if (op_->kind == OpKind::qmasked_softmax) sum = b_.at_least(sum, 1 << 19);
+  if (op_->kind == OpKind::qmasked_softmax) sum = b_.max_scalar(sum, 1 << 19);
   const int headroom = b_.unary(Op::kClz, sum);
   const int fraction = b_.masked(b_.shift_left(sum, headroom), INT32_MAX);
   const int product = b_.mul(reciprocal(b_, fraction), e, 31);

@@ -30,9 +30,9 @@ int TosaLowering::bias_part(int64_t start, int64_t count) {
 }
 
 /// Requantizes the sums of channels start .. start + count; channels are the last dimension.
-Result<int> TosaLowering::channel_codes(int acc, int64_t start, int64_t count) {
-  THIMBLE_TRY(const ir::Tensor* mults, known(3));
-  THIMBLE_TRY(const ir::Tensor* shifts, known(4));
+Result<int> TosaLowering::requantize_channels(int acc, int64_t start, int64_t count) {
+  THIMBLE_TRY(const ir::Tensor* mults, constant_content(3));
+  THIMBLE_TRY(const ir::Tensor* shifts, constant_content(4));
   const auto mult = mults->data<int32_t>(), shift = shifts->data<int32_t>();
   std::vector<Scale> scales;
   for (int64_t o = start; o < start + count; ++o) {
@@ -40,12 +40,12 @@ Result<int> TosaLowering::channel_codes(int acc, int64_t start, int64_t count) {
     scales.push_back({mult[entry], shift[entry]});
     if (mult.size() == 1) break;
   }
-  return codes(acc, scales, wide());
+  return requantized(acc, scales, wide());
 }
 
 Status TosaLowering::convolution() {
-  THIMBLE_TRY(const ir::Tensor* weights, known(1));
-  if (has(2)) THIMBLE_CHECK(known(2));
+  THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
+  if (has(2)) THIMBLE_CHECK(constant_content(2));
   const Shape& w = weights->shape;
   const auto padding = integers("padding");
   const auto stride = integers("stride");
@@ -74,7 +74,7 @@ Status TosaLowering::convolution() {
     const Op kind = depthwise ? Op::kDepthwiseConv2d : Op::kConv2d;
     const int acc =
         b_.emit(kind, attr, {x, kernel, bias_part(0, w[0]), x_zero, w_zero}, attr.accumulator, out);
-    THIMBLE_TRY(const int y, channel_codes(acc, 0, w[0]));
+    THIMBLE_TRY(const int y, requantize_channels(acc, 0, w[0]));
     put(y, Layouts::image());
     return ok();
   }
@@ -88,7 +88,7 @@ Status TosaLowering::convolution() {
     const int acc = b_.emit(Op::kConv2d, attr,
                             {part, kernel, bias_part(g * out_each, out_each), x_zero, w_zero},
                             attr.accumulator, out);
-    THIMBLE_TRY(const int y, channel_codes(acc, g * out_each, out_each));
+    THIMBLE_TRY(const int y, requantize_channels(acc, g * out_each, out_each));
     parts.push_back(y);
   }
   put(b_.concat(parts, 3), Layouts::image());
@@ -99,8 +99,8 @@ namespace {
 
 /// Converts the weights [I, O, kh, kw] of one group to TOSA's order [O, H, W, I]. Inserts zeros
 /// between the taps of a dilated kernel.
-Bytes spread_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t dilation_h,
-                     int64_t dilation_w) {
+Bytes dilated_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t dilation_h,
+                      int64_t dilation_w) {
   const int64_t outs = w.shape[1], kh = w.shape[2], kw = w.shape[3];
   const int64_t rows = (kh - 1) * dilation_h + 1, columns = (kw - 1) * dilation_w + 1;
   Bytes bytes(static_cast<size_t>(outs * rows * columns * count));
@@ -120,8 +120,8 @@ Bytes spread_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t 
 }  // namespace
 
 Status TosaLowering::transposed_convolution() {
-  THIMBLE_TRY(const ir::Tensor* weights, known(1));
-  if (has(2)) THIMBLE_CHECK(known(2));
+  THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
+  if (has(2)) THIMBLE_CHECK(constant_content(2));
   const Shape& w = weights->shape;
   const auto padding = integers("padding");
   const auto more = integers("output_padding");
@@ -148,11 +148,11 @@ Status TosaLowering::transposed_convolution() {
     const int part = b_.part(x, 3, g * in_each, in_each);
     const int taps =
         b_.constant(DType::kInt8, kernel,
-                    spread_weights(*weights, g * in_each, in_each, dilation[0], dilation[1]));
+                    dilated_weights(*weights, g * in_each, in_each, dilation[0], dilation[1]));
     const int acc =
         b_.emit(Op::kTransposeConv2d, attr, {part, taps, bias_part(g * w[1], w[1]), x_zero, w_zero},
                 attr.accumulator, full);
-    THIMBLE_TRY(const int y_part, channel_codes(acc, g * w[1], w[1]));
+    THIMBLE_TRY(const int y_part, requantize_channels(acc, g * w[1], w[1]));
     parts.push_back(y_part);
   }
   const int all = b_.slice(b_.concat(parts, 3), {0, padding[0] - top, padding[1] - left, 0},
@@ -162,8 +162,8 @@ Status TosaLowering::transposed_convolution() {
 }
 
 Status TosaLowering::linear() {
-  THIMBLE_TRY(const ir::Tensor* weights, known(1));
-  if (has(2)) THIMBLE_CHECK(known(2));
+  THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
+  if (has(2)) THIMBLE_CHECK(constant_content(2));
   const int64_t out = weights->shape[0], in = weights->shape[1];
   const int64_t rows = ir::element_count(shape(0)) / in;
   const int x = b_.reshape(logical(0), {rows, 1, 1, in});
@@ -174,7 +174,7 @@ Status TosaLowering::linear() {
   const int acc =
       b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
               attr.accumulator, {rows, 1, 1, out});
-  THIMBLE_TRY(const int y, channel_codes(acc, 0, out));
+  THIMBLE_TRY(const int y, requantize_channels(acc, 0, out));
   put(b_.reshape(y, result_shape()));
   return ok();
 }
@@ -206,7 +206,7 @@ Status TosaLowering::matmul() {
   const int acc =
       b_.emit(Op::kMatMul, {}, {a, b, zero("a_zp"), zero("b_zp")},
               wide() ? DType::kInt48 : DType::kInt32, {count, b_.shape(a)[1], b_.shape(b)[2]});
-  put(b_.reshape(codes(acc, {scale()}, wide()), y));
+  put(b_.reshape(requantized(acc, {scale()}, wide()), y));
   return ok();
 }
 

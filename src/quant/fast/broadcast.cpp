@@ -2,8 +2,9 @@
 
 namespace thimble::quant {
 
-JointWalk join(const ir::Shape& shape, const eval::Steps& a, const eval::Steps& b) {
-  JointWalk walk;
+JointStrides join(const ir::Shape& shape, const eval::OperandStrides& a,
+                  const eval::OperandStrides& b) {
+  JointStrides walk;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
     // The previous dimension is merged with this one if its strides equal this one's extent.

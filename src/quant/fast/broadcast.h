@@ -12,10 +12,11 @@ namespace thimble::quant {
 
 /// Joint traversal of a shape with the strides of two operands. Dimensions are merged; the last one
 /// is the innermost.
-struct JointWalk {
+struct JointStrides {
   std::vector<int64_t> sizes, steps_a, steps_b;
 };
-[[nodiscard]] JointWalk join(const ir::Shape& shape, const eval::Steps& a, const eval::Steps& b);
+[[nodiscard]] JointStrides join(const ir::Shape& shape, const eval::OperandStrides& a,
+                                const eval::OperandStrides& b);
 
 template <typename A, typename B, typename Y, typename F>
 void inner_loop(const A* a, int64_t step_a, const B* b, int64_t step_b, Y* y, int64_t count, F f) {
@@ -32,8 +33,8 @@ void inner_loop(const A* a, int64_t step_a, const B* b, int64_t step_b, Y* y, in
 template <typename T, typename F>
 void broadcast(const eval::Call& call, F f) {
   const ir::Shape& shape = call.output.shape;
-  const JointWalk walk = join(shape, eval::broadcast_steps(call.shape(0), shape),
-                              eval::broadcast_steps(call.shape(1), shape));
+  const JointStrides walk = join(shape, eval::broadcast_strides(call.shape(0), shape),
+                                 eval::broadcast_strides(call.shape(1), shape));
   const T* a = call.input<T>(0).data();
   const T* b = call.input<T>(1).data();
   T* y = call.result<T>().data();

@@ -10,7 +10,7 @@ namespace {
 
 /// to[index . to_steps] = from[index . from_steps] for every index of `shape`.
 template <typename T>
-void copy_strided(const T* from, T* to, const JointWalk& walk) {
+void copy_strided(const T* from, T* to, const JointStrides& walk) {
   const size_t last = walk.sizes.size() - 1;
   int64_t outer = 1;
   for (size_t i = 0; i < last; ++i) outer *= walk.sizes[i];
@@ -36,10 +36,10 @@ void copy_strided(const T* from, T* to, const JointWalk& walk) {
 }
 
 /// Copies elements of any width; offsets count elements.
-void copy_elements(const ir::Tensor& from, int64_t from_offset, const eval::Steps& from_steps,
-                   ir::Tensor& to, int64_t to_offset, const eval::Steps& to_steps,
-                   const ir::Shape& shape) {
-  const JointWalk walk = join(shape, from_steps, to_steps);
+void copy_elements(const ir::Tensor& from, int64_t from_offset,
+                   const eval::OperandStrides& from_steps, ir::Tensor& to, int64_t to_offset,
+                   const eval::OperandStrides& to_steps, const ir::Shape& shape) {
+  const JointStrides walk = join(shape, from_steps, to_steps);
   const int64_t width = static_cast<int64_t>(ir::dtype_bytes(to.dtype));
   const std::byte* source = from.bytes.data() + from_offset * width;
   std::byte* target = to.bytes.data() + to_offset * width;
@@ -92,7 +92,7 @@ PoolWindow pool_window_of(const eval::Call& call) {
 
 void move_concat(const eval::Call& call, Scratch&) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const eval::Steps steps = ir::strides(call.output.shape, {});
+  const eval::OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (const ir::Tensor* part : call.inputs) {
     copy_elements(*part, 0, ir::strides(part->shape, {}), call.output, start * steps[dim], steps,
@@ -107,13 +107,13 @@ void move_copy(const eval::Call& call, Scratch&) {
 
 void move_expand(const eval::Call& call, Scratch&) {
   const ir::Shape& shape = call.output.shape;
-  copy_elements(*call.inputs[0], 0, eval::broadcast_steps(call.shape(0), shape), call.output, 0,
+  copy_elements(*call.inputs[0], 0, eval::broadcast_strides(call.shape(0), shape), call.output, 0,
                 ir::strides(shape, {}), shape);
 }
 
 void move_permute(const eval::Call& call, Scratch&) {
-  const eval::Steps from = ir::strides(call.shape(0), {});
-  eval::Steps steps;
+  const eval::OperandStrides from = ir::strides(call.shape(0), {});
+  eval::OperandStrides steps;
   for (const int64_t dim : call.op.integers("dims"))
     steps.push_back(from[static_cast<size_t>(dim)]);
   copy_elements(*call.inputs[0], 0, steps, call.output, 0, ir::strides(call.output.shape, {}),
@@ -122,7 +122,7 @@ void move_permute(const eval::Call& call, Scratch&) {
 
 void move_slice(const eval::Call& call, Scratch&) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  eval::Steps steps = ir::strides(call.shape(0), {});
+  eval::OperandStrides steps = ir::strides(call.shape(0), {});
   const int64_t start = call.integer("start") * steps[dim];
   steps[dim] *= call.integer("step");
   copy_elements(*call.inputs[0], start, steps, call.output, 0, ir::strides(call.output.shape, {}),

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns the quantized values of a pure mask with the scale of the scores. The following
 /// `minimum` requires equal scales.
-Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
+Result<ValueId> mask_for_minimum(RuleCall& call, size_t mask) {
   const ir::Value& value = call.operand(mask);
   if (value.constant != nullptr) {
     ir::Tensor codes = ir::zeros(ir::DType::kI8, value.type.shape);
@@ -60,7 +60,7 @@ Result<ValueId> sum_rule(RuleCall& call) {
     for (const size_t mask : {size_t{0}, size_t{1}}) {
       if (call.params(mask) != kPureMask || call.params(1 - mask) != call.result()) continue;
       THIMBLE_TRY(const ValueId scores, call.codes(1 - mask));
-      THIMBLE_TRY(const ValueId hiding, hiding_codes(call, mask));
+      THIMBLE_TRY(const ValueId hiding, mask_for_minimum(call, mask));
       return call.add(OpKind::minimum, {scores, hiding}, {});
     }
   }

@@ -16,7 +16,6 @@ using ir::ValueId;
 
 namespace {
 
-
 /// Sets the attributes `eps` and `eps_shift`: eps in the unit of the exact sums.
 void set_eps(RuleCall& call, Attrs& attrs) {
   const double n = static_cast<double>(norm_row(call.from(), call.op()));

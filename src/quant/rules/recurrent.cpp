@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "numerics/fixed_point.h"
+#include "numerics/int16.h"
 #include "numerics/multiplier.h"
 #include "numerics/recurrent.h"
-#include "numerics/wide.h"
 #include "quant/expose.h"
 #include "quant/fast/stable_math.h"
 #include "quant/rules/rules.h"
@@ -95,7 +95,7 @@ class Layer {
       quant.scale.push_back(scale);
       const numerics::Multiplier m =
           numerics::quantize_multiplier(largest > 0 ? input_scale * scale / unit_ : 0);
-      if (m.shift > (call_.wide() ? numerics::kWideShiftMax : numerics::kShiftMax)) {
+      if (m.shift > (call_.wide() ? numerics::kRequantize64ShiftMax : numerics::kShiftMax)) {
         return call_.located(unsupported("row {} of {} is out of range", row, w.name));
       }
       mult_.push_back(m.mult);
@@ -161,7 +161,7 @@ Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
 
 Result<ValueId> lstm_rule(RuleCall& call) {
   const bool is_cell = call.op().integer("cell") != 0;
-  const ir::Op& other = call.from().ops()[other_face(call.from(), call.op())];
+  const ir::Op& other = call.from().ops()[other_lstm_result(call.from(), call.op())];
   const Params other_params = call.decisions().read(other.output, call.wide());
   const Params& h = is_cell ? other_params : call.result();
   const Params& c = is_cell ? call.result() : other_params;

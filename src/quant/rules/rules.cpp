@@ -4,8 +4,8 @@
 #include <array>
 
 #include "numerics/fixed_point.h"
+#include "numerics/int16.h"
 #include "numerics/multiplier.h"
-#include "numerics/wide.h"
 
 namespace thimble::quant {
 
@@ -45,7 +45,7 @@ RuleCall::RuleCall(Lowering* lowering, size_t op_index, ir::Graph::ResultHint hi
 
 Params RuleCall::params(size_t i) const {
   const bool free = wide() || lowering_.from().type(op_.output).dtype != ir::DType::kF32;
-  if (free && has_trait(op_.kind, trait::kEither)) return lowering_.params_of(op_.inputs[i]);
+  if (free && has_trait(op_.kind, trait::kEitherWidth)) return lowering_.params_of(op_.inputs[i]);
   return decisions().read(op_.inputs[i], wide());
 }
 const Params& RuleCall::result() const {
@@ -81,9 +81,9 @@ ValueId RuleCall::named_constant(std::string name, ir::Tensor tensor,
 
 void RuleCall::set_clamp(ir::Attrs& attrs) const {
   // The quantized value for masked elements may only result from add(), which adds masks.
-  const bool may_hide = op_.kind == ir::OpKind::add;
+  const bool may_be_masked = op_.kind == ir::OpKind::add;
   const int32_t low = result().code(plan_.clamp_min);
-  attrs.set("min", int64_t{may_hide ? low : std::max(low, result().lowest())});
+  attrs.set("min", int64_t{may_be_masked ? low : std::max(low, result().lowest())});
   attrs.set("max", int64_t{result().code(plan_.clamp_max)});
 }
 
@@ -98,8 +98,9 @@ Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, dou
 }
 
 Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
-  if (numerics::quantize_multiplier(real).shift > numerics::kWideShiftMax) {
-    return located(unsupported("the multiplier {} is beyond 2^{}", real, numerics::kWideShiftMax));
+  if (numerics::quantize_multiplier(real).shift > numerics::kRequantize64ShiftMax) {
+    return located(
+        unsupported("the multiplier {} is beyond 2^{}", real, numerics::kRequantize64ShiftMax));
   }
   return set_multiplier(attrs, "", real);
 }

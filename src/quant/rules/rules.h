@@ -16,13 +16,13 @@ namespace trait {
 inline constexpr uint32_t kNone = 0;
 inline constexpr uint32_t kTable = 1;
 inline constexpr uint32_t kClamp = 2;
-inline constexpr uint32_t kShares = 4;
-inline constexpr uint32_t kJoins = 8;
-inline constexpr uint32_t kWeights = 16;
-inline constexpr uint32_t kChooses = 32;
-inline constexpr uint32_t kEntries = 64;
+inline constexpr uint32_t kSharesParams = 4;
+inline constexpr uint32_t kJoinsParams = 8;
+inline constexpr uint32_t kConstantWeights = 16;
+inline constexpr uint32_t kSelects = 32;
+inline constexpr uint32_t kConstantEntries = 64;
 inline constexpr uint32_t kWide = 128;
-inline constexpr uint32_t kEither = 256;
+inline constexpr uint32_t kEitherWidth = 256;
 }  // namespace trait
 
 /// One float operator during lowering. Operands are identified by position.

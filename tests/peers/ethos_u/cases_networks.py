@@ -1,7 +1,7 @@
 """Whole networks with seeded weights: MobileNetV2, the four shapes of MLPerf Tiny, and a small
 segmentation network with resizes and a softmax."""
 
-import judge
+import reference
 import numpy as np
 from cases_conv import conv2d, depthwise, fully_connected
 from cases_elementwise import binary_op
@@ -20,7 +20,7 @@ def calibrated(build):
         for _ in range(20):
             net = Net(seed, scales)
             build(net)
-            values = judge.litert_values(net.bytes(), net.test_inputs(), net.free)
+            values = reference.litert_values(net.bytes(), net.test_inputs(), net.free)
             found = []
             for index, codes in zip(net.free, values):
                 scale = float(net.tensors[index].quantization.scale[0])

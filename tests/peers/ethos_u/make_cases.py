@@ -25,7 +25,7 @@ try:
     import cases_small  # noqa: F401
     import cases_tosa  # noqa: F401
     import cases_u85  # noqa: F401
-    import judge
+    import reference
     import vela_run
     from ethosu.vela import vela  # noqa: F401  (imported once, before the child processes)
     from registry import CASES, Case
@@ -41,7 +41,7 @@ class Useless(Exception):
 class FileNet:
     """A .tflite file used as a network."""
 
-    judge, suffix = "litert", "tflite"
+    reference, suffix = "litert", "tflite"
 
     def __init__(self, path, seed):
         self.path, self.random = path, np.random.default_rng(seed)
@@ -51,7 +51,7 @@ class FileNet:
 
     def test_inputs(self):
         arrays = []
-        for shape, dtype in judge.litert_inputs(self.bytes()):
+        for shape, dtype in reference.litert_inputs(self.bytes()):
             info = np.iinfo(dtype)
             arrays.append(self.random.integers(info.min, info.max, shape, dtype=dtype,
                                                endpoint=True))
@@ -60,10 +60,10 @@ class FileNet:
 
 def judged(case, net, model):
     inputs = net.test_inputs()
-    if net.judge == "tosa":
-        outputs = judge.tosa(model, inputs)
+    if net.reference == "tosa":
+        outputs = reference.tosa(model, inputs)
     else:
-        outputs = judge.litert(model, inputs, case.reference)
+        outputs = reference.litert(model, inputs, case.reference)
     for output in outputs:
         distinct = len(np.unique(output))
         if distinct < min(case.distinct, (output.size + 1) // 2):
@@ -88,7 +88,7 @@ def write(folder, case, config, net, made, data):
         raise Useless(f"{len(made.inputs)} inputs and {len(made.outputs)} outputs in the stream, "
                       f"{len(inputs)} and {len(outputs)} in the network")
     memory = vela_run.SYSTEMS[config.split("-")[1]][1].lower().removesuffix("_384kb")
-    lines = [f"config {config}", f"memory {memory}", f"case {case.name}", f"judge {net.judge}"]
+    lines = [f"config {config}", f"memory {memory}", f"case {case.name}", f"reference {net.reference}"]
     (folder / "cmd.bin").write_bytes(made.commands)
     if len(made.weights) > 1:
         (folder / "weights.bin").write_bytes(made.weights)
@@ -117,7 +117,7 @@ def make(root, case, configs, ledger):
         data = judged(case, net, model)
     except (Useless, ValueError, RuntimeError, AttributeError) as reason:
         words = " ".join(str(reason).split())[:200]
-        ledger.append(("-", case.name, f"judge: {type(reason).__name__}: {words}"))
+        ledger.append(("-", case.name, f"reference: {type(reason).__name__}: {words}"))
         return
     network = scratch / f"net.{net.suffix}"
     network.write_bytes(model)

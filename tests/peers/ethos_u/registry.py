@@ -12,7 +12,7 @@ class Case:
     name: str
     build: Callable  # seed -> tflite_net.Net or tosa_net.Net
     generations: tuple = ALL
-    reference: bool = True  # see judge.litert
+    reference: bool = True  # see reference.litert
     distinct: int = 8  # an output with fewer distinct values would prove nothing
     group: str = "op"  # or "network"
     options: tuple = ()  # options of Vela

@@ -36,7 +36,7 @@ class Value:
 class Net:
     """A network of one subgraph. All random values depend on `seed`."""
 
-    judge, suffix = "litert", "tflite"
+    reference, suffix = "litert", "tflite"
 
     def __init__(self, seed, scales=()):
         self.random = np.random.default_rng(seed)

@@ -25,7 +25,7 @@ class Value:
 class Net:
     """A network of one region, or of several that COND_IF names. Random values depend on `seed`."""
 
-    judge, suffix = "tosa", "tosa"
+    reference, suffix = "tosa", "tosa"
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)

@@ -19,7 +19,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import judge  # noqa: E402
+import reference  # noqa: E402
 
 # Operator: maximum number of different values in one table, and their distance. docs/interchange.md gives the reasons.
 MEASURED = {
@@ -57,11 +57,11 @@ def main():
         base = path.name[:-len(".tflite")]
         tables[operator] += 1
         try:
-            got = judge.run_tflite(path, judge.numbered(arguments.folder, base, "in"))[0]
+            got = reference.run_tflite(path, reference.numbered(arguments.folder, base, "in"))[0]
         except Exception as error:  # the tool may raise anything
             failed[operator] = str(error).strip().split("\n")[0]
             continue
-        wanted = judge.numbered(arguments.folder, base, "out")[0]
+        wanted = reference.numbered(arguments.folder, base, "out")[0]
         away = np.abs(got.astype(np.int64) - wanted.astype(np.int64))
         equal[operator] += int(away.max() == 0)
         most[operator] = max(most[operator], int((away != 0).sum()))

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE))
 
-import judge  # noqa: E402
+import reference  # noqa: E402
 
 SAMPLES = 3
 MUST_BE_ON_THE_NPU = {"mobilenet_v2", "ad_autoencoder", "dscnn_kws", "resnet8", "mobilenet_v1_vww",
@@ -119,12 +119,12 @@ def state_codes(ir_text):
 
 def run_format(kind, path, ir_text, inputs, outputs, row, wanted):
     fed = [codes(x, *quant) if quant else x for x, (_, _, _, quant) in zip(row, inputs)]
-    got = judge.RUNNERS[kind](path, fed + state_codes(ir_text))
+    got = reference.RUNNERS[kind](path, fed + state_codes(ir_text))
     for quant, g, w in zip(outputs, got, wanted):
         g = np.asarray(g)
         if quant:
             g = (g.astype(np.float32) - np.float32(quant[1])) * quant[0]
-        wrong = judge.differences([g.astype(w.dtype)], [w])
+        wrong = reference.differences([g.astype(w.dtype)], [w])
         if wrong:
             return wrong
     return ""
@@ -188,7 +188,7 @@ def operators_alone(arguments, models):
     for i, run in enumerate(runs):
         where = folder / f"run{i}"
         subprocess.run([str(arguments.cases), str(where), *run], check=True)
-        done = subprocess.run([sys.executable, str(HERE / "judge.py"), str(where)])
+        done = subprocess.run([sys.executable, str(HERE / "reference.py"), str(where)])
         good = good and done.returncode == 0
     return good
 

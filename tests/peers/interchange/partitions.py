@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE))
 
-import judge  # noqa: E402
+import reference  # noqa: E402
 
 # Operators whose LiteRT kernel rounds some values differently from the graph.
 OWN_ROUNDING = {"ABS", "HARD_SWISH", "LEAKY_RELU", "MUL", "PRELU", "RELU", "RELU6",
@@ -49,8 +49,8 @@ def operators(path):
 
 def compare(folder, name):
     """Returns the number of values that differ, and the largest difference."""
-    got = judge.run_tflite(folder / f"{name}.tflite", judge.numbered(folder, name, "in"))
-    wanted = judge.numbered(folder, name, "out")
+    got = reference.run_tflite(folder / f"{name}.tflite", reference.numbered(folder, name, "in"))
+    wanted = reference.numbered(folder, name, "out")
     assert len(got) == len(wanted), name
     count, far = 0, 0
     for g, w in zip(got, wanted):

@@ -4,15 +4,15 @@
 #include <cstring>
 #include <numeric>
 
-#include "engines/axon/container/marker.h"
-#include "engines/axon/container/program.h"
 #include "base/sha256.h"
-#include "engines/axon/formats/compiled_header.h"
-#include "engines/axon/formats/program.h"
-#include "engines/axon/container/layers.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
 #include "engines/axon/compiler/vendor/sdk.h"
 #include "engines/axon/compiler/vendor/subgraph_text.h"
+#include "engines/axon/container/layers.h"
+#include "engines/axon/container/marker.h"
+#include "engines/axon/container/program.h"
+#include "engines/axon/formats/compiled_header.h"
+#include "engines/axon/formats/program.h"
 
 namespace thimble::engine::axon {
 namespace {

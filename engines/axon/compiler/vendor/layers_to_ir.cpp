@@ -440,14 +440,14 @@ class Converter {
     }
     const isa::IoRecord input = container_.input(*external_);
     const LayerScale quantize = input.shift != 0 || input.multiplier != 0
-                               ? LayerScale{input.multiplier, input.shift}
-                               : finest(1.0 / input.scale, 0, 20);
+                                    ? LayerScale{input.multiplier, input.shift}
+                                    : finest(1.0 / input.scale, 0, 20);
     file.input = {quantize.multiplier, quantize.shift, static_cast<int8_t>(input.zero_point)};
     for (uint32_t i = 0; i < header_.output_count; ++i) {
       const isa::IoRecord output = container_.output(i);
       const LayerScale scale = output.shift != 0 || output.multiplier != 0
-                              ? LayerScale{output.multiplier, output.shift}
-                              : finest(output.scale, output.zero_point, 30);
+                                   ? LayerScale{output.multiplier, output.shift}
+                                   : finest(output.scale, output.zero_point, 30);
       const bool variable = output.source == Source::kPersistent;
       int maker = variable ? output.index : index_.at(static_cast<uint32_t>(output.producer));
       // The vendor's compiler uses only layers without readers as outputs, so a copy is added.

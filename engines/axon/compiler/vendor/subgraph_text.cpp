@@ -95,7 +95,7 @@ std::string identifier_of(std::string_view model) {
   return name.substr(0, kLengthMax);
 }
 
-std::string identifier_in(std::string_view name) {
+std::string identifier_without_hash(std::string_view name) {
   constexpr size_t kTail = abi::axon::kMarkerHashDigits + 1;
   return std::string(name.size() > kTail ? name.substr(0, name.size() - kTail) : name);
 }

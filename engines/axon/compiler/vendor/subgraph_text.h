@@ -16,7 +16,7 @@ namespace thimble::engine::axon {
 [[nodiscard]] std::string identifier_of(std::string_view model);
 
 /// Returns the network's name without its hash; it is equal for all versions of a model.
-[[nodiscard]] std::string identifier_in(std::string_view name);
+[[nodiscard]] std::string identifier_without_hash(std::string_view name);
 
 /// Returns "axon_subgraph_NAME.h".
 [[nodiscard]] std::string subgraph_file_name(std::string_view name);

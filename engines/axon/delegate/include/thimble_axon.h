@@ -7,8 +7,8 @@
  *   const thimble_axon thimble_axon_npu = {
  *       .run = my_run, .counters = counters, .counter_count = 4};
  *
- * and the table that `thimble compile --kernels` writes names it. engines/axon/model executes them on
- * any core; a driver for silicon takes its place. docs/nordic-axon.md describes layer lists. */
+ * and the table that `thimble compile --kernels` writes names it. engines/axon/model executes them
+ * on any core; a driver for silicon takes its place. docs/nordic-axon.md describes layer lists. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,8 +52,8 @@ struct thimble_axon {
 
 extern const thimble_axon thimble_axon_npu;
 
-/* The integer model of engines/axon/model as a driver: on any core, with the results of the NPU and not
- * its speed. */
+/* The integer model of engines/axon/model as a driver: on any core, with the results of the NPU and
+ * not its speed. */
 int32_t thimble_axon_model_run(const thimble_axon* npu, thimble_axon_job* job);
 int32_t thimble_axon_model_load(const thimble_axon* npu, const void* container, uint32_t bytes);
 

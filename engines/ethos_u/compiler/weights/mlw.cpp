@@ -11,7 +11,7 @@ namespace {
 
 using namespace mlw;  // NOLINT: public interface of mlw
 
-constexpr size_t kStretch = size_t{1} << 17;  // weights that are planned together
+constexpr size_t kPlannedWeights = size_t{1} << 17;  // weights that are planned together
 constexpr size_t kStreamAlign = 16;
 
 /// Writes consecutive segments with the same palette as slices.
@@ -160,8 +160,8 @@ void write_plan(const Plan& plan, const int16_t* weights, BitWriter* bits) {
 
 std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
   BitWriter bits;
-  for (size_t begin = 0; begin < weights.size(); begin += kStretch) {
-    const size_t count = std::min(kStretch, weights.size() - begin);
+  for (size_t begin = 0; begin < weights.size(); begin += kPlannedWeights) {
+    const size_t count = std::min(kPlannedWeights, weights.size() - begin);
     const int16_t* stretch = weights.data() + begin;
     const std::vector<Symbol> symbols = symbols_of(stretch, count);
     write_plan(make_plan(symbols.data(), count), stretch, &bits);

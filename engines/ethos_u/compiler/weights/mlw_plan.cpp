@@ -70,7 +70,7 @@ class Planner {
       improve_palettes(&draft);
       if (turn < kTurns) palettes = more_palettes(draft);
       const int64_t before = best.bits;
-      best = shorter(std::move(best), settled(std::move(draft)));
+      best = shorter(std::move(best), with_moved_cuts(std::move(draft)));
       if (turn > 0 && best.bits == before) break;
     }
     return std::move(best.plan);
@@ -98,9 +98,9 @@ class Planner {
     return counted({{choice.palette}, {{0, count_, 0, choice.mode}}});
   }
 
-  Draft settled(Draft draft) const {
+  Draft with_moved_cuts(Draft draft) const {
     move_cuts(&draft.plan);
-    settle_cuts(&draft.plan);
+    move_cuts_out_of_runs(&draft.plan);
     return counted(std::move(draft.plan));
   }
 
@@ -233,7 +233,7 @@ class Planner {
 
   /// Moves cuts out of zero runs. A zero run belongs to the preceding weight. If both segments
   /// share a palette, a cut inside a run moves to its end or before that weight.
-  void settle_cuts(Plan* plan) const {
+  void move_cuts_out_of_runs(Plan* plan) const {
     for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
       Segment& a = plan->segments[i];
       Segment& b = plan->segments[i + 1];

@@ -55,7 +55,7 @@ int64_t microblock_depth(const WeightOptions& options) {
 
 /// Lists the elements row by row, padded to whole groups.
 Part rows_u55(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
-              int64_t group) {
+                     int64_t group) {
   Part part;
   for (int64_t i = 0; i < height * width; ++i) {
     part.push_back(static_cast<int>((y + i / width) * kernel_w + x + i % width));
@@ -70,8 +70,8 @@ struct Steps {
 
 /// Lists the elements for each phase of the stride. The elements of a phase are listed row by row,
 /// odd rows in reverse. `behind` padding units follow each whole group.
-Part snake_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width, Steps stride,
-               int64_t group, int64_t behind) {
+Part serpentine_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
+                           Steps stride, int64_t group, int64_t padding_after) {
   Part part;
   int64_t left = rounded(height * width, group);
   for (int64_t phase = 0; phase < stride.h * stride.w; ++phase) {
@@ -82,12 +82,12 @@ Part snake_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t w
     for (int64_t at = phase_y; at < height && !columns.empty(); at += stride.h) {
       for (const int64_t column : columns) {
         part.push_back(static_cast<int>((y + at) * kernel_w + x + column));
-        if (--left % group == 0) part.insert(part.end(), static_cast<size_t>(behind), kPad);
+        if (--left % group == 0) part.insert(part.end(), static_cast<size_t>(padding_after), kPad);
       }
       std::reverse(columns.begin(), columns.end());
     }
   }
-  if (left > 0) part.insert(part.end(), static_cast<size_t>(left + behind), kPad);
+  if (left > 0) part.insert(part.end(), static_cast<size_t>(left + padding_after), kPad);
   return part;
 }
 
@@ -127,12 +127,12 @@ Order order_u85(const Weights& weights, const WeightOptions& options) {
   order.u85 = true;
   order.cores = options.config->cores;
   order.microblock = microblock_depth(options);
-  int64_t behind = 0;
+  int64_t padding_after = 0;
   Steps stride = {options.stride_h, options.stride_w};
   if (options.depthwise) {
     order.in_block = order.depth = order.run = 1;
     order.group = 10;
-    behind = macs > 512 ? 6 : macs > 256 || wide ? 2 : 0;
+    padding_after = macs > 512 ? 6 : macs > 256 || wide ? 2 : 0;
   } else {
     order.in_block = order.depth = in_block_u85(options, order.microblock);
     order.run = options.sparse ? 16 : 8;
@@ -147,9 +147,9 @@ Order order_u85(const Weights& weights, const WeightOptions& options) {
   const int64_t wide_part = 8 / options.dilation_w;
   for (int64_t x = 0; x < weights.kernel_w; x += wide_part) {
     for (int64_t y = 0; y < weights.kernel_h; y += high) {
-      order.parts.push_back(snake_u85(weights.kernel_w, y, x, std::min(high, weights.kernel_h - y),
-                                      std::min(wide_part, weights.kernel_w - x), stride,
-                                      order.group, behind));
+      order.parts.push_back(serpentine_u85(
+          weights.kernel_w, y, x, std::min(high, weights.kernel_h - y),
+          std::min(wide_part, weights.kernel_w - x), stride, order.group, padding_after));
     }
   }
   return order;

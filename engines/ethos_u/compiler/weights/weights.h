@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/ethos_u/isa/config.h"
 #include "engines/ethos_u/compiler/npu_op.h"
+#include "engines/ethos_u/isa/config.h"
 
 namespace thimble::engine::ethos_u {
 

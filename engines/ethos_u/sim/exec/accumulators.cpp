@@ -38,7 +38,8 @@ Fault Accumulators::begin() {
       (workspace.accumulators == nullptr || workspace.accumulator_count != count)) {
     return fault_of(FaultKind::kBadRegister, "accumulators that no operation before has kept");
   }
-  if (!operation.accumulator_output && workspace.accumulators == nullptr) return no_room();
+  if (!operation.accumulator_output && workspace.accumulators == nullptr)
+    return workspace_too_small();
   return {};
 }
 

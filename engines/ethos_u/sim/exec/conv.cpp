@@ -194,7 +194,8 @@ class Blocks {
     auto* const decoder = scratch.take<WeightDecoder>(1);
     dense_ = scratch.take<int16_t>(capacity_);
     records_ = scratch.take<ScaleRecord>(channels_of_block());
-    if (decoder == nullptr || dense_ == nullptr || records_ == nullptr) return no_room();
+    if (decoder == nullptr || dense_ == nullptr || records_ == nullptr)
+      return workspace_too_small();
     decoder_ = new (decoder) WeightDecoder;
     Fault fault = streams_of(context_.memory, operation.weights, operation.cores, weights_);
     if (fault.none()) fault = streams_of(context_.memory, operation.scales, 2, scales_);
@@ -261,10 +262,10 @@ Fault each_block(const Context& context, Scratch& scratch, const Run& run) {
 template <typename Element>
 Fault run_conv(const Context& context) {
   const uint64_t elements = window_elements(context.operation);
-  if (elements > UINT32_MAX) return no_room();
+  if (elements > UINT32_MAX) return workspace_too_small();
   Scratch scratch(context.workspace);
   auto* const window = scratch.take<Element>(elements);
-  if (window == nullptr) return no_room();
+  if (window == nullptr) return workspace_too_small();
   const auto run = [&](const Block& block, Output& output, Accumulators& accumulators) {
     return run_block(context, block, window, output, accumulators);
   };

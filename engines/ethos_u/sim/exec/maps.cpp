@@ -175,7 +175,7 @@ bool Writer::fill_brick(uint64_t pixel) {
   const uint32_t used = map_.depth % 16;
   const uint64_t brick = pixel + static_cast<uint64_t>(int64_t{map_.depth / 16} * map_.stride_c);
   uint8_t bytes[16 * 8];
-  memset(bytes, kBeyond, sizeof bytes);
+  memset(bytes, kBrickFill, sizeof bytes);
   return memory_.write(map_.region, brick + uint64_t{used} * elem, bytes,
                        uint64_t{16 - used} * elem);
 }

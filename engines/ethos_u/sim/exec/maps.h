@@ -72,7 +72,7 @@ class Writer {
 };
 
 /// Value of the bytes of a brick after the last channel.
-inline constexpr uint8_t kBeyond = 0x5A;
+inline constexpr uint8_t kBrickFill = 0x5A;
 
 /// Number of channels computed at a time, where weights do not determine it.
 inline constexpr uint32_t kRow = 32;

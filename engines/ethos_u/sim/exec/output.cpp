@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engines/ethos_u/sim/exec/curve.h"
+#include "engines/ethos_u/sim/exec/sigmoid_curve.h"
 
 namespace thimble::ethos_u::sim {
 
@@ -48,11 +48,11 @@ void Output::choose556() {
     }
   } else if (ofm.bits == 16 && ofm.is_signed) {
     if (function == static_cast<uint32_t>(Activation556::kTanh)) {
-      function_ = Function::kTanhOwn;
+      function_ = Function::kTanhBuiltIn;
       return;
     }
     if (function == static_cast<uint32_t>(Activation556::kSigmoid)) {
-      function_ = Function::kSigmoidOwn;
+      function_ = Function::kSigmoidBuiltIn;
       return;
     }
   }
@@ -128,9 +128,9 @@ int64_t Output::activate(int64_t value) const {
       return tanh_of(value, TableCurve{table_});
     case Function::kSigmoid:
       return sigmoid_of(value, TableCurve{table_});
-    case Function::kTanhOwn:
+    case Function::kTanhBuiltIn:
       return tanh_of(value, BuiltInCurve{});
-    case Function::kSigmoidOwn:
+    case Function::kSigmoidBuiltIn:
       return sigmoid_of(value, BuiltInCurve{});
   }
   return value;

@@ -33,8 +33,8 @@ class Output {
     k16To32,
     kTanh,  // with the curve in the LUT memory
     kSigmoid,
-    kTanhOwn,  // with the curve built into the hardware
-    kSigmoidOwn,
+    kTanhBuiltIn,  // with the curve built into the hardware
+    kSigmoidBuiltIn,
   };
   void choose556();
   void choose85();

@@ -40,7 +40,7 @@ class Scratch {
   size_t left_ = 0;
 };
 
-[[nodiscard]] inline Fault no_room() {
+[[nodiscard]] inline Fault workspace_too_small() {
   return fault_of(FaultKind::kWorkspace, "the workspace is too small for an operation");
 }
 

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "base/sha256.h"
+#include "engines/neutron/compiler/vendor/graph_node.h"
+#include "engines/neutron/compiler/vendor/sdk.h"
 #include "engines/neutron/formats/payload.h"
 #include "formats/tflite/read.h"
 #include "interchange/tflite.h"
-#include "engines/neutron/compiler/vendor/graph_node.h"
-#include "engines/neutron/compiler/vendor/sdk.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -97,17 +97,17 @@ void take_selections(const Converted& converted, const VendorTools& tools, const
 void add_exchange(const ir::Graph& region, Delegate& delegate) {
   Result<Bytes> made = interchange::to_tflite(region, kConverterProfile);
   if (made.ok()) {
-    delegate.exchange = std::move(*made);
+    delegate.litert_model = std::move(*made);
   } else {
-    delegate.no_exchange = made.error().message;
+    delegate.no_litert_reason = made.error().message;
   }
 }
 
 Status finish(const VendorTools& tools, Delegate& delegate) {
   if (tools.form != kFormSdk) return ok();
-  if (delegate.exchange.empty()) {
+  if (delegate.litert_model.empty()) {
     return unsupported("{}: NXP's converter reads LiteRT: {}", delegate.engine,
-                       delegate.no_exchange);
+                       delegate.no_litert_reason);
   }
   SdkOptions options;
   options.root = tools.folder;
@@ -116,11 +116,12 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   options.prefetch = tools.prefetch;
   options.kernel_selection = tools.kernel_selection;
   options.flags = words_of(tools.flags);
-  const std::string tag = sha256(delegate.exchange).substr(0, kTagDigits);
+  const std::string tag = sha256(delegate.litert_model).substr(0, kTagDigits);
   const std::string label = fmt::format("{}_{}", tools.model, tag);
-  THIMBLE_TRY(const Converted converted, convert(delegate.exchange, label, options));
+  THIMBLE_TRY(const Converted converted, convert(delegate.litert_model, label, options));
   const std::string name = fmt::format("what the converter made of {}", label);
-  THIMBLE_TRY(const formats::tflite::File sent, formats::tflite::read(delegate.exchange, label));
+  THIMBLE_TRY(const formats::tflite::File sent,
+              formats::tflite::read(delegate.litert_model, label));
   THIMBLE_TRY(const formats::tflite::File answer, formats::tflite::read(converted.model, name));
   THIMBLE_TRY(GraphNode node, graph_node(sent, answer, name));
   THIMBLE_TRY(const Arguments arguments,

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "engine/engine.h"
 #include "interchange/tflite.h"
 #include "ir/graph.h"
-#include "engine/engine.h"
 
 namespace thimble::engine::neutron {
 

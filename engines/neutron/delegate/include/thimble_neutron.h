@@ -34,10 +34,10 @@ typedef struct thimble_neutron_network {
 
 typedef struct thimble_neutron thimble_neutron;
 struct thimble_neutron {
-  uint32_t timeout_seconds;      /* per run; 0: 60, the value of ExecuTorch */
-  uint32_t gates_clock;          /* not 0: the NPU's clock runs during calls only */
-  thimble_neutron_memory memory; /* null: the driver's default functions */
-  int32_t* error;                /* receives the driver's error code; may be null */
+  uint32_t timeout_seconds;          /* per run; 0: 60, the value of ExecuTorch */
+  uint32_t gates_clock;              /* not 0: the NPU's clock runs during calls only */
+  thimble_neutron_memory memory;     /* null: the driver's default functions */
+  int32_t* error;                    /* receives the driver's error code; may be null */
   thimble_neutron_network* networks; /* null: calls are not counted */
   uint32_t network_count;            /* a file with more networks does not load */
   /* Called after each run of a network that was compiled for profiling; may be null. */

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <map>
 
-#include "ir/work.h"
 #include "engines/abacus/container/program.h"
+#include "ir/op_cost.h"
 
 namespace thimble::engine::abacus {
 namespace {
@@ -78,7 +78,7 @@ std::string conv_refusal(const ir::Graph& graph, const ir::Op& op) {
   return "";
 }
 
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& /*use*/) {
+Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& /*use*/) {
   if (row_of(op.kind) == nullptr) return {false, "has no such command"};
   if (graph.type(op.output).elements() > kElementsMost) return {false, "too many elements"};
   const std::string reason =
@@ -259,12 +259,12 @@ Status check(const PartNpu& use) {
   return ok();
 }
 
-std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
-  if (std::max(region.inputs().size(), region.outputs().size()) > npu::kEdgesMost) {
-    return fmt::format("more than {} values at the region's border", npu::kEdgesMost);
+std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
+  if (std::max(region.inputs().size(), region.outputs().size()) > npu::kMaxPorts) {
+    return fmt::format("more than {} values at the region's border", npu::kMaxPorts);
   }
   const int64_t steps = steps_of(region);
-  if (whatever_it_costs || steps >= kDispatchSteps) return "";
+  if (ignore_cost || steps >= kDispatchSteps) return "";
   return fmt::format("the region does {} steps, a call of {} costs {}: cheaper on the CPU", steps,
                      use.name, kDispatchSteps);
 }
@@ -285,7 +285,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
     delegate.rows.push_back({static_cast<int>(i), std::string(ir::op_name(op.kind)), cycles, ""});
     *delegate.cycles += cycles;
   }
-  assert(npu::is_sound(reinterpret_cast<const uint8_t*>(delegate.payload.data()),
+  assert(npu::is_valid(reinterpret_cast<const uint8_t*>(delegate.payload.data()),
                        delegate.payload.size()));
   return delegate;
 }
@@ -296,7 +296,7 @@ constexpr Npu kEngine{
     .legal = legal,
     .channels_last = false,
     .compile = compile_region,
-    .declines = declines,
+    .decline_reason = decline_reason,
     .supported = supported,
 };
 

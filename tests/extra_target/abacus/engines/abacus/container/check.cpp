@@ -55,7 +55,7 @@ bool conv_is_sound(const uint8_t* program, const Header& header, const Command& 
 bool command_is_sound(const uint8_t* program, const Header& header, const Command& command) {
   constexpr uint32_t kMost = 1U << 14;  // products of three sizes and one byte fit in 64 bits
   if (command.code >= Code::kCount || command.channels_in > kMost || command.channels_out > kMost ||
-      command.images > kMost || command.count > kScratchMost) {
+      command.images > kMost || command.count > kMaxScratchBytes) {
     return false;
   }
   const bool conv = command.code == Code::kConv;
@@ -73,13 +73,13 @@ bool command_is_sound(const uint8_t* program, const Header& header, const Comman
 
 }  // namespace
 
-bool is_sound(const uint8_t* program, size_t bytes) {
+bool is_valid(const uint8_t* program, size_t bytes) {
   Header header;
   if (bytes < sizeof header) return false;
   std::memcpy(&header, program, sizeof header);
   if (header.magic != kMagic || header.version != kVersion || header.bytes != bytes ||
-      header.input_count > kEdgesMost || header.output_count > kEdgesMost ||
-      header.scratch_bytes > kScratchMost || header.constants > bytes ||
+      header.input_count > kMaxPorts || header.output_count > kMaxPorts ||
+      header.scratch_bytes > kMaxScratchBytes || header.constants > bytes ||
       header.constants % 4 != 0 ||
       (header.constants - sizeof header) / sizeof(Command) != header.command_count ||
       (header.constants - sizeof header) % sizeof(Command) != 0) {

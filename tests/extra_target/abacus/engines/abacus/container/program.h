@@ -11,8 +11,8 @@ namespace thimble::abacus {
 inline constexpr char kDelegateId[] = "AbacusModel";
 inline constexpr uint32_t kMagic = 0x63616241;  // "Abac"
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint32_t kEdgesMost = 32;  // maximum number of inputs, and of outputs
-inline constexpr uint32_t kScratchMost = 1U << 28;
+inline constexpr uint32_t kMaxPorts = 32;  // maximum number of inputs, and of outputs
+inline constexpr uint32_t kMaxScratchBytes = 1U << 28;
 
 struct Header {
   uint32_t magic;
@@ -23,8 +23,8 @@ struct Header {
   uint32_t command_count;
   uint32_t constants;  // offset of the constants, after the commands
   uint32_t scratch_bytes;
-  uint32_t input_bytes[kEdgesMost];
-  uint32_t output_bytes[kEdgesMost];
+  uint32_t input_bytes[kMaxPorts];
+  uint32_t output_bytes[kMaxPorts];
 };
 
 enum class Code : uint32_t { kAdd, kMul, kMaximum, kConv, kCount };
@@ -56,7 +56,7 @@ struct Command {
   int32_t low, high;  // bounds of the result
   Factor a_factor, b_factor, y_factor;
 };
-static_assert(sizeof(Header) == 32 + 8 * kEdgesMost && sizeof(Command) == 25 * 4);
+static_assert(sizeof(Header) == 32 + 8 * kMaxPorts && sizeof(Command) == 25 * 4);
 
 /// Number of bytes that a command reads at a; bytes_out() is the number that it writes.
 [[nodiscard]] constexpr uint64_t bytes_in(const Command& command) {
@@ -68,7 +68,7 @@ static_assert(sizeof(Header) == 32 + 8 * kEdgesMost && sizeof(Command) == 25 * 4
 
 /// Returns true if run() (model/model.h) accesses only the program and the inputs, outputs and
 /// scratch of the sizes stated in the header. `program` must be aligned to 4 bytes.
-[[nodiscard]] bool is_sound(const uint8_t* program, size_t bytes);
+[[nodiscard]] bool is_valid(const uint8_t* program, size_t bytes);
 
 /// Arguments of a driver call.
 struct Job {

@@ -8,7 +8,7 @@ namespace {
 
 using thimble::abacus::Header;
 using thimble::abacus::Job;
-using thimble::abacus::kEdgesMost;
+using thimble::abacus::kMaxPorts;
 
 /// Contents of a delegate slot.
 struct Work {
@@ -51,7 +51,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   const Region& payload = source.payload;
-  if (!thimble::abacus::is_sound(payload.data, payload.bytes)) return Status::kBadPayload;
+  if (!thimble::abacus::is_valid(payload.data, payload.bytes)) return Status::kBadPayload;
   Work& work = *new (slot.own) Work{payload.data, nullptr};
   scratch_bytes = header_of(work).scratch_bytes;
   return Status::kOk;
@@ -72,8 +72,8 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   const Work& work = *reinterpret_cast<const Work*>(slot.own);
   const Header header = header_of(work);
-  const uint8_t* inputs[kEdgesMost];
-  uint8_t* outputs[kEdgesMost];
+  const uint8_t* inputs[kMaxPorts];
+  uint8_t* outputs[kMaxPorts];
   for (uint32_t i = 0; i < args.count(); ++i) {
     auto* const data = static_cast<uint8_t*>(args.data(i));
     if (i < header.input_count) {

@@ -1,9 +1,9 @@
 // The runner with an Abacus. The runtime's delegate calls the model.
 
+#include "engines/abacus/delegate/backend.h"
+#include "engines/abacus/model/model.h"
 #include "firmware/apps/runner/kernels.h"
 #include "kernels/kernels.h"
-#include "engines/abacus/model/model.h"
-#include "engines/abacus/delegate/backend.h"
 
 namespace thimble::firmware {
 namespace {
@@ -15,11 +15,11 @@ kernels::KernelTable table;
 
 }  // namespace
 
-uint32_t take_words(const char**, uint32_t) {
+uint32_t parse_words(const char**, uint32_t) {
   return 0;
 }
 
-const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const RamAllocator&) {
   row = runtime::abacus::backend(&kDriver);
   delegates = runtime::delegates_of(&row, 1);
   table = kernels::all_kernels();
@@ -27,8 +27,8 @@ const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
-void memory_is(uint8_t*, size_t) {}
+void set_model_memory(uint8_t*, size_t) {}
 
-void add_lines(void*, void (*)(void*, const char*)) {}
+void write_report_lines(void*, void (*)(void*, const char*)) {}
 
 }  // namespace thimble::firmware

@@ -1,7 +1,7 @@
 #include "engines/abacus/hostrun/abacus.h"
 
-#include "engines/abacus/model/model.h"
 #include "engines/abacus/delegate/backend.h"
+#include "engines/abacus/model/model.h"
 
 namespace thimble::hostrun {
 namespace {

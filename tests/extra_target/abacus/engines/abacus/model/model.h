@@ -6,7 +6,7 @@
 
 namespace thimble::abacus {
 
-/// Executes the program, which must be sound (is_sound()).
+/// Executes the program, which must be sound (is_valid()).
 void run(const Job& job);
 
 }  // namespace thimble::abacus

@@ -42,7 +42,7 @@ std::vector<uint32_t> words_of(ByteView bytes) {
 bool is_program(ByteView bytes) {
   const std::vector<uint32_t> words = words_of(bytes);
   return bytes.size() >= sizeof(Header) && words[0] == kMagic &&
-         is_sound(reinterpret_cast<const uint8_t*>(words.data()), bytes.size());
+         is_valid(reinterpret_cast<const uint8_t*>(words.data()), bytes.size());
 }
 
 std::string print(ByteView program) {

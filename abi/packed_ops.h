@@ -1,0 +1,92 @@
+#pragma once
+// Packed constants of operators that are neither convolution nor linear. They contain everything
+// that run() needs except the addresses of its operands. The rules of abi/native_params.h apply:
+// little-endian, 4-byte aligned, read in place. Parameters with the names of the IR operator serve
+// readers of the file; run() uses tables computed from them.
+
+#include <cstdint>
+
+#include "abi/native_params.h"
+
+namespace thimble::abi {
+
+/// A loop nest over two operands. Axes are ordered from the outermost to the innermost; kernels
+/// execute the innermost axis as a plain loop. Unused axes have extent 1; no extent is 0. Steps
+/// count elements; in `move` they count bytes.
+struct LoopNest {
+  static constexpr uint32_t kAxes = 5;
+  uint32_t extent[kAxes];
+  uint32_t step[2][kAxes];
+};
+static_assert(sizeof(LoopNest) == 60);
+
+/// Constant of softmax_rows: `rows` consecutive rows of `length` int8 values. Results are int8, or
+/// int16 if `wide` is 1. exp[k] is the exponential of the difference -k in Q0.31, and 0 if the
+/// element is skipped (docs/numerics.md, "Softmax"). For rows of two elements exp[k] contains the
+/// two results for values that differ by k: the larger value's result in the low half, the other
+/// one in the high half.
+struct SoftmaxRows {
+  uint32_t rows, length;
+  int32_t mult, shift, diff_min;
+  uint32_t exp[256];
+  uint32_t wide;
+};
+
+/// Operands of avg_window and max_window: x, WindowGeometry, y. dilation is 1 for avg_window; zero
+/// points are 0.
+
+/// Constant of mean_run. x is [outer][count][inner], y is [outer][inner].
+struct MeanRun {
+  uint32_t outer, count, inner;
+  MeanParams mean;
+};
+
+/// Constant of quantize_nest and dequantize_nest. Operand 0 of the nest is y, operand 1 is x.
+/// factor is the scale in float32; for quantize_nest it is the inverse of the scale. code_bytes is
+/// 1 for int8, or 2 for int16 (dequantize_nest only).
+struct QuantizeNestParams {
+  LoopNest nest;
+  uint32_t scale[2];  // the double, low word first
+  int32_t zero_point;
+  float factor;
+  uint32_t code_bytes;
+};
+
+/// Constant of add_table. The result is written from its first to its last element. Operand 0 of
+/// the nest is a, operand 1 is b. Entry `value & 255` of a table is twice the scaled operand, sa or
+/// sb of docs/numerics.md, "Addition". y_shift is -31 to -1.
+struct AddTable {
+  LoopNest nest;
+  AddParams add;
+  int32_t a[256], b[256];
+};
+
+/// Constant of mul_nest. The nest is as in AddTable; products are computed without tables.
+struct MulNest {
+  LoopNest nest;
+  MulParams mul;
+};
+
+/// Constant of lut_codes: y = table[x & 255] for `count` elements.
+struct LutCodes {
+  uint32_t count;
+  int8_t table[256];
+};
+
+/// Constant of move: a strided copy of elements of 1, 2, 4 or 8 bytes. Operand 0 of the nest is y,
+/// operand 1 is x; offsets and steps count bytes. The kernel first fills `fill_bytes` bytes at the
+/// start of y with `fill`, a word that repeats one element.
+struct Move {
+  LoopNest nest;
+  uint32_t element_bytes;
+  uint32_t offset[2];
+  uint32_t fill_bytes, fill;
+};
+
+/// Constant of concat2, concat3, concat4: `outer` times, bytes[i] of each operand i in order.
+struct Concat {
+  uint32_t outer;
+  uint32_t bytes[4];
+};
+
+}  // namespace thimble::abi

@@ -1,0 +1,160 @@
+// Legalization of sums, products and means.
+
+#include <cmath>
+
+#include "engines/axon/compiler/legalizer.h"
+#include "engines/axon/compiler/scale.h"
+
+namespace thimble::engine::axon {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+Status Legalizer::sum(const Op& op) {
+  return emit_fused(op, &Legalizer::emit_sum, own_requantization(op, op.integer("y_zp")));
+}
+
+Status Legalizer::product(const Op& op) {
+  return emit_fused(op, &Legalizer::emit_product, own_requantization(op, op.integer("y_zp")));
+}
+
+Status Legalizer::mean(const Op& op) {
+  return emit_fused(op, &Legalizer::emit_mean, own_requantization(op, op.integer("y_zp")));
+}
+
+/// The result of a pool has the scale and zero point of its operand.
+Status Legalizer::average_pool(const Op& op) {
+  const std::optional<ir::Quant>& quant = from_.type(op.inputs[0]).quant;
+  if (!quant || quant->axis >= 0) return unsupported("its operand has no scale of its own");
+  return emit_fused(op, &Legalizer::emit_pool, own_requantization(op, quant->zero_point[0]));
+}
+
+Status Legalizer::adaptive_pool(const Op& op) {
+  return average_pool(op);
+}
+
+Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
+                                    const ir::Graph::ResultHint& hint) {
+  if (!ask.slopes.empty()) return unsupported("a leaky relu behind a sum is a layer of its own");
+  const double result =
+      std::ldexp(real_of(op.integer("y_mult"), op.integer("y_shift")), 20) * ask.ratio;
+  const double a = real_of(op.integer("a_mult"), op.integer("a_shift")) * result;
+  const double b = real_of(op.integer("b_mult"), op.integer("b_shift")) * result;
+  const auto scale = sum_scale_for(a, b, ask.zero_point);
+  if (!scale) {
+    return unsupported("the multipliers {:.4g} and {:.4g} do not fit 15 bits: at most {} do", a, b,
+                       kMultOfSum >> kShiftMin);
+  }
+  constexpr double kReach = 255;
+  THIMBLE_CHECK(check_precision(a, {scale->a, scale->shift}, kReach, ask.codes()));
+  THIMBLE_CHECK(check_precision(b, {scale->b, scale->shift}, kReach, ask.codes()));
+  ir::Attrs attrs = op.attrs;
+  set_requantization_attrs(ask, &attrs);
+  attrs.set("a_mult", int64_t{scale->a});
+  attrs.set("a_shift", int64_t{0});
+  attrs.set("b_mult", int64_t{scale->b});
+  attrs.set("b_shift", int64_t{0});
+  attrs.set("y_mult", int64_t{1});
+  attrs.set("y_shift", int64_t{scale->shift});
+  return rewriter_.to().add(op.kind, rewriter_.map(op.inputs), std::move(attrs), op.source, hint);
+}
+
+Result<ValueId> Legalizer::emit_scaled(const Op& op, OpKind kind, ir::Attrs attrs, double real,
+                                       double accumulator_max, const Requantization& ask,
+                                       const ir::Graph::ResultHint& hint) {
+  if (!ask.slopes.empty()) return unsupported("a leaky relu behind it is a layer of its own");
+  const auto scale = scale_for(real, ask.zero_point);
+  if (!scale) return unsupported("the multiplier {:.6g} is beyond 2^{}", real, 31 - kShiftMin);
+  THIMBLE_CHECK(check_precision(real, *scale, accumulator_max, ask.codes()));
+  set_requantization_attrs(ask, &attrs);
+  attrs.set("mult", int64_t{scale->mult});
+  attrs.set("shift", int64_t{scale->shift});
+  return rewriter_.to().add(kind, rewriter_.map(op.inputs), std::move(attrs), op.source, hint);
+}
+
+Result<ValueId> Legalizer::emit_product(const Op& op, const Requantization& ask,
+                                        const ir::Graph::ResultHint& hint) {
+  constexpr double kReach = 255.0 * 255;
+  const char* const names[] = {"a_zp", "b_zp"};
+  for (size_t i = 0; i < 2; ++i) {
+    const std::optional<ir::Quant>& quant = from_.type(op.inputs[i]).quant;
+    const int64_t own = quant && quant->axis < 0 ? quant->zero_point[0] : 0;
+    if (quant && op.integer(names[i]) == own) continue;
+    return unsupported("{} is {}, and the zero point of its operand {}: the NPU takes the latter",
+                       names[i], op.integer(names[i]), quant ? std::to_string(own) : "not known");
+  }
+  const double real = real_of(op.integer("mult"), op.integer("shift")) * ask.ratio;
+  return emit_scaled(op, OpKind::qmul, op.attrs, real, kReach, ask, hint);
+}
+
+Result<ValueId> Legalizer::requantized(const Op& op, const Requantization& ask,
+                                       const ir::Graph::ResultHint& hint) {
+  return times_one(rewriter_.map(op.inputs[0]), ask, op, hint);
+}
+
+Result<ValueId> Legalizer::times_one(ValueId x, const Requantization& ask, const Op& op,
+                                     const ir::Graph::ResultHint& hint) {
+  const ir::Type type = rewriter_.to().type(x);
+  if (!type.quant) return unsupported("its operand has no scale of its own");
+  const ir::Shape one(type.shape.size(), 1);
+  const ValueId unit =
+      constant(hint.name + ".one", ir::make_i8(one, std::vector<int8_t>{1}), ir::per_tensor(1, 0));
+  const auto scale = scale_for(ask.ratio, ask.zero_point);
+  if (!scale) return unsupported("the multiplier {:.6g} is beyond 2^{}", ask.ratio, 31 - kShiftMin);
+  THIMBLE_CHECK(check_precision(ask.ratio, *scale, 255, ask.codes()));
+  ir::Attrs attrs = {{"a_zp", int64_t{type.quant->zero_point[0]}},
+                     {"b_zp", int64_t{0}},
+                     {"mult", int64_t{scale->mult}},
+                     {"shift", int64_t{scale->shift}}};
+  set_requantization_attrs(ask, &attrs);
+  return rewriter_.to().add(OpKind::qmul, {x, unit}, std::move(attrs), op.source, hint);
+}
+
+Result<ValueId> Legalizer::emit_mean(const Op& op, const Requantization& ask,
+                                     const ir::Graph::ResultHint& hint) {
+  const double count = static_cast<double>(from_.type(op.inputs[0]).elements()) /
+                       static_cast<double>(from_.type(op.output).elements());
+  const double real = real_of(op.integer("mult"), op.integer("shift")) * ask.ratio;
+  return emit_scaled(op, OpKind::qmean, op.attrs, real, 255 * count, ask, hint);
+}
+
+/// A pool over the whole image becomes a mean. The windows of other pools must have equal sizes.
+Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
+                                     const ir::Graph::ResultHint& hint) {
+  const ir::Shape& x = from_.type(op.inputs[0]).shape;
+  const ir::Shape& y = from_.type(op.output).shape;
+  const int64_t zero_point = from_.type(op.inputs[0]).quant->zero_point[0];
+  std::vector<int64_t> kernel(2), stride(2), padding(4, 0);
+  if (op.kind == OpKind::qavg_pool2d) {
+    kernel = op.integers("kernel");
+    stride = op.integers("stride");
+    padding = op.integers("padding");
+  } else {
+    for (size_t i = 0; i < 2; ++i) {
+      if (x[2 + i] % y[2 + i] != 0) {
+        return unsupported("windows of {} that differ in size: a {} that {} divides is the nearest",
+                           x[2 + i], i == 0 ? "height" : "width", y[2 + i]);
+      }
+      kernel[i] = stride[i] = x[2 + i] / y[2 + i];
+    }
+  }
+  const double area = static_cast<double>(kernel[0] * kernel[1]);
+  const bool whole = kernel[0] == x[2] && kernel[1] == x[3] && y[2] == 1 && y[3] == 1;
+  const bool pads = padding != std::vector<int64_t>(4, 0);
+  if (whole && !pads) {
+    return emit_scaled(
+        op, OpKind::qmean,
+        {{"dims", std::vector<int64_t>{2, 3}}, {"keepdim", int64_t{1}}, {"x_zp", zero_point}},
+        ask.ratio / area, 255 * area, ask, hint);
+  }
+  if (pads) {
+    return unsupported("an average pool that pads {}: none is the nearest", ir::list_text(padding));
+  }
+  return emit_scaled(
+      op, OpKind::qavg_pool2d,
+      {{"kernel", kernel}, {"stride", stride}, {"padding", padding}, {"x_zp", zero_point}},
+      ask.ratio / area, 255 * area, ask, hint);
+}
+
+}  // namespace thimble::engine::axon

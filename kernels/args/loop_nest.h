@@ -1,0 +1,49 @@
+#pragma once
+// Checks of packed constants, and the loop nest that abi::Nest describes.
+
+#include <cstdint>
+
+#include "abi/packed_ops.h"
+#include "kernels/args/operands.h"
+
+namespace thimble::kernels {
+
+template <class P>
+const P& packed(const Tensor& t) {
+  return *static_cast<const P*>(t.data);
+}
+template <class P>
+const P& packed(const void* t) {
+  return *static_cast<const P*>(t);
+}
+
+/// Returns true if all elements that operand `which` of the nest accesses are among the first
+/// `elements`, and no extent is 0.
+bool is_within(const abi::LoopNest& nest, uint32_t which, uint32_t elements);
+/// Returns the number of elements of the nest, or 0 if it exceeds the size of any tensor.
+uint32_t element_count(const abi::LoopNest& nest);
+
+/// Calls row(offset of operand 0, offset of operand 1) for each innermost row, in order.
+template <class Row>
+void for_each_row(const abi::LoopNest& nest, Row row) {
+  constexpr uint32_t kOuter = abi::LoopNest::kAxes - 1;
+  uint32_t left[kOuter];
+  for (uint32_t a = 0; a < kOuter; ++a) left[a] = nest.extent[a];
+  uint32_t first = 0;
+  uint32_t second = 0;
+  for (;;) {
+    row(first, second);
+    uint32_t axis = kOuter;
+    for (;;) {
+      if (axis-- == 0) return;
+      first += nest.step[0][axis];
+      second += nest.step[1][axis];
+      if (--left[axis] != 0) break;
+      left[axis] = nest.extent[axis];
+      first -= nest.step[0][axis] * nest.extent[axis];
+      second -= nest.step[1][axis] * nest.extent[axis];
+    }
+  }
+}
+
+}  // namespace thimble::kernels

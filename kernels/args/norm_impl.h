@@ -1,0 +1,128 @@
+#pragma once
+// The functions of norm.h that depend on the element type: instantiated for int8 in norm.cpp and
+// for int16 in norm16.cpp.
+
+#include "kernels/args/norm.h"
+#include "kernels/args/requant16.h"
+#include "numerics/inverse_sqrt.h"
+
+namespace thimble::kernels {
+
+struct NormSums {
+  int32_t codes = 0;
+  uint64_t squares = 0;
+
+  template <class Code>
+  void add(const Code* x, int32_t count, int32_t zero) {
+    using Square = typename NormWords<Code>::Square;
+    Square block = 0;
+    for (int32_t i = 0; i < count; ++i) {
+      const int32_t code = x[i] - zero;
+      codes += code;
+      block += static_cast<uint32_t>(code * code);
+    }
+    squares += block;
+  }
+};
+
+template <class Code>
+NormSums norm_sums(const Code* x, const NormRow& row, int32_t zero) {
+  constexpr int32_t kBlock = NormWords<Code>::kBlock;
+  NormSums sums;
+  for (int32_t o = 0; o < row.outer; ++o) {
+    for (int32_t i = 0; i < row.inner; i += kBlock) {
+      const int32_t rest = row.inner - i;
+      sums.add(x + o * row.step + i, rest < kBlock ? rest : kBlock, zero);
+    }
+  }
+  return sums;
+}
+
+template <class Code>
+void Norm::read(AttributeReader& attributes, bool is_centered) {
+  constexpr int32_t kEpsShiftMax = 30;
+  const int32_t mantissa = attributes.word();
+  const int32_t exponent = attributes.word();
+  // An invalid value becomes 2^63, which check_norm() rejects.
+  const bool fine = mantissa >= 0 && exponent >= 0 && exponent <= kEpsShiftMax;
+  eps = fine ? static_cast<uint64_t>(mantissa) << exponent : uint64_t{1} << 63;
+  centered = is_centered;
+  if constexpr (NormWords<Code>::kNarrow) {
+    if (!is_centered) zero = attributes.word();
+    y_zp = attributes.word();
+  }
+  mult = attributes.word();
+  shift = attributes.word();
+  min = attributes.word();
+  max = attributes.word();
+}
+
+template <class Code>
+void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const {
+  using Difference = typename NormWords<Code>::Difference;
+  const int32_t x_zero = NormWords<Code>::kNarrow ? zero : 0;
+  const int32_t y_zero = NormWords<Code>::kNarrow ? y_zp : 0;
+  const int32_t n = row.count();
+  const NormSums sums = norm_sums(x, row, x_zero);
+  // n times the value that is subtracted from every element.
+  const int32_t middle = centered ? sums.codes : n * x_zero;
+  const int64_t mean = centered ? sums.codes : 0;
+  const uint64_t scaled_variance =
+      static_cast<uint64_t>(n) * sums.squares - static_cast<uint64_t>(mean * mean);
+  const uint64_t radicand = scaled_variance + eps;
+  const numerics::InverseSqrt scale = numerics::inverse_sqrt(radicand == 0 ? 1 : radicand);
+  const int32_t right = 15 + scale.e;
+  const int64_t half = (int64_t{1} << right) >> 1;
+  for (int32_t o = 0; o < row.outer; ++o) {
+    int32_t at = entry + o * row.outer_entry;
+    for (int32_t i = 0; i < row.inner; ++i, at += row.inner_entry) {
+      const Difference difference = Difference{n} * x[o * row.step + i] - middle;
+      auto a = static_cast<int32_t>((static_cast<int64_t>(difference) * scale.t + half) >> right);
+      if (w != nullptr) {
+        a = static_cast<int32_t>((static_cast<int64_t>(a) * w[at] + (1 << 14)) >> 15);
+      }
+      if (b != nullptr) a += b[at];
+      const int32_t code = numerics::wrap_add(numerics::requantize(a, mult, shift), y_zero);
+      y[o * row.step + i] = static_cast<Code>(numerics::clamp(code, min, max));
+    }
+  }
+}
+
+template <class Code>
+Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
+                  const Norm& norm) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    const Status s = check_tensor(*t, NormWords<Code>::kNarrow ? DType::kI8 : DType::kI16);
+    if (s != Status::kOk) return s;
+  }
+  const bool bounds =
+      NormWords<Code>::kNarrow ? are_bounds(norm.min, norm.max) : are_bounds16(norm.min, norm.max);
+  const bool fine = attributes.complete() && norm.eps < uint64_t{1} << 62 && is_code(norm.zero) &&
+                    is_code(norm.y_zp) && is_scale(norm.mult, norm.shift) && norm.shift <= 0 &&
+                    bounds;
+  if (!fine) return Status::kBadParameter;
+  if (!same_sizes(x, y)) return Status::kBadShape;
+  return same_layout(x, y) ? Status::kOk : Status::kBadLayout;
+}
+
+template <class Code>
+void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t dims) {
+  NormRow row;
+  for (uint32_t d = x.rank - dims; d < x.rank; ++d) row.inner *= x.sizes[d];
+  row.inner_entry = 1;
+  const int32_t count = elements(x);
+  const Code* const from = static_cast<const Code*>(x.data);
+  Code* const to = static_cast<Code*>(y.data);
+  for (int32_t i = 0; i < count; i += row.inner) norm.run(from + i, to + i, row, 0);
+}
+
+#define THIMBLE_NORM_ROWS(Code)                                                                   \
+  template void Norm::read<Code>(AttributeReader & attributes, bool is_centered);                 \
+  template void Norm::run<Code>(const Code* x, Code* y, const NormRow& row, int32_t entry) const; \
+  template Status check_norm<Code>(const Tensor& x, const Tensor& y,                              \
+                                   const AttributeReader& attributes, const Norm& norm);          \
+  template void run_trailing<Code>(const Norm& norm, const Tensor& x, const Tensor& y,            \
+                                   uint32_t dims)
+
+}  // namespace thimble::kernels

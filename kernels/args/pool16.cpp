@@ -1,0 +1,34 @@
+#include "kernels/args/pool16.h"
+
+namespace thimble::kernels {
+
+Status check_images16(const Tensor& x, const Tensor& y, const Pool16Window& window) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI16); s != Status::kOk) return s;
+    if (t->rank != 4) return Status::kBadShape;
+    if (!is_nhwc(*t)) return Status::kBadLayout;
+  }
+  if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
+  const bool lists = window.kernels == 2 && window.strides == 2 && window.pads == 4;
+  return lists ? Status::kOk : Status::kBadParameter;
+}
+
+Status check_pool16(const Pool16& pool) {
+  if (const Status s = check_axes(pool.axis, pool.c); s != Status::kOk) return s;
+  for (const WindowAxis& axis : pool.axis) {
+    if (!windows_meet_image(axis) || !output_follows(axis)) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+Pool16 bind_pool16(const Tensor& x, const Tensor& y, const Pool16Window& window) {
+  Pool16 pool = {codes16(x), mutable_codes16(y), x.sizes[0], x.sizes[1], {}};
+  for (uint32_t a = 0; a < 2; ++a) {
+    pool.axis[a] = {window.kernel[a], window.stride[a], 1,
+                    window.pad[a],    x.sizes[2 + a],   y.sizes[2 + a]};
+  }
+  return pool;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,151 @@
+#include "driver/op_selectors.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/nearest.h"
+
+namespace thimble::driver {
+namespace {
+
+constexpr size_t kSuggestionsMax = 4;
+
+std::string_view precision_name(Precision precision) {
+  constexpr std::string_view kNames[] = {"int8", "int16", "float"};
+  return kNames[static_cast<size_t>(precision)];
+}
+
+/// Returns true if the pattern matches the whole name; `*` matches any characters.
+bool fits(std::string_view pattern, std::string_view name) {
+  size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      retry = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+/// Returns "add" for "aten.add.Tensor".
+std::string_view short_name(std::string_view target) {
+  const size_t first = target.find('.');
+  if (first == std::string_view::npos) return target;
+  const std::string_view rest = target.substr(first + 1);
+  return rest.substr(0, rest.find('.'));
+}
+
+/// Returns all names of the operator: its node, its ATen operator, its source line, its module and
+/// the enclosing modules.
+std::vector<std::string> names_of(const ir::Graph& graph, const ir::Op& op) {
+  std::vector<std::string> names = {graph.value(op.output).name};
+  if (!op.source.target.empty()) {
+    names.emplace_back(op.source.target);
+    names.emplace_back(short_name(op.source.target));
+  }
+  if (op.source.line > 0) names.push_back(op.source.where());
+  const std::string_view module = op.source.module;
+  for (size_t dot = module.find('.'); dot != std::string_view::npos;
+       dot = module.find('.', dot + 1)) {
+    names.emplace_back(module.substr(0, dot));
+  }
+  if (!module.empty()) names.emplace_back(module);
+  return names;
+}
+
+std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
+  std::set<std::string> names;
+  for (const ir::Op& op : graph.ops()) {
+    for (std::string& name : names_of(graph, op)) names.insert(std::move(name));
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  const std::vector<std::string> near = nearest(pattern, known, kSuggestionsMax);
+  if (!near.empty()) return fmt::format("close to it: {}", fmt::join(near, ", "));
+  if (known.empty()) return "it has no operators";
+  const size_t shown = std::min(known.size(), kSuggestionsMax);
+  return fmt::format("there are, for example, {}",
+                     fmt::join(known.begin(), known.begin() + static_cast<ptrdiff_t>(shown), ", "));
+}
+
+std::string line_of(const ir::Op& op, std::string_view reason) {
+  std::string line = fmt::format("\n  {:<14} {}", op.source.where(), op.source.text);
+  if (!op.source.module.empty()) line += fmt::format("   in module {}", op.source.module);
+  return fmt::format("{}: {} {}", line, op.source.target, reason);
+}
+
+}  // namespace
+
+Result<QuantChoice> parse_quant_choice(std::string_view text) {
+  const size_t equals = text.rfind('=');
+  if (equals != std::string_view::npos && equals > 0) {
+    for (const Precision each : {Precision::kInt8, Precision::kInt16, Precision::kFloat}) {
+      if (text.substr(equals + 1) == precision_name(each)) {
+        return QuantChoice{std::string(text.substr(0, equals)), each};
+      }
+    }
+  }
+  return bad_input("--quant {}: MODULE or OP, =, and one of int8, int16, float expected", text);
+}
+
+std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < graph.ops().size(); ++i) {
+    const auto names = names_of(graph, graph.ops()[i]);
+    if (std::ranges::any_of(names, [&](std::string_view name) { return fits(pattern, name); })) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view pattern,
+                                       std::string_view option) {
+  std::vector<size_t> found = matches(graph, pattern);
+  if (!found.empty()) return found;
+  return bad_input("{} {}: no operator, node, line or module of the model has this name; {}",
+                   option, pattern, suggestions(graph, pattern));
+}
+
+Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
+                     std::string_view target, bool has_int16) {
+  std::string lines;
+  for (const QuantChoice& choice : choices) {
+    THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
+    if (choice.precision == Precision::kInt8) continue;
+    if (choice.precision == Precision::kInt16 && has_int16) continue;
+    const std::string reason =
+        fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
+    for (const size_t i : ops) lines += line_of(graph.ops()[i], reason);
+  }
+  if (lines.empty()) return ok();
+  return unsupported("--quant asks for kernels that do not exist{}", lines);
+}
+
+std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
+    const std::vector<QuantChoice>& choices, bool all_wide) {
+  const bool any = std::ranges::any_of(
+      choices, [](const QuantChoice& choice) { return choice.precision == Precision::kInt16; });
+  if (!any && !all_wide) return {};
+  return [choices, all_wide](const ir::Graph& graph, const ir::Op& op) {
+    bool wide = all_wide;
+    for (const QuantChoice& choice : choices) {
+      const auto names = names_of(graph, op);
+      if (std::ranges::any_of(names,
+                              [&](std::string_view name) { return fits(choice.pattern, name); })) {
+        wide = choice.precision == Precision::kInt16;
+      }
+    }
+    return wide;
+  };
+}
+
+}  // namespace thimble::driver

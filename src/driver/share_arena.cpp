@@ -1,0 +1,74 @@
+#include "driver/share_arena.h"
+
+#include "driver/recipe.h"
+#include "emit/emit.h"
+#include "emit/shared_arena.h"
+
+namespace thimble::driver {
+namespace {
+
+std::string files_of(std::span<const Compiled> models) {
+  std::string names;
+  for (size_t i = models.size(); i-- > 0;) {
+    names += (names.empty() ? "" : ", ") + models[i].report.model;
+  }
+  return names;
+}
+
+Status emit_again(const emit::Schedule& schedule, const CompileOptions& asked, Compiled* model) {
+  const CompileOptions options = with_recipe(asked, model->part->recipe);
+  emit::EmitOptions emit_options = {*options.dialect, options.names, {}};
+  CompileReport& report = model->report;
+  if (options.names) {
+    formats::pte::IoNames names;
+    for (const IoReport& input : report.inputs) names.inputs.push_back(input.name);
+    for (const IoReport& output : report.outputs) names.outputs.push_back(output.name);
+    emit_options.io_names = std::move(names);
+  }
+  THIMBLE_TRY(emit::Emitted emitted,
+              emit::emit(model->lowered, schedule, *model->part->cpu, emit_options));
+  model->pte = std::move(emitted.bytes);
+  report.pte_bytes = static_cast<int64_t>(model->pte.size());
+  report.arena_bytes = schedule.placement.peak_bytes;
+  report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  for (MemoryUse& memory : report.memories) {
+    if (memory.name == "sram") memory.bytes_used = report.arena_bytes + report.state_bytes;
+    if (memory.name == "flash") memory.bytes_used = report.pte_bytes;
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions& options,
+                                bool exclusive) {
+  std::vector<const engine::Lowered*> lowered;
+  for (const Compiled& model : models) {
+    lowered.push_back(&model.lowered);
+    if (model.part->has_memory_speeds()) {
+      return unsupported("{}: --share-arena: the memories of {} are chosen for one model at a time",
+                         model.report.model, model.part->name);
+    }
+    if (model.lowered.delegates.empty()) continue;
+    return unsupported("{}: --share-arena is for models without an NPU's regions",
+                       model.report.model);
+  }
+  const emit::SharedArena shared = emit::share_arena(lowered);
+  const int64_t needed = exclusive ? shared.bytes : shared.separate_bytes;
+  const auto limit = options.memory.find("sram");
+  if (limit != options.memory.end() && needed > limit->second) {
+    return unsupported("--share-arena: does not fit: sram needs {} B for all, {} B allowed", needed,
+                       limit->second);
+  }
+  if (!exclusive) {
+    return fmt::format("concurrent: {} B in all, an arena for each\n", shared.separate_bytes);
+  }
+  for (size_t i = 0; i < models.size(); ++i) {
+    THIMBLE_CHECK(emit_again(shared.schedules[i], options, &models[i]));
+  }
+  return fmt::format(
+      "one arena of {} B for all, one at a time ({} B apart); initialize in this order: {}\n",
+      shared.bytes, shared.separate_bytes, files_of(models));
+}
+
+}  // namespace thimble::driver

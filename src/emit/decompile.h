@@ -1,0 +1,28 @@
+#pragma once
+// Decompiles a `.pte` to IR. `run --on eval` evaluates the result, and the tests prove with it that
+// every parameter of every kernel is understood.
+//
+// The file has addresses, not values, so the decompiler tracks memory. A call writes its result at
+// an address, and a later read of that address returns the result. If the reader declares another
+// shape or memory order, a permute and a reshape are added. Supported are both dialects and files
+// of other writers, as far as pte_ops.def has their operators; others are an `unsupported` error.
+
+#include <vector>
+
+#include "base/result.h"
+#include "formats/pte/program.h"
+#include "ir/graph.h"
+
+namespace thimble::emit {
+
+/// The program must come from formats::pte::read(), which has checked every index. Decompiles the
+/// plan "forward", or the first plan if there is no "forward".
+[[nodiscard]] Result<ir::Graph> decompile(const formats::pte::Program& program);
+
+struct Decompiled {
+  ir::Graph graph;
+  std::vector<ir::ValueId> results;  // one per kernel call
+};
+[[nodiscard]] Result<Decompiled> decompile_with_results(const formats::pte::Program& program);
+
+}  // namespace thimble::emit

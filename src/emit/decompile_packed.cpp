@@ -1,0 +1,172 @@
+#include "emit/decompile_packed.h"
+
+namespace thimble::emit {
+
+using ir::ValueId;
+
+Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, i));
+  const ir::Shape& image = call->graph().type(x).shape;
+  if (image != ir::Shape{1, g.in_c, g.in_h, g.in_w} ||
+      out.shape != ir::Shape{1, g.out_c, g.out_h, g.out_w}) {
+    return bad_input("its geometry has other sizes than its operands");
+  }
+  if (g.kernel_h == 0 || g.kernel_w == 0) return bad_input("its window is empty");
+  return g;
+}
+
+Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const abi::LinearGeometry g, header_of<abi::LinearGeometry>(call, i));
+  const ir::Type& rows = call->graph().type(x);
+  const bool features = !rows.shape.empty() && !out.shape.empty() &&
+                        rows.shape.back() == g.in_features && out.shape.back() == g.out_features;
+  if (!features || rows.elements() != int64_t{g.rows} * g.in_features) {
+    return bad_input("its geometry has other sizes than its operands");
+  }
+  return g;
+}
+
+namespace {
+
+/// Keeps the first `count` filters of `depth` weights.
+void cut(size_t count, size_t depth, UnpackedFilters* filters) {
+  filters->weights.resize(count * depth);
+  filters->bias.resize(count);
+  filters->mult.resize(count);
+  filters->shift.resize(count);
+}
+
+/// Biases as docs/numerics.md defines them, without the contribution of x's zero point.
+std::vector<int32_t> plain_biases(const UnpackedFilters& filters, size_t depth,
+                                  int64_t x_zero_point) {
+  std::vector<int32_t> biases;
+  for (size_t o = 0; o < filters.bias.size(); ++o) {
+    int64_t bias = filters.bias[o];
+    for (size_t k = 0; k < depth; ++k) bias += x_zero_point * filters.weights[o * depth + k];
+    biases.push_back(static_cast<int32_t>(bias));
+  }
+  return biases;
+}
+
+}  // namespace
+
+Result<ValueId> add_linear(DecompilerCall* call, const abi::LinearGeometry& g,
+                           UnpackedFilters filters) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  const ir::Shape shape = {g.out_features, g.in_features};
+  const ir::Shape channels = {g.out_features};
+  cut(g.out_features, g.in_features, &filters);
+  const std::vector<int32_t> bias = plain_biases(filters, g.in_features, g.x_zero_point);
+  return call->graph().add(ir::OpKind::qlinear,
+                           {x, add_constant(call, "w", ir::make_i8(shape, filters.weights)),
+                            add_constant(call, "bias", ir::make_i32(channels, bias)),
+                            add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
+                            add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+                           {{"x_zp", int64_t{g.x_zero_point}},
+                            {"y_zp", int64_t{g.y_zero_point}},
+                            {"min", int64_t{g.min}},
+                            {"max", int64_t{g.max}}});
+}
+
+Result<ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& g, int64_t groups,
+                         UnpackedFilters filters) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Shape& image = call->graph().type(x).shape;
+  if (groups < 1 || g.in_c % groups != 0) return bad_input("its channels are not in groups");
+  const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
+  const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
+  cut(g.out_c, depth, &filters);
+  const std::vector<int32_t> bias = plain_biases(filters, depth, g.x_zero_point);
+  const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
+  const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, image, {g.pad_top, g.pad_left}, {g.kernel_h, g.kernel_w},
+                             stride, dilation));
+  const std::vector<int64_t> order = {0, 3, 1, 2};
+  const ir::Shape channels = {g.out_c};
+  return call->graph().add(
+      ir::OpKind::qconv2d,
+      {x, add_constant(call, "w", ir::permuted(ir::make_i8(shape, filters.weights), order)),
+       add_constant(call, "bias", ir::make_i32(channels, bias)),
+       add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
+       add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+      {{"stride", stride},
+       {"padding", pad},
+       {"dilation", dilation},
+       {"groups", groups},
+       {"x_zp", int64_t{g.x_zero_point}},
+       {"y_zp", int64_t{g.y_zero_point}},
+       {"min", int64_t{g.min}},
+       {"max", int64_t{g.max}}});
+}
+
+Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
+  THIMBLE_TRY(const UnpackedFilters filters, read(*bytes, g.out_c, depth));
+  return add_conv(call, g, 1, filters);
+}
+
+Result<ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read) {
+  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const UnpackedFilters filters, read(*bytes, g.out_features, g.in_features));
+  return add_linear(call, g, filters);
+}
+
+Result<ValueId> add_sum(DecompilerCall* call, const abi::AddParams& p) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  return call->graph().add(p.b_negate != 0 ? ir::OpKind::qsub : ir::OpKind::qadd, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"a_mult", int64_t{p.a_mult}},
+                            {"a_shift", int64_t{p.a_shift}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"b_mult", int64_t{p.b_mult}},
+                            {"b_shift", int64_t{p.b_shift}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"y_mult", int64_t{p.y_mult}},
+                            {"y_shift", int64_t{p.y_shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> add_product(DecompilerCall* call, const abi::MulParams& p) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  return call->graph().add(ir::OpKind::qmul, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> add_mean(DecompilerCall* call, const abi::MeanParams& p) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const size_t rank = call->graph().type(x).shape.size();
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < rank; ++d) {
+    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
+  }
+  return call->graph().add(ir::OpKind::qmean, {x},
+                           {{"dims", dims},
+                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+}  // namespace thimble::emit

@@ -1,0 +1,104 @@
+#pragma once
+// Reads packed constants (abi/native_params.h).
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/native_params.h"
+#include "emit/decompile_call.h"
+
+namespace thimble::emit {
+
+/// Reader of the header and arrays of one packed constant, front to back, with bounds checks.
+class PackedReader {
+ public:
+  explicit PackedReader(const Bytes& bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  Result<T> header() {
+    T value;
+    if (sizeof(T) > bytes_.size()) return bad_input("its parameters have {} bytes", bytes_.size());
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    at_ = sizeof(T);
+    return value;
+  }
+  /// Reads the next array. Arrays start at multiples of 4.
+  template <typename T>
+  Result<std::vector<T>> array(int64_t count) {
+    if (count < 0 || static_cast<uint64_t>(count) > (bytes_.size() - at_) / sizeof(T)) {
+      return bad_input("its parameters end too early");
+    }
+    std::vector<T> values(static_cast<size_t>(count));
+    if (count != 0) std::memcpy(values.data(), bytes_.data() + at_, values.size() * sizeof(T));
+    at_ = std::min(bytes_.size(), (at_ + values.size() * sizeof(T) + 3) / 4 * 4);
+    return values;
+  }
+
+ private:
+  const Bytes& bytes_;
+  size_t at_ = 0;
+};
+
+/// Header of constant argument i.
+template <typename T>
+Result<T> header_of(DecompilerCall* call, size_t i) {
+  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
+  return PackedReader(*bytes).header<T>();
+}
+
+inline ir::ValueId add_constant(DecompilerCall* call, std::string name, ir::Tensor tensor) {
+  return call->graph().add_constant(std::move(name),
+                                    std::make_shared<const ir::Tensor>(std::move(tensor)));
+}
+
+/// Geometry in argument i, checked against the sizes of the call's x and result.
+Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i);
+
+/// Geometry of a packed linear in argument i, checked against the lengths of x and the result.
+Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i);
+
+/// Filters and scales of a packed convolution or linear, unpacked.
+struct UnpackedFilters {
+  std::vector<int8_t> weights;  // [out][kh][kw][in / groups]
+  std::vector<int64_t> bias;    // includes the contribution of x's zero point
+  std::vector<int32_t> mult, shift;
+};
+/// Adds a qconv2d with the first out_c filters.
+Result<ir::ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& geometry,
+                             int64_t groups, UnpackedFilters filters);
+/// Adds a qlinear with the first out_features filters.
+Result<ir::ValueId> add_linear(DecompilerCall* call, const abi::LinearGeometry& geometry,
+                               UnpackedFilters filters);
+
+/// Unpacks `count` filters of `depth` weights each from one packed format.
+using ReadFilters = Result<UnpackedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
+/// Calls whose arguments are x, a geometry and filters: a convolution without groups, a linear.
+Result<ir::ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read);
+Result<ir::ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read);
+
+// Operators whose general form and packed forms have the same parameters.
+Result<ir::ValueId> add_sum(DecompilerCall* call, const abi::AddParams& p);
+Result<ir::ValueId> add_product(DecompilerCall* call, const abi::MulParams& p);
+Result<ir::ValueId> add_mean(DecompilerCall* call, const abi::MeanParams& p);
+/// Adds a pooling operator. Window is PoolParams or WindowGeometry.
+template <class Window>
+Result<ir::ValueId> add_pool(DecompilerCall* call, ir::OpKind kind, const Window& w) {
+  THIMBLE_TRY(const ir::ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const std::vector<int64_t> kernel = {w.kernel_h, w.kernel_w};
+  const std::vector<int64_t> stride = {w.stride_h, w.stride_w};
+  const std::vector<int64_t> dilation = {w.dilation_h, w.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, call->graph().type(x).shape, {w.pad_top, w.pad_left},
+                             kernel, stride, dilation));
+  ir::Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
+  if (kind == ir::OpKind::max_pool2d) {
+    attrs.set("dilation", dilation);
+  } else {
+    attrs.set("min", int64_t{w.min});
+    attrs.set("max", int64_t{w.max});
+  }
+  return call->graph().add(kind, {x}, std::move(attrs));
+}
+
+}  // namespace thimble::emit

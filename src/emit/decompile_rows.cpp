@@ -1,0 +1,189 @@
+// Decompiles packed operators other than convolution and linear (abi/packed_ops.h). Some have
+// tables computed from the operator's parameters. The parameters are read, not the tables: a table
+// that does not match them shows as a difference between the file and the reference evaluator.
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/packed_ops.h"
+#include "emit/decompile_packed.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::OpKind;
+using ir::ValueId;
+
+Result<ValueId> add_table(DecompilerCall* call) {
+  THIMBLE_TRY(const abi::AddTable table, header_of<abi::AddTable>(call, 2));
+  return add_sum(call, table.add);
+}
+
+Result<ValueId> mul_nest(DecompilerCall* call) {
+  THIMBLE_TRY(const abi::MulNest nest, header_of<abi::MulNest>(call, 2));
+  return add_product(call, nest.mul);
+}
+
+Result<ValueId> softmax_rows(DecompilerCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::SoftmaxRows p, header_of<abi::SoftmaxRows>(call, 1));
+  // Finds the innermost dimension in memory. Any dimension inside it has extent 1.
+  const ir::Type type = call->graph().type(x);
+  const std::vector<int64_t> steps = ir::strides(type.shape, type.dim_order);
+  std::optional<int64_t> dim;
+  for (size_t d = 0; d < steps.size(); ++d) {
+    if (type.shape[d] == p.length && (steps[d] == 1 || p.length == 1)) {
+      dim = static_cast<int64_t>(d);
+    }
+  }
+  if (!dim) return bad_input("its rows of {} are none of its operand's", p.length);
+  return call->graph().add(p.wide != 0 ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x},
+                           {{"dim", *dim},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"diff_min", int64_t{p.diff_min}}});
+}
+
+Result<ValueId> lut_codes(DecompilerCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::LutCodes p, header_of<abi::LutCodes>(call, 1));
+  std::vector<int8_t> table;
+  for (int32_t code = -128; code <= 127; ++code) table.push_back(p.table[code & 255]);
+  const ValueId constant = call->graph().add_constant(
+      "table", std::make_shared<const ir::Tensor>(ir::make_i8({256}, table)));
+  return call->graph().add(OpKind::lut, {x, constant}, {});
+}
+
+Result<ValueId> window_pool(DecompilerCall* call, OpKind kind) {
+  THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
+  return add_pool(call, kind, g);
+}
+
+Result<ValueId> mean_run(DecompilerCall* call) {
+  THIMBLE_TRY(const abi::MeanRun run, header_of<abi::MeanRun>(call, 1));
+  return add_mean(call, run.mean);
+}
+
+Result<ValueId> edge_nest(DecompilerCall* call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::QuantizeNestParams p, header_of<abi::QuantizeNestParams>(call, 1));
+  double scale = 0;
+  std::memcpy(&scale, p.scale, sizeof scale);
+  return call->graph().add(kind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
+}
+
+Result<ValueId> concat(DecompilerCall* call, size_t count) {
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < count; ++i) {
+    THIMBLE_TRY(const ValueId part, call->tensor(i));
+    parts.push_back(part);
+  }
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Shape first = call->graph().type(parts[0]).shape;
+  for (size_t d = 0; d < out.shape.size() && first.size() == out.shape.size(); ++d) {
+    // Each part has at least one index of the concatenated dimension.
+    if (first[d] == out.shape[d]) continue;
+    return call->graph().add(OpKind::concat, parts, {{"dim", static_cast<int64_t>(d)}});
+  }
+  return bad_input("does not say along which dimension");
+}
+
+/// Maps each element of y in memory to an element of x; -1 for the fill value. Empty if an element
+/// of y has no source or a source is outside of x.
+std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y_elements) {
+  constexpr uint32_t kAxes = abi::LoopNest::kAxes;
+  constexpr int32_t kUnwritten = -2;
+  std::vector<int32_t> result(y_elements, kUnwritten);
+  std::fill_n(result.begin(), std::min<uint64_t>(y_elements, p.fill_bytes / p.element_bytes), -1);
+  uint64_t count = 1;
+  for (const uint32_t extent : p.nest.extent) {
+    count *= extent;
+    // Each element of y is written once.
+    if (count > y_elements) return {};
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t at[2] = {p.offset[0], p.offset[1]};
+    uint64_t rest = i;
+    for (uint32_t a = kAxes; a-- > 0;) {
+      const uint64_t index = rest % p.nest.extent[a];
+      rest /= p.nest.extent[a];
+      for (uint32_t k = 0; k < 2; ++k) at[k] += index * p.nest.step[k][a];
+    }
+    for (uint64_t& bytes : at) {
+      if (bytes % p.element_bytes != 0) return {};
+      bytes /= p.element_bytes;
+    }
+    if (at[0] >= y_elements || at[1] >= x_elements) return {};
+    result[at[0]] = static_cast<int32_t>(at[1]);
+  }
+  if (std::ranges::find(result, kUnwritten) != result.end()) return {};
+  return result;
+}
+
+/// A move becomes a gather of elements in memory order: those of x and one more, the fill value.
+Result<ValueId> move(DecompilerCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::Move p, header_of<abi::Move>(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Type in = call->graph().type(x);
+  const auto x_elements = static_cast<int32_t>(in.elements());
+  if (p.element_bytes != ir::dtype_bytes(in.dtype)) return bad_input("moves no whole elements");
+  std::vector<int32_t> index =
+      sources(p, static_cast<uint64_t>(in.elements()), static_cast<uint64_t>(out.elements()));
+  if (index.empty()) return bad_input("does not move one element to each place of its result");
+  ir::Type flat = in;
+  flat.shape = {in.elements()};
+  flat.dim_order.clear();
+  THIMBLE_TRY(ValueId all, call->memory().reinterpret(x, flat));
+  if (std::ranges::find(index, -1) != index.end()) {
+    ir::Tensor fill = ir::zeros(in.dtype, {1});
+    std::memcpy(fill.bytes.data(), &p.fill, std::min(fill.bytes.size(), sizeof p.fill));
+    const ValueId constant =
+        call->graph().add_constant("fill", std::make_shared<const ir::Tensor>(std::move(fill)));
+    THIMBLE_TRY(all, call->graph().add(OpKind::concat, {all, constant}, {{"dim", int64_t{0}}}));
+    std::ranges::replace(index, -1, x_elements);
+  }
+  const ValueId places = call->graph().add_constant(
+      "places", std::make_shared<const ir::Tensor>(ir::make_i32({out.elements()}, index)));
+  THIMBLE_TRY(const ValueId moved,
+              call->graph().add(OpKind::gather, {all, places}, {{"dim", int64_t{0}}}));
+  return call->memory().reinterpret(moved, out);
+}
+
+}  // namespace
+
+Result<ValueId> decompile_rows(PteOp op, DecompilerCall* call) {
+  switch (op) {
+    case PteOp::thimble_add_table:
+      return add_table(call);
+    case PteOp::thimble_avg_window:
+      return window_pool(call, OpKind::qavg_pool2d);
+    case PteOp::thimble_concat2:
+      return concat(call, 2);
+    case PteOp::thimble_concat3:
+      return concat(call, 3);
+    case PteOp::thimble_concat4:
+      return concat(call, 4);
+    case PteOp::thimble_dequantize_nest:
+      return edge_nest(call, OpKind::dequantize);
+    case PteOp::thimble_lut_codes:
+      return lut_codes(call);
+    case PteOp::thimble_max_window:
+      return window_pool(call, OpKind::max_pool2d);
+    case PteOp::thimble_mean_run:
+      return mean_run(call);
+    case PteOp::thimble_move:
+      return move(call);
+    case PteOp::thimble_mul_nest:
+      return mul_nest(call);
+    case PteOp::thimble_quantize_nest:
+      return edge_nest(call, OpKind::quantize);
+    case PteOp::thimble_softmax_rows:
+      return softmax_rows(call);
+    default:
+      return ir::kNoValue;
+  }
+}
+
+}  // namespace thimble::emit

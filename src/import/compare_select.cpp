@@ -1,0 +1,248 @@
+// Comparisons, logic and selection between two values. A number gets the element type of the tensor
+// in the same operator.
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/constants.h"
+#include "import/formula.h"
+#include "import/handlers.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::DType;
+using ir::OpKind;
+using ir::ValueId;
+
+/// Returns the element type in which two arguments are computed: float32 if one of them is, as
+/// PyTorch promotes.
+Result<DType> joint_dtype(Call& call, std::string_view a, std::string_view b) {
+  DType joint = DType::kBool;
+  bool found = false;
+  for (const std::string_view name : {a, b}) {
+    if (!call.is_tensor(name)) continue;
+    THIMBLE_TRY(const ValueId id, call.any_tensor(name));
+    const DType dtype = call.builder().graph.type(id).dtype;
+    // A constant is converted to the type of the other argument; a computed value is not.
+    const bool fixed = call.builder().constant_of(id) == nullptr;
+    if (dtype == DType::kF32) return dtype;
+    if (!found || fixed) joint = dtype;
+    found = true;
+  }
+  return found ? joint : DType::kF32;
+}
+
+Result<ValueId> both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
+  THIMBLE_TRY(const DType dtype, joint_dtype(call, "self", "other"));
+  THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
+  THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
+  return call.add(kind, {a, b}, std::move(attrs));
+}
+
+Status compared(Call& call, Relation relation) {
+  THIMBLE_TRY(const ValueId y,
+              both(call, OpKind::compare, {{"relation", static_cast<int64_t>(relation)}}));
+  return call.result(y);
+}
+
+Status elementwise_extreme(Call& call, OpKind kind) {
+  THIMBLE_TRY(const ValueId y, both(call, kind));
+  return call.result(y);
+}
+
+Status truths_of_both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
+  THIMBLE_TRY(const ValueId a, as_bool(call, "self"));
+  THIMBLE_TRY(const ValueId b, as_bool(call, "other"));
+  THIMBLE_TRY(const ValueId y, call.add(kind, {a, b}, std::move(attrs)));
+  return call.result(y);
+}
+
+Status negated(Call& call) {
+  THIMBLE_TRY(const ValueId x, as_bool(call, "self"));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::logical_not, {x}));
+  return call.result(y);
+}
+
+/// Checks for bool. Only on booleans are bitwise operators equal to logical operators.
+Status check_bool(Call& call, std::string_view name) {
+  THIMBLE_TRY(const ValueId id, call.any_tensor(name));
+  const ir::Type& type = call.builder().graph.type(id);
+  if (type.dtype == DType::kBool) return ok();
+  return unsupported("argument {} is {}, only bool is supported", name,
+                     ir::type_text(type.dtype, type.shape));
+}
+
+Status bitwise(Call& call, OpKind kind, ir::Attrs attrs = {}) {
+  THIMBLE_CHECK(check_bool(call, "self"));
+  THIMBLE_CHECK(check_bool(call, "other"));
+  return truths_of_both(call, kind, std::move(attrs));
+}
+
+ir::Attrs unequal() {
+  return {{"relation", static_cast<int64_t>(Relation::kNe)}};
+}
+
+/// Keeps one triangle of the last two dimensions of `self`; the other elements become 0.
+Status triangle(Call& call, bool lower) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const int64_t diagonal, call.integer("diagonal", 0));
+  const ir::Type type = call.builder().graph.type(x);
+  if (type.shape.size() < 2) return bad_input("self has rank {}", type.shape.size());
+  const int64_t rows = type.shape[type.shape.size() - 2];
+  const int64_t columns = type.shape.back();
+  ir::Tensor kept = ir::zeros(DType::kBool, {rows, columns});
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const int64_t offset = i % columns - i / columns;
+    set_element(kept, static_cast<size_t>(i), lower ? offset <= diagonal : offset >= diagonal);
+  }
+  const ValueId mask = call.constant_value("triangle", std::move(kept));
+  const ValueId zero = call.constant_value("zero", filled(type.dtype, {}, 0));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {mask, x, zero}));
+  return call.result(y);
+}
+
+/// Returns true if `condition` means that every element of x along `dim` is -inf, in the form that
+/// core ATen uses: not any(not(x == -inf)).
+bool is_all_masked_condition(const Builder& builder, ValueId condition, ValueId x, int64_t dim) {
+  const auto operand = [&](ValueId& id, OpKind kind) {
+    const ir::Op* op = builder.producer(id);
+    if (op == nullptr || op->kind != kind) return false;
+    id = op->inputs[0];
+    return true;
+  };
+  const ir::Op* largest = nullptr;
+  if (!operand(condition, OpKind::logical_not)) return false;
+  largest = builder.producer(condition);
+  if (!operand(condition, OpKind::amax) || largest->integers("dims") != std::vector{dim}) {
+    return false;
+  }
+  if (!operand(condition, OpKind::logical_not)) return false;
+  const ir::Op* equal = builder.producer(condition);
+  if (equal == nullptr || equal->kind != OpKind::compare || equal->inputs[0] != x) return false;
+  const ir::Tensor* hidden = builder.constant_of(equal->inputs[1]);
+  return equal->integer("relation") == static_cast<int64_t>(Relation::kEq) && hidden != nullptr &&
+         ir::element_count(hidden->shape) == 1 && std::isinf(element(*hidden, 0)) &&
+         element(*hidden, 0) < 0;
+}
+
+bool is_zero(const ir::Tensor* tensor) {
+  if (tensor == nullptr) return false;
+  return std::all_of(tensor->bytes.begin(), tensor->bytes.end(),
+                     [](auto byte) { return byte == decltype(byte){}; });
+}
+
+/// Returns true for a softmax whose rows with only -inf elements are replaced by 0. The IR's
+/// softmax returns 0 for such rows.
+bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, ValueId softmax) {
+  const ir::Op* op = builder.producer(softmax);
+  return op != nullptr && op->kind == OpKind::softmax && is_zero(builder.constant_of(zero)) &&
+         is_all_masked_condition(builder, condition, op->inputs[0], op->integer("dim"));
+}
+
+}  // namespace
+
+namespace handlers {
+
+/// 1 where the class equals the index along a new last dimension, else 0.
+Status one_hot(Call& call) {
+  THIMBLE_TRY(const ValueId classes, call.any_tensor("self"));
+  THIMBLE_TRY(const int64_t count, call.integer("num_classes", -1));
+  if (count < 1) return unsupported("num_classes is {}, expected the number of classes", count);
+  ir::Shape shape = call.shape(classes);
+  shape.push_back(1);
+  THIMBLE_TRY(const ValueId column, call.reshape(classes, shape));
+  const DType dtype = call.builder().graph.type(classes).dtype;
+  ir::Tensor all = ir::zeros(dtype, {count});
+  for (int64_t i = 0; i < count; ++i) {
+    set_element(all, static_cast<size_t>(i), static_cast<double>(i));
+  }
+  THIMBLE_TRY(const ValueId here,
+              call.add(OpKind::compare, {column, call.constant_value("classes", std::move(all))},
+                       {{"relation", static_cast<int64_t>(Relation::kEq)}}));
+  const ValueId one = call.constant_value("one", filled(DType::kI64, {}, 1));
+  const ValueId zero = call.constant_value("zero", filled(DType::kI64, {}, 0));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {here, one, zero}));
+  return call.result(y);
+}
+
+Status eq(Call& call) {
+  return compared(call, Relation::kEq);
+}
+Status ge(Call& call) {
+  return compared(call, Relation::kGe);
+}
+Status gt(Call& call) {
+  return compared(call, Relation::kGt);
+}
+Status le(Call& call) {
+  return compared(call, Relation::kLe);
+}
+Status lt(Call& call) {
+  return compared(call, Relation::kLt);
+}
+Status ne(Call& call) {
+  return compared(call, Relation::kNe);
+}
+
+Status maximum(Call& call) {
+  return elementwise_extreme(call, OpKind::maximum);
+}
+Status minimum(Call& call) {
+  return elementwise_extreme(call, OpKind::minimum);
+}
+
+Status bitwise_and(Call& call) {
+  return bitwise(call, OpKind::logical_and);
+}
+Status bitwise_not(Call& call) {
+  THIMBLE_CHECK(check_bool(call, "self"));
+  return negated(call);
+}
+Status bitwise_or(Call& call) {
+  return bitwise(call, OpKind::logical_or);
+}
+Status bitwise_xor(Call& call) {
+  return bitwise(call, OpKind::compare, unequal());
+}
+Status logical_and(Call& call) {
+  return truths_of_both(call, OpKind::logical_and);
+}
+Status logical_not(Call& call) {
+  return negated(call);
+}
+Status logical_or(Call& call) {
+  return truths_of_both(call, OpKind::logical_or);
+}
+Status logical_xor(Call& call) {
+  return truths_of_both(call, OpKind::compare, unequal());
+}
+
+Status where(Call& call) {
+  THIMBLE_TRY(const ValueId condition, as_bool(call, "condition"));
+  THIMBLE_TRY(const DType dtype, joint_dtype(call, "self", "other"));
+  THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
+  THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
+  if (is_safe_softmax(call.builder(), condition, a, b)) return call.result(b);
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {condition, a, b}));
+  return call.result(y);
+}
+
+Status masked_fill(Call& call) {
+  THIMBLE_TRY(const ValueId mask, as_bool(call, "mask"));
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  const DType dtype = call.builder().graph.type(x).dtype;
+  THIMBLE_TRY(const ValueId value, operand_as(call, "value", dtype));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {mask, value, x}));
+  return call.result(y);
+}
+
+Status tril(Call& call) {
+  return triangle(call, true);
+}
+Status triu(Call& call) {
+  return triangle(call, false);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2
