@@ -101,6 +101,12 @@ endfunction()
 # The runtime (with and without the trace hook) and the kernels of one core, as archives.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
+  # The delegates of the tree's engines, with what they share with the compiler.
+  thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
+  foreach(engine ${engines})
+    thimble_engine_sources(sources ${engine} "${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
+    list(APPEND runtime ${sources})
+  endforeach()
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*.cpp)
   set(here ${CMAKE_CURRENT_BINARY_DIR}/${core})
   thimble_device_objects(objects ${core} ${core} OPTIONS -Os SOURCES ${runtime})
@@ -189,7 +195,7 @@ function(thimble_engine_runners output)
       string(REPLACE "_" "-" app ${engine})
       thimble_firmware(runner-${app} CORES ${cores} KERNELS ENGINE ${engine} OUTPUT ${output} LINK ${link} ROOT ${root}
                        SOURCES ${sources} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp
-                               ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/hollow.cpp)
+                               ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/empty_kernels.cpp)
     endif()
   endforeach()
 endfunction()

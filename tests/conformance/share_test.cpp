@@ -122,7 +122,7 @@ void check_pair(uint64_t seed, Seen* seen) {
   size_t next[2] = {0, 0};
   for (const size_t turn : turns) ASSERT_EQ(runners[turn].run(), alone[turn][next[turn]++]);
   ++seen->pairs;
-  seen->smaller += shared.bytes < shared.apart ? 1 : 0;
+  seen->smaller += shared.bytes < shared.separate_bytes ? 1 : 0;
   seen->with_state += models[0].graph.states().empty() ? 0 : 1;
 }
 

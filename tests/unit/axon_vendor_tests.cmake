@@ -19,7 +19,7 @@ add_library(axon_vendor_support STATIC
   ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_support.cpp
   ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp)
 find_package(GTest REQUIRED)
-target_link_libraries(axon_vendor_support PUBLIC thimble_emit thimble_engines thimble_runtime
+target_link_libraries(axon_vendor_support PUBLIC thimble_emit thimble_engines thimble_axon_delegate
                                                  thimble_axon_model GTest::gtest)
 target_include_directories(axon_vendor_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_compile_definitions(axon_vendor_support PUBLIC

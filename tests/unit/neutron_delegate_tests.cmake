@@ -4,7 +4,7 @@ thimble_test(neutron_delegate_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_delegate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
-  DEPS thimble_runtime thimble_formats
+  DEPS thimble_neutron_delegate thimble_neutron_formats
   LABELS unit)
 # The same with the integer model behind the driver interface.
 thimble_test(neutron_files_test

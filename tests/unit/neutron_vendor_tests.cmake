@@ -26,7 +26,8 @@ add_executable(neutron_microcode_loader
                ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.cpp
                ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
                ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp)
-target_link_libraries(neutron_microcode_loader PRIVATE thimble_options thimble_runtime thimble_formats
+target_link_libraries(neutron_microcode_loader PRIVATE thimble_options thimble_neutron_delegate
+                                                       thimble_neutron_formats
                                                        GTest::gtest_main)
 if(Python3_FOUND)
   add_test(NAME neutron_vendor_load_test

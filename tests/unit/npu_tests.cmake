@@ -1,7 +1,7 @@
 # The driver alone: the program has platform functions of its own.
 thimble_test(npu_driver_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp
-  DEPS thimble_runtime thimble_base)
+  DEPS thimble_ethos_u_delegate thimble_base)
 thimble_test(delegates_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/delegates_mutation_test.cpp

@@ -50,7 +50,7 @@ Delegate backend(const Driver* driver) {
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
-  const Region& payload = source.payload;
+  const ByteRegion& payload = source.payload;
   if (!thimble::abacus::is_valid(payload.data, payload.bytes)) return Status::kBadPayload;
   Work& work = *new (slot.own) Work{payload.data, nullptr};
   scratch_bytes = header_of(work).scratch_bytes;
