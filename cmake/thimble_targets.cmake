@@ -58,10 +58,10 @@ function(thimble_test_library name)
   target_link_libraries(${name} PUBLIC thimble_options ${arg_DEPS} GTest::gtest)
 endfunction()
 
-# thimble_test(NAME SOURCES... DEPS deps...): a GoogleTest program under one ctest entry.
+# thimble_test(NAME SOURCES... DEPS deps... [APART file...]): a GoogleTest program under one ctest entry.
 # Its working data is found through THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
 function(thimble_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS;APART" ${ARGN})
   if(NOT THIMBLE_TESTS)
     return()
   endif()
@@ -70,6 +70,17 @@ function(thimble_test name)
   target_link_libraries(${name} PRIVATE thimble_options ${arg_DEPS} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE THIMBLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              THIMBLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  if(THIMBLE_UNITY)
+    # The sources of a test program are one translation unit, without those of APART, whose helpers
+    # have the names of others.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    foreach(file ${arg_APART})
+      set(apart ${arg_SOURCES})
+      list(FILTER apart INCLUDE REGEX "/${file}$")
+      set_property(SOURCE ${apart} TARGET_DIRECTORY ${name} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+    endforeach()
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
 endfunction()

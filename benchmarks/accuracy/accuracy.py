@@ -21,16 +21,18 @@ from make import COMMITTED, ON_DEMAND  # noqa: E402
 
 PT2E_LEAST = 15  # dB; if PT2E's int8 result is below this, there is nothing to compare with
 
-HEADER = f"""# int8 accuracy beside PyTorch PT2E
+HEADER = f"""# int8 accuracy compared with PyTorch PT2E
 
-Written by `accuracy.py`. SQNR in dB against the float network over all of `test.npz`
-(10 log10 of the signal's variance over samples to the squared error), one figure for each output; accuracy in per cent,
-float and int8. PT2E: quantized by ExecuTorch 1.5.1's CortexMQuantizer and XNNPACKQuantizer, calibrated on the same samples
-(`pt2e.py`), where one of the two reaches {PT2E_LEAST} dB. Operators that a quantizer leaves in float, but for those that only
-move data, are listed after its figure: there it is not one of int8. (They are not listed for the first six networks and
-mobilenet_v2. XNNPACK leaves a softmax at the end in float, which the figures of dscnn_kws and resnet8 show.) A recurrent layer is counted as `torch.export`
-decomposes it. "Refused": not compiled by this version. On the networks made on demand PT2E's figure is over the first 32
-test images, Thimble's over all 64.
+This table is written by `accuracy.py`. SQNR is in dB against the float network over all of `test.npz` (10 log10 of the ratio
+of the signal's variance over samples to the squared error), with one figure for each output. Accuracy is in percent, for float
+and for int8. PT2E networks are quantized by ExecuTorch 1.5.1's CortexMQuantizer and XNNPACKQuantizer and calibrated on the same
+samples (`pt2e.py`); figures are given if one of the two reaches {PT2E_LEAST} dB.
+
+Operators that a quantizer leaves in float, except those that only move data, are listed after its figure, which is then not an
+int8 figure. They are not listed for the first six networks and mobilenet_v2. XNNPACK leaves a softmax at the end in float,
+which affects the figures of dscnn_kws and resnet8. A recurrent layer is counted as `torch.export` decomposes it. "Refused"
+means that this version does not compile the network. For the networks that are generated on demand, PT2E's figure is over the
+first 32 test images, Thimble's over all 64.
 
 | network | Thimble | Thimble, `--compat executorch` | PT2E, Cortex-M | PT2E, XNNPACK | accuracy float | Thimble int8 |
 |---|--:|--:|--:|--:|--:|--:|

@@ -31,8 +31,9 @@ TABLE_HEADER = """\
 PAGE_HEADER = """\
 # Instructions of kernels
 
-Written by `measure.py`: counts under QEMU over {networks} networks, fitted by a law per operator and core. Error: the
-largest and the mean relative difference between a call's count and its estimate, over all calls.
+This table is written by `measure.py`. It counts instructions under QEMU over {networks} networks and fits a formula per operator and
+core: instructions = per call + per element * elements of the result + per step * steps of the innermost loop. The errors are
+the mean and the largest relative difference between the count of a call and its estimate, over all calls.
 
 | operator | core | calls | per call | per element | per step | mean error | largest |
 |---|---|--:|--:|--:|--:|--:|--:|

@@ -27,11 +27,11 @@ INPUT, CELLS, STEPS = 40, 64, 49
 SAMPLES = 32
 HEADER = f"""# An LSTM in one call
 
-Written by `lstm.py`: a layer of {CELLS} cells over {STEPS} steps of {INPUT} numbers, exported as
-`torch.nn.LSTM` (`aten.lstm`) and as the steps it stands for (linear, sigmoid, tanh, mul, add), each compiled by
-Thimble for the core. Kernels: what linking them adds to flash (`-O2`, with the library functions they call).
-Instructions: of one run of all steps under QEMU, quantize and dequantize included. SQNR: against PyTorch's
-float result, on samples that calibration did not see.
+This table is written by `lstm.py`. The layer has {CELLS} cells and runs over {STEPS} steps of {INPUT} numbers. It is exported as
+`torch.nn.LSTM` (`aten.lstm`) and as its separate steps (linear, sigmoid, tanh, mul, add). Thimble compiles both for the core.
+Kernels: bytes of flash that linking them adds (`-O2`, with the library functions they call). Instructions: one run of all
+steps under QEMU, including quantize and dequantize. SQNR: against PyTorch's float result, on samples that are not used for
+calibration.
 
 | form | core | `.pte` B | kernels B | calls | arena B | instructions | SQNR dB |
 |---|---|--:|--:|--:|--:|--:|--:|

@@ -17,11 +17,11 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
-HEADER = """# Calls by operator, beside ExecuTorch
+HEADER = """# Calls by operator, compared with ExecuTorch
 
-{name} for cortex-m55: kernel calls of the `.pte` that Thimble writes, and of the one that ExecuTorch 1.5.1's Cortex-M
-flow writes from the same `.pt2` and samples (`peer.py`, kept in executorch.json). Every value between the quantize at
-the input and the dequantize at the output is int8: {float_ops} float operators. Made by
+The table compares the kernel calls of two `.pte` files of {name} for cortex-m55. One is written by Thimble, the other
+by the Cortex-M flow of ExecuTorch 1.5.1 from the same `.pt2` and samples (`peer.py`; results in `executorch.json`). Every value
+between the quantize at the input and the dequantize at the output is int8: {float_ops} float operators. These commands write the table:
 
     python3 models/make.py {name}
     python3 benchmarks/operators/operators.py build/models/{name}

@@ -55,7 +55,7 @@ thimble_test(ethos_u_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
-  DEPS test_runs test_ethos_u_programs thimble_engines thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
+  DEPS test_runs test_ethos_u_programs thimble_engines thimble_emit thimble_eval thimble_runtime thimble_ethos_u_model
   LABELS conformance)
 thimble_test(neutron_rules_test
   SOURCES

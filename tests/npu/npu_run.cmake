@@ -1,7 +1,7 @@
 # Cases: their reader, a program that runs them, and the test of those in tests/data/ethos_u.
 if(THIMBLE_TESTS)
   add_library(thimble_npu_case STATIC ${CMAKE_CURRENT_LIST_DIR}/case.cpp)
-  target_link_libraries(thimble_npu_case PUBLIC thimble_options thimble_ethos_u_sim
+  target_link_libraries(thimble_npu_case PUBLIC thimble_options thimble_ethos_u_model
                                                 thimble_ethos_u_text)
   add_executable(npu_run ${CMAKE_CURRENT_LIST_DIR}/npu_run.cpp)
   target_link_libraries(npu_run PRIVATE thimble_npu_case)

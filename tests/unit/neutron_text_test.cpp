@@ -97,7 +97,7 @@ TEST(NeutronText, RandomLists) {
     const View from = world.place(world.tensor(dims));
     const View other = world.place(world.tensor(dims));
     KernelRecord& record = world.list.kernel(Kernel::kAdd, {from, other}, world.result(dims));
-    world.use(record, world.ending());
+    world.use(record, world.output_stage());
     for (uint32_t i = 0; i < 3; ++i) RandomList::use(record, i, world.factor(128));
     record.a_zero_point = world.zero_point();
     record.prefetch_from = 16 * world.pick(0, 9);

@@ -240,7 +240,7 @@ class Writer {
 
 int64_t steps_of(const ir::Graph& region) {
   int64_t steps = 0;
-  for (const ir::Op& op : region.ops()) steps += ir::work_of(region, op);
+  for (const ir::Op& op : region.ops()) steps += ir::macs_or_elements(region, op);
   return steps;
 }
 
@@ -281,7 +281,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.cycles = 0;
   for (size_t i = 0; i < region.ops().size(); ++i) {
     const ir::Op& op = region.ops()[i];
-    const int64_t cycles = ir::work_of(region, op) / adders_of(use) + 1;
+    const int64_t cycles = ir::macs_or_elements(region, op) / adders_of(use) + 1;
     delegate.rows.push_back({static_cast<int>(i), std::string(ir::op_name(op.kind)), cycles, ""});
     *delegate.cycles += cycles;
   }

@@ -11,13 +11,13 @@ using thimble::abacus::Job;
 using thimble::abacus::kMaxPorts;
 
 /// Contents of a delegate slot.
-struct Work {
+struct DelegateState {
   const uint8_t* program;
   uint8_t* scratch;
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own));
+static_assert(sizeof(DelegateState) <= sizeof(DelegateSlot::own));
 
-Header header_of(const Work& work) {
+Header header_of(const DelegateState& work) {
   Header header;
   std::memcpy(&header, work.program, sizeof header);
   return header;
@@ -52,13 +52,13 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   if (self.device == nullptr) return Status::kMissingDelegate;
   const ByteRegion& payload = source.payload;
   if (!thimble::abacus::is_valid(payload.data, payload.bytes)) return Status::kBadPayload;
-  Work& work = *new (slot.own) Work{payload.data, nullptr};
+  DelegateState& work = *new (slot.own) DelegateState{payload.data, nullptr};
   scratch_bytes = header_of(work).scratch_bytes;
   return Status::kOk;
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = *reinterpret_cast<Work*>(slot.own);
+  DelegateState& work = *reinterpret_cast<DelegateState*>(slot.own);
   const Header header = header_of(work);
   if (args.count() != header.input_count + header.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
@@ -70,7 +70,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = *reinterpret_cast<const Work*>(slot.own);
+  const DelegateState& work = *reinterpret_cast<const DelegateState*>(slot.own);
   const Header header = header_of(work);
   const uint8_t* inputs[kMaxPorts];
   uint8_t* outputs[kMaxPorts];
