@@ -2,7 +2,8 @@
 add_test(NAME tidy COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py)
 add_test(NAME tidy_headers
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/headers.py --compiler ${CMAKE_CXX_COMPILER}
-                 --include ${CMAKE_BINARY_DIR}/generated/pte --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
+                 --include ${CMAKE_BINARY_DIR}/generated/pte --include ${CMAKE_BINARY_DIR}/generated/tflite
+                 --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
 set(number 0)
 foreach(root ${THIMBLE_EXAMPLE_TARGET} ${THIMBLE_EXTRA_TARGETS})
   get_filename_component(name ${root} NAME)
