@@ -58,10 +58,14 @@ function(thimble_test_library name)
   target_link_libraries(${name} PUBLIC thimble_options ${arg_DEPS} GTest::gtest)
 endfunction()
 
-# thimble_test(NAME SOURCES... DEPS deps... [APART file...]): a GoogleTest program under one ctest entry.
-# Its working data is found through THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
+# thimble_test(NAME SOURCES... DEPS deps... LABELS labels... [APART file...]): a GoogleTest program under
+# one ctest entry. CONTRIBUTING.md lists the labels. Its working data is found through
+# THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
 function(thimble_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS;APART" ${ARGN})
+  if(NOT arg_LABELS)
+    message(FATAL_ERROR "thimble_test(${name}): no LABELS; expected at least one of CONTRIBUTING.md, \"Build and test\"")
+  endif()
   if(NOT THIMBLE_TESTS)
     return()
   endif()

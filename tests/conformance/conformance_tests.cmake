@@ -13,11 +13,11 @@ thimble_test_library(test_runs
 thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
   DEPS test_runs thimble_engines thimble_emit thimble_eval thimble_runtime
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(share_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_test.cpp
   DEPS test_integer_graphs test_graphs thimble_engines thimble_emit thimble_runtime
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(strips_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/row_tiling_test.cpp
   DEPS test_runs test_graphs thimble_driver thimble_engines thimble_emit thimble_eval thimble_runtime
@@ -25,26 +25,26 @@ thimble_test(strips_test
 thimble_test(optimize_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/optimize_test.cpp
   DEPS test_runs test_graphs thimble_engines thimble_emit thimble_eval thimble_runtime
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
   DEPS thimble_hostrun thimble_driver thimble_emit thimble_eval
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(executorch_ethos_u_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_ethos_u_test.cpp
   DEPS thimble_hostrun thimble_driver
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(state_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
   DEPS test_graphs thimble_engines thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
-  LABELS conformance)
+  LABELS conformance fast)
 if(TARGET firmware AND QEMU_ARM)
   thimble_test(operators_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp
       ${CMAKE_CURRENT_LIST_DIR}/../firmware/support.cpp
     DEPS test_runs thimble_engines thimble_emit thimble_eval thimble_runtime
-    LABELS conformance)
+    LABELS conformance fast)
   if(TARGET operators_test)
     target_compile_definitions(operators_test PRIVATE THIMBLE_TEST="operators")
     add_dependencies(operators_test firmware)
@@ -62,14 +62,14 @@ thimble_test(neutron_rules_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
   DEPS test_integer_graphs thimble_engines thimble_eval
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(axon_ops_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_engines thimble_eval thimble_axon_model
-  LABELS conformance)
+  LABELS conformance fast)
 thimble_test(neutron_ops_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_ops_test.cpp
@@ -81,4 +81,4 @@ thimble_test(neutron_ops_test
 thimble_test(engines_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/engines_test.cpp
   DEPS test_runs thimble_driver thimble_hostrun
-  LABELS conformance)
+  LABELS conformance fast)

@@ -95,13 +95,21 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
   list(APPEND e2e_tests e2e_fvp)
-  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_optimize e2e_patches e2e_recipe e2e_report)
+  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_memory e2e_optimize e2e_patches e2e_recipe e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
+  # Small networks of each kind, on each engine; a second or two each.
+  foreach(name hello_sin digits_cnn decoder_step lstm_classifier rnn_step squeezenet_like streaming_conv tcn unet_small
+          ethos_u_hello_sin ethos_u_digits_cnn ethos_u_dscnn_kws ethos_u_resnet8 ethos_u_tcn ethos_u_yolo_nano_like
+          axon_hello_sin axon_digits_cnn axon_dscnn_kws axon_tcn axon_quantized
+          nxp_hello_sin nxp_digits_cnn nxp_dscnn_kws nxp_resnet8 nxp_quantized nxp_lists
+          cli executorch patches payload_digits_cnn recipe)
+    set_property(TEST e2e_${name} APPEND PROPERTY LABELS fast)
+  endforeach()
 endif()
 
 # What needs no emulated board.
 if(TARGET thimble)
   add_test(NAME e2e_nxp_rewrites
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/neutron_rewrites_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(e2e_nxp_rewrites PROPERTIES LABELS e2e TIMEOUT 600)
+  set_tests_properties(e2e_nxp_rewrites PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()

@@ -19,5 +19,5 @@ endif()
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME example_ethos_u
            COMMAND sh ${CMAKE_SOURCE_DIR}/examples/ethos_u/walk.sh $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}/ethos_u_walk)
-  set_tests_properties(example_ethos_u PROPERTIES LABELS e2e TIMEOUT 300)
+  set_tests_properties(example_ethos_u PROPERTIES LABELS "e2e;fast" TIMEOUT 300)
 endif()

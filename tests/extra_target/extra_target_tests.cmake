@@ -26,7 +26,7 @@ if(THIMBLE_TESTS)
   thimble_test(engines_extra_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/../conformance/engines_test.cpp
     DEPS extra_lists test_runs thimble_driver thimble_hostrun
-    LABELS conformance)
+    LABELS conformance fast)
   set_tests_properties(engines_extra_test PROPERTIES ENVIRONMENT THIMBLE_ENGINE=abacus)
 
   set(build)

@@ -5,10 +5,14 @@ if(TARGET firmware AND QEMU_ARM)
     list(APPEND firmware_tests load)
   endif()
   foreach(name ${firmware_tests})
+    set(labels firmware)
+    if(NOT name MATCHES "faults|variants")
+      list(APPEND labels fast)
+    endif()
     thimble_test(firmware_${name}_test
       SOURCES ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/support.cpp
       DEPS thimble_formats thimble_base
-      LABELS firmware)
+      LABELS ${labels})
     if(TARGET firmware_${name}_test)
       target_compile_definitions(firmware_${name}_test PRIVATE
                                  THIMBLE_OBJDUMP="${ARM_OBJDUMP}"
@@ -38,7 +42,7 @@ if(TARGET firmware AND QEMU_ARM)
   add_test(NAME firmware_sizes
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/sizes_test.py ${CMAKE_SOURCE_DIR}
                    ${CMAKE_BINARY_DIR}/firmware ${ARM_CXX} ${ARM_SIZE})
-  set_tests_properties(firmware_sizes PROPERTIES LABELS firmware SKIP_RETURN_CODE 77)
+  set_tests_properties(firmware_sizes PROPERTIES LABELS "firmware;fast" SKIP_RETURN_CODE 77)
   if(TARGET thimble)
     add_test(NAME firmware_application
              COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/application_test.py $<TARGET_FILE:thimble>

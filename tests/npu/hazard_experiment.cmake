@@ -4,5 +4,5 @@ if(THIMBLE_TESTS)
   target_link_libraries(hazard_experiment PRIVATE thimble_npu_case)
   add_test(NAME npu_hazard_experiment
            COMMAND hazard_experiment ${CMAKE_SOURCE_DIR}/tests/data/ethos_u)
-  set_tests_properties(npu_hazard_experiment PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(npu_hazard_experiment PROPERTIES LABELS "unit;fast" TIMEOUT 600)
 endif()

@@ -6,5 +6,5 @@ if(THIMBLE_TESTS)
   add_executable(npu_run ${CMAKE_CURRENT_LIST_DIR}/npu_run.cpp)
   target_link_libraries(npu_run PRIVATE thimble_npu_case)
   thimble_test(npu_streams_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/streams_test.cpp
-               DEPS thimble_npu_case LABELS unit)
+               DEPS thimble_npu_case LABELS unit fast)
 endif()

@@ -18,7 +18,8 @@ import sys
 
 from tidy import ROOT, tracked_files
 
-INCLUDE_FOLDERS = ["", "src", "runtime/include", "tests/unit", "tests/conformance", "tests/kernels"]
+INCLUDE_FOLDERS = ["", "src", "runtime/include", "tests/unit", "tests/conformance", "tests/kernels",
+                   "tests/extra_target/abacus"]
 # The stand-in's headers want what its build configures, as the vendor's own do.
 LEFT_OUT = re.compile(r"^(examples/|kernels/(dsp|mve)/|benchmarks/|tests/axon_vendor/standin_include/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
@@ -92,6 +93,8 @@ def main():
     if options.cache:
         good = sorted(hashes[header] for header in headers if header not in failed)
         options.cache.write_text("\n".join(good) + "\n")
+    if not headers:
+        sys.exit(f"{ROOT}: no headers found")
     print(f"{len(headers)} headers, {len(todo)} compiled, {len(failed)} failed")
     return 1 if failed else 0
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OUTSIDE = len(sys.argv) > 1
+OUTSIDE = __name__ == "__main__" and len(sys.argv) > 1  # headers.py imports this file with arguments of its own
 ROOT = Path(sys.argv[1] if OUTSIDE else Path(__file__).parents[2]).resolve()
 
 # Who may include whom. A folder may always include itself; what is not listed is forbidden.

@@ -2,12 +2,20 @@
 add_test(NAME tidy COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py)
 add_test(NAME tidy_headers
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/headers.py --compiler ${CMAKE_CXX_COMPILER}
-                 --include ${CMAKE_BINARY_DIR}/generated/program --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
+                 --include ${CMAKE_BINARY_DIR}/generated/program --include ${CMAKE_BINARY_DIR}/generated/tflite
+                 --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
 set(number 0)
 foreach(root ${THIMBLE_EXAMPLE_TARGET} ${THIMBLE_EXTRA_TARGETS})
   get_filename_component(name ${root} NAME)
   add_test(NAME tidy_outside_${number}_${name} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py ${root})
-  set_tests_properties(tidy_outside_${number}_${name} PROPERTIES LABELS tidy)
+  set_tests_properties(tidy_outside_${number}_${name} PROPERTIES LABELS "tidy;fast")
   math(EXPR number "${number} + 1")
 endforeach()
-set_tests_properties(tidy tidy_headers PROPERTIES LABELS tidy TIMEOUT 600)
+set_tests_properties(tidy PROPERTIES LABELS "tidy;fast" TIMEOUT 600)
+set_tests_properties(tidy_headers PROPERTIES LABELS tidy TIMEOUT 600)
+# Every test has a label, and CONTRIBUTING.md lists the labels.
+if(THIMBLE_TESTS)
+  add_test(NAME tidy_labels COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/labels.py ${CMAKE_CTEST_COMMAND} ${CMAKE_BINARY_DIR}
+                                    ${CMAKE_SOURCE_DIR})
+  set_tests_properties(tidy_labels PROPERTIES LABELS "tidy;fast")
+endif()

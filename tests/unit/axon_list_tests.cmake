@@ -8,7 +8,7 @@ thimble_test(axon_list_test
     ${CMAKE_CURRENT_LIST_DIR}/axon_reference.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
   DEPS thimble_axon_model thimble_base
-  LABELS unit)
+  LABELS unit fast)
 # The delegate that runs them, in whole files.
 thimble_test(axon_delegate_test
   SOURCES
@@ -17,11 +17,11 @@ thimble_test(axon_delegate_test
     ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_hostrun
-  LABELS unit)
+  LABELS unit fast)
 thimble_test(axon_text_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_list.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_text_test.cpp
   DEPS thimble_axon_text thimble_axon_model
-  LABELS unit)
+  LABELS unit fast)

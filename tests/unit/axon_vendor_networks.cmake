@@ -2,4 +2,4 @@
 thimble_test(axon_vendor_networks_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_networks_test.cpp
   DEPS axon_vendor_support axon_standin_driver thimble_driver
-  LABELS unit)
+  LABELS unit fast)

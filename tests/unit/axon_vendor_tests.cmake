@@ -31,5 +31,5 @@ foreach(part format program sdk simulator)
   thimble_test(axon_vendor_${part}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_${part}_test.cpp
     DEPS axon_vendor_support axon_standin_driver
-    LABELS unit)
+    LABELS unit fast)
 endforeach()

@@ -1,4 +1,4 @@
 thimble_test(cortex_m_forms_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_kernel_variants_test.cpp
   DEPS test_graphs thimble_engines
-  LABELS unit)
+  LABELS unit fast)

@@ -1,9 +1,14 @@
 # Of the Ethos-U's compiler: blocks, emission, schedules.
 thimble_test_library(test_ethos_u_programs SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_programs.cpp
                      DEPS thimble_engines thimble_ethos_u_model)
-foreach(part block emit schedule)
+set(deps test_ethos_u_programs thimble_engines thimble_ethos_u_model thimble_ethos_u_text)
+foreach(part block emit)
   thimble_test(ethos_u_${part}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_${part}_test.cpp
-    DEPS test_ethos_u_programs thimble_engines thimble_ethos_u_model thimble_ethos_u_text
-    LABELS unit)
+    DEPS ${deps}
+    LABELS unit fast)
 endforeach()
+thimble_test(ethos_u_schedule_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_schedule_test.cpp
+  DEPS ${deps}
+  LABELS unit)

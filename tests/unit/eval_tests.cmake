@@ -9,4 +9,5 @@ thimble_test(eval_test
     ${CMAKE_CURRENT_LIST_DIR}/eval_reduce_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_softmax_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_support.cpp
-  DEPS test_graphs thimble_eval)
+  DEPS test_graphs thimble_eval
+  LABELS unit fast)

@@ -3,5 +3,5 @@ foreach(format zip npy pt2)
   thimble_test(formats_${format}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/formats_${format}_test.cpp
     DEPS thimble_formats nlohmann_json::nlohmann_json
-    LABELS unit)
+    LABELS unit fast)
 endforeach()

@@ -6,4 +6,4 @@ thimble_test(import_test
     ${CMAKE_CURRENT_LIST_DIR}/import_graph_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/import_test.cpp
   DEPS thimble_import thimble_eval thimble_formats thimble_ir nlohmann_json::nlohmann_json
-  LABELS unit)
+  LABELS unit fast)

@@ -6,4 +6,5 @@ thimble_test(ir_test
     ${CMAKE_CURRENT_LIST_DIR}/ir_type_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ir_verify_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
-  DEPS test_graphs)
+  DEPS test_graphs
+  LABELS unit fast)

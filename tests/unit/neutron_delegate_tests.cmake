@@ -5,7 +5,7 @@ thimble_test(neutron_delegate_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_neutron_delegate thimble_neutron_formats
-  LABELS unit)
+  LABELS unit fast)
 # The same with the integer model behind the driver interface.
 thimble_test(neutron_files_test
   SOURCES
@@ -14,7 +14,7 @@ thimble_test(neutron_files_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_sample.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_hostrun
-  LABELS unit)
+  LABELS unit fast)
 # And with files that ExecuTorch makes now, where a Python has it.
 if(TARGET neutron_delegate_test AND THIMBLE_TORCH_PYTHON)
   set(peers ${CMAKE_SOURCE_DIR}/tests/peers)

@@ -2,4 +2,4 @@
 thimble_test(neutron_lower_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/neutron_lower_test.cpp
   DEPS thimble_engines
-  LABELS unit)
+  LABELS unit fast)

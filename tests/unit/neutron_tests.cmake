@@ -12,7 +12,7 @@ thimble_test(neutron_list_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_view_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_random_list.cpp
   DEPS thimble_neutron_model thimble_base
-  LABELS unit)
+  LABELS unit fast)
 thimble_test(neutron_text_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_list.cpp
@@ -21,4 +21,4 @@ thimble_test(neutron_text_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_text_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_random_list.cpp
   DEPS thimble_neutron_text thimble_neutron_model
-  LABELS unit)
+  LABELS unit fast)

@@ -8,7 +8,7 @@ target_link_libraries(neutron_standin_converter PRIVATE thimble_tflite_schema)
 thimble_test(neutron_vendor_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/neutron_vendor_test.cpp
   DEPS thimble_engines thimble_formats
-  LABELS unit)
+  LABELS unit fast)
 target_compile_definitions(neutron_vendor_test PRIVATE
   THIMBLE_NEUTRON_STANDIN="$<TARGET_FILE:neutron_standin_converter>")
 add_dependencies(neutron_vendor_test neutron_standin_converter)
@@ -18,7 +18,7 @@ if(Python3_FOUND)
   add_test(NAME neutron_vendor_cli_test
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/cli_test.py
             $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>)
-  set_tests_properties(neutron_vendor_cli_test PROPERTIES LABELS "unit" TIMEOUT 300)
+  set_tests_properties(neutron_vendor_cli_test PROPERTIES LABELS unit TIMEOUT 300)
 endif()
 # What was made with it, in the runtime: the loader has a driver of its own behind the delegate.
 find_package(GTest REQUIRED)
@@ -34,5 +34,5 @@ if(Python3_FOUND)
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.py
             $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>
             $<TARGET_FILE:neutron_microcode_loader>)
-  set_tests_properties(neutron_vendor_load_test PROPERTIES LABELS "unit" TIMEOUT 300)
+  set_tests_properties(neutron_vendor_load_test PROPERTIES LABELS "unit;fast" TIMEOUT 300)
 endif()

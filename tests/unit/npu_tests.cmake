@@ -1,9 +1,11 @@
 # The driver alone: the program has platform functions of its own.
 thimble_test(npu_driver_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp
-  DEPS thimble_ethos_u_delegate thimble_base)
+  DEPS thimble_ethos_u_delegate thimble_base
+  LABELS unit fast)
 thimble_test(delegates_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/delegates_mutation_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/delegates_test.cpp
-  DEPS test_runtime_files thimble_hostrun)
+  DEPS test_runtime_files thimble_hostrun
+  LABELS unit fast)

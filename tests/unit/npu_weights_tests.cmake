@@ -1,11 +1,13 @@
 # Decoder (device code) and encoder (host code) of the Ethos-U's weights.
 thimble_test(npu_weights_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_weights_test.cpp
-  DEPS thimble_ethos_u_model)
+  DEPS thimble_ethos_u_model
+  LABELS unit fast)
 
 thimble_test(ethos_u_weights_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_weights_test.cpp
-  DEPS thimble_engines thimble_ethos_u_model)
+  DEPS thimble_engines thimble_ethos_u_model
+  LABELS unit)
 
 # Not a test: prints the table of benchmarks/ethos_u_weights/README.md.
 add_executable(thimble_ethos_u_weights

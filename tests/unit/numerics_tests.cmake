@@ -1,4 +1,4 @@
 thimble_test(numerics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/numerics_test.cpp
                                    ${CMAKE_CURRENT_LIST_DIR}/numerics_functions_test.cpp
              DEPS thimble_numerics
-             LABELS unit)
+             LABELS unit fast)

@@ -1,1 +1,1 @@
-thimble_test(part_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/part_test.cpp DEPS thimble_engines thimble_quant LABELS unit)
+thimble_test(part_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/part_test.cpp DEPS thimble_engines thimble_quant LABELS unit fast)

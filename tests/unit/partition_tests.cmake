@@ -2,4 +2,4 @@ thimble_test(partition_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/partition_test.cpp
   DEPS test_integer_graphs thimble_partition thimble_eval
-  LABELS unit)
+  LABELS unit fast)

@@ -4,7 +4,7 @@ target_link_libraries(quant_models PUBLIC thimble_quant thimble_import thimble_f
 thimble_test(pt2e_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2e_test.cpp
   DEPS thimble_quant thimble_import thimble_formats nlohmann_json::nlohmann_json
-  LABELS unit)
+  LABELS unit fast)
 
 # Not a test: prints the table of docs/quantization.md.
 add_executable(thimble_observers ${CMAKE_SOURCE_DIR}/benchmarks/observers/observers.cpp)
@@ -25,4 +25,5 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_preferences_test.cpp
-  DEPS test_graphs quant_models nlohmann_json::nlohmann_json)
+  DEPS test_graphs quant_models nlohmann_json::nlohmann_json
+  LABELS unit fast)

@@ -5,4 +5,5 @@ thimble_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/runtime_malformed_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_records_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_run_test.cpp
-  DEPS test_runtime_files thimble_runtime thimble_formats)
+  DEPS test_runtime_files thimble_runtime thimble_formats
+  LABELS unit fast)

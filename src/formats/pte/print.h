@@ -1,6 +1,6 @@
 #pragma once
-// Prints a program as text, for people and for `parse.h`, and as JSON, for scripts.
-// docs/formats/pte.md has an example of the text.
+// Prints a program as text for people and as JSON for scripts. Each line of the text is one fact; its
+// first word is the kind of the fact. docs/formats/pte.md has an example.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace thimble::formats::pte {
 
 struct PrintOptions {
-  bool data = true;  // false: omits the bytes of constants and blobs; the text cannot be parsed
+  bool data = true;  // false: omits the bytes of constants and blobs
 };
 
 /// The program must pass `check`; programs returned by `read` do.

@@ -1,6 +1,6 @@
 #pragma once
 // An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` and `write.h`
-// convert from and to bytes, `parse.h` and `print.h` from and to text. The structs mirror the
+// convert from and to bytes, `print.h` to text and JSON. The structs mirror the
 // tables of the file, with two differences. Bulk data is stored as bytes instead of segment numbers
 // and offsets; only the writer decides its position. Fields whose absence means the same as an
 // empty value are plain values. docs/formats/pte.md describes the bytes.
@@ -22,7 +22,6 @@ namespace thimble::formats::pte {
 using abi::pte::ScalarType;
 /// Returns "float32", "int8", ...; empty if the number is not a scalar type.
 [[nodiscard]] std::string_view name(ScalarType type);
-[[nodiscard]] std::optional<ScalarType> scalar_type_named(std::string_view name);
 /// Returns the size of one element in bytes; 0 if the number is not a scalar type.
 [[nodiscard]] size_t size_bytes(ScalarType type);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Words of values and quoting of strings, shared by printer and parser.
+// Words of values and quoting of strings, for the text and the JSON of a program.
 
 #include <string>
 #include <string_view>
@@ -16,8 +16,7 @@ inline constexpr size_t kHexBytesPerLine = 40;
 /// Returns the escaped text in quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 [[nodiscard]] std::string hex(ByteView bytes);
-/// Returns the shortest text that parses to the same number; "bits:7ff8..." for infinities and
-/// NaNs.
+/// Returns the shortest decimal text of the number; "bits:7ff8..." for infinities and NaNs.
 [[nodiscard]] std::string number(double value);
 /// Returns the name, or "type:8" for a number without a name.
 [[nodiscard]] std::string type_word(ScalarType type);
