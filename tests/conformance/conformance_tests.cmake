@@ -77,6 +77,7 @@ thimble_test(neutron_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
   DEPS test_integer_graphs thimble_partition thimble_engines thimble_eval thimble_axon_model thimble_neutron_model
+  APART axon_cases.cpp
   LABELS conformance)
 thimble_test(engines_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/engines_test.cpp

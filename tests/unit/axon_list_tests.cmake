@@ -8,6 +8,7 @@ thimble_test(axon_list_test
     ${CMAKE_CURRENT_LIST_DIR}/axon_reference.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
   DEPS thimble_axon_model thimble_base
+  APART axon_mutation_test.cpp
   LABELS unit fast)
 # The delegate that runs them, in whole files.
 thimble_test(axon_delegate_test

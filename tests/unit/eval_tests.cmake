@@ -10,4 +10,5 @@ thimble_test(eval_test
     ${CMAKE_CURRENT_LIST_DIR}/eval_softmax_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_support.cpp
   DEPS test_graphs thimble_eval
+  APART eval_ops_test.cpp eval_reduce_test.cpp
   LABELS unit fast)

@@ -9,4 +9,5 @@ thimble_test(interchange_test
     ${CMAKE_CURRENT_LIST_DIR}/interchange_tosa_test.cpp
   DEPS test_graphs thimble_interchange thimble_formats thimble_ir thimble_tosa_schema
     thimble_tflite_schema
+  APART interchange_tflite_test.cpp
   LABELS unit fast)

@@ -26,4 +26,5 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_preferences_test.cpp
   DEPS test_graphs quant_models nlohmann_json::nlohmann_json
+  APART quant_preferences_test.cpp quant_rules_test.cpp quant_masked_test.cpp quant_norm_test.cpp quant_errors_test.cpp
   LABELS unit fast)

@@ -6,4 +6,5 @@ thimble_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/runtime_records_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_run_test.cpp
   DEPS test_runtime_files thimble_runtime thimble_formats
+  APART runtime_run_test.cpp
   LABELS unit fast)
