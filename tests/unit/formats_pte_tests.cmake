@@ -6,4 +6,5 @@ thimble_test(formats_pte_test
     ${CMAKE_CURRENT_LIST_DIR}/formats_pte_text_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
   DEPS thimble_formats thimble_pte_schema
+  APART formats_pte_text_test.cpp
   LABELS unit fast)
