@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
 #include <variant>
 
 #include "abi/pte_format.h"
@@ -151,13 +153,14 @@ TEST(PteSchema, IdentifierAndExtension) {
 }
 
 TEST(PteSchema, EveryScalarTypeHasNameAndSize) {
+  std::set<std::string_view> names;
   for (int code = -128; code < 128; ++code) {
     const auto type = static_cast<ScalarType>(code);
     if (name(type).empty()) {
       EXPECT_EQ(size_bytes(type), 0u);
       continue;
     }
-    EXPECT_EQ(scalar_type_named(name(type)), type);
+    EXPECT_TRUE(names.insert(name(type)).second) << name(type);
     EXPECT_GT(size_bytes(type), 0u);
   }
   EXPECT_EQ(name(ScalarType::kChar), "int8");

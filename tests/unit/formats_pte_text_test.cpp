@@ -1,29 +1,21 @@
-// print and parse_text are inverse; JSON has the facts.
+// The text of a program has every fact; JSON has the facts that scripts need.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <sstream>
+
 #include "formats/pte/layout.h"
-#include "formats/pte/parse.h"
 #include "formats/pte/print.h"
 #include "formats/pte/write.h"
+#include "tests/text/text_runner.h"
 #include "tests/unit/formats_pte_sample.h"
 
 namespace thimble::formats::pte {
 namespace {
-
-TEST(PteText, RoundTrip) {
-  Program inline_constants = add_program();
-  inline_constants.constants_inline = true;
-  for (const Program& program : {Program{}, add_program(), inline_constants, full_program()}) {
-    const std::string text = print(program);
-    const Result<Program> parsed = parse_text(text, "text");
-    ASSERT_TRUE(parsed.ok()) << parsed.error().message << "\n" << text;
-    EXPECT_EQ(*parsed, program) << text;
-    EXPECT_EQ(print(*parsed), text);
-    EXPECT_EQ(*write(*parsed), *write(program));
-  }
-}
 
 TEST(PteText, AddProgramReads) {
   EXPECT_EQ(print(add_program()),
@@ -46,49 +38,142 @@ instruction 0 call 0 [0, 1, 2, 3, 3]  # )"
             "v3:float32[1, 4])\n");
 }
 
-TEST(PteText, WithoutDataIsShortAndNotParsable) {
-  const std::string text = print(add_program(), {.data = false});
-  EXPECT_EQ(text.find("  x "), std::string::npos);
-  const Result<Program> parsed = parse_text(text, "short.txt");
-  ASSERT_FALSE(parsed.ok());
-  EXPECT_EQ(parsed.error().message, "short.txt:4: 0 bytes so far, 16 announced");
+TEST(PteText, EveryKindReads) {
+  const Bytes file = *write(full_program());
+  const Result<FileLayout> layout = read_layout(file, "test");
+  ASSERT_TRUE(layout.ok()) << layout.error().message;
+  test::check_text_file("pte/every_kind.txt", [&](std::string_view, std::string_view) {
+    return print(*layout) + print(full_program());
+  });
 }
 
-struct BadText {
-  const char* text;
-  const char* message;
+TEST(PteText, AnEmptyProgramAndInlineConstantsRead) {
+  EXPECT_EQ(print(Program{}), "pte 0\nconstants segment\n");
+  Program program = add_program();
+  program.constants_inline = true;
+  std::string text = print(add_program());
+  text.replace(text.find("segment"), std::string_view("segment").size(), "inline");
+  EXPECT_EQ(print(program), text);
+}
+
+// A line of bytes starts with "x"; without data these lines are left out, and nothing else.
+TEST(PteText, WithoutDataOnlyTheBytesAreLeftOut) {
+  std::istringstream lines(print(full_program()));
+  std::string expected;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  x ")) expected += line + "\n";
+  }
+  EXPECT_EQ(print(full_program(), {.data = false}), expected);
+}
+
+Tensor& tensor(Program& p, size_t i) {
+  return std::get<Tensor>(p.plans[1].values[i]);
+}
+Chain& chain(Program& p) {
+  return p.plans[1].chains[0];
+}
+std::byte& first(Bytes& bytes) {
+  return bytes[0];
+}
+
+using Change = void (*)(Program&);
+// Each change is a fact that the format can store.
+const Change kChanges[] = {
+    [](Program&) {},
+    [](Program& p) { p.version = 4; },
+    [](Program& p) { p.constants_inline = true; },
+    [](Program& p) { first(p.constants[2]) = std::byte{1}; },
+    [](Program& p) { p.constants.push_back({}); },
+    [](Program& p) { first(p.mutable_segments[0].buffers[1]) = std::byte{1}; },
+    [](Program& p) { p.mutable_segments.emplace_back(); },
+    [](Program& p) { first(p.delegate_blobs[0].bytes) = std::byte{1}; },
+    [](Program& p) { p.delegate_blobs[0].location = BlobLocation::kSegment; },
+    [](Program& p) { p.delegate_blobs[1].alignment = 64; },
+    [](Program& p) { p.named_data[0].key = "other"; },
+    [](Program& p) { first(p.named_data[0].bytes) = std::byte{1}; },
+    [](Program& p) { p.named_data[0].alignment = 32; },
+    [](Program& p) { p.plans[1].name = "every kind"; },
+    [](Program& p) { p.plans[1].container.reset(); },
+    [](Program& p) { p.plans[1].container->encoded_output = "out"; },
+    [](Program& p) { p.plans[1].memory_sizes[0] = 8; },
+    [](Program& p) { p.plans[1].memory_sizes[2] = 256; },
+    [](Program& p) { p.plans[1].memory_devices[0].device.index = 4; },
+    [](Program& p) { p.plans[1].operators[1].overload = "out"; },
+    [](Program& p) { p.plans[1].delegates[0].id = "Other"; },
+    [](Program& p) { p.plans[1].delegates[1].blob = 0; },
+    [](Program& p) { p.plans[1].delegates[0].compile_specs[1].key = "k"; },
+    [](Program& p) { first(p.plans[1].delegates[0].compile_specs[0].value) = std::byte{1}; },
+    [](Program& p) {
+      p.plans[1].inputs = {1, 11};
+    },
+    [](Program& p) { p.plans[1].outputs = {9}; },
+    [](Program& p) { p.plans[1].values[1] = Int{-6}; },
+    [](Program& p) { p.plans[1].values[2] = Bool{false}; },
+    [](Program& p) { p.plans[1].values[4] = Double{std::nextafter(0.1, 1.0)}; },
+    [](Program& p) { p.plans[1].values[5] = Double{0.0}; },
+    [](Program& p) { p.plans[1].values[7] = String{"a\"b\\x0ac"}; },
+    [](Program& p) { p.plans[1].values[13] = IntList{{1}}; },
+    [](Program& p) { p.plans[1].values[13] = TensorList{}; },
+    [](Program& p) {
+      p.plans[1].values[15] = BoolList{{true, true}};
+    },
+    [](Program& p) {
+      p.plans[1].values[16] = OptionalTensorList{{8, 10}};
+    },
+    [](Program& p) { tensor(p, 8).scalar_type = ScalarType::kInt; },
+    [](Program& p) { tensor(p, 8).scalar_type = static_cast<ScalarType>(99); },
+    [](Program& p) { tensor(p, 8).sizes[0] = 3; },
+    [](Program& p) { tensor(p, 8).data_buffer_idx = 1; },
+    [](Program& p) { tensor(p, 8).allocation.reset(); },
+    [](Program& p) { tensor(p, 8).allocation->memory_id = 2; },
+    [](Program& p) { tensor(p, 8).allocation->offset = 8; },
+    [](Program& p) { tensor(p, 8).requires_grad = false; },
+    [](Program& p) { tensor(p, 8).layout = 0; },
+    [](Program& p) { tensor(p, 8).extra.reset(); },
+    [](Program& p) { tensor(p, 8).extra->mutable_segment = 1; },
+    [](Program& p) { tensor(p, 8).extra->fully_qualified_name = "v"; },
+    [](Program& p) { tensor(p, 8).extra->device.type = 0; },
+    [](Program& p) { tensor(p, 10).extra->location = TensorLocation::kSegment; },
+    [](Program& p) {
+      tensor(p, 11).dim_order = {0, 1, 2, 3};
+    },
+    [](Program& p) { tensor(p, 11).shape_dynamism = ShapeDynamism::kStatic; },
+    [](Program& p) { tensor(p, 12).shape_dynamism = ShapeDynamism::kDynamicBound; },
+    [](Program& p) { tensor(p, 12).storage_offset = 0; },
+    [](Program& p) { chain(p).inputs.clear(); },
+    [](Program& p) { chain(p).outputs = {9}; },
+    [](Program& p) {
+      chain(p).instructions[0] = KernelCall{1, {11, 17, 8, 8}};
+    },
+    [](Program& p) {
+      chain(p).instructions[0] = DelegateCall{0, {11, 17, 8, 8}};
+    },
+    [](Program& p) {
+      chain(p).instructions[1] = DelegateCall{1, {11, 9}};
+    },
+    [](Program& p) {
+      chain(p).instructions[2] = MoveCall{9, 8};
+    },
+    [](Program& p) {
+      chain(p).instructions[3] = JumpFalseCall{2, 4};
+    },
+    [](Program& p) { chain(p).instructions[4] = FreeCall{11}; },
+    [](Program& p) { chain(p).instructions.pop_back(); },
+    [](Program& p) { chain(p).stacktrace.clear(); },
+    [](Program& p) { chain(p).stacktrace[0][0].filename = "m.py"; },
+    [](Program& p) { chain(p).stacktrace[0][1].line = 2; },
+    [](Program& p) { std::swap(chain(p).stacktrace[0], chain(p).stacktrace[1]); },
+    [](Program& p) { p.plans[1].chains.pop_back(); },
+    [](Program& p) { p.plans.pop_back(); },
 };
 
-TEST(PteText, ErrorsAreLocated) {
-  const BadText cases[] = {
-      {"", "t: expected a line 'pte VERSION'"},
-      {"plan \"f\"", "t:1: expected a line 'pte VERSION' first"},
-      {"pte 0\npte 0", "t:2: a second 'pte' line"},
-      {"pte x", "t:1: 'x' is not an integer of 32 bits"},
-      {"pte 0 0", "t:1: unexpected '0'"},
-      {"pte 0\nwhat 1", "t:2: unknown word 'what'"},
-      {"pte 0\nconstant 2 0", "t:2: expected number 1, found 2"},
-      {"pte 0\nconstant 1 2\nx 0g", "t:3: '0g' is not hex"},
-      {"pte 0\nconstant 1 2\nx 00", "t: 1 bytes so far, 2 announced"},
-      {"pte 0\nx 00", "t:2: bytes of nothing"},
-      {"pte 0\nvalue 0 null", "t:2: outside of a plan"},
-      {"pte 0\nplan \"f", "t:2: a string does not end"},
-      {"pte 0\nplan \"f\\q\"", "t:2: unknown escape in a string"},
-      {"pte 0\nplan \"f\"\ninstruction 0 free 1", "t:3: outside a chain"},
-      {"pte 0\nplan \"f\"\nchain\ninstruction 0 halt 1", "t:4: unknown instruction 'halt'"},
-      {"pte 0\nplan \"f\"\nchain\nframe \"a\" 1 \"b\" \"c\"", "t:4: a frame of no instruction"},
-      {"pte 0\nplan \"f\"\nvalue 0 tensor int3 [] order []", "t:3: unknown scalar type 'int3'"},
-      {"pte 0\nplan \"f\"\nvalue 0 ints [1 2]", "t:3: expected ']'"},
-      {"pte 0\nplan \"f\"\nvalue 0 double 1.5x", "t:3: '1.5x' is not a number"},
-      {"pte 0\nplan \"f\"\nvalue 0 int 99999999999999999999",
-       "t:3: '99999999999999999999' is not an integer of 64 bits"},
-      {"pte 0\nplan \"f\"\nchain\ninputs [0]",
-       "t: plan f: inputs[0]: 0 is not an index of 0 entries"},
-  };
-  for (const BadText& bad : cases) {
-    const Result<Program> parsed = parse_text(bad.text, "t");
-    ASSERT_FALSE(parsed.ok()) << bad.text;
-    EXPECT_EQ(parsed.error().message, bad.message);
+TEST(PteText, EveryFactChangesTheText) {
+  std::map<std::string, size_t> texts;
+  for (size_t i = 0; i < std::size(kChanges); ++i) {
+    Program program = full_program();
+    kChanges[i](program);
+    const auto [known, is_new] = texts.emplace(print(program), i);
+    EXPECT_TRUE(is_new) << "changes " << known->second << " and " << i << " have the same text";
   }
 }
 
@@ -118,8 +203,6 @@ TEST(PteText, LayoutNamesTheSegments) {
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(layout->segments[i].role, roles[i]);
   EXPECT_EQ(layout->segments[0].offset, layout->segment_base);
   EXPECT_EQ(layout->segments[5].offset + layout->segments[5].size, file.size());
-  const std::string text = print(*layout) + print(full_program());
-  EXPECT_TRUE(parse_text(text, "text").ok());
   EXPECT_EQ(nlohmann::json::parse(print_json(*layout))["segments"][4]["role"], "named thimble");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A program as text for people and for `parse.h`, and as JSON for scripts. docs/formats/pte.md has
-// an example of the text.
+// A program as text for people and as JSON for scripts. One line of the text is one fact, and its
+// first word says which; docs/formats/pte.md has an example.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace thimble::formats::pte {
 
 struct PrintOptions {
-  bool data = true;  // without the bytes of constants and blobs the text is short, but not parsable
+  bool data = true;  // print the bytes of constants and blobs too
 };
 
 /// The program must pass `check`; what `read` gives does.

@@ -49,13 +49,6 @@ std::string_view name(ScalarType type) {
   return found != nullptr ? found->name : std::string_view();
 }
 
-std::optional<ScalarType> scalar_type_named(std::string_view name) {
-  for (const ScalarTypeRow& row : kScalarTypes) {
-    if (row.name == name) return row.type;
-  }
-  return std::nullopt;
-}
-
 size_t size_bytes(ScalarType type) {
   const ScalarTypeRow* found = row(type);
   return found != nullptr ? found->size_bytes : 0;

@@ -1,6 +1,6 @@
 #pragma once
 // An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` makes them from
-// bytes, `write.h` bytes from them, `print.h` and `parse.h` go through text. They mirror the tables
+// bytes, `write.h` bytes from them, `print.h` text and JSON from them. They mirror the tables
 // of the file, with two liberties: bulk data sits here as bytes instead of segment numbers and
 // offsets (the writer alone decides where it lies), and fields whose absence means the same as
 // their being empty are plain values. docs/formats/pte.md has the bytes.
@@ -22,7 +22,6 @@ namespace thimble::formats::pte {
 using abi::pte::ScalarType;
 /// "float32", "int8", ...; empty for a number that is no scalar type.
 [[nodiscard]] std::string_view name(ScalarType type);
-[[nodiscard]] std::optional<ScalarType> scalar_type_named(std::string_view name);
 /// Bytes of one element; 0 for a number that is no scalar type.
 [[nodiscard]] size_t size_bytes(ScalarType type);
 

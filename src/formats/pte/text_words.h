@@ -1,5 +1,5 @@
 #pragma once
-// What printer and parser must agree on: the words of values and the quoting of strings.
+// Words of values and quoting of strings, for the text and the JSON of a program.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ inline constexpr size_t kHexBytesPerLine = 40;
 /// The same in quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 [[nodiscard]] std::string hex(ByteView bytes);
-/// The shortest text that reads back as the same number; "bits:7ff8..." for infinities and NaNs.
+/// The shortest decimal number that is this double; "bits:7ff8..." for infinities and NaNs.
 [[nodiscard]] std::string number(double value);
 /// The name, or "type:8" for a number without one.
 [[nodiscard]] std::string type_word(ScalarType type);
