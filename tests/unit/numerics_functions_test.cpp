@@ -119,14 +119,94 @@ TEST(SoftmaxRow, WorksInPlaceAndWithTheLargestScale) {
   EXPECT_EQ(codes, (std::vector<int8_t>{-128, 0, 0}));
 }
 
-TEST(SoftmaxRow, AnyParametersAreDefined) {
+// docs/numerics.md, "Softmax", in 64 bits and with divisions in place of shifts.
+int64_t floor_divide(int64_t a, int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+int64_t wrap32(int64_t value) {
+  return static_cast<int32_t>(static_cast<uint32_t>(value));
+}
+int64_t sat32(int64_t value) {
+  return std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
+}
+int64_t mul(int64_t a, int64_t b) {
+  return sat32(floor_divide(a * b + (int64_t{1} << 30), int64_t{1} << 31));
+}
+int64_t divide_half_away(int64_t a, int64_t n) {
+  if (n >= 32) return 0;
+  const int64_t half = (int64_t{1} << n) / 2;
+  return (a + (a < 0 ? -half : half)) / (int64_t{1} << n);
+}
+
+int64_t exp_by_definition(int64_t a) {
+  if (a == 0) return INT32_MAX;
+  constexpr int64_t kQuarter = 1 << 24;
+  constexpr int64_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                  39332535,   720401,     242};
+  const int64_t r = a - floor_divide(a, kQuarter) * kQuarter - kQuarter;
+  int64_t k = (r - a) / kQuarter;
+  const int64_t x = r * 32 + (1 << 28);
+  const int64_t x2 = mul(x, x);
+  const int64_t x3 = mul(x2, x);
+  const int64_t x4 = mul(x2, x2);
+  const int64_t third = mul(divide_half_away(x4, 2) + x3, 715827883);
+  const int64_t t = x + divide_half_away(third + x2, 1);
+  int64_t result = 1895147668 + mul(1895147668, t);
+  for (const int64_t factor : kFactors) {
+    if (floor_divide(k, 2) * 2 != k) result = mul(result, factor);
+    k = floor_divide(k, 2);
+  }
+  return result;
+}
+
+int64_t one_over_one_plus_by_definition(int64_t v) {
+  const int64_t h = (v + INT32_MAX + 1) / 2;
+  int64_t y = 1515870810 + mul(h, -1010580540);
+  for (int step = 0; step < 3; ++step) y += sat32(4 * mul(y, (int64_t{1} << 29) - mul(h, y)));
+  return sat32(2 * y);
+}
+
+std::vector<int8_t> softmax_by_definition(const Softmax& softmax, const std::vector<int8_t>& x) {
+  const int64_t maximum = *std::max_element(x.begin(), x.end());
+  const auto takes_part = [&](int64_t code) {
+    return code >= softmax.lowest && code - maximum >= softmax.diff_min;
+  };
+  const auto e = [&](int64_t code) {
+    return exp_by_definition(
+        mul(wrap32((code - maximum) * (int64_t{1} << softmax.shift)), softmax.mult));
+  };
+  int64_t sum = 0;
+  for (const int8_t code : x) sum += takes_part(code) ? divide_half_away(e(code), 12) : 0;
+  sum = std::min(sum, int64_t{1} << 31);
+  std::vector<int8_t> y(x.size(), -128);
+  if (sum == 0) return y;
+  int64_t headroom = 0;
+  while (sum << headroom < int64_t{1} << 31) ++headroom;
+  const int64_t scale = one_over_one_plus_by_definition((sum << headroom) - (int64_t{1} << 31));
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!takes_part(x[i])) continue;
+    const int64_t value = divide_half_away(mul(scale, e(x[i])), 35 - headroom) - 128;
+    y[i] = static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
+  }
+  return y;
+}
+
+// Parameters of a damaged file too: any multiplier, any shift, any limit.
+TEST(SoftmaxRow, EqualsItsDefinitionForAnyParameters) {
   std::mt19937 random(2);
   for (int i = 0; i < 20000; ++i) {
     const Softmax odd = {static_cast<int32_t>(random()), static_cast<int32_t>(random() % 32),
-                         -static_cast<int32_t>(random() % 300)};
-    std::vector<int8_t> x(random() % 20 + 1);
-    for (int8_t& code : x) code = static_cast<int8_t>(random());
+                         -static_cast<int32_t>(random() % 300), i % 2 == 0 ? -128 : -127};
+    std::vector<int8_t> x(random() % 20 == 0 ? 700 : random() % 20 + 1);
+    const bool is_flat = random() % 8 == 0;
+    for (int8_t& code : x) code = is_flat ? int8_t{-128} : static_cast<int8_t>(random());
+    const std::vector<int8_t> wanted = softmax_by_definition(odd, x);
+    std::vector<int8_t> y(x.size());
+    odd.row(x.data(), static_cast<int32_t>(x.size()), y.data());
+    ASSERT_EQ(y, wanted) << "row " << i << ": " << odd.mult << ", " << odd.shift << ", "
+                         << odd.diff_min;
     odd.row(x.data(), static_cast<int32_t>(x.size()), x.data());
+    ASSERT_EQ(x, wanted) << "row " << i << ", in place";
   }
 }
 
