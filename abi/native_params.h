@@ -157,7 +157,7 @@ static_assert(sizeof(IoQuant) == 16);
 /// this entry all delegates are ExecuTorch's, which cannot store a plan; their scratch is located
 /// after the arena.
 inline constexpr char kDelegatesKey[] = "thimble_delegates";
-/// Memories at the ports of an Ethos-U for which the network was scheduled.
+/// Memories at the ports of an NPU for which the network was scheduled.
 enum class MemoryMode : uint8_t {
   kUnknown,        // as configured by the product
   kSramOnly,       // constants and scratch in SRAM

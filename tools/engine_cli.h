@@ -61,7 +61,7 @@ class EngineCli {
       const std::string& /*label*/) const {
     return std::optional<std::string>();
   }
-  /// Name of the engine's own file format that inspect_file() reads: "Ethos-U payload (COP1,
+  /// Name of the engine's own file format that inspect_file() reads: "driver payload (COP1,
   /// COP2)"; empty if it has none.
   [[nodiscard]] virtual std::string_view file_format() const { return ""; }
   /// Content of a file in the engine's own format; none if the bytes have another format.

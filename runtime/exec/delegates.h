@@ -77,7 +77,7 @@ inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi:
 
 /// One kind of delegate, identified by the id in the file.
 struct Delegate {
-  const char* id;      // "EthosUBackend"
+  const char* id;      // name of the delegate in the file
   const void* device;  // the device that it drives
   /// Reads the payload into the slot and sets the size of scratch that its calls need.
   Status (*open)(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,

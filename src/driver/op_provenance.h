@@ -2,11 +2,11 @@
 // Op provenance: for each operator of the user's program, the kernel calls that run it, or the
 // reason why it was removed.
 //
-//   Fates fates(imported.nodes);
-//   fates.begin(imported.graph);
-//   fates.step(before, after, "in the weights and bias of");      once per pass
-//   fates.quantized(prepared, integer);
-//   fates.lowered(integer, lowered, &report);                     fills report->source_ops
+//   OpProvenance provenance(imported.nodes);
+//   provenance.begin(imported.graph);
+//   provenance.step(before, after, "in the weights and bias of");      once per pass
+//   provenance.quantized(prepared, integer);
+//   provenance.lowered(integer, lowered, &report);                     fills report->source_ops
 //
 // Operators carry the name of their node through all stages (ir::Source::node). If a stage removes
 // all operators of a node, another operator replaces them: the operator that now produces the

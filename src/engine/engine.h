@@ -101,8 +101,8 @@ struct GeneratedFile {
 
 /// A subgraph compiled for an engine.
 struct Delegate {
-  std::string engine;  // "ethos-u55-128"
-  std::string id;      // backend id in the file: "EthosUBackend"
+  std::string engine;  // name of the engine in the part
+  std::string id;      // backend id in the file
   std::vector<std::byte> payload;
   abi::MemoryMode memory_mode = abi::MemoryMode::kUnknown;
   std::vector<std::pair<std::string, std::vector<std::byte>>> named;  // named data of the payload
@@ -175,7 +175,7 @@ struct Npu;
 /// An engine as a part has it.
 struct PartNpu {
   const Npu* engine = nullptr;
-  std::string name;         // "ethos-u55-128"
+  std::string name;         // in the part's file
   std::string memory_mode;  // "Shared_Sram"; empty: the engine's default
   std::string system;       // name of a system configuration of the engine; empty: the default
   Settings settings;        // numbers that override those of the system configuration
@@ -222,7 +222,7 @@ struct ParetoPoint {
 
 /// A unit beside the CPU that runs regions of the integer graph.
 struct Npu {
-  std::string_view kind;  // "ethos-u"
+  std::string_view kind;  // family, without the configuration
   /// What a part's file says of the engine makes sense; null: nothing can be wrong.
   Status (*check)(const PartNpu& use) = nullptr;
   Legality (*legal)(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) = nullptr;
@@ -249,7 +249,7 @@ struct Npu {
   std::vector<OpSupport> (*supported)(const PartNpu& use) = nullptr;
 };
 
-/// A row per engine and configuration: "ethos-u55-128".
+/// One configuration of an NPU, by the name that parts give.
 struct NpuName {
   std::string name;
   const Npu* engine = nullptr;

@@ -211,8 +211,8 @@ const PartText* find_text(std::string_view name) {
   return nullptr;
 }
 
-/// Returns the family file that makes a part from an engine's name: "neutron-n3-64" uses the file
-/// "neutron-n3", or else "neutron". Returns null if the engine can only be part of another part.
+/// Returns the family file that makes a part from an engine's name: "npu-a1-64" uses the file
+/// "npu-a1", or else "npu". Returns null if the engine can only be part of another part.
 const PartText* family_of(std::string_view engine) {
   for (size_t end = engine.size(); end != 0 && end != engine.npos;
        end = engine.rfind('-', end - 1)) {

@@ -44,8 +44,8 @@ struct Part {
 [[nodiscard]] std::vector<std::string> part_names();
 
 /// Finds a part by name: a core ("cortex-m4", with or without ExecuTorch's suffix `+int8`), an
-/// engine configuration ("ethos-u55-128", combined with a Cortex-M55), or a file of targets/. A
-/// name that ends in `.toml` is a path. An unknown name is an error that lists the known names.
+/// engine configuration (combined with the core that its family file names), or a file of targets/.
+/// A name that ends in `.toml` is a path. An unknown name is an error that lists the known names.
 [[nodiscard]] Result<Part> find_part(std::string_view name);
 
 /// Parses a part from its text and merges its `base` files; messages refer to the text as `name`.

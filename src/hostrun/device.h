@@ -52,7 +52,7 @@ struct DeviceKind {
   /// Of the emulated boards' images the one with a model of the NPU: Empty: none.
   std::string_view image;
   // How the table of a product names it (kernel_source.h):
-  std::string_view header;         // of the delegate: "engines/axon/delegate/backend.h"
+  std::string_view header;         // of the delegate: "engines/NAME/delegate/backend.h"
   std::string_view cpp_namespace;  // the functions' namespace in thimble::runtime
   std::string_view object;         // the device, which the product defines
   bool has_memory =

@@ -34,11 +34,10 @@ struct Port {
 struct Interface {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  std::vector<std::string> ops;   // registry name of each instruction, in order
-  std::vector<size_t> arguments;  // count per instruction, without the return value
-  std::vector<std::string>
-      non_kernel_calls;  // instructions that call no kernel: "delegate EthosUBackend"
-  std::string target;    // "cortex-m55"; empty if unknown
+  std::vector<std::string> ops;               // registry name of each instruction, in order
+  std::vector<size_t> arguments;              // count per instruction, without the return value
+  std::vector<std::string> non_kernel_calls;  // instructions that call no kernel: "delegate ID"
+  std::string target;                         // "cortex-m55"; empty if unknown
   int64_t arena_bytes = 0;
   bool records = false;  // the runtime executes records, not the flatbuffer tables
 };

@@ -300,15 +300,16 @@ ir::Shape transposed_hw_shape(ir::Shape shape) {
 }
 
 /// Adds the transposition of an image (H and W swapped).
-Result<ValueId> Partitioner::add_transpose_hw(ValueId id, const std::string& name, ir::Graph* graph) {
+Result<ValueId> Partitioner::add_transpose_hw(ValueId id, const std::string& name,
+                                              ir::Graph* graph) {
   const ir::Type type = graph->type(id);
   if (type.shape.size() != 4) return id;
   const bool line = type.shape[2] == 1 || type.shape[3] == 1;
   if (!line) added_.emplace_back(name, "height and width exchanged: the NPU saves more than that");
   const ir::Graph::ResultHint hint{name, {}, type.quant};
   if (line) {
-    return graph->add(OpKind::reshape, {id}, {{"shape", partition::transposed_hw_shape(type.shape)}}, {},
-                      hint);
+    return graph->add(OpKind::reshape, {id},
+                      {{"shape", partition::transposed_hw_shape(type.shape)}}, {}, hint);
   }
   return graph->add(OpKind::permute, {id}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}}, {}, hint);
 }

@@ -1,7 +1,8 @@
-"""The house rules that a script can check. Run by ctest; `python3 tests/tidy/tidy.py` from anywhere.
+"""The rules of CONTRIBUTING.md that a script can check. ctest runs it; `python3 tests/tidy/tidy.py` runs anywhere.
 
-`tidy.py FOLDER` does the same for a folder of THIMBLE_EXTRA_TARGETS, which has the tree's layout.
-Prints one line per violation, `file:line: what is wrong`, and exits 1 if there are any.
+`tidy.py FOLDER` checks a folder of THIMBLE_EXTRA_TARGETS, which has the tree's layout. `tidy.py --bless`
+writes the table of include rules in ARCHITECTURE.md. Prints one line per violation, `file:line: what is
+wrong`, and exits 1 if there are any. The data is in include_rules.txt and words.txt.
 """
 
 import re
@@ -9,68 +10,52 @@ import subprocess
 import sys
 from pathlib import Path
 
-OUTSIDE = __name__ == "__main__" and len(sys.argv) > 1  # headers.py imports this file with arguments of its own
-ROOT = Path(sys.argv[1] if OUTSIDE else Path(__file__).parents[2]).resolve()
+HERE = Path(__file__).resolve().parent
+BLESS = "--bless" in sys.argv[1:]
+FOLDERS = [word for word in sys.argv[1:] if not word.startswith("--")] if __name__ == "__main__" else []
+OUTSIDE = bool(FOLDERS)
+ROOT = Path(FOLDERS[0] if OUTSIDE else HERE.parents[1]).resolve()
 
-# Who may include whom. A folder may always include itself; what is not listed is forbidden.
-# `name/file.h` allows that one file. ARCHITECTURE.md says why.
-MAY_INCLUDE = {
-    "abi": [],
-    "numerics": ["abi"],
-    "kernels": ["abi", "numerics"],
-    "npu/isa": ["abi"],
-    "npu/model": ["abi", "npu/isa"],
-    "npu/sim": ["abi", "npu/isa"],
-    "npu/text": ["base", "npu/isa"],
-    "runtime": ["abi", "kernels/kernels.h", "npu/isa", "engines/axon/model/functions.h"],
-    "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/model", "npu/sim"],
-    "base": [],
-    "formats": ["base", "abi"],
-    "ir": ["base", "numerics"],
-    "eval": ["ir", "base"],
-    "import": ["ir", "formats", "base", "numerics"],
-    "passes": ["ir", "eval", "base", "numerics"],
-    "quant": ["ir", "passes", "eval", "base", "numerics"],
-    "plan": ["ir", "base", "numerics"],
-    "target": ["ir", "passes", "plan", "interchange", "base", "numerics", "abi", "npu/isa",
-               "engines/axon/formats/compiled_header.h", "engines/axon/formats/ir_file.h", "engines/axon/formats/program.h",
-               "engines/ethos_u/formats/payload.h", "engines/neutron/formats/payload.h",
-               "formats/tflite/read.h"],
-    "partition": ["ir", "base", "target/target.h"],
-    "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "target/views.h",
-             "kernels/kernels.h"],
-    "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
-               "plan", "target/accesses.h", "target/part.h", "target/strips.h", "target/target.h", "partition", "emit",
-               "interchange"],
-    "interchange": ["ir", "formats", "base", "numerics"],
-    "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/model",
-                "npu/sim"],
-    "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/c/model.h",
-              "emit/layers.h", "emit/decompile.h", "emit/linker_file.h", "import/import.h", "npu/isa", "npu/text",
-              "engines/axon/container/marker.h", "engines/axon/compiler/vendor/subgraph_text.h",
-              "engines/neutron/compiler/vendor/sdk.h",
-              "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
-              "quant/simulate.h", "target/target.h"],
-}
-ANYTHING = {"tests", "benchmarks"}
-HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",
-                "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
-DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
-                  "firmware"}
-PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_axon_vendor.h",
-                  "thimble_ethos_u.h", "thimble_neutron.h", "thimble_trace.h"}  # of runtime/include, included by bare name
-GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
-                     "tosa_generated.h": "formats"}
-FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
+
+def read_rules():
+    """{folder: (allowed, ...)} of include_rules.txt."""
+    rules = {}
+    for line in (HERE / "include_rules.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            folder, *allowed = line.split()
+            rules[folder] = tuple(allowed)
+    return rules
+
+
+def read_words():
+    """[(regular expression, what to write)] of words.txt."""
+    rows = []
+    for line in (HERE / "words.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, _, instead = line.partition("\t")
+            rows.append((re.compile(pattern), instead))
+    return rows
+
+
+INCLUDE_RULES = read_rules()
+WORDS = read_words()
+UNCHECKED_INCLUDES = {"tests", "benchmarks", "examples", "models"}
+DEVICE_FOLDERS = {"abi", "numerics", "kernels", "runtime", "firmware", "engines/*/container", "engines/*/model",
+                  "engines/*/delegate", "engines/*/firmware"}
+# Headers included by bare name: those of the public interface, and those that the build writes.
+PUBLIC_HEADERS = re.compile(r"thimble(_\w+)?\.h$")
+GENERATED_HEADERS = {"program_generated.h": "src/formats", "tflite_generated.h": "src/formats",
+                     "tosa_generated.h": "src/formats"}
+# Folders that must not name an engine, and the form in which they may name ExecuTorch's operators.
+NEUTRAL_FOLDERS = ("abi/", "src/", "runtime/", "tools/", "firmware/", "cmake/", "zephyr/")
+ENGINE_NAMES = re.compile(r"ethos|axon|neutron", re.I)
+CORTEX_M = re.compile(r"cortex_m(?!::|_\w)")
+CORTEX_M_ALLOWED = {"abi/pte_ops.def"}  # its comment names the table of ExecuTorch's operators
 
 LINES_MAX = 1000
-FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 100
 BLOB_BYTES_MAX = 256 * 1024
 
-# Pipelines and tables read better in one piece: (file, function).
-LONG_FUNCTIONS = {("tests/unit/formats_pte_malformed_test.cpp", "TEST")}
-# Tables and prose are as long as their content.
 COLUMN_LIMIT_IN = (".h", ".cpp", ".c")
 
 BANNED_IN_DEVICE_CODE = {
@@ -102,12 +87,12 @@ def tracked_files():
 
 
 def folder_of(path):
+    """Row of INCLUDE_RULES that a path belongs to."""
     parts = path.split("/")
-    if parts[0] == "npu" and len(parts) > 3:  # engines/ethos_u/sim/...: who may include whom is by part
-        return f"npu/{parts[2]}"
-    if parts[0] == "npu" and len(parts) == 3:  # engines/axon/container/layers.h: a format, as an isa is
-        return "npu/isa"
-    return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+    if parts[0] == "engines" and len(parts) > 3:
+        kind = {"isa": "container", "sim": "model"}.get(parts[2], parts[2])
+        return f"engines/*/{'delegate' if kind.startswith('delegate') else kind}"
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
 
 
 # --- C++ as text -------------------------------------------------------------------------------
@@ -126,74 +111,58 @@ def without_comments_and_strings(text):
     return TOKEN.sub(blank, text)
 
 
-PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-
-
-def function_lengths(text):
-    """(first line, lines, name) of each function body, by counting braces."""
-    code = PREPROCESSOR.sub(blank, without_comments_and_strings(text))
-    stack = []  # (is a scope that holds functions, start line, head)
-    head_start, line, found = 0, 1, []
-    for at, letter in enumerate(code):
-        if letter == "\n":
-            line += 1
-        elif letter == ";":
-            head_start = at + 1
-        elif letter == "{":
-            head = code[head_start:at].strip()
-            in_scope = all(kind == "scope" for kind, _, _ in stack)
-            if re.match(r"(inline\s+)?namespace\b|extern\b\s*$|(template\s*<.*>\s*)?"
-                        r"(class|struct|union|enum)\b(?!.*\))", head, re.S):
-                kind = "scope"
-            elif in_scope and "(" in head and not head.endswith(("=", ",", "(")):
-                kind = "function"
-            else:
-                kind = "block"
-            stack.append((kind, line, head))
-            head_start = at + 1
-        elif letter == "}":
-            if stack:
-                kind, start, head = stack.pop()
-                if kind == "function":
-                    name = re.search(r"([~\w:]+)\s*\(", head)
-                    found.append((start, line - start + 1, name.group(1) if name else "?"))
-            head_start = at + 1
-    return found
-
-
 # --- rules -------------------------------------------------------------------------------------
 
-def may_include(path, target):
+def may_include(path, name):
     folder = folder_of(path)
-    if folder in ANYTHING or folder not in MAY_INCLUDE:
+    if folder in UNCHECKED_INCLUDES:
         return True
-    if target in FUNCTIONS_FROM_HERE:
-        return folder in (FUNCTIONS_FROM_HERE[target], "kernels", "firmware", "runtime")
-    if "/" not in target:
-        if target in GENERATED_HEADERS:
-            return folder == GENERATED_HEADERS[target]
-        return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware",
-                                                     "npu/model")
-    first = folder_of(target) if target.startswith("npu/") else target.split("/")[0]
-    if first == folder:
-        return inside_target(path, target)
-    return first in MAY_INCLUDE[folder] or target in MAY_INCLUDE[folder]
+    if folder not in INCLUDE_RULES:
+        return False
+    if "/" not in name:
+        if name in GENERATED_HEADERS:
+            return folder == GENERATED_HEADERS[name]
+        return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware") + tuple(
+            f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr"))
+    first = name.split("/")[0]
+    path_of_name = name if first in ("engines", "abi", "numerics", "kernels", "runtime", "firmware", "tools") else f"src/{name}"
+    there = folder_of(path_of_name)
+    if there == folder and (not folder.startswith("engines/") or same_engine(path, name)):
+        return True
+    for allowed in INCLUDE_RULES[folder]:
+        if allowed.startswith("engines/./"):
+            if there == allowed.replace("/./", "/*/") and same_engine(path, name):
+                return True
+        elif allowed in (there, path_of_name):
+            return True
+    return False
 
 
-def inside_target(path, target):
-    """One target knows nothing of another; only the registry names them."""
-    here, there = path.split("/"), target.split("/")
-    if here[:2] != ["src", "target"] or len(there) < 3:
-        return True
-    return (len(here) > 3 and here[2] == there[1]) or path == "src/target/registry.cpp"
+def same_engine(path, name):
+    return path.split("/")[:2] == name.split("/")[:2]
 
 
 def check_includes(path, text):
     for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', text, re.M):
-        target = match.group(1)
-        line = text.count("\n", 0, match.start()) + 1
-        if not may_include(path, target):
-            problem(path, line, f"{folder_of(path)} may not include {target}")
+        name = match.group(1)
+        if path.startswith("engines/") and "/zephyr/" in path:
+            continue  # a file of the application, with the vendor's headers
+        if not may_include(path, name):
+            problem(path, text.count("\n", 0, match.start()) + 1, f"{folder_of(path)} may not include {name}")
+
+
+def check_engine_names(path, text):
+    """Only engines/ names an engine."""
+    if OUTSIDE or not path.startswith(NEUTRAL_FOLDERS):
+        return
+    if ENGINE_NAMES.search(path):
+        problem(path, 1, "the file's name names an engine")
+    for number, line in enumerate(text.split("\n"), 1):
+        found = ENGINE_NAMES.search(line)
+        if not found and path not in CORTEX_M_ALLOWED:
+            found = CORTEX_M.search(line)
+        if found:
+            problem(path, number, f"{found.group(0)}: code outside of engines/ does not name an engine")
 
 
 def check_cpp(path, text):
@@ -201,9 +170,6 @@ def check_cpp(path, text):
     guarded = "#pragma once" in text or "#ifndef" in text
     if path.endswith(".h") and not guarded and folder_of(path) != "examples":
         problem(path, 1, "a header without #pragma once")
-    for start, lines, name in function_lengths(text):
-        if lines > FUNCTION_LINES_MAX and (path, name) not in LONG_FUNCTIONS:
-            problem(path, start, f"{name}: {lines} lines, {FUNCTION_LINES_MAX} allowed")
     if folder_of(path) in DEVICE_FOLDERS and not path.startswith("firmware/qemu_plugin/"):
         code = without_comments_and_strings(text)
         for pattern, message in BANNED_IN_DEVICE_CODE.items():
@@ -257,6 +223,60 @@ def check_sorted(path, text):
                 previous = key
 
 
+def prose(path, text):
+    """(line number, text) of what people read: comments of sources, text of documents outside of code."""
+    if path.endswith((".h", ".cpp", ".c", ".def")):
+        for match in TOKEN.finditer(text):
+            if match.group(0).startswith(("//", "/*")):
+                first = text.count("\n", 0, match.start()) + 1
+                for k, line in enumerate(match.group(0).split("\n")):
+                    yield first + k, re.sub(r"^[/* !<]+", "", line)
+    elif path.endswith((".cmake", ".py", "CMakeLists.txt", ".sh", "Kconfig")):
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.lstrip().startswith("#"):
+                yield number, line.lstrip("# ")
+    elif path.endswith(".md"):
+        fenced = False
+        for number, line in enumerate(text.split("\n"), 1):
+            fenced ^= line.lstrip().startswith("```")
+            if not fenced and not line.startswith("    "):
+                yield number, re.sub(r"`[^`]*`", "", line)
+
+
+def check_words(path, text):
+    if path.startswith(("tests/tidy/", "tests/data/")):
+        return
+    previous = ""
+    for number, line in prose(path, text):
+        for pattern, instead in WORDS:
+            found = pattern.search(line)
+            # An opening counts only where a comment begins: a line after another may continue its sentence.
+            opening = pattern.pattern.startswith("^")
+            if found and not (opening and (path.endswith(".md") or previous[-1:] not in ("", ".", ":", "-"))):
+                problem(path, number, f"'{found.group(0)}': write {instead}")
+        previous = line.rstrip()
+
+
+def rules_table():
+    rows = [f"| `{folder}` | {' '.join(f'`{name}`' for name in allowed) or 'nothing'} |"
+            for folder, allowed in INCLUDE_RULES.items()]
+    return "\n".join(["| folder | may include |", "|---|---|"] + rows)
+
+
+def check_architecture():
+    """ARCHITECTURE.md quotes the include rules."""
+    path = ROOT / "ARCHITECTURE.md"
+    begin, end = "<!-- include rules -->\n", "\n<!-- end include rules -->"
+    text = path.read_text()
+    before, _, rest = text.partition(begin)
+    table, _, after = rest.partition(end)
+    if BLESS:
+        path.write_text(before + begin + rules_table() + end + after)
+    elif table != rules_table():
+        problem("ARCHITECTURE.md", before.count("\n") + 1,
+                "the table differs from tests/tidy/include_rules.txt: tests/tidy/tidy.py --bless writes it")
+
+
 def check_page(path, text):
     titles, fenced = 0, False
     for line in text.split("\n"):
@@ -280,6 +300,8 @@ def check_file(path):
         return
     check_lines(path, text)
     check_sorted(path, text)
+    check_engine_names(path, text)
+    check_words(path, text)
     if path.endswith((".h", ".cpp", ".c", ".def")):
         check_cpp(path, text)
     if path.endswith(".md"):
@@ -287,13 +309,13 @@ def check_file(path):
 
 
 def main():
-    unknown = {folder_of(p) for p in tracked_files() if p.startswith("src/") and p.count("/") > 1}
-    for folder in sorted(unknown - HOST_FOLDERS):
-        problem(f"src/{folder}", 1, "no row in MAY_INCLUDE of tests/tidy/tidy.py")
-    for path in tracked_files():
+    files = tracked_files()
+    for path in files:
         check_file(path)
-    if OUTSIDE and not any(p.startswith("src/target/") for p in tracked_files()):
-        problem(str(ROOT), 1, "no src/target/ in this folder")
+    if not OUTSIDE:
+        check_architecture()
+    elif not any(p.startswith("engines/") for p in files):
+        problem(str(ROOT), 1, "no engines/ in this folder")
     for line in problems:
         print(line)
     print(f"tidy: {len(problems)} problems")

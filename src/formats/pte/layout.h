@@ -14,7 +14,7 @@ namespace thimble::formats::pte {
 struct SegmentRange {
   uint64_t offset = 0;  // from the start of the file
   uint64_t size = 0;
-  std::string role;  // "constants", "mutable 0", "delegate EthosUBackend", "named thimble"
+  std::string role;  // "constants", "mutable 0", "delegate ID", "named thimble"
 };
 
 struct FileLayout {

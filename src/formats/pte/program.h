@@ -174,7 +174,7 @@ struct CompileSpec {
 };
 
 struct BackendDelegate {
-  std::string id;     // "EthosUBackend"; unknown ones are kept unchanged
+  std::string id;     // backend id; unknown ones are kept unchanged
   uint32_t blob = 0;  // index into Program::delegate_blobs
   std::vector<CompileSpec> compile_specs;
   bool operator==(const BackendDelegate&) const = default;

@@ -38,7 +38,7 @@ struct File {
 
 /// Returns "int8"; "type 77" for an unknown type.
 [[nodiscard]] std::string type_name(int8_t type);
-/// Returns `CUSTOM NeutronGraph` or `builtin operator 3`.
+/// Returns `CUSTOM NAME` or `builtin operator 3`.
 [[nodiscard]] std::string operator_name(const FileOperator& op);
 
 inline constexpr int8_t kUint8Type = 3;
