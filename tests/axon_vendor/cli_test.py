@@ -82,7 +82,7 @@ def compile_table(folder):
     compiler = shutil.which("cc") or shutil.which("gcc")
     command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-old-style-declaration", "-fsyntax-only",
                "-DNRF_AXON_INTERLAYER_BUFFER_SIZE=1024", f"-I{HERE}/standin_include",
-               f"-I{ROOT}/runtime/include", f"-I{folder}", str(source)]
+               f"-I{ROOT}/runtime/include", f"-I{ROOT}/engines/axon/delegate/include", f"-I{folder}", str(source)]
     done = subprocess.run(command, text=True, capture_output=True, check=False)
     check(done.returncode == 0, done.stderr)
 

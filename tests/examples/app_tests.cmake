@@ -18,6 +18,6 @@ endif()
 # What examples/ethos_u/README.md tells, command by command.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME example_ethos_u
-           COMMAND sh ${CMAKE_SOURCE_DIR}/examples/ethos_u/walk.sh $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}/ethos_u_walk)
+           COMMAND sh ${CMAKE_SOURCE_DIR}/examples/ethos_u/walkthrough.sh $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}/ethos_u_walk)
   set_tests_properties(example_ethos_u PROPERTIES LABELS "e2e;fast" TIMEOUT 300)
 endif()

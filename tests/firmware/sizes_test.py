@@ -41,6 +41,9 @@ def measured():
         runtime, kernels = folder / "product/runtime", folder / "kernels"
         parts = {"runtime": sizes(runtime, SOURCE / "runtime"),
                  "kernels": sizes(kernels, SOURCE / "kernels")}
+        for delegate in sorted((folder / "product/engines").glob("*/delegate*")):
+            name = f"engines/{delegate.parent.name}/{delegate.name}"
+            parts["runtime"] |= {f"{name}/{file}": size for file, size in sizes(delegate, SOURCE / name).items()}
         if parts["runtime"] and parts["kernels"]:
             cores[folder.name] = parts
     return cores
