@@ -9,6 +9,9 @@
 #   #include "NAME.h"
 #   thimble_init(&model, NAME_pte, NAME_pte_bytes, NAME_kernels(), memory, NAME_MEMORY_BYTES);
 #
+# -DTHIMBLE_DEVICE_LIBRARY=FILE links a libthimble_device.a from an earlier build, with the same core and flags,
+# in place of compiling runtime and kernels again.
+#
 # Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
 include_guard(GLOBAL)
 set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
@@ -46,9 +49,16 @@ function(thimble_device_libraries)
       list(APPEND engine_sources ${model})
     endif()
   endforeach()
+  set(includes ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include ${engine_includes} ${THIMBLE_EXTRA_TARGETS})
+  if(THIMBLE_DEVICE_LIBRARY)
+    add_library(thimble_device INTERFACE)
+    target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
+    target_include_directories(thimble_device INTERFACE ${includes})
+    target_compile_features(thimble_device INTERFACE cxx_std_20)
+    return()
+  endif()
   add_library(thimble_device STATIC ${runtime} ${kernels} ${engine_sources})
-  target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include
-                                                   ${engine_includes} ${THIMBLE_EXTRA_TARGETS})
+  target_include_directories(thimble_device PUBLIC ${includes})
   target_compile_features(thimble_device PUBLIC cxx_std_20)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
   target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
