@@ -74,8 +74,9 @@ function(thimble_device_archive name)
     DEPENDS ${ARGN} VERBATIM COMMENT "Archiving ${name}")
 endfunction()
 
-# What executes the delegates of an engine, for one core, as an archive. Of an engine outside the tree
-# it has the delegates too; the tree's are in the archives of the runtime.
+# Archives the code that executes the delegates of an engine on one core. For an engine outside the
+# tree the archive also contains the delegates; those of the tree's engines are in the archives of the
+# runtime.
 function(thimble_device_engine engine core)
   get_property(root GLOBAL PROPERTY thimble_engine_${engine}_root)
   get_property(name GLOBAL PROPERTY thimble_core_${core}_objects)

@@ -20,9 +20,9 @@ struct NeutronOutcome {
   std::vector<std::string> kernels;  // of the kernel list, in order
 };
 
-/// The engine as a part has it.
+/// Returns the Neutron as an entry of a part.
 [[nodiscard]] const engine::PartNpu& neutron_use();
-/// The same without its table of limits and its forms: whatever the lowering takes as it is.
+/// Like neutron_use(), without limits and legalization: any subgraph that lower() accepts.
 [[nodiscard]] const engine::PartNpu& unlegalized_neutron_use();
 
 /// Adapts and compiles the subgraph, reads its payload and runs the kernels on the model with

@@ -11,7 +11,8 @@
 #include "engine/engine.h"
 
 namespace thimble::engine::cortex_m {
-/// Operators on elements at the same place of all operands, which broadcast.
+/// Returns true for operators that compute each element from the elements at the same position of
+/// all operands, with broadcasting.
 [[nodiscard]] bool is_elementwise(ir::OpKind kind);
 /// Returns the graph with memory orders; `calls` is still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);
