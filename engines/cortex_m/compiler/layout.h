@@ -6,7 +6,7 @@
 // dimension attribute (concat, slice, softmax, ...) run in the *physical frame*, a contiguous
 // tensor with the dimensions in memory order. A flatten between a convolution and a linear layer
 // permutes the linear weights instead of the data. The rest becomes `copy` operators. Values are
-// unchanged. Tested by tests/unit/cortex_m_layout_test.cpp.
+// unchanged. Tested by tests/conformance/cortex_m_conformance_test.cpp.
 
 #include "engine/engine.h"
 
