@@ -64,7 +64,8 @@ class NeutronNet : public AxonNet {
 /// Sets the memory order of 4-D inputs and outputs of the graph to channels-last.
 void set_channels_last(ir::Graph* graph);
 
-/// Returns a network of at most `steps` operators. `formed`: only operators that form() outputs.
+/// Returns a network of at most `steps` operators. `legalized`: only operators that legalize()
+/// outputs.
 [[nodiscard]] ir::Graph random_neutron_network(uint64_t seed, int steps, bool legalized);
 
 }  // namespace thimble::test
