@@ -1,8 +1,8 @@
 #!/bin/sh
-# build.sh FOLDER TARGET...: configures once and builds Release with Ninja, with the first CMake that
-# is recent enough: the one on PATH may be missing, too old, or a wrapper that does not start. The
-# target built_images stands for the images of emulated boards that were built before, so that no
-# image is older than the program.
+# build.sh FOLDER TARGET...: configures once and builds Release with Ninja. It uses the first CMake that
+# is recent enough, because the one on PATH may be missing, too old, or a wrapper that does not start.
+# The target built_images builds the images of emulated boards that exist in the build folder, so that
+# no image is older than the program.
 set -eu
 folder=$1
 shift
@@ -26,9 +26,9 @@ if [ ! -f "$folder/build.ninja" ]; then
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTHIMBLE_UNITY=ON \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
-# On a miss, ccache does not run the preprocessor first: it gets the read files from the compiler.
+# With ccache's depend mode, a miss does not run the preprocessor: the compiler lists the included files.
 export CCACHE_DEPEND=1
-# Progress is printed on a terminal only; a log gets errors only.
+# A terminal shows progress; a log contains only errors.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi
 targets=

@@ -6,13 +6,13 @@
 #                     [RUNNER core...] [RUNNER_LINK flag...])
 #   CORES    declares std::span<const Core> thimble::engine::NAME::cores()
 #   NPUS     declares std::vector<NpuName> thimble::engine::NAME::npus()
-#   DEVICES  declares std::vector<DeviceKind> thimble::hostrun::NAME_devices(): executes the calls of
-#            the engine's delegates on this machine
+#   DEVICES  declares std::vector<DeviceKind> thimble::hostrun::NAME_devices(): executes the engine's
+#            delegates on the host
 #   CLI      declares std::unique_ptr<EngineCli> thimble::tools::NAME_cli(): options and inspectors
-#   MODEL_APART  firmware may link the vendor's driver in place of model/: a library of its own
-#   RUNNER   emulated cores that get the image runner-NAME with the sources of firmware/
+#   MODEL_APART  model/ is a library of its own, because firmware may link the vendor's driver instead
+#   RUNNER   emulated cores for which an image runner-NAME is built with the sources of firmware/
 #   RUNNER_LINK  linker flags of that image
-# The files are named relative to the engine's folder.
+# File names are relative to the engine's folder.
 function(thimble_engine name)
   cmake_parse_arguments(arg "MODEL_APART" "CORES;NPUS;DEVICES;CLI" "RUNNER;RUNNER_LINK" ${ARGN})
   set(folder ${engine_root}/engines/${name})
@@ -60,13 +60,13 @@ function(thimble_read_engines out)
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
-# Sets `out` to the sources in the subfolders of an engine that the regular expression names.
+# Sets `out` to the sources in the subfolders of an engine that match the regular expression.
 function(thimble_engine_sources out engine folders)
   get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER sources INCLUDE REGEX "^${folder}/(${folders})/")
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
-set(THIMBLE_ENGINE_SHARED "isa|container")        # what compiler and device share
-set(THIMBLE_ENGINE_MODEL "sim|model")             # what executes a delegate's payload
-set(THIMBLE_ENGINE_DELEGATE "delegate[a-z_]*")    # of the runtime
+set(THIMBLE_ENGINE_SHARED "isa|container")        # shared by compiler and device
+set(THIMBLE_ENGINE_MODEL "sim|model")             # executes a delegate's payload
+set(THIMBLE_ENGINE_DELEGATE "delegate[a-z_]*")    # part of the runtime

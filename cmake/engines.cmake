@@ -1,5 +1,5 @@
-# Engines in the host build: libraries of their folders, and the lists of engines that the program
-# reads. The lists are written when the build is configured, from the rows of this tree and of
+# Engines in the host build: a library for each subfolder, and the lists of engines that the program
+# reads. The lists are written at configuration, from the rows of this tree and of
 # THIMBLE_EXTRA_TARGETS (cmake/engine_rows.cmake).
 include(${CMAKE_CURRENT_LIST_DIR}/engine_rows.cmake)
 set(THIMBLE_EXTRA_TARGETS "" CACHE STRING "Folders outside the tree with further engines and parts")
@@ -10,7 +10,7 @@ foreach(root ${THIMBLE_EXTRA_TARGETS})
 endforeach()
 set(THIMBLE_ENGINE_ROOTS ${CMAKE_SOURCE_DIR} ${THIMBLE_EXTRA_TARGETS})
 
-# An example of such a folder, copied out of the tree for the tests.
+# Example of a folder for THIMBLE_EXTRA_TARGETS, copied out of the tree for the tests.
 if(THIMBLE_TESTS)
   set(THIMBLE_EXAMPLE_TARGET ${CMAKE_BINARY_DIR}/outside/abacus)
   file(GLOB_RECURSE example CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/extra_target/abacus/*)
@@ -57,7 +57,7 @@ function(thimble_engine_library engine name folders)
   endif()
 endfunction()
 
-# The libraries of the engines of ROOTS that compiler, host runtime and tests link.
+# Creates the libraries of the engines of ROOTS that the compiler, the host runtime and tests link.
 function(thimble_engine_libraries)
   thimble_read_engines(engines ${ARGN})
   foreach(engine ${engines})
@@ -94,8 +94,8 @@ std::span<@type@* const> @result@() {
 ]] @ONLY)
 endfunction()
 
-# Adds to `target` the list of functions that the rows' headers of `key` declare. FUNCTION: C++ name
-# of the function, with ENGINE for the engine's name.
+# Adds to `target` the list of the functions that the headers named by column `key` of the rows declare.
+# FUNCTION: the function's C++ name, in which ENGINE stands for the engine's name.
 function(thimble_add_row_list target key namespace own_header result type function engines)
   set(includes)
   set(rows)
@@ -110,7 +110,7 @@ function(thimble_add_row_list target key namespace own_header result type functi
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${target}_registry/${result}.cpp)
   thimble_write_rows(${out} ${namespace} ${own_header} ${result} ${type} "${includes}" "${rows}")
   target_sources(${target} PRIVATE ${out})
-  # A list is a translation unit of its own: a program with other engines links its own object.
+  # Each list is a translation unit of its own, so that a program with other engines can replace it.
   set_property(SOURCE ${out} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
   set(roots ${THIMBLE_EXTRA_TARGETS} ${THIMBLE_EXAMPLE_TARGET})
   set_property(SOURCE ${out} TARGET_DIRECTORY ${target} PROPERTY INCLUDE_DIRECTORIES ${roots})
@@ -161,7 +161,7 @@ function(thimble_device_registry target)
                        "${engines}")
 endfunction()
 
-# Adds to `target` what executes the delegates of the engines of ROOTS on this machine.
+# Adds to `target` the code that executes the delegates of the engines of ROOTS on the host.
 function(thimble_engine_devices target)
   thimble_read_engines(engines ${ARGN})
   foreach(engine ${engines})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the packages of packages.txt that are missing. Does nothing if none is missing, and on
-# machines without dpkg, where these packages have other names.
+# Installs the missing packages of packages.txt. Does nothing if all are installed, or on machines
+# without dpkg, where these packages have other names.
 set -eu
 list=${1:-$(dirname "$0")/packages.txt}
 command -v dpkg-query >/dev/null || exit 0

@@ -4,7 +4,7 @@ get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
-# Of each engine its row, and the folders with device code.
+# The row of each engine, and its folders with device code.
 thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
 foreach(engine ${engines})
   install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine})

@@ -1,7 +1,7 @@
 #!/bin/sh
-# lint.sh FOLDER: clang-format and clang-tidy (version 14) on the C and C++ sources, codespell on all
-# text. FOLDER is a configured build folder, whose compile commands clang-tidy needs: a build folder of
-# its own, without unity builds, is configured in FOLDER/lint. Exits 1 if a tool reports anything.
+# lint.sh FOLDER: runs clang-format and clang-tidy (version 14) on the C and C++ sources, and codespell on
+# all text. FOLDER is a configured build folder. clang-tidy needs compile commands without unity builds,
+# so a second build folder is configured in FOLDER/lint. Exits 1 if a tool reports a problem.
 set -eu
 folder=$1
 cd "$(dirname "$0")/.."

@@ -8,7 +8,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
 endif()
-# Asserts are our own bugs made visible; they stay on in Release, where they cost little.
+# Asserts detect bugs of Thimble; they stay enabled in Release, where they cost little time.
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
@@ -22,13 +22,13 @@ target_include_directories(thimble_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE
 if(MSVC)
   target_compile_options(thimble_options INTERFACE /W4 /permissive-)
 else()
-  # No contraction: float results must not depend on whether the machine has fused multiply-add.
+  # No contraction: float results must not depend on the machine's fused multiply-add.
   target_compile_options(thimble_options INTERFACE -Wall -Wextra -Wconversion -Werror -ffp-contract=off)
 endif()
 if(THIMBLE_SANITIZE)
   add_compile_options(-fsanitize=${THIMBLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 loses track of std::variant once it is instrumented.
+    # Instrumented code with std::variant causes false warnings in GCC 12.
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
   add_link_options(-fsanitize=${THIMBLE_SANITIZE})

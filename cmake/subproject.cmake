@@ -1,6 +1,6 @@
-# Thimble inside another project, usually one for a microcontroller: the device sources and thimble_add_model. The compiler
-# is a program for this machine; it is taken from THIMBLE_PROGRAM, PATH or this tree's build/, or built there once. Projects
-# that cannot add_subdirectory this tree, for they have changed project(), include this file.
+# Thimble in another project, usually firmware: the device sources and thimble_add_model. The compiler is a program for the
+# build machine. It is taken from THIMBLE_PROGRAM, PATH or this tree's build/, or built there once. Projects that cannot
+# use add_subdirectory on this tree, because they have redefined project(), include this file.
 get_filename_component(THIMBLE_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 set(THIMBLE_DEVICE_DIR ${THIMBLE_DEVICE_DIR} CACHE INTERNAL "")
 find_program(THIMBLE_PROGRAM thimble HINTS ${THIMBLE_DEVICE_DIR}/build NO_CMAKE_FIND_ROOT_PATH)

@@ -1,4 +1,4 @@
-# Models in an application's build: the same file serves find_package(thimble) and add_subdirectory.
+# Models in an application's build. find_package(thimble) and add_subdirectory both use this file.
 #
 #   thimble_add_model(TARGET_NAME MODEL.pt2 TARGET cortex-m4 [CALIBRATE DATA.npz] [NAME name] [OPTIONS ...])
 #
@@ -16,7 +16,7 @@
 include_guard(GLOBAL)
 set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
-# The runtime without kernels, and every kernel, each a static library from which the linker takes what is called.
+# Creates the runtime without kernels and the library of kernels: static libraries, so that only called code is linked.
 function(thimble_device_libraries)
   if(TARGET thimble_device)
     return()
@@ -24,8 +24,8 @@ function(thimble_device_libraries)
   file(GLOB_RECURSE runtime ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
   file(GLOB_RECURSE kernels ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
   list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
-  # Delegates of the engines' NPUs, and what executes their payloads where no driver for silicon is linked.
-  # Folders outside the tree (docs/adding-a-target.md) are those that the program was built with.
+  # Delegates of the engines, and the code that executes their payloads if no driver for the NPU is linked. Folders
+  # outside the tree (docs/adding-a-target.md) are those with which the program was built.
   include(${THIMBLE_CMAKE_DIR}/engine_rows.cmake)
   thimble_read_engines(engines ${THIMBLE_DEVICE_DIR} ${THIMBLE_EXTRA_TARGETS})
   set(engine_sources)
@@ -40,7 +40,7 @@ function(thimble_device_libraries)
       list(APPEND engine_includes ${folder}/delegate/include)
     endif()
     if(apart)
-      # A product with the NPU links the vendor's driver in place of this library.
+      # A product with the NPU links the vendor's driver instead of this library.
       add_library(thimble_${engine}_model STATIC EXCLUDE_FROM_ALL ${model})
       target_link_libraries(thimble_${engine}_model PUBLIC thimble_device)
       target_compile_options(thimble_${engine}_model PRIVATE -fno-exceptions -fno-rtti -ffunction-sections

@@ -1,4 +1,4 @@
-# Run as a script: writes NAME.h and NAME_model.cpp beside the compiled model.
+# Run as a script: writes NAME.h and NAME_model.cpp next to the compiled model.
 file(READ ${REPORT} report)
 string(JSON arena GET ${report} arena_bytes)
 string(JSON state GET ${report} state_bytes)

@@ -1,13 +1,13 @@
-# thimble_unity(NAME): with THIMBLE_UNITY, the sources of each folder are one translation unit, which
-# halves the time of a whole build and more: the folder's headers are read once. Sources that were
-# generated stay apart.
+# thimble_unity(NAME): with THIMBLE_UNITY, the sources of each folder are one translation unit, so the
+# folder's headers are read once. This more than halves the time of a full build. Generated sources
+# are excluded.
 function(thimble_unity name)
   if(NOT THIMBLE_UNITY)
     return()
   endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # A class may have members of its own file's anonymous namespace: the file is not a header.
+    # A source may define a class with members from its anonymous namespace; it is not a header.
     target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   endif()
   get_target_property(sources ${name} SOURCES)
@@ -21,8 +21,8 @@ function(thimble_unity name)
   endforeach()
 endfunction()
 
-# thimble_library(NAME DEPS...): a static library of every *.cpp of the calling folder tree.
-# A new file is picked up without an edit here: the folder is the list.
+# thimble_library(NAME DEPS...): a static library of all *.cpp files of the calling folder and its
+# subfolders. A new file needs no edit here.
 function(thimble_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(sources)
@@ -35,7 +35,7 @@ function(thimble_library name)
   endif()
 endfunction()
 
-# thimble_device_library(NAME DEPS...): as above, with the rules of device code.
+# thimble_device_library(NAME DEPS...): as thimble_library, with the compiler flags of device code.
 function(thimble_device_library name)
   thimble_library(${name} ${ARGN})
   get_target_property(type ${name} TYPE)
@@ -47,7 +47,7 @@ function(thimble_device_library name)
   endif()
 endfunction()
 
-# thimble_test_library(NAME SOURCES... DEPS deps...): what several tests share, compiled once.
+# thimble_test_library(NAME SOURCES... DEPS deps...): sources that several tests share, compiled once.
 function(thimble_test_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   if(NOT THIMBLE_TESTS)
@@ -58,8 +58,8 @@ function(thimble_test_library name)
   target_link_libraries(${name} PUBLIC thimble_options ${arg_DEPS} GTest::gtest)
 endfunction()
 
-# thimble_test(NAME SOURCES... DEPS deps... LABELS labels... [APART file...]): a GoogleTest program under
-# one ctest entry. CONTRIBUTING.md lists the labels. Its working data is found through
+# thimble_test(NAME SOURCES... DEPS deps... LABELS labels... [APART file...]): a GoogleTest program with
+# one ctest entry. CONTRIBUTING.md lists the labels. The program finds its data through
 # THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
 function(thimble_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS;APART" ${ARGN})
@@ -75,8 +75,8 @@ function(thimble_test name)
   target_compile_definitions(${name} PRIVATE THIMBLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              THIMBLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(THIMBLE_UNITY)
-    # The sources of a test program are one translation unit, without those of APART, whose helpers
-    # have the names of others.
+    # The sources of a test program are one translation unit. The files of APART are excluded, because
+    # their helpers have the same names as helpers of other files.
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     foreach(file ${arg_APART})
       set(apart ${arg_SOURCES})

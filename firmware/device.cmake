@@ -1,5 +1,5 @@
-# Cross-compiled images, built by the host's build: no second configure step. The functions keep
-# their rows in global properties; an object is compiled once per core that has flags of its own.
+# Cross-compiled images as a part of the host build, without a second configuration. The functions keep
+# their rows in global properties. An object is compiled once for each core that has flags of its own.
 #
 #   thimble_board(NAME CODE origin length DATA .. .. BIG .. .. UART kind address STACK bytes)
 #   thimble_core(NAME BOARD (FLAGS ... [ISA dsp mve] | SAME_AS core))
@@ -43,7 +43,7 @@ function(thimble_core name board)
   set_property(GLOBAL APPEND PROPERTY thimble_cores ${name})
 endfunction()
 
-# Compiles `sources` of ROOT, usually the tree, for one core into DIR and answers the objects.
+# Compiles `sources` of ROOT (default: this tree) for one core into DIR and returns the object files.
 function(thimble_device_objects out core directory)
   cmake_parse_arguments(arg "" "ROOT" "OPTIONS;SOURCES" ${ARGN})
   if(NOT arg_ROOT)
@@ -74,8 +74,9 @@ function(thimble_device_archive name)
     DEPENDS ${ARGN} VERBATIM COMMENT "Archiving ${name}")
 endfunction()
 
-# What executes the delegates of an engine, for one core, as an archive. Of an engine outside the tree
-# it has the delegates too; the tree's are in the archives of the runtime.
+# Archives the code that executes the delegates of an engine on one core. For an engine outside the
+# tree the archive also contains the delegates; those of the tree's engines are in the archives of the
+# runtime.
 function(thimble_device_engine engine core)
   get_property(root GLOBAL PROPERTY thimble_engine_${engine}_root)
   get_property(name GLOBAL PROPERTY thimble_core_${core}_objects)
@@ -98,10 +99,10 @@ function(thimble_device_engine engine core)
   thimble_device_archive(${archive} ${objects})
 endfunction()
 
-# The runtime (with and without the trace hook) and the kernels of one core, as archives.
+# Archives the runtime (with and without the trace hook) and the kernels of one core.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
-  # The delegates of the tree's engines, with what they share with the compiler.
+  # Delegates of the tree's engines, and the code that they share with the compiler.
   thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
   foreach(engine ${engines})
     thimble_engine_sources(sources ${engine} "${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
@@ -118,9 +119,9 @@ function(thimble_device_core core)
   thimble_device_archive(${here}/libkernels.a ${objects})
 endfunction()
 
-# Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
-# ENGINE: with what executes the engine's delegates; SOURCES: in addition to the application's folder;
-# LINK: more linker flags; OUTPUT: another folder for the image. The target image-APP-CORE builds it.
+# Links APP for each core of CORES. KERNELS: with all kernels. PRODUCT: with the runtime of a product.
+# ENGINE: with the code that executes the engine's delegates. SOURCES: further sources. LINK: further
+# linker flags. OUTPUT: another folder for the image. The target image-APP-CORE builds the image.
 function(thimble_firmware app)
   cmake_parse_arguments(arg "KERNELS;PRODUCT" "ENGINE;OUTPUT;ROOT" "CORES;LINK;SOURCES" ${ARGN})
   if(NOT arg_OUTPUT)
@@ -136,7 +137,7 @@ function(thimble_firmware app)
     set(directory ${built_as}/${board})
     thimble_device_objects(objects ${built_as} ${directory} OPTIONS -Os ${defines}
                            SOURCES ${app_sources} ${common})
-    # Sources of an engine outside the tree include from its own root.
+    # Sources of an engine outside the tree have include paths relative to its own root.
     set(own)
     set(shared ${arg_SOURCES})
     if(arg_ROOT AND NOT arg_ROOT STREQUAL CMAKE_SOURCE_DIR)
@@ -176,8 +177,8 @@ function(thimble_firmware app)
   endforeach()
 endfunction()
 
-# A runner for each engine of ROOTS whose row names cores (cmake/engine_rows.cmake), in OUTPUT: the
-# runner with the sources of the engine's firmware/ and what executes its delegates.
+# Adds a runner to OUTPUT for each engine of ROOTS whose row lists cores (cmake/engine_rows.cmake). It has
+# the sources of the engine's firmware/ and the code that executes the engine's delegates.
 function(thimble_engine_runners output)
   thimble_read_engines(engines ${ARGN})
   foreach(engine ${engines})

@@ -1,4 +1,4 @@
-// Verifies, member by member, that the C declarations of c_call.h match those of kernels.h.
+// Verifies, member by member, that the C declarations of c_kernel_call.h match those of kernels.h.
 
 #include "kernels/c_kernel_call.h"
 

@@ -58,7 +58,7 @@ struct Text {
   uint32_t bytes = 0;
 };
 
-/// A string or list of doubles in the file's memory, before `settle`.
+/// A string or list of doubles in the file's memory, before normalize_multi_type_arg().
 struct Items {
   const uint8_t* data = nullptr;
   uint32_t count = 0;

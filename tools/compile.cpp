@@ -76,7 +76,7 @@ struct CompileArguments {
   }
 };
 
-/// What the contract names and this version does not do is said before any work.
+/// Rejects option combinations that this version does not support, before any compilation.
 Status check_supported(const CompileArguments& arguments) {
   if (!arguments.accuracy.empty() && arguments.activations == "int16") {
     return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");

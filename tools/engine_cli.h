@@ -20,7 +20,7 @@
 
 namespace thimble::tools {
 
-/// The same facts as text for people and as JSON for scripts.
+/// Result of an inspector: one set of facts, as text for people and as JSON for scripts.
 struct InspectReport {
   std::string text;
   Json json;

@@ -9,7 +9,7 @@
 
 namespace thimble::tools {
 
-/// The same facts as text and as JSON.
+/// Description of a program: one set of facts, as text and as JSON.
 struct Explanation {
   std::string text;  // lines
   Json methods;

@@ -9,11 +9,11 @@
 
 namespace thimble::tools {
 
-/// PyTorch operators that become the given operator of the integer graph, alone or together with
-/// others: "conv1d, conv2d" for "qconv2d".
+/// Returns the PyTorch operators that become the given operator of the integer graph, alone or
+/// together with others: "conv1d, conv2d" for "qconv2d".
 [[nodiscard]] std::vector<std::string> pytorch_names(std::string_view op);
 
-/// What the engine tells, by operator.
+/// Returns the operators that the engine supports, sorted by name.
 [[nodiscard]] std::vector<engine::OpSupport> supported_by(const engine::PartNpu& use);
 
 }  // namespace thimble::tools

@@ -50,7 +50,7 @@ std::vector<std::string> engines_of(const engine::Part& part) {
   return engines;
 }
 
-/// What the part's file decides; the rest is the usual, or the command line's.
+/// Returns the settings of the part's file. Others have their default or the command line's value.
 Json recipe_json(const engine::Recipe& recipe) {
   Json json = Json::object();
   const auto add = [&](const char* key, const auto& value) {
@@ -172,7 +172,7 @@ void print_details(const engine::Part& part) {
               std::string(part.cpu->name).c_str());
 }
 
-/// What each engine of the parts takes, those with the same operators together.
+/// Prints the operators of each engine of the parts. Engines with the same operators share a line.
 void print_engines(const std::vector<engine::Part>& parts) {
   std::map<std::string, std::vector<std::string>> engines_of;  // by the list of their operators
   for (const engine::Part& part : parts) {

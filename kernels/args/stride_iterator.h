@@ -3,12 +3,12 @@
 // broadcasting, slices. The caller pushes axes from outermost to innermost. Axes that are
 // contiguous in every operand are coalesced, so that the common cases become a single flat loop.
 //
-//   Walk walk;
-//   for (...) walk.push(extent, step_of_y, step_of_a, step_of_b);
+//   StrideIterator iterator;
+//   for (...) iterator.push(extent, step_of_y, step_of_a, step_of_b);
 //   do {
-//     const Walk::Axis& row = walk.row();   // the innermost axis: a plain loop without tests
-//     ...walk.offset[k] + i * row.step[k]...
-//   } while (walk.next());
+//     const StrideIterator::Axis& row = iterator.row();  // innermost axis: a plain loop
+//     ...iterator.offset[k] + i * row.step[k]...
+//   } while (iterator.next());
 
 #include <cstdint>
 

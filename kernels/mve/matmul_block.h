@@ -36,8 +36,8 @@ struct WindowRow {
 };
 inline constexpr uint32_t kWindowRowsMax = 7;
 
-/// Arguments of multiply_windows(). `sixteens` of the first row is one less than its size / 16.
-/// After the last row follows a row with `sixteens` 0.
+/// Arguments of multiply_windows(). `depth_vectors` of the first row is one less than its size /
+/// 16. After the last row, a row with `depth_vectors` 0 follows.
 struct WindowBlock {
   int8_t* y[3];
   int32_t y_zero_point;

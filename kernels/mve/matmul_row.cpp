@@ -101,7 +101,7 @@
   "letp lr, 13b\n" \
   "14:\n"
 
-// Requantizes four sums: r3 quads, r5 zero point of y, r6 negative_rounding_correction
+// Requantizes four sums. r3: quads; r5: zero point of y; r6: negative_rounding_correction
 // (mve/requant.h).
 #define THIMBLE_QUAD(sums) \
   "vldrw.32 q2, [r3], #16\n" \

@@ -6,7 +6,7 @@ from .textures import coarse
 
 FRAMES, COEFFICIENTS = 49, 10
 SILENCE, UNKNOWN = 0, 1
-# Where each word's tone begins, bends to and ends, in coefficients.
+# Each word's pitch at the start, middle and end of its tone, in coefficients.
 WORDS = np.array(
     [[1, 1, 1], [4.5, 4.5, 4.5], [8, 8, 8], [1, 4.5, 8], [8, 4.5, 1], [1, 8, 1], [8, 1, 8], [1, 1, 8], [8, 8, 1], [4.5, 8, 1]],
     dtype=np.float32,

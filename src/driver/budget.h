@@ -1,7 +1,7 @@
 #pragma once
-// An SRAM budget on the CPU: applies row tiling (target/strips.h) until the arena fits. Without a
-// budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with less
-// scratch, may then increase the number of instructions up to kInstructionRatioMax.
+// An SRAM budget on the CPU: applies row tiling (engine/row_tiling.h) until the arena fits. Without
+// a budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with
+// less scratch, may then increase the number of instructions up to kInstructionRatioMax.
 
 #include <cstdint>
 #include <optional>
@@ -14,18 +14,18 @@
 
 namespace thimble::driver {
 
-/// Upper bound of instructions with target::Optimize::kSize, relative to the untiled graph.
+/// Upper bound of instructions with engine::Optimize::kSize, relative to the untiled graph.
 inline constexpr double kInstructionRatioMax = 1.1;
 
 struct BudgetedLowering {
   engine::Lowered lowered;
-  int64_t bytes = 0;               // of the arena and what the runtime keeps beside it
+  int64_t bytes = 0;               // arena and the runtime's own data
   std::vector<std::string> notes;  // what was done for the budget, and what it costs
 };
 
-/// The graph as the CPU runs it: as it comes, or the smallest, if that needs no more than
-/// `sram_bytes`, else with as many operators in strips as it takes; what needs least where nothing
-/// fits.
+/// Lowers the graph for the CPU. With Optimize::kSize, reduces the arena first. If the result needs
+/// more than `sram_bytes`, tiles operators until it fits. If nothing fits, returns the lowering
+/// with the smallest arena.
 [[nodiscard]] Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph,
                                                            const engine::Core& cpu,
                                                            const engine::Options& options,

@@ -112,7 +112,7 @@ int64_t count_float_ops(const ir::Graph& graph) {
 void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
                    CompileReport* report) {
   if (part.has_memory_speeds()) {
-    // What they use is decided behind this (placement.h).
+    // Their used bytes are set after the placement (placement.h).
     for (const engine::PartMemory& memory : part.memories) {
       report->memories.push_back({memory.name, 0, 0});
     }
@@ -212,7 +212,7 @@ Status check_widths(const CompileOptions& options, const engine::Core& target) {
                      "--compat executorch", target.name);
 }
 
-/// What the part's engines would have of quantization.
+/// Applies the quantization preferences of the part's engines.
 void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   if (!part.recipe.preferences.value_or(true)) return;
   for (const engine::PartNpu& use : part.engines) {
@@ -221,7 +221,7 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
     if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (preferences->narrow_softmax) spec->wide_softmax = false;
     if (preferences->symmetric_products) spec->symmetric_products = true;
-    // The first engine that asks has first choice of operators: its names count.
+    // Operators are offered to the first engine first, so its names take precedence.
     if (spec->tables.empty()) {
       spec->tables.assign(preferences->tables.begin(), preferences->tables.end());
     }

@@ -28,16 +28,16 @@ struct CompileOptions {
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
-  bool owns_inputs = false;  // inputs in the arena, not the caller's
+  bool owns_inputs = false;  // inputs are in the arena, not in memory of the application
   engine::Optimize optimize = engine::Optimize::kSpeed;
-  bool external_weights = false;       // an engine\'s constants as named data of the file
-  engine::VendorTools vendor;          // that make regions what silicon runs; the model's name too
+  bool external_weights = false;       // an engine's constants are named data of the file
+  engine::VendorTools vendor;          // vendor's compilers for delegates; holds the model's name
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
   std::optional<engine::Dialect> dialect;
-  bool names = false;                       // the file says which value each call makes
+  bool names = false;                       // write the name of each call's result (emit/layers.h)
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;     // int16 where a kernel exists
-  bool narrow_softmax = false;              // int8 even for a softmax at the end
+  bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // patterns of operators that stay on the CPU
@@ -92,7 +92,7 @@ struct MemoryUse {
 /// An object that a linker can place, and the memory chosen for it (placement.h).
 struct PlacedObject {
   std::string name;      // "arena", "model", or an array of the C output: "constant_3"
-  std::string contents;  // one of target::memory_contents()
+  std::string contents;  // one of engine::memory_contents()
   std::string of;        // the first call that reads an array
   int64_t bytes = 0;
   int64_t accessed_bytes = 0;  // bytes accessed per inference
@@ -151,8 +151,8 @@ struct CompileReport {
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
   std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
-  std::vector<std::string> notes;  // of the engines, on what the file needs to run
-  std::vector<engine::ParetoPoint> pareto;  // what the regions can do with how much SRAM
+  std::vector<std::string> notes;  // of the engines: requirements for running the file
+  std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;
@@ -162,10 +162,10 @@ struct CompileReport {
 
 struct Compiled {
   Bytes pte;
-  ir::Graph integer_graph;  // what the program means, in its engines' arithmetic, before lowering
+  ir::Graph integer_graph;  // before lowering, in the arithmetic of the engines
   engine::Lowered lowered;
   std::shared_ptr<const engine::Part> part;
-  std::vector<partition::Subgraph> regions;  // which the lowered graph's delegates are
+  std::vector<partition::Subgraph> regions;  // the subgraphs of the lowered graph's delegates
   CompileReport report;
 };
 

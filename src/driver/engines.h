@@ -21,8 +21,8 @@ using CpuOnlyNodes = std::map<std::string, std::string>;
 [[nodiscard]] Result<CpuOnlyNodes> engine_off(const ir::Graph& imported,
                                               const CompileOptions& options,
                                               const engine::Part& part);
-/// Where they have no effect: a target without an engine runs them where it runs all, and what is
-/// within another operator goes with it.
+/// Reports where `off` has no effect: on a part without engines, and for an operator that has no
+/// call of its own because it was fused into another one.
 void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport* report);
 
 /// `part` must outlive the regions.
@@ -35,7 +35,7 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
                                                        engine::NpuOptions options,
                                                        engine::Lowered* lowered);
 
-/// What the regions together, one after the other, can do with how much SRAM.
+/// Returns the Pareto front of SRAM and cycles of all subgraphs together, run one after the other.
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(
     std::span<const partition::Subgraph> regions);
 
@@ -47,8 +47,8 @@ void report_engines(const ir::Graph& integer, std::span<const std::string> why_n
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates);
 
-/// What the regions' engines have to say, and an estimate of the time of a run, from the rows of
-/// the operators.
+/// Reports the notes of the delegates' engines and estimates the time of a run from the rows of the
+/// operators.
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
 
 }  // namespace thimble::driver

@@ -33,7 +33,7 @@ class OpProvenance {
   explicit OpProvenance(std::vector<import_pt2::ImportedNode> nodes);
 
   void begin(const ir::Graph& imported);
-  /// `gone`: the removal reason of nodes that are not in `after`. If it ends in "of", the name of
+  /// `removal_reason`: reason for nodes that are not in `after`. If it ends in "of", the name of
   /// the replacing node is appended.
   void step(const ir::Graph& before, const ir::Graph& after, std::string_view removal_reason);
   void quantized(const ir::Graph& before, const ir::Graph& after);

@@ -16,7 +16,7 @@ struct RowOp {
   const ir::Graph* graph = nullptr;  // the lowered graph or the subgraph
   const ir::Op* op = nullptr;
   size_t call = 0;
-  const engine::DelegateRow* delegate_row = nullptr;  // of a region's operator
+  const engine::DelegateRow* delegate_row = nullptr;  // for an operator of a subgraph
 };
 [[nodiscard]] std::vector<RowOp> row_ops(const engine::Lowered& lowered,
                                          std::span<const partition::Subgraph> regions);

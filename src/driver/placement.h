@@ -2,7 +2,7 @@
 // Chooses a memory of the part for each object, if the part's file states the speed of its
 // memories. Objects are the arena and the constants: each array of the C output, or the whole file.
 // With a file, the runtime state follows the arena. The choice depends on the bytes that an
-// inference accesses (target/accesses.h) and on their cost in each memory
+// inference accesses (engine/accesses.h) and on their cost in each memory
 // (plan/memory_assignment.h).
 
 #include <map>

@@ -6,7 +6,7 @@
 
 namespace thimble::driver {
 
-/// Every optional field that a recipe knows has a value.
+/// In the result, every optional field that Recipe also has is set.
 [[nodiscard]] CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe);
 
 }  // namespace thimble::driver

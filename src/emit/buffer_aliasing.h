@@ -1,15 +1,15 @@
 #pragma once
 // Buffer aliasing: finds the values that share one memory buffer, and their offsets in it.
 //
-// A value is made by a call or exists from the start (a state, a planned input). States keep their
-// memory until the end, and so do inputs that a value aliases. Inputs of a program that owns its
-// inputs end at their last read. Other values are views of these bytes and need no call: a reshape
-// has the same bytes, a slice some of them, a concatenation those of its pieces side by side. A
-// result may also overwrite an operand whose last read is this call. Each of these cases ties
-// values together at a fixed distance.
+// A value is defined by a call or exists from the start (a state, a planned input). States keep
+// their memory until the end, and so do inputs that a value aliases. Inputs of a program that owns
+// its inputs end at their last read. Other values are views of these bytes and need no call: a
+// reshape has the same bytes, a slice some of them, a concatenation consists of the bytes of its
+// operands. A result may also overwrite an operand whose last read is this call. Each of these
+// cases places two values at a fixed distance from each other.
 //
-// Two made values that overlap can share memory if no byte of the older one is read once the
-// younger one is written. One read is excepted: the call that makes the younger one reads that
+// Two defined values that overlap can share memory if no byte of the older one is read once the
+// younger one is written. One read is excepted: the call that defines the younger one reads that
 // operand, element by element, at the same address.
 //
 // Step i is call i. Outputs are read at the step after the last call.
@@ -28,8 +28,8 @@ namespace thimble::emit {
 
 class BufferAliasing {
  public:
-  /// With what must lie together: aliases, views whose operator has no call, states with what they
-  /// become.
+  /// Merges values that must share memory: aliases, views whose operator has no call, and states
+  /// with their next values.
   explicit BufferAliasing(const engine::Lowered& lowered);
 
   /// Makes the operator of this call a view if all affected values can share memory. Returns true
@@ -60,8 +60,8 @@ class BufferAliasing {
   [[nodiscard]] int64_t live_bytes() const;
 
  private:
-  /// A read of bytes of a made value by a call. The call's operand is `through`, which begins
-  /// `start` bytes after the made value (before it if negative).
+  /// A read of bytes of a defined value by a call. The call's operand is `through`, which begins
+  /// `start` bytes after the defined value (before it if negative).
   struct Read {
     int step;
     int64_t begin, end;
@@ -75,8 +75,8 @@ class BufferAliasing {
     bool fixed;  // keeps its memory until the end
     std::vector<Read> reads;
   };
-  /// Bytes of a made value that another value contains. The made value begins `start` bytes after
-  /// that value.
+  /// Bytes of a defined value that another value contains. The defined value begins `start` bytes
+  /// after that value. `made` is an index into defined_values_.
   struct ByteRange {
     int made;
     int64_t begin, end;
@@ -119,13 +119,13 @@ class BufferAliasing {
   std::vector<ir::ValueId> source_;
   std::vector<int> group_;                         // -1: no memory
   std::vector<int64_t> offset_in_group_;           // offset from the group's origin
-  std::vector<std::vector<int>> values_of_group_;  // made values, by group
+  std::vector<std::vector<int>> values_of_group_;  // defined values, by group
   std::vector<AliasedBuffer> aliased_buffers_;     // by group; 0 bytes if merged into another group
   std::vector<int64_t> origin_;  // by group: the smallest offset_in_group_ of its values
 };
 
-/// The program without the calls whose results can be views: slices and concatenations by address.
-/// Kept where the arena would need more bytes without them.
+/// Returns the program without the calls whose results can be views: slices and concatenations. A
+/// call is kept if the arena would need more bytes without it.
 [[nodiscard]] engine::Lowered elide_moves(engine::Lowered lowered);
 
 }  // namespace thimble::emit

@@ -23,18 +23,18 @@ class DecompilerCall {
   [[nodiscard]] size_t argument_count() const { return args_.size(); }
   [[nodiscard]] bool is_none(size_t i) const;
   [[nodiscard]] int64_t integer(size_t i) const;
-  /// Value of a d, y or z argument.
+  /// Returns the value of a d, y or z argument.
   [[nodiscard]] double number(size_t i) const;
   [[nodiscard]] const std::string& text(size_t i) const;
-  /// The integers of list argument i; empty for None.
+  /// Returns the integers of list argument i; empty for None.
   [[nodiscard]] std::vector<int64_t> integers(size_t i) const;
   [[nodiscard]] const std::vector<int32_t>& tensor_list(size_t i) const;
-  /// Argument i as a dimension of tensor argument `of`. A dimension out of range is returned as is.
+  /// Returns argument i as a dimension of tensor argument `of`; out of range, it is returned as is.
   [[nodiscard]] int64_t dim(size_t i, size_t of) const { return normalize_dim(integer(i), of); }
   [[nodiscard]] int64_t normalize_dim(int64_t dim, size_t of) const;
   Result<const Bytes*> constant(size_t i) const { return memory_->constant(args_[i]); }
   [[nodiscard]] Result<ir::Type> type(size_t i) const { return memory_->type(args_[i]); }
-  /// Index of the out tensor; of the first one if there are several.
+  /// Returns the index of the out tensor; of the first one if there are several.
   [[nodiscard]] int32_t out() const { return args_[out_at_]; }
   [[nodiscard]] Result<ir::Type> out_type() const { return memory_->type(out()); }
   DecompilerMemory& memory() { return *memory_; }

@@ -19,7 +19,7 @@ class DecompilerMemory {
   Status add_input(int32_t index);
   /// Adds a state: the tensor's range starts with `content` and survives a run.
   Status add_state(int32_t index, ByteView content);
-  /// IR value that tensor `index` of the value table holds now.
+  /// Returns the IR value that tensor `index` of the value table holds now.
   Result<ir::ValueId> read(int32_t index);
   /// Records that `value` has been written to the tensor's range.
   Status write(int32_t index, ir::ValueId value);
@@ -27,7 +27,7 @@ class DecompilerMemory {
   Result<ir::Type> type(int32_t index) const;
   /// Bytes of a constant tensor.
   Result<const Bytes*> constant(int32_t index) const;
-  /// The same bytes as a value of another shape and memory order.
+  /// Returns a value with the bytes of `value` in the shape and memory order of `as`.
   Result<ir::ValueId> reinterpret(ir::ValueId value, const ir::Type& as);
 
  private:
@@ -38,12 +38,12 @@ class DecompilerMemory {
     uint64_t from = 0;
   };
   Result<const formats::pte::Tensor*> tensor(int32_t index) const;
-  /// The bytes from `begin` as a value of this type. They may belong to several values, or be a
-  /// part of one.
+  /// Returns the bytes from `begin` as a value of this type. They may belong to several values, or
+  /// be a part of one.
   Result<ir::ValueId> gather(uint64_t begin, const ir::Type& type);
-  /// The elements of a value in memory order, as one dimension.
+  /// Returns the elements of a value in memory order, as one dimension.
   Result<ir::ValueId> flat(ir::ValueId value);
-  /// Elements of one dimension as a value of this type.
+  /// Returns the elements of a one-dimensional value as a value of this type.
   Result<ir::ValueId> shaped(ir::ValueId flat, const ir::Type& as);
 
   const formats::pte::Program& program_;

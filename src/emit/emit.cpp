@@ -287,7 +287,7 @@ void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emit
   }
 }
 
-/// Where each delegate's memory lies in the arena.
+/// Returns the address of each delegate's memory in the arena.
 std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
                                               const Schedule& schedule) {
   if (lowered.delegates.empty()) return std::nullopt;

@@ -12,7 +12,7 @@
 // buffer; an input that a value aliases is copied to an address in the plan. An input or output of
 // a delegate may be placed at its position in the delegate's scratch, which then lives as long: no
 // copy is needed. This is done only if the arena does not grow. A state has a storage that lives
-// throughout; the call that makes its next content writes there (target/state.h).
+// throughout; the call that makes its next content writes there (engine/state.h).
 
 #include <cstdint>
 #include <optional>
@@ -42,8 +42,8 @@ struct Schedule {
   plan::Placement placement;
 };
 
-/// `states_offset_min`: states lie behind that byte of the arena, and behind all that does not
-/// survive a run, which other models may then have for theirs. Else wherever they fit.
+/// `states_offset_min`: states begin at this byte of the arena or later, after all memory that does
+/// not survive a run; other models can then use that memory. If not set, states have any address.
 [[nodiscard]] Schedule make_schedule(const engine::Lowered& lowered,
                                      std::optional<int64_t> states_offset_min = {});
 

@@ -18,10 +18,11 @@ struct SharedArena {
   int64_t separate_bytes = 0;  // total if each model has an arena of its own
 };
 
-/// None has delegates.
+/// The models must not have delegates.
 [[nodiscard]] SharedArena share_arena(std::span<const engine::Lowered* const> models);
 
-/// What the runtime keeps beside the arena: known before the program is written.
+/// Returns the bytes that the runtime needs in addition to the arena. They are known before the
+/// program is written.
 [[nodiscard]] int64_t state_bytes(const engine::Lowered& lowered, const Schedule& schedule,
                                   size_t pointer_bytes = 4);
 

@@ -112,7 +112,7 @@ struct Delegate {
   int64_t kept_bytes = 0;               // own memory in the arena, live during the whole program
   std::vector<GeneratedFile> files;     // for the firmware's build
   std::vector<std::byte> litert_model;  // the subgraph as LiteRT model for the vendor's tools
-  std::string no_litert_reason;         // reason why `exchange` is empty, if the vendor has tools
+  std::string no_litert_reason;         // why `litert_model` is empty, if the vendor has tools
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
@@ -121,7 +121,7 @@ struct Delegate {
   std::string note;               // note printed for every compilation for this engine
 };
 
-/// A lowered graph and its calls. States are settled (target/state.h): the next value of a state is
+/// A lowered graph and its calls. States have memory (engine/state.h): the next value of a state is
 /// the state itself or the result of one call.
 struct Lowered {
   ir::Graph graph;
@@ -171,7 +171,7 @@ struct OpSupport {
 };
 
 struct Npu;
-
+/// An NPU as an entry of a part.
 /// An engine as a part has it.
 struct PartNpu {
   const Npu* engine = nullptr;
@@ -194,9 +194,9 @@ struct VendorTools {
 };
 
 struct NpuOptions {
-  std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
-  bool smallest = false;              // memory before speed
-  bool external_weights = false;      // constants as data of the file that the payload names
+  std::optional<int64_t> sram_bytes;  // upper bound of the subgraph's scratch
+  bool smallest = false;              // minimize memory before cycles
+  bool external_weights = false;      // constants are named data of the file, not in the payload
   VendorTools vendor;
   /// Indices of subgraph inputs that must not be overwritten: application memory, and states.
   std::vector<size_t> read_only_inputs;
@@ -204,52 +204,53 @@ struct NpuOptions {
   std::vector<std::pair<size_t, size_t>> states;
 };
 
-/// How an engine would have the float graph quantized.
+/// Quantization of the float graph that an engine prefers.
 struct QuantPreferences {
   bool linear_per_tensor = false;   // one scale for all weights of a linear
-  bool narrow_softmax = false;      // int8 even at the end
+  bool narrow_softmax = false;      // int8 softmax, also at the end of the graph
   bool symmetric_products = false;  // operands of a product of activations: zero points 0
-  /// What a table may hold where a few operators do as well: names of quant/named_function.h.
-  /// Empty: anything.
+  /// Functions that a table may compute, by the names of quant/named_function.h. Other functions
+  /// are split into operators and such tables. Empty: any function.
   std::span<const std::string_view> tables{};
 };
 
-/// One schedule of a Pareto front: no other schedule of the list is better in both numbers.
+/// One schedule of a Pareto front: no other schedule of the list is better in both values.
 struct ParetoPoint {
   int64_t sram_bytes = 0;
   int64_t cycles = 0;
 };
 
-/// A unit beside the CPU that runs regions of the integer graph.
+/// An accelerator that runs subgraphs of the integer graph in addition to the CPU.
 struct Npu {
   std::string_view kind;  // family, without the configuration
-  /// What a part's file says of the engine makes sense; null: nothing can be wrong.
+  /// Checks the settings of the engine in a part's file; null: nothing to check.
   Status (*check)(const PartNpu& use) = nullptr;
   Legality (*legal)(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) = nullptr;
-  /// Images of a region's inputs and outputs lie channels last.
+  /// Image inputs and outputs of a subgraph are channels-last.
   bool channels_last = true;
   Result<Delegate> (*compile)(const ir::Graph& region, const PartNpu& use,
                               const NpuOptions& options) = nullptr;
-  /// From least SRAM to most; null: the engine has one schedule only.
+  /// Returns schedules from least SRAM to most; null: the engine has one schedule only.
   Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region, const PartNpu& use) = nullptr;
-  /// The region in the engine's own arithmetic, with the same inputs and outputs: what the
-  /// evaluator then judges. Null: the integer graph's is the engine's.
+  /// Returns the subgraph in the engine's own arithmetic, with the same inputs and outputs. The
+  /// reference evaluator then runs the result. Null: the engine computes the integer graph exactly.
   Result<ir::Graph> (*adapt)(const ir::Graph& region, const PartNpu& use) = nullptr;
-  /// Why the region is not worth a call, or cannot be one; empty: it is. Null: the partition
-  /// judges.
+  /// Returns why the subgraph must not become a delegate: unsupported, or slower than the CPU;
+  /// empty if it may. Null: the partition compares the number of steps with a fixed minimum.
   std::string (*decline_reason)(const ir::Graph& region, const PartNpu& use,
                                 bool ignore_cost) = nullptr;
   const QuantPreferences* preferences = nullptr;  // null: none
-  /// The adapted region with height and width of its pictures exchanged, inputs and outputs
-  /// included, if that saves more than exchanging those outside costs. Null: never.
+  /// Returns the adapted subgraph with H and W of its images transposed, inputs and outputs
+  /// included, if that saves more than the transposes outside cost. Null: never.
   std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
-  /// What the vendor's tools make of a compiled region, in its place; null: there are none.
+  /// Replaces a compiled delegate by the output of the vendor's tools; null: no tools exist.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
-  /// What legal() says yes to, in words; in brackets what holds for all operators. Null: not told.
+  /// Returns the operators that legal() accepts, with limits as text. A row whose operator is in
+  /// parentheses holds for all operators. Null: no list.
   std::vector<OpSupport> (*supported)(const PartNpu& use) = nullptr;
 };
 
-/// One configuration of an NPU, by the name that parts give.
+/// One configuration of an NPU and its name in part files.
 struct NpuName {
   std::string name;
   const Npu* engine = nullptr;
@@ -257,10 +258,10 @@ struct NpuName {
 [[nodiscard]] const std::vector<NpuName>& all_npus();
 [[nodiscard]] Result<const Npu*> find_npu(std::string_view name);
 
-/// Every target, sorted by name. The one list of concrete targets.
+/// Returns all cores, sorted by name. No other list of cores exists.
 [[nodiscard]] std::span<const Core> all_cores();
-/// Also accepts ExecuTorch's spelling with a `+int8` suffix. Unknown names are bad input, with the
-/// nearest ones.
+/// Finds a core by name; also accepts ExecuTorch's suffix `+int8`. An unknown name is a bad-input
+/// error that suggests similar names.
 [[nodiscard]] Result<const Core*> find_core(std::string_view name);
 
 /// Returns true if the result has exactly the bytes of the first operand, so it needs no call.

@@ -30,8 +30,8 @@ struct Part {
   std::string name;     // "corstone-300"
   std::string summary;  // one line
   const Core* cpu = nullptr;
-  std::vector<PartNpu> engines;      // the first that can run an operator gets it
-  std::vector<PartMemory> memories;  // sizes that the part has; 0 or absent = the user says
+  std::vector<PartNpu> engines;      // an operator runs on the first engine that supports it
+  std::vector<PartMemory> memories;  // sizes of the part; 0 or absent: an option gives the size
   Recipe recipe;
 
   /// Returns true if the file gives the access cost of its memories (of all or of none).

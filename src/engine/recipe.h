@@ -16,7 +16,7 @@ struct Recipe {
   std::optional<std::string> activations;  // "int8", "int16"
   std::optional<std::string> observer;     // one of recipe_observers()
   std::optional<bool> equalize, tune;
-  std::optional<bool> preferences;  // whether the engines' own (QuantWishes) are granted
+  std::optional<bool> preferences;  // apply the engines' QuantPreferences
   // [partition]
   std::optional<bool> keep_small;        // leave subgraphs that the CPU runs faster on the CPU
   std::optional<int64_t> minimum_steps;  // smaller subgraphs (in inner loop steps) go to the CPU
@@ -25,7 +25,7 @@ struct Recipe {
   std::optional<std::string> kernels;  // "native", "executorch"
 };
 
-/// Returns the accepted values of `observer`: the names of quant::Observer, which src/target must
+/// Returns the accepted values of `observer`: the names of quant::Observer, which src/engine must
 /// not include.
 [[nodiscard]] std::span<const std::string_view> recipe_observers();
 

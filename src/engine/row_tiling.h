@@ -10,7 +10,7 @@
 //
 // The result is a graph of slices, concatenations and the operators on fewer rows; the reference
 // evaluator runs it. Memory planning decides which slices and concatenations need no copy.
-// Tested by tests/unit/strips_test.cpp.
+// Tested by tests/conformance/row_tiling_test.cpp.
 
 #include <cstdint>
 #include <optional>

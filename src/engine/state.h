@@ -10,6 +10,6 @@
 #include "ir/graph.h"
 
 namespace thimble::engine {
-/// The graph has its memory orders already, and a state has that of what it becomes.
+/// The memory orders of the graph must be assigned; a state has the memory order of its next value.
 [[nodiscard]] Result<ir::Graph> assign_state_memory(const ir::Graph& graph);
 }  // namespace thimble::engine

@@ -1,7 +1,7 @@
 #pragma once
 // Runs the delegate calls of a `.pte`: one row per delegate id. The build collects the rows of the
-// engines' target.cmake, of this tree and of THIMBLE_EXTRA_TARGETS (cmake/registry.cmake). No other
-// code in hostrun and tools names an NPU.
+// engines' engine.cmake, of this tree and of THIMBLE_EXTRA_TARGETS (cmake/engine_rows.cmake). No
+// other code in hostrun and tools names an NPU.
 
 #include <memory>
 #include <optional>
@@ -39,30 +39,30 @@ struct FirmwareDevice {
   std::vector<std::string> simulated;  // words for an image that simulates the NPU
   std::vector<std::string> on_board;   // words for an image that drives the board's own NPU
   std::vector<std::string> fvp;        // parameters of Arm's model (hostrun/fvp.h)
-  std::string fvp_refusal;             // why Arm's model has no such NPU; empty: it has
+  std::string fvp_refusal;             // why Arm's model has no such NPU; empty if it has one
 };
 
 struct DeviceKind {
   std::string_view id;  // in the file's table of delegates
-  /// Refuses payloads that the runtime would refuse, in more words than a status has; null: none.
+  /// Rejects payloads that the runtime would reject, with a detailed message; null: no check.
   Status (*check)(const formats::pte::Program& program, std::string_view label) = nullptr;
-  /// Opens the model for a file that calls the delegate; null: this machine has no model.
+  /// Opens the model for a file that calls the delegate; null: the host has no model.
   Result<std::unique_ptr<Device>> (*open)(const formats::pte::Program& program,
                                           std::string_view label) = nullptr;
-  /// Of the emulated boards' images the one with a model of the NPU: Empty: none.
+  /// Name of the emulated boards' image that has a model of the NPU; empty: none.
   std::string_view image;
-  // How the table of a product names it (kernel_source.h):
+  // Names for the generated kernel table of a product (kernel_source.h):
   std::string_view header;         // of the delegate: "engines/NAME/delegate/backend.h"
   std::string_view cpp_namespace;  // the functions' namespace in thimble::runtime
-  std::string_view object;         // the device, which the product defines
+  std::string_view object;         // variable of the device, which the product defines
   bool has_memory =
       false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
   /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label) = nullptr;
-  /// Bad input if results of the program's calls depend on timing; null: they cannot.
+  /// Returns bad input if results of the program's calls depend on timing; null: they cannot.
   Status (*check_hazards)(const formats::pte::Program& program, std::string_view label) = nullptr;
-  /// Words for the command line of the engine's image; null: none.
+  /// Returns words for the command line of the engine's image; null: none.
   Result<FirmwareDevice> (*firmware)(const formats::pte::Program& program,
                                      std::string_view label) = nullptr;
 };
@@ -73,17 +73,17 @@ using DeviceList = std::vector<DeviceKind>();
 [[nodiscard]] const std::vector<DeviceKind>& device_kinds();
 
 [[nodiscard]] bool calls(const formats::pte::Program& program, std::string_view id);
-/// The device kinds that the program calls. Each kind's check has passed.
+/// Returns the device kinds that the program calls, after each kind's check has passed.
 [[nodiscard]] Result<std::vector<DeviceKind>> kinds_of(const formats::pte::Program& program,
                                                        std::string_view label);
-/// Name of the firmware image for the program: "runner" if it calls no delegate.
+/// Returns the name of the firmware image for the program: "runner" if it calls no delegate.
 [[nodiscard]] Result<std::string> image_of(const formats::pte::Program& program,
                                            std::string_view label);
-/// The device that the image has words for; none if the program calls no such delegate.
+/// Returns the words for the image's command line; nullopt if the program calls no such delegate.
 [[nodiscard]] Result<std::optional<FirmwareDevice>> firmware_device_of(
     const formats::pte::Program& program, std::string_view label);
-/// Bad input if outputs of the program depend on the timing of an NPU's commands. Payloads that
-/// cannot be read are left to the runtime, which refuses them at load.
+/// Returns bad input if outputs of the program depend on the timing of an NPU's commands. Ignores
+/// payloads that cannot be read, because the runtime rejects them at load.
 [[nodiscard]] Status check_hazards(const formats::pte::Program& program, std::string_view label);
 
 }  // namespace thimble::hostrun

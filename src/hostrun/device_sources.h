@@ -18,11 +18,12 @@ struct DeviceFile {
   [[nodiscard]] bool is_source() const { return path.ends_with(".cpp"); }
 };
 
-/// Folder of the device sources: installed with the program, or the source tree of the build.
+/// Returns the folder of the device sources: installed with the program, or the build's source
+/// tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
-/// Sorted by path: the files of the kernels, the headers that they include, and all sources without
-/// kernels in the folders of these headers, which define what the headers declare.
+/// Returns files sorted by path: the files of the kernels, the headers that they include, and all
+/// sources without kernels in the folders of these headers, which define what the headers declare.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(
     const std::vector<ChosenKernel>& kernels);
 

@@ -13,11 +13,11 @@
 
 namespace thimble::hostrun {
 
-/// A reason if there is no image that the model of a Corstone-300 can run for the target.
+/// Returns an error if no image exists that the model of a Corstone-300 can run for the target.
 [[nodiscard]] Status check_fvp(std::string_view target, const std::optional<FirmwareDevice>& npu);
 
-/// Command line that boots the image. `words` is the command line of the firmware; its host files
-/// are in `folder`.
+/// Returns the command line that boots the image. `words` is the command line of the firmware; its
+/// host files are in `folder`.
 [[nodiscard]] std::vector<std::string> fvp_command(const std::filesystem::path& program,
                                                    const std::filesystem::path& image,
                                                    const std::filesystem::path& folder,

@@ -24,11 +24,11 @@ struct Port {
   std::optional<ir::Quant> quant;  // quantization of an int8 port, if the file has it
 
   [[nodiscard]] size_t bytes() const;
-  /// `input_0 float32[1,1,8,8]`, with scale and zero point if it has them.
+  /// Returns `input_0 float32[1,1,8,8]`, with scale and zero point if the port has them.
   [[nodiscard]] std::string describe() const;
 };
 
-/// The port's memory order, outermost dimension first; the default order is spelled out.
+/// Returns the port's memory order, outermost dimension first; the default order is written out.
 [[nodiscard]] std::vector<int> full_order(const Port& port);
 
 struct Interface {

@@ -35,8 +35,8 @@ struct ChosenKernel {
   bool bare = false;      // the kernel needs only the addresses of its operands
 };
 
-/// The kernels of all instructions, in order. An instruction that calls no kernel, or an operator
-/// without a kernel, is an `unsupported` error.
+/// Returns the kernels of all instructions, in order. An instruction that calls no kernel, or an
+/// operator without a kernel, is an `unsupported` error.
 [[nodiscard]] Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface,
                                                                abi::Isa isa,
                                                                std::string_view label);
@@ -46,15 +46,15 @@ struct ChosenKernel {
 [[nodiscard]] Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa,
                                                std::string_view label);
 
-/// C++ that defines `const thimble_kernels* thimble_model_kernels(void)`.
+/// Returns C++ code that defines `const thimble_kernels* thimble_model_kernels(void)`.
 [[nodiscard]] std::string kernel_source(const UsedKernels& used, std::string_view label);
 
 /// Calls used_kernels() and kernel_source().
 [[nodiscard]] Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
                                                 std::string_view label);
 
-/// CMake code that links a target with the sources, in the file's own folder, and with what they
-/// call.
+/// Returns CMake code that links a target with the sources, in the file's own folder, and with the
+/// libraries that they call.
 [[nodiscard]] std::string kernel_cmake(const UsedKernels& used, std::string_view label,
                                        const std::vector<std::string>& sources);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Estimated cycles of the delegates of a `.pte` on their NPU, for each operation of the NPU. The
-// estimate is the same on every machine; each engine makes it in its hostrun/.
+// estimate is the same on every machine. The hostrun/ folder of each engine computes it.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct NpuProfile {
   std::vector<std::string> hazards;  // unordered accesses of the stream to the same bytes
 };
 
-/// Profiles for all NPUs that the program calls and for which this build has an estimate.
+/// Returns profiles for all NPUs that the program calls and for which this build has an estimate.
 [[nodiscard]] Result<std::vector<NpuProfile>> profiles_of(const formats::pte::Program& program,
                                                           std::string_view label);
 

@@ -27,9 +27,9 @@ struct QemuOptions {
   bool count_instructions = true;
   bool profile = false;  // also count per operator, in a separate boot
   std::chrono::seconds time_limit{300};
-  std::filesystem::path fvp;          // in the place of QEMU; it counts nothing
-  std::string image = "runner";       // what image_of() says of the file
-  std::optional<FirmwareDevice> npu;  // of the file
+  std::filesystem::path fvp;          // FVP program, used instead of QEMU; it counts nothing
+  std::string image = "runner";       // result of image_of() for the file
+  std::optional<FirmwareDevice> npu;  // result of firmware_device_of() for the file
 };
 
 struct OpInstructions {
@@ -57,7 +57,7 @@ struct QemuRun {
   QemuFacts facts;
 };
 
-/// Name of the emulated board for the target: "mps3-an547".
+/// Returns the name of the emulated board for the target: "mps3-an547".
 [[nodiscard]] Result<std::string> qemu_board(std::string_view target);
 
 /// Runs the model once per call, in one boot of the board.

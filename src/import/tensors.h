@@ -25,7 +25,7 @@ class Tensors {
   Tensors(Builder& builder, const formats::pt2::Weights& weights)
       : builder_(builder), weights_(weights) {}
 
-  /// Binds a name to a new storage. `lasting` names the state, parameter or constant it belongs to
+  /// Binds a name to a new storage. `owner` names the state, parameter or constant it belongs to
   /// ("running_mean"), which must not be written to.
   void bind(const std::string& name, ir::ValueId value, std::string owner = {});
   /// Binds a name to a tensor of the archive, which is loaded at its first use.

@@ -77,9 +77,9 @@ struct Window {
 [[nodiscard]] Status check_multiplier(const InferContext& c, std::string_view mult,
                                       std::string_view shift);
 [[nodiscard]] Status check_rounding(const InferContext& c);
-/// Operators that may round halves to even (infer_even.cpp). check_half_even_attrs() checks the
-/// numbers that `rounding` 2 requires; for other roundings it checks that the related attributes
-/// are not set.
+/// Operators that may round halves to even (infer_half_even.cpp). check_half_even_attrs() checks
+/// the numbers that `rounding` 2 requires; for other roundings it checks that the related
+/// attributes are not set.
 [[nodiscard]] bool rounds_half_to_even(const InferContext& c);
 [[nodiscard]] Status check_half_even_attrs(const InferContext& c);
 /// Checks the factor `mult` * 2^-shift, and that y_zp * 2^shift fits 32 bits.

@@ -1,4 +1,4 @@
-# The command line with Nordic's SDK, played by a stand-in, and the bare-metal example with it.
+# Tests the command line, and the bare-metal example, with a stand-in for Nordic's SDK.
 if(NOT THIMBLE_TESTS)
   return()
 endif()

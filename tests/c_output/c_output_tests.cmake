@@ -1,5 +1,5 @@
-# `thimble compile --emit c`: every network of models/ compiled for all cores and run on this machine; the small ones on
-# emulated boards, all of them there with -DTHIMBLE_C_OUTPUT_ON_BOARDS=ON.
+# Tests `thimble compile --emit c`: compiles every network of models/ for all cores and runs it on the host. Small networks
+# also run on emulated boards; with -DTHIMBLE_C_OUTPUT_ON_BOARDS=ON, all networks.
 option(THIMBLE_C_OUTPUT_ON_BOARDS "Run the C of every network on emulated boards, not only of the small ones" OFF)
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   set(here ${CMAKE_CURRENT_LIST_DIR})

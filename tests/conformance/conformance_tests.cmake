@@ -1,4 +1,4 @@
-# What makes graphs at random, and what runs them everywhere: shared with tests of other folders.
+# Generators of random graphs and the code that runs them on all paths. Tests of other folders use them too.
 thimble_test_library(test_graphs
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp

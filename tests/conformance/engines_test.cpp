@@ -33,7 +33,7 @@ std::string from_environment(const char* name) {
   return text == nullptr ? "" : text;
 }
 
-/// What the engine's name means as a target; if it means nothing, the engine beside a Cortex-M55.
+/// Returns the part with the engine's name; without one, a Cortex-M55 with the engine.
 engine::Part part_of(const engine::NpuName& engine) {
   auto part = engine::find_part(engine.name);
   if (part.ok()) return std::move(*part);
@@ -103,7 +103,7 @@ Series inputs_of(const ir::Graph& graph, uint64_t seed) {
   return inputs;
 }
 
-/// Runs the graph everywhere.
+/// Runs the graph in the reference evaluator and in the production runtime, and compares the bytes.
 void check_one(const ir::Graph& graph, uint64_t seed, const engine::Part& part, Tally* tally) {
   const std::string repeat =
       fmt::format("THIMBLE_ENGINE={} THIMBLE_SEED={}", part.engines[0].name, seed);

@@ -20,9 +20,9 @@ struct NeutronOutcome {
   std::vector<std::string> kernels;  // of the kernel list, in order
 };
 
-/// The engine as a part has it.
+/// Returns the Neutron as an entry of a part.
 [[nodiscard]] const engine::PartNpu& neutron_use();
-/// The same without its table of limits and its forms: whatever the lowering takes as it is.
+/// Like neutron_use(), without limits and legalization: any subgraph that lower() accepts.
 [[nodiscard]] const engine::PartNpu& unlegalized_neutron_use();
 
 /// Adapts and compiles the subgraph, reads its payload and runs the kernels on the model with
@@ -64,7 +64,8 @@ class NeutronNet : public AxonNet {
 /// Sets the memory order of 4-D inputs and outputs of the graph to channels-last.
 void set_channels_last(ir::Graph* graph);
 
-/// Returns a network of at most `steps` operators. `formed`: only operators that form() outputs.
+/// Returns a network of at most `steps` operators. `legalized`: only operators that legalize()
+/// outputs.
 [[nodiscard]] ir::Graph random_neutron_network(uint64_t seed, int steps, bool legalized);
 
 }  // namespace thimble::test

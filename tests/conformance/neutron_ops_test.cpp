@@ -383,7 +383,7 @@ TEST(NeutronRandom, UnlegalizedNetworksEqualTheEvaluator) {
   run_networks(test::unlegalized_neutron_use(), false);
 }
 
-/// What the partition cuts out of graphs that know nothing of this NPU.
+/// Runs the subgraphs that the partition cuts out of graphs generated without regard to this NPU.
 uint64_t run_subgraphs(const engine::PartNpu& use) {
   const Seeds all = seeds();
   uint64_t regions = 0;

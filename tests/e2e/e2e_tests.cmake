@@ -1,5 +1,5 @@
-# Whole networks and the command line. Boards are emulated: without the cross compiler or QEMU there
-# is nothing to compare with.
+# Tests of whole networks and of the command line. Boards are emulated, so most of these tests need the
+# cross compiler and QEMU.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   set(here ${CMAKE_CURRENT_LIST_DIR})
   foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww)
@@ -30,7 +30,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/recipe_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_report
            COMMAND python3 ${here}/report_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  # Parts with an Ethos-U: the NPU's simulator on this machine and in the firmware.
+  # Parts with an Ethos-U: the NPU's simulator on the host and in the firmware.
   foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww unet_small
           yolo_nano_like mobilenet_v3_tiny efficientnet_lite_like shufflenet_v2_like tcn
           conv_tasnet_like decoder_step deit_tiny_like streaming_conv)
@@ -43,7 +43,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/neutron_payload_test.py $<TARGET_FILE:thimble> ${models}/digits_cnn ${models}/resnet8
                    ${models}/unet_small ${models}/ad_autoencoder ${models}/tcn)
   list(APPEND e2e_tests e2e_payload_neutron)
-  # MobileNetV2 where its export.py was run; networks of the tree in any case.
+  # MobileNetV2 if its export.py was run; networks of the tree always.
   foreach(folder ${CMAKE_SOURCE_DIR}/models/digits_cnn ${CMAKE_SOURCE_DIR}/models/mobilenet_v1_vww
           ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2)
     get_filename_component(model ${folder} NAME)
@@ -56,7 +56,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_ethos_u_quantized
            COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   list(APPEND e2e_tests e2e_ethos_u_quantized)
-  # The nRF54LM20B: layer lists of the AXON on the integer model, on this machine and in the firmware.
+  # The nRF54LM20B: layer lists of the AXON on the integer model, on the host and in the firmware.
   foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww unet_small
           yolo_nano_like mobilenet_v3_tiny efficientnet_lite_like shufflenet_v2_like tcn mnasnet_like
           conv_tasnet_like decoder_step deit_tiny_like streaming_conv streaming_conv_buffer rnn_step
@@ -69,7 +69,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/npu_test.py nrf54lm20b $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
                    q_axon_image q_axon_qat_image q_axon_curves)
   list(APPEND e2e_tests e2e_axon_quantized)
-  # The i.MX RT700: kernel lists of the Neutron on the integer model, on this machine and in the firmware.
+  # The i.MX RT700: kernel lists of the Neutron on the integer model, on the host and in the firmware.
   foreach(model ad_autoencoder cifarnet conv_tasnet_like convnext_femto_like decoder_step deit_tiny_like digits_cnn
           dscnn_kws efficientnet_lite_like face_embedding gru_classifier hello_sin lstm_classifier mnasnet_like
           mobilenet_v1_vww mobilenet_v2_tiny mobilenet_v3_tiny resnet8 rnn_step se_classifier shufflenet_v2_like
@@ -82,7 +82,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/npu_test.py imxrt700 $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
                    q_neutron_image q_neutron_nhwc_image q_neutron_mixed q_neutron_rows q_neutron_faces q_neutron_mul_min
                    q_neutron_add_min_max q_neutron_gated q_neutron_qat_image q_neutron_qat_faces)
-  set(mobilenet_v2 ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2) # where its export.py was run
+  set(mobilenet_v2 ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2) # exists if its export.py was run
   if(NOT EXISTS ${mobilenet_v2}/mobilenet_v2.pt2)
     set(mobilenet_v2)
   endif()
@@ -97,7 +97,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   list(APPEND e2e_tests e2e_fvp)
   list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_memory e2e_optimize e2e_patches e2e_recipe e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
-  # Small networks of each kind, on each engine; a second or two each.
+  # Small networks of each kind on each engine. Each takes one or two seconds.
   foreach(name hello_sin digits_cnn decoder_step lstm_classifier rnn_step squeezenet_like streaming_conv tcn unet_small
           ethos_u_hello_sin ethos_u_digits_cnn ethos_u_dscnn_kws ethos_u_resnet8 ethos_u_tcn ethos_u_yolo_nano_like
           axon_hello_sin axon_digits_cnn axon_dscnn_kws axon_tcn axon_quantized
@@ -107,7 +107,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   endforeach()
 endif()
 
-# What needs no emulated board.
+# Tests that need no emulated board.
 if(TARGET thimble)
   add_test(NAME e2e_nxp_rewrites
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/neutron_rewrites_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})

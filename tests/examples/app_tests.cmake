@@ -1,4 +1,4 @@
-# The application outside the tree needs the program, the cross compiler and the emulator.
+# Builds and runs the example application outside the tree; requires the program, the cross compiler and the emulator.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   foreach(core cortex-m4 cortex-m33 cortex-m55)
     add_test(NAME example_app_${core}
@@ -6,7 +6,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
     set_tests_properties(example_app_${core} PROPERTIES LABELS e2e TIMEOUT 300)
   endforeach()
 endif()
-# The same for a build that takes kernels_used.cmake; the vendor's converter is a stand-in.
+# Tests a build that includes kernels_used.cmake; the vendor's converter is a stand-in.
 if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX)
   string(REGEX REPLACE "g\\+\\+$" "" arm_prefix ${ARM_CXX})
   add_test(NAME kernels_used
@@ -15,7 +15,7 @@ if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX)
                    ${CMAKE_BINARY_DIR}/tests/extra_target/thimble)
   set_tests_properties(kernels_used PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
-# What examples/ethos_u/README.md tells, command by command.
+# Runs the commands of examples/ethos_u/README.md.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME example_ethos_u
            COMMAND sh ${CMAKE_SOURCE_DIR}/examples/ethos_u/walkthrough.sh $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}/ethos_u_walk)

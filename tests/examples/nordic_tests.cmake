@@ -1,4 +1,4 @@
-# The examples for the Nordic AXON: network, notebook and application of each.
+# Tests network, notebook and application of each example for the Nordic AXON.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   foreach(example hello_axon multi_layer simple_rnn anomaly image_cnn keywords)
     add_test(NAME example_nordic_${example}

@@ -1,8 +1,8 @@
-# An engine in a folder outside the tree (cmake/registry.cmake). The example's program and its
-# conformance test are linked here, with the tree's libraries and lists of their own: what
-# -DTHIMBLE_EXTRA_TARGETS=... makes in a build of its own, for the cost of a few files.
+# Tests an engine in a folder outside the tree (cmake/engine_rows.cmake). The example's program and its
+# conformance test are linked here, from the tree's libraries and lists with the additional engine. This
+# equals a build with -DTHIMBLE_EXTRA_TARGETS=..., but compiles only a few files.
 #
-# THIMBLE_EXTRA_BUILD: such a build too, by extra_target_test.py; minutes without a compiler cache.
+# THIMBLE_EXTRA_BUILD: extra_target_test.py also runs such a build; minutes without a compiler cache.
 option(THIMBLE_EXTRA_BUILD "Test THIMBLE_EXTRA_TARGETS by a whole build" OFF)
 if(THIMBLE_TESTS)
   set(root ${THIMBLE_EXAMPLE_TARGET})
@@ -18,7 +18,7 @@ if(THIMBLE_TESTS)
   thimble_cli_registry(extra_cli ROOTS ${CMAKE_SOURCE_DIR} ${root})
   thimble_engine_clis(extra_cli ${root})
 
-  # The lists are objects, so the linker takes them before those in the libraries.
+  # The lists are object files, so the linker uses them instead of the lists in the libraries.
   add_executable(thimble_extra)
   target_link_libraries(thimble_extra PRIVATE thimble_tools extra_lists extra_cli)
   set_target_properties(thimble_extra PROPERTIES OUTPUT_NAME thimble

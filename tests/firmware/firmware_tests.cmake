@@ -1,4 +1,4 @@
-# Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
+# Tests of firmware images under QEMU. Each program is one ctest entry; a case takes less than a second.
 if(TARGET firmware AND QEMU_ARM)
   set(firmware_tests axon disassembly faults neutron npu runner size variants)
   if(TARGET thimble)

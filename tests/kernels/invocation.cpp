@@ -258,7 +258,7 @@ void Invocation::record_equal() {
     const bool packed = operand.constant && operand.dtype == DType::kU8;  // packed parameters
     if (!operand.null && !packed) operands.push_back(operand.dtype);
   }
-  // The format of target::call_types().
+  // The format of engine::call_types().
   std::string types = type_name(out().dtype);
   const bool keeps = operands.empty() ||
                      std::find(operands.begin(), operands.end(), out().dtype) != operands.end();

@@ -17,7 +17,7 @@ inline constexpr std::string_view kHost = "host";
 /// Scope of a comparison: one operator by itself, or a graph that contains it.
 enum class Scope { kAlone, kGraph };
 
-/// Records one bit-exact comparison with a reference. `types` as in target::call_types().
+/// Records one bit-exact comparison with a reference. `types` as in engine::call_types().
 void record_comparison(std::string_view op, std::string_view types, std::string_view processor,
                        Scope scope, bool equal);
 

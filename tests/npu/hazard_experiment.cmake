@@ -1,4 +1,4 @@
-# Waits and block dependencies taken out of streams that another compiler made (tests/data/ethos_u).
+# Removes waits and block dependencies from the streams of another compiler (tests/data/ethos_u).
 if(THIMBLE_TESTS)
   add_executable(hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_checker_experiment.cpp)
   target_link_libraries(hazard_experiment PRIVATE thimble_npu_case)

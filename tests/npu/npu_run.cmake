@@ -1,4 +1,4 @@
-# Cases: their reader, a program that runs them, and the test of those in tests/data/ethos_u.
+# A library that reads cases, a program that runs them, and the test of the cases in tests/data/ethos_u.
 if(THIMBLE_TESTS)
   add_library(thimble_npu_case STATIC ${CMAKE_CURRENT_LIST_DIR}/case.cpp)
   target_link_libraries(thimble_npu_case PUBLIC thimble_options thimble_ethos_u_model

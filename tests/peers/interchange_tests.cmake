@@ -1,5 +1,5 @@
-# Our .tflite and .tosa in the tools that define what they mean: LiteRT, the TOSA reference model,
-# Vela. They are not part of the default run: only where THIMBLE_TORCH_PYTHON names a Python.
+# Runs Thimble's .tflite and .tosa files in the reference tools: LiteRT, the TOSA reference model, Vela.
+# Only if THIMBLE_TORCH_PYTHON names a Python.
 if(THIMBLE_TESTS)
   add_executable(interchange_cases ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp
                                    ${CMAKE_CURRENT_LIST_DIR}/../unit/function_tables.cpp)

@@ -1,5 +1,5 @@
-# ExecuTorch itself, where it is installed: makes files with its own Cortex-M flow and runs them in
-# our runtime. It takes minutes: only where THIMBLE_TORCH_PYTHON names a Python.
+# Creates files with ExecuTorch's own Cortex-M flow and runs them in Thimble's runtime. This takes
+# minutes, so it runs only if THIMBLE_TORCH_PYTHON names a Python with ExecuTorch.
 set(THIMBLE_TORCH_PYTHON "" CACHE STRING "A Python with torch and executorch, for tests of peers")
 if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_executorch
@@ -14,8 +14,8 @@ if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
                        PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
 endif()
 
-# Vela, LiteRT and the TOSA reference model, where that Python has them: thousands of streams that
-# the simulator must run as those references do.
+# Compares the simulator with Vela, LiteRT and the TOSA reference model on thousands of streams, if that
+# Python has them.
 if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_ethos_u_streams
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/ethos_u/streams_peer.py

@@ -1,4 +1,4 @@
-# The house rules, on every tracked file; and every header by itself.
+# Checks the rules of tidy.py on every tracked file, and that every header compiles alone.
 add_test(NAME tidy COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py)
 add_test(NAME tidy_headers
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/headers.py --compiler ${CMAKE_CXX_COMPILER}

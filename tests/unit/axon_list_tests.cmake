@@ -1,4 +1,4 @@
-# Layer lists of the AXON: their check, and the integer model.
+# Layer lists of the AXON: the checker and the integer model.
 thimble_test(axon_list_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_check_test.cpp
@@ -10,7 +10,7 @@ thimble_test(axon_list_test
   DEPS thimble_axon_model thimble_base
   APART axon_mutation_test.cpp
   LABELS unit fast)
-# The delegate that runs them, in whole files.
+# The delegate that executes layer lists, with whole files.
 thimble_test(axon_delegate_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_delegate_test.cpp

@@ -1,4 +1,4 @@
-# Whole networks and Nordic's SDK; the support is in axon_vendor_tests.cmake.
+# Whole networks compiled with Nordic's SDK. axon_vendor_tests.cmake defines the libraries.
 thimble_test(axon_vendor_networks_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_networks_test.cpp
   DEPS axon_vendor_support axon_standin_driver thimble_driver

@@ -70,7 +70,8 @@ std::vector<int8_t> run(LoadedModel& loaded, uint32_t output = 0) {
   return {data, data + view.bytes};
 }
 
-/// What the stand-in's program computes; its constants are those of the IR, from the second on.
+/// Returns the result of the stand-in's program; its constants are those of the IR from the second
+/// on.
 std::vector<int8_t> expected(const engine::Delegate& delegate, uint32_t count, uint32_t output) {
   abi::axon::ProgramHeader header;
   std::memcpy(&header, delegate.payload.data(), sizeof header);

@@ -1,11 +1,11 @@
-# What touches Nordic's SDK: with stand-ins of our own, and, if SDK_EDGE_AI_PATH is set when the
-# tests run, with the SDK itself.
+# Tests of the interface to Nordic's SDK, with Thimble's stand-ins. If SDK_EDGE_AI_PATH is set when the
+# tests run, they also use the SDK.
 if(NOT THIMBLE_TESTS)
   return()
 endif()
 set(standins ${CMAKE_CURRENT_LIST_DIR}/../axon_vendor)
 
-# A compiler library of ours, where the SDK has Nordic's, and a driver.
+# Stand-ins for Nordic's compiler library and for the driver.
 add_library(axon_standin_compiler MODULE ${standins}/standin_compiler.c)
 target_compile_options(axon_standin_compiler PRIVATE -Wall -Wextra)
 set_target_properties(axon_standin_compiler PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY

@@ -1,4 +1,4 @@
-# Of the Ethos-U's compiler: blocks, emission, schedules.
+# Tests of the Ethos-U compiler: blocks, emission, schedules.
 thimble_test_library(test_ethos_u_programs SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_programs.cpp
                      DEPS thimble_engines thimble_ethos_u_model)
 set(deps test_ethos_u_programs thimble_engines thimble_ethos_u_model thimble_ethos_u_text)

@@ -1,4 +1,4 @@
-# The delegates of the Neutron alone: the program has a driver of its own.
+# The delegates of the Neutron, with a driver of the test program.
 thimble_test(neutron_delegate_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_delegate_test.cpp
@@ -6,7 +6,7 @@ thimble_test(neutron_delegate_test
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_neutron_delegate thimble_neutron_formats
   LABELS unit fast)
-# The same with the integer model behind the driver interface.
+# The delegates of the Neutron, with the integer model behind the driver interface.
 thimble_test(neutron_files_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_files_test.cpp
@@ -15,7 +15,7 @@ thimble_test(neutron_files_test
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_hostrun
   LABELS unit fast)
-# And with files that ExecuTorch makes now, where a Python has it.
+# The delegates of the Neutron, with files that ExecuTorch creates now, if that Python has it.
 if(TARGET neutron_delegate_test AND THIMBLE_TORCH_PYTHON)
   set(peers ${CMAKE_SOURCE_DIR}/tests/peers)
   add_test(NAME peers_executorch_neutron

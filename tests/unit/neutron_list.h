@@ -81,7 +81,7 @@ void rehash(Bytes& program, const Bytes& weights);
 Status check_bytes(const Bytes& program, const Bytes& weights, uint32_t* kernel = nullptr);
 Status check_list(const List& list);
 
-/// Result of run_bytes(). It runs an accepted list in guarded memories filled with `rubbish`.
+/// Result of run_bytes(). It runs an accepted list in guarded memories filled with `fill_byte`.
 struct Outcome {
   std::vector<Bytes> outputs;
   Bytes profile;

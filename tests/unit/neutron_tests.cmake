@@ -1,4 +1,4 @@
-# Kernel lists of the Neutron: their check, and the integer model.
+# Kernel lists of the Neutron: the checker and the integer model.
 thimble_test(neutron_list_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_check_kernel_test.cpp

@@ -1,4 +1,4 @@
-# NXP's eIQ Neutron SDK, played by a stand-in of our own.
+# Tests with a stand-in for NXP's eIQ Neutron SDK.
 if(NOT THIMBLE_TESTS)
   return()
 endif()
@@ -12,7 +12,7 @@ thimble_test(neutron_vendor_test
 target_compile_definitions(neutron_vendor_test PRIVATE
   THIMBLE_NEUTRON_STANDIN="$<TARGET_FILE:neutron_standin_converter>")
 add_dependencies(neutron_vendor_test neutron_standin_converter)
-# And in the command line.
+# Tests the command line with the stand-in.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME neutron_vendor_cli_test
@@ -20,7 +20,7 @@ if(Python3_FOUND)
             $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>)
   set_tests_properties(neutron_vendor_cli_test PROPERTIES LABELS unit TIMEOUT 300)
 endif()
-# What was made with it, in the runtime: the loader has a driver of its own behind the delegate.
+# Runs the stand-in's output in the runtime; the loader has a driver of its own for the delegate.
 find_package(GTest REQUIRED)
 add_executable(neutron_microcode_loader
                ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.cpp

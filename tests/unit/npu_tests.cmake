@@ -1,4 +1,4 @@
-# The driver alone: the program has platform functions of its own.
+# The Ethos-U driver; the program has platform functions of its own.
 thimble_test(npu_driver_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp
   DEPS thimble_ethos_u_delegate thimble_base

@@ -134,7 +134,7 @@ void run_native(LoadedModel& loaded) {
   ASSERT_EQ(thimble_set_input(&loaded.model, 1, kSecond.data(), 4), 0);
   ASSERT_EQ(thimble_run(&loaded.model), 0);
   EXPECT_EQ(output(loaded, 0), (std::vector<int>{11, 22, 33, 44}));
-  // The same values as in runtime_run_test.
+  // These values equal those of runtime_run_test.
   EXPECT_EQ(output(loaded, 1), (std::vector<int>{24 + 13, 24 + 26, 24 + 39, 24 + 52}));
   EXPECT_EQ(output(loaded, 2), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(output(loaded, 3), (std::vector<int>{1, 2, 3, 4}));

@@ -20,7 +20,7 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// The notes in the first lines of the generated headers in the folder.
+/// Reads the notes in the first lines of the generated headers in the folder.
 std::vector<SubgraphNote> notes_in(const fs::path& folder) {
   std::vector<SubgraphNote> notes;
   std::error_code error;

@@ -11,17 +11,18 @@
 
 namespace thimble::tools {
 
-/// `form`: layers, program or header. An empty `sdk` is SDK_EDGE_AI_PATH's.
+/// `form`: layers, program or header. If `sdk` is empty, SDK_EDGE_AI_PATH is used.
 [[nodiscard]] engine::VendorTools axon_tools(const std::string& form,
                                              const std::filesystem::path& sdk,
                                              const std::filesystem::path& model);
 
-/// Options that the form would ignore are a bad-input error.
+/// Returns a bad-input error for options that the form would ignore.
 [[nodiscard]] Status check_axon_options(const std::string& form, const std::filesystem::path& sdk,
                                         const std::filesystem::path& folder);
 
-/// Headers of the networks, and the table of all networks in the folder: other models' headers stay
-/// in it, older ones of this model do not. Two models of one identifier are an error.
+/// Adds the headers of the networks, and the table of all networks in the folder. Headers of other
+/// models stay in the table; older headers of this model are removed from it. Two models with one
+/// identifier are an error.
 Status add_axon_files(const std::vector<engine::Delegate>& delegates,
                       const std::filesystem::path& folder, OutputFiles* files);
 

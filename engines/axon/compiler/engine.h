@@ -1,5 +1,5 @@
 #pragma once
-// The Nordic AXON NPU as an engine of a part: form.h, lower.h, place.h, write.h in one call.
+// The Nordic AXON NPU as an engine of a part: calls legalize.h, lower.h, place() and write.h.
 
 #include "engine/engine.h"
 
@@ -9,7 +9,7 @@ extern const Npu kEngine;
 
 [[nodiscard]] std::vector<NpuName> npus();
 
-/// For `thimble targets NAME`, in the order of ops.def.
+/// Returns the rows of `thimble targets NAME`, in the order of ops.def.
 [[nodiscard]] std::vector<OpSupport> supported(const PartNpu& use);
 
 }  // namespace thimble::engine::axon

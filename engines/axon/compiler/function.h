@@ -16,7 +16,7 @@ namespace thimble::engine::axon {
 struct Function {
   enum class Kind : uint8_t {
     kLine,     // requantization with a slope for x < 0: relu, leaky relu, change of scale
-    kSigmoid,  // its operand has 12 fractional bits; so for tanh and softmax
+    kSigmoid,  // its operand has 12 fractional bits, as those of tanh and softmax
     kTanh,
     kSoftmax,
   } kind = Kind::kLine;

@@ -1,6 +1,6 @@
 #pragma once
-// form(): legalizes a subgraph of the integer graph for the NPU's arithmetic. The result is still a
-// graph, so the reference evaluator computes what the NPU must compute.
+// legalize(): converts a subgraph of the integer graph to the NPU's arithmetic. The result is still
+// a graph, so the reference evaluator computes what the NPU must compute.
 //
 // Before: operators that requantize with double or single rounding. After: the same inputs, outputs
 // and states with the same types. Every sum is requantized once, in the layer that computes it. It

@@ -1,5 +1,5 @@
 #pragma once
-// Implementation of form(): one member function per row AXON_FORM of ops.def.
+// Implementation of legalize(): one member function per row AXON_FORM of ops.def.
 
 #include <optional>
 #include <string>
@@ -49,11 +49,11 @@ class Legalizer {
   Status mean(const ir::Op& op);
   Status product(const ir::Op& op);
 
-  // form_weighted.cpp
+  // legalize_weighted.cpp
   Result<ir::ValueId> emit_weighted(const ir::Op& op, const Requantization& ask,
                                     const ir::Graph::ResultHint& hint);
   Result<ir::ValueId> standalone_leaky_relu(const ir::Op& op, const Function& function);
-  // form_arithmetic.cpp
+  // legalize_arithmetic.cpp
   Result<ir::ValueId> emit_sum(const ir::Op& op, const Requantization& ask,
                                const ir::Graph::ResultHint& hint);
   Result<ir::ValueId> emit_product(const ir::Op& op, const Requantization& ask,

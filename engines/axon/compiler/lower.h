@@ -1,6 +1,6 @@
 #pragma once
-// lower(): turns a legalized subgraph (form.h) into NPU layers. The memory order is [C][H][W] with
-// W innermost, the same as a contiguous NCHW tensor, so no transpose is needed.
+// lower(): turns a legalized subgraph (legalize.h) into NPU layers. The memory order is [C][H][W]
+// with W innermost, the same as a contiguous NCHW tensor, so no transpose is needed.
 //
 // Rows that layers write begin at multiples of 4 bytes. Flattening before a linear layer costs
 // nothing, because the weights have that order already. A concat along the outermost axis needs no

@@ -1,9 +1,9 @@
 #pragma once
 // A subgraph as layers of the NPU, before and after address assignment.
 //
-// A Map is a view of a buffer as [C][H][W]: rows of contiguous elements, `row_stride` bytes apart,
-// planes of H rows. Several maps can share one buffer: the pieces of a concat or split, or an image
-// and its reshaped view.
+// A BufferView is a view of a buffer as [C][H][W]: rows of contiguous elements, `row_stride` bytes
+// apart, planes of H rows. Several maps can share one buffer: the pieces of a concat or split, or
+// an image and its reshaped view.
 
 #include <cstdint>
 #include <string>

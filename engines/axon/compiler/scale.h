@@ -33,7 +33,7 @@ struct SumScale {
 [[nodiscard]] double real_of(int64_t mult, int64_t shift);
 
 /// Returns an unsupported error if rounding the multiplier changes a result by more than half a
-/// quantization step. `reach`: largest accumulator; `codes`: number of steps of the result's range.
+/// quantization step. `codes`: number of steps of the result's range.
 [[nodiscard]] Status check_precision(double real, const Scale& scale, double accumulator_max,
                                      double codes);
 

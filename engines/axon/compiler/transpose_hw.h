@@ -1,5 +1,5 @@
 #pragma once
-// turned(): transposes H and W of all images of a subgraph.
+// transposed_hw(): transposes H and W of all images of a subgraph.
 //
 // The NPU computes row by row, so an image that is wider than high costs fewer cycles. Kernels,
 // strides, padding and weights are transposed with the images. The columns of a linear layer after
@@ -12,8 +12,7 @@
 
 namespace thimble::engine::axon {
 
-/// `formed` is a legalized subgraph. Returns nothing if an operator depends on the order of H and
-/// W.
+/// Returns nothing if an operator of the legalized subgraph depends on the order of H and W.
 [[nodiscard]] std::optional<ir::Graph> transposed_hw(const ir::Graph& legalized);
 
 }  // namespace thimble::engine::axon

@@ -1,5 +1,5 @@
 #pragma once
-// A network with addresses as the bytes of engines/axon/container/layers.h.
+// write(): encodes a network with addresses as a layer list (engines/axon/container/layers.h).
 
 #include <cstddef>
 #include <string>

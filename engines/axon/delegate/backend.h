@@ -1,7 +1,7 @@
 #pragma once
 // The delegate ThimbleAxonModel: layer lists for the AXON NPU (engines/axon/container/layers.h),
-// executed by a driver that the product names. List and tensors are checked when the model is
-// loaded; a call hands the driver pointers and counts what it cost.
+// executed by a driver that the product provides. The layer list and the tensors are checked when
+// the model is loaded. A call passes pointers to the driver and counts cycles.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_axon.h"

@@ -20,10 +20,11 @@ namespace thimble::engine::cortex_m {
 /// Returns the instructions if `kernel` computes the operator; nothing if it was never measured.
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
                                              abi::PteOp kernel, const Core& target);
-/// Where the kernel was not measured on the core, as on a lesser one whose instructions it has.
+/// Like estimate(). If the kernel was not measured on the core, uses the measurement of a core
+/// whose instructions are a subset of the core's.
 [[nodiscard]] std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& op,
                                                        abi::PteOp kernel, const Core& target);
-/// Bytes of code and constants that the kernel adds to an image: code.def, which
+/// Returns the bytes of code and constants that the kernel adds to an image: code.def, which
 /// benchmarks/instructions/code.py writes.
 [[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& target);
 [[nodiscard]] std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,

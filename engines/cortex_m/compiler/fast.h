@@ -6,9 +6,10 @@
 // portable kernel reads the same bytes on every other machine. fast.def has one row per packed
 // form: an instruction set or any, the IR operator, and the function that makes the call.
 //
-// Of the rows that support the operator's shape, the one with the fewest instructions in costs.def
-// (counted under QEMU) is chosen; without measurements, the first. If no row matches, select.cpp
-// makes the general call. This choice optimizes speed; forms.h chooses for flash and size.
+// Several rows may support the operator's shape. Then the one with the fewest instructions in
+// costs.def (counted under QEMU) is chosen; without measurements, the first. If no row matches,
+// select.cpp makes the general call. This choice optimizes speed; kernel_variants.h chooses for
+// flash and size.
 
 #include <optional>
 #include <vector>

@@ -6,12 +6,13 @@
 // dimension attribute (concat, slice, softmax, ...) run in the *physical frame*, a contiguous
 // tensor with the dimensions in memory order. A flatten between a convolution and a linear layer
 // permutes the linear weights instead of the data. The rest becomes `copy` operators. Values are
-// unchanged. Tested by tests/unit/cortex_m_layout_test.cpp.
+// unchanged. Tested by tests/conformance/cortex_m_conformance_test.cpp.
 
 #include "engine/engine.h"
 
 namespace thimble::engine::cortex_m {
-/// Operators on elements at the same place of all operands, which broadcast.
+/// Returns true for operators that compute each element from the elements at the same position of
+/// all operands, with broadcasting.
 [[nodiscard]] bool is_elementwise(ir::OpKind kind);
 /// Returns the graph with memory orders; `calls` is still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);

@@ -13,11 +13,11 @@
 
 namespace thimble::engine::cortex_m {
 
-/// Attribute `name` of the operator, as parameters of kernels have it.
+/// Returns attribute `name` of the operator as int32, the type of kernel parameters.
 [[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name) {
   return static_cast<int32_t>(op.integer(name));
 }
-/// Entry `i` of the attribute.
+/// Returns entry `i` of the attribute.
 [[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name, size_t i) {
   return static_cast<int32_t>(op.integers(name)[i]);
 }

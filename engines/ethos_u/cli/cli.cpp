@@ -25,7 +25,7 @@ class EthosUCli : public EngineCli {
     return "Ethos-U payload (COP1, COP2)";
   }
 
-  /// The header of a driver payload, and its command stream as text.
+  /// Describes the header of a driver payload, and its command stream as text.
   [[nodiscard]] Result<std::optional<InspectReport>> inspect_file(
       const Bytes& bytes, const std::string& label) const override {
     namespace text = ethos_u::text;

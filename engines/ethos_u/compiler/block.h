@@ -19,8 +19,8 @@ using thimble::ethos_u::Config;
 using thimble::ethos_u::Generation;
 using thimble::ethos_u::Microblocks;
 
-/// Properties of an operation that determine its blocks and cost. `ofm.h` and `ifm.h` may be the
-/// height of one cascade step.
+/// Properties of an operation that determine its blocks and cost. The heights of `ofm` and `ifm`
+/// may be the height of one cascade step.
 struct OpShape {
   NpuOpKind kind = NpuOpKind::kConv;
   PoolMode pool = PoolMode::kMax;

@@ -34,7 +34,7 @@ Span clip(int64_t index, int64_t size, const Span& whole) {
   const int64_t begin = whole.begin + index * size;
   return {begin, std::min(begin + size, whole.end)};
 }
-/// What block `index` writes.
+/// Returns the box of the OFM that block `index` writes.
 Box written(const Kernel& kernel, const BlockGrid& grid, int64_t index) {
   const Block& block = kernel.plan->block;
   return {clip(index / (grid.w * grid.c), block.h, kernel.rows),

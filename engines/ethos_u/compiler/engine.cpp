@@ -176,7 +176,7 @@ std::vector<DelegateRow> rows_of(const NpuProgram& program, const NpuBlob& blob)
 struct Task {
   SystemSetup setup;
   NpuProgram program;
-  ScheduleOptions schedule;  // without the system, which is in `around`
+  ScheduleOptions schedule;  // without the system, which is in `setup`
 };
 
 Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptions& options) {

@@ -21,7 +21,7 @@ namespace {
 /// Assigns the dimensions that are kept (rows, and the depth if it is kept) and those that are
 /// reduced: as kernel, or as depth.
 struct ReductionPlan {
-  std::vector<Axis> rows, removed;  // steps of y and of x; in `gone` both are of x
+  std::vector<Axis> rows, removed;  // steps of y and of x; in `removed` both are of x
   Axis depth = {1, {1, 1}};
   bool summed_depth = false;
   Grid grid;

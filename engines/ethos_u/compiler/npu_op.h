@@ -1,8 +1,8 @@
 #pragma once
 // The program of one partition, between lowering and the command stream.
 //
-// Lowering makes it from the integer graph: operations the hardware has, on tensors it can
-// address. Scheduling then chooses blocks, formats, addresses, stripes and where weights lie;
+// Lowering creates it from the integer graph: operations of the hardware, on tensors that it can
+// address. Scheduling then chooses blocks, formats, addresses, cascades and the memory of weights;
 // emission writes it as commands. Everything here is in the hardware's terms (engines/ethos_u/isa)
 // and independent of the schedule.
 //

@@ -1,5 +1,5 @@
 #pragma once
-// A command stream as the driver takes it (engines/ethos_u/isa/driver_payload.h).
+// Encodes a command stream in the driver's format (engines/ethos_u/isa/driver_payload.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -13,12 +13,12 @@
 
 namespace thimble::engine::ethos_u {
 
-/// Cost of one operation of a piece: `near` with weights in SRAM, `far` with weights in region 0.
+/// Cost of one operation of a piece, with weights in SRAM and with weights in region 0 (external).
 struct PartCost {
   const OpDraft* from_sram = nullptr;
   const OpDraft* from_external = nullptr;
   double from_sram_cycles = 0, from_external_cycles = 0;
-  int64_t weight_bytes = 0;  // with the blocks of `near`
+  int64_t weight_bytes = 0;  // with the blocks of `from_sram`
 };
 
 class PieceCosts {
@@ -49,11 +49,11 @@ class PieceCosts {
     std::vector<Part> parts_;
   };
 
-  /// Returns the piece with cascade steps of `stripe` rows; `stripe` 0: the single operation
+  /// Returns the piece with cascade steps of `step_rows` rows; `step_rows` 0: the single operation
   /// `first`. Returns null if the operations cannot form such a cascade.
   [[nodiscard]] Piece* find(int first, int end, int64_t step_rows);
-  /// Returns the cost of an operation of the piece that is not a copy. `near` is null if no block
-  /// is legal.
+  /// Returns the cost of an operation of the piece that is not a copy. `from_sram` is null if no
+  /// block is legal.
   [[nodiscard]] const PartCost& cost(Piece* piece, int first, int op, OpMemories where);
   /// Returns the additional cost of a kernel's accesses to the external memory, in cycles.
   [[nodiscard]] double traffic(const KernelCost& cost) const;

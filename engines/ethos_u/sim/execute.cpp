@@ -41,7 +41,7 @@ Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& works
   if (operation.ofm.storage == Storage::kChained) {
     const FeatureMap& ofm = operation.ofm;
     ChainSlot& slot = memory.chain[ofm.region % kChainSlots];
-    // The same slot may be read and written, one position at a time.
+    // One slot may be read and written by the same operation, one position at a time.
     if (slot.data == nullptr || slot.height != ofm.height || slot.width != ofm.width ||
         slot.depth != ofm.depth) {
       slot = {static_cast<int32_t*>(keep(workspace, elements_of(ofm), 4)), ofm.height, ofm.width,

@@ -21,7 +21,7 @@ inline constexpr uint32_t kRegions = 8;
 inline constexpr uint8_t kTableRegion = 8;  // the LUT memory, in sinks and faults
 inline constexpr uint32_t kChainSlots = 6;
 
-/// Receives writes instead of memory. Ranges are checked before the call, and Memory::land()
+/// Receives writes instead of memory. Ranges are checked before the call, and Memory::commit()
 /// performs the write later. A return value of false means that no space is left; the operation
 /// ends with kWorkspace.
 struct WriteSink {

@@ -1,6 +1,6 @@
 #pragma once
 // A log of delayed writes. A Memory's sink records them; they can be exchanged with memory
-// temporarily and are finally written with land().
+// temporarily and are finally written with commit().
 
 #include "engines/ethos_u/sim/memory.h"
 

@@ -34,7 +34,7 @@ Status add_neutron_tools(const NeutronArguments& arguments, const std::string& p
   tools->kernel_selection = arguments.kernels;
   tools->model = model.stem().string();
   tools->time_limit = std::chrono::seconds(arguments.time_limit);
-  // Said before any work.
+  // Errors of the SDK's folder are reported before the compilation.
   THIMBLE_TRY(const fs::path converter, engine::neutron::find_converter(tools->folder));
   tools->folder = fs::absolute(tools->folder);
   return ok();
@@ -44,7 +44,7 @@ Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
                          const engine::VendorTools& tools, const fs::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes) {
   if (tools.form != "sdk") return ok();
-  std::map<std::string, std::string> texts;  // equal regions have equal names and texts
+  std::map<std::string, std::string> texts;  // equal delegates have equal names and texts
   for (const engine::Delegate& delegate : delegates) {
     for (const GeneratedFile& file : delegate.files) texts[file.name] = file.text;
   }

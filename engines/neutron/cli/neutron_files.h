@@ -26,9 +26,9 @@ struct NeutronArguments {
                                        const std::filesystem::path& model,
                                        engine::VendorTools* tools);
 
-/// MODEL_kernel_selection.c in the folder, joined by the SDK's tool if there are several regions.
-/// Without that tool there is a file per region, which the firmware's build has to join: `notes`
-/// says so.
+/// Adds MODEL_kernel_selection.c to the folder. The SDK's tool joins the files of several
+/// delegates. Without that tool, each delegate has its own file, which the firmware's build must
+/// join; a note in `notes` reports this.
 Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
                          const engine::VendorTools& tools, const std::filesystem::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes);

@@ -165,7 +165,7 @@ Status check_payload(const Written& written) {
                      container::status_text(status), static_cast<int32_t>(kernel));
 }
 
-/// Of a region that adapt() has made.
+/// Compiles a subgraph that adapt() has returned.
 Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
                                 const NpuOptions& options) {
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));

@@ -1,5 +1,5 @@
 #pragma once
-// form(region): legalizes a subgraph for the NPU, with the same inputs and outputs.
+// legalize(region): legalizes a subgraph for the NPU, with the same inputs and outputs.
 //
 // Afterwards each operator corresponds to one operator of LiteRT and one kernel. Values keep their
 // names; an intermediate value has the name of its result plus a suffix. A legalized subgraph does
@@ -9,7 +9,7 @@
 //   qconv2d with groups         slices, convolutions (groups merged to fill the NPU), concat
 //   qconv_transpose2d           as qconv2d; output_padding reduces the padding at the end. Beyond
 //                               the limits of LiteRT's operator: one convolution of all phases, and
-//                               data movement (form_phases.cpp)
+//                               data movement (legalize_phases.cpp)
 //   qmatmul                     three dimensions
 //   adaptive pools              pools, if all windows have equal size
 //   expand                      concat of a value with itself

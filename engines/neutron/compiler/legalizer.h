@@ -1,5 +1,5 @@
 #pragma once
-// Implementation of form(): one member function per operator.
+// Implementation of legalize(): one member function per operator.
 
 #include <span>
 #include <string>
@@ -20,18 +20,18 @@ class Legalizer {
  private:
   Status add(const ir::Op& op);
   [[nodiscard]] bool is_within_limits(const ir::Op& op) const;
-  // form_weighted.cpp
+  // legalize_weighted.cpp
   Status linear(const ir::Op& op);
   Status convolution(const ir::Op& op);
   Status transposed_convolution(const ir::Op& op);
   Status matmul(const ir::Op& op);
   Status line_as_convolution(const ir::Op& op);
   Status negated(const ir::Op& op);
-  // form_phases.cpp
+  // legalize_phases.cpp
   Status phases(const ir::Op& op);
   struct Phases;
   Result<std::vector<ir::ValueId>> phase_operands(const ir::Op& op, const Phases& phases);
-  // form.cpp
+  // legalize.cpp
   Status table(const ir::Op& op);
   Status adaptive_pool(const ir::Op& op);
   Status expand(const ir::Op& op);

@@ -75,7 +75,7 @@ int64_t output_padding_beyond_padding(const Call& c) {
 }
 
 /// Number of products per output element, with channels rounded up to 8. A grouped convolution is
-/// checked after legalization, when its groups are separate convolutions (form.h).
+/// checked after legalization, when its groups are separate convolutions (legalize.h).
 int64_t products_per_element(const Call& c) {
   constexpr int64_t kLanes = 8;
   const ir::Shape& w = c.shape(1);

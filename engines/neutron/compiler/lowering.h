@@ -1,7 +1,7 @@
 #pragma once
 // Implementation of lower(): values of the subgraph become locations, operators become kernels.
 //
-// A value may have a destination (home): its position in a graph output or in the result of a
+// A value may have a destination: its position in a graph output or in the result of a
 // concat. Destinations are assigned from the end of the subgraph to its start, through reshapes and
 // permutes. A kernel writes its result to the destination if it can. Otherwise it writes to a new
 // buffer, and a copy to the destination follows.

@@ -1,5 +1,5 @@
 #pragma once
-// write(): a placed network as the payload of a delegate call
+// write(): encodes a placed network as the payload of a delegate call
 // (engines/neutron/container/program.h).
 //
 // The weights block begins with constants that several kernels read. Then it has one section per

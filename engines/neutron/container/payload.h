@@ -16,9 +16,9 @@
 //   weights
 //   kernels    up to the end; their size is not stored
 //
-// The program is the vendor's microcode, of which these words are all that is public, or a list of
-// kernels of our own (engines/neutron/container/program.h), which has them at the same places.
-// `read_payload` proves that all it answers lies inside the bytes it was given.
+// The program is the vendor's microcode, of which only these words are public, or Thimble's own
+// kernel list (engines/neutron/container/program.h), which has these words at the same offsets.
+// `read_payload` guarantees that all returned ranges are inside the given bytes.
 
 #include <cstdint>
 #include <cstring>

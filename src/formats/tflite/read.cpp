@@ -10,7 +10,7 @@ namespace thimble::formats::tflite {
 namespace {
 
 constexpr int32_t kCustom = 32;
-/// Of the verifier: far above what any converter writes.
+/// Limits of the verifier, far above those of any file that a converter writes.
 constexpr flatbuffers::uoffset_t kDepthMax = 16, kTablesMax = 1'000'000;
 
 template <typename T>

@@ -101,7 +101,7 @@ Result<ir::ValueId> product_rule(RuleCall& call);
 Result<ir::ValueId> sum_rule(RuleCall& call);
 /// Rule of operators that are always part of a table; it is never called.
 Result<ir::ValueId> table_rule(RuleCall& call);
-// choice.cpp
+// compare.cpp
 Result<ir::ValueId> compare_rule(RuleCall& call);
 // image.cpp
 Result<ir::ValueId> adaptive_avg_pool2d_rule(RuleCall& call);

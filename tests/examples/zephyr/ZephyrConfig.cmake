@@ -1,5 +1,5 @@
-# Stands in for Zephyr, so that its applications run on an emulated Cortex-M33: configures by prj.conf and the modules'
-# Kconfig, makes the library `app`, adds the modules, and links all of it with the start-up code of examples/app.
+# Stand-in for Zephyr that runs its applications on an emulated Cortex-M33. Reads prj.conf and the modules' Kconfig, creates
+# the library `app`, adds the modules, and links everything with the start-up code of examples/app.
 #
 #   cmake -S examples/nordic/hello_axon -DZephyr_DIR=tests/examples/zephyr -DCORE=cortex-m33
 #         -DCMAKE_TOOLCHAIN_FILE=examples/app/arm-none-eabi.cmake -DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y
@@ -7,7 +7,7 @@ project(Zephyr C CXX ASM)
 set(STANDIN_DIR ${CMAKE_CURRENT_LIST_DIR})
 get_filename_component(BOARD_DIR ${STANDIN_DIR}/../../../examples/app ABSOLUTE)
 
-# The configuration, as CMake variables and as definitions that every file is compiled with.
+# Sets the configuration as CMake variables, and as compile definitions of every file.
 set(PYTHON_WITH_KCONFIG python3 CACHE STRING "A Python that has kconfiglib")
 execute_process(COMMAND ${PYTHON_WITH_KCONFIG} ${STANDIN_DIR}/configure.py ${CMAKE_CURRENT_SOURCE_DIR}/prj.conf
                         ${CMAKE_CURRENT_BINARY_DIR} --modules ${EXTRA_ZEPHYR_MODULES} --settings ${STANDIN_CONFIG}

@@ -1,5 +1,5 @@
 // Writes graphs as .tflite and .tosa with inputs and the reference evaluator's outputs.
-// interchange_peer.py runs them in LiteRT and in the TOSA reference model.
+// reference.py runs them in LiteRT and in the TOSA reference model.
 //
 //   interchange_cases FOLDER random|wide FIRST COUNT OPS
 //   interchange_cases FOLDER ir FILE.ir...           a case per file

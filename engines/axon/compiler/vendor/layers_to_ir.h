@@ -1,8 +1,9 @@
 #pragma once
-// A partition's layer list (engines/axon/container/layers.h) as the vendor's IR. The list works on
-// addresses, the IR on producers: what an operand reads is named by the layer that makes it.
-// Variables become one layer each, in front, fed by whoever writes them; the layers that only read
-// or assign a variable are gone. Everything else is one to one.
+// Converts a subgraph's layer list (engines/axon/container/layers.h) to the vendor's IR. An operand
+// in the list is an address; in the IR it is the index of the layer that produces it. Each variable
+// becomes one layer at the start, which reads the result of the layer that assigns the variable.
+// Layers that only read or assign a variable are removed. All other layers are converted one to
+// one.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 // Finds the vendor's compiler library in an installed SDK and calls it in a separate process
-// (tools/axon_sdk). A failure code, a crash, an endless loop or an incomplete file of the library
+// (thimble-axon-sdk). A failure code, a crash, an endless loop or an incomplete file of the library
 // becomes an error message here.
 
 #include <chrono>

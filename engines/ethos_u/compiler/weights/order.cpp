@@ -69,7 +69,7 @@ struct Steps {
 };
 
 /// Lists the elements for each phase of the stride. The elements of a phase are listed row by row,
-/// odd rows in reverse. `behind` padding units follow each whole group.
+/// odd rows in reverse. `padding_after` padding units follow each whole group.
 Part serpentine_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
                            Steps stride, int64_t group, int64_t padding_after) {
   Part part;

@@ -12,11 +12,11 @@ namespace thimble::engine::neutron {
 
 inline constexpr std::string_view kFormSdk = "sdk";
 
-/// What the converter of NXP's eIQ Neutron SDK reads: operators that it has kernels for.
+/// LiteRT operators that the converter of NXP's eIQ Neutron SDK reads and has kernels for.
 inline constexpr interchange::TfliteProfile kConverterProfile{true, true, true, true};
 
-/// The region as the converter reads it, a LiteRT model, or why it cannot be said so. `region` is
-/// in the engine's arithmetic.
+/// Sets delegate.litert_model to the subgraph as a LiteRT model for the converter, or
+/// delegate.no_litert_reason to the reason why LiteRT cannot express it. `region` is legalized.
 void add_exchange(const ir::Graph& region, Delegate& delegate);
 
 /// If tools.form is "sdk", replaces the payload that compile() made by the converter's microcode,

@@ -1,5 +1,5 @@
-# Stands in for NXP's MCUXpresso SDK, as far as an application for the Neutron calls it, so that it runs on an emulated
-# Cortex-M33. Commands, variables and folders have the SDK's names; every command takes only what is handled here.
+# Stand-in for NXP's MCUXpresso SDK: the commands that an application for the Neutron calls, for an emulated Cortex-M33.
+# Commands, variables and folders have the SDK's names. Each command accepts only the arguments that are handled here.
 #
 #   cmake -S examples/nxp/mcuxpresso/cifarnet -DSdkRootDirPath=tests/examples/mcuxsdk -Dboard=mimxrt700evk
 #         -Dcore_id=cm33_core0 -DCMAKE_BUILD_TYPE=flash_release -DCORE=cortex-m33
@@ -12,7 +12,7 @@ set(core_id_suffix_name _${core_id})
 set(STANDIN_COMPONENTS middleware.eiq.neutron)
 set(STANDIN_SEGMENTS module.pmic_support)
 
-# prj.conf: `CONFIG_NAME=value` and comments; a name that nothing here knows is refused, as Kconfig does.
+# prj.conf contains `CONFIG_NAME=value` and comments; an unknown name is an error, as in Kconfig.
 function(standin_configure file)
   file(STRINGS ${file} lines REGEX "^[^#]")
   foreach(line ${lines})
@@ -28,7 +28,7 @@ function(standin_configure file)
   endforeach()
 endfunction()
 
-# As in the SDK, project() is a macro that makes the application's target, and is CMake's own again behind it.
+# As in the SDK, project() is a macro that creates the application's target. Afterwards it is CMake's own project() again.
 function(project)
 endfunction()
 function(_project)
@@ -49,7 +49,7 @@ macro(project name)
   add_executable(${MCUX_SDK_PROJECT_NAME})
 endmacro()
 
-# `what` is missing or holds words that nothing here handles.
+# Fails if `rest`, the arguments of `command` that are not handled here, is not empty.
 function(standin_only command rest)
   if(rest)
     message(FATAL_ERROR "${command}: ${rest}: not handled")

@@ -6,7 +6,7 @@
 
 namespace thimble::abacus {
 
-/// Executes the program, which must be sound (is_valid()).
+/// Executes the program, which must be valid (is_valid()).
 void run(const Job& job);
 
 }  // namespace thimble::abacus
