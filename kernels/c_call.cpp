@@ -1,6 +1,6 @@
-// Verifies, member by member, that the C declarations of c_kernel_call.h match those of kernels.h.
+// Verifies, member by member, that the C declarations of c_call.h match those of kernels.h.
 
-#include "kernels/c_kernel_call.h"
+#include "kernels/c_call.h"
 
 #include <cstddef>
 

@@ -34,7 +34,7 @@ void run_with_addresses(const Call& call) {
 }  // namespace thimble::kernels
 
 /// Defines a kernel. Models compiled to C call it by name, without its check:
-/// thimble_call_<variant>_<op> (kernels/c_kernel_call.h).
+/// thimble_call_<variant>_<op> (kernels/c_call.h).
 #define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                         \
   extern "C" void thimble_call_##variant##_##op(const Arg* args, const Tensor* const* lists) { \
     run(call_of_c<has_list(abi::info(abi::PteOp::op).arguments)>(args, lists));                \

@@ -25,6 +25,12 @@ static const char* const class_names[CLASSES] = {"simple",   "load",          "s
                                                  "multiple", "multiply",      "divide", "branch",
                                                  "loop",     "vector_memory", "vector", "float"};
 
+/* True if the instruction has 32 bits, by its first halfword (section F3.1). The size that QEMU 7.2
+ * reports is no evidence: at the end of a page it includes the next instruction. */
+static bool is_wide(unsigned int first) {
+  return (first & 0xE000) == 0xE000 && (first & 0x1800) != 0;
+}
+
 static enum insn_class class_of_narrow(unsigned int code) {
   static const bool kLoads[] = {false, false, false, true, true, true, true, true};
   if ((code & 0xFFC0) == 0x4340) return CLASS_MULTIPLY;

@@ -97,7 +97,7 @@ static unsigned int halfword(const struct qemu_plugin_insn* insn, size_t at) {
 
 /* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
 static enum kind kind_of(const struct qemu_plugin_insn* insn) {
-  if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
+  if (is_wide(halfword(insn, 0))) return KIND_NONE;
   const unsigned int code = halfword(insn, 0);
   for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
     if (code == 0x4600u + 9u * (unsigned int)kind) return (enum kind)kind;
@@ -112,9 +112,9 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
     struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, i);
     const enum kind kind = kind_of(insn);
     if (kind == KIND_NONE) {
-      const enum insn_class class = qemu_plugin_insn_size(insn) == 2
-                                        ? class_of_narrow(halfword(insn, 0))
-                                        : class_of_wide(halfword(insn, 0), halfword(insn, 2));
+      const enum insn_class class = is_wide(halfword(insn, 0))
+                                        ? class_of_wide(halfword(insn, 0), halfword(insn, 2))
+                                        : class_of_narrow(halfword(insn, 0));
       qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed[class], 1);
     } else {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, PLUGIN_NO_REGISTERS,

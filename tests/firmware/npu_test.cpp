@@ -7,10 +7,10 @@
 #include "../unit/test_files.h"
 #include "abi/status.h"
 #include "engines/ethos_u/formats/payload.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
-#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "support.h"
 
 namespace thimble::firmware_test {

@@ -213,8 +213,7 @@ Result<Model> write(const pte::Program& program, const Options& options) {
       "#include <stddef.h>\n"
       "#include <string.h>\n"
       "{2}\n",
-      layout.name, options.target,
-      model.has_calls ? "\n#include \"kernels/c_kernel_call.h\"\n" : "");
+      layout.name, options.target, model.has_calls ? "\n#include \"kernels/c_call.h\"\n" : "");
   model.source += preamble(layout) + kernel_names(layout, calls) + contents(layout) + calls.data() +
                   passed_variables(layout) + state_functions(layout) + load_function(layout) +
                   init_function(layout) + run_function(layout, calls) + input_functions(layout) +

@@ -39,7 +39,7 @@ struct Options {
 
 struct Model {
   std::string header, source;
-  bool has_calls = false;  // a kernel is not bare: the source includes kernels/c_kernel_call.h
+  bool has_calls = false;  // a kernel is not bare: the source includes kernels/c_call.h
 };
 
 /// Prefix of the names in the C: the file's stem as an identifier.
