@@ -16,7 +16,7 @@ build:
 
 boards:
 	@sh cmake/install-packages.sh
-	@sh cmake/build.sh $(BUILD) thimble insn_count access_count firmware
+	@sh cmake/build.sh $(BUILD) thimble insn_count boards
 
 demo:
 	@sh cmake/install-packages.sh

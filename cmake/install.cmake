@@ -19,6 +19,12 @@ install(FILES runtime/include/thimble.h DESTINATION include)
 install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
               cmake/engine_rows.cmake
               cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
+# An installed program cannot build images: it has all of them.
+if(TARGET boards)
+  install(CODE "
+    execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target boards insn_count
+                    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION bin/firmware
         FILES_MATCHING PATTERN "runner-*.elf" PATTERN "insn_count.so"
         PATTERN "CMakeFiles" EXCLUDE PATTERN "cortex-*" EXCLUDE)

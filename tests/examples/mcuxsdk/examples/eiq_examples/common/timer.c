@@ -16,6 +16,9 @@ void TIMER_Init(void) {
   *systick(4) = kTop;
   *systick(8) = 0;
   *systick(0) = 5;
+  while (*systick(8) == 0) {
+    /* The counter is 0, as if it had wrapped, until its first tick. */
+  }
 }
 
 int TIMER_GetTimeInUS(void) {
