@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "engines/ethos_u/formats/payload.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "formats/pte/read.h"
 #include "runtime_support.h"
-#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "test_files.h"
 
 namespace thimble::runtime_test {

@@ -1,9 +1,9 @@
 #include "engines/ethos_u/cli/cli.h"
 
 #include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "engines/ethos_u/text/payload.h"
 #include "engines/ethos_u/text/text.h"
-#include "engines/ethos_u/hostrun/ethos_u.h"
 
 namespace thimble::tools {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "abi/native_params.h"
 #include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/hostrun/ethos_u.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/sim/decode.h"
 #include "engines/ethos_u/sim/hazard.h"
 #include "engines/ethos_u/sim/timeline.h"
-#include "engines/ethos_u/hostrun/ethos_u.h"
 
 namespace thimble::hostrun {
 namespace {

@@ -14,12 +14,12 @@ namespace thimble::hostrun {
 /// One per delegate of the first plan; empty if it has none for an Ethos-U. The system around the
 /// NPU is the usual one of its generation, the memory mode what the file says.
 [[nodiscard]] Result<std::vector<NpuProfile>> ethos_u_profiles(const formats::pte::Program& program,
-                                                           std::string_view label);
+                                                               std::string_view label);
 
 /// Bad input if two commands of an Ethos-U delegate access the same bytes, one writes, and nothing
 /// orders them. A payload that cannot be read as a stream is left to the runtime, which refuses it
 /// at load.
 [[nodiscard]] Status check_ethos_u_hazards(const formats::pte::Program& program,
-                                       std::string_view label);
+                                           std::string_view label);
 
 }  // namespace thimble::hostrun

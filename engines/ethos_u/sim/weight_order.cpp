@@ -136,7 +136,7 @@ bool WeightTraversal::u55() {
     for (uint32_t y = 0; y < loops_.height; y += loops_.sub_height) {
       for (uint32_t x = 0; x < loops_.width; x += loops_.sub_width) {
         const Part part = {y, x, smaller(loops_.height - y, loops_.sub_height),
-                                  smaller(loops_.width - x, loops_.sub_width)};
+                           smaller(loops_.width - x, loops_.sub_width)};
         if (!part_u55(part, in)) return false;
       }
     }
@@ -189,7 +189,7 @@ bool WeightTraversal::u85(uint32_t block) {
     for (uint32_t x = 0; x < loops_.width; x += loops_.sub_width) {
       for (uint32_t y = 0; y < loops_.height; y += loops_.sub_height) {
         const Part part = {y, x, smaller(loops_.height - y, loops_.sub_height),
-                                  smaller(loops_.width - x, loops_.sub_width)};
+                           smaller(loops_.width - x, loops_.sub_width)};
         if (!part_u85(part, in)) return false;
       }
     }

@@ -81,8 +81,7 @@ class Line {
     return ok();
   }
 
-  Result<uint64_t> read(const Layout& layout, const Part& part,
-                        std::string_view token) const {
+  Result<uint64_t> read(const Layout& layout, const Part& part, std::string_view token) const {
     const std::string_view command = layout.row->name;
     if (part.name != "_") {
       const size_t equals = token.find('=');

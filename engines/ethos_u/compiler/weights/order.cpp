@@ -55,7 +55,7 @@ int64_t microblock_depth(const WeightOptions& options) {
 
 /// Lists the elements row by row, padded to whole groups.
 Part rows_u55(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
-                     int64_t group) {
+              int64_t group) {
   Part part;
   for (int64_t i = 0; i < height * width; ++i) {
     part.push_back(static_cast<int>((y + i / width) * kernel_w + x + i % width));
@@ -71,7 +71,7 @@ struct Steps {
 /// Lists the elements for each phase of the stride. The elements of a phase are listed row by row,
 /// odd rows in reverse. `padding_after` padding units follow each whole group.
 Part serpentine_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
-                           Steps stride, int64_t group, int64_t padding_after) {
+                    Steps stride, int64_t group, int64_t padding_after) {
   Part part;
   int64_t left = rounded(height * width, group);
   for (int64_t phase = 0; phase < stride.h * stride.w; ++phase) {
