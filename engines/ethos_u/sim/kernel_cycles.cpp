@@ -266,7 +266,7 @@ bool in_memory(const FeatureMap& map) {
 }
 
 void add_map(const System& system, MemoryMode mode, const FeatureMap& map, double elements,
-             const AccessPattern& walk, Bytes* bytes) {
+             const AccessPattern& walk, PortBytes* bytes) {
   if (!in_memory(map)) return;
   const uint32_t port = port_of(mode, map.region);
   bytes->of[port] += elements * (map.bits / 8) * burst_waste(map, memory_of(system, port), walk);

@@ -14,18 +14,18 @@ inline constexpr uint32_t kPorts = 2;
 /// Returns the port of a region in a memory mode.
 [[nodiscard]] uint32_t port_of(MemoryMode mode, uint8_t region);
 
-struct Bytes {
+struct PortBytes {
   double of[kPorts] = {};
 };
 
 struct KernelCycles {
-  double multiply = 0;  // per block
-  double output = 0;    // per block
-  double issue = 0;     // per block; lower bound of the block's cycles
-  double blocks = 0;    // partial blocks at the end of an axis count as fractions
-  double fill = 0;      // before the first product: input of the first block
-  double drain = 0;     // after the last product: output of the last block
-  Bytes read, written;  // including burst overhead
+  double multiply = 0;      // per block
+  double output = 0;        // per block
+  double issue = 0;         // per block; lower bound of the block's cycles
+  double blocks = 0;        // partial blocks at the end of an axis count as fractions
+  double fill = 0;          // before the first product: input of the first block
+  double drain = 0;         // after the last product: output of the last block
+  PortBytes read, written;  // including burst overhead
   uint64_t macs = 0;
 
   /// Returns the cycles from the first product to the last, with unlimited memory bandwidth.
@@ -37,7 +37,7 @@ struct KernelCycles {
 
 struct DmaCycles {
   double latency = 0;
-  Bytes read, written;
+  PortBytes read, written;
 };
 [[nodiscard]] DmaCycles dma_cycles(const System& system, MemoryMode mode,
                                    const DmaOperation& operation);

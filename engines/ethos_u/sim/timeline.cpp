@@ -55,7 +55,7 @@ class Clock {
   void begin(Active& active, double free_at, double overlap, double early);
   double rate_of(const Active& active, const Active* other) const;
   void finish(Active& active, double end);
-  void add(const Bytes& read, const Bytes& written, Active* active);
+  void add(const PortBytes& read, const PortBytes& written, Active* active);
 
   const TimelineJob& job_;
   Timeline& result_;
@@ -94,7 +94,7 @@ Bound bound_of(const KernelCycles& cycles) {
   return cycles.multiply >= cycles.output ? Bound::kMultiply : Bound::kOutput;
 }
 
-void Clock::add(const Bytes& read, const Bytes& written, Active* active) {
+void Clock::add(const PortBytes& read, const PortBytes& written, Active* active) {
   for (uint32_t port = 0; port < kPorts; ++port) {
     active->bytes[port] = read.of[port] + written.of[port];
     result_.read.of[port] += read.of[port];

@@ -39,7 +39,7 @@ struct TimelineJob {
 struct Timeline {
   double cycles = 0;
   double kernel_cycles = 0, dma_cycles = 0;  // cycles in which the engine is busy
-  Bytes read, written;                       // per port
+  PortBytes read, written;                   // per port
   uint64_t macs = 0;
   uint32_t operation_count = 0;
 };
