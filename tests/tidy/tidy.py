@@ -107,6 +107,10 @@ def blank(match):
     return re.sub(r"[^\n]", " ", text)
 
 
+def without_comments(text):
+    return TOKEN.sub(lambda match: blank(match) if match.group(0).startswith(("//", "/*")) else match.group(0), text)
+
+
 def without_comments_and_strings(text):
     return TOKEN.sub(blank, text)
 
