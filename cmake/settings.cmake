@@ -25,6 +25,9 @@ else()
   # No contraction: float results must not depend on the machine's fused multiply-add.
   target_compile_options(thimble_options INTERFACE -Wall -Wextra -Wconversion -Werror -ffp-contract=off)
 endif()
+if(THIMBLE_SANITIZE STREQUAL "ON")
+  set(THIMBLE_SANITIZE "address,undefined") # the option was a switch
+endif()
 if(THIMBLE_SANITIZE)
   add_compile_options(-fsanitize=${THIMBLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

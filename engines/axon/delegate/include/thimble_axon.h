@@ -8,7 +8,7 @@
  *       .run = my_run, .counters = counters, .counter_count = 4};
  *
  * and the table that `thimble compile --kernels` writes names it. engines/axon/model executes them
- * on any core; a driver for silicon takes its place. docs/nordic-axon.md describes layer lists. */
+ * on any core; a driver for silicon replaces it. docs/nordic-axon.md describes layer lists. */
 
 #include <stddef.h>
 #include <stdint.h>
