@@ -1,6 +1,6 @@
-# thimble_unity(NAME): with THIMBLE_UNITY, the sources of each folder are one translation unit, so the
-# folder's headers are read once. This more than halves the time of a full build. Generated sources
-# are excluded.
+# thimble_unity(NAME): with THIMBLE_UNITY, the sources of each folder are one translation unit, and the
+# sources of small folders together, so headers are read once. This more than halves the time of a full
+# build. Generated sources are excluded.
 function(thimble_unity name)
   if(NOT THIMBLE_UNITY)
     return()
@@ -10,24 +10,59 @@ function(thimble_unity name)
     # A source may define a class with members from its anonymous namespace; it is not a header.
     target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   endif()
+  set(small_bytes 25000)
   get_target_property(sources ${name} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_registry/")
   foreach(source ${sources})
     get_filename_component(folder ${source} DIRECTORY)
-    if(source MATCHES "\\.cpp$" AND NOT folder MATCHES "_registry$")
-      file(RELATIVE_PATH group ${CMAKE_SOURCE_DIR} ${folder})
-      string(MAKE_C_IDENTIFIER ${group} group)
-      set_property(SOURCE ${source} TARGET_DIRECTORY ${name} PROPERTY UNITY_GROUP ${group})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    file(SIZE ${source} bytes)
+    math(EXPR bytes_${group} "0${bytes_${group}} + ${bytes}")
+  endforeach()
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    if(bytes_${group} LESS small_bytes)
+      set(unit small)
+    else()
+      file(RELATIVE_PATH unit ${CMAKE_SOURCE_DIR} ${folder})
+      string(MAKE_C_IDENTIFIER ${unit} unit)
     endif()
+    set_property(SOURCE ${source} TARGET_DIRECTORY ${name} PROPERTY UNITY_GROUP ${unit})
   endforeach()
 endfunction()
 
+# thimble_optimize(NAME [FLAG]): compiles the library with FLAG (-O2) instead of -O1 in Release.
+function(thimble_optimize name)
+  if(NOT MSVC)
+    list(APPEND ARGN -O2)
+    list(GET ARGN 0 flag)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:${flag}>)
+  endif()
+endfunction()
+
+# thimble_no_exceptions(NAME): compiles the library without exceptions. std::bad_alloc passes through to
+# main(), but runs no destructors of this code.
+function(thimble_no_exceptions name)
+  if(NOT MSVC)
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+endfunction()
+
 # thimble_library(NAME DEPS...): a static library of all *.cpp files of the calling folder and its
-# subfolders. A new file needs no edit here.
+# subfolders, except for subfolders with a CMakeLists.txt. A new file needs no edit here.
 function(thimble_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE others ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(other ${others})
+    get_filename_component(folder ${other} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+  endforeach()
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC thimble_options ${ARGN})
+    thimble_no_exceptions(${name})
     thimble_unity(${name})
   else()
     add_library(${name} INTERFACE)
@@ -42,7 +77,8 @@ function(thimble_device_library name)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     if(NOT MSVC)
-      target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+      target_compile_options(${name} PRIVATE -fno-rtti)
+      thimble_optimize(${name})
     endif()
   endif()
 endfunction()

@@ -99,7 +99,8 @@ function(thimble_device_engine engine core)
   thimble_device_archive(${archive} ${objects})
 endfunction()
 
-# Archives the runtime (with and without the trace hook) and the kernels of one core.
+# Archives the runtime (with and without the trace hook) and the kernels of one core. Only sources that
+# include the loaded model (runtime/exec/model.h) differ with the hook; the others are compiled once.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
   # Delegates of the tree's engines, and the code that they share with the compiler.
@@ -112,8 +113,10 @@ function(thimble_device_core core)
   set(here ${CMAKE_CURRENT_BINARY_DIR}/${core})
   thimble_device_objects(objects ${core} ${core} OPTIONS -Os SOURCES ${runtime})
   thimble_device_archive(${here}/libruntime.a ${objects})
-  thimble_device_objects(objects ${core} ${core}/product OPTIONS -Os -DTHIMBLE_TRACE=0
-                         SOURCES ${runtime})
+  set(traced ${runtime})
+  list(FILTER traced INCLUDE REGEX "/runtime/(core|exec)/")
+  thimble_device_objects(untraced ${core} ${core}/product OPTIONS -Os -DTHIMBLE_TRACE=0 SOURCES ${traced})
+  list(TRANSFORM objects REPLACE "/${core}/(runtime/(core|exec)/)" "/${core}/product/\\1")
   thimble_device_archive(${here}/libruntime_product.a ${objects})
   thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${kernels})
   thimble_device_archive(${here}/libkernels.a ${objects})

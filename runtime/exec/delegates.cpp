@@ -2,6 +2,7 @@
 // verified, so that loading a file without delegates costs only two pointers.
 
 #include "runtime/exec/delegates.h"
+#include "runtime/exec/delegate_slots.h"
 
 #include "runtime/exec/decode.h"
 

@@ -10,13 +10,14 @@
 #include "abi/limits.h"
 #include "abi/native_params.h"
 #include "abi/runtime_memory.h"
-#include "runtime/exec/model.h"
+#include "kernels/kernels.h"
 #include "runtime/program/access.h"
 
 namespace thimble::runtime {
 
 struct Delegate;
 struct Instruction;
+struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRACE
 struct Reader;
 extern const Reader stock_reader;
 
@@ -115,11 +116,6 @@ Status check_delegate_call(Checked& access, const Model& model, const Delegates&
 
 constexpr Delegates delegates_of(const Delegate* rows, uint32_t count) {
   return {rows, count, measure_delegates, check_delegate_call, &stock_reader};
-}
-
-/// The slots of a loaded model.
-inline DelegateSlot* slots_of(const Model& model) {
-  return reinterpret_cast<DelegateSlot*>(model.resolved + model.image.operators.count());
 }
 
 }  // namespace thimble::runtime

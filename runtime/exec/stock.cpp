@@ -4,6 +4,7 @@
 // kernel that needs most.
 
 #include "runtime/exec/decode.h"
+#include "runtime/exec/delegate_slots.h"
 #include "runtime/exec/delegates.h"
 #include "runtime/exec/load.h"
 #include "runtime/exec/reader.h"

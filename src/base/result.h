@@ -5,9 +5,9 @@
 // support (exit code 1), and a bug in Thimble. A bug is an assert and never an Error.
 
 #include <cassert>
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -21,40 +21,69 @@ struct Error {
   std::string message;
 };
 
+/// Returns an Error of `kind` with the formatted message.
+[[nodiscard]] Error make_error(ErrorKind kind, fmt::string_view format, fmt::format_args arguments);
+
 template <typename... Args>
 [[nodiscard]] Error bad_input(fmt::format_string<Args...> format, Args&&... args) {
-  return {ErrorKind::kBadInput, fmt::format(format, std::forward<Args>(args)...)};
+  return make_error(ErrorKind::kBadInput, format, fmt::make_format_args(args...));
 }
 template <typename... Args>
 [[nodiscard]] Error unsupported(fmt::format_string<Args...> format, Args&&... args) {
-  return {ErrorKind::kUnsupported, fmt::format(format, std::forward<Args>(args)...)};
+  return make_error(ErrorKind::kUnsupported, format, fmt::make_format_args(args...));
 }
+
+/// An Error on the heap, or none. It keeps the code for errors, which are rare, out of the callers.
+class Failure {
+ public:
+  Failure() = default;
+  explicit Failure(Error error);
+  Failure(Failure&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
+  Failure& operator=(Failure&& other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~Failure() {
+    if (error_ != nullptr) destroy();
+  }
+  explicit operator bool() const { return error_ != nullptr; }
+  const Error& operator*() const { return *error_; }
+
+ private:
+  void destroy();
+  Error* error_ = nullptr;
+};
 
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}      // NOLINT: implicit, so `return value;` works
-  Result(Error error) : state_(std::move(error)) {}  // NOLINT: implicit, so `return error;` works
+  // The constructors are implicit, so that `return value;` and `return error;` work.
+  Result(T value) : value_(std::move(value)) {}              // NOLINT
+  Result(Error error) : failure_(std::move(error)) {}        // NOLINT
+  Result(Failure failure) : failure_(std::move(failure)) {}  // NOLINT
 
-  [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
+  [[nodiscard]] bool ok() const { return !failure_; }
   explicit operator bool() const { return ok(); }
   T& operator*() {
     assert(ok());
-    return *std::get_if<T>(&state_);
+    return *value_;
   }
   const T& operator*() const {
     assert(ok());
-    return *std::get_if<T>(&state_);
+    return *value_;
   }
   T* operator->() { return &**this; }
   const T* operator->() const { return &**this; }
   [[nodiscard]] const Error& error() const {
     assert(!ok());
-    return *std::get_if<Error>(&state_);
+    return *failure_;
   }
+  /// Moves the error out, for the Result of the calling function.
+  [[nodiscard]] Failure take_failure() { return std::move(failure_); }
 
  private:
-  std::variant<T, Error> state_;
+  std::optional<T> value_;
+  Failure failure_;
 };
 
 /// Result of an operation that returns no value.
@@ -73,11 +102,11 @@ inline Status ok() {
   THIMBLE_TRY_IMPL(THIMBLE_CONCAT(result_, __LINE__), declaration, expression)
 #define THIMBLE_TRY_IMPL(result, declaration, expression) \
   auto result = (expression);                             \
-  if (!result.ok()) return result.error();                \
+  if (!result.ok()) return result.take_failure();         \
   declaration = std::move(*result)
 /// `THIMBLE_CHECK(f());` returns the error of a Status.
-#define THIMBLE_CHECK(expression)            \
-  do {                                       \
-    auto status = (expression);              \
-    if (!status.ok()) return status.error(); \
+#define THIMBLE_CHECK(expression)                   \
+  do {                                              \
+    auto status = (expression);                     \
+    if (!status.ok()) return status.take_failure(); \
   } while (false)

@@ -15,28 +15,26 @@ namespace {
 constexpr std::string_view kNameMark = "${NAME}";
 
 /// Adds the numbers of a TOML table to `settings`. Nested keys become dotted names.
-Status add_settings(const Table& table, const std::string& prefix, Settings* settings) {
-  for (const auto& [key, value] : table.as_table()) {
+Status add_settings(const TomlValue& table, const std::string& prefix, Settings* settings) {
+  for (const auto& [key, value] : *table.as<TomlValue::Table>()) {
     const std::string name = prefix + key;
-    if (value.is_table()) {
+    if (value.as<TomlValue::Table>() != nullptr) {
       THIMBLE_CHECK(add_settings(value, name + ".", settings));
-    } else if (value.is_integer()) {
-      (*settings)[name] = static_cast<double>(value.as_integer());
-    } else if (value.is_floating()) {
-      (*settings)[name] = value.as_floating();
+    } else if (const std::optional<double> number = number_of(value)) {
+      (*settings)[name] = *number;
     } else if (key != "source") {
-      return bad_input("{}: {} is not a number", location_of(value), name);
+      return bad_input("{}: {} is not a number", value.location, name);
     }
   }
   return ok();
 }
 
-Error at(const Table& table, Error error) {
-  error.message = fmt::format("{}: {}", location_of(table), error.message);
+Error at(const TomlValue& table, Error error) {
+  error.message = fmt::format("{}: {}", table.location, error.message);
   return error;
 }
 
-Result<PartNpu> parse_engine(const Table& table) {
+Result<PartNpu> parse_engine(const TomlValue& table) {
   Reader reader(table, "engine");
   PartNpu use;
   THIMBLE_TRY(use.name, reader.text("name"));
@@ -45,7 +43,7 @@ Result<PartNpu> parse_engine(const Table& table) {
   const auto engine = find_npu(use.name);
   if (!engine) return at(table, engine.error());
   use.engine = *engine;
-  THIMBLE_TRY(const Table* const own, reader.table("settings"));
+  THIMBLE_TRY(const TomlValue* const own, reader.table("settings"));
   if (own != nullptr) THIMBLE_CHECK(add_settings(*own, "", &use.settings));
   THIMBLE_CHECK(reader.done());
   const Status fits = use.engine->check == nullptr ? ok() : use.engine->check(use);
@@ -61,29 +59,29 @@ bool is_word(std::string_view name) {
 
 /// Returns the memory's name. If the part gives access speeds, the name is any lower-case word;
 /// otherwise it is "sram" or "flash".
-Result<std::string> memory_name(const Table& table, Reader* reader, bool is_fast_known) {
+Result<std::string> memory_name(const TomlValue& table, Reader* reader, bool is_fast_known) {
   if (!is_fast_known) {
     THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
-    if (!name) return bad_input("{}: memory has no name: sram or flash", location_of(table));
+    if (!name) return bad_input("{}: memory has no name: sram or flash", table.location);
     return *name;
   }
   THIMBLE_TRY(std::string name, reader->text("name"));
   if (is_word(name)) return name;
   return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
-                   location_of(table));
+                   table.location);
 }
 
-Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
+Status parse_contents(const TomlValue& table, Reader* reader, PartMemory* memory) {
   THIMBLE_TRY(const auto holds, reader->strings("holds"));
   const auto all = memory_contents();
   for (const std::string& what : holds.value_or(std::vector<std::string>())) {
     if (std::ranges::find(all, what) == all.end()) {
       return bad_input("{}: memory: holds {}: not known; {} were expected",
-                       location_of(table.at("holds")), what, fmt::join(all, ", "));
+                       table.find("holds")->location, what, fmt::join(all, ", "));
     }
     if (memory->kept && what != "constants") {
       return bad_input("{}: memory: holds {}: {} is kept without power, nothing is written to it",
-                       location_of(table.at("holds")), what, memory->name);
+                       table.find("holds")->location, what, memory->name);
     }
   }
   if (holds) {
@@ -96,7 +94,7 @@ Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
   return ok();
 }
 
-Result<PartMemory> parse_memory(const Table& table) {
+Result<PartMemory> parse_memory(const TomlValue& table) {
   Reader reader(table, "memory");
   PartMemory memory;
   THIMBLE_TRY(const auto cycles, reader.positive_number("cycles_per_word", "cycles"));
@@ -110,7 +108,7 @@ Result<PartMemory> parse_memory(const Table& table) {
     memory.kept = kept.value_or(memory.kept);
     THIMBLE_CHECK(parse_contents(table, &reader, &memory));
     if (memory.bytes == 0) {
-      return bad_input("{}: memory {} says how fast it is, and no bytes", location_of(table),
+      return bad_input("{}: memory {} says how fast it is, and no bytes", table.location,
                        memory.name);
     }
   }
@@ -121,11 +119,11 @@ Result<PartMemory> parse_memory(const Table& table) {
 
 /// Checks that either all memories or none have `cycles_per_word`. Memories with `cycles_per_word`
 /// must include a non-volatile and a volatile one, and require a part without NPUs.
-Status check_memories(const std::vector<Table>& tables, const Part& part) {
+Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
   if (!part.has_memory_speeds()) {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (part.memories[i].cycles_per_word == 0) continue;
-      return bad_input("{}: memory {} has cycles_per_word, and {} has none", location_of(tables[i]),
+      return bad_input("{}: memory {} has cycles_per_word, and {} has none", tables[i].location,
                        part.memories[i].name, part.memories[0].name);
     }
     return ok();
@@ -135,7 +133,7 @@ Status check_memories(const std::vector<Table>& tables, const Part& part) {
     const PartMemory& memory = part.memories[i];
     (memory.kept ? has_kept : has_ram) = true;
     if (memory.cycles_per_word == 0) {
-      return bad_input("{}: memory {} has no cycles_per_word, and {} has", location_of(tables[i]),
+      return bad_input("{}: memory {} has no cycles_per_word, and {} has", tables[i].location,
                        memory.name, part.memories[0].name);
     }
   }
@@ -143,13 +141,13 @@ Status check_memories(const std::vector<Table>& tables, const Part& part) {
     return bad_input(
         "{}: memories with cycles_per_word: one that is kept without power and one "
         "that is not expected",
-        location_of(tables[0]));
+        tables[0].location);
   }
   if (part.engines.empty()) return ok();
   return bad_input(
       "{}: memories with cycles_per_word: not with an engine, whose accesses are not "
       "counted",
-      location_of(tables[0]));
+      tables[0].location);
 }
 
 template <typename Row>
@@ -157,7 +155,7 @@ bool has_name(const std::vector<Row>& rows, std::string_view name) {
   return std::ranges::find(rows, name, &Row::name) != rows.end();
 }
 
-Status parse_quantization(const Table& table, Recipe* recipe) {
+Status parse_quantization(const TomlValue& table, Recipe* recipe) {
   Reader reader(table, "quantization");
   const auto observers = recipe_observers();
   THIMBLE_TRY(recipe->activations, reader.word("activations", {"int8", "int16"}));
@@ -168,7 +166,7 @@ Status parse_quantization(const Table& table, Recipe* recipe) {
   return reader.done();
 }
 
-Status parse_partition(const Table& table, Recipe* recipe) {
+Status parse_partition(const TomlValue& table, Recipe* recipe) {
   Reader reader(table, "partition");
   THIMBLE_TRY(recipe->keep_small, reader.boolean("keep_small"));
   THIMBLE_TRY(recipe->minimum_steps, reader.count("minimum_steps", "steps"));
@@ -178,16 +176,16 @@ Status parse_partition(const Table& table, Recipe* recipe) {
 }
 
 Status parse_recipe(Reader* reader, Recipe* recipe) {
-  THIMBLE_TRY(const Table* const quantization, reader->table("quantization"));
+  THIMBLE_TRY(const TomlValue* const quantization, reader->table("quantization"));
   if (quantization != nullptr) THIMBLE_CHECK(parse_quantization(*quantization, recipe));
-  THIMBLE_TRY(const Table* const partition, reader->table("partition"));
+  THIMBLE_TRY(const TomlValue* const partition, reader->table("partition"));
   if (partition != nullptr) THIMBLE_CHECK(parse_partition(*partition, recipe));
   THIMBLE_TRY(recipe->kernels, reader->word("kernels", {"native", "executorch"}));
   return ok();
 }
 
 /// Keeps only the engines named in `order`, in that order.
-Status choose_engines(const Table& table, const std::vector<std::string>& order, Part* part) {
+Status choose_engines(const TomlValue& table, const std::vector<std::string>& order, Part* part) {
   std::vector<PartNpu> chosen;
   for (const std::string& name : order) {
     const auto found = std::ranges::find(part->engines, name, &PartNpu::name);
@@ -195,7 +193,7 @@ Status choose_engines(const Table& table, const std::vector<std::string>& order,
       std::vector<std::string> known;
       for (const PartNpu& use : part->engines) known.push_back(use.name);
       return bad_input("{}: engines: {} is none of the part's{}; it has {}",
-                       location_of(table.at("engines")), name, suggestions(name, known),
+                       table.find("engines")->location, name, suggestions(name, known),
                        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
     chosen.push_back(*found);
@@ -270,24 +268,24 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
 
 /// Returns the file merged with the chain of its `base` files. `above` holds the names of the files
 /// that are based on this one; it detects cycles.
-Result<Table> table_of(const Source& source, std::vector<std::string> above) {
-  THIMBLE_TRY(const Table own, parse_toml(source.text, source.where));
-  const auto found = own.as_table().find("base");
-  if (found == own.as_table().end()) return own;
-  const Table& name = found->second;
-  if (!name.is_string()) return bad_input("{}: base is not a string", location_of(name));
-  const auto base = source_of(std::string(name.as_string().str), source.folder);
-  if (!base) return at(name, base.error());
+Result<TomlValue> table_of(const Source& source, std::vector<std::string> above) {
+  THIMBLE_TRY(const TomlValue own, parse_toml(source.text, source.where));
+  const TomlValue* const name = own.find("base");
+  if (name == nullptr) return own;
+  const auto* const text = name->as<std::string>();
+  if (text == nullptr) return bad_input("{}: base is not a string", name->location);
+  const auto base = source_of(*text, source.folder);
+  if (!base) return at(*name, base.error());
   above.push_back(source.where);
   if (std::ranges::find(above, base->where) != above.end()) {
-    return bad_input("{}: base {} builds upon this file itself", location_of(name), base->where);
+    return bad_input("{}: base {} builds upon this file itself", name->location, base->where);
   }
-  THIMBLE_TRY(const Table below, table_of(*base, std::move(above)));
+  THIMBLE_TRY(const TomlValue below, table_of(*base, std::move(above)));
   return merged(below, own);
 }
 
 Result<Part> part_of(const Source& source, std::string name) {
-  THIMBLE_TRY(const Table table, table_of(source, {}));
+  THIMBLE_TRY(const TomlValue table, table_of(source, {}));
   Reader reader(table, "");
   Part part;
   part.name = std::move(name);
@@ -296,23 +294,23 @@ Result<Part> part_of(const Source& source, std::string name) {
   THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
   if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", source.where);
   const auto core = find_core(cpu);
-  if (!core) return at(table.at("cpu"), core.error());
+  if (!core) return at(*table.find("cpu"), core.error());
   part.cpu = *core;
-  THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
-  for (const Table& engine : engines) {
+  THIMBLE_TRY(const std::vector<TomlValue> engines, reader.tables("engine"));
+  for (const TomlValue& engine : engines) {
     THIMBLE_TRY(PartNpu use, parse_engine(engine));
     if (has_name(part.engines, use.name)) {
-      return bad_input("{}: engine {} is there twice", location_of(engine), use.name);
+      return bad_input("{}: engine {} is there twice", engine.location, use.name);
     }
     part.engines.push_back(std::move(use));
   }
   THIMBLE_TRY(const auto order, reader.strings("engines"));
   if (order) THIMBLE_CHECK(choose_engines(table, *order, &part));
-  THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
-  for (const Table& memory : memories) {
+  THIMBLE_TRY(const std::vector<TomlValue> memories, reader.tables("memory"));
+  for (const TomlValue& memory : memories) {
     THIMBLE_TRY(PartMemory read, parse_memory(memory));
     if (has_name(part.memories, read.name)) {
-      return bad_input("{}: memory {} is there twice", location_of(memory), read.name);
+      return bad_input("{}: memory {} is there twice", memory.location, read.name);
     }
     part.memories.push_back(std::move(read));
   }

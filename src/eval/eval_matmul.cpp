@@ -63,6 +63,11 @@ void eval_qmatmul(const Call& call) {
   const int64_t depth = call.shape(0).back();
   const int64_t a_zp = call.integer("a_zp");
   const int64_t b_zp = call.integer("b_zp");
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const int64_t min = call.integer("min");
+  const int64_t max = call.integer("max");
   const Rounding rounding = static_cast<Rounding>(call.integer("rounding"));
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     int64_t sum = 0;
@@ -70,8 +75,8 @@ void eval_qmatmul(const Call& call) {
       sum += (a[static_cast<size_t>(a_first + k)] - a_zp) *
              (b[static_cast<size_t>(b_first + k * b_step)] - b_zp);
     }
-    const int64_t scaled = requantize(sum, call.integer("mult"), call.integer("shift"), rounding);
-    call.result<int8_t>()[i] = to_code(call, wrap32(scaled + call.integer("y_zp")));
+    const int64_t y = wrap32(requantize(sum, mult, shift, rounding) + y_zp);
+    call.result<int8_t>()[i] = static_cast<int8_t>(clamp(y, min, max));
   });
 }
 

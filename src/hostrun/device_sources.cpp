@@ -1,9 +1,9 @@
 #include "hostrun/device_sources.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <sstream>
 
 namespace thimble::hostrun {
@@ -45,6 +45,32 @@ class Tree {
   std::map<std::string, std::string> texts_;
 };
 
+bool is_word_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Returns true if `word` is in the text and no letter, digit or underscore is next to it.
+bool has_word(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool starts = at == 0 || !is_word_letter(text[at - 1]);
+    if (starts && (end == text.size() || !is_word_letter(text[end]))) return true;
+  }
+  return false;
+}
+
+/// Returns the names of the `#include "name"` lines.
+std::vector<std::string> includes_of(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t open = line.starts_with("#include") ? line.find('"') : std::string::npos;
+    if (open == std::string::npos) continue;
+    names.push_back(line.substr(open + 1, line.find('"', open + 1) - open - 1));
+  }
+  return names;
+}
+
 std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
@@ -55,10 +81,9 @@ class Closure {
 
   /// Adds the file that defines a kernel: the only file of the variant with the operator's name.
   Status add_kernel(const ChosenKernel& kernel) {
-    const std::regex word("\\b" + kernel.op + "\\b");
     bool found = false;
     for (const std::string& path : tree_.sources_in("kernels/" + kernel.variant)) {
-      if (!std::regex_search(tree_.text(path), word)) continue;
+      if (!has_word(tree_.text(path), kernel.op)) continue;
       found = true;
       add(path);
     }
@@ -83,10 +108,7 @@ class Closure {
 
  private:
   void follow(const std::string& path) {
-    static const std::regex include("#[ \\t]*include[ \\t]*\"([^\"]+)\"");
-    const std::string& text = tree_.text(path);
-    for (std::sregex_iterator at(text.begin(), text.end(), include), end; at != end; ++at) {
-      const std::string name = (*at)[1];
+    for (const std::string& name : includes_of(tree_.text(path))) {
       if (!tree_.has(name)) continue;
       waiting_.push_back(name);
       // The folder kernels/ has the table of all kernels, which is not needed.

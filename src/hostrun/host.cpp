@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/aligned_bytes.h"
 #include "formats/pte/read.h"
 #include "hostrun/device.h"
 #include "kernels/kernels.h"
@@ -11,25 +12,6 @@
 
 namespace thimble::hostrun {
 namespace {
-
-/// Bytes aligned to 16, as the runtime requires.
-class AlignedBytes {
- public:
-  explicit AlignedBytes(size_t size)
-      : size_(size), blocks_((size + sizeof(Block) - 1) / sizeof(Block)) {}
-  explicit AlignedBytes(ByteView bytes) : AlignedBytes(bytes.size()) {
-    if (size_ != 0) std::memcpy(data(), bytes.data(), size_);
-  }
-  [[nodiscard]] void* data() { return blocks_.data(); }
-  [[nodiscard]] size_t size() const { return size_; }
-
- private:
-  struct alignas(16) Block {
-    std::byte bytes[16];
-  };
-  size_t size_;
-  std::vector<Block> blocks_;
-};
 
 std::string joined(const std::set<std::string>& names) {
   std::string text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/aligned_bytes.h"
 #include "engines/axon/compiler/engine.h"
 #include "engines/axon/compiler/transpose_hw.h"
 #include "engines/axon/model/model.h"
@@ -17,19 +18,12 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-struct alignas(16) Unit {
-  uint8_t bytes[16];
-};
-/// Memory aligned to 16 bytes and filled with a nonzero byte.
-class Memory {
+/// Memory filled with a nonzero byte.
+class Memory : public AlignedBytes {
  public:
-  explicit Memory(size_t bytes, uint8_t fill = 0xA5) : units_((bytes + 15) / 16 + 1) {
-    memset(units_.data(), fill, units_.size() * sizeof(Unit));
+  explicit Memory(size_t bytes, uint8_t fill = 0xA5) : AlignedBytes(bytes) {
+    memset(data(), fill, bytes);
   }
-  uint8_t* data() { return units_.data()->bytes; }
-
- private:
-  std::vector<Unit> units_;
 };
 
 const engine::PartNpu& axon_use() {

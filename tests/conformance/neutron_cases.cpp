@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/aligned_bytes.h"
 #include "engine/single_op.h"
 #include "engines/neutron/compiler/engine.h"
 #include "engines/neutron/compiler/lower.h"
@@ -22,22 +23,11 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-struct alignas(16) Unit {
-  uint8_t bytes[16];
-};
-/// Memory aligned to 16 bytes and filled with a nonzero byte.
-class Memory {
+/// Memory filled with a nonzero byte, or with a copy of `bytes`.
+class Memory : public AlignedBytes {
  public:
-  explicit Memory(size_t bytes) : units_((bytes + 15) / 16 + 1) {
-    memset(units_.data(), 0xA5, units_.size() * sizeof(Unit));
-  }
-  explicit Memory(const std::vector<std::byte>& bytes) : Memory(bytes.size()) {
-    memcpy(data(), bytes.data(), bytes.size());
-  }
-  uint8_t* data() { return units_.data()->bytes; }
-
- private:
-  std::vector<Unit> units_;
+  explicit Memory(size_t bytes) : AlignedBytes(bytes) { memset(data(), 0xA5, bytes); }
+  explicit Memory(ByteView bytes) : AlignedBytes(bytes) {}
 };
 
 /// One call of a delegate on the host.

@@ -2,30 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
+#include "base/aligned_bytes.h"
 #include "eval/evaluate.h"
 #include "runtime/include/thimble.h"
 
 namespace thimble::test {
 namespace {
 
-struct alignas(16) Chunk {
-  std::byte bytes[16];
-};
-std::vector<Chunk> aligned(std::span<const std::byte> bytes) {
-  std::vector<Chunk> result(bytes.size() / 16 + 1);
-  if (!bytes.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
-  return result;
-}
-
 /// Makes one call with inputs and outputs in the graph's memory orders.
 std::vector<ir::Tensor> call_host(thimble_model& model, const ir::Graph& graph,
                                   std::span<const ir::Tensor> inputs) {
-  std::vector<std::vector<Chunk>> buffers;
+  std::vector<AlignedBytes> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto bytes = ir::to_memory(inputs[i], graph.type(graph.inputs()[i]).dim_order);
-    buffers.push_back(aligned(bytes));
+    buffers.emplace_back(bytes);
     EXPECT_EQ(
         thimble_set_input(&model, static_cast<uint32_t>(i), buffers.back().data(), bytes.size()),
         0);
@@ -58,10 +48,10 @@ Result<Series> run_on_evaluator(const ir::Graph& graph, const Series& calls) {
 }
 
 Series run_on_host(const ir::Graph& graph, const Bytes& pte, const Series& calls) {
-  const std::vector<Chunk> file = aligned(pte);
+  const AlignedBytes file(pte);
   thimble_needs needs = {};
   EXPECT_EQ(thimble_size(file.data(), pte.size(), thimble_all_kernels(), &needs), 0);
-  std::vector<Chunk> memory((needs.arena_bytes + needs.state_bytes) / 16 + 1);
+  AlignedBytes memory(needs.arena_bytes + needs.state_bytes);
   thimble_model model;
   const thimble_status status = thimble_init(&model, file.data(), pte.size(), thimble_all_kernels(),
                                              memory.data(), needs.arena_bytes + needs.state_bytes);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "../unit/ir_random_graph.h"
+#include "base/aligned_bytes.h"
 #include "emit/buffer_aliasing.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
@@ -17,46 +18,34 @@
 namespace thimble {
 namespace {
 
-struct alignas(16) Chunk {
-  std::byte bytes[16];
-};
-using Memory = std::vector<Chunk>;
-
-Memory chunks(size_t bytes) {
-  return Memory(bytes / sizeof(Chunk) + 1);
-}
-
 /// A loaded file that receives the same inputs in the same order, independent of its memory.
 class Runner {
  public:
-  Runner(const Bytes& pte, const ir::Graph& graph, uint64_t seed)
-      : graph_(graph), file_(chunks(pte.size())), bytes_(pte.size()) {
-    std::memcpy(file_.data(), pte.data(), pte.size());
+  Runner(const Bytes& pte, const ir::Graph& graph, uint64_t seed) : graph_(graph), file_(pte) {
     for (uint64_t i = 0; i < kSamples; ++i) {
-      std::vector<Memory>& sample = samples_.emplace_back();
+      std::vector<AlignedBytes>& sample = samples_.emplace_back();
       const std::vector<ir::Tensor> tensors = test::random_inputs(graph, seed + i);
       for (size_t k = 0; k < tensors.size(); ++k) {
         const Bytes data = ir::to_memory(tensors[k], graph.type(graph.inputs()[k]).dim_order);
-        sample.push_back(chunks(data.size()));
-        std::memcpy(sample.back().data(), data.data(), data.size());
+        sample.emplace_back(data);
       }
     }
   }
 
   size_t needs() const {
     thimble_needs needs = {};
-    EXPECT_EQ(thimble_size(file_.data(), bytes_, thimble_all_kernels(), &needs), 0);
+    EXPECT_EQ(thimble_size(file_.data(), file_.size(), thimble_all_kernels(), &needs), 0);
     return needs.arena_bytes + needs.state_bytes;
   }
-  void load(Memory& memory) {
+  void load(AlignedBytes& memory) {
     runs_ = 0;
-    const thimble_status status = thimble_init(&model_, file_.data(), bytes_, thimble_all_kernels(),
-                                               memory.data(), memory.size() * sizeof(Chunk));
+    const thimble_status status = thimble_init(&model_, file_.data(), file_.size(),
+                                               thimble_all_kernels(), memory.data(), memory.size());
     ASSERT_EQ(status, 0) << thimble_status_text(status);
   }
   /// Runs the model once and returns the bytes of all outputs.
   Bytes run() {
-    const std::vector<Memory>& sample = samples_[runs_++ % kSamples];
+    const std::vector<AlignedBytes>& sample = samples_[runs_++ % kSamples];
     for (size_t k = 0; k < sample.size(); ++k) {
       const size_t bytes = graph_.type(graph_.inputs()[k]).bytes();
       EXPECT_EQ(thimble_set_input(&model_, static_cast<uint32_t>(k), sample[k].data(), bytes), 0);
@@ -75,9 +64,8 @@ class Runner {
  private:
   static constexpr uint64_t kSamples = 5;
   const ir::Graph& graph_;
-  Memory file_;
-  size_t bytes_;
-  std::vector<std::vector<Memory>> samples_;
+  AlignedBytes file_;
+  std::vector<std::vector<AlignedBytes>> samples_;
   thimble_model model_ = {};
   size_t runs_ = 0;
 };
@@ -111,13 +99,13 @@ void check_pair(uint64_t seed, Seen* seen) {
 
   std::vector<Bytes> alone[2];
   for (size_t i = 0; i < 2; ++i) {
-    Memory memory = chunks(runners[i].needs());
+    AlignedBytes memory(runners[i].needs());
     runners[i].load(memory);
     for (const size_t turn : turns) {
       if (turn == i) alone[i].push_back(runners[i].run());
     }
   }
-  Memory memory = chunks(static_cast<size_t>(shared.bytes));
+  AlignedBytes memory(static_cast<size_t>(shared.bytes));
   for (size_t i = 2; i-- > 0;) runners[i].load(memory);
   size_t next[2] = {0, 0};
   for (const size_t turn : turns) ASSERT_EQ(runners[turn].run(), alone[turn][next[turn]++]);

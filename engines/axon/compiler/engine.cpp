@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/aligned_bytes.h"
 #include "engine/core_cycles.h"
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/legalize.h"
@@ -132,14 +133,10 @@ std::vector<DelegateIo> output_positions(const Network& network) {
 
 /// Checks the container as the runtime does. A failure is a bug of this compiler.
 Status check_payload(const std::vector<std::byte>& payload) {
-  struct alignas(16) Unit {
-    uint8_t bytes[16];
-  };
-  std::vector<Unit> copy((payload.size() + 15) / 16);
-  std::memcpy(copy.data(), payload.data(), payload.size());
+  const AlignedBytes copy(payload);
   uint32_t layer = 0;
   const container::Status status =
-      container::check(copy.data()->bytes, static_cast<uint32_t>(payload.size()), layer);
+      container::check(copy.data(), static_cast<uint32_t>(payload.size()), layer);
   if (status == container::Status::kOk) return ok();
   return unsupported("axon: the layer list contradicts itself: {} (layer {})",
                      container::status_text(status), layer);

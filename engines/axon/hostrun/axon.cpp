@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned_bytes.h"
 #include "engines/axon/container/layers.h"
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"
@@ -14,19 +15,9 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// Payload bytes aligned to 16, as the runtime requires.
-struct alignas(16) Block {
-  uint8_t bytes[16];
-};
-std::vector<Block> aligned_copy(const Bytes& bytes) {
-  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
-  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
-  return blocks;
-}
-
-Status check_list(const Bytes& bytes, std::string_view label, size_t row) {
-  const std::vector<Block> blocks = aligned_copy(bytes);
-  const uint8_t* const data = blocks.data()->bytes;
+Status check_axon_list(const Bytes& bytes, std::string_view label, size_t row) {
+  const AlignedBytes copy(bytes);
+  const uint8_t* const data = copy.data();
   const auto size = static_cast<uint32_t>(bytes.size());
   uint32_t layer = axon::kAbsent;
   const axon::Status status = axon::check(data, size, layer);
@@ -42,12 +33,12 @@ Status check_list(const Bytes& bytes, std::string_view label, size_t row) {
                    row, axon::kDelegateId, header.name, hash, header.content_hash);
 }
 
-Status check_lists(const pte::Program& program, std::string_view label) {
+Status check_axon_lists(const pte::Program& program, std::string_view label) {
   for (const pte::ExecutionPlan& plan : program.plans) {
     for (size_t i = 0; i < plan.delegates.size(); ++i) {
       const pte::BackendDelegate& row = plan.delegates[i];
       if (row.id != axon::kDelegateId) continue;
-      THIMBLE_CHECK(check_list(program.delegate_blobs[row.blob].bytes, label, i));
+      THIMBLE_CHECK(check_axon_list(program.delegate_blobs[row.blob].bytes, label, i));
     }
   }
   return ok();
@@ -61,8 +52,8 @@ class AxonDevice : public Device {
   thimble_axon npu_ = axon_model();
 };
 
-Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
-                                            std::string_view /*label*/) {
+Result<std::unique_ptr<Device>> open_axon(const pte::Program& /*program*/,
+                                          std::string_view /*label*/) {
   return std::unique_ptr<Device>(std::make_unique<AxonDevice>());
 }
 
@@ -79,7 +70,7 @@ std::vector<DeviceKind> axon_devices() {
   constexpr std::string_view kChip = "thimble_axon_chip";
   constexpr std::string_view kVendor = "engines/axon/delegate_vendor/backend.h";
   return {
-      {axon::kDelegateId, check_lists, open_device, "runner-axon",
+      {axon::kDelegateId, check_axon_lists, open_axon, "runner-axon",
        "engines/axon/delegate/backend.h", "axon", "thimble_axon_npu"},
       {abi::axon::kProgramId, nullptr, nullptr, "", kVendor, "axon_vendor::program", kChip},
       {abi::axon::kMarkerId, nullptr, nullptr, "", kVendor, "axon_vendor::marker", kChip},

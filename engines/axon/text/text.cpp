@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/aligned_bytes.h"
 #include "engines/axon/container/layers.h"
 
 namespace thimble::axon::text {
@@ -127,12 +128,8 @@ std::string io_line(const char* direction, uint32_t index, const IoRecord& io) {
 }  // namespace
 
 Result<std::string> print(ByteView bytes, std::string_view label) {
-  struct alignas(16) Block {
-    uint8_t bytes[16];
-  };
-  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
-  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
-  const uint8_t* const data = blocks.data()->bytes;
+  const AlignedBytes copy(bytes);
+  const uint8_t* const data = copy.data();
   uint32_t at = kAbsent;
   const Status status = check(data, static_cast<uint32_t>(bytes.size()), at);
   if (status != Status::kOk) {

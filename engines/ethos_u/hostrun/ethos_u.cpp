@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi/native_params.h"
+#include "base/aligned_bytes.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/delegate/backend.h"
 #include "engines/ethos_u/formats/payload.h"
@@ -47,7 +48,7 @@ size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header
   return fault.none() ? bytes : 0;
 }
 
-Result<std::unique_ptr<Device>> open_device(const pte::Program& program, std::string_view label) {
+Result<std::unique_ptr<Device>> open_ethos_u(const pte::Program& program, std::string_view label) {
   THIMBLE_TRY(const std::optional<EthosUNeeds> needs, read_ethos_u_needs(program, label));
   assert(needs && "asked of a program that calls the delegate");
   return std::unique_ptr<Device>(std::make_unique<EthosUDevice>(*needs));
@@ -121,9 +122,9 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
 
 struct EthosUDevice::State {
   explicit State(const EthosUNeeds& needs)
-      : workspace(needs.workspace_bytes / sizeof(Block) + 1),
-        fast(needs.fast_bytes / sizeof(Block) + 1),
-        device(*needs.config, workspace.data()->bytes, workspace.size() * sizeof(Block)) {
+      : workspace(needs.workspace_bytes),
+        fast(needs.fast_bytes),
+        device(*needs.config, workspace.data(), workspace.size()) {
     device.set_max_cost(needs.max_cost);
     npu.read = [](void* user, uint32_t offset) {
       return static_cast<const sim::Device*>(user)->read(offset);
@@ -133,16 +134,13 @@ struct EthosUDevice::State {
     };
     npu.user = &device;
     npu.fast_memory = fast.data();
-    npu.fast_bytes = static_cast<uint32_t>(fast.size() * sizeof(Block));
+    npu.fast_bytes = static_cast<uint32_t>(fast.size());
     npu.polls = 1;  // a started stream has ended when the start returns
-    device.connect({fast.data()->bytes, npu.fast_bytes});
+    device.connect({fast.data(), npu.fast_bytes});
     table.delegates = &delegates;
   }
 
-  struct alignas(16) Block {
-    uint8_t bytes[16];
-  };
-  std::vector<Block> workspace, fast;
+  AlignedBytes workspace, fast;
   sim::Device device;
   thimble_ethos_u npu = {};
   runtime::Delegate row = runtime::ethos_u::backend(&npu);
@@ -178,7 +176,7 @@ std::string EthosUDevice::fault_text() const {
 std::vector<DeviceKind> ethos_u_devices() {
   DeviceKind kind;
   kind.id = abi::ethos_u::kDelegateId;
-  kind.open = open_device;
+  kind.open = open_ethos_u;
   kind.image = "runner-ethos-u";
   kind.header = "engines/ethos_u/delegate/backend.h";
   kind.cpp_namespace = "ethos_u";

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/aligned_bytes.h"
 #include "engines/neutron/container/driver.h"
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/delegate/backend.h"
@@ -14,23 +15,13 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// Payload bytes aligned to 16, as the runtime requires.
-struct alignas(16) Block {
-  uint8_t bytes[16];
-};
-std::vector<Block> aligned_copy(const Bytes& bytes) {
-  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
-  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
-  return blocks;
-}
-
 Status check_list(const formats::neutron::Payload& payload, const std::string& where) {
-  const std::vector<Block> program = aligned_copy(payload.program);
-  const std::vector<Block> weights = aligned_copy(payload.weights);
+  const AlignedBytes program(payload.program);
+  const AlignedBytes weights(payload.weights);
   uint32_t kernel = neutron::kAbsent;
   const neutron::Status status =
-      neutron::check(program.data()->bytes, static_cast<uint32_t>(payload.program.size()),
-                     weights.data()->bytes, static_cast<uint32_t>(payload.weights.size()), kernel);
+      neutron::check(program.data(), static_cast<uint32_t>(program.size()), weights.data(),
+                     static_cast<uint32_t>(weights.size()), kernel);
   if (status == neutron::Status::kOk) return ok();
   const bool located = kernel != neutron::kAbsent && kernel < neutron::kKernelsMax;
   return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
@@ -49,7 +40,7 @@ Status check_payload(const Bytes& bytes, const std::string& where) {
       where, neutron::kDelegateId);
 }
 
-Status check_payloads(const pte::Program& program, std::string_view label) {
+Status check_neutron_payloads(const pte::Program& program, std::string_view label) {
   for (const pte::ExecutionPlan& plan : program.plans) {
     for (size_t i = 0; i < plan.delegates.size(); ++i) {
       const pte::BackendDelegate& row = plan.delegates[i];
@@ -74,8 +65,8 @@ std::string operation_name(const neutron::KernelRecord& record) {
 }
 
 NpuProfile profile_of(const Bytes& bytes) {
-  const std::vector<Block> copy = aligned_copy(bytes);
-  const neutron::Program program(copy.data()->bytes);
+  const AlignedBytes copy(bytes);
+  const neutron::Program program(copy.data());
   const neutron::Header header = program.header();
   NpuProfile profile;
   profile.npu = "Neutron";
@@ -96,7 +87,7 @@ NpuProfile profile_of(const Bytes& bytes) {
 }
 
 Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label) {
-  THIMBLE_CHECK(check_payloads(program, label));
+  THIMBLE_CHECK(check_neutron_payloads(program, label));
   std::vector<NpuProfile> profiles;
   for (const pte::BackendDelegate& row : program.plans[0].delegates) {
     if (row.id != neutron::kDelegateId) continue;
@@ -159,8 +150,8 @@ class NeutronDevice : public Device {
 };
 
 template <bool kVendor>
-Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
-                                            std::string_view /*label*/) {
+Result<std::unique_ptr<Device>> open_neutron(const pte::Program& /*program*/,
+                                             std::string_view /*label*/) {
   return std::unique_ptr<Device>(std::make_unique<NeutronDevice>(kVendor));
 }
 
@@ -171,10 +162,10 @@ std::vector<DeviceKind> neutron_devices() {
   constexpr std::string_view kHeader = "engines/neutron/delegate/backend.h";
   constexpr std::string_view kChip = "thimble_neutron_npu";
   return {
-      {neutron::kDelegateId, check_payloads, open_device<false>, kImage, kHeader, "neutron", kChip,
-       true, profiles},
-      {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, kHeader, "neutron",
-       kChip, true},
+      {neutron::kDelegateId, check_neutron_payloads, open_neutron<false>, kImage, kHeader,
+       "neutron", kChip, true, profiles},
+      {neutron::kVendorDelegateId, check_neutron_payloads, open_neutron<true>, kImage, kHeader,
+       "neutron", kChip, true},
   };
 }
 

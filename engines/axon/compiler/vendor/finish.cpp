@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/aligned_bytes.h"
 #include "base/sha256.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
 #include "engines/axon/compiler/vendor/sdk.h"
@@ -23,23 +24,6 @@ using formats::axon::CompiledHeader;
 using formats::axon::CompiledTensor;
 using formats::axon::ProgramInterface;
 using formats::axon::ProgramTensor;
-
-/// A copy of the container at the alignment that its reader requires.
-class Aligned {
- public:
-  explicit Aligned(ByteView bytes) : room_(bytes.size() / sizeof(Unit) + 1) {
-    std::memcpy(room_.data(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] const uint8_t* data() const {
-    return reinterpret_cast<const uint8_t*>(room_.data());
-  }
-
- private:
-  struct alignas(isa::kSectionAlignment) Unit {
-    uint8_t bytes[isa::kSectionAlignment];
-  };
-  std::vector<Unit> room_;
-};
 
 /// Names the network: the model's name and twelve digits of a hash of the compiler's input.
 Result<formats::axon::IrFile> named(formats::axon::IrFile network) {
@@ -167,7 +151,7 @@ Status put_marker(const CompiledHeader& network, const ProgramInterface& interfa
 
 Status finish(const VendorTools& tools, Delegate& delegate) {
   if (tools.form.empty() || delegate.id != isa::kDelegateId) return ok();
-  const Aligned payload(delegate.payload);
+  const AlignedBytes payload(delegate.payload);
   const auto bytes = static_cast<uint32_t>(delegate.payload.size());
   [[maybe_unused]] const isa::Status checked = isa::check(payload.data(), bytes);
   assert(checked == isa::Status::kOk);

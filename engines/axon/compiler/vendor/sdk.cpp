@@ -165,7 +165,7 @@ class Session {
 
   [[nodiscard]] Status named_check(uint32_t version) const {
     const Status known = formats::axon::check_ir_version(version);
-    if (known) return known;
+    if (known) return ok();
     return bad_input("{}: it asks for another IR file: {}", library_.string(),
                      known.error().message);
   }
