@@ -28,6 +28,8 @@ if [ ! -f "$folder/build.ninja" ]; then
 fi
 # With ccache's depend mode, a miss does not run the preprocessor: the compiler lists the included files.
 export CCACHE_DEPEND=1
+# Without these, ccache does not store objects that use a precompiled header.
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 # A terminal shows progress; a log contains only errors.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi

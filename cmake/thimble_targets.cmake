@@ -83,6 +83,30 @@ function(thimble_device_library name)
   endif()
 endfunction()
 
+# thimble_test_headers(NAME): with THIMBLE_UNITY, the headers that most tests include are precompiled
+# once for all tests; they are half of the compile time of a small test.
+function(thimble_test_headers name)
+  if(NOT THIMBLE_UNITY OR MSVC)
+    return()
+  endif()
+  if(NOT TARGET thimble_test_header)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/test_header.cpp CONTENT "")
+    add_library(thimble_test_header OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/test_header.cpp)
+    target_link_libraries(thimble_test_header PRIVATE thimble_ir GTest::gtest)
+    target_precompile_headers(thimble_test_header PRIVATE <gtest/gtest.h> <algorithm> <filesystem> <fstream>
+                              <functional> <map> <optional> <random> <set> <span> <sstream> <string> <vector>
+                              ${CMAKE_SOURCE_DIR}/src/base/result.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(thimble_test_header PRIVATE -fpch-preprocess) # for ccache
+    endif()
+  endif()
+  target_link_libraries(${name} PRIVATE thimble_base)
+  # GCC rejects the precompiled header if -fPIC and -fPIE differ.
+  set_target_properties(thimble_test_header ${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_precompile_headers(${name} REUSE_FROM thimble_test_header)
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
 # thimble_test_library(NAME SOURCES... DEPS deps...): sources that several tests share, compiled once.
 function(thimble_test_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
@@ -92,6 +116,7 @@ function(thimble_test_library name)
   find_package(GTest REQUIRED)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC thimble_options ${arg_DEPS} GTest::gtest)
+  thimble_test_headers(${name})
 endfunction()
 
 # thimble_test(NAME SOURCES... DEPS deps... LABELS labels... [APART file...]): a GoogleTest program with
@@ -121,6 +146,7 @@ function(thimble_test name)
     endforeach()
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
+  thimble_test_headers(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
 endfunction()

@@ -131,7 +131,7 @@ std::vector<ir::Graph> graphs_without_packed_form() {
                            {"min", int64_t{-128}}, {"max", int64_t{127}}};
     const std::vector<ir::ValueId> terms = {codes(add), codes(add)};
     auto added = add.add(ir::OpKind::qadd, terms, sum);
-    finish(std::move(add), added);
+    finish(std::move(add), std::move(added));
   }
   // The zero point shifted left does not fit in 32 bits.
   ir::Graph mul;
@@ -140,7 +140,7 @@ std::vector<ir::Graph> graphs_without_packed_form() {
                              {"max", int64_t{127}}};
   const std::vector<ir::ValueId> factors = {codes(mul), codes(mul)};
   auto multiplied = mul.add(ir::OpKind::qmul, factors, product);
-  finish(std::move(mul), multiplied);
+  finish(std::move(mul), std::move(multiplied));
   // The scale is above 1: the shift is a left shift.
   ir::Graph linear;
   const auto constant = [&](const char* name, ir::Tensor tensor) {
@@ -157,19 +157,19 @@ std::vector<ir::Graph> graphs_without_packed_form() {
   auto weighed = linear.add(
       ir::OpKind::qlinear, terms,
       {{"x_zp", int64_t{3}}, {"y_zp", int64_t{-4}}, {"min", int64_t{-128}}, {"max", int64_t{127}}});
-  finish(std::move(linear), weighed);
+  finish(std::move(linear), std::move(weighed));
   // Scales above 2^100 and below 2^-100.
   ir::Graph quantize;
   const ir::ValueId real = quantize.add_input("x", {ir::DType::kF32, {2, 7}, {}, {}});
   auto quantized =
       quantize.add(ir::OpKind::quantize, {real}, {{"scale", 1e-35}, {"zero_point", int64_t{3}}});
-  finish(std::move(quantize), quantized);
+  finish(std::move(quantize), std::move(quantized));
   for (const ir::DType dtype : {ir::DType::kI8, ir::DType::kI16}) {
     ir::Graph dequantize;
     const ir::ValueId code = dequantize.add_input("x", {dtype, {2, 7}, {}, {}});
     auto dequantized = dequantize.add(ir::OpKind::dequantize, {code},
                                       {{"scale", 1e-35}, {"zero_point", int64_t{0}}});
-    finish(std::move(dequantize), dequantized);
+    finish(std::move(dequantize), std::move(dequantized));
   }
   return graphs;
 }

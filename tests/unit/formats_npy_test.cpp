@@ -36,9 +36,10 @@ std::string failure(ByteView bytes) {
 
 TEST(Npy, BytesEqualNumPy) {
   // numpy.save(f, numpy.array([[1, 2, 3]], dtype=numpy.int8))
-  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) +
-                               "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }" +
-                               std::string(58, ' ') + "\n\x01\x02\x03";
+  std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
+  expected += "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }";
+  expected += std::string(58, ' ');
+  expected += "\n\x01\x02\x03";
   const NpyArray array{DType::kInt8, {1, 3}, to_bytes("\x01\x02\x03")};
   EXPECT_EQ(as_text(format_npy(array)), expected);
 }

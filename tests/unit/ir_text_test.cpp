@@ -30,8 +30,9 @@ TEST_P(ParseText, Prints) {
 
 TEST_P(RemoveUnusedText, Prints) {
   test::check_text_file(GetParam(), [](std::string_view input, std::string_view name) {
-    const auto graph = ir::parse(input, name);
-    return print_or_error(graph.ok() ? Result<ir::Graph>(ir::remove_unused(*graph)) : graph);
+    auto graph = ir::parse(input, name);
+    if (graph.ok()) graph = ir::remove_unused(*graph);
+    return print_or_error(graph);
   });
 }
 
