@@ -9,8 +9,8 @@
 #   #include "NAME.h"
 #   thimble_init(&model, NAME_pte, NAME_pte_bytes, NAME_kernels(), memory, NAME_MEMORY_BYTES);
 #
-# -DTHIMBLE_DEVICE_LIBRARY=FILE links a libthimble_device.a from an earlier build, with the same core and flags,
-# in place of compiling runtime and kernels again.
+# -DTHIMBLE_DEVICE_LIBRARY=FILE... links libraries from an earlier build, with the same core and flags, in place of
+# compiling runtime and kernels again: a libthimble_device.a, or the archives of firmware/ of Thimble's own build.
 #
 # Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
 include_guard(GLOBAL)

@@ -1,12 +1,12 @@
 #pragma once
-// Where the slots of the delegates are in a loaded model's memory.
+// Finds the slots of the delegates in the memory of a loaded model.
 
 #include "runtime/exec/delegates.h"
 #include "runtime/exec/model.h"
 
 namespace thimble::runtime {
 
-/// The slots of a loaded model.
+/// Returns the slots of a loaded model, one per row of the plan's delegates.
 inline DelegateSlot* slots_of(const Model& model) {
   return reinterpret_cast<DelegateSlot*>(model.resolved + model.image.operators.count());
 }

@@ -25,6 +25,21 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], check=True, **options)
 
 
+def device_library(core):
+    """Returns CMake options that link the core's archives of the build's own firmware.
+
+    Without the environment variable THIMBLE_FIRMWARE (the folder of the archives), the application compiles runtime and
+    kernels itself.
+    """
+    folder = os.environ.get("THIMBLE_FIRMWARE")
+    if not folder:
+        return []
+    names = ("libruntime_product.a", "libkernels.a", "libaxon.a", "libethos_u.a", "libneutron.a")
+    archives = [path for name in names if (path := pathlib.Path(folder) / core / name).exists()]
+    assert len(archives) > 1, f"{folder}/{core} has no archives"
+    return ["-DTHIMBLE_DEVICE_LIBRARY=-Wl,--start-group;" + ";".join(map(str, archives)) + ";-Wl,--end-group"]
+
+
 def serial_output(machine, image):
     """Returns the board's output up to its END line. The emulator is then ended, or at the time limit."""
     command = ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "stdio",
@@ -56,7 +71,7 @@ def main():
         shutil.copytree(source / "examples/app", app)
         run("cmake", "-S", app, "-B", app / "build", "-G", "Ninja",
             f"-DCMAKE_TOOLCHAIN_FILE={app}/arm-none-eabi.cmake", f"-DCORE={core}", f"-DCMAKE_PREFIX_PATH={prefix}",
-            f"-DMODEL={model}/digits_cnn.pt2", f"-DDATA={model}/calibrate.npz", stdout=subprocess.DEVNULL)
+            f"-DMODEL={model}/digits_cnn.pt2", f"-DDATA={model}/calibrate.npz", *device_library(core), stdout=subprocess.DEVNULL)
         run("cmake", "--build", app / "build", stdout=subprocess.DEVNULL)
         printed = serial_output(MACHINES[core], app / "build/app")
         print(printed)

@@ -5,6 +5,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/app_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${core})
     set_tests_properties(example_app_${core} PROPERTIES LABELS e2e TIMEOUT 300)
   endforeach()
+  # The first core's application compiles runtime and kernels; the others link those of firmware/.
+  set_tests_properties(example_app_cortex-m33 example_app_cortex-m55 PROPERTIES
+                       ENVIRONMENT THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware)
 endif()
 # Tests a build that includes kernels_used.cmake; the vendor's converter is a stand-in.
 if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from app_test import run, serial_output
+from app_test import device_library, run, serial_output
 
 SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 WHAT, BLESS = sys.argv[3], "--bless" in sys.argv
@@ -98,6 +98,7 @@ def build(folder, *options):
         f"-DSdkRootDirPath={SOURCE}/tests/examples/mcuxsdk", "-Dboard=mimxrt700evk", "-Dcore_id=cm33_core0",
         "-DCMAKE_BUILD_TYPE=flash_release", "-DCORE=cortex-m33", *options,
         f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}", *launcher,
+        *device_library("cortex-m33"),
         stdout=subprocess.DEVNULL)
     done = run("cmake", "--build", folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert (folder / "thimble_cifarnet_cm33_core0.bin").stat().st_size > 0

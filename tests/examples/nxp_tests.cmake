@@ -8,7 +8,8 @@ if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX AND QEMU_ARM)
     string(REPLACE "--" "" name ${what})
     add_test(NAME example_nxp_${name}
              COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/nxp_test.py ${CMAKE_SOURCE_DIR} $<TARGET_FILE:thimble> ${what})
-    set_tests_properties(example_nxp_${name} PROPERTIES LABELS e2e TIMEOUT 600)
+    set_tests_properties(example_nxp_${name} PROPERTIES LABELS e2e TIMEOUT 600
+                         ENVIRONMENT THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware)
   endforeach()
   if(THIMBLE_TESTS)  # the stand-in is built with the tests
     add_test(NAME example_nxp_converter
