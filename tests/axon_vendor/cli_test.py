@@ -14,6 +14,9 @@ import tempfile
 from pathlib import Path
 
 THIMBLE, ROOT, STANDIN = (Path(argument).resolve() for argument in sys.argv[1:4])
+sys.path.insert(0, str(ROOT / "tests/examples"))
+from app_test import device_library  # noqa: E402
+
 HELLO = ROOT / "examples/nordic/hello_axon"
 HERE = ROOT / "tests/axon_vendor"
 passed = 0
@@ -169,7 +172,7 @@ def test_bare_metal(work, sdk):
     for command in (["cmake", "-S", ROOT / "examples/nordic/bare_metal", "-B", build,
                      f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/examples/app/arm-none-eabi.cmake",
                      "-DCORE=cortex-m33", "-DAXON_BASE=0x40056000", f"-DTHIMBLE_PROGRAM={THIMBLE}",
-                     *cache],
+                     *device_library("cortex-m33"), *cache],
                     ["cmake", "--build", build, "-j2"]):
         done = subprocess.run([str(word) for word in command], env=environment, text=True,
                               capture_output=True, check=False)

@@ -7,5 +7,6 @@ if(Python3_FOUND)
   add_test(NAME axon_vendor_cli_test
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_test.py $<TARGET_FILE:thimble>
             ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler>)
-  set_tests_properties(axon_vendor_cli_test PROPERTIES LABELS unit TIMEOUT 900)
+  set_tests_properties(axon_vendor_cli_test PROPERTIES LABELS unit TIMEOUT 900
+                       ENVIRONMENT THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware)
 endif()
