@@ -11,7 +11,6 @@
 namespace thimble::engine::axon {
 
 using ir::Op;
-using ir::OpKind;
 
 namespace {
 

@@ -216,7 +216,8 @@ const char* status_text(Status status);
 /// Read access to a container that check() has accepted.
 class Container {
  public:
-  explicit Container(const uint8_t* data = nullptr) : data_(data) {}
+  Container() = default;
+  explicit Container(const uint8_t* data) : data_(data) {}
   [[nodiscard]] Header header() const { return read<Header>(0); }
   [[nodiscard]] IoRecord input(uint32_t index) const {
     return read<IoRecord>(header().io_offset + index * static_cast<uint32_t>(sizeof(IoRecord)));
@@ -242,7 +243,7 @@ class Container {
     memcpy(&record, data_ + offset, sizeof record);
     return record;
   }
-  const uint8_t* data_;
+  const uint8_t* data_ = nullptr;
 };
 
 constexpr uint32_t aligned(uint32_t bytes, uint32_t to) {

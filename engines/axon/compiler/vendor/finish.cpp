@@ -19,7 +19,6 @@ namespace thimble::engine::axon {
 namespace {
 
 namespace isa = thimble::axon;
-using formats::axon::Address;
 using formats::axon::CompiledHeader;
 using formats::axon::CompiledTensor;
 using formats::axon::ProgramInterface;
