@@ -53,9 +53,9 @@ Status Legalizer::add(const Op& op) {
   const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
   if (rounds && op.integer("rounding") == 2) return same(op);
   switch (op.kind) {
-#define AXON_FORM(op_kind, form_function) \
-  case OpKind::op_kind:                   \
-    return form_function(op);
+#define AXON_LEGALIZE(op_kind, function_name) \
+  case OpKind::op_kind:                       \
+    return function_name(op);
 #include "engines/axon/compiler/ops.def"
     default:
       return unsupported("{}", refusal_of(op.kind));

@@ -1,5 +1,5 @@
 #pragma once
-// Implementation of legalize(): one member function per row AXON_FORM of ops.def.
+// Implementation of legalize(): the member functions are rows of ops.def.
 
 #include <optional>
 #include <string>
@@ -37,17 +37,9 @@ class Legalizer {
 
   Status add(const ir::Op& op);
 
-  // Functions of the rows AXON_FORM.
-  Status same(const ir::Op& op);
-  Status function(const ir::Op& op);
-  Status pad(const ir::Op& op);
-  Status permute(const ir::Op& op);
-  Status adaptive_pool(const ir::Op& op);
-  Status sum(const ir::Op& op);
-  Status average_pool(const ir::Op& op);
-  Status weighted(const ir::Op& op);
-  Status mean(const ir::Op& op);
-  Status product(const ir::Op& op);
+  // Rows of ops.def: one function may legalize several operators.
+#define AXON_FUNCTION(name) Status name(const ir::Op& op);
+#include "engines/axon/compiler/ops.def"
 
   // legalize_weighted.cpp
   Result<ir::ValueId> emit_weighted(const ir::Op& op, const Requantization& ask,

@@ -11,7 +11,7 @@ using ir::OpKind;
 namespace {
 
 constexpr OpKind kListedOps[] = {
-#define AXON_FORM(op, function) OpKind::op,
+#define AXON_LEGALIZE(op, function) OpKind::op,
 #include "engines/axon/compiler/ops.def"
 };
 

@@ -115,31 +115,15 @@ class Lowering {
   Status requantize_each(const View& y, const View& x, Requantize requantize, int64_t low,
                          int64_t high);
 
-  // Operators, by family.
-  Result<View> copied(const ir::Op& op);
-  Result<View> permute(const ir::Op& op);
-  Result<View> reshape(const ir::Op& op);
-  Result<View> expand(const ir::Op& op);
-  Result<View> slice(const ir::Op& op);
-  Result<View> concat(const ir::Op& op);
-  Result<View> pad(const ir::Op& op);
-  Result<View> gather(const ir::Op& op);
+  // Operators: rows of ops.def. One function may lower several operators.
+#define ETHOS_U_FUNCTION(name) Result<View> name(const ir::Op& op);
+#include "engines/ethos_u/compiler/ops.def"
+
   Result<View> nearest_x2(const ir::Op& op);
   [[nodiscard]] bool is_nearest_x2(const ir::Op& op) const;
 
-  Result<View> lut(const ir::Op& op);
-  Result<View> lut16(const ir::Op& op);
-  Result<View> sum(const ir::Op& op);       // qadd, qsub
   Result<View> wide_sum(const ir::Op& op);  // qadd16, qsub16
-  Result<View> product(const ir::Op& op);   // qmul
   Result<View> wide_product(const ir::Op& op);
-  Result<View> quotient(const ir::Op& op);
-  Result<View> prelu(const ir::Op& op);
-  Result<View> extreme(const ir::Op& op);  // maximum, minimum
-  Result<View> compare(const ir::Op& op);
-  Result<View> where(const ir::Op& op);
-  Result<View> logical(const ir::Op& op);
-  Result<View> rescale(const ir::Op& op);
   /// Functions of one quantized value, or of two.
   using UnaryFunction = std::function<int64_t(int64_t)>;
   using BinaryFunction = std::function<int64_t(int64_t, int64_t)>;
@@ -157,9 +141,6 @@ class Lowering {
   Result<View> sum_of_tables(const ir::Op& op, const SumTerm& a, const SumTerm& b);
   Result<View> choose_wide(const ir::Op& op, const View& condition, const View& a, const View& b);
 
-  Result<View> conv(const ir::Op& op);
-  Result<View> linear(const ir::Op& op);
-  Result<View> conv_transpose(const ir::Op& op);
   Status transposed_phase(const ConvJob& job, int64_t phase_h, int64_t phase_w);
   /// Emits a grouped convolution. `job` has no weights; `weight(out, in, ky, kx)` returns them,
   /// with `out` among all output channels and `in` in the group.
@@ -180,9 +161,6 @@ class Lowering {
   Result<ConvJob> job_of(const ir::Op& op, int64_t channels);
 
   struct PoolJob;
-  Result<View> max_pool(const ir::Op& op);
-  Result<View> avg_pool(const ir::Op& op);
-  Result<View> adaptive_pool(const ir::Op& op);
   Status emit_pool(PoolJob job);
   Status pool_whole(const PoolJob& job);
   /// Emits one operation for each pair of a stretch of rows and a stretch of columns.
@@ -191,22 +169,16 @@ class Lowering {
   Status dilated_max(const PoolJob& job);
 
   struct Reduction;
-  Result<View> mean(const ir::Op& op);
-  Result<View> reduce_extreme(const ir::Op& op);
   /// `how` describes the operation. reduce() sets its kernel, depth and operands.
   Status reduce(const View& y, const View& x, const std::vector<int64_t>& dims, bool in_depth,
                 const Reduction& reduction);
   Status largest_along(const View& y, const View& x, const std::vector<int64_t>& dims);
-  Result<View> cumsum(const ir::Op& op);
-  Result<View> resize(const ir::Op& op);
 
   struct Product;
-  Result<View> matmul(const ir::Op& op);
   Status matmul_native(const Product& product);
   Status matmul_by_products(const Product& product);
 
   struct SoftmaxRows;
-  Result<View> softmax(const ir::Op& op);
   Status softmax_rows(const SoftmaxRows& rows);
   Result<View> sum_rows(const View& x);
   Result<View> reciprocal(const View& half_denominator);

@@ -143,13 +143,6 @@ Status TfliteLowering::lower() {
       return where();
     case OpKind::rescale:
       return rescale_codes();
-    default:
-      return lower_movement();
-  }
-}
-
-Status TfliteLowering::lower_movement() {
-  switch (op_->kind) {
     case OpKind::copy:
       layouts_.alias(operand(0), op_->output);
       return ok();
@@ -168,13 +161,6 @@ Status TfliteLowering::lower_movement() {
       return expand();
     case OpKind::gather:
       return gather();
-    default:
-      return lower_rest();
-  }
-}
-
-Status TfliteLowering::lower_rest() {
-  switch (op_->kind) {
     case OpKind::qavg_pool2d:
     case OpKind::qavg_pool2d16:
     case OpKind::max_pool2d:

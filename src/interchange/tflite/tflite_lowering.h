@@ -42,8 +42,6 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   using Activation = formats::tflite::Activation;
 
   Status lower();
-  Status lower_movement();
-  Status lower_rest();
 
   // tflite_weighted.cpp
   struct AccumulatorBounds;  // accumulator bounds per output channel

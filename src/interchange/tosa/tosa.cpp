@@ -64,13 +64,6 @@ Status TosaLowering::lower() {
     case OpKind::qlstm:
     case OpKind::qrnn:
       return recurrent();
-    default:
-      return lower_arithmetic();
-  }
-}
-
-Status TosaLowering::lower_arithmetic() {
-  switch (op_->kind) {
     case OpKind::qadd:
     case OpKind::qadd16:
     case OpKind::qsub:
@@ -101,13 +94,6 @@ Status TosaLowering::lower_arithmetic() {
       return where();
     case OpKind::rescale:
       return rescale_codes();
-    default:
-      return lower_movement();
-  }
-}
-
-Status TosaLowering::lower_movement() {
-  switch (op_->kind) {
     case OpKind::copy:
       layouts_.alias(operand(0), op_->output);
       return ok();
@@ -129,13 +115,6 @@ Status TosaLowering::lower_movement() {
       return gather_elements();
     case OpKind::qresize_bilinear:
       return resize();
-    default:
-      return lower_statistics();
-  }
-}
-
-Status TosaLowering::lower_statistics() {
-  switch (op_->kind) {
     case OpKind::qavg_pool2d:
     case OpKind::qavg_pool2d16:
     case OpKind::max_pool2d:

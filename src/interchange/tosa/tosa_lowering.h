@@ -28,9 +28,6 @@ class TosaLowering : private OpLowering {
   using Op = formats::tosa::Op;
 
   Status lower();
-  Status lower_arithmetic();
-  Status lower_movement();
-  Status lower_statistics();
 
   // tosa_weighted.cpp
   Status convolution();
