@@ -21,7 +21,6 @@ constexpr void softmax16_row(const Softmax& softmax, const T* x, int32_t count, 
     if (sum > kSumMax) sum = kSumMax;
   }
   const int32_t headroom = count_leading_zeros(sum);
-  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the sum is not 0.
   const int32_t scale = one_over_one_plus_x(static_cast<int32_t>((sum << headroom) ^ kSumMax));
   for (int32_t i = 0; i < count; ++i) {
     const int32_t difference = x[i] - maximum;

@@ -39,11 +39,14 @@ void run(Binary& binary, const abi::AddParams& params) {
   } while (iterator.next());
 }
 
+// Not in check_stock(): clang 14 rejects the consteval function in a template.
+constexpr Letters kLettersWithLimits = letters(abi::PteOp::cortex_m_quantized_add);
+constexpr Letters kLettersWithoutLimits = letters(abi::PteOp::cortex_m_quantized_add_12);
+
 template <bool kLimits>
 Status check_stock(const Call& call) {
-  constexpr abi::PteOp kOp =
-      kLimits ? abi::PteOp::cortex_m_quantized_add : abi::PteOp::cortex_m_quantized_add_12;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = kLimits ? kLettersWithLimits : kLettersWithoutLimits;
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
   return s != Status::kOk ? s : check_add(stock_add_params(call, kLimits));
 }

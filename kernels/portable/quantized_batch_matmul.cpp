@@ -15,14 +15,16 @@ namespace {
 /// Products are at most 255 * 255, because both factors are activations.
 constexpr int32_t kMaxInner = INT32_MAX / (255 * 255);
 
+// Not in check(): clang 14 rejects the consteval function in a template.
+constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_batch_matmul);
+constexpr Letters kLetters8 = letters(abi::PteOp::cortex_m_quantized_batch_matmul_8);
+
 template <uint32_t kOut>
 Status check(const Call& call) {
-  constexpr abi::PteOp kOp = kOut == 8 ? abi::PteOp::cortex_m_quantized_batch_matmul
-                                       : abi::PteOp::cortex_m_quantized_batch_matmul_8;
   const Tensor& a = tensor(call, 0);
   const Tensor& b = tensor(call, 2);
   const Tensor& y = tensor(call, kOut);
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (!integers_fit(call, kOut == 8 ? kLetters : kLetters8)) return Status::kBadParameter;
   if (kOut == 8 && tensor(call, 7).is_constant) return Status::kBadParameter;
   const Tensor* const all[] = {&a, &b, &y};
   for (const Tensor* t : all) {

@@ -410,6 +410,8 @@ Status check_calls(const Model& model, const kernels::Tensor* decoded_tensors,
   const uint16_t* const end = at + image.head->call_words;
   for (uint32_t left = image.head->calls; left != 0; --left) {
     if (at == end || *at >= operators) return Status::kCorrupt;
+    // The loop above has found a kernel for every operator.
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
     const kernels::Kernel& kernel =
         model.resolved != nullptr ? *model.resolved[*at] : *find_kernel(kernels, hashes[*at]);
     ++at;

@@ -276,6 +276,11 @@ ValueId AxonNet::max_pool(ValueId x, std::vector<int64_t> kernel, std::vector<in
                 *graph.type(x).quant);
 }
 
+ValueId AxonNet::amax(ValueId x, std::vector<int64_t> dims, bool keepdim) {
+  return add_op(OpKind::amax, {x}, {{"dims", dims}, {"keepdim", int64_t{keepdim}}},
+                *graph.type(x).quant);
+}
+
 ValueId AxonNet::softmax(ValueId x, int64_t dim) {
   const auto m = numerics::quantize_multiplier(std::min(scale(x) * 0x1p26, 2147483647.0));
   const auto least = static_cast<int64_t>(std::floor(31 * 0x1p26 / std::ldexp(1, m.shift)));

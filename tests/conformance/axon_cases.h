@@ -45,6 +45,7 @@ class AxonNet {
   ir::ValueId mean(ir::ValueId x, std::vector<int64_t> dims, bool keep = true);
   ir::ValueId average_pool(ir::ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                            std::vector<int64_t> padding = {0, 0, 0, 0});
+  ir::ValueId amax(ir::ValueId x, std::vector<int64_t> dims, bool keepdim);
   ir::ValueId max_pool(ir::ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                        std::vector<int64_t> padding = {0, 0, 0, 0});
   ir::ValueId softmax(ir::ValueId x, int64_t dim);

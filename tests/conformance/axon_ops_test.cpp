@@ -68,6 +68,9 @@ Make average(ir::Shape x, Ints kernel, Ints stride, Ints padding = {0, 0, 0, 0})
 Make maximum(ir::Shape x, Ints kernel, Ints stride, Ints padding = {0, 0, 0, 0}) {
   return [=](AxonNet& n) { return n.max_pool(n.input(x), kernel, stride, padding); };
 }
+Make amax(ir::Shape x, Ints dims, bool keepdim = false) {
+  return [=](AxonNet& n) { return n.amax(n.input(x), dims, keepdim); };
+}
 Make sum(ir::Shape a, ir::Shape b) {
   return [=](AxonNet& n) {
     const ValueId x = n.input(a);
@@ -222,6 +225,8 @@ const std::vector<Limit> kLimits = {
      maximum({1, 2, 8, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
      {"padding"}},
     {"MeanDims", mean({1, 3, 5, 6}, {2, 3}), mean({1, 3, 5, 6}, {1}), {"dimension 1"}},
+    {"Amax", amax({1, 3, 32, 5}, {2, 3}), amax({1, 3, 33, 5}, {2, 3}), {"33"}},
+    {"AmaxDimension", amax({1, 3, 4, 5}, {3}), amax({1, 3, 4, 5}, {1}), {"dimension 1"}},
     {"AddRepeats", sum({1, 3, 4, 5}, {1, 3, 1, 5}), sum({1, 3, 4, 5}, {1, 1, 4, 5}), {"repeated"}},
     {"MultiplyRepeats",
      product({1, 3, 4, 5}, {1, 3, 4, 1}),
@@ -348,6 +353,8 @@ const std::vector<Single> kSingles = {
     {"PReluBehindConv", after_conv([](AxonNet& n, ValueId a) { return n.prelu(a); }), ""},
     {"ReluAlone", on([](AxonNet& n, ValueId a) { return n.leaky(a, 0); }), ""},
     {"ChangeOfScale", on([](AxonNet& n, ValueId a) { return n.leaky(a, 1); }), "MULTIPLY"},
+    {"AmaxOfImage", amax({1, 5, 7, 6}, {2, 3}), "MAXPOOL 7x6"},
+    {"AmaxOfRows", amax({1, 5, 7, 6}, {2}, true), "MAXPOOL 7x1"},
     {"ConcatChannels", after_conv([](AxonNet& n, ValueId a) {
        return n.concat({a, n.max_pool(a, {1, 1}, {1, 1})}, 1);
      }),

@@ -157,4 +157,33 @@ Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
       ask.ratio / area, 255 * area, ask, hint);
 }
 
+/// Converts a maximum over height, width or both to a max pool over these dimensions.
+Status Legalizer::maximum_over_image(const Op& op) {
+  const ir::Shape& shape = from_.type(op.inputs[0]).shape;
+  std::vector<int64_t> kernel = {1, 1};
+  for (const int64_t dim : op.integers("dims")) {
+    if (shape.size() != 4 || dim < 2) {
+      return unsupported("a maximum over dimension {} of {}: use height and width", dim,
+                         shape.size());
+    }
+    kernel[static_cast<size_t>(dim - 2)] = shape[static_cast<size_t>(dim)];
+  }
+  ir::Graph::ResultHint hint = hint_of(op.output);
+  const bool keeps_rank = from_.type(op.output).shape.size() == 4;
+  if (!keeps_rank) hint = {hint.name + "_pool", {}, hint.quant};
+  THIMBLE_TRY(ValueId made, rewriter_.to().add(OpKind::max_pool2d, {rewriter_.map(op.inputs[0])},
+                                               {{"kernel", kernel},
+                                                {"stride", std::vector<int64_t>(2, 1)},
+                                                {"padding", std::vector<int64_t>(4, 0)},
+                                                {"dilation", std::vector<int64_t>(2, 1)}},
+                                               op.source, hint));
+  if (!keeps_rank) {
+    THIMBLE_TRY(
+        made, rewriter_.to().add(OpKind::reshape, {made}, {{"shape", from_.type(op.output).shape}},
+                                 op.source, hint_of(op.output)));
+  }
+  rewriter_.set(op.output, made);
+  return ok();
+}
+
 }  // namespace thimble::engine::axon

@@ -58,7 +58,6 @@ void softmax_row(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t 
   for (uint32_t i = 0; i < count; ++i) sum += exp_minus(below(most, load(from + i * from_step, 4)));
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t part = exp_minus(below(most, load(from + i * from_step, 4)));
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the largest value adds exp(0) to the sum.
     const auto share = static_cast<int32_t>((512 * part + sum) / (2 * sum));
     store(to + i * to_step, 1, saturate(share - 128, 1));
   }

@@ -284,8 +284,8 @@ class Model {
       add(placement_.ifm, transfer(true, placement_.ifm, placement_.ifm_format, shape_.ifm_bits,
                                    ifm_block(), shape_.ifm, static_cast<double>(elements)));
       if (shape_.dynamic_weights) {
-        const int64_t all = shape_.ifm2.elements() * across;
-        add(placement_.ifm2, static_cast<double>(all * shape_.ifm_bits / 8));
+        const int64_t bytes = shape_.ifm2.elements() * across * shape_.ifm_bits / 8;
+        add(placement_.ifm2, static_cast<double>(bytes));
       }
       add(placement_.weights, static_cast<double>(placement_.weight_bytes * across));
     }

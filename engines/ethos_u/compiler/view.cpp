@@ -200,7 +200,7 @@ int64_t largest_divisor(int64_t value, int64_t limit) {
 
 Status split_large(std::vector<Axis>* axes, size_t views) {
   std::vector<Axis> result;
-  for (Axis axis : *axes) {
+  for (const Axis& axis : *axes) {
     std::vector<Axis> one = {axis};
     std::vector<Axis> parts;
     while (!one.empty() && one.back().size > kSizeMax) {

@@ -45,7 +45,8 @@ uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 double pieces(uint32_t size, uint32_t step) {
-  return (size + step - 1) / step;
+  const uint32_t count = (size + step - 1) / step;
+  return count;
 }
 
 bool is_pool(const KernelOperation& operation, PoolMode mode) {
@@ -126,7 +127,8 @@ double piece_cycles(const Config& config, const KernelOperation& operation,
            eighths;
   }
   const bool u85 = config.generation == Generation::kU85;
-  const double step = u85 ? slice / 8 * steps.positions : kStepCycles * steps.positions;
+  const uint32_t eight_channels = slice / 8;
+  const double step = (u85 ? eight_channels : kStepCycles) * steps.positions;
   return larger(weights, step) * elements * steps.depths * (u85 ? bits / 8 : 1) / half +
          delay_of(config, operation, steps, elements);
 }
@@ -269,7 +271,8 @@ void add_map(const System& system, MemoryMode mode, const FeatureMap& map, doubl
              const AccessPattern& walk, PortBytes* bytes) {
   if (!in_memory(map)) return;
   const uint32_t port = port_of(mode, map.region);
-  bytes->of[port] += elements * (map.bits / 8) * burst_waste(map, memory_of(system, port), walk);
+  const uint32_t element_bytes = map.bits / 8;
+  bytes->of[port] += elements * element_bytes * burst_waste(map, memory_of(system, port), walk);
 }
 
 AccessPattern ifm_access_pattern(const Config& config, const KernelOperation& operation) {
@@ -312,8 +315,9 @@ double block_transfer(const System& system, MemoryMode mode, const FeatureMap& m
                       const AccessPattern& walk) {
   if (!in_memory(map)) return 0;
   const MemoryTiming& memory = memory_of(system, port_of(mode, map.region));
+  const uint32_t element_bytes = map.bits / 8;
   return (walk.read ? memory.read_latency : memory.write_latency) +
-         elements * (map.bits / 8) * burst_waste(map, memory, walk) / memory.bytes_per_cycle;
+         elements * element_bytes * burst_waste(map, memory, walk) / memory.bytes_per_cycle;
 }
 
 }  // namespace

@@ -18,7 +18,6 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-using thimble::ethos_u::Config;
 using thimble::ethos_u::Generation;
 using thimble::ethos_u::kMicroblocks;
 
