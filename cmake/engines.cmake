@@ -140,45 +140,23 @@ function(thimble_engine_registry target)
   set_property(SOURCE ${out} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# Adds to `target` the compilers of the engines of ROOTS.
-function(thimble_engine_compilers target)
-  thimble_read_engines(engines ${ARGN})
-  foreach(engine ${engines})
-    thimble_add_engine_sources(${target} ${engine} compiler)
-    target_link_libraries(${target} PUBLIC thimble_${engine}_formats thimble_${engine}_container)
-  endforeach()
-endfunction()
-
-# Adds to `target` the list of the devices of the engines of ROOTS.
-function(thimble_device_registry target)
+# Adds to `target` the list of the rows of KIND of the engines of ROOTS: DEVICES or CLI.
+function(thimble_engine_list target kind)
   cmake_parse_arguments(arg "" "" "ROOTS" ${ARGN})
   thimble_read_engines(engines ${arg_ROOTS})
-  thimble_add_row_list(${target} DEVICES thimble::hostrun hostrun/device.h device_rows DeviceList ENGINE_devices
-                       "${engines}")
+  set(DEVICES thimble::hostrun hostrun/device.h device_rows DeviceList ENGINE_devices)
+  set(CLI thimble::tools tools/engine_cli.h engine_cli_rows EngineCliMaker ENGINE_cli)
+  thimble_add_row_list(${target} ${kind} ${${kind}} "${engines}")
 endfunction()
 
-# Adds to `target` the code that executes the delegates of the engines of ROOTS on the host.
-function(thimble_engine_devices target)
-  thimble_read_engines(engines ${ARGN})
-  foreach(engine ${engines})
-    thimble_add_engine_sources(${target} ${engine} hostrun)
-    target_link_libraries(${target} PUBLIC thimble_${engine}_delegate thimble_${engine}_model thimble_${engine}_formats)
-  endforeach()
-endfunction()
-
-# Adds to `target` the list of options and inspectors of the engines of ROOTS.
-function(thimble_cli_registry target)
-  cmake_parse_arguments(arg "" "" "ROOTS" ${ARGN})
+# Adds to `target` the sources in subfolder `folder` of the engines of ROOTS, and links the libraries
+# thimble_<engine>_<name> for each name of LIBRARIES.
+function(thimble_add_engines target folder)
+  cmake_parse_arguments(arg "" "" "ROOTS;LIBRARIES" ${ARGN})
   thimble_read_engines(engines ${arg_ROOTS})
-  thimble_add_row_list(${target} CLI thimble::tools tools/engine_cli.h engine_cli_rows EngineCliMaker ENGINE_cli
-                       "${engines}")
-endfunction()
-
-# Adds to `target` the options and inspectors of the engines of ROOTS.
-function(thimble_engine_clis target)
-  thimble_read_engines(engines ${ARGN})
   foreach(engine ${engines})
-    thimble_add_engine_sources(${target} ${engine} cli)
-    target_link_libraries(${target} PUBLIC thimble_${engine}_text)
+    thimble_add_engine_sources(${target} ${engine} ${folder})
+    list(TRANSFORM arg_LIBRARIES PREPEND thimble_${engine}_ OUTPUT_VARIABLE libraries)
+    target_link_libraries(${target} PUBLIC ${libraries})
   endforeach()
 endfunction()

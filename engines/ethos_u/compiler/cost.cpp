@@ -252,7 +252,8 @@ class Model {
       const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
       const int64_t burst = system_.external.burst;
       const int64_t run = std::clamp<int64_t>(block_.ifm_d * shape_.ifm_bits / 8, 1, burst);
-      cycles += waited(static_cast<double>(bytes * burst / run),
+      const int64_t burst_bytes = bytes * burst / run;
+      cycles += waited(static_cast<double>(burst_bytes),
                        config_.macs >= 1024 ? kManyMapBursts : kMapBursts);
     }
     return cycles;
