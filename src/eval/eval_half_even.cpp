@@ -29,10 +29,12 @@ int64_t power_of_e(double exponent) {
 /// Returns e^-distance in Q0.31 as a product of three table entries.
 int64_t exp_of_distance(int64_t distance) {
   if (distance >= kDistanceMax) return 0;
-  const int64_t whole = power_of_e(-static_cast<double>(distance / 4096));
-  const int64_t sixty_fourths = power_of_e(-static_cast<double>(distance / 64 % 64) / 64);
-  const int64_t rest = power_of_e(-static_cast<double>(distance % 64) / 4096);
-  return multiply_q31(multiply_q31(whole, sixty_fourths), rest);
+  const int64_t whole = distance / 4096;
+  const int64_t sixty_fourths = distance / 64 % 64;
+  const int64_t rest = distance % 64;
+  const int64_t product = multiply_q31(power_of_e(-static_cast<double>(whole)),
+                                       power_of_e(-static_cast<double>(sixty_fourths) / 64));
+  return multiply_q31(product, power_of_e(-static_cast<double>(rest) / 4096));
 }
 
 }  // namespace

@@ -132,9 +132,9 @@ void eval_mean(const Call& call) {
               [&](size_t i, const std::array<int64_t, 1>& to) {
                 sums[static_cast<size_t>(to[0])] += static_cast<double>(x[i]);
               });
-  const double count = static_cast<double>(x.size() / sums.size());
+  const size_t count = x.size() / sums.size();
   for (size_t i = 0; i < sums.size(); ++i) {
-    call.result<float>()[i] = static_cast<float>(sums[i] / count);
+    call.result<float>()[i] = static_cast<float>(sums[i] / static_cast<double>(count));
   }
 }
 
