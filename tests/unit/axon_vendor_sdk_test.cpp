@@ -69,7 +69,7 @@ const ModeCase kModes[] = {
     {"code:-219", {"-219 INVALID_BIN_FILE", "layer 0"}},
     {"code:-239", {"-239 INVALID_FILTER_SIZE", "kernel", "layer 0 (operation 0, output 1x1x6)"}},
     {"code:-1", {"-1 FAILURE"}},
-    {"code:-77", {"-77: a code that its published header does not have"}},
+    {"code:-77", {"-77: unknown code (not in the published header)"}},
     {"crash", {"it crashed (signal 11)", "| compiling layer 0"}},
     {"exit:0", {"its process ended with code 0"}},
     {"exit:3", {"its process ended with code 3"}},
@@ -162,7 +162,7 @@ TEST(AxonSdk, UnsupportedLayersAreReported) {
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   EXPECT_EQ(finished.error().kind, ErrorKind::kUnsupported);
-  EXPECT_NE(finished.error().message.find("a second input of the network"), std::string::npos);
+  EXPECT_NE(finished.error().message.find("a second network input"), std::string::npos);
 }
 
 }  // namespace

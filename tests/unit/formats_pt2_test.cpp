@@ -289,7 +289,7 @@ TEST(Pt2, RefusesInconsistentSignatures) {
               json& specs = p.model["graph_module"]["signature"]["input_specs"];
               std::swap(specs[0], specs[1]);
             }),
-            place + "input_specs[0]: is about \"x\", but the graph has \"p_weight\" in this place");
+            place + "input_specs[0]: names \"x\", but the graph has \"p_weight\" at this index");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { p.weights["config"] = json::object(); }),
             "n.pt2: the graph uses fc.weight, which no config lists");
   EXPECT_EQ(failure_after([](Pt2Parts& p) {

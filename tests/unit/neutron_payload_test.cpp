@@ -192,7 +192,7 @@ struct Case {
 
 constexpr Case kCases[] = {
     {kGolden0, 9, 2, "byte 9: version 2, expected 0 or 1"},
-    {kGolden1, 17, 0, "byte 17: version 0, expected 1: it holds a list of kernels"},
+    {kGolden1, 17, 0, "byte 17: version 0, expected 1 for a kernel list"},
     {kGolden0, 4, 2, "byte 4: format 2 of input 1, expected 0 or 1"},
     {kGolden0, 5, 255, "byte 5: format 255 of output 0, expected 0 or 1"},
     {kGolden1, 9, 9, "byte 9: format 9 of output 3, expected 0 or 1"},
@@ -261,7 +261,7 @@ TEST(NeutronPayload, ReaderIgnoresPaddingAndVerifierChecksIt) {
             "Neutron payload, byte 100: ends here, expected a multiple of 16");
   bytes.resize(112);
   EXPECT_EQ(text_of(verify_payload(bytes)),
-            "Neutron payload, byte 96: 16 bytes of kernels behind a list of kernels");
+            "Neutron payload, byte 96: 16 bytes of kernels after a kernel list");
 }
 
 TEST(NeutronPayload, WriterRefusesInvalidPayloads) {

@@ -51,7 +51,7 @@ Status find_top_folder(Package& package) {
     }
     if (member.name.ends_with("data.pkl")) {
       return package.error(
-          fmt::format("holds data.pkl, as torch.save and torch.jit.save write it, "
+          fmt::format("contains data.pkl, as torch.save and torch.jit.save write it, "
                       "expected an archive of torch.export.save: {}",
                       kReexport));
     }

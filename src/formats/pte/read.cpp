@@ -75,7 +75,7 @@ class FileReader {
     const uint64_t room = file_.size() - header_.segment_base;
     if (from->offset() > room || from->size() > room - from->offset()) {
       return fail(fmt::format("segments[{}]", index),
-                  fmt::format("{} bytes at {} leave the {} bytes behind the segment base",
+                  fmt::format("{} bytes at {} exceed the {} bytes after the segment base",
                               from->size(), from->offset(), room));
     }
     const uint64_t position = header_.segment_base + from->offset();

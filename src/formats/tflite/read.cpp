@@ -73,8 +73,9 @@ class Reader {
 
   Status add_operator(const fb::Operator* op, size_t number) {
     if (op == nullptr || op->opcode_index() >= size_of(model_.operator_codes())) {
-      return bad_input("{}: operator {} is none of the {} kinds that the file lists", name_, number,
-                       size_of(model_.operator_codes()));
+      return bad_input(
+          "{}: the code index of operator {} is not less than {}, the number of operator codes",
+          name_, number, size_of(model_.operator_codes()));
     }
     const fb::OperatorCode* code = model_.operator_codes()->Get(op->opcode_index());
     FileOperator made;

@@ -158,7 +158,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
     }
     if (i % 2 != 0) w = std::nextafter(w, 0.0F);
   }
-  return refuse("neither MEAN's multiplier nor that of a convolution gives the same codes");
+  return refuse("neither MEAN's multiplier nor that of a convolution gives the same results");
 }
 
 Status TfliteLowering::extreme() {
@@ -206,7 +206,7 @@ Status TfliteLowering::position_of_extreme() {
 /// LiteRT's softmax reduces the last dimension and has a fixed result scale.
 Status TfliteLowering::softmax() {
   const ir::Value& x_value = graph_.value(operand(0));
-  if (wide()) return refuse("SOFTMAX of int16 reads a table of its own");
+  if (wide()) return refuse("SOFTMAX of int16 uses a different table");
   if (!x_value.type.quant) return refuse("its operand has no scale");
   const auto x_scale = static_cast<float>(x_value.type.quant->scale[0]);
   const auto theirs =

@@ -118,7 +118,7 @@ Status TosaLowering::extreme_of_two() {
 }
 
 Status TosaLowering::compare() {
-  if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
+  if (dtype(0) == ir::DType::kBool) return refuse("it compares booleans");
   const DimOrder order = common_order();
   const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
   constexpr int kEqual = 0, kUnequal = 1, kLess = 2, kLessEqual = 3, kGreater = 4;
