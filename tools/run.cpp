@@ -206,8 +206,7 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
   row(npu_simulated ? "inference, including the NPU simulation" : "inference",
       with_commas(facts.instructions / calls));
   if (facts.cycles_estimate && !npu_simulated) {
-    row("cycles on a real core (estimate by instruction class)",
-        with_commas(*facts.cycles_estimate / calls));
+    row("core cycles (estimate by instruction class)", with_commas(*facts.cycles_estimate / calls));
   }
   if (facts.instructions_overhead) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));

@@ -322,7 +322,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   }
   if (report.time_us) {
     text += fmt::format(
-        "  {:.0f} us a run, an estimate: cycles of the NPU, {} call{} of it, one "
+        "  {:.0f} us per run, an estimate: cycles of the NPU, {} call{} of it, one "
         "instruction of the core a cycle\n",
         *report.time_us, report.npu_calls, report.npu_calls == 1 ? "" : "s");
   }
@@ -480,8 +480,8 @@ std::string html_report(const CompileReport& report) {
         op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
         with_commas(op.macs), share, share, with_commas(op.bytes_out));
   }
-  page += "</table><h2>Operators without a call of their own</h2>";
-  page += "<table><tr><th>operator<th>source<th>where it is</tr>";
+  page += "</table><h2>Operators without a kernel call</h2>";
+  page += "<table><tr><th>operator<th>source<th>reason</tr>";
   for (const SourceOpReport& op : report.source_ops) {
     if (!op.calls.empty()) continue;
     page += fmt::format("<tr><td>{}<td>{} {}<td>{}</tr>", escape_html(op.source.node),

@@ -33,7 +33,8 @@ struct Images {
     THIMBLE_TRY(const ir::Type out, call->out_type());
     images.in = call->graph().type(images.x).shape;
     images.out = out.shape;
-    if (images.in.size() != 4 || images.out.size() != 4) return bad_input("takes images");
+    if (images.in.size() != 4 || images.out.size() != 4)
+      return bad_input("its operand must be an image");
     if (!nhwc) return images;
     THIMBLE_TRY(images.x,
                 call->graph().add(OpKind::permute, {images.x}, {{"dims", kToChannelsFirst}}));

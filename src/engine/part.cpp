@@ -67,7 +67,7 @@ Result<std::string> memory_name(const TomlValue& table, Reader* reader, bool is_
   }
   THIMBLE_TRY(std::string name, reader->text("name"));
   if (is_word(name)) return name;
-  return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
+  return bad_input("{}: memory: a name of small letters, digits and _ expected, such as dtcm",
                    table.location);
 }
 
@@ -139,8 +139,9 @@ Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
   }
   if (!has_kept || !has_ram) {
     return bad_input(
-        "{}: memories with cycles_per_word: one that is kept without power and one "
-        "that is not expected",
+        "{}: memories with cycles_per_word: expected at least one that is kept without power and "
+        "one "
+        "that is not",
         tables[0].location);
   }
   if (part.engines.empty()) return ok();

@@ -63,7 +63,7 @@ std::vector<int> count_uses(const Graph& graph) {
 }  // namespace
 
 void eval_delegate(const Call& /*call*/) {
-  assert(false && "evaluate() lets no delegate through");
+  assert(false && "evaluate() refuses graphs with delegates");
 }
 
 OperandStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {

@@ -467,7 +467,7 @@ Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
     auto model = importer.run();
     if (!importer.found()) return model;
     const bool fresh = written.insert(*importer.found()).second;
-    assert(fresh && "a state's storage is not lasting");
+    assert(fresh && "a state's storage is not persistent");
     (void)fresh;
   }
 }

@@ -77,7 +77,7 @@ def test_default_is_the_list(work, sdk):
 def test_failures_leave_nothing(work, sdk):
     modes = {
         "exit:3": "it ended with code 3", "crash": "it crashed (signal 11)",
-        "garbage": "no LiteRT model", "truncated": "a damaged LiteRT model",
+        "garbage": "not a LiteRT model", "truncated": "a damaged LiteRT model",
         "two": "2 operators in it", "other": "CUSTOM NeutronGraphS", "silent": "wrote no model",
         "skew:magic": "microcode is not known (version 9.9.9)",
         "skew:results": "an unknown converter version",

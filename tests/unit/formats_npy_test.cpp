@@ -110,9 +110,10 @@ TEST(Npy, LocatesEveryInvalidHeaderField) {
   EXPECT_NE(failure(npy(header("'<f4'", "(-1,)"), "")), "no error");
   EXPECT_EQ(failure(npy(header("'>f4'", "(1,)"), "1234")),
             "x.npy: dtype '>f4' is big-endian, expected little-endian");
-  EXPECT_EQ(failure(npy(header("'<c8'", "(1,)"), "12345678")), "x.npy: dtype '<c8' is not read");
-  EXPECT_EQ(failure(npy(header("'f4'", "(1,)"), "1234")), "x.npy: dtype 'f4' is not read");
-  EXPECT_EQ(failure(npy(header("''", "(1,)"), "1234")), "x.npy: dtype '' is not read");
+  EXPECT_EQ(failure(npy(header("'<c8'", "(1,)"), "12345678")),
+            "x.npy: dtype '<c8' is not supported");
+  EXPECT_EQ(failure(npy(header("'f4'", "(1,)"), "1234")), "x.npy: dtype 'f4' is not supported");
+  EXPECT_EQ(failure(npy(header("''", "(1,)"), "1234")), "x.npy: dtype '' is not supported");
   EXPECT_EQ(failure(npy(header("[('a', '<f4')]", "(1,)"), "1234")),
             "x.npy: structured arrays are not read");
   EXPECT_EQ(failure(npy("{'descr': '<f4', 'shape': (1,)}", "1234")),

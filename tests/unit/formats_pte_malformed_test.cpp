@@ -209,7 +209,7 @@ TEST(PteMalformed, EachViolatedRuleHasItsMessage) {
        },
        "delegate_blobs[0].alignment: 32 for inline data, which has 16"},
       {[](Program& p) { p.constants[0] = bytes_of(1, 1); },
-       "constants: entry 0 is reserved and must be there, empty"},
+       "constants: entry 0 is reserved: it must exist and be empty"},
   };
   for (const BadProgram& bad : cases) {
     Program program = add_program();
@@ -227,8 +227,9 @@ TEST(PteMalformed, SharedListsDoNotExpandMemory) {
   program.plans[0].values.insert(program.plans[0].values.end(), 2'000,
                                  BoolList{std::vector<bool>(2'000)});
   const std::string message = read_error(*write(program));
-  EXPECT_EQ(message,
-            "bad.pte: plan forward: tables share so much that the content is many times the file");
+  EXPECT_EQ(
+      message,
+      "bad.pte: plan forward: shared tables make the content many times larger than the file");
 }
 
 }  // namespace

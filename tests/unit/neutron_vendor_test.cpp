@@ -191,7 +191,7 @@ const ModeCase kModes[] = {
     {"exit:1", {"it ended with code 1", "| error: operator 0 is not supported"}},
     {"exit:77", {"it ended with code 77"}},
     {"float", {"microcode of NeutronGraph is float32[", "expected uint8"}},
-    {"garbage", {"36 bytes that are no LiteRT model: TFL3 expected at byte 4"}},
+    {"garbage", {"36 bytes that are not a LiteRT model: TFL3 expected at byte 4"}},
     {"huge", {"it wrote 64424509440 bytes, a model has at most 805306368"}},
     {"link", {"its output is a folder, a link or a device"}},
     {"none", {"no operator in it, expected one CUSTOM NeutronGraph"}},
@@ -249,7 +249,7 @@ TEST(NeutronVendor, MissingKernelListIsAnError) {
   Delegate delegate = delegate_of();
   const Status status = finish(tools, delegate);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("it wrote no list of kernels"), std::string::npos);
+  EXPECT_NE(status.error().message.find("it wrote no kernel selection"), std::string::npos);
 }
 
 TEST(NeutronVendor, InvalidSdkPathsAreErrors) {

@@ -109,7 +109,7 @@ TEST(Part, RefusesInconsistentMemories) {
                "nothing is written to it");
   expect_error(replaced(kMemories, "[\"constants\"]", "[\"stack\"]"), "holds stack: not known");
   expect_error(replaced(kMemories, "kept = true", "kept = false"),
-               "one that is kept without power and one that is not expected");
+               "expected at least one that is kept without power and one that is not");
   expect_error(
       replaced(
           kMemories, "cpu = \"cortex-m7\"",

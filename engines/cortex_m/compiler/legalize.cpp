@@ -132,8 +132,7 @@ class Legalizer {
       case OpKind::qlog_softmax:
         if (stock_)
           return refuse(
-              op,
-              "has no int8 kernel among ExecuTorch's; end the network before it, or in a softmax");
+              op, "has no int8 kernel in ExecuTorch; end the network before it, or in a softmax");
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::pad:
         return convert_pad(op);

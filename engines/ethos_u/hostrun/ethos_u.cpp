@@ -65,7 +65,7 @@ Result<FirmwareDevice> firmware_device(const pte::Program& program, std::string_
   device.fvp = {fmt::format("ethosu.num_macs={}", needs->config->macs)};
   if (needs->config->generation == ethos_u::Generation::kU85) {
     device.fvp_refusal = fmt::format(
-        "{}: a Corstone-300 has an Ethos-U55 or U65; there is no image for the memory map of a "
+        "{}: a Corstone-300 has an Ethos-U55 or U65; no firmware image has the memory map of a "
         "Corstone-320",
         name);
   }

@@ -178,7 +178,7 @@ Status check_ethos_u_hazards(const pte::Program& program, std::string_view label
     read_stream(*stream->config, stream->words, &hazards);
     if (hazards.empty()) continue;
     return bad_input(
-        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in all; "
+        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in total; "
         "--on host --profile runs the file anyway and lists them)",
         label, index, hazards[0], hazards.size());
   }

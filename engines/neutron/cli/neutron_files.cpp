@@ -19,9 +19,8 @@ Status add_neutron_tools(const NeutronArguments& arguments, const std::string& p
     const bool asked = !arguments.sdk.empty() || !arguments.flags.empty() || arguments.kernels;
     if (!asked) return ok();
     return bad_input(
-        "--neutron-sdk, --neutron-flags and --neutron-kernels are options for NXP's converter: use "
-        "--neutron "
-        "sdk calls it");
+        "--neutron-sdk, --neutron-flags and --neutron-kernels are options for NXP's converter, "
+        "which --neutron sdk calls");
   }
   if (!tools->form.empty()) return bad_input("--neutron sdk and --axon are for different parts");
   THIMBLE_TRY(const engine::Part found, engine::find_part(part));

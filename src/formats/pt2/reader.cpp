@@ -88,7 +88,7 @@ Status find_model(Package& package) {
     if (name.find('/') != std::string_view::npos) continue;
     if (!package.model_name.empty()) {
       return package.error(
-          fmt::format("holds the models {} and {}, expected one", package.model_name, name));
+          fmt::format("contains the models {} and {}, expected one", package.model_name, name));
     }
     package.model_name = name;
   }

@@ -223,7 +223,7 @@ Status check_alignment(uint32_t alignment, const std::string& where) {
 
 Status check_buffers(const std::vector<Bytes>& buffers, const std::string& where) {
   if (!buffers.empty() && buffers[0].empty()) return ok();
-  return bad_input("{}: entry 0 is reserved and must be there, empty", where);
+  return bad_input("{}: entry 0 is reserved: it must exist and be empty", where);
 }
 
 Status check_bulk_data(const Program& program, std::string_view label) {

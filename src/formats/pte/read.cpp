@@ -59,7 +59,7 @@ class FileReader {
   }
   [[nodiscard]] Status spend(uint64_t amount) {
     if (budget_.take(amount)) return ok();
-    return bad_input("{}: tables share so much that the content is many times the file", label_);
+    return bad_input("{}: shared tables make the content many times larger than the file", label_);
   }
 
   [[nodiscard]] Result<Place> segment(const std::string& place, uint32_t index) const {

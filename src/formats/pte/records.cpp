@@ -132,7 +132,7 @@ class Builder {
         if (is_tensor(letters[i])) THIMBLE_CHECK(add_tensor(call.args[i], letters[i]));
         if (!is_tensor_list(letters[i])) continue;
         const auto* list = get<TensorList>(value(call.args[i]));
-        if (list == nullptr) return unsupported("no list of tensors");
+        if (list == nullptr) return unsupported("not a list of tensors");
         for (const int32_t item : list->items) THIMBLE_CHECK(add_tensor(item, 'T'));
       }
     }
@@ -150,7 +150,7 @@ class Builder {
       return ok();
     }
     const auto* tensor = get<Tensor>(found);
-    if (tensor == nullptr) return unsupported("no tensor");
+    if (tensor == nullptr) return unsupported("not a tensor");
     const bool plain = tensor->storage_offset == 0 && !tensor->extra &&
                        tensor->shape_dynamism == ShapeDynamism::kStatic &&
                        tensor->sizes.size() <= abi::kMaxRank;
@@ -191,13 +191,15 @@ class Builder {
     const auto& tensor = std::get<Tensor>(value(record.value));
     if (tensor.allocation) {
       if (tensor.data_buffer_idx != 0) return unsupported("an initial value");
-      if (tensor.allocation->offset >= abi::kPlaceConstant) return unsupported("a huge arena");
+      if (tensor.allocation->offset >= abi::kPlaceConstant)
+        return unsupported("the arena is too large");
       record.place = static_cast<uint32_t>(tensor.allocation->offset);
       return ok();
     }
     if (tensor.data_buffer_idx != 0) {
       const uint64_t at = layout != nullptr ? layout->constants.offsets[tensor.data_buffer_idx] : 0;
-      if (at >= abi::kPlaceInput - abi::kPlaceConstant) return unsupported("huge constants");
+      if (at >= abi::kPlaceInput - abi::kPlaceConstant)
+        return unsupported("the constants are too large");
       record.place = abi::kPlaceConstant + static_cast<uint32_t>(at);
       // The offset of an empty constant is the end of the segment, which may be unaligned.
       if (program_.constants[tensor.data_buffer_idx].empty()) record.place = abi::kPlaceConstant;
@@ -256,11 +258,11 @@ class Builder {
       for (const int64_t item : list_value->items) {
         const auto* number = get<Int>(value(static_cast<int32_t>(item)));
         const bool fits = number != nullptr && number->value == static_cast<int32_t>(number->value);
-        if (!fits) return unsupported("a list of other things than 32-bit integers");
+        if (!fits) return unsupported("a list with elements other than 32-bit integers");
         items.push_back(static_cast<int32_t>(number->value));
       }
     } else if (letter != 'k' || get<Null>(found) == nullptr) {
-      return unsupported("no list of integers");
+      return unsupported("not a list of integers");
     }
     return list(items);
   }

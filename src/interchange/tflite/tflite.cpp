@@ -196,7 +196,7 @@ Status TfliteLowering::lower_rest() {
     case OpKind::qgru:
     case OpKind::qlstm:
     case OpKind::qrnn:
-      return refuse("LiteRT's recurrent layers compute by other formulas");
+      return refuse("LiteRT's recurrent layers use other formulas");
     case OpKind::qlayer_norm:
     case OpKind::qgroup_norm:
     case OpKind::qrms_norm:

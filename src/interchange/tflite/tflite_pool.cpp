@@ -30,7 +30,7 @@ Status TfliteLowering::pool() {
   const size_t transposed = model_.operators.size();
   THIMBLE_TRY(const int x, padded(unpadded, kernel, &options.padding));
   if (is_mean && model_.operators.size() != transposed) {
-    return refuse("AVERAGE_POOL_2D counts no padding but that of SAME");
+    return refuse("AVERAGE_POOL_2D counts only the padding of SAME");
   }
   ClampMethod t;
   if (is_mean) {
@@ -217,7 +217,7 @@ Status TfliteLowering::softmax() {
     return refuse("SOFTMAX from int8 to int16 has the scale 1/65536 and the zero point -32768");
   }
   if (type.quant != ir::per_tensor(0x1p-8, -128)) {
-    return refuse("SOFTMAX has a fixed scale of its result, and it another");
+    return refuse("the scale of its result differs from the fixed scale of SOFTMAX");
   }
   DimOrder order;
   const auto rank = shape(0).size();

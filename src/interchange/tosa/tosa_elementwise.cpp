@@ -101,7 +101,7 @@ Status TosaLowering::table16() {
   for (size_t i = 1; i < entries.size(); ++i) {
     const int slope = entries[i] - entries[i - 1];
     if (slope < -32768 || slope > 32767)
-      return refuse("two neighbours of its table differ by more than TABLE allows");
+      return refuse("two adjacent entries of its table differ by more than TABLE allows");
   }
   const int line = b_.emit(Op::kTable, {}, {x, logical(1)}, DType::kInt32, b_.shape(x));
   put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);

@@ -246,7 +246,7 @@ Result<fs::path> find_sdk_library(const SdkOptions& options) {
                            fmt::format("{}nrf-axon-nn-compiler-lib-{}{}", host.library_prefix,
                                        host.machine, host.library_suffix);
   if (!fs::is_regular_file(library, error)) {
-    return bad_input("{} is {}: the compiler library for this machine is not there ({} expected)",
+    return bad_input("{} is {}: the compiler library for this machine is missing ({} expected)",
                      kSdkVariable, root, library.string());
   }
   return fs::absolute(library, error);

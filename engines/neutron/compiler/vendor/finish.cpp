@@ -157,7 +157,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   delegate.outputs.clear();
   delegate.note = fmt::format(
       "microcode of NXP's converter ({}): it runs on the silicon, with the firmware of the same "
-      "SDK; cycles are those of Thimble's own list of kernels",
+      "SDK; cycles are those of Thimble's own kernel list",
       said);
   return ok();
 }

@@ -141,7 +141,8 @@ class Extraction {
     for (size_t i = 0; i < of_node.size(); ++i) {
       const auto found = std::ranges::find(of_model, of_node[i]);
       if (found == of_model.end()) {
-        return bad_input("{}: {} {} of {} is no {} of the model", name_, what, i, kOperator, what);
+        return bad_input("{}: {} {} of {} is not an {} of the model", name_, what, i, kOperator,
+                         what);
       }
       const size_t port = match[static_cast<size_t>(found - of_model.begin())];
       if (std::ranges::find(map, static_cast<uint8_t>(port)) != map.end()) {
