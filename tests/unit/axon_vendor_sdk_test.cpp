@@ -74,7 +74,7 @@ const ModeCase kModes[] = {
     {"exit:0", {"its process ended with code 0"}},
     {"exit:3", {"its process ended with code 3"}},
     {"silent", {"wrote no program"}},
-    {"version:0x010302", {"1.3.2", "not known", "1.3.1 (tool chain 1.4.0)"}},
+    {"version:0x010302", {"1.3.2", "not supported", "1.3.1 (tool chain 1.4.0)"}},
 };
 
 TEST(AxonSdk, EachFailureHasAMessage) {

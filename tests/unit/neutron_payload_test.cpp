@@ -201,8 +201,8 @@ constexpr Case kCases[] = {
     {kGolden0, 8, 1, "byte 8: output 0 is output argument 1, expected one of 1"},
     {kGolden1, 16, 1, "byte 16: output 3 is output argument 1, as one before it is"},
     {kGolden0, 16, 0x6F,
-     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a list of"
-     " kernels)"},
+     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a kernel"
+     " list)"},
     {kGolden0, 40, 51, "byte 40: a program of 51 bytes, expected 52 to 268435456"},
     {kGolden1, 56, 59, "byte 56: a program of 59 bytes, expected 60 to 268435456"},
     {kGolden0, 43, 0xFF, "byte 40: a program of 4278190134 bytes, expected 52 to 268435456"},
