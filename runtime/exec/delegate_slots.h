@@ -1,5 +1,5 @@
 #pragma once
-// Where the slots of the delegates are in a loaded model's memory.
+// Computes the places of the delegates' slots in a loaded model's memory.
 
 #include "runtime/exec/delegates.h"
 #include "runtime/exec/model.h"

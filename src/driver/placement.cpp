@@ -143,8 +143,7 @@ Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObj
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
   return unsupported(
       "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too few; "
-      "the whole "
-      "model needs {} B",
+      "the whole model needs {} B",
       object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
       object.bytes - shortage.room_bytes, [&] {
         int64_t bytes = 0;

@@ -140,8 +140,7 @@ Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
   if (!has_kept || !has_ram) {
     return bad_input(
         "{}: memories with cycles_per_word: expected at least one that is kept without power and "
-        "one "
-        "that is not",
+        "one that is not",
         tables[0].location);
   }
   if (part.engines.empty()) return ok();

@@ -57,8 +57,8 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
                          at - 2 * inputs - outputs, found);
     case PayloadFault::kMagic:
       return fmt::format(
-          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} (a kernel"
-          " list)",
+          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} "
+          "(a kernel list)",
           found, abi::kMicrocodeMagic, abi::kKernelListMagic);
     case PayloadFault::kProgramBytes:
       return fmt::format("a program of {} bytes, expected {} to {}", found,
