@@ -195,7 +195,7 @@ class Compile(Cli):
         self.assertIn("thimble::conv2d_mve.out", both)
         self.assertNotIn("thimble::conv2d_mve.out", [row["op"] for row in every["ops"]])
         self.assertGreater(every["sqnr_db"][0], some["sqnr_db"][0])
-        self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="chooses")
+        self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="selects the values with 16 bits")
         for bad in ("sqnr", "sqnr>=", "sqnr>=x", "f1>=0.5", "top1>0.5"):
             self.fails(2, *compile_, "--accuracy", bad, saying="expected")
         self.fails(1, *compile_, "--accuracy", "sqnr>=150", saying="int16 for every operator")
@@ -490,7 +490,7 @@ class InspectAndTargets(Cli):
             for row in npu["supported"]:
                 self.assertLessEqual(set(row["pytorch"]), known, row)
             text = self.thimble("targets", target)[0]
-            self.assertIn(f"{engine} takes", text)
+            self.assertIn(f"{engine} supports these operators", text)
             self.assertIn(limit.split()[0], text)
             for memory in one["memories"]:
                 self.assertIn(f"{memory['bytes']} B", text)

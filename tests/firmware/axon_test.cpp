@@ -143,7 +143,7 @@ int text_bytes(const std::vector<fs::path>& objects) {
 }
 
 TEST(Axon, DelegateCodeSizeStaysBelowLimit) {
-  const fs::path folder = firmware_folder() / "cortex-m33" / "product";
+  const fs::path folder = firmware_folder() / "cortex-m33";
   const fs::path delegate = folder / "engines/axon/delegate";
   const fs::path lists = folder / "engines/axon/container";
   const int own = text_bytes(

@@ -158,7 +158,7 @@ int text_bytes(const std::vector<fs::path>& objects) {
 }
 
 TEST(Neutron, DelegateCodeSizeStaysBelowLimit) {
-  const fs::path folder = firmware_folder() / "cortex-m33" / "product";
+  const fs::path folder = firmware_folder() / "cortex-m33";
   const fs::path delegate = folder / "engines/neutron/delegate";
   const fs::path lists = folder / "engines/neutron/container";
   const int own = text_bytes({delegate / "backend.cpp.o", delegate / "networks.cpp.o",

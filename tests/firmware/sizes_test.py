@@ -35,13 +35,15 @@ def sizes(objects, root):
 
 
 def measured():
-    """Returns the cores with objects of their own: the runtime of products, and kernels."""
+    """Returns the cores with objects of their own: the runtime of products, and kernels.
+
+    A source that differs in a product has a second object, in the folder product/."""
     cores = {}
     for folder in sorted(FIRMWARE.iterdir()):
-        runtime, kernels = folder / "product/runtime", folder / "kernels"
-        parts = {"runtime": sizes(runtime, SOURCE / "runtime"),
-                 "kernels": sizes(kernels, SOURCE / "kernels")}
-        for delegate in sorted((folder / "product/engines").glob("*/delegate*")):
+        parts = {"runtime": sizes(folder / "runtime", SOURCE / "runtime")
+                            | sizes(folder / "product/runtime", SOURCE / "runtime"),
+                 "kernels": sizes(folder / "kernels", SOURCE / "kernels")}
+        for delegate in sorted((folder / "engines").glob("*/delegate*")):
             name = f"engines/{delegate.parent.name}/{delegate.name}"
             parts["runtime"] |= {f"{name}/{file}": size for file, size in sizes(delegate, SOURCE / name).items()}
         if parts["runtime"] and parts["kernels"]:

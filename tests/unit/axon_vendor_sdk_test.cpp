@@ -118,7 +118,7 @@ TEST(AxonSdk, InvalidSdkPathsAreErrors) {
   const Folder empty;
   options.root = empty.path();
   expect_bad(engine::axon::find_sdk_library(options).error(),
-             {empty.path().string(), "not there", "nrf-axon-nn-compiler-lib-"});
+             {empty.path().string(), "is missing", "nrf-axon-nn-compiler-lib-"});
 }
 
 TEST(AxonSdk, NonLibraryFileIsAnError) {
@@ -146,7 +146,7 @@ TEST(AxonSdk, ProgramOfAnotherShapeIsRefused) {
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
-  expect_bad(finished.error(), {"another output than 1x1x6 elements"});
+  expect_bad(finished.error(), {"an output that is not 1x1x6 elements"});
 }
 
 TEST(AxonSdk, UnsupportedLayersAreReported) {

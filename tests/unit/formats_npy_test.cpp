@@ -115,7 +115,7 @@ TEST(Npy, LocatesEveryInvalidHeaderField) {
   EXPECT_EQ(failure(npy(header("'f4'", "(1,)"), "1234")), "x.npy: dtype 'f4' is not supported");
   EXPECT_EQ(failure(npy(header("''", "(1,)"), "1234")), "x.npy: dtype '' is not supported");
   EXPECT_EQ(failure(npy(header("[('a', '<f4')]", "(1,)"), "1234")),
-            "x.npy: structured arrays are not read");
+            "x.npy: structured arrays are not supported");
   EXPECT_EQ(failure(npy("{'descr': '<f4', 'shape': (1,)}", "1234")),
             "x.npy: header lacks one of descr, fortran_order, shape");
   EXPECT_EQ(failure(npy("{'evil': '<f4'}", "1234")), "x.npy: header has the unknown key 'evil'");

@@ -274,10 +274,12 @@ TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
   EXPECT_EQ(message([](Payload&) {}), "ok");
   EXPECT_EQ(message([](Payload& p) { p.input_map.pop_back(); }),
             "Neutron payload: maps of 1 inputs and 1 outputs, formats of 2 and 1");
-  EXPECT_EQ(message([](Payload& p) { p.weights.pop_back(); }),
-            "Neutron payload: a program of 54 bytes and weights of 4, its words say 54 and 5");
-  EXPECT_EQ(message([](Payload& p) { p.program.push_back(std::byte{0}); }),
-            "Neutron payload: a program of 55 bytes and weights of 5, its words say 54 and 5");
+  EXPECT_EQ(
+      message([](Payload& p) { p.weights.pop_back(); }),
+      "Neutron payload: a program of 54 bytes and weights of 4, expected 54 and 5 as in its words");
+  EXPECT_EQ(
+      message([](Payload& p) { p.program.push_back(std::byte{0}); }),
+      "Neutron payload: a program of 55 bytes and weights of 5, expected 54 and 5 as in its words");
   EXPECT_EQ(message([](Payload& p) { p.output_formats.resize(256); }),
             "Neutron payload: 2 inputs and 256 outputs, at most 255 of each");
   EXPECT_EQ(message([](Payload& p) { p.arg_count = 1; }),

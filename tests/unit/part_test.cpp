@@ -104,7 +104,7 @@ TEST(Part, RefusesInconsistentMemories) {
                    "cycles_per_word = 0\n",
                "cycles_per_word is not a number of cycles, more than 0");
   expect_error(replaced(kMemories, "bytes = 65536\n", ""), "dtcm has cycles_per_word but no bytes");
-  expect_error(replaced(kMemories, "\"dtcm\"", "\"D-TCM\""), "no name of small letters");
+  expect_error(replaced(kMemories, "\"dtcm\"", "\"D-TCM\""), "a name of small letters");
   expect_error(replaced(kMemories, "kept = true", "kept = true\nholds = [\"arena\"]"),
                "nothing is written to it");
   expect_error(replaced(kMemories, "[\"constants\"]", "[\"stack\"]"), "holds stack: not known");
