@@ -87,7 +87,7 @@ class Memory(unittest.TestCase):
         self.thimble("compile", models[0], *M4, "--calibrate", data(names[0]), "-o", "alone.pte")
         self.assertEqual(self.outputs("shared/digits_cnn.pte", x), self.outputs("alone.pte", x))
         apart = self.thimble(*both, "--share-arena", "--concurrent", "--out-dir", "apart")
-        self.assertIn(f"concurrent: {line[2]} B in all", apart)
+        self.assertIn(f"concurrent: {line[2]} B in total", apart)
         self.assertIn("require --share-arena", self.thimble(*both, code=2))
         less = str(int(line[1]) - 1)
         self.assertIn(f"sram needs {line[1]} B for all, {less} B allowed", self.thimble(
