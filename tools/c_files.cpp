@@ -21,11 +21,12 @@ Status check_engines(const driver::Compiled& compiled) {
   for (const driver::OpReport& op : compiled.report.ops) {
     if (op.engine == cpu) continue;
     return unsupported(
-        "--emit c: {} {}: {} runs on {}, which C does not call: --target {}, or the .pte",
+        "--emit c: {} {}: {} runs on {}, which C code cannot call: use --target {}, or the .pte",
         op.source.where(), op.source.text, op.name, op.engine, compiled.part->cpu->name);
   }
-  return unsupported("--emit c: {} runs operators on an NPU, which C does not call: --target {}",
-                     compiled.report.target, compiled.part->cpu->name);
+  return unsupported(
+      "--emit c: {} runs operators on an NPU, which C code cannot call: use --target {}",
+      compiled.report.target, compiled.part->cpu->name);
 }
 
 struct CModel {
@@ -99,7 +100,7 @@ std::string arduino_properties(const CModel& model, const std::string& target) {
       "author=Thimble\n"
       "maintainer=Thimble\n"
       "sentence={0}, a neural network for {1} as C.\n"
-      "paragraph=Its kernels want C++20: compiler.cpp.extra_flags=-std=gnu++20 in "
+      "paragraph=Its kernels require C++20: compiler.cpp.extra_flags=-std=gnu++20 in "
       "platform.local.txt of a core with an older default.\n"
       "category=Data Processing\n"
       "url=https://www.arduino.cc/reference/en/libraries/\n"
@@ -129,7 +130,7 @@ std::string cmsis_pack(const CModel& model, const std::vector<hostrun::DeviceFil
       "  <components>\n"
       "    <component Cclass=\"Machine Learning\" Cgroup=\"Thimble\" Csub=\"{0}\" "
       "Cversion=\"1.0.0\">\n"
-      "      <description>The model and its kernels, which want C++20</description>\n"
+      "      <description>The model and its kernels, which require C++20</description>\n"
       "      <files>\n"
       "        <file category=\"include\" name=\"src/\"/>\n"
       "        <file category=\"header\" name=\"src/{0}.h\"/>\n"

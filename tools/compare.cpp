@@ -201,9 +201,9 @@ void print_layers(const std::vector<LayerQuality>& layers) {
 }
 
 void print(const CompareArguments& arguments, const Comparison& result) {
-  std::printf("%s on %s against %s in float, %lld calls\n", arguments.model.filename().c_str(),
-              result.where.c_str(), arguments.float_model.filename().c_str(),
-              static_cast<long long>(result.calls));
+  std::printf("%s on %s compared with %s in float, %lld calls\n",
+              arguments.model.filename().c_str(), result.where.c_str(),
+              arguments.float_model.filename().c_str(), static_cast<long long>(result.calls));
   for (size_t i = 0; i < result.sqnr_db.size(); ++i) {
     std::printf("  SQNR output_%zu      %8.1f dB\n", i, result.sqnr_db[i]);
   }
@@ -231,18 +231,18 @@ int compare(const CompareArguments& arguments) {
 }  // namespace
 
 void add_compare(CommandLine& line, int* exit_code) {
-  Verb verb(line, "compare", "Compare a compiled model with its float original");
+  Verb verb(line, "compare", "Compare a compiled model with its float model");
   auto arguments = std::make_shared<CompareArguments>();
   CompareArguments& a = *arguments;
   verb.option("float_model", a.float_model, "The .pt2").required();
   verb.option("model", a.model, "The .pte").required();
-  verb.option("--data", a.data, "Samples (.npz), with `labels` if there are classes").required();
-  verb.option("--on", a.on, "Where the .pte runs").one_of({"host", "qemu"});
-  verb.option("--target", a.target, "Target of a .pte that names none");
-  verb.option("--shape", a.shapes, "NAME=N: an open size of the .pt2").take_all();
+  verb.option("--data", a.data, "Samples (.npz), with `labels` for a classifier").required();
+  verb.option("--on", a.on, "Platform that runs the .pte").one_of({"host", "qemu"});
+  verb.option("--target", a.target, "Target of a .pte that does not name one");
+  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the .pt2").take_all();
   verb.flag("--per-layer", a.per_layer,
-            "Also each value against its float original (needs compile --names)");
-  verb.flag("--json", a.json, "The answer as one JSON object");
+            "Also compare each value with its float value (needs compile --names)");
+  verb.flag("--json", a.json, "Print the result as one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = compare(*arguments); });
 }
 

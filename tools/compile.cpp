@@ -79,14 +79,16 @@ struct CompileArguments {
 /// Rejects option combinations that this version does not support, before any compilation.
 Status check_supported(const CompileArguments& arguments) {
   if (!arguments.accuracy.empty() && arguments.activations == "int16") {
-    return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
+    return bad_input(
+        "--accuracy selects the values with 16 bits: cannot be used with --activations int16");
   }
   if (!arguments.c_layout.empty() && !arguments.emits("c")) {
-    return bad_input("--c-layout {}: only with --emit c", arguments.c_layout);
+    return bad_input("--c-layout {}: requires --emit c", arguments.c_layout);
   }
   if (arguments.keep_float) {
     return bad_input(
-        "--float: not in this version, which has no float kernels: --calibrate DATA.npz");
+        "--float: not supported, because this version has no float kernels: use --calibrate "
+        "DATA.npz");
   }
   const std::string report = extension(arguments.report);
   if (!arguments.report.empty() && report != ".json" && report != ".html") {
@@ -279,7 +281,7 @@ Result<std::string> compile_shared(const CompileArguments& all) {
   std::set<fs::path> names;
   for (const CompileArguments& arguments : each) {
     if (names.insert(pte_path(arguments)).second) continue;
-    return bad_input("--share-arena: two models would be written to {}",
+    return bad_input("--share-arena: two models have the same output file {}",
                      pte_path(arguments).string());
   }
   std::vector<driver::Compiled> compiled;
@@ -306,8 +308,9 @@ Result<std::string> compile_shared(const CompileArguments& all) {
 int compile_all(CompileArguments& arguments) {
   const size_t models = arguments.models.size();
   if (!arguments.share.wanted && (models != 1 || arguments.calibrations.size() > 1)) {
-    return fail(Error{ErrorKind::kBadInput, "one model expected; several need --share-arena"},
-                arguments.json);
+    return fail(
+        Error{ErrorKind::kBadInput, "one model expected; several models require --share-arena"},
+        arguments.json);
   }
   if (!arguments.share.wanted) {
     arguments.model = arguments.models[0];
@@ -347,19 +350,20 @@ void add_compile(CommandLine& line, int* exit_code) {
   for (const quant::Observer observer : quant::kObservers) {
     observers.emplace_back(quant::observer_name(observer));
   }
-  verb.option("model", a.models, "What torch.export.save wrote; several with --share-arena")
+  verb.option("model", a.models, "File written by torch.export.save; several with --share-arena")
       .required();
-  verb.option("--target", a.target, "One of `thimble targets`").required();
+  verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
   verb.option("--calibrate", a.calibrations,
-              "Samples (.npz) to choose int8 ranges from; of several models one each, in order");
+              "Samples (.npz) for the int8 ranges; for several models, one file each, in order");
   verb.flag("--share-arena", a.share.wanted, "One arena for several models");
   verb.flag("--exclusive,!--concurrent", a.share.exclusive,
-            "Of models that share: one runs at a time (default), or all may at once");
-  verb.option("-o,--output", a.output, "The .pte; default: the model's name, here");
-  verb.option("--emit", a.emit, "What to write: pte, c, ir, tflite, tosa")
+            "With --share-arena: one model runs at a time (default), or all may run at once");
+  verb.option("-o,--output", a.output,
+              "Output .pte; default: the model's name in the current folder");
+  verb.option("--emit", a.emit, "Files to write: pte, c, ir, tflite, tosa")
       .delimiter(',')
       .one_of({"pte", "c", "ir", "tosa", "tflite"});
-  verb.option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
+  verb.option("--out-dir", a.out_dir, "Output folder, if -o is not given");
   verb.option("--c-layout", a.c_layout,
               "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")
       .one_of({"plain", "arduino", "cmsis"});
@@ -368,46 +372,45 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--activations", a.activations, "Type of values between operators")
       .one_of({"int8", "int16"});
   verb.option("--accuracy", a.accuracy,
-              "sqnr|top1|agreement>=X on the calibration data: int16 where it takes it");
-  verb.option("--compat", a.compat, "executorch: only what ExecuTorch's own runtime has")
+              "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
+  verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")
       .one_of({"executorch", "none"});
   verb.option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
       .one_of({"nchw", "nhwc"});
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
-  verb.option("--shape", a.shapes, "NAME=N: an open size of the export").take_all();
+  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the export").take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();
-  verb.option("--report", a.report, "The report as a file: .json or .html");
+  verb.option("--report", a.report, "Write the report to a file: .json or .html");
   for (std::unique_ptr<EngineCli>& engine : engine_clis()) {
     engine->add_compile_options(verb);
     a.engines.push_back(std::move(engine));
   }
-  verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
+  verb.option("--observer", a.observer, "Observer that chooses int8 ranges").one_of(observers);
   verb.flag("--equalize,!--no-equalize", a.equalize,
-            "Bring channels of one value to the same magnitude");
-  verb.flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+            "Equalize the ranges of the channels of each value");
+  verb.flag("--pareto", a.pareto, "Also print the SRAM and the cost of other schedules");
   verb.flag("--npu-small,!--no-npu-small", a.npu_small,
-            "Leave regions on the NPU that the CPU would run faster");
+            "Keep subgraphs on the NPU that the CPU would run faster");
   verb.option("--npu-weights", a.npu_weights,
-              "payload: in the delegate; named: as named data that the delegate asks for")
+              "payload: in the delegate; named: as named data that the delegate looks up")
       .one_of({"payload", "named"});
-  verb.option(
-          "--inputs", a.inputs,
-          "caller: a run reads them from its caller's memory; arena: they lie in the arena, and "
-          "a run may overwrite them")
+  verb.option("--inputs", a.inputs,
+              "caller: a run reads the application's buffers; arena: they are in the arena, and "
+              "a run may overwrite them")
       .one_of({"caller", "arena"});
   add_optimize_option(verb, &a);
   verb.flag("--tune,!--no-tune", a.tune,
-            "Try equalization and observers by value, keep what raises the SQNR");
+            "Try equalization and observers per value; keep those that increase the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
   verb.option("--kernels-dir", a.kernels_dir,
-              "Folder for kernels_used.cpp and kernels_used.cmake: what a firmware links");
+              "Folder for kernels_used.cpp and kernels_used.cmake, which a firmware links");
   verb.flag("--names", a.names,
-            "Say in the .pte what inputs, outputs and each call's value are called");
+            "Write the names of inputs, outputs and of each call's value to the .pte");
   verb.flag("--float", a.keep_float, "Keep the model in float");
-  verb.flag("--json", a.json, "The report as one JSON object");
+  verb.flag("--json", a.json, "Print the report as one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = compile_all(*arguments); });
 }
 

@@ -103,7 +103,7 @@ class Method {
                        {"instructions", instructions_},
                        {"other_instructions", others_},
                        {"memory_sizes", plan_.memory_sizes}};
-    if (others_ != 0) line("  {} instructions of control flow", others_);
+    if (others_ != 0) line("  {} control flow instructions", others_);
   }
 
   void ports(const char* what, const std::vector<int32_t>& indices) {
@@ -161,7 +161,7 @@ class Method {
       if (!starts && !named) continue;
       const std::string name = named ? *tensor->extra->fully_qualified_name : "not named";
       line("  state     {} {}, {}", name, type_text(plan_.values[i]),
-           starts ? "with a start value" : "without a start value");
+           starts ? "with an initial value" : "without an initial value");
       result_.methods["state"].push_back(
           {{"name", name}, {"value", i}, {"type", type_text(plan_.values[i])}, {"starts", starts}});
     }

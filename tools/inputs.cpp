@@ -65,10 +65,11 @@ Result<std::vector<std::vector<ir::Tensor>>> read_inputs(
     const std::string label = files[i].filename().string();
     if (!here) {
       return bad_input("{}: shape {}, expected {}{}", label, ir::list_text(array.shape),
-                       ports[i].describe(), steps ? ", with an axis of calls before it" : "");
+                       ports[i].describe(),
+                       steps ? ", with an additional first axis for the calls" : "");
     }
     if (calls && *calls != *here) {
-      return bad_input("{}: {} calls, the input before has {}", label, *here, *calls);
+      return bad_input("{}: {} calls, the previous input has {}", label, *here, *calls);
     }
     calls = here;
     arrays.push_back(std::move(array));

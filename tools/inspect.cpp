@@ -243,8 +243,8 @@ void add_inspect(CommandLine& line, int* exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
   verb.option("file", arguments->file, "The file").required();
   verb.flag("--commands", arguments->commands,
-            "Of a .pte: also its NPU's command streams or layer lists");
-  verb.flag("--json", arguments->json, "As one JSON object");
+            "For a .pte: also its NPU command streams or layer lists");
+  verb.flag("--json", arguments->json, "Print one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
 }
 

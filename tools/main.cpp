@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   thimble::tools::CommandLine line(
-      "Compiles PyTorch models for Cortex-M, and runs what it compiled.", "thimble");
+      "Compiles PyTorch models for Cortex-M, and runs the compiled models.", "thimble");
   int exit_code = 0;
   thimble::tools::add_compile(line, &exit_code);
   thimble::tools::add_run(line, &exit_code);

@@ -54,18 +54,18 @@ Result<Model> host_model(ByteView bytes, const std::string& label,
 
 /// Path of the FVP program, from the options or the environment.
 Result<fs::path> fvp_program(const OpenOptions& options) {
-  if (options.profile) return bad_input("--profile: nothing that an FVP counts is read here");
+  if (options.profile) return bad_input("--profile: not supported with --on fvp");
   const char* const named = std::getenv("THIMBLE_FVP");
   if (!options.fvp.empty()) return options.fvp;
   if (named != nullptr && *named != 0) return fs::path(named);
-  return bad_input("--on fvp: --fvp PROGRAM or the environment's THIMBLE_FVP names the model");
+  return bad_input("--on fvp: use --fvp PROGRAM, or set THIMBLE_FVP to the path of the FVP");
 }
 
 Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
                          const OpenOptions& options) {
   const std::string& named = options.target.empty() ? interface.target : options.target;
   if (named.empty()) {
-    return bad_input("{}: the file does not say for which target it is: --target NAME", label);
+    return bad_input("{}: the file has no target: use --target NAME", label);
   }
   THIMBLE_TRY(const engine::Part part, engine::find_part(named));
   const engine::Core* const target = part.cpu;
@@ -128,8 +128,8 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
       THIMBLE_TRY(npu, hostrun::profiles_of(program, label));
       if (npu.empty()) {
         return bad_input(
-            "{}: --profile on the host is for files with an NPU's delegates: for "
-            "instructions of the CPU add --on qemu",
+            "{}: --profile on the host requires a file with NPU delegates: for "
+            "CPU instructions use --on qemu",
             label);
       }
     }
@@ -175,7 +175,7 @@ Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
     return bad_input("{}: a .pte, .pt2 or .ir expected", label);
   }
   if (!options.on.empty() && options.on != "eval") {
-    return bad_input("{}: runs on eval only; host, qemu and fvp take a .pte", label);
+    return bad_input("{}: runs on eval only; host, qemu and fvp require a .pte", label);
   }
   THIMBLE_TRY(ir::Graph graph, read_graph(path, options));
   return evaluator_model(std::move(graph), label);

@@ -33,7 +33,7 @@ Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto passes = passes::float_passes();
     if (std::ranges::find(passes, name, &passes::Pass::name) != passes.end()) continue;
-    return bad_input("pass {}: not known; `thimble opt --list` names them", name);
+    return bad_input("pass {}: unknown; `thimble opt --list` lists the passes", name);
   }
   return ok();
 }
@@ -85,11 +85,12 @@ void add_opt(CommandLine& line, int* exit_code) {
   Verb verb(line, "opt", "Run float passes on the text of a graph");
   auto arguments = std::make_shared<OptArguments>();
   OptArguments& a = *arguments;
-  verb.option("graph", a.graph, "A .ir, as --save-stages and --emit ir write it");
-  const Option only = verb.option("--pass", a.only, "Run this pass; again for more, in this order");
+  verb.option("graph", a.graph, "An .ir file, as written by --save-stages and --emit ir");
+  const Option only = verb.option(
+      "--pass", a.only, "Run this pass; repeat the option for more passes, in this order");
   verb.option("--skip", a.skip, "Run the pipeline without this pass").excludes(only);
-  verb.option("-o,--output", a.output, "The result; default: printed");
-  verb.flag("--list", a.list, "The pipeline, a pass a line");
+  verb.option("-o,--output", a.output, "Output file; default: standard output");
+  verb.flag("--list", a.list, "Print the pipeline, one pass per line");
   verb.callback([arguments, exit_code] { *exit_code = opt(*arguments); });
 }
 

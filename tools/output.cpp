@@ -75,11 +75,11 @@ Status OutputFiles::check(const fs::path& path, const std::string& shown) const 
   std::error_code error;
   if (fs::is_directory(path, error)) return bad_input("{}: is a folder", shown);
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-    return bad_input("{}: is a device or a pipe, a file was expected", shown);
+    return bad_input("{}: is a device or a pipe, expected a file", shown);
   }
   for (const fs::path& input : inputs_) {
     if (fs::equivalent(path, input, error)) {
-      return bad_input("{}: is an input, it would be overwritten", shown);
+      return bad_input("{}: is an input and would be overwritten", shown);
     }
   }
   for (const File& file : files_) {

@@ -72,7 +72,7 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
   THIMBLE_TRY(const auto layers, emit::read_layers(program));
   if (!layers) {
     return bad_input(
-        "{}: --per-layer: the file does not say which value a call makes: compile "
+        "{}: --per-layer: the file does not name the values of its calls: compile "
         "with --names",
         label);
   }
@@ -83,7 +83,7 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
         float_graph.type(float_graph.inputs()[i]).dtype) {
       continue;
     }
-    return bad_input("{}: --per-layer: needs a model with float inputs (--io float)", label);
+    return bad_input("{}: --per-layer: requires a model with float inputs (--io float)", label);
   }
   std::map<ir::ValueId, ir::Tensor> real;
   for (const Pair& pair : pairs) real[pair.real] = {};

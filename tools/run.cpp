@@ -78,7 +78,8 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
 
 Result<RunResult> run_model(const RunArguments& arguments) {
   if (arguments.profile && arguments.on == "eval") {
-    return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
+    return bad_input(
+        "--profile: not supported by the evaluator: use --on qemu, or --on host for an NPU");
   }
   OpenOptions options;
   options.on = arguments.on;
@@ -167,7 +168,7 @@ Json to_json(const RunResult& result) {
 
 void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
   for (const hostrun::NpuProfile& profile : profiles) {
-    std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
+    std::printf("  %s in %s: %s cycles (estimate)\n", profile.npu.c_str(), profile.system.c_str(),
                 with_commas(std::llround(profile.cycles)).c_str());
     for (const std::string& hazard : profile.hazards) {
       std::printf("  hazard: %s\n", hazard.c_str());
@@ -202,14 +203,13 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
   for (const hostrun::OpInstructions& op : facts.ops) {
     row(op.op, with_commas(op.instructions / calls));
   }
-  row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
+  row(npu_simulated ? "inference, including the NPU simulation" : "inference",
       with_commas(facts.instructions / calls));
   if (facts.cycles_estimate && !npu_simulated) {
-    row("cycles on a real core, an estimate by classes",
-        with_commas(*facts.cycles_estimate / calls));
+    row("core cycles (estimate by instruction class)", with_commas(*facts.cycles_estimate / calls));
   }
   if (facts.instructions_overhead) {
-    row("of one inference, outside of kernels", with_commas(*facts.instructions_overhead));
+    row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
 }
@@ -253,19 +253,20 @@ void add_run(CommandLine& line, int* exit_code) {
   Verb verb(line, "run", "Run a .pte, .pt2 or .ir and show its outputs");
   auto arguments = std::make_shared<RunArguments>();
   RunArguments& a = *arguments;
-  verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or a .ir").required();
+  verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or an .ir").required();
   verb.option("--input", a.inputs, "One .npy per input, in order").take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
-  verb.option("--on", a.on, "Where; default: host for a .pte, eval for the others")
+  verb.option("--on", a.on,
+              "Platform that runs the model; default: host for a .pte, eval for other files")
       .one_of({"host", "qemu", "fvp", "eval"});
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
-  verb.option("--time-limit", a.time_limit, "Seconds that a board may take").positive();
-  verb.option("--target", a.target, "Target of a .pte that names none");
-  verb.option("--shape", a.shapes, "NAME=N: an open size of a .pt2").take_all();
+  verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
+  verb.option("--target", a.target, "Target of a .pte that does not name one");
+  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of a .pt2").take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
-  verb.flag("--json", a.json, "The answer as one JSON object");
+  verb.flag("--json", a.json, "Print the result as one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }
 

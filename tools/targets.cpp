@@ -132,7 +132,9 @@ void print_wrapped(const std::string& text, const std::string& indent) {
 void print_supported(const engine::PartNpu& use) {
   const std::vector<engine::OpSupport> rows = supported_by(use);
   if (rows.empty()) return;
-  std::printf("\n  %s takes, of the integer graph (PyTorch's names behind):\n", use.name.c_str());
+  std::printf(
+      "\n  %s supports these operators of the integer graph (PyTorch names on the right):\n",
+      use.name.c_str());
   for (const engine::OpSupport& row : rows) {
     const std::vector<std::string> names = pytorch_names(row.op);
     std::printf("    %-22s %s\n", row.op.c_str(),
@@ -156,10 +158,10 @@ void print_details(const engine::Part& part) {
   std::printf("  cpu     %-16s kernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
   for (const engine::PartMemory& memory : part.memories) {
-    const std::string speed =
-        part.has_memory_speeds() ? fmt::format(", {} cycles a word, for {}", memory.cycles_per_word,
-                                               fmt::join(memory.holds, ", "))
-                                 : "";
+    const std::string speed = part.has_memory_speeds() ? fmt::format(", {} cycles per word, for {}",
+                                                                     memory.cycles_per_word,
+                                                                     fmt::join(memory.holds, ", "))
+                                                       : "";
     std::printf("  memory  %-16s %lld B%s\n", memory.name.c_str(),
                 static_cast<long long>(memory.bytes), speed.c_str());
   }
@@ -168,7 +170,7 @@ void print_details(const engine::Part& part) {
     std::printf("  recipe  %-16s %s\n", key.c_str(), value.dump().c_str());
   }
   for (const engine::PartNpu& use : part.engines) print_supported(use);
-  std::printf("\n  %s takes all that `thimble targets --ops` lists\n",
+  std::printf("\n  %s supports all operators that `thimble targets --ops` lists\n",
               std::string(part.cpu->name).c_str());
 }
 
@@ -190,11 +192,14 @@ void print_engines(const std::vector<engine::Part>& parts) {
     if (engines.empty()) continue;
     std::ranges::sort(engines);
     std::printf("\n");
-    print_wrapped(fmt::format("{} takes, of the integer graph:", fmt::join(engines, ", ")), "");
+    print_wrapped(
+        fmt::format("{} supports these operators of the integer graph:", fmt::join(engines, ", ")),
+        "");
     print_wrapped(ops, "  ");
   }
   std::printf(
-      "\nthe CPUs take what `thimble targets --ops` lists; limits: `thimble targets NAME`\n");
+      "\nthe CPUs support the operators that `thimble targets --ops` lists; limits: `thimble "
+      "targets NAME`\n");
 }
 
 Result<std::vector<engine::Part>> all_parts() {
@@ -239,7 +244,7 @@ int targets(const TargetsArguments& arguments) {
     return 0;
   }
   std::printf(kRow, "target", "cpu", "engines", "sram", "flash", "kernels", "QEMU's board",
-              "what it is");
+              "description");
   for (const engine::Part& part : *parts) print_row(part);
   print_engines(*parts);
   return 0;
@@ -248,11 +253,11 @@ int targets(const TargetsArguments& arguments) {
 }  // namespace
 
 void add_targets(CommandLine& line, int* exit_code) {
-  Verb verb(line, "targets", "List what can be compiled for");
+  Verb verb(line, "targets", "List the parts for which models can be compiled");
   auto arguments = std::make_shared<TargetsArguments>();
-  verb.option("name", arguments->name, "Only this one");
+  verb.option("name", arguments->name, "Show only this part");
   verb.flag("--ops", arguments->ops, "List the ATen operators that can be imported");
-  verb.flag("--json", arguments->json, "As one JSON object");
+  verb.flag("--json", arguments->json, "Print one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = targets(*arguments); });
 }
 

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   ethos_u::DriverPayload payload;
   if (!file ||
       !ethos_u::read_driver_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), payload)) {
-    return fail(std::string(argv[1]) + " is no driver payload");
+    return fail(std::string(argv[1]) + " is not a driver payload");
   }
   std::vector<uint32_t> words(payload.stream_words);
   std::memcpy(words.data(), bytes.data() + payload.stream_offset, words.size() * 4);
@@ -73,9 +73,9 @@ int main(int argc, char** argv) {
   job.word_count = payload.stream_words;
   job.operations = operations.data();
   job.operation_capacity = static_cast<uint32_t>(operations.size());
-  if (job.config == nullptr) return fail("a stream for an NPU that is not known");
-  if (job.system == nullptr) return fail(std::string("no system ") + argv[2]);
-  if (!mode_of(argv[3], &job.mode)) return fail(std::string("no memory mode ") + argv[3]);
+  if (job.config == nullptr) return fail("the payload names an unknown NPU configuration");
+  if (job.system == nullptr) return fail(std::string("unknown system ") + argv[2]);
+  if (!mode_of(argv[3], &job.mode)) return fail(std::string("unknown memory mode ") + argv[3]);
   sim::Timeline timeline;
   const sim::Fault fault = sim::make_timeline(job, &timeline);
   if (!fault.none()) return fail("word " + std::to_string(fault.word) + ": " + fault.detail);

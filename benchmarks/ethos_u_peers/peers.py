@@ -145,7 +145,7 @@ def held_to(options, folder, config, beside, b):
             break
         except vela_run.Refused as reason:
             words = str(reason).removeprefix("ours: ")
-            left = re.search(r"(-?\d+) bytes of SRAM hold no schedule", words)
+            left = re.search(r"no schedule fits in (-?\d+) bytes of SRAM", words)
             if not left or int(left[1]) >= b.sram:
                 return words
             budget += b.sram - int(left[1])

@@ -43,7 +43,7 @@ std::string suggestions(std::string_view name, std::span<const std::string> know
   constexpr size_t kShown = 3;
   std::string text;
   for (const std::string& each : nearest(name, known, kShown)) {
-    text += (text.empty() ? "; close to it: " : ", ") + each;
+    text += (text.empty() ? "; similar names: " : ", ") + each;
   }
   return text;
 }

@@ -17,7 +17,7 @@ namespace thimble {
 [[nodiscard]] std::vector<std::string> nearest(std::string_view name,
                                                std::span<const std::string> known, size_t most);
 
-/// Returns text such as "; close to it: corstone-300", or an empty string if no name is similar.
+/// Returns text such as "; similar names: corstone-300", or an empty string if no name is similar.
 [[nodiscard]] std::string suggestions(std::string_view name, std::span<const std::string> known);
 
 }  // namespace thimble

@@ -73,7 +73,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                   const ProcessOptions& options) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return bad_input("{}: no pipe: {}", command[0], std::strerror(errno));
+    return bad_input("{}: cannot create a pipe: {}", command[0], std::strerror(errno));
   const Clock::time_point limit = Clock::now() + options.time_limit;
   const Result<pid_t> child = start(command, options, ends[1]);
   close(ends[1]);

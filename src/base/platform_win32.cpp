@@ -27,7 +27,8 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                   const ProcessOptions& options) {
   SECURITY_ATTRIBUTES inherit = {sizeof(inherit), nullptr, TRUE};
   HANDLE read_end = nullptr, write_end = nullptr;
-  if (!CreatePipe(&read_end, &write_end, &inherit, 0)) return bad_input("{}: no pipe", command[0]);
+  if (!CreatePipe(&read_end, &write_end, &inherit, 0))
+    return bad_input("{}: cannot create a pipe", command[0]);
   SetHandleInformation(read_end, HANDLE_FLAG_INHERIT, 0);
   // The job object ends the child processes together with this program.
   const HANDLE job = CreateJobObjectA(nullptr, nullptr);

@@ -12,13 +12,13 @@ namespace fs = std::filesystem;
 Result<WorkFolder> WorkFolder::create(std::string_view name) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  if (error) return bad_input("no folder for temporary files: {}", error.message());
+  if (error) return bad_input("cannot find the folder for temporary files: {}", error.message());
   std::random_device random;
   for (int attempt = 0; attempt < 8; ++attempt) {
     const fs::path path = base / fmt::format("thimble-{}-{:08x}{:08x}", name, random(), random());
     if (fs::create_directory(path, error)) return WorkFolder(path);
   }
-  return bad_input("{}: no folder can be made in it: {}", base.string(), error.message());
+  return bad_input("{}: cannot create a folder in it: {}", base.string(), error.message());
 }
 
 WorkFolder::WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -233,10 +233,10 @@ std::string note_of(const ir::Graph& graph, const TiledRange& choice) {
   const auto name = [&](int op) {
     return graph.value(graph.ops()[static_cast<size_t>(op)].output).name;
   };
-  return fmt::format("strips: {} to {} in {} strips of {} rows: {} calls for {}, {} B copied",
-                     name(choice.strips.first), name(choice.strips.last), choice.cost.strips,
-                     choice.strips.rows, choice.cost.calls,
-                     choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
+  return fmt::format(
+      "row tiling: {} to {} in {} tiles of {} rows: {} calls instead of {}, {} B copied",
+      name(choice.strips.first), name(choice.strips.last), choice.cost.strips, choice.strips.rows,
+      choice.cost.calls, choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
 }
 
 /// One implementation of the graph: its memory, its cost and its tiled ranges.
@@ -328,7 +328,7 @@ class LoweringVariants {
     }
     if (choices.empty()) return;
     point->budgeted.notes.push_back(
-        fmt::format("strips: {:+} MACs in all", point->macs - macs_of(graph_)));
+        fmt::format("row tiling: {:+} MACs in total", point->macs - macs_of(graph_)));
   }
 
   Result<LoweringVariant> at(const std::vector<RowTiling>& strips,
@@ -379,7 +379,7 @@ class LoweringVariants {
     }
     if (taken > 0) {
       best.budgeted.notes.push_back(
-          fmt::format("scratch: {} calls take the form that needs least", taken));
+          fmt::format("scratch: {} calls use the kernel variant with the least scratch", taken));
     }
     return best;
   }
@@ -404,8 +404,7 @@ Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engin
     THIMBLE_TRY(best, points.smallest(best));
     const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
     if (!best.budgeted.notes.empty()) {
-      best.budgeted.notes.push_back(
-          fmt::format("size: {:+.1f} % instructions for it, an estimate", more));
+      best.budgeted.notes.push_back(fmt::format("size: {:+.1f} % instructions, an estimate", more));
     }
   }
   if (sram_bytes && best.budgeted.bytes > *sram_bytes) {
@@ -430,7 +429,7 @@ Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engi
     smallest = point.budgeted.bytes;
     const InstructionCount& work = point.work;
     const std::string rest =
-        work.unknown == 0 ? "" : fmt::format(" and {} calls not known", work.unknown);
+        work.unknown == 0 ? "" : fmt::format(" plus {} calls without an estimate", work.unknown);
     lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
                                 point.budgeted.bytes, work.instructions, rest,
                                 macs_of(point.budgeted.lowered.graph)));

@@ -408,7 +408,7 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
       THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
       std::ranges::move(lines, std::back_inserter(compiled->report.notes));
     } else {
-      return bad_input("--pareto: {} has no NPU with more than one schedule", part.name);
+      return bad_input("--pareto: no engine of {} has more than one schedule", part.name);
     }
   }
   LoweredModel placed;

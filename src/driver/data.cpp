@@ -61,7 +61,7 @@ const npy::NpyArray* find(const npy::NpzArrays& arrays, std::string_view name) {
 std::string names_of(const npy::NpzArrays& arrays) {
   std::string names;
   for (const auto& [name, array] : arrays) names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "nothing" : names;
+  return names.empty() ? "no arrays" : names;
 }
 
 Result<std::vector<int64_t>> read_labels(const npy::NpyArray& array, std::string_view label) {
@@ -104,7 +104,7 @@ Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label)
   }
   const std::optional<ir::DType> dtype = dtype_of(array.dtype);
   if (!dtype)
-    return bad_input("{}: dtype {} is not one that a model can take", label,
+    return bad_input("{}: dtype {} is not supported as a model input", label,
                      npy::name(array.dtype));
   tensor.dtype = *dtype;
   tensor.bytes = array.bytes;
@@ -127,7 +127,7 @@ Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph&
       if (array == nullptr) array = find(arrays, "arg0");
     }
     if (array == nullptr) {
-      return bad_input("{}: no array for input {}; the file holds {}", file, name,
+      return bad_input("{}: no array for input {}; the file contains {}", file, name,
                        names_of(arrays));
     }
     THIMBLE_TRY(ir::Tensor tensor, to_tensor(*array, fmt::format("{}: {}", file, name)));

@@ -117,10 +117,11 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
     const auto found = off.find(row.source.node);
     if (found == off.end()) continue;
     if (row.calls.empty()) {
-      report->notes.push_back(fmt::format("{}: {} has no call of its own to be moved: {}",
-                                          found->second, row.source.node, row.reason));
+      report->notes.push_back(fmt::format("{}: no effect: {} has no kernel call: {}", found->second,
+                                          row.source.node, row.reason));
     } else if (!has_engines) {
-      row.reason = fmt::format("{}: on the CPU, as all of {}", found->second, report->target);
+      row.reason = fmt::format("{}: no effect: {} runs everything on the CPU", found->second,
+                               report->target);
     }
   }
 }
@@ -270,7 +271,7 @@ void report_delegates(const std::vector<engine::Delegate>& delegates, CompileRep
     if (op.cycles || op.engine == delegates_engine(delegates)) continue;
     if (known && !op.instructions) {
       report->notes.push_back(fmt::format(
-          "no estimate of the time of a run: what {} costs the core was not measured", op.op));
+          "no estimate of the run time: the cost of {} on the core was not measured", op.op));
     }
     known = known && op.instructions.has_value();
     if (known) time_us += static_cast<double>(*op.instructions) / core_mhz;

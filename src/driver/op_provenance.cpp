@@ -108,7 +108,7 @@ bool all_are(const ir::Graph& graph, const std::string& node, std::initializer_l
 std::string merged_reason(const ir::Graph& before, const std::string& node,
                           const ir::Op* replacement) {
   if (all_are(before, node, {OpKind::quantize, OpKind::dequantize, OpKind::dequantize_channels})) {
-    return "its scale and zero point are those of the integer operators";
+    return "merged: the integer operators contain its scale and zero point";
   }
   const std::string name = name_of(replacement);
   if (replacement != nullptr && replacement->kind == OpKind::lut) return "in the table of " + name;
@@ -122,19 +122,19 @@ std::string inserted_reason(const ir::Graph& graph, const ir::Op& op) {
   switch (op.kind) {
     case OpKind::copy: {
       const bool nhwc = graph.type(op.output).dim_order == ir::channels_last_order();
-      return nhwc ? "put in: the kernel that follows reads channels last"
-                  : "put in: brings memory to the order that follows";
+      return nhwc ? "inserted: the next kernel requires channels-last order"
+                  : "inserted: converts to the memory order of the next kernel";
     }
     case OpKind::permute:
-      return "put in: dimensions in the order of memory";
+      return "inserted: permutes dimensions to the memory order";
     case OpKind::pad:
-      return "put in: ExecuTorch's kernel pads both sides alike";
+      return "inserted: ExecuTorch's kernel supports only symmetric padding";
     case OpKind::expand:
-      return "put in: ExecuTorch's kernel does not broadcast";
+      return "inserted: ExecuTorch's kernel does not broadcast";
     case OpKind::lut:
-      return "put in: a step that ExecuTorch's kernel does not have, as a table";
+      return "inserted: a table for a step that ExecuTorch's kernel does not have";
     default:
-      return "put in: a form that the kernel takes";
+      return "inserted: legalization for the kernel";
   }
 }
 
@@ -147,23 +147,23 @@ std::string call_reason(const ir::Graph& graph, const ir::Op& op) {
       return "an output is float";
     case OpKind::lut:
       if (graph.value(op.output).name.find("_requantized") != std::string::npos) {
-        return "put in: brings an operand to the scale of its reader";
+        return "inserted: rescales an operand for its reader";
       }
-      return "a table of 256 codes";
+      return "a lookup table of 256 entries";
     default:
       return "";
   }
 }
 
 std::string imported_reason(const import_pt2::ImportedNode& node) {
-  if (!node.needed) return "no output needs it";
+  if (!node.needed) return "removed: no output depends on it";
   switch (node.result) {
     case Imported::kOperators:
-      return "one movement with the next one";
+      return "merged with the next data movement";
     case Imported::kConstant:
-      return "computed when compiling";
+      return "computed at compile time";
     case Imported::kOperand:
-      return "hands its operand on";
+      return "returns its operand unchanged";
     case Imported::kNothing:
       return "computes no tensor";
   }
@@ -246,7 +246,7 @@ void OpProvenance::lowered(const ir::Graph& integer, const ir::Graph& whole,
     if (const auto reason = reasons_.find(node.source.node); reason != reasons_.end()) {
       row.reason = reason->second;
     } else if (row.calls.empty()) {
-      row.reason = "renames memory: the bytes stay where they are";
+      row.reason = "no call: the result uses the operand's buffer";
     }
     report->source_ops.push_back(std::move(row));
   }

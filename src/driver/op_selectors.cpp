@@ -69,7 +69,7 @@ std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
   }
   const std::vector<std::string> known(names.begin(), names.end());
   const std::vector<std::string> near = nearest(pattern, known, kSuggestionsMax);
-  if (!near.empty()) return fmt::format("close to it: {}", fmt::join(near, ", "));
+  if (!near.empty()) return fmt::format("similar names: {}", fmt::join(near, ", "));
   if (known.empty()) return "it has no operators";
   const size_t shown = std::min(known.size(), kSuggestionsMax);
   return fmt::format("there are, for example, {}",
@@ -127,7 +127,7 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
     for (const size_t i : ops) lines += line_of(graph.ops()[i], reason);
   }
   if (lines.empty()) return ok();
-  return unsupported("--quant asks for kernels that do not exist{}", lines);
+  return unsupported("--quant requests kernels that do not exist{}", lines);
 }
 
 std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(

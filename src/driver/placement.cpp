@@ -125,9 +125,10 @@ std::string reason_of(const PlacedObject& object, size_t chosen, const engine::P
     fastest = &other;
     index = i;
   }
-  if (fastest == nullptr) return "the fastest that may hold it";
+  if (fastest == nullptr) return "fastest memory that may hold it";
   if (room[index] >= object.bytes) {
-    return fmt::format("{} has room, the flash to load it from has not", fastest->name);
+    return fmt::format("{} has enough space, but the flash for its load image does not",
+                       fastest->name);
   }
   return fmt::format("{} has {} B left", fastest->name, with_commas(room[index]));
 }
@@ -141,8 +142,8 @@ Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObj
   }
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
   return unsupported(
-      "{}{} of {} B fits nowhere: {} has most room for it, {} B, which is {} B too few; the whole "
-      "model needs {} B",
+      "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too few; "
+      "the whole model needs {} B",
       object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
       object.bytes - shortage.room_bytes, [&] {
         int64_t bytes = 0;

@@ -105,10 +105,10 @@ std::string width_lines(const quant::QuantReport& quant) {
     text += fmt::format("accuracy       {} {:.4g} before", quant::metric_name(goal.metric),
                         goal.narrow);
     if (goal.promoted.empty()) {
-      text += fmt::format(", {:.4g} asked for\n", goal.least);
+      text += fmt::format(", {:.4g} required\n", goal.least);
     } else {
       text +=
-          fmt::format(", {:.4g} with {} operators in int16 ({:.4g} with all), {:.4g} asked for\n",
+          fmt::format(", {:.4g} with {} operators in int16 ({:.4g} with all), {:.4g} required\n",
                       goal.reached, goal.promoted.size(), goal.wide, goal.least);
     }
     for (const quant::WidthNote& note : goal.promoted) text += note_line(note);
@@ -139,7 +139,7 @@ std::string tuning_lines(const quant::QuantReport& quant) {
                         trial.after_db - trial.before_db);
     last_db = trial.after_db;
   }
-  if (kept.empty()) kept = "; nothing gained";
+  if (kept.empty()) kept = "; no improvement";
   return fmt::format("tuned          {} trials, {:.1f} -> {:.1f} dB on samples held back{}\n",
                      quant.trials.size(), quant.trials.front().before_db, last_db, kept);
 }
@@ -242,7 +242,7 @@ std::string placed_detail(const Placement& placement, std::string_view memory) {
     }
   }
   if (arrays > 0) add(fmt::format("{} constants, {} B", arrays, with_commas(bytes)));
-  if (loaded > 0) add(fmt::format("{} B to load at the start", with_commas(loaded)));
+  if (loaded > 0) add(fmt::format("{} B loaded at startup", with_commas(loaded)));
   return text;
 }
 
@@ -322,7 +322,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   }
   if (report.time_us) {
     text += fmt::format(
-        "  {:.0f} us a run, an estimate: cycles of the NPU, {} call{} of it, one "
+        "  {:.0f} us per run, an estimate: cycles of the NPU, {} call{} of it, one "
         "instruction of the core a cycle\n",
         *report.time_us, report.npu_calls, report.npu_calls == 1 ? "" : "s");
   }
@@ -367,7 +367,7 @@ std::string table_report(const CompileReport& report) {
                         with_commas(op.constant_bytes), with_commas(op.macs),
                         op.instructions ? with_commas(*op.instructions)
                         : op.cycles     ? with_commas(*op.cycles) + " cyc"
-                                        : "not known",
+                                        : "unknown",
                         with_commas(op.live_bytes), op.reason);
   };
   std::string where;
@@ -385,10 +385,10 @@ std::string table_report(const CompileReport& report) {
     }
   }
   for (size_t index = 0; index < report.ops.size(); ++index) {
-    if (!shown.contains(index)) add_call(index, "(none of the user's)");
+    if (!shown.contains(index)) add_call(index, "(inserted by the compiler)");
   }
   text += fmt::format("  instructions per inference: {}{}, an estimate from counts under QEMU\n",
-                      with_commas(total), complete ? "" : " and what is not known");
+                      with_commas(total), complete ? "" : " plus calls without an estimate");
   return text;
 }
 
@@ -480,8 +480,8 @@ std::string html_report(const CompileReport& report) {
         op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
         with_commas(op.macs), share, share, with_commas(op.bytes_out));
   }
-  page += "</table><h2>Operators without a call of their own</h2>";
-  page += "<table><tr><th>operator<th>source<th>where it is</tr>";
+  page += "</table><h2>Operators without a kernel call</h2>";
+  page += "<table><tr><th>operator<th>source<th>reason</tr>";
   for (const SourceOpReport& op : report.source_ops) {
     if (!op.calls.empty()) continue;
     page += fmt::format("<tr><td>{}<td>{} {}<td>{}</tr>", escape_html(op.source.node),

@@ -50,7 +50,7 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
                          model.report.model, model.part->name);
     }
     if (model.lowered.delegates.empty()) continue;
-    return unsupported("{}: --share-arena is for models without an NPU's regions",
+    return unsupported("{}: --share-arena does not support models with NPU delegates",
                        model.report.model);
   }
   const emit::SharedArena shared = emit::share_arena(lowered);
@@ -61,13 +61,14 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
                        limit->second);
   }
   if (!exclusive) {
-    return fmt::format("concurrent: {} B in all, an arena for each\n", shared.separate_bytes);
+    return fmt::format("concurrent: {} B in total, one arena per model\n", shared.separate_bytes);
   }
   for (size_t i = 0; i < models.size(); ++i) {
     THIMBLE_CHECK(emit_again(shared.schedules[i], options, &models[i]));
   }
   return fmt::format(
-      "one arena of {} B for all, one at a time ({} B apart); initialize in this order: {}\n",
+      "one arena of {} B, used by one model at a time (separate arenas: {} B in total); initialize "
+      "in this order: {}\n",
       shared.bytes, shared.separate_bytes, files_of(models));
 }
 

@@ -51,7 +51,7 @@ BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
   }
   op_facts_ = std::move(of_ops);
   [[maybe_unused]] const bool fits = build();
-  assert(fits && "views without a call that do not get along");
+  assert(fits && "views without a call that cannot share memory");
 }
 
 bool BufferAliasing::build() {

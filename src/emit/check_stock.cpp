@@ -18,7 +18,7 @@ Status check_call(const pte::ExecutionPlan& plan, const pte::KernelCall& instruc
   const auto* const info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
   const bool known = info != std::end(abi::kPteOps);
   if (!known || std::string_view(info->name).starts_with("thimble::")) {
-    return unsupported("{} is none of ExecuTorch's operators", name);
+    return unsupported("{} is not an operator of ExecuTorch", name);
   }
   DecompilerCall call(plan, instruction.args, nullptr, nullptr);
   const Status fits = call.check(*info);

@@ -116,7 +116,7 @@ Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shap
   const bool pairs =
       kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
   if (image.size() != 4 || out.size() != 4 || !pairs)
-    return bad_input("is not a window over an image");
+    return bad_input("is not a window on a four-dimensional image");
   std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
   for (size_t k = 0; k < 2; ++k) {
     const int64_t reach = (out[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
@@ -141,8 +141,8 @@ class Decompiler {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
       if (call == nullptr) {
         return bad_input(
-            "plan {}: the evaluator reads calls of kernels, and this file has calls of an NPU: "
-            "compile with --emit pte,ir and give it the .ir",
+            "plan {}: the file has delegate calls, which the evaluator does not support: "
+            "compile with --emit pte,ir and run the .ir",
             plan_.name);
       }
       THIMBLE_CHECK(decompile_call(*call));
@@ -180,7 +180,7 @@ class Decompiler {
       Bytes content(record.bytes, static_cast<std::byte>(record.fill));
       if (record.content != 0) {
         if (record.content > bytes.size() || record.bytes > bytes.size() - record.content) {
-          return bad("its content is cut off");
+          return bad("its content is truncated");
         }
         const auto begin = bytes.begin() + record.content;
         content.assign(begin, begin + record.bytes);
@@ -206,7 +206,7 @@ class Decompiler {
     const std::string name =
         pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
     const auto* const info = find_operator(name, instruction.args.size());
-    if (info == std::end(abi::kPteOps)) return unsupported("operator {} is not known", name);
+    if (info == std::end(abi::kPteOps)) return unsupported("operator {} is unknown", name);
     const auto op = static_cast<abi::PteOp>(info - std::begin(abi::kPteOps));
     DecompilerCall call(plan_, instruction.args, &memory_, &graph_);
     THIMBLE_CHECK(call.check(*info));
@@ -224,7 +224,7 @@ class Decompiler {
     THIMBLE_TRY(const ir::Type out, call.out_type());
     const ir::Type& type = graph_.type(*decompiled);
     if (type.shape != out.shape || type.dtype != out.dtype) {
-      return bad_input("{}: its out tensor has another type than its result", name);
+      return bad_input("{}: the type of its out tensor differs from that of its result", name);
     }
     graph_.value(*decompiled).type.dim_order = out.dim_order;
     results_.push_back(*decompiled);

@@ -10,7 +10,7 @@ Result<ir::ValueId> decompile_add_flat(DecompilerCall* call) {
   THIMBLE_TRY(ir::ValueId b, call->tensor(1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   THIMBLE_TRY(const abi::AddFlat p, PackedReader(*bytes).header<abi::AddFlat>());
-  if (p.a_negate != 0 && p.b_negate != 0) return unsupported("a sum with its sign changed");
+  if (p.a_negate != 0 && p.b_negate != 0) return unsupported("a negated sum");
   struct Scale {
     int64_t zero_point, mult, shift;
   };

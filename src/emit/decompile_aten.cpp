@@ -105,7 +105,8 @@ Result<ValueId> compare(DecompilerCall* call, PteOp op) {
   if (with_tensor) {
     THIMBLE_TRY(b, call->tensor(1));
   } else {
-    if (type_of(call, a).dtype != ir::DType::kF32) return unsupported("compares codes");
+    if (type_of(call, a).dtype != ir::DType::kF32)
+      return unsupported("compares a quantized tensor with a number");
     b = scalar(call, call->number(1));
   }
   return call->graph().add(OpKind::compare, {a, b}, {{"relation", kRelations.at(op)}});
@@ -228,7 +229,7 @@ Result<ValueId> aten_pad(DecompilerCall* call) {
   const size_t rank = type.shape.size();
   const std::vector<int64_t> pads = call->integers(1);
   if (pads.size() % 2 != 0 || pads.size() / 2 > rank)
-    return bad_input("pads {} numbers", pads.size());
+    return bad_input("has {} padding amounts", pads.size());
   std::vector<int64_t> before(rank), after(rank);
   for (size_t i = 0; i < pads.size() / 2; ++i) {
     before[rank - 1 - i] = pads[2 * i];
@@ -398,13 +399,15 @@ Status decompile_split(DecompilerCall* call) {
     THIMBLE_TRY(const ir::Type type, call->memory().type(index));
     // Pieces of unbind do not have the dimension.
     const bool layer = type.shape.size() + 1 == shape.size();
-    if (!layer && type.shape.size() != shape.size()) return bad_input("a piece has another rank");
+    if (!layer && type.shape.size() != shape.size())
+      return bad_input("the rank of an output differs");
     const int64_t size = layer ? 1 : type.shape[static_cast<size_t>(dim)];
     THIMBLE_TRY(ValueId piece, cut(call, x, dim, start, start + size));
     if (layer) {
       THIMBLE_TRY(piece, call->graph().add(OpKind::reshape, {piece}, {{"shape", type.shape}}));
     }
-    if (type_of(call, piece).shape != type.shape) return bad_input("a piece has another shape");
+    if (type_of(call, piece).shape != type.shape)
+      return bad_input("the shape of an output differs");
     call->graph().value(piece).type.dim_order = type.dim_order;
     THIMBLE_CHECK(call->memory().write(index, piece));
     start += size;

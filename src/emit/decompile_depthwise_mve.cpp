@@ -8,7 +8,8 @@ namespace thimble::emit {
 Result<ir::ValueId> decompile_depthwise_mve(DecompilerCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  if (g.in_c == 0 || g.in_c != g.out_c) return bad_input("its channels are not kept");
+  if (g.in_c == 0 || g.in_c != g.out_c)
+    return bad_input("has different numbers of input and output channels");
   constexpr int32_t kLanes = abi::kDepthwiseLanes;
   const int32_t taps = g.kernel_h * g.kernel_w;
   PackedReader packed(*bytes);

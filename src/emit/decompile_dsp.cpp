@@ -63,7 +63,8 @@ Result<UnpackedFilters> read_conv(const Bytes& bytes, int64_t count, int64_t dep
 Result<ValueId> dsp_depthwise(DecompilerCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  if (g.in_c != g.out_c || g.in_c % 4 != 0) return bad_input("its channels are not in fours");
+  if (g.in_c != g.out_c || g.in_c % 4 != 0)
+    return bad_input("its number of channels is not a multiple of 4");
   const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
   PackedReader packed(*bytes);
   UnpackedFilters filters;
@@ -84,7 +85,7 @@ Result<ValueId> dsp_depthwise(DecompilerCall* call) {
 }
 
 Result<UnpackedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t depth) {
-  if (depth % 4 != 0) return bad_input("its rows are not in fours");
+  if (depth % 4 != 0) return bad_input("its row length is not a multiple of 4");
   PackedReader packed(bytes);
   UnpackedFilters filters;
   while (static_cast<int64_t>(filters.bias.size()) + 3 <= count) {

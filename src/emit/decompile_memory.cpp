@@ -148,7 +148,7 @@ Result<ValueId> DecompilerMemory::gather(uint64_t begin, const ir::Type& type) {
     const uint64_t bytes = std::min(end, place->first + place->second.bytes) - at;
     if (graph_->type(place->second.value).dtype != type.dtype || from % element != 0 ||
         bytes % element != 0) {
-      return unsupported("is read as another element type than it was written");
+      return unsupported("is read with another element type than it was written with");
     }
     THIMBLE_TRY(ValueId piece, flat(place->second.value));
     if (bytes != graph_->type(piece).bytes()) {
@@ -177,7 +177,7 @@ Result<ValueId> DecompilerMemory::reinterpret(ValueId value, const ir::Type& as)
   const ir::Type is = graph_->type(value);
   if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
   if (is.dtype != as.dtype)
-    return unsupported("memory is read as another element type than it was written");
+    return unsupported("memory is read with another element type than it was written with");
   // Permute to memory order; shaped() reshapes and permutes to the reader's logical order.
   THIMBLE_TRY(const ValueId frame,
               graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(is)}}));

@@ -44,7 +44,7 @@ Result<ValueId> conv(DecompilerCall* call, bool depthwise) {
                             : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
   for (const int64_t size : weights.shape) {
     if (size < 1 || size > static_cast<int64_t>(bytes->size()))
-      return bad_input("its weights have an absurd shape");
+      return bad_input("its weights have an invalid shape");
   }
   THIMBLE_TRY(const std::vector<int8_t> codes,
               packed.array<int8_t>(ir::element_count(weights.shape)));
@@ -82,7 +82,7 @@ Result<ValueId> native_linear(DecompilerCall* call) {
   THIMBLE_TRY(const abi::LinearParams p, packed.header<abi::LinearParams>());
   THIMBLE_TRY(const Channels channels, read_channels(call, &packed, p.out_features, p.scales));
   if (p.in_features < 1 || p.in_features > static_cast<int64_t>(bytes->size())) {
-    return bad_input("its weights have an absurd shape");
+    return bad_input("its weights have an invalid shape");
   }
   const ir::Shape shape = {p.out_features, p.in_features};
   THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(shape)));
@@ -108,7 +108,7 @@ Result<ValueId> native_mul(DecompilerCall* call) {
 Result<ValueId> pool(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const abi::PoolParams p, header_of<abi::PoolParams>(call, 1));
   if (kind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
-    return unsupported("a max pool that clamps");
+    return unsupported("is a max pool with a clamp");
   }
   return add_pool(call, kind, p);
 }

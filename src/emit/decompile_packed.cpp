@@ -11,7 +11,7 @@ Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i) {
   const ir::Shape& image = call->graph().type(x).shape;
   if (image != ir::Shape{1, g.in_c, g.in_h, g.in_w} ||
       out.shape != ir::Shape{1, g.out_c, g.out_h, g.out_w}) {
-    return bad_input("its geometry has other sizes than its operands");
+    return bad_input("its geometry does not match the sizes of its operands");
   }
   if (g.kernel_h == 0 || g.kernel_w == 0) return bad_input("its window is empty");
   return g;
@@ -25,7 +25,7 @@ Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i)
   const bool features = !rows.shape.empty() && !out.shape.empty() &&
                         rows.shape.back() == g.in_features && out.shape.back() == g.out_features;
   if (!features || rows.elements() != int64_t{g.rows} * g.in_features) {
-    return bad_input("its geometry has other sizes than its operands");
+    return bad_input("its geometry does not match the sizes of its operands");
   }
   return g;
 }
@@ -77,7 +77,8 @@ Result<ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& g, int
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const ir::Shape& image = call->graph().type(x).shape;
-  if (groups < 1 || g.in_c % groups != 0) return bad_input("its channels are not in groups");
+  if (groups < 1 || g.in_c % groups != 0)
+    return bad_input("its channels are not divisible by its groups");
   const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
   const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
   cut(g.out_c, depth, &filters);

@@ -37,7 +37,7 @@ Result<ValueId> softmax_rows(DecompilerCall* call) {
       dim = static_cast<int64_t>(d);
     }
   }
-  if (!dim) return bad_input("its rows of {} are none of its operand's", p.length);
+  if (!dim) return bad_input("its operand has no innermost dimension of size {}", p.length);
   return call->graph().add(p.wide != 0 ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x},
                            {{"dim", *dim},
                             {"mult", int64_t{p.mult}},
@@ -86,7 +86,7 @@ Result<ValueId> concat(DecompilerCall* call, size_t count) {
     if (first[d] == out.shape[d]) continue;
     return call->graph().add(OpKind::concat, parts, {{"dim", static_cast<int64_t>(d)}});
   }
-  return bad_input("does not say along which dimension");
+  return bad_input("its shapes do not determine the dimension");
 }
 
 /// Maps each element of y in memory to an element of x; -1 for the fill value. Empty if an element
@@ -128,10 +128,11 @@ Result<ValueId> move(DecompilerCall* call) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const ir::Type in = call->graph().type(x);
   const auto x_elements = static_cast<int32_t>(in.elements());
-  if (p.element_bytes != ir::dtype_bytes(in.dtype)) return bad_input("moves no whole elements");
+  if (p.element_bytes != ir::dtype_bytes(in.dtype))
+    return bad_input("its element size differs from that of its operand");
   std::vector<int32_t> index =
       sources(p, static_cast<uint64_t>(in.elements()), static_cast<uint64_t>(out.elements()));
-  if (index.empty()) return bad_input("does not move one element to each place of its result");
+  if (index.empty()) return bad_input("does not write each element of its result exactly once");
   ir::Type flat = in;
   flat.shape = {in.elements()};
   flat.dim_order.clear();

@@ -33,7 +33,8 @@ struct Images {
     THIMBLE_TRY(const ir::Type out, call->out_type());
     images.in = call->graph().type(images.x).shape;
     images.out = out.shape;
-    if (images.in.size() != 4 || images.out.size() != 4) return bad_input("takes images");
+    if (images.in.size() != 4 || images.out.size() != 4)
+      return bad_input("its operand must be an image");
     if (!nhwc) return images;
     THIMBLE_TRY(images.x,
                 call->graph().add(OpKind::permute, {images.x}, {{"dims", kToChannelsFirst}}));
@@ -52,7 +53,7 @@ Result<ValueId> weights(DecompilerCall* call, const std::vector<int64_t>& dims) 
   THIMBLE_TRY(const ValueId w, call->tensor(1));
   const ir::Value& value = call->graph().value(w);
   if (!value.constant) return unsupported("weights are not constant");
-  if (value.type.shape.size() != 4) return bad_input("takes four-dimensional weights");
+  if (value.type.shape.size() != 4) return bad_input("its weights must be four-dimensional");
   auto logical = std::make_shared<const ir::Tensor>(ir::permuted(*value.constant, dims));
   return call->graph().add_constant("w", std::move(logical));
 }
@@ -96,7 +97,7 @@ Result<ValueId> transposed_conv(DecompilerCall* call, bool nhwc) {
   THIMBLE_TRY(const ValueId mult, call->tensor(9));
   THIMBLE_TRY(const ValueId shift, call->tensor(10));
   const std::vector<int64_t> pad = call->integers(4);
-  if (pad.size() != 2) return bad_input("takes a padding of two numbers");
+  if (pad.size() != 2) return bad_input("its padding must have two numbers");
   return images.result(
       call, call->graph().add(OpKind::qconv_transpose2d, {images.x, w, bias, mult, shift},
                               {{"stride", call->integers(3)},
@@ -225,7 +226,7 @@ Result<ValueId> stock_pad(DecompilerCall* call) {
   const std::vector<int64_t> before = call->integers(1);
   const std::vector<int64_t> after = call->integers(2);
   if (rank < 1 || rank > 4 || before.size() != 4 || after.size() != 4)
-    return bad_input("pads up to four dimensions, by four numbers");
+    return bad_input("its operand must have one to four dimensions, and its padding four numbers");
   // Padding is in memory order, with ExecuTorch's test for channels-last.
   const bool channels_last =
       rank == 4 && (type.shape[1] == 1 || (type.shape[2] == 1 && type.shape[3] == 1) ||

@@ -75,16 +75,14 @@ std::string linker_file(const LinkerFile& file) {
     sections += here;
   }
   return fmt::format(
-      "/* Written by `thimble compile` for {0} on {1}: where its arrays lie. In SECTIONS, before "
-      "what takes\n"
-      " * .rodata and .bss:\n"
+      "/* Written by `thimble compile` for {0} on {1}: memory placement of its arrays. Add\n"
+      " * this line to SECTIONS, before the lines for .rodata and .bss:\n"
       " *\n"
       " *   INCLUDE {0}_sections.ld\n"
       " *\n"
-      " * Its memories ({2}) are regions of the script's MEMORY; by other names there:\n"
-      " * REGION_ALIAS(\"{3}\", THEIRS). What lies between _start and _end is copied from _image "
-      "before\n"
-      " * the model runs. */\n"
+      " * Its memories ({2}) must be regions of the script's MEMORY. If they have other names:\n"
+      " * REGION_ALIAS(\"{3}\", NAME). The bytes from _start to _end are copied from\n"
+      " * _image before the model runs. */\n"
       "{4}",
       file.name, file.target, used, used.substr(0, used.find(',')), sections);
 }

@@ -67,7 +67,7 @@ Result<std::string> memory_name(const TomlValue& table, Reader* reader, bool is_
   }
   THIMBLE_TRY(std::string name, reader->text("name"));
   if (is_word(name)) return name;
-  return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
+  return bad_input("{}: memory: a name of small letters, digits and _ expected, such as dtcm",
                    table.location);
 }
 
@@ -108,7 +108,7 @@ Result<PartMemory> parse_memory(const TomlValue& table) {
     memory.kept = kept.value_or(memory.kept);
     THIMBLE_CHECK(parse_contents(table, &reader, &memory));
     if (memory.bytes == 0) {
-      return bad_input("{}: memory {} says how fast it is, and no bytes", table.location,
+      return bad_input("{}: memory {} has cycles_per_word but no bytes", table.location,
                        memory.name);
     }
   }
@@ -123,7 +123,7 @@ Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
   if (!part.has_memory_speeds()) {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (part.memories[i].cycles_per_word == 0) continue;
-      return bad_input("{}: memory {} has cycles_per_word, and {} has none", tables[i].location,
+      return bad_input("{}: memory {} has cycles_per_word, but {} does not", tables[i].location,
                        part.memories[i].name, part.memories[0].name);
     }
     return ok();
@@ -133,19 +133,19 @@ Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
     const PartMemory& memory = part.memories[i];
     (memory.kept ? has_kept : has_ram) = true;
     if (memory.cycles_per_word == 0) {
-      return bad_input("{}: memory {} has no cycles_per_word, and {} has", tables[i].location,
+      return bad_input("{}: memory {} has no cycles_per_word, but {} does", tables[i].location,
                        memory.name, part.memories[0].name);
     }
   }
   if (!has_kept || !has_ram) {
     return bad_input(
-        "{}: memories with cycles_per_word: one that is kept without power and one "
-        "that is not expected",
+        "{}: memories with cycles_per_word: expected at least one that is kept without power and "
+        "one that is not",
         tables[0].location);
   }
   if (part.engines.empty()) return ok();
   return bad_input(
-      "{}: memories with cycles_per_word: not with an engine, whose accesses are not "
+      "{}: cycles_per_word is not supported for a part with an engine, whose accesses are not "
       "counted",
       tables[0].location);
 }
@@ -192,7 +192,7 @@ Status choose_engines(const TomlValue& table, const std::vector<std::string>& or
     if (found == part->engines.end()) {
       std::vector<std::string> known;
       for (const PartNpu& use : part->engines) known.push_back(use.name);
-      return bad_input("{}: engines: {} is none of the part's{}; it has {}",
+      return bad_input("{}: engines: {} is not an engine of this part{}; its engines are {}",
                        table.find("engines")->location, name, suggestions(name, known),
                        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
@@ -278,7 +278,7 @@ Result<TomlValue> table_of(const Source& source, std::vector<std::string> above)
   if (!base) return at(*name, base.error());
   above.push_back(source.where);
   if (std::ranges::find(above, base->where) != above.end()) {
-    return bad_input("{}: base {} builds upon this file itself", name->location, base->where);
+    return bad_input("{}: base {} is based on this file (cycle)", name->location, base->where);
   }
   THIMBLE_TRY(const TomlValue below, table_of(*base, std::move(above)));
   return merged(below, own);
@@ -300,7 +300,7 @@ Result<Part> part_of(const Source& source, std::string name) {
   for (const TomlValue& engine : engines) {
     THIMBLE_TRY(PartNpu use, parse_engine(engine));
     if (has_name(part.engines, use.name)) {
-      return bad_input("{}: engine {} is there twice", engine.location, use.name);
+      return bad_input("{}: engine {} is defined twice", engine.location, use.name);
     }
     part.engines.push_back(std::move(use));
   }
@@ -310,7 +310,7 @@ Result<Part> part_of(const Source& source, std::string name) {
   for (const TomlValue& memory : memories) {
     THIMBLE_TRY(PartMemory read, parse_memory(memory));
     if (has_name(part.memories, read.name)) {
-      return bad_input("{}: memory {} is there twice", memory.location, read.name);
+      return bad_input("{}: memory {} is defined twice", memory.location, read.name);
     }
     part.memories.push_back(std::move(read));
   }

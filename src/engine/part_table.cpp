@@ -171,7 +171,7 @@ Result<std::vector<TomlValue>> Reader::tables(const char* key) {
 Status Reader::done() const {
   for (const auto& [key, value] : *table_.as<TomlValue::Table>()) {
     if (std::ranges::find(looked_up_, key) != looked_up_.end()) continue;
-    return bad_input("{}: {}{} means nothing here{}; known are {}", value.location, what_, key,
+    return bad_input("{}: {}{} is not a known key{}; known keys are {}", value.location, what_, key,
                      suggestions(key, looked_up_), fmt::join(looked_up_, ", "));
   }
   return ok();

@@ -366,7 +366,7 @@ Result<ir::Graph> apply_row_tiling(const ir::Graph& graph, std::span<const RowTi
       continue;
     }
     TileSchedule course(graph, *strips);
-    if (!course.plan()) return unsupported("operators that cannot be worked on in strips");
+    if (!course.plan()) return unsupported("operators that cannot be tiled by rows");
     THIMBLE_CHECK(Writer(course, &rewriter).run());
     i = static_cast<size_t>(strips->last);
   }

@@ -61,7 +61,7 @@ const TomlValue* TomlValue::find(const std::string& key) const {
 
 Result<TomlValue> parse_toml(std::string_view text, std::string_view where) {
   if (const size_t line = too_deep_line(text); line != 0) {
-    return bad_input("{}:{}: nested deeper than a part's file can be", where, line);
+    return bad_input("{}:{}: nested too deeply for a part's file", where, line);
   }
   std::istringstream stream{std::string(text)};
   try {

@@ -41,8 +41,9 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
 Status check_no_delegates(const Graph& graph) {
   for (const Op& op : graph.ops()) {
     if (op.kind != ir::OpKind::delegate) continue;
-    return unsupported("%{} is made by region {} of another engine; evaluate the integer graph",
-                       graph.value(op.output).name, op.integer("region"));
+    return unsupported(
+        "%{} is computed by delegate {} of another engine; evaluate the integer graph",
+        graph.value(op.output).name, op.integer("region"));
   }
   return ok();
 }
@@ -62,7 +63,7 @@ std::vector<int> count_uses(const Graph& graph) {
 }  // namespace
 
 void eval_delegate(const Call& /*call*/) {
-  assert(false && "evaluate() lets no delegate through");
+  assert(false && "evaluate() refuses graphs with delegates");
 }
 
 OperandStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {

@@ -55,8 +55,7 @@ Result<fs::path> board_image(const std::string& name) {
   if (fs::exists(image)) return image;
   const std::vector<std::string> command = lines_of(folder / "build_command.txt");
   if (command.empty()) {
-    return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",
-                     image.string());
+    return bad_input("{}: not found; install arm-none-eabi-g++ and build Thimble", image.string());
   }
   THIMBLE_TRY(const base::FileLock lock, base::FileLock::acquire(folder / "build.lock"));
   if (!fs::exists(image)) THIMBLE_CHECK(build(folder, name, command));

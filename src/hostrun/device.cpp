@@ -53,7 +53,7 @@ Result<std::string> image_of(const pte::Program& program, std::string_view label
   for (const DeviceKind& kind : kinds) {
     if (kind.image.empty() || kind.image == image) continue;
     if (!of.empty()) {
-      return unsupported("{}: calls {} and {}: no image of a board has both", label, of, kind.id);
+      return unsupported("{}: calls {} and {}: no firmware image has both", label, of, kind.id);
     }
     image = kind.image;
     of = kind.id;

@@ -88,7 +88,7 @@ class Closure {
       add(path);
     }
     if (found) return ok();
-    return bad_input("kernels/{}: no source of {} there", kernel.variant, kernel.op);
+    return bad_input("kernels/{}: no source of {} was found", kernel.variant, kernel.op);
   }
 
   void add(const std::string& path) {
@@ -140,7 +140,7 @@ Result<fs::path> device_folder() {
     if (fs::exists(folder / "kernels" / "kernels.def")) return folder.lexically_normal();
   }
   return bad_input(
-      "{}: no kernels/kernels.def there: the device sources are installed with Thimble",
+      "{}: kernels/kernels.def not found: the device sources are installed with Thimble",
       THIMBLE_DEVICE_SOURCES);
 }
 

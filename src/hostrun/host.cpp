@@ -61,7 +61,7 @@ Error failure(thimble_status status, std::string_view label, const Interface& in
       code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
   if (lacks_delegate && !non_kernel_calls.empty()) message += ": " + joined(non_kernel_calls);
   if (code == abi::Status::kCorrupt && !signatures.empty()) {
-    return unsupported("{}: calls {}: no kernel takes so many", label, signatures);
+    return unsupported("{}: calls {}: no kernel has this number of arguments", label, signatures);
   }
   const bool lacking =
       code == abi::Status::kMissingKernel || lacks_delegate || code == abi::Status::kLayoutVersion;

@@ -183,17 +183,17 @@ std::string kernel_cmake(const UsedKernels& used, std::string_view label,
     files += fmt::format("\n    ${{CMAKE_CURRENT_LIST_DIR}}/{}", source);
   }
   return fmt::format(
-      "# Written by `thimble compile --kernels-dir` for {}: what a firmware links for it, and no "
-      "more.\n"
+      "# Written by `thimble compile --kernels-dir` for {}: the code that a firmware links for "
+      "it.\n"
       "#\n"
       "#   find_package(thimble)              # or add_subdirectory(<thimble>): the device's "
       "sources\n"
       "#   include(<this file>)\n"
       "#   thimble_link_kernels_used(firmware)\n"
       "#\n"
-      "# The firmware passes thimble_model_kernels() to thimble_size and thimble_init, and defines "
-      "the objects of\n"
-      "# THIMBLE_DEVICES_USED, which say where each NPU is.\n"
+      "# The firmware passes thimble_model_kernels() to thimble_size and thimble_init, and "
+      "defines\n"
+      "# the objects of THIMBLE_DEVICES_USED, which contain the address of each NPU.\n"
       "set(THIMBLE_KERNELS_USED{})\n"
       "set(THIMBLE_KERNELS_USED_SYMBOLS{})\n"
       "set(THIMBLE_DELEGATES_USED{})\n"

@@ -41,7 +41,7 @@ class TemporaryFolder {
       fs::path path = parent / fmt::format("thimble-{:08x}{:08x}", random(), random());
       if (fs::create_directory(path, error)) return TemporaryFolder(std::move(path));
     }
-    return bad_input("{}: no temporary folder can be made", parent.string());
+    return bad_input("{}: cannot create a temporary folder", parent.string());
   }
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
@@ -181,7 +181,7 @@ class Boot {
   [[nodiscard]] Status check_report_status() const {
     const auto status = report_.find("status");
     if (status != report_.end() && !status->second.empty() && status->second[0] == "0") return ok();
-    return bad_input("{}: {} {}: it ended without a result", label_, options_.target, under());
+    return bad_input("{}: {} {}: ended without a result", label_, options_.target, under());
   }
 
   [[nodiscard]] std::string under() const {
@@ -267,7 +267,8 @@ std::vector<OpInstructions> op_counts(const Interface& interface, const Lines& c
 Result<std::string> qemu_board(std::string_view target) {
   const auto* board = std::find_if(std::begin(kBoards), std::end(kBoards),
                                    [&](const Board& each) { return each.target == target; });
-  if (board == std::end(kBoards)) return bad_input("target {}: QEMU has no board for it", target);
+  if (board == std::end(kBoards))
+    return bad_input("target {}: QEMU has no board for this core", target);
   return std::string(board->machine);
 }
 

@@ -206,7 +206,8 @@ Result<Tensor> convert_weight(const formats::pt2::WeightTensor& weight) {
   const auto values = tensor.data<float>();
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = wide_float(weight, i);
-    if (!std::isfinite(values[i])) return bad_input("element {} is no float32 number", i);
+    if (!std::isfinite(values[i]))
+      return bad_input("element {} is not representable in float32", i);
   }
   return tensor;
 }

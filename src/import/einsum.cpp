@@ -46,7 +46,7 @@ Result<std::string> written_out(const std::string& part, size_t rank) {
   std::string sorted = letters;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return unsupported("a letter twice in '{}': the diagonal of an operand", part);
+    return unsupported("a repeated letter in '{}' (diagonal of an operand)", part);
   }
   return letters;
 }
@@ -211,7 +211,8 @@ Result<Equation> read_equation(Call& call, const std::vector<ValueId>& operands)
   std::string all;
   for (const std::string& letters : equation.operands) all += letters;
   for (const char letter : equation.result) {
-    if (!has(all, letter)) return bad_input("equation '{}': {} is in no operand", text, letter);
+    if (!has(all, letter))
+      return bad_input("equation '{}': no operand has the letter {}", text, letter);
   }
   return equation;
 }

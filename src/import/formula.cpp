@@ -102,7 +102,7 @@ Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
     THIMBLE_TRY(const double value, call.number(name));
     ir::Tensor scalar = filled(dtype, {}, value);
     if (dtype != ir::DType::kF32 && element(scalar, 0) != value) {
-      return unsupported("argument {} is {}, which {} cannot hold", name, value,
+      return unsupported("argument {} is {}, which {} cannot represent", name, value,
                          ir::dtype_name(dtype));
     }
     return call.constant_value("scalar", std::move(scalar));

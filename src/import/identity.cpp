@@ -27,8 +27,8 @@ Error not_converted(ScalarType from, ScalarType type) {
       from == ScalarType::kUint8 || from == ScalarType::kInt8 || from == ScalarType::kInt16;
   return unsupported("from {} to {}{}", formats::pt2::name(from), formats::pt2::name(type),
                      pixels && type == ScalarType::kFloat32
-                         ? "; export with a float32 input instead, and compile --io int8 makes "
-                           "it int8 on the device"
+                         ? "; export with a float32 input instead; compile --io int8 changes "
+                           "it to int8 on the device"
                          : "");
 }
 

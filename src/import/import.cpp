@@ -105,7 +105,7 @@ class Importer {
         case pt2::OutputKind::kUserInputMutation:
           return unsupported("the model writes to its input {}: not supported", spec.target);
         default:
-          return unsupported("output {} is not one of inference", spec.value_name);
+          return unsupported("output {} is not an inference output", spec.value_name);
       }
     }
     return ok();
@@ -305,7 +305,7 @@ class Importer {
     const ir::Value& value = context_.builder.graph.value(id);
     const auto sizes = context_.symbols.values(meta->sizes);
     if (sizes.ok() && *sizes != value.type.shape) {
-      return bad_input("{} has shape {}, the archive says {}", name,
+      return bad_input("{} has shape {}, expected {} as in the archive", name,
                        ir::list_text(value.type.shape), ir::list_text(*sizes));
     }
     if (value.constant == nullptr && ir_dtype(meta->dtype) != value.type.dtype) {
@@ -467,7 +467,7 @@ Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
     auto model = importer.run();
     if (!importer.found()) return model;
     const bool fresh = written.insert(*importer.found()).second;
-    assert(fresh && "a state's storage is not lasting");
+    assert(fresh && "a state's storage is not persistent");
     (void)fresh;
   }
 }

@@ -49,7 +49,7 @@ Result<ValueId> mask_to_indices(Call& call, ValueId id) {
   if (type.dtype != DType::kBool) return as_positions(call, id);
   const ir::Tensor* constant = call.builder().constant_of(id);
   if (constant == nullptr || type.shape.size() != 1) {
-    return unsupported("indexing by a bool tensor that is no constant of one dimension");
+    return unsupported("indexing by a bool tensor that is not a 1-D constant");
   }
   std::vector<int64_t> found;
   for (int64_t i = 0; i < type.shape[0]; ++i) {
@@ -159,7 +159,7 @@ Status embedding_bag(Call& call) {
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   THIMBLE_TRY(const ValueId index, positions(call, "indices"));
   THIMBLE_TRY(const int64_t skipped, call.integer("padding_idx", -1));
-  if (skipped >= 0) return unsupported("padding_idx, which leaves rows out at run time");
+  if (skipped >= 0) return unsupported("padding_idx: rows would be skipped at run time");
   THIMBLE_TRY(const int64_t size, bag_size(call, ir::element_count(call.shape(index))));
   THIMBLE_TRY(ValueId y, call.add(OpKind::gather, {weight, index}, {{"dim", int64_t{0}}}));
   const int64_t width = call.shape(y).back();
@@ -207,7 +207,7 @@ Status index(Call& call) {
     return call.result(y);
   }
   if (given.back() - given.front() + 1 != given.size()) {
-    return unsupported("indices of dimensions that are not neighbours");
+    return unsupported("indices of dimensions that are not adjacent");
   }
   JoinedIndex joined(call, x, given.front());
   for (const size_t dim : given) THIMBLE_CHECK(joined.add(indices[dim]));

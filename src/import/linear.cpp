@@ -223,7 +223,8 @@ Status addbmm(Call& call) {
   THIMBLE_TRY(const double alpha, call.number("alpha", 1));
   const ir::Shape a_shape = call.shape(a);
   const ir::Shape b_shape = call.shape(b);
-  if (a_shape.size() != 3 || b_shape.size() != 3) return bad_input("an operand has not rank 3");
+  if (a_shape.size() != 3 || b_shape.size() != 3)
+    return bad_input("an operand does not have rank 3");
   THIMBLE_TRY(a, call.add(OpKind::permute, {a}, {{"dims", Ints{1, 0, 2}}}));
   THIMBLE_TRY(a, call.reshape(a, {a_shape[1], a_shape[0] * a_shape[2]}));
   THIMBLE_TRY(b, call.reshape(b, {b_shape[0] * b_shape[1], b_shape[2]}));

@@ -75,7 +75,7 @@ Status pad_from_itself(Call& call, ValueId x, const std::vector<Amount>& amounts
     for (int64_t i = 0; i < length; ++i) positions.push_back(rule(i - amount.before, size));
     const auto [low, high] = std::minmax_element(positions.begin(), positions.end());
     if (*low < 0 || *high >= size) {
-      return bad_input("padding {} and {} of {} elements, which are too few", amount.before,
+      return bad_input("padding {} and {} is too large for {} elements", amount.before,
                        amount.after, size);
     }
     THIMBLE_TRY(x, select_along(call, x, amount.dim, positions));

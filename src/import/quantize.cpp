@@ -36,7 +36,7 @@ Result<CodeType> code_type(const Call& call, std::string_view argument) {
   for (const CodeType& type : kCodeTypes) {
     if (type.exported == exported) return type;
   }
-  return unsupported("codes are {}, expected int8, uint8, int16 or int32",
+  return unsupported("quantized values are {}, expected int8, uint8, int16 or int32",
                      formats::pt2::name(exported));
 }
 
@@ -81,7 +81,7 @@ Result<Parameters> read_parameters(Call& call, std::string_view scale,
   }
   for (const double offset : offsets) {
     if (offset != std::nearbyint(offset) || std::abs(offset) > 0x1p31) {
-      return unsupported("zero point {} is no integer", offset);
+      return unsupported("zero point {} is not an integer", offset);
     }
     result.zero_point.push_back(static_cast<int64_t>(offset));
   }
@@ -154,8 +154,8 @@ Result<CodeRange> code_range(Call& call, const CodeType& type) {
     (low ? range.low : range.high) = values[0];
   }
   if (range.low >= type.low && range.high <= type.high && range.low <= range.high) return range;
-  return bad_input("codes from {} to {}, expected a part of {} to {}", range.low, range.high,
-                   type.low, type.high);
+  return bad_input("quantized values from {} to {}, expected a range within {} to {}", range.low,
+                   range.high, type.low, type.high);
 }
 
 /// Quantizes in float32, as PyTorch's eager operator.
@@ -182,7 +182,7 @@ Status quantize(Call& call, const Parameters& parameters, std::string_view dtype
     return call.result(call.constant_value("", constant_codes(*real, parameters, type, range)));
   }
   if (parameters.axis) return unsupported("an activation with a scale per channel");
-  if (!type.attribute) return unsupported("an activation of 32 bits");
+  if (!type.attribute) return unsupported("a 32-bit activation");
   THIMBLE_TRY(const ValueId y, call.add(OpKind::quantize, {x},
                                         {{"scale", parameters.scale[0]},
                                          {"zero_point", parameters.zero_point[0]},

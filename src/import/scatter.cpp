@@ -76,7 +76,7 @@ Status write(Call& call, const Place& place, ValueId values) {
     return call.result(y);
   }
   if (shape[static_cast<size_t>(place.dim)] != 1) {
-    return unsupported("{} positions that are computed at run time, at most one",
+    return unsupported("{} positions computed at run time, expected at most one",
                        shape[static_cast<size_t>(place.dim)]);
   }
   THIMBLE_TRY(const ValueId y, write_at(call, place, part));
@@ -112,7 +112,7 @@ Status index_put(Call& call) {
     place.index = indices[i];
     place.dim = static_cast<int64_t>(i);
   }
-  if (place.index == ir::kNoValue) return bad_input("argument indices holds no tensor");
+  if (place.index == ir::kNoValue) return bad_input("argument indices has no tensor");
   if (indices.size() > call.shape(place.self).size()) {
     return bad_input("argument indices has {} entries for {} dimensions", indices.size(),
                      call.shape(place.self).size());

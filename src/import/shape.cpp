@@ -63,12 +63,12 @@ Status as_strided(Call& call) {
   THIMBLE_TRY(const Ints strides, call.integers("stride"));
   const ir::Shape shape = call.shape(x);
   const auto* meta = call.meta("self");
-  if (meta == nullptr) return bad_input("argument self is no tensor");
+  if (meta == nullptr) return bad_input("argument self is not a tensor");
   THIMBLE_TRY(const Ints held, call.symbols().values(meta->strides));
   bool same = size == shape && strides.size() == shape.size() && held.size() == shape.size() &&
               !call.has("storage_offset");
   for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] == 1 || strides[i] == held[i];
-  if (!same) return unsupported("other elements or another order than its operand's");
+  if (!same) return unsupported("the elements or their order differ from those of the operand");
   return call.view({});
 }
 

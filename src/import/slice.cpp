@@ -58,13 +58,13 @@ Status split_at(Call& call, const Axis& axis, const Ints& sizes) {
   int64_t start = 0;
   for (const int64_t size : sizes) {
     if (size < 1 || size > axis.size - start) {
-      return bad_input("parts {} of {} elements", ir::list_text(sizes), axis.size);
+      return bad_input("part sizes {} do not match {} elements", ir::list_text(sizes), axis.size);
     }
     views.push_back({slice_step(axis.dim, start, start + size)});
     start += size;
   }
   if (start != axis.size)
-    return bad_input("parts {} of {} elements", ir::list_text(sizes), axis.size);
+    return bad_input("part sizes {} do not match {} elements", ir::list_text(sizes), axis.size);
   return call.views(std::move(views));
 }
 

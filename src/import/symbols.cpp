@@ -107,7 +107,7 @@ class Solver {
     for (const std::string& symbol : symbols_) {
       known += (known.empty() ? "" : ", ") + describe(symbol);
     }
-    return bad_input("--shape {}={}: no such size; the model leaves open {}", name, value, known);
+    return bad_input("--shape {}={}: no such size; the dynamic sizes are {}", name, value, known);
   }
 
   /// Solves `x[2]=8` by trying values of the symbol if the size is an expression of one symbol.
@@ -118,8 +118,9 @@ class Solver {
         if (found && *found == value) return set(size.symbols[0], candidate);
       }
     }
-    return bad_input("--shape {}={}: the size is {}, which cannot be solved for it; give {}",
-                     size.place, value, size.expression, fmt::join(size.symbols, ", "));
+    return bad_input(
+        "--shape {}={}: the size is {}, which cannot be solved for this value; give {}", size.place,
+        value, size.expression, fmt::join(size.symbols, ", "));
   }
 
   /// Applies the default if no value was given, and checks the range.

@@ -11,7 +11,7 @@ using ir::ValueId;
 
 Error refusal(const ir::Op& op, std::string_view format, const std::string& reason) {
   const std::string where = op.source.where();
-  return unsupported("{}{}{} cannot be said in {}: {}", where, where.empty() ? "" : ": ",
+  return unsupported("{}{}{} cannot be represented in {}: {}", where, where.empty() ? "" : ": ",
                      ir::op_name(op.kind), format, reason);
 }
 
@@ -87,11 +87,14 @@ class Extraction {
     for (const int index : consumers_[static_cast<size_t>(input)]) {
       const ir::Op& op = from_.ops()[static_cast<size_t>(index)];
       if (op.kind != OpKind::quantize || (first && !(op.attrs == first->attrs))) {
-        return unsupported("input {}: float, and not only quantized, in one way", value.name);
+        return unsupported(
+            "input {}: a float input with readers other than quantize operators with equal "
+            "parameters",
+            value.name);
       }
       first = &op;
     }
-    if (!first) return unsupported("input {}: float, and nothing reads it", value.name);
+    if (!first) return unsupported("input {}: a float input that no operator reads", value.name);
     ir::Type type = from_.type(first->output);
     type.dim_order = value.type.dim_order;
     if (!type.quant) {
@@ -138,7 +141,8 @@ class Extraction {
     const ir::Op* op = producer < 0 ? nullptr : &from_.ops()[static_cast<size_t>(producer)];
     if (!op || op->kind != OpKind::dequantize) {
       if (from_.type(output).dtype == ir::DType::kF32) {
-        return unsupported("output {}: float that no dequantize makes", from_.value(output).name);
+        return unsupported("output {}: a float output that is not the result of a dequantize",
+                           from_.value(output).name);
       }
       source_.graph.add_output(map(output));
       return ok();

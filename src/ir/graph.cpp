@@ -23,7 +23,7 @@ Result<Type> hinted(Type type, const Graph::ResultHint& hint) {
     if (type.quant && *type.quant != *hint.quant) {
       return bad_input(
           "the result has the quantization of its operand or attributes, "
-          "another one is asked for");
+          "which differs from the given one");
     }
     type.quant = hint.quant;
   }

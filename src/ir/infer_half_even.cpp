@@ -41,7 +41,7 @@ Status check_zero_point_product(const InferContext& c, std::string_view name, in
   }
   const int64_t product = c.integer("y_zp") * (int64_t{1} << shift);
   if (product > INT32_MIN && product <= INT32_MAX) return ok();
-  return bad_input("y_zp {} times 2^{} is beyond 32 bits", c.integer("y_zp"), shift);
+  return bad_input("y_zp {} times 2^{} exceeds 32 bits", c.integer("y_zp"), shift);
 }
 
 Result<Type> function_of_12_bits(const InferContext& c, DType dtype) {

@@ -53,7 +53,7 @@ Result<int64_t> transposed_extent(const InferContext& c, size_t side) {
   if (extent >= 1 && extra < std::max(stride, dilation)) return extent;
   const std::string_view name = side == 0 ? "height" : "width";
   if (extent < 1) {
-    return bad_input("nothing is left of {} {} with padding {} and {}, kernel {}, stride {}", name,
+    return bad_input("output is empty: {} {} with padding {} and {}, kernel {}, stride {}", name,
                      input, padding[side], padding[side + 2], kernel, stride);
   }
   return bad_input("output_padding {} of the {}, expected less than stride {} or dilation {}",

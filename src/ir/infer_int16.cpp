@@ -38,7 +38,7 @@ Status check_weighted16(const InferContext& c, int64_t channels, int64_t terms) 
     THIMBLE_CHECK(c.expect_constant(2));
     for (const int64_t b : c.value(2).constant->data<int64_t>()) {
       if (b <= -numerics::kRequantize64SumMax || b >= numerics::kRequantize64SumMax) {
-        return unsupported("a bias of {} is beyond 2^47", b);
+        return unsupported("a bias of {} exceeds 2^47", b);
       }
       bias = std::max(bias, std::abs(b));
     }

@@ -95,7 +95,7 @@ Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
     const int64_t bound = magnitude * kActivationMax + bias;
     if (bound <= INT32_MAX) continue;
     return unsupported(
-        "the accumulator of output channel {} may reach {}, beyond 32 bits "
+        "the accumulator of output channel {} may reach {}, which exceeds 32 bits "
         "({} products)",
         channel, bound, terms);
   }

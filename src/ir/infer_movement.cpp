@@ -53,8 +53,8 @@ Result<Type> infer_concat(const InferContext& c) {
     THIMBLE_CHECK(c.expect_rank(i, shape.size()));
     for (size_t j = 0; j < shape.size(); ++j) {
       if (j == dim || c.shape(i)[j] == shape[j]) continue;
-      return bad_input("{} and {}, which differ beyond dimension {}", c.describe(0), c.describe(i),
-                       dim);
+      return bad_input("{} and {}, which differ in a dimension other than {}", c.describe(0),
+                       c.describe(i), dim);
     }
     shape[dim] += c.shape(i)[dim];
     if (shape[dim] > kMaxElements) return unsupported("the result has too many elements");
@@ -93,8 +93,8 @@ Result<Type> infer_gather_elements(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(1, c.shape(0).size()));
   for (size_t i = 0; i < c.shape(0).size(); ++i) {
     if (i == dim || c.shape(1)[i] <= c.shape(0)[i]) continue;
-    return bad_input("{} and {}: an index is larger than x beyond dimension {}", c.describe(0),
-                     c.describe(1), dim);
+    return bad_input("{} and {}: the index is larger than x in a dimension other than {}",
+                     c.describe(0), c.describe(1), dim);
   }
   return data_movement_type(c, c.shape(1));
 }
@@ -117,7 +117,7 @@ Result<Type> infer_pad(const InferContext& c) {
     for (size_t i = 0; i < shape.size(); ++i) shape[i] += sizes[i];
   }
   if (!representable(c.op().number("value"), c.type(0).dtype)) {
-    return bad_input("value {} is not a number that {} can hold", c.op().number("value"),
+    return bad_input("value {} is not a number that {} can represent", c.op().number("value"),
                      dtype_name(c.type(0).dtype));
   }
   return data_movement_type(c, std::move(shape));

@@ -140,7 +140,7 @@ Result<Window> pool_window(const InferContext& c) {
   for (size_t i = 0; i < 2; ++i) {
     if (every_window_has_an_element(window, i, c.shape(0)[2 + i])) continue;
     return bad_input(
-        "a window lies entirely in the padding: {} {} with padding {} and {}, "
+        "a window is entirely in the padding: {} {} with padding {} and {}, "
         "kernel {}, stride {}, dilation {}",
         kSide[i], c.shape(0)[2 + i], window.before[i], window.after[i], window.kernel[i],
         window.stride[i], window.dilation[i]);

@@ -278,7 +278,7 @@ class Parser {
     const std::string what = type_text(type.dtype, type.shape);
     if (!digits.ends_with("...")) {
       if (digits.size() == needed) return digits;
-      return at(token_, bad_input("{} hex digits, {} takes {}", digits.size(), what, needed));
+      return at(token_, bad_input("{} hex digits, {} requires {}", digits.size(), what, needed));
     }
     digits.remove_suffix(3);
     if (type.bytes() > kRepeatedBytesMax) {

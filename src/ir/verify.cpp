@@ -32,7 +32,7 @@ class Verifier {
   Status check_state(const State& state) const {
     const Value& value = graph_.value(state.value);
     if (!known(state.next) || !defined(state.next)) {
-      return bad_input("what becomes of state %{} is never defined", value.name);
+      return bad_input("the next value of state %{} is never defined", value.name);
     }
     if (state.initial == nullptr || state.initial->dtype != value.type.dtype ||
         state.initial->shape != value.type.shape ||
@@ -107,8 +107,9 @@ class Verifier {
                        type_text(inferred.dtype, inferred.shape));
     }
     if (inferred.quant && inferred.quant != result.type.quant) {
-      return bad_input("the result %{} has not the quantization of its operand or attributes",
-                       result.name);
+      return bad_input(
+          "the quantization of the result %{} differs from that of its operand or attributes",
+          result.name);
     }
     return ok();
   }

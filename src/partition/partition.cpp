@@ -42,11 +42,11 @@ class Partitioner {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       const Op& op = graph_.ops()[i];
       if (is_float_edge(op)) {
-        reasons_[i] = "between float and integer: the CPU's";
+        reasons_[i] = "converts between float and integer: runs on the CPU";
         continue;
       }
       if (reads_constants_only(op)) {
-        reasons_[i] = "reads constants only";
+        reasons_[i] = "reads only constants: runs on the CPU";
         continue;
       }
       if (!keep_off.empty() && !keep_off[i].empty()) {
@@ -191,10 +191,10 @@ class Partitioner {
       computes = computes || !ir::is_data_movement(op.kind);
       steps += ir::macs_or_elements(graph_, op);
     }
-    if (!computes) return "the region would only move data: cheaper on the CPU";
+    if (!computes) return "the subgraph would only move data: cheaper on the CPU";
     const bool ignore_cost = keep_small_ || is_whole_graph(ops);
     if (minimum_steps_ && steps < *minimum_steps_ && !ignore_cost) {
-      return fmt::format("the region does {} steps, the part's recipe wants {}", steps,
+      return fmt::format("the subgraph has {} steps, the part's recipe requires {}", steps,
                          *minimum_steps_);
     }
     if (engine.engine->decline_reason != nullptr) {
@@ -204,7 +204,7 @@ class Partitioner {
     }
     if (ignore_cost) return "";
     if (minimum_steps_ || steps >= kDispatchSteps) return "";
-    return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
+    return fmt::format("the subgraph has {} steps, a dispatch costs {}: cheaper on the CPU", steps,
                        kDispatchSteps);
   }
   /// Returns true if these are all integer operators of the graph.
@@ -305,7 +305,9 @@ Result<ValueId> Partitioner::add_transpose_hw(ValueId id, const std::string& nam
   const ir::Type type = graph->type(id);
   if (type.shape.size() != 4) return id;
   const bool line = type.shape[2] == 1 || type.shape[3] == 1;
-  if (!line) added_.emplace_back(name, "height and width exchanged: the NPU saves more than that");
+  if (!line)
+    added_.emplace_back(
+        name, "transposed (H and W swapped): the NPU saves more cycles than the transpose costs");
   const ir::Graph::ResultHint hint{name, {}, type.quant};
   if (line) {
     return graph->add(OpKind::reshape, {id},

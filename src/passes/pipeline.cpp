@@ -18,7 +18,7 @@ namespace {
 
 constexpr Pass kFloatPasses[] = {
     // Values computed from constants become weights.
-    {"fold_constants", fold_constants, "computed when compiling"},
+    {"fold_constants", fold_constants, "computed at compile time"},
     // Later passes match adjacent operators.
     {"remove_noops", remove_noops, "changes nothing"},
     // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.

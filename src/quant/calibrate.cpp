@@ -117,7 +117,7 @@ Status check_elements(const CalibrationInput& input, int64_t per_sample, int64_t
                                           i / per_sample, i % per_sample);
     if (std::isnan(value)) return bad_input("{} is nan", place);
     if (std::isinf(value)) return bad_input("{} is {}", place, value > 0 ? "inf" : "-inf");
-    return bad_input("{} is {}, which float32 cannot hold exactly", place, value);
+    return bad_input("{} is {}, which float32 cannot represent exactly", place, value);
   }
   return ok();
 }

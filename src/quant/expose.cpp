@@ -43,7 +43,7 @@ size_t other_lstm_result(const Graph& graph, const Op& lstm) {
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     if (are_faces(graph.ops()[i], lstm)) return i;
   }
-  assert(false && "expose_hidden_ranges has been forgotten");
+  assert(false && "expose_hidden_ranges() was not called");
   return 0;
 }
 

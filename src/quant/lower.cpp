@@ -282,8 +282,8 @@ Result<IntegerWeights> given_transposed(const WeightRequest& request,
     filters.axis = 0;
   } else if (weights.axis >= 0) {
     return unsupported(
-        "its weights have a scale per index of dimension {}, which is no output "
-        "channel with {} groups",
+        "its weights have a scale per index of dimension {}, which is not the output "
+        "channel dimension with {} groups",
         weights.axis, groups);
   }
   THIMBLE_TRY(IntegerWeights result, requantize_given_weights(request, filters, bias));

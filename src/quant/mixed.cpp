@@ -172,7 +172,7 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   for (const size_t i : ranked) {
     const ir::ValueId result = trial.plan.ops[i].result;
     report.promoted.push_back({request.graph.value(result).name, request.graph.ops()[i].source,
-                               "int16: the accuracy asked for needs it"});
+                               "int16: required by the accuracy goal"});
   }
   return report;
 }

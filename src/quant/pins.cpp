@@ -157,10 +157,10 @@ class ParameterExtractor {
   /// Converts data movement on quantized values to data movement on real numbers.
   Status as_real(const Op& op, ir::Attrs& attrs) {
     if (!shares_params(op.kind) && !joins_params(op.kind)) {
-      return unsupported("arithmetic on codes");
+      return unsupported("arithmetic on quantized values");
     }
     const ir::Quant* result = stands_for(op.output);
-    if (result == nullptr) return unsupported("codes with different parameters");
+    if (result == nullptr) return unsupported("quantized values with different parameters");
     if (op.kind == OpKind::pad) {
       attrs.set("value", result->scale[0] * (op.number("value") - result->zero_point[0]));
     }
@@ -183,8 +183,7 @@ class ParameterExtractor {
     const DType dtype = from_.type(op.output).dtype;
     const Params wanted = params_of(op, dtype);
     if (wanted.wide && wanted.zero_point != 0) {
-      return unsupported("an activation of 16 bits with the zero point {}, expected 0",
-                         wanted.zero_point);
+      return unsupported("a 16-bit activation with zero point {}, expected 0", wanted.zero_point);
     }
     const ValueId x = mapped(op.inputs[0]);
     quantized_.insert(x);
@@ -237,12 +236,12 @@ class ParameterExtractor {
     const ir::Quant* quant = stands_for(x);
     if (quant == nullptr || from_.is_input(x)) {
       return unsupported(
-          "{} is {} where the graph begins; feed it float32, and use --io int8 for int8 inputs",
+          "input {} is {}; export with a float32 input, and use --io int8 for int8 inputs",
           value.name, ir::dtype_name(value.type.dtype));
     }
     if (static_cast<float>(quant->scale[0]) != static_cast<float>(op.number("scale")) ||
         quant->zero_point[0] != op.integer("zero_point")) {
-      return unsupported("dequantized with other parameters than it was quantized with");
+      return unsupported("the parameters of dequantize differ from those of quantize");
     }
     new_of_[static_cast<size_t>(op.output)] = mapped(x);
     return ok();

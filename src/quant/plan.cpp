@@ -37,7 +37,7 @@ bool allows_infinite_constants(OpKind kind) {
 
 /// Returns why this operator has no integer form; empty if it has one.
 std::string refusal(const Graph& graph, const Op& op) {
-  if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
+  if (rule_of(op.kind) == nullptr) return "it is not a float operator of a prepared graph";
   const auto finite = [&](ValueId id) { return is_finite(graph, id); };
   if (!allows_infinite_constants(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
     return "one of its constants is not finite";
@@ -46,12 +46,12 @@ std::string refusal(const Graph& graph, const Op& op) {
     const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
       return id == ir::kNoValue || is_constant(graph, id);
     });
-    if (!constants) return "its weights are computed by the network";
+    if (!constants) return "its weights are not constant";
   }
   if (!has_trait(op.kind, trait::kConstantWeights)) return "";
-  if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
+  if (!is_constant(graph, op.inputs[1])) return "its weights are not constant";
   if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
-    return "its bias is computed by the network";
+    return "its bias is not constant";
   }
   return "";
 }

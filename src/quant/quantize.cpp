@@ -77,7 +77,7 @@ Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) 
                                                           : std::string_view(op.source.target));
   }
   return bad_input(
-      "PyTorch's quantizer left these without parameters; calibration data gives them ranges "
+      "PyTorch's quantizer did not quantize these values; calibration data is required "
       "(--calibrate DATA.npz){}",
       lines);
 }
@@ -220,9 +220,9 @@ std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
     if (graph.type(op_plan.result).dtype != ir::DType::kF32) continue;
     std::string reason = fmt::format("int8: {} has no 16-bit form", ir::op_name(op.kind));
     if (keeps_width(op.kind)) {
-      reason = "int8: it has the width of what it reads";
+      reason = "int8: it has the width of its operands";
     } else if (has_wide_form(graph, op, op_plan)) {
-      reason = "int8: its values hide positions from a softmax";
+      reason = "int8: its values mask positions of a softmax";
     }
     notes.push_back({graph.value(op_plan.result).name, op.source, std::move(reason)});
   }
@@ -257,7 +257,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   std::map<ir::ValueId, Observer> observers;
   if (options.tune || options.equalize) {
     if (is_prequantized(prepared)) {
-      return bad_input("PyTorch quantized this model: there is nothing to tune or to equalize");
+      return bad_input("PyTorch quantized this model: --tune and --equalize are not supported");
     }
     THIMBLE_TRY(const Plan possible, plan(pinned.graph));
     (void)possible;

@@ -95,7 +95,7 @@ Status set_multiplier(const WeightRequest& request, size_t channel, size_t entry
   const auto multiplier = numerics::quantize_multiplier(real);
   const int32_t most = limits_of(request.x).shift;
   if (multiplier.shift > most) {
-    return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, channel, most);
+    return unsupported("the multiplier {} of channel {} exceeds 2^{}", real, channel, most);
   }
   result.mult.data<int32_t>()[entry] = multiplier.mult;
   result.shift.data<int32_t>()[entry] = multiplier.shift;
@@ -130,7 +130,7 @@ Result<ir::Tensor> symmetric_codes(const QuantizedConstant& weights) {
   for (size_t i = 0; i < w.size(); ++i) {
     const int32_t code = w[i] - weights.zero_point[i / terms];
     if (code < -128 || code > 127) {
-      return unsupported("its weights have the zero point {}, expected symmetric ones",
+      return unsupported("its weights have zero point {}, expected symmetric weights",
                          weights.zero_point[i / terms]);
     }
     w[i] = static_cast<int8_t>(code);

@@ -135,13 +135,13 @@ def test_refusals(work, sdk):
     cases = [
         ({}, "SDK_EDGE_AI_PATH is not set"),
         ({"sdk": work / "nowhere"}, "no such folder"),
-        ({"sdk": work}, "compiler library for this machine is not there"),
+        ({"sdk": work}, "compiler library for this machine is missing"),
         ({"sdk": sdk, "mode": "code:-234"}, "-234 INVALID_FILTER_COUNT"),
         ({"sdk": sdk, "mode": "crash"}, "it crashed (signal 11)"),
         ({"sdk": sdk, "mode": "exit:9"}, "ended with code 9"),
         ({"sdk": sdk, "mode": "silent"}, "wrote no program"),
         ({"sdk": sdk, "mode": "half"}, "no nrf_axon_nn_compiled_model_s"),
-        ({"sdk": sdk, "mode": "version:0x010302"}, "known: 1.3.1"),
+        ({"sdk": sdk, "mode": "version:0x010302"}, "supported: 1.3.1"),
     ]
     for form in ("program", "header"):
         for how, words in cases:

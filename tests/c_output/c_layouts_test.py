@@ -127,7 +127,7 @@ def check_refusals(program, models, folder):
                "--out-dir", folder]
     fails(1, "--target cortex-m55, or the .pte", *command, "--target", "corstone-300", "--emit", "pte,c")
     assert not list(folder.iterdir()), "nothing is written"
-    fails(2, "--c-layout arduino: only with --emit c", *command, "--target", "cortex-m4", "--c-layout", "arduino")
+    fails(2, "--c-layout arduino: requires --emit c", *command, "--target", "cortex-m4", "--c-layout", "arduino")
 
 
 def main():

@@ -211,7 +211,7 @@ const std::vector<Limit> kLimits = {
     {"AveragePoolPadding",
      average({1, 2, 8, 8}, {3, 3}, {2, 2}),
      average({1, 2, 8, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
-     {"pads"}},
+     {"padding [1,1,1,1]"}},
     {"MaxPoolKernel",
      maximum({1, 2, 40, 40}, {32, 32}, {2, 2}),
      maximum({1, 2, 40, 40}, {2, 33}, {2, 2}),

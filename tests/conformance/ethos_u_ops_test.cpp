@@ -163,7 +163,7 @@ TEST_P(EthosUOps, RefusalsNameOperatorValueAndLimit) {
       {"graph @forward { input %a: i16[1,8] input %b: i16[1,8] %y = qadd16(%a, %b) "
        "{a_mult=1610612737, "
        "a_shift=0, b_mult=1610612739, b_shift=0, y_mult=1073741824, y_shift=-14} output %y }",
-       {"qadd16", "1610612737", "1610612739", "one must be 1/2"},
+       {"qadd16", "1610612737", "1610612739", "the other must be 1/2"},
        false},
       {"graph @forward { input %x: i8[2,16] %y = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, "
        "mult=1073741824, shift=-8} output %y }",

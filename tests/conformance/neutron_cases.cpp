@@ -177,7 +177,7 @@ NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use, 
     if (!delegate.ok()) {
       outcome.message = delegate.error().message;
       // A list that its own check refuses is a bug, not a limit of the NPU.
-      outcome.refused = outcome.message.find("contradicts") == std::string::npos;
+      outcome.refused = outcome.message.find("internal error") == std::string::npos;
       return outcome;
     }
     outcome.cycles = delegate->cycles.value_or(0);

@@ -311,7 +311,7 @@ TEST(NeutronTable, IntegerOperatorsHaveOneRowAndFloatOperatorsNone) {
     ASSERT_FALSE(trial.graph.ops().empty()) << op;
     const auto verdict =
         engine::neutron::rules_allow(trial.graph, trial.graph.ops().back(), Variant::kN3_64);
-    EXPECT_EQ(verdict.reason, op + ": it is no integer operator");
+    EXPECT_EQ(verdict.reason, op + ": it is not an integer operator");
   }
 }
 
@@ -430,7 +430,7 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
   const auto gelu = [](double v) { return v * 0.5 * (1 + std::erf(v * std::sqrt(0.5))); };
   EXPECT_EQ(
       refused(ir::per_tensor(0.03, -100), gelu),
-      "lut: its function is no line with bounds and none of abs, clamp, hardtanh, relu, relu6, "
+      "lut: its function is neither a clamped line nor one of abs, clamp, hardtanh, relu, relu6, "
       "exp, hardswish, leaky_relu, log, sigmoid, neg, rsqrt, tanh");
   const auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
   EXPECT_EQ(refused(ir::per_tensor(0.005, -128), logistic),
@@ -451,7 +451,7 @@ std::string declined(const std::string& body) {
 
 TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
   const std::string x = "input %x: i8[1,4,2,2] quant(0.5, 3)\n";
-  const std::string moves = "the region would only move data: cheaper on the CPU";
+  const std::string moves = "the subgraph would only move data: cheaper on the CPU";
   EXPECT_EQ(declined(x + "%y = reshape(%x) {shape=[4,4]}\noutput %y\n"), moves);
   EXPECT_EQ(declined(x + "%y = concat(%x) {dim=1}\n%z = permute(%y) {dims=[0,2,3,1]}\noutput %z\n"),
             moves);
@@ -467,7 +467,7 @@ TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
 TEST(NeutronContext, SubgraphWithOnlyIdentityIsDeclined) {
   const std::string x = "input %x: i8[1,4,1,1] quant(0.5, 3)\n";
   const auto nothing = [](const char* op) {
-    return fmt::format("{} changes nothing here, and the region would hold nothing else", op);
+    return fmt::format("{} has no effect here, and the subgraph has no other operator", op);
   };
   EXPECT_EQ(declined(x + "%y: i8[1,4] quant(0.5, 3) = qmean(%x) {dims=[2,3], x_zp=3, y_zp=3, "
                          "mult=1073741824, shift=1}\noutput %y\n"),
@@ -496,7 +496,7 @@ TEST(NeutronContext, SubgraphWithOnlyResizeByOneIsDeclined) {
   EXPECT_EQ(declined("input %x: i8[1,1,2,2] quant(0.5, 3)\n"
                      "const %l: i32[2] = 0x0000000001000000\nconst %w: i32[2] = 0x00000000...\n"
                      "%y = qresize_bilinear(%x, %l, %w, %l, %w)\noutput %y\n"),
-            "qresize_bilinear changes nothing here, and the region would hold nothing else");
+            "qresize_bilinear has no effect here, and the subgraph has no other operator");
 }
 
 }  // namespace

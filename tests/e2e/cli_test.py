@@ -74,7 +74,7 @@ class Usage(Cli):
         self.fails(2, "compile", MODEL, *M55, "--colour", "red", saying="--colour")
         self.fails(2, "compile", MODEL, *M55, "--io", "int4", saying="--io")
         self.fails(2, "compile", MODEL, *M55, *DATA, "--pareto", "--compat", "executorch",
-                   saying="no NPU with more than one schedule")
+                   saying="has more than one schedule")
 
 
 class Compile(Cli):
@@ -116,7 +116,7 @@ class Compile(Cli):
         lstm = SOURCE / "models/lstm_classifier"
         self.fails(1, "compile", lstm / "lstm_classifier.pt2", *M55, "--calibrate",
                    lstm / "calibrate.npz", "--emit", "pte,tflite,tosa", "-o", "lstm.pte",
-                   saying="qlstm cannot be said in LiteRT")
+                   saying="qlstm cannot be represented in LiteRT")
 
     def test_equal_input_gives_equal_bytes(self):
         first = self.compile(output="a.pte").read_bytes()
@@ -195,7 +195,7 @@ class Compile(Cli):
         self.assertIn("thimble::conv2d_mve.out", both)
         self.assertNotIn("thimble::conv2d_mve.out", [row["op"] for row in every["ops"]])
         self.assertGreater(every["sqnr_db"][0], some["sqnr_db"][0])
-        self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="chooses")
+        self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="selects the values with 16 bits")
         for bad in ("sqnr", "sqnr>=", "sqnr>=x", "f1>=0.5", "top1>0.5"):
             self.fails(2, *compile_, "--accuracy", bad, saying="expected")
         self.fails(1, *compile_, "--accuracy", "sqnr>=150", saying="int16 for every operator")
@@ -219,7 +219,7 @@ class Compile(Cli):
 
     def test_not_in_this_version(self):
         compile_ = ["compile", MODEL, *M55, *DATA]
-        self.fails(2, *compile_, "--float", saying="not in this version")
+        self.fails(2, *compile_, "--float", saying="--float: not supported")
 
     def test_too_large_for_the_part(self):
         limit = ["--memory", "sram=512", "--report", "y.json", "--kernels", "y.cpp"]
@@ -490,7 +490,7 @@ class InspectAndTargets(Cli):
             for row in npu["supported"]:
                 self.assertLessEqual(set(row["pytorch"]), known, row)
             text = self.thimble("targets", target)[0]
-            self.assertIn(f"{engine} takes", text)
+            self.assertIn(f"{engine} supports these operators", text)
             self.assertIn(limit.split()[0], text)
             for memory in one["memories"]:
                 self.assertIn(f"{memory['bytes']} B", text)
@@ -503,7 +503,7 @@ class InspectAndTargets(Cli):
         one = json.loads(self.thimble("targets", "cortex-m4", "--json")[0])
         self.assertEqual(one["qemu_board"], "mps2-an386")
         self.fails(2, "targets", "z80", saying="cortex-m4")
-        self.fails(2, "targets", "corstone300", saying="close to it: corstone-300")
+        self.fails(2, "targets", "corstone300", saying="similar names: corstone-300")
         lines = self.thimble("targets")[0].splitlines()
         board = next(line for line in lines if line.startswith("corstone-300 "))
         for word in ("cortex-m55", "ethos-u55-128", "2048 KiB", "mps3-an547"):
@@ -511,8 +511,8 @@ class InspectAndTargets(Cli):
         end = lines.index("")
         self.assertEqual([row["name"] for row in listed], [line.split()[0] for line in lines[1:end]])
         below = " ".join("\n".join(lines[end:]).split())
-        self.assertIn("axon takes, of the integer graph: concat, copy, lut,", below)
-        self.assertIn("neutron-n3-64 takes, of the integer graph: ", below)
+        self.assertIn("axon supports these operators of the integer graph: concat, copy, lut,", below)
+        self.assertIn("neutron-n3-64 supports these operators of the integer graph: ", below)
 
 
 if __name__ == "__main__":

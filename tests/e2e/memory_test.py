@@ -54,14 +54,14 @@ class Memory(unittest.TestCase):
         compile_it = ["compile", model(name), *M4, "--calibrate", data(name), "--io", "int8",
                       "--json"]
         whole = json.loads(self.thimble(*compile_it, "-o", "whole.pte"))
-        self.assertEqual([n for n in whole["notes"] if n.startswith("strips")], [])
+        self.assertEqual([n for n in whole["notes"] if n.startswith("row tiling")], [])
         budget = 30 * 1024
         self.assertGreater(whole["arena_bytes"], budget)
         small = json.loads(self.thimble(*compile_it, "-o", "small.pte", "--memory", "sram=30K"))
         self.assertLessEqual(small["arena_bytes"] + small["state_bytes"], budget)
-        strips = [n for n in small["notes"] if n.startswith("strips")]
+        strips = [n for n in small["notes"] if n.startswith("row tiling")]
         self.assertTrue(strips)
-        self.assertIn("+0 MACs in all", strips[-1])
+        self.assertIn("+0 MACs in total", strips[-1])
         self.assertEqual(self.outputs("small.pte", x), self.outputs("whole.pte", x))
         self.assertIn("does not fit", self.thimble(
             *compile_it[:-1], "-o", "none.pte", "--memory", "sram=2K", code=1))
@@ -79,7 +79,7 @@ class Memory(unittest.TestCase):
         models = [model(name) for name in names]
         both = ["compile", *models, *M4, "--calibrate", *[data(name) for name in names]]
         out = self.thimble(*both, "--share-arena", "--out-dir", "shared")
-        line = re.search(r"one arena of (\d+) B for all, one at a time \((\d+) B apart\)", out)
+        line = re.search(r"one arena of (\d+) B, used by one model at a time \(separate arenas: (\d+) B in total\)", out)
         self.assertTrue(line, out)
         self.assertLess(int(line[1]), int(line[2]))
         x = self.path / "x.npy"
@@ -87,8 +87,8 @@ class Memory(unittest.TestCase):
         self.thimble("compile", models[0], *M4, "--calibrate", data(names[0]), "-o", "alone.pte")
         self.assertEqual(self.outputs("shared/digits_cnn.pte", x), self.outputs("alone.pte", x))
         apart = self.thimble(*both, "--share-arena", "--concurrent", "--out-dir", "apart")
-        self.assertIn(f"concurrent: {line[2]} B in all", apart)
-        self.assertIn("need --share-arena", self.thimble(*both, code=2))
+        self.assertIn(f"concurrent: {line[2]} B in total", apart)
+        self.assertIn("require --share-arena", self.thimble(*both, code=2))
         less = str(int(line[1]) - 1)
         self.assertIn(f"sram needs {line[1]} B for all, {less} B allowed", self.thimble(
             *both, "--share-arena", "--memory", f"sram={less}", "--out-dir", "less", code=1))
@@ -96,7 +96,7 @@ class Memory(unittest.TestCase):
         again = self.path / "other" / f"{names[0]}.pt2"
         again.parent.mkdir()
         shutil.copy(models[1], again)
-        self.assertIn("two models would be written to", self.thimble(
+        self.assertIn("two models have the same output file", self.thimble(
             "compile", models[0], again, *both[3:], "--share-arena", code=2))
         self.assertIn("several models expected", self.thimble(
             "compile", models[0], *M4, "--calibrate", data(names[0]), "--share-arena", code=2))

@@ -94,7 +94,7 @@ class Optimize(unittest.TestCase):
         speed, flash, size = (reports[mode] for mode in MODES)
         self.assertLess(flash["pte_bytes"], speed["pte_bytes"] - 3 * 2000)
         self.assertLess(size["arena_bytes"], 0.7 * speed["arena_bytes"])
-        self.assertTrue([note for note in size["notes"] if note.startswith("strips: ")], size["notes"])
+        self.assertTrue([note for note in size["notes"] if note.startswith("row tiling: ")], size["notes"])
         self.assertTrue([note for note in size["notes"] if note.startswith("size: ")], size["notes"])
         self.assertEqual(speed["notes"], [])
         for mode in ("flash", "size"):

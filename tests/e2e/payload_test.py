@@ -104,7 +104,7 @@ def check_races(thimble, data, payloads, inputs, work):
     words = [thimble, "run", file, *inputs, "--steps"]
     for place in ("host", "qemu"):
         refused = subprocess.run([*words, "--on", place], capture_output=True, text=True)
-        assert refused.returncode == 2 and "meets word" in refused.stderr, (place, refused)
+        assert refused.returncode == 2 and "conflicts with word" in refused.stderr, (place, refused)
     (npu, *_) = run(thimble, *words[1:], "--profile")["npu"]
     assert npu["hazards"], "none listed"
     print(f"  without {count} waits: {len(npu['hazards'])} hazards, {refused.stderr.strip()}", flush=True)

@@ -116,7 +116,7 @@ class Recipe(Cli):
         off = '[partition]\nengine_off = ["conv2d_2"]\nminimum_steps = 100000\n'
         report = self.compile(self.board(off, "least.toml"))
         self.assertEqual(self.engines(report)["conv2d_1"], "ethos-u55-128")
-        self.assertIn("the part's recipe wants 100000", self.reasons(report)["linear"])
+        self.assertIn("the part's recipe requires 100000", self.reasons(report)["linear"])
         kept = self.engines(self.compile("least.toml", "--npu-small"))
         self.assertEqual(kept["linear"], "ethos-u55-128")
         small = self.board(off + "keep_small = true\n", "kept.toml")
@@ -127,10 +127,10 @@ class Recipe(Cli):
     def test_mistakes_are_located(self):
         wrong = self.board('[quantization]\nobserver = "mes"\n', "wrong.toml")
         said = self.thimble("targets", wrong, code=2)
-        self.assertIn("wrong.toml:10: quantization: observer mes: not known; close to it: mse", said)
+        self.assertIn("wrong.toml:10: quantization: observer mes: not known; similar names: mse", said)
         (self.path / "lost.toml").write_text('base = "corstone300"\n')
         said = self.thimble("targets", "lost.toml", code=2)
-        self.assertIn("lost.toml:1: target corstone300: not known; close to it: corstone-300", said)
+        self.assertIn("lost.toml:1: target corstone300: not known; similar names: corstone-300", said)
 
 
 class EngineOff(Cli):
@@ -161,14 +161,14 @@ class EngineOff(Cli):
                     DIGITS / "calibrate.npz"]
         said = self.thimble(*compile_, "--engine-off", "linear", "conv2x", code=2)
         self.assertIn("--engine-off conv2x: ", said)
-        self.assertIn("close to it: conv2", said)
-        self.assertIn("close to it: export.py:29, export.py:30, export.py:31",
+        self.assertIn("similar names: conv2", said)
+        self.assertIn("similar names: export.py:29, export.py:30, export.py:31",
                       self.thimble(*compile_, "--engine-off", "export.py:99", code=2))
 
     def test_what_is_within_another_goes_with_it(self):
         report, engines = self.rows("relu_1")
         self.assertEqual(engines["conv2d_1"], "ethos-u55-128")
-        self.assertIn("--engine-off relu_1: relu_1 has no call of its own to be moved: "
+        self.assertIn("--engine-off relu_1: no effect: relu_1 has no kernel call: "
                       "in the bounds of conv2d_1", report["notes"])
 
 

@@ -85,28 +85,28 @@ class Report(unittest.TestCase):
         self.assertEqual(reasons["batch_norm"], "in the weights and bias of conv2d")
         self.assertEqual(reasons["relu"], "in the bounds of conv2d_1")
         self.assertEqual(reasons["hardswish"], "")
-        self.assertEqual(reasons["flatten"], "renames memory: the bytes stay where they are")
+        self.assertEqual(reasons["flatten"], "no call: the result uses the operand's buffer")
         rows = {row["node"]: row for row in report["source_ops"]}
         (table,) = rows["hardswish"]["calls"]
-        self.assertEqual(report["ops"][table]["reason"], "a table of 256 codes")
+        self.assertEqual(report["ops"][table]["reason"], "a lookup table of 256 entries")
         self.assertEqual(report["ops"][0]["reason"], "a float input becomes integer here")
 
     def test_what_is_put_in(self):
         report = self.compile("mobilenet_v3_tiny", "--compat", "executorch")
-        put_in = {op["op"]: op["reason"] for op in report["ops"] if op["reason"].startswith("put in: ")}
-        self.assertEqual(put_in["aten::expand_copy.out"], "put in: ExecuTorch's kernel does not broadcast")
-        self.assertIn("channels last", put_in["dim_order_ops::_clone_dim_order.out"])
+        put_in = {op["op"]: op["reason"] for op in report["ops"] if op["reason"].startswith("inserted: ")}
+        self.assertEqual(put_in["aten::expand_copy.out"], "inserted: ExecuTorch's kernel does not broadcast")
+        self.assertIn("channels-last", put_in["dim_order_ops::_clone_dim_order.out"])
 
     def test_what_is_moved_or_known(self):
         reasons = self.reasons(self.compile("shufflenet_v2_like"))
-        self.assertEqual(reasons["contiguous"], "hands its operand on")
-        self.assertEqual(reasons["view"], "one movement with the next one")
-        self.assertEqual(self.reasons(self.compile("gru_classifier"))["zeros"], "computed when compiling")
+        self.assertEqual(reasons["contiguous"], "returns its operand unchanged")
+        self.assertEqual(reasons["view"], "merged with the next data movement")
+        self.assertEqual(self.reasons(self.compile("gru_classifier"))["zeros"], "computed at compile time")
         reasons = self.reasons(self.compile("deit_tiny_like"))
-        self.assertEqual(reasons["expand"], "computed when compiling")
-        self.assertEqual(reasons["flatten"], "one movement with the next one")
+        self.assertEqual(reasons["expand"], "computed at compile time")
+        self.assertEqual(reasons["flatten"], "merged with the next data movement")
         reasons = self.reasons(self.compile("decoder_step"))
-        self.assertEqual(reasons["copy_"], "hands its operand on")
+        self.assertEqual(reasons["copy_"], "returns its operand unchanged")
         self.assertRegex(reasons["mul"], "^in the operands and the scale of matmul")
 
     def test_what_pytorch_quantized(self):

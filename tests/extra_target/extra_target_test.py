@@ -74,7 +74,7 @@ class Abacus(Folder):
             self.assertIn(part, listing)
         one = json.loads(self.run_it(EXTRA, "targets", "abacus-board", "--json"))
         self.assertEqual(one["engines"], ["abacus", "cortex-m33"])
-        self.assertIn("close to it: abacus", self.run_it(EXTRA, "targets", "abacos", code=2))
+        self.assertIn("similar names: abacus", self.run_it(EXTRA, "targets", "abacos", code=2))
 
     def test_networks_give_the_evaluators_bytes(self):
         report = compile_and_run(self, EXTRA, "resnet8", "abacus-board")

@@ -240,7 +240,7 @@ int convert(const Arguments& arguments) {
   const std::vector<char> file = read_file(arguments.input);
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   if (file.empty() || !fb::VerifyModelBuffer(verifier)) {
-    std::fprintf(stderr, "error: %s is no model\n", arguments.input.c_str());
+    std::fprintf(stderr, "error: %s is not a model\n", arguments.input.c_str());
     return 7;
   }
   const fb::SubGraph& graph = *fb::GetModel(file.data())->subgraphs()->Get(0);

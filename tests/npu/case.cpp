@@ -27,7 +27,7 @@ std::string read_region(const Files& files, std::istringstream& line, Case* c) {
   std::string name;
   uint64_t size = 0;
   line >> index >> name >> size;
-  if (!line || index >= sim::kRegions) return "a region line that cannot be read";
+  if (!line || index >= sim::kRegions) return "invalid region line";
   Bytes& region = c->regions[index];
   if (name != "zero") {
     const Bytes* file = find(files, name);
@@ -97,9 +97,10 @@ std::string read_stream(Case* c) {
   DriverPayload payload;
   if (!read_driver_payload(c->commands.data(), static_cast<uint32_t>(c->commands.size()),
                            payload)) {
-    return "cmd.bin is no driver payload";
+    return "cmd.bin is not a driver payload";
   }
-  if (payload.config != config_word(*c->config)) return "a stream for another NPU";
+  if (payload.config != config_word(*c->config))
+    return "the command stream is for another NPU configuration";
   c->words.resize(payload.stream_words);
   std::memcpy(c->words.data(), c->commands.data() + payload.stream_offset, c->words.size() * 4);
   return {};
@@ -148,7 +149,7 @@ std::map<std::string, Files> read_archive(const std::filesystem::path& path, std
     line >> word >> name >> size;
     const size_t slash = name.find('/');
     if (!line || word != "file" || slash == std::string::npos || size > (uint64_t{1} << 30)) {
-      *error = "an entry that cannot be read";
+      *error = "invalid entry";
       break;
     }
     Bytes bytes(size);

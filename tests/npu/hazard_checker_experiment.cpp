@@ -183,7 +183,7 @@ bool has_no_hazard(const Case& c, Experiment& experiment) {
   }
   for (const sim::Adversary mode : kModes) {
     if (!experiment.changes(c.words, mode)) continue;
-    std::printf("%s: mode %d changes an output of the stream as it is\n", c.name.c_str(),
+    std::printf("%s: mode %d changes an output of the unchanged stream\n", c.name.c_str(),
                 static_cast<int>(mode));
     return false;
   }
@@ -216,7 +216,7 @@ void judge(const Case& c, const Change& change, Experiment& experiment, bool ver
 bool check_case(const Case& c, bool verbose, Row total[3]) {
   std::vector<Change> changes;
   if (!changes_of(c, &changes)) {
-    std::printf("%-44s has branches, left out\n", c.name.c_str());
+    std::printf("%-44s skipped: it has branches\n", c.name.c_str());
     return true;
   }
   Experiment experiment(c);

@@ -99,7 +99,7 @@ TEST(NpuStreams, DamagedArchivesHaveAMessage) {
   EXPECT_EQ(read_case(files).error, "output0.bin does not fit into its region");
   const std::string good = "config ethos-u55-128\nregion 1 zero 17\noutput 1 8 9 output0.bin\n";
   files["meta.txt"] = Bytes(good.begin(), good.end());
-  EXPECT_EQ(read_case(files).error, "cmd.bin is no driver payload");
+  EXPECT_EQ(read_case(files).error, "cmd.bin is not a driver payload");
 }
 
 }  // namespace

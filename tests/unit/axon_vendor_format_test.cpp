@@ -41,7 +41,7 @@ TEST(IrFileTest, RefusesUnknownVersions) {
   for (const uint32_t version : {0U, 0x000110U, 0x010300U, 0x010302U, 0x020000U}) {
     const auto bytes = write_ir(sample_ir(), version);
     ASSERT_FALSE(bytes.ok());
-    EXPECT_NE(bytes.error().message.find("known: 1.3.1 (tool chain 1.4.0)"), std::string::npos);
+    EXPECT_NE(bytes.error().message.find("supported: 1.3.1 (tool chain 1.4.0)"), std::string::npos);
     EXPECT_NE(bytes.error().message.find(ir_version_text(version)), std::string::npos);
   }
 }
@@ -189,12 +189,12 @@ TEST(CompiledHeaderTest, UnknownSyntaxIsErrorWithLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {with_words("2", "1,\n"), "2 words announced, 1 found"},
       {with_words("1", "something,\n"), "a number expected, something found"},
-      {with_words("1", "0x100000000,\n"), "no 32-bit word"},
-      {with_words("1", cast + "(axonpro_int8_packing_filter + 4),\n"), "not understood, at +"},
-      {with_words("1", cast + "other_struct.member,\n"), "not understood"},
+      {with_words("1", "0x100000000,\n"), "not a 32-bit word"},
+      {with_words("1", cast + "(axonpro_int8_packing_filter + 4),\n"), "not supported, at +"},
+      {with_words("1", cast + "other_struct.member,\n"), "not supported, at member"},
       {with_words("1", cast + "(nrf_axon_interlayer_buffer,\n"), "expected"},
-      {with_words("1", cast + "7,\n"), "not understood, at 7"},
-      {with_words("1", "1,\n") + "double other = 2.5;\n", "other: a definition of a kind"},
+      {with_words("1", cast + "7,\n"), "not supported, at 7"},
+      {with_words("1", "1,\n") + "double other = 2.5;\n", "other: unknown kind of definition"},
       {with_words("1", "1,\n") + "/* open", "comment without end"},
       {with_words("1", "1,\n") + "#if X\n", "#if without #endif"},
       {kModel, "no commands in it"},

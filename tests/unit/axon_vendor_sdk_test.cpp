@@ -69,12 +69,12 @@ const ModeCase kModes[] = {
     {"code:-219", {"-219 INVALID_BIN_FILE", "layer 0"}},
     {"code:-239", {"-239 INVALID_FILTER_SIZE", "kernel", "layer 0 (operation 0, output 1x1x6)"}},
     {"code:-1", {"-1 FAILURE"}},
-    {"code:-77", {"-77: a code that its published header does not have"}},
+    {"code:-77", {"-77: unknown code (not in the published header)"}},
     {"crash", {"it crashed (signal 11)", "| compiling layer 0"}},
     {"exit:0", {"its process ended with code 0"}},
     {"exit:3", {"its process ended with code 3"}},
     {"silent", {"wrote no program"}},
-    {"version:0x010302", {"1.3.2", "not known", "1.3.1 (tool chain 1.4.0)"}},
+    {"version:0x010302", {"1.3.2", "not supported", "1.3.1 (tool chain 1.4.0)"}},
 };
 
 TEST(AxonSdk, EachFailureHasAMessage) {
@@ -118,7 +118,7 @@ TEST(AxonSdk, InvalidSdkPathsAreErrors) {
   const Folder empty;
   options.root = empty.path();
   expect_bad(engine::axon::find_sdk_library(options).error(),
-             {empty.path().string(), "not there", "nrf-axon-nn-compiler-lib-"});
+             {empty.path().string(), "is missing", "nrf-axon-nn-compiler-lib-"});
 }
 
 TEST(AxonSdk, NonLibraryFileIsAnError) {
@@ -146,7 +146,7 @@ TEST(AxonSdk, ProgramOfAnotherShapeIsRefused) {
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
-  expect_bad(finished.error(), {"another output than 1x1x6 elements"});
+  expect_bad(finished.error(), {"an output that is not 1x1x6 elements"});
 }
 
 TEST(AxonSdk, UnsupportedLayersAreReported) {
@@ -162,7 +162,7 @@ TEST(AxonSdk, UnsupportedLayersAreReported) {
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   EXPECT_EQ(finished.error().kind, ErrorKind::kUnsupported);
-  EXPECT_NE(finished.error().message.find("a second input of the network"), std::string::npos);
+  EXPECT_NE(finished.error().message.find("a second network input"), std::string::npos);
 }
 
 }  // namespace

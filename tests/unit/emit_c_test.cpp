@@ -67,7 +67,7 @@ TEST(EmitC, RefusesInstructionsOtherThanKernelCalls) {
   const Result<Model> model = write(program, {"m", "cortex-m4", {Kernel{}}, {"x"}, {}, {}});
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().kind, ErrorKind::kUnsupported);
-  EXPECT_EQ(model.error().message, "--emit c: operator 0 is no kernel call");
+  EXPECT_EQ(model.error().message, "--emit c: instruction 0 is not a kernel call");
 }
 
 TEST(EmitC, RefusesConstantArgumentsFromFile) {

@@ -110,11 +110,12 @@ TEST(Npy, LocatesEveryInvalidHeaderField) {
   EXPECT_NE(failure(npy(header("'<f4'", "(-1,)"), "")), "no error");
   EXPECT_EQ(failure(npy(header("'>f4'", "(1,)"), "1234")),
             "x.npy: dtype '>f4' is big-endian, expected little-endian");
-  EXPECT_EQ(failure(npy(header("'<c8'", "(1,)"), "12345678")), "x.npy: dtype '<c8' is not read");
-  EXPECT_EQ(failure(npy(header("'f4'", "(1,)"), "1234")), "x.npy: dtype 'f4' is not read");
-  EXPECT_EQ(failure(npy(header("''", "(1,)"), "1234")), "x.npy: dtype '' is not read");
+  EXPECT_EQ(failure(npy(header("'<c8'", "(1,)"), "12345678")),
+            "x.npy: dtype '<c8' is not supported");
+  EXPECT_EQ(failure(npy(header("'f4'", "(1,)"), "1234")), "x.npy: dtype 'f4' is not supported");
+  EXPECT_EQ(failure(npy(header("''", "(1,)"), "1234")), "x.npy: dtype '' is not supported");
   EXPECT_EQ(failure(npy(header("[('a', '<f4')]", "(1,)"), "1234")),
-            "x.npy: structured arrays are not read");
+            "x.npy: structured arrays are not supported");
   EXPECT_EQ(failure(npy("{'descr': '<f4', 'shape': (1,)}", "1234")),
             "x.npy: header lacks one of descr, fortran_order, shape");
   EXPECT_EQ(failure(npy("{'evil': '<f4'}", "1234")), "x.npy: header has the unknown key 'evil'");

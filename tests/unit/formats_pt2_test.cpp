@@ -289,7 +289,7 @@ TEST(Pt2, RefusesInconsistentSignatures) {
               json& specs = p.model["graph_module"]["signature"]["input_specs"];
               std::swap(specs[0], specs[1]);
             }),
-            place + "input_specs[0]: is about \"x\", but the graph has \"p_weight\" in this place");
+            place + "input_specs[0]: names \"x\", but the graph has \"p_weight\" at this index");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { p.weights["config"] = json::object(); }),
             "n.pt2: the graph uses fc.weight, which no config lists");
   EXPECT_EQ(failure_after([](Pt2Parts& p) {
@@ -340,9 +340,9 @@ TEST(Pt2, ErrorForOtherArchivesSuggestsReexport) {
     EXPECT_TRUE(message.ends_with("re-export the model with PyTorch 2.9 or later")) << message;
   };
   expect(failure_after([](Pt2Parts& p) { p.model["schema_version"]["major"] = 7; }),
-         "schema_version: schema 7.20 is not read, expected 8.x");
+         "schema_version: schema 7.20 is not supported, expected 8.x");
   expect(failure_after([](Pt2Parts& p) { p.model["schema_version"]["major"] = 9; }),
-         "schema 9.20 is not read");
+         "schema 9.20 is not supported");
   expect(failure_after([](Pt2Parts& p) { p.others.erase("archive_format"); }),
          "no archive_format member");
   const auto only = [](std::string name) {
@@ -368,7 +368,7 @@ TEST(Pt2, RefusesOtherByteOrdersAndSeveralModels) {
   EXPECT_EQ(failure_after([](Pt2Parts& p) { p.others["archive_format"] = to_bytes("p\n"); }),
             "n.pt2: archive_format: expected \"pt2\", found \"p?\"");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { p.others["models/a.json"] = to_bytes("{}"); }),
-            "n.pt2: holds the models a and model, expected one");
+            "n.pt2: contains the models a and model, expected one");
 }
 
 // --- weights -------------------------------------------------------------------------------------

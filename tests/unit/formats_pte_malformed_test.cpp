@@ -91,7 +91,7 @@ TEST(PteMalformed, Header) {
   const std::string size = std::to_string(file.size());
   EXPECT_EQ(read_error(ByteView(file).first(10)), "bad.pte: 10 bytes, a program has at least 64");
   const BadHeader cases[] = {
-      {4, 0x2020202020202020, "no ExecuTorch program: expected the identifier ET12 at byte 4"},
+      {4, 0x2020202020202020, "not an ExecuTorch program: expected the identifier ET12 at byte 4"},
       {12, 23, "extended header: length "},
       {16, 100'000, "extended header: a program of 100000 bytes in a file of "},
       {16, 8, "extended header: a program of 8 bytes"},
@@ -131,9 +131,9 @@ TEST(PteMalformed, EachViolatedRuleHasItsMessage) {
       {[](Program& p) {
          tensor(p, 0).dim_order = {1, 1};
        },
-       "plan forward: values[0].dim_order[1]: 1 makes this no permutation of 2 dimensions"},
+       "plan forward: values[0].dim_order[1]: 1: not a permutation of 2 dimensions"},
       {[](Program& p) { tensor(p, 0).scalar_type = static_cast<ScalarType>(8); },
-       "plan forward: values[0].scalar_type: 8 is no known type"},
+       "plan forward: values[0].scalar_type: 8 is not a known type"},
       {[](Program& p) { tensor(p, 0).storage_offset = -1; },
        "plan forward: values[0].storage_offset: -1 is negative"},
       {[](Program& p) { tensor(p, 0).shape_dynamism = static_cast<ShapeDynamism>(3); },
@@ -203,13 +203,13 @@ TEST(PteMalformed, EachViolatedRuleHasItsMessage) {
       {[](Program& p) {
          p.named_data = {{"k", 24, {}}};
        },
-       "named_data[0].alignment: 24 is no power of two up to 4096"},
+       "named_data[0].alignment: 24 is not a power of two up to 4096"},
       {[](Program& p) {
          p.delegate_blobs = {{BlobLocation::kInline, 32, {}}};
        },
        "delegate_blobs[0].alignment: 32 for inline data, which has 16"},
       {[](Program& p) { p.constants[0] = bytes_of(1, 1); },
-       "constants: entry 0 is reserved and must be there, empty"},
+       "constants: entry 0 is reserved: it must exist and be empty"},
   };
   for (const BadProgram& bad : cases) {
     Program program = add_program();
@@ -227,8 +227,9 @@ TEST(PteMalformed, SharedListsDoNotExpandMemory) {
   program.plans[0].values.insert(program.plans[0].values.end(), 2'000,
                                  BoolList{std::vector<bool>(2'000)});
   const std::string message = read_error(*write(program));
-  EXPECT_EQ(message,
-            "bad.pte: plan forward: tables share so much that the content is many times the file");
+  EXPECT_EQ(
+      message,
+      "bad.pte: plan forward: shared tables make the content many times larger than the file");
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST(ImportErrors, ResultTypeMustMatchArchive) {
   Program program = one_input();
   program.node("aten.relu.default", {{"self", ref("x")}}, "y", {size(1), size(3)}).output("y");
   EXPECT_EQ(program.error(),
-            "net.pt2: net.py:10: aten.relu.default: y has shape [1,3,4,4], the archive says [1,3]");
+            "net.pt2: net.py:10: aten.relu.default: y has shape [1,3,4,4], expected [1,3] as in "
+            "the archive");
 }
 
 TEST(ImportErrors, OperandsThatDoNotFit) {
@@ -160,10 +161,11 @@ TEST(Shapes, Errors) {
             "net.pt2: the size s0 (in x[0], 2 or more) cannot be 0");
   EXPECT_EQ(
       program.error({{{"height", 8}}}),
-      "net.pt2: --shape height=8: no such size; the model leaves open s0 (in x[0], 2 or more), "
+      "net.pt2: --shape height=8: no such size; the dynamic sizes are s0 (in x[0], 2 or more), "
       "s1 (in x[2], 4 to 16), s2 (in x[3], 8 to 32)");
-  EXPECT_EQ(program.error({{{"x[2]", 7}}}),
-            "net.pt2: --shape x[2]=7: the size is 2*s1, which cannot be solved for it; give s1");
+  EXPECT_EQ(
+      program.error({{{"x[2]", 7}}}),
+      "net.pt2: --shape x[2]=7: the size is 2*s1, which cannot be solved for this value; give s1");
   EXPECT_EQ(program.error({{{"s1", 6}, {"x[2]", 8}, {"s2", 8}}}),
             "net.pt2: --shape gives s1 the sizes 6 and 4");
   Program fixed = one_input();

@@ -158,7 +158,8 @@ TEST(InterchangeTflite, UnsupportedOperatorsAreNamed) {
     output %y
   })");
   ASSERT_FALSE(made.ok());
-  EXPECT_NE(made.error().message.find("qlayer_norm cannot be said in LiteRT"), std::string::npos)
+  EXPECT_NE(made.error().message.find("qlayer_norm cannot be represented in LiteRT"),
+            std::string::npos)
       << made.error().message;
 }
 

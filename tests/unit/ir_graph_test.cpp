@@ -73,8 +73,8 @@ TEST(Graph, ResultUsesOrderAndQuantizationOfHint) {
   EXPECT_EQ(graph.type(*plain), graph.type(x));
   const auto changed = graph.add(OpKind::copy, {x}, {}, {}, {"y", {}, per_tensor(0.25, 3)});
   EXPECT_EQ(changed.error().message,
-            "copy: the result has the quantization of its operand or attributes, another one is "
-            "asked for");
+            "copy: the result has the quantization of its operand or attributes, which differs "
+            "from the given one");
   const auto order = graph.add(OpKind::copy, {x}, {}, {}, {"y", channels_last_order(), {}});
   EXPECT_EQ(order.error().message, "copy: order(0,2,3,1) is not a permutation of 2 dimensions");
 }

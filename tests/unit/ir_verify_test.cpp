@@ -88,8 +88,9 @@ TEST(Verify, Types) {
   EXPECT_EQ(message(graph), "%b: f32[0] has a size below 1");
   graph = example();
   graph.value(graph.ops()[1].output).type.quant.reset();
-  EXPECT_EQ(message(graph),
-            "quantize: the result %q has not the quantization of its operand or attributes");
+  EXPECT_EQ(
+      message(graph),
+      "quantize: the quantization of the result %q differs from that of its operand or attributes");
 }
 
 TEST(Verify, Names) {

@@ -192,7 +192,7 @@ struct Case {
 
 constexpr Case kCases[] = {
     {kGolden0, 9, 2, "byte 9: version 2, expected 0 or 1"},
-    {kGolden1, 17, 0, "byte 17: version 0, expected 1: it holds a list of kernels"},
+    {kGolden1, 17, 0, "byte 17: version 0, expected 1 for a kernel list"},
     {kGolden0, 4, 2, "byte 4: format 2 of input 1, expected 0 or 1"},
     {kGolden0, 5, 255, "byte 5: format 255 of output 0, expected 0 or 1"},
     {kGolden1, 9, 9, "byte 9: format 9 of output 3, expected 0 or 1"},
@@ -201,8 +201,8 @@ constexpr Case kCases[] = {
     {kGolden0, 8, 1, "byte 8: output 0 is output argument 1, expected one of 1"},
     {kGolden1, 16, 1, "byte 16: output 3 is output argument 1, as one before it is"},
     {kGolden0, 16, 0x6F,
-     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a list of"
-     " kernels)"},
+     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a kernel"
+     " list)"},
     {kGolden0, 40, 51, "byte 40: a program of 51 bytes, expected 52 to 268435456"},
     {kGolden1, 56, 59, "byte 56: a program of 59 bytes, expected 60 to 268435456"},
     {kGolden0, 43, 0xFF, "byte 40: a program of 4278190134 bytes, expected 52 to 268435456"},
@@ -261,7 +261,7 @@ TEST(NeutronPayload, ReaderIgnoresPaddingAndVerifierChecksIt) {
             "Neutron payload, byte 100: ends here, expected a multiple of 16");
   bytes.resize(112);
   EXPECT_EQ(text_of(verify_payload(bytes)),
-            "Neutron payload, byte 96: 16 bytes of kernels behind a list of kernels");
+            "Neutron payload, byte 96: 16 bytes of kernels after a kernel list");
 }
 
 TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
@@ -274,10 +274,12 @@ TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
   EXPECT_EQ(message([](Payload&) {}), "ok");
   EXPECT_EQ(message([](Payload& p) { p.input_map.pop_back(); }),
             "Neutron payload: maps of 1 inputs and 1 outputs, formats of 2 and 1");
-  EXPECT_EQ(message([](Payload& p) { p.weights.pop_back(); }),
-            "Neutron payload: a program of 54 bytes and weights of 4, its words say 54 and 5");
-  EXPECT_EQ(message([](Payload& p) { p.program.push_back(std::byte{0}); }),
-            "Neutron payload: a program of 55 bytes and weights of 5, its words say 54 and 5");
+  EXPECT_EQ(
+      message([](Payload& p) { p.weights.pop_back(); }),
+      "Neutron payload: a program of 54 bytes and weights of 4, expected 54 and 5 as in its words");
+  EXPECT_EQ(
+      message([](Payload& p) { p.program.push_back(std::byte{0}); }),
+      "Neutron payload: a program of 55 bytes and weights of 5, expected 54 and 5 as in its words");
   EXPECT_EQ(message([](Payload& p) { p.output_formats.resize(256); }),
             "Neutron payload: 2 inputs and 256 outputs, at most 255 of each");
   EXPECT_EQ(message([](Payload& p) { p.arg_count = 1; }),

@@ -119,8 +119,8 @@ TEST(NeutronText, RefusesInvalidList) {
   List list = sample_list();
   list.kernels[sample::kMaxPool].stride_h = 0;
   EXPECT_EQ(printed(list.program(), list.weights),
-            "list: kernel 14: window, constants or numbers do not fit the kernel, or it is not "
-            "known");
+            "list: kernel 14: window, constants or numbers do not fit the kernel, or the "
+            "kernel is unknown");
   EXPECT_EQ(printed({}, {}), "list: program or weights are truncated");
 }
 

@@ -186,12 +186,12 @@ struct ModeCase {
 const ModeCase kModes[] = {
     {"builtin", {"1 operator in it (builtin operator 3), expected one CUSTOM NeutronGraph"}},
     {"crash", {"it crashed (signal 11)", "| Converting, target imxrt700"}},
-    {"empty", {"it says that all is well, but wrote no model"}},
+    {"empty", {"it reported success but wrote no model"}},
     {"escape", {"| ?[31mred?[0m"}},
     {"exit:1", {"it ended with code 1", "| error: operator 0 is not supported"}},
     {"exit:77", {"it ended with code 77"}},
     {"float", {"microcode of NeutronGraph is float32[", "expected uint8"}},
-    {"garbage", {"36 bytes that are no LiteRT model: TFL3 expected at byte 4"}},
+    {"garbage", {"36 bytes that are not a LiteRT model: TFL3 expected at byte 4"}},
     {"huge", {"it wrote 64424509440 bytes, a model has at most 805306368"}},
     {"link", {"its output is a folder, a link or a device"}},
     {"none", {"no operator in it, expected one CUSTOM NeutronGraph"}},
@@ -199,14 +199,15 @@ const ModeCase kModes[] = {
     {"pipe", {"its output is a folder, a link or a device"}},
     {"schema", {"version 4 of the LiteRT format, expected 3"}},
     {"shape", {"output 0 is int8[1,2,2,2,1], expected int8[1,2,2,2] (m)"}},
-    {"silent", {"it says that all is well, but wrote no model"}},
-    {"skew:inputs", {"microcode is not known (version 9.9.9)", "3 inputs, the header has 2"}},
-    {"skew:magic", {"microcode is not known (version 9.9.9)", "magic 0x65434d6e"}},
-    {"skew:results", {"4 results for 2 outputs", "a converter of a version that is not known"}},
-    {"skew:size", {"microcode is not known (version 9.9.9)"}},
-    {"stray", {"input 0 of NeutronGraph is no input of the model"}},
+    {"silent", {"it reported success but wrote no model"}},
+    {"skew:inputs",
+     {"microcode of this converter is unknown (version 9.9.9)", "3 inputs, the header has 2"}},
+    {"skew:magic", {"microcode of this converter is unknown (version 9.9.9)", "magic 0x65434d6e"}},
+    {"skew:results", {"4 results for 2 outputs", "an unknown converter version"}},
+    {"skew:size", {"microcode of this converter is unknown (version 9.9.9)"}},
+    {"stray", {"input 0 of NeutronGraph is not an input of the model"}},
     {"truncated", {"a damaged LiteRT model"}},
-    {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left part of"}},
+    {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left a part of"}},
 };
 
 TEST(NeutronVendor, EachFailureHasAMessage) {
@@ -249,7 +250,7 @@ TEST(NeutronVendor, MissingKernelListIsAnError) {
   Delegate delegate = delegate_of();
   const Status status = finish(tools, delegate);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("it wrote no list of kernels"), std::string::npos);
+  EXPECT_NE(status.error().message.find("it wrote no kernel selection"), std::string::npos);
 }
 
 TEST(NeutronVendor, InvalidSdkPathsAreErrors) {
@@ -300,11 +301,11 @@ TEST(NeutronVendor, SubgraphWithoutTfliteFormIsUnsupported) {
   const StandinSdk sdk;
   Delegate delegate = delegate_of();
   delegate.litert_model.clear();
-  delegate.no_litert_reason = "qdiv cannot be said in LiteRT";
+  delegate.no_litert_reason = "qdiv cannot be represented in LiteRT";
   const Status status = finish(sdk.tools(), delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);
-  EXPECT_NE(status.error().message.find("qdiv cannot be said"), std::string::npos);
+  EXPECT_NE(status.error().message.find("qdiv cannot be represented"), std::string::npos);
 }
 
 TEST(NeutronVendor, SdkMergesKernelLists) {
@@ -325,7 +326,7 @@ TEST(NeutronVendor, SdkMergesKernelLists) {
   EXPECT_FALSE(without->has_value());
   const auto fails = merge(StandinSdk("merge:fails"));
   ASSERT_FALSE(fails.ok());
-  EXPECT_NE(fails.error().message.find("merging 2 lists of kernels: it ended with code 1"),
+  EXPECT_NE(fails.error().message.find("merging 2 kernel selections: it ended with code 1"),
             std::string::npos)
       << fails.error().message;
 }

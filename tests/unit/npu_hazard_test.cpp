@@ -336,7 +336,7 @@ TEST(NpuHazard, DetectsDmaWriteToBufferInUse) {
   const std::string kernel = copy_kernel(0, 1024, 64);
   const std::string prefetch = copy_dma(512, 32, 64);
   const Stream bad(kernel + prefetch);
-  EXPECT_EQ(bad.hazard(), "2 1: overwrites what an operation may still have to read");
+  EXPECT_EQ(bad.hazard(), "2 1: overwrites data that an operation may not have read yet");
   EXPECT_EQ(bad.differs(), "K");
   const Stream good(kernel + kKernelWait + prefetch);
   EXPECT_EQ(good.hazard(), "");
@@ -349,7 +349,7 @@ TEST(NpuHazard, DetectsMissingDmaWait) {
   const std::string load = copy_dma(512, 0, 64);
   const std::string kernel = copy_kernel(0, 1024, 64);
   const Stream bad(load + kernel);
-  EXPECT_EQ(bad.hazard(), "2 1: reads what an operation may not have written yet");
+  EXPECT_EQ(bad.hazard(), "2 1: reads data that an operation may not have written yet");
   EXPECT_EQ(bad.differs(), "WD");
   const Stream good(load + kDmaWait + kernel);
   EXPECT_EQ(good.hazard(), "");
@@ -358,13 +358,13 @@ TEST(NpuHazard, DetectsMissingDmaWait) {
 
 TEST(NpuHazard, DetectsDmaReadOfKernelOutput) {
   const Stream bad(copy_kernel(0, 1024, 64) + copy_dma(1024, 2048, 64));
-  EXPECT_EQ(bad.hazard(), "2 1: reads what an operation may not have written yet");
+  EXPECT_EQ(bad.hazard(), "2 1: reads data that an operation may not have written yet");
   EXPECT_EQ(bad.differs(), "WK");
 }
 
 TEST(NpuHazard, DetectsTwoWritesToOneAddress) {
   const Stream bad(copy_kernel(0, 1024, 64) + copy_dma(512, 1080, 64));
-  EXPECT_EQ(bad.hazard(), "2 1: writes where an operation may still have to write");
+  EXPECT_EQ(bad.hazard(), "2 1: writes to bytes that an operation may not have written yet");
 }
 
 TEST(NpuHazard, EngineLimitRetiresOldestJob) {
@@ -373,7 +373,7 @@ TEST(NpuHazard, EngineLimitRetiresOldestJob) {
       copy_kernel(0, 1024, 64) + copy_kernel(128, 1280, 64) + copy_kernel(256, 1536, 64);
   EXPECT_EQ(Stream(kernels + copy_dma(512, 0, 64)).hazard(), "");
   EXPECT_EQ(Stream(kernels + copy_dma(512, 128, 64)).hazard(),
-            "4 2: overwrites what an operation may still have to read");
+            "4 2: overwrites data that an operation may not have read yet");
   // Number of DMAs in flight: one on the U55, two on the U65, four on the U85.
   std::string dmas;
   for (int i = 0; i < 4; ++i) dmas += copy_dma(2048, 64 * i, 64);
@@ -382,7 +382,7 @@ TEST(NpuHazard, EngineLimitRetiresOldestJob) {
   EXPECT_EQ(Stream(dmas + copy_kernel(128, 1024, 64), "ethos-u55-128").hazard(), "");
   EXPECT_EQ(Stream(dmas + first_kernel).hazard(), "");
   EXPECT_EQ(Stream(dmas + copy_kernel(128, 1024, 64)).hazard(),
-            "5 3: reads what an operation may not have written yet");
+            "5 3: reads data that an operation may not have written yet");
   EXPECT_EQ(Stream(dmas + "DMA_WAIT 1\n" + copy_kernel(128, 1024, 64)).hazard(), "");
   EXPECT_EQ(dmas_outstanding(Generation::kU85), 4U);
 }

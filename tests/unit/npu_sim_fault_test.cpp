@@ -119,8 +119,8 @@ TEST(SimFault, MisalignedAddresses) {
   Stream weights = copy(in, out);
   weights.set(Reg1::WEIGHT_BASE, 8).set(Reg1::WEIGHT_LENGTH, 16);
   expect_fault({"weights", &u55(), weights.op(Operation::CONV).stop(), FaultKind::kMisaligned, -2});
-  expect_fault(
-      {"a branch into a word", &u85(), raw({word1(0x100, 0), 2}), FaultKind::kMisaligned, -2});
+  expect_fault({"a branch target that is not a multiple of 4 bytes", &u85(),
+                raw({word1(0x100, 0), 2}), FaultKind::kMisaligned, -2});
 }
 
 TEST(SimFault, ReservedValues) {

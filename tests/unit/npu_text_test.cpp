@@ -108,7 +108,7 @@ TEST(NpuText, ErrorsNameLine) {
   EXPECT_EQ(error_of("IFM_PAD_TOP 128"), "s.txt:1: 128 does not fit into 7 bits");
   EXPECT_EQ(error_of("IFM_PAD_TOP -1"), "s.txt:1: -1 does not fit into 7 bits");
   EXPECT_EQ(error_of("IFM_ZERO_POINT -32769"), "s.txt:1: -32769 does not fit into 16 bits");
-  EXPECT_EQ(error_of("POOL MEAN"), "s.txt:1: 'MEAN' is no value of POOL");
+  EXPECT_EQ(error_of("POOL MEAN"), "s.txt:1: 'MEAN' is not a value of POOL");
   EXPECT_EQ(error_of("POOL"), "s.txt:1: POOL ends before its number");
   EXPECT_EQ(error_of("POOL MAX MAX"), "s.txt:1: unexpected 'MAX' after POOL");
   EXPECT_EQ(error_of("OFM_SCALE multiplier=1 shift=2"),
@@ -116,7 +116,7 @@ TEST(NpuText, ErrorsNameLine) {
   EXPECT_EQ(error_of("OFM_SCALE shift=2"), "s.txt:1: OFM_SCALE ends before multiplier");
   EXPECT_EQ(error_of(".word"), "s.txt:1: .word without a number");
   EXPECT_EQ(error_of(".word 0x100000000"), "s.txt:1: '0x100000000' is not a 32-bit word");
-  EXPECT_EQ(error_of("IFM_BASE0 0x"), "s.txt:1: '0x' is no value of IFM_BASE0");
+  EXPECT_EQ(error_of("IFM_BASE0 0x"), "s.txt:1: '0x' is not a value of IFM_BASE0");
 }
 
 Bytes bytes_of(const Words& words) {

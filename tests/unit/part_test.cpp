@@ -99,31 +99,30 @@ TEST(Part, RefusesInconsistentMemories) {
   expect_error(replaced(kMemories, "cycles_per_word = 8\n", ""), "psram");
   expect_error(replaced(kMemories, "name = \"psram\"\nbytes = 4194304\ncycles_per_word = 8\n",
                         "name = \"sram\"\nbytes = 4194304\n"),
-               "holds means nothing here");
+               "holds is not a known key");
   expect_error(replaced(kMemories, "cycles_per_word = 8\nholds = [\"constants\"]\n", "") +
                    "cycles_per_word = 0\n",
                "cycles_per_word is not a number of cycles, more than 0");
-  expect_error(replaced(kMemories, "bytes = 65536\n", ""),
-               "dtcm says how fast it is, and no bytes");
-  expect_error(replaced(kMemories, "\"dtcm\"", "\"D-TCM\""), "no name of small letters");
+  expect_error(replaced(kMemories, "bytes = 65536\n", ""), "dtcm has cycles_per_word but no bytes");
+  expect_error(replaced(kMemories, "\"dtcm\"", "\"D-TCM\""), "a name of small letters");
   expect_error(replaced(kMemories, "kept = true", "kept = true\nholds = [\"arena\"]"),
                "nothing is written to it");
   expect_error(replaced(kMemories, "[\"constants\"]", "[\"stack\"]"), "holds stack: not known");
   expect_error(replaced(kMemories, "kept = true", "kept = false"),
-               "one that is kept without power and one that is not expected");
+               "expected at least one that is kept without power and one that is not");
   expect_error(
       replaced(
           kMemories, "cpu = \"cortex-m7\"",
           "cpu = \"cortex-m55\"\n[[engine]]\nname = \"ethos-u55-64\"\nmemory_mode = \"Sram_Only\"\n"
           "system = \"Ethos_U55_Deep_Embedded\""),
-      "not with an engine");
+      "cycles_per_word is not supported for a part with an engine");
 }
 
 TEST(Part, ErrorNamesMemoriesWithoutSpeed) {
   const std::string text =
       replaced(kMemories, "name = \"dtcm\"\nbytes = 65536\ncycles_per_word = 1\n",
                "name = \"sram\"\nbytes = 65536\n");
-  expect_error(text, "mram has cycles_per_word, and sram has none");
+  expect_error(text, "mram has cycles_per_word, but sram does not");
 }
 
 TEST(Part, Rt700HasNeutronUnderBothNames) {
@@ -199,13 +198,14 @@ TEST(Part, ErrorSuggestsNearestName) {
     const auto part = find_part(name);
     ASSERT_FALSE(part.ok()) << name;
     EXPECT_EQ(part.error().kind, ErrorKind::kBadInput);
-    EXPECT_NE(part.error().message.find(std::string("; close to it: ") + meant), std::string::npos)
+    EXPECT_NE(part.error().message.find(std::string("; similar names: ") + meant),
+              std::string::npos)
         << part.error().message;
   }
   const auto engine = find_npu("axom");
   ASSERT_FALSE(engine.ok());
-  EXPECT_NE(engine.error().message.find("close to it: axon;"), std::string::npos);
-  EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("close to it"), std::string::npos);
+  EXPECT_NE(engine.error().message.find("similar names: axon;"), std::string::npos);
+  EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("similar names"), std::string::npos);
 }
 
 TEST(Part, ReadsRecipe) {
@@ -241,9 +241,9 @@ engine_off = ["softmax", "aten.add*"]
 TEST(Part, RecipeErrorsAreLocatedAndListValidNames) {
   const auto with = [](std::string_view more) { return std::string(kGood) + std::string(more); };
   expect_error(with("[quantization]\nobserver = \"mes\"\n"),
-               "board.toml:15: quantization: observer mes: not known; close to it: mse; one of ");
+               "board.toml:15: quantization: observer mes: not known; similar names: mse; one of ");
   expect_error(with("[quantization]\nobservr = \"mse\"\n"),
-               "board.toml:15: quantization: observr means nothing here; close to it: observer");
+               "board.toml:15: quantization: observr is not a known key; similar names: observer");
   expect_error(with("[quantization]\nwishes = \"off\"\n"), "wishes is not true or false");
   expect_error(with("[partition]\nengine_off = \"add\"\n"), "is not a list of strings");
   expect_error(with("[partition]\nminimum_steps = -1\n"), "is not a number of steps");
@@ -313,8 +313,9 @@ bytes = 1000
   const std::string none = "engines = []\n" + std::string(kOwn);
   EXPECT_TRUE(parse_part(none, "mine")->engines.empty());
   expect_error("base = \"nrf54lm20b\"\nengines = [\"axom\"]\n",
-               "board.toml:2: engines: axom is none of the part's; close to it: axon; it has axon");
-  expect_error("base = \"nrf54\"\n", "close to it: nrf54lm20b");
+               "board.toml:2: engines: axom is not an engine of this part; similar names: axon; "
+               "its engines are axon");
+  expect_error("base = \"nrf54\"\n", "similar names: nrf54lm20b");
   // An error in a line of the base file names that file.
   const auto wrong = parse_part("base = \"nrf54lm20b\"\n[[memory]]\nbytes = 5\n", "board");
   EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");
@@ -338,7 +339,8 @@ TEST(Part, BaseIsFoundInSameFolder) {
   EXPECT_EQ(part->recipe.observer, "mse");
   EXPECT_EQ(part->recipe.tune, true);
   const std::string own = write("own.toml", "base = \"own.toml\"\n");
-  EXPECT_NE(find_part(own).error().message.find("builds upon this file itself"), std::string::npos);
+  EXPECT_NE(find_part(own).error().message.find("is based on this file (cycle)"),
+            std::string::npos);
   const std::string lost = write("lost.toml", "base = \"nowhere.toml\"\n");
   EXPECT_NE(find_part(lost).error().message.find("lost.toml:1: "), std::string::npos);
   EXPECT_NE(find_part(lost).error().message.find("cannot be read"), std::string::npos);
@@ -348,9 +350,9 @@ TEST(Part, BaseIsFoundInSameFolder) {
 TEST(Part, RefusesDuplicateEntries) {
   const std::string cpu = "cpu = \"cortex-m33\"\n";
   expect_error(cpu + "[[memory]]\nname = \"sram\"\n[[memory]]\nname = \"sram\"\n",
-               "board.toml:4: memory sram is there twice");
+               "board.toml:4: memory sram is defined twice");
   expect_error(cpu + "[[engine]]\nname = \"axon\"\n[[engine]]\nname = \"axon\"\n",
-               "board.toml:4: engine axon is there twice");
+               "board.toml:4: engine axon is defined twice");
 }
 
 TEST(Part, RefusesDeepNesting) {
@@ -361,7 +363,7 @@ TEST(Part, RefusesDeepNesting) {
     dots += "a.";
   }
   for (const std::string& deep : {"x = " + brackets, "x = " + braces, dots + "a = 1"}) {
-    expect_error("cpu = \"cortex-m33\"\n" + deep + "\n", "board.toml:2: nested deeper");
+    expect_error("cpu = \"cortex-m33\"\n" + deep + "\n", "board.toml:2: nested too deeply");
   }
 }
 

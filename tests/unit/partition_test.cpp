@@ -139,7 +139,7 @@ TEST(Partition, UnprofitableSubgraphsRunOnCpu) {
   ASSERT_TRUE(small.ok());
   EXPECT_TRUE(small->regions.empty());
   EXPECT_EQ(small->reasons[0],
-            "the region does 16 steps, a dispatch costs 2000: cheaper on the CPU");
+            "the subgraph has 16 steps, a dispatch costs 2000: cheaper on the CPU");
   const auto moves = partition(parsed(R"(graph @g {
   input %x: i8[1,64,64] quant(0.1, 0)
   const %t: i8[256] = 0x00...
@@ -149,7 +149,7 @@ TEST(Partition, UnprofitableSubgraphsRunOnCpu) {
 })"),
                                engines);
   ASSERT_TRUE(moves.ok());
-  EXPECT_EQ(moves->reasons[0], "the region would only move data: cheaper on the CPU");
+  EXPECT_EQ(moves->reasons[0], "the subgraph would only move data: cheaper on the CPU");
 }
 
 TEST(Partition, RecipeSetsMinimumSubgraphSize) {
@@ -164,7 +164,7 @@ TEST(Partition, RecipeSetsMinimumSubgraphSize) {
   EXPECT_EQ(partition(graph, engines, {{}, false, 16})->regions.size(), 1U);
   const auto less = partition(graph, engines, {{}, false, 17});
   EXPECT_TRUE(less->regions.empty());
-  EXPECT_EQ(less->reasons[0], "the region does 16 steps, the part's recipe wants 17");
+  EXPECT_EQ(less->reasons[0], "the subgraph has 16 steps, the part's recipe requires 17");
   EXPECT_EQ(partition(graph, engines, {{}, true, 17})->regions.size(), 1U);
 }
 

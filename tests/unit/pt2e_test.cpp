@@ -43,7 +43,7 @@ struct Refusal {
   bool data_helps = false;
 };
 const std::map<std::string, Refusal>& refusals() {
-  static const std::string kLeft = "left these without parameters";
+  static const std::string kLeft = "did not quantize these values";
   static const std::map<std::string, Refusal> kAll = {
       {"q_arm_inductor_image", {{kLeft}, true}},
       {"q_arm_inductor_mixed", {{kLeft}, true}},

@@ -54,10 +54,10 @@ engine::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
 Status check_axon_options(const std::string& form, const fs::path& sdk, const fs::path& folder) {
   if (!sdk.empty() && form == "layers") {
     return bad_input(
-        "--axon-sdk is for Nordic's compiler: --axon program or --axon header expected beside it");
+        "--axon-sdk is for Nordic's compiler: it requires --axon program or --axon header");
   }
   if (!folder.empty() && form != "header") {
-    return bad_input("--axon-dir is for headers: --axon header expected beside it, not {}", form);
+    return bad_input("--axon-dir is for headers: it requires --axon header, not {}", form);
   }
   return ok();
 }
@@ -72,7 +72,7 @@ Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::
       if (!file.name.starts_with("axon_")) continue;
       const auto [known, is_new] = texts.emplace(file.name, &file.text);
       if (!is_new && *known->second != file.text) {
-        return bad_input("{}: two different networks of this name: rename the model", file.name);
+        return bad_input("{}: two different networks have this name: rename the model", file.name);
       }
       for (const SubgraphNote& note : engine::axon::read_subgraph_note(file.text)) {
         names.insert(note.name);
@@ -87,7 +87,7 @@ Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::
       names.insert(note.name);
     } else if (own->second != note.model) {
       return bad_input(
-          "{}: the networks of {} there have the names that those of {} would get: "
+          "{}: the folder has networks of {} with the same names as those of {}: "
           "rename one of the models, or use another --axon-dir",
           folder.string(), note.model, own->second);
     }

@@ -13,11 +13,11 @@ class AxonCli : public EngineCli {
  public:
   void add_compile_options(Verb& verb) override {
     verb.option("--axon", form_,
-                "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
+                "Form of AXON subgraphs: a layer list, or, by Nordic's compiler, a program in the "
                 "file, or as headers for the firmware")
         .one_of({"layers", "program", "header"});
-    verb.option("--axon-sdk", sdk_, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
-    verb.option("--axon-dir", headers_, "Folder for --axon header; default: the .pte's");
+    verb.option("--axon-sdk", sdk_, "Folder of Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
+    verb.option("--axon-dir", headers_, "Folder for --axon header; default: folder of the .pte");
   }
 
   Status apply_options(const std::string& /*part*/, const fs::path& model,

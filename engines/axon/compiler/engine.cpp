@@ -40,7 +40,7 @@ double setting(const PartNpu& use, std::string_view name) {
 
 Status check(const PartNpu& use) {
   if (!use.memory_mode.empty() || !use.system.empty()) {
-    return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
+    return bad_input("{}: this engine has no memory_mode and no system", use.name);
   }
   for (const auto& [name, value] : use.settings) {
     const auto* known = std::ranges::find(kSettings, name, &Setting::name);
@@ -87,7 +87,7 @@ std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ign
   const double core = core_cycles(region);
   if (ignore_cost || npu < core) return "";
   return fmt::format(
-      "the region takes {} cycles of the NPU and {:.0f} for the call, the core about {:.0f}: "
+      "the subgraph takes {} NPU cycles plus {:.0f} for the call, on the core about {:.0f}: "
       "cheaper on "
       "the CPU",
       network->cycles(), dispatch, core);
@@ -105,7 +105,7 @@ std::vector<DelegateRow> rows_of(const Network& network) {
     if (layer.operation == Operation::kFullyConnected && layer.per_channel()) {
       Layer one = layer;
       one.shifts.resize(1);
-      row.reason = fmt::format("a multiplier per output: {} cycles, {} with one for all",
+      row.reason = fmt::format("one multiplier per output: {} cycles; {} with a single multiplier",
                                layer.cycles, cycles_of(one));
     }
   }
@@ -138,7 +138,7 @@ Status check_payload(const std::vector<std::byte>& payload) {
   const container::Status status =
       container::check(copy.data(), static_cast<uint32_t>(payload.size()), layer);
   if (status == container::Status::kOk) return ok();
-  return unsupported("axon: the layer list contradicts itself: {} (layer {})",
+  return unsupported("axon: internal error: invalid layer list: {} (layer {})",
                      container::status_text(status), layer);
 }
 

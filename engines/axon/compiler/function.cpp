@@ -109,7 +109,7 @@ bool is_per_tensor(const std::optional<ir::Quant>& quant) {
 Result<Function> function_of_prelu(const ir::Graph& graph, const ir::Op& op) {
   const ir::Value& w = graph.value(op.inputs[1]);
   const ir::Shape& x = graph.type(op.inputs[0]).shape;
-  if (!w.constant) return unsupported("its slopes are no constants");
+  if (!w.constant) return unsupported("its slopes are not constant");
   ir::Shape shape(x.size() - std::min(x.size(), w.type.shape.size()), 1);
   shape.insert(shape.end(), w.type.shape.begin(), w.type.shape.end());
   const size_t channel = x.size() > 1 ? 1 : 0;
@@ -159,7 +159,7 @@ Result<Function> function_of_table(std::span<const int8_t> table, const ir::Quan
     return f;
   }
   return unsupported(
-      "a table that is no relu, leaky relu, sigmoid, tanh or change of scale: the NPU has no other "
+      "the table is not a relu, leaky relu, sigmoid, tanh or change of scale; the NPU has no other "
       "functions");
 }
 
@@ -167,16 +167,16 @@ Result<Function> function_of(const ir::Graph& graph, const ir::Op& op) {
   const std::optional<ir::Quant>& x = graph.type(op.inputs[0]).quant;
   const std::optional<ir::Quant>& y = graph.type(op.output).quant;
   if (op.kind == OpKind::qprelu) return function_of_prelu(graph, op);
-  if (!is_per_tensor(x)) return unsupported("its operand has no scale of its own");
+  if (!is_per_tensor(x)) return unsupported("its operand has no per-tensor scale");
   if (op.kind == OpKind::qsoftmax) {
     Function f;
     f.kind = Function::Kind::kSoftmax;
     f.dim = op.integer("dim");
     return f;
   }
-  if (!is_per_tensor(y)) return unsupported("its result has no scale of its own");
+  if (!is_per_tensor(y)) return unsupported("its result has no per-tensor scale");
   const ir::Value& table = graph.value(op.inputs[1]);
-  if (!table.constant) return unsupported("its table is no constant");
+  if (!table.constant) return unsupported("its table is not constant");
   return function_of_table(table.constant->data<int8_t>(), *x, *y);
 }
 

@@ -227,14 +227,13 @@ Status Legalizer::pad(const Op& op) {
   for (size_t i = 0; i < before.size(); ++i) {
     if (i == channel || (before[i] == 0 && after[i] == 0)) continue;
     return unsupported(
-        "it pads dimension {}, and not with the zero point in front of convolutions only: "
-        "channels, "
-        "or the padding of a convolution, are the nearest",
+        "it pads dimension {}; supported: padding of channels, or with the zero point before "
+        "convolutions only",
         i);
   }
   const std::optional<ir::Quant>& quant = from_.type(op.output).quant;
   if (!quant || static_cast<double>(quant->zero_point[0]) != op.number("value")) {
-    return unsupported("it pads channels with {}: the zero point is the nearest",
+    return unsupported("it pads channels with {}; only the zero point is supported",
                        op.number("value"));
   }
   return rewriter_.copy(op);
@@ -247,8 +246,7 @@ Status Legalizer::permute(const Op& op) {
   for (const int64_t dim : op.integers("dims")) {
     if (shape[static_cast<size_t>(dim)] == 1) continue;
     if (dim < last) {
-      return unsupported("it exchanges dimensions {} and {}: the NPU transposes nothing", last,
-                         dim);
+      return unsupported("it transposes dimensions {} and {}; the NPU has no transpose", last, dim);
     }
     last = dim;
   }

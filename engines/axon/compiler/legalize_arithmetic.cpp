@@ -26,7 +26,7 @@ Status Legalizer::mean(const Op& op) {
 /// The result of a pool has the scale and zero point of its operand.
 Status Legalizer::average_pool(const Op& op) {
   const std::optional<ir::Quant>& quant = from_.type(op.inputs[0]).quant;
-  if (!quant || quant->axis >= 0) return unsupported("its operand has no scale of its own");
+  if (!quant || quant->axis >= 0) return unsupported("its operand has no per-tensor scale");
   return emit_fused(op, &Legalizer::emit_pool, own_requantization(op, quant->zero_point[0]));
 }
 
@@ -36,7 +36,7 @@ Status Legalizer::adaptive_pool(const Op& op) {
 
 Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
                                     const ir::Graph::ResultHint& hint) {
-  if (!ask.slopes.empty()) return unsupported("a leaky relu behind a sum is a layer of its own");
+  if (!ask.slopes.empty()) return unsupported("a leaky relu cannot be fused into a sum");
   const double result =
       std::ldexp(real_of(op.integer("y_mult"), op.integer("y_shift")), 20) * ask.ratio;
   const double a = real_of(op.integer("a_mult"), op.integer("a_shift")) * result;
@@ -63,9 +63,9 @@ Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
 Result<ValueId> Legalizer::emit_scaled(const Op& op, OpKind kind, ir::Attrs attrs, double real,
                                        double accumulator_max, const Requantization& ask,
                                        const ir::Graph::ResultHint& hint) {
-  if (!ask.slopes.empty()) return unsupported("a leaky relu behind it is a layer of its own");
+  if (!ask.slopes.empty()) return unsupported("a leaky relu cannot be fused into it");
   const auto scale = scale_for(real, ask.zero_point);
-  if (!scale) return unsupported("the multiplier {:.6g} is beyond 2^{}", real, 31 - kShiftMin);
+  if (!scale) return unsupported("the multiplier {:.6g} exceeds 2^{}", real, 31 - kShiftMin);
   THIMBLE_CHECK(check_precision(real, *scale, accumulator_max, ask.codes()));
   set_requantization_attrs(ask, &attrs);
   attrs.set("mult", int64_t{scale->mult});
@@ -81,8 +81,8 @@ Result<ValueId> Legalizer::emit_product(const Op& op, const Requantization& ask,
     const std::optional<ir::Quant>& quant = from_.type(op.inputs[i]).quant;
     const int64_t own = quant && quant->axis < 0 ? quant->zero_point[0] : 0;
     if (quant && op.integer(names[i]) == own) continue;
-    return unsupported("{} is {}, and the zero point of its operand {}: the NPU takes the latter",
-                       names[i], op.integer(names[i]), quant ? std::to_string(own) : "not known");
+    return unsupported("{} is {}, but the zero point of its operand is {}; the NPU uses the latter",
+                       names[i], op.integer(names[i]), quant ? std::to_string(own) : "unknown");
   }
   const double real = real_of(op.integer("mult"), op.integer("shift")) * ask.ratio;
   return emit_scaled(op, OpKind::qmul, op.attrs, real, kReach, ask, hint);
@@ -96,12 +96,12 @@ Result<ValueId> Legalizer::requantized(const Op& op, const Requantization& ask,
 Result<ValueId> Legalizer::times_one(ValueId x, const Requantization& ask, const Op& op,
                                      const ir::Graph::ResultHint& hint) {
   const ir::Type type = rewriter_.to().type(x);
-  if (!type.quant) return unsupported("its operand has no scale of its own");
+  if (!type.quant) return unsupported("its operand has no per-tensor scale");
   const ir::Shape one(type.shape.size(), 1);
   const ValueId unit =
       constant(hint.name + ".one", ir::make_i8(one, std::vector<int8_t>{1}), ir::per_tensor(1, 0));
   const auto scale = scale_for(ask.ratio, ask.zero_point);
-  if (!scale) return unsupported("the multiplier {:.6g} is beyond 2^{}", ask.ratio, 31 - kShiftMin);
+  if (!scale) return unsupported("the multiplier {:.6g} exceeds 2^{}", ask.ratio, 31 - kShiftMin);
   THIMBLE_CHECK(check_precision(ask.ratio, *scale, 255, ask.codes()));
   ir::Attrs attrs = {{"a_zp", int64_t{type.quant->zero_point[0]}},
                      {"b_zp", int64_t{0}},
@@ -133,8 +133,9 @@ Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
   } else {
     for (size_t i = 0; i < 2; ++i) {
       if (x[2 + i] % y[2 + i] != 0) {
-        return unsupported("windows of {} that differ in size: a {} that {} divides is the nearest",
-                           x[2 + i], i == 0 ? "height" : "width", y[2 + i]);
+        return unsupported(
+            "windows over {} differ in size; supported: a {} that is a multiple of {}", x[2 + i],
+            i == 0 ? "height" : "width", y[2 + i]);
       }
       kernel[i] = stride[i] = x[2 + i] / y[2 + i];
     }
@@ -149,7 +150,8 @@ Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
         ask.ratio / area, 255 * area, ask, hint);
   }
   if (pads) {
-    return unsupported("an average pool that pads {}: none is the nearest", ir::list_text(padding));
+    return unsupported("an average pool with padding {}; only 0 is supported",
+                       ir::list_text(padding));
   }
   return emit_scaled(
       op, OpKind::qavg_pool2d,

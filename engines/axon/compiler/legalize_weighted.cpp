@@ -37,7 +37,7 @@ Status append(double real, const double* slope, int64_t zero_point, double accum
   const double negative = slope != nullptr ? real * *slope : 0;
   const auto scale = scale_for(std::max(real, negative), zero_point);
   if (!scale) {
-    return unsupported("the multiplier {:.6g} is beyond 2^{}", real, 31 - kShiftMin);
+    return unsupported("the multiplier {:.6g} exceeds 2^{}", real, 31 - kShiftMin);
   }
   const auto mult = [&](double value) {
     return static_cast<int32_t>(std::nearbyint(std::ldexp(value, scale->shift)));
@@ -60,7 +60,7 @@ Result<ValueId> Legalizer::emit_weighted(const Op& op, const Requantization& ask
   const ir::Value& w = from_.value(op.inputs[1]);
   const bool has_bias = op.inputs[2] != ir::kNoValue;
   if (!w.constant || (has_bias && !from_.value(op.inputs[2]).constant)) {
-    return unsupported("weights or bias are no constants");
+    return unsupported("weights or bias are not constant");
   }
   const ir::Tensor* bias = has_bias ? from_.value(op.inputs[2]).constant.get() : nullptr;
   const auto mult = from_.value(op.inputs[3]).constant->data<int32_t>();
@@ -115,10 +115,10 @@ Result<ValueId> Legalizer::standalone_leaky_relu(const Op& op, const Function& f
   const ir::Type& type = from_.type(op.inputs[0]);
   const bool picture = type.shape.size() == 4 && type.shape[0] == 1;
   if (!picture && function.slopes.size() > 1) {
-    return unsupported("slopes per channel of {}: a picture [1,C,H,W] is the nearest",
+    return unsupported("per-channel slopes for shape {}: only images [1,C,H,W] are supported",
                        ir::list_text(type.shape));
   }
-  if (!type.quant) return unsupported("its operand has no scale of its own");
+  if (!type.quant) return unsupported("its operand has no per-tensor scale");
   ir::Graph& to = rewriter_.to();
   const ir::Graph::ResultHint hint = hint_of(op.output);
   ValueId x = rewriter_.map(op.inputs[0]);

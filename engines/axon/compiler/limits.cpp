@@ -140,7 +140,7 @@ Status check_limits(const Layer& layer) {
     if (!is(row.kind, layer)) continue;
     const int64_t value = row.quantity(layer);
     if (value >= row.lowest && value <= row.highest) continue;
-    return unsupported("{}: {} is {}, expected {} to {}, {} is the nearest ({})",
+    return unsupported("{}: {} is {}, expected {} to {}; nearest supported value {} ({})",
                        operation_name(layer.operation), words(row.name), value, row.lowest,
                        row.highest, std::clamp(value, row.lowest, row.highest), row.source);
   }

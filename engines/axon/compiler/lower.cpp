@@ -35,7 +35,7 @@ Result<Network> Lowering::run() {
                  fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
   }
   THIMBLE_CHECK(add_outputs());
-  if (net_.layers.empty()) return unsupported("no layer: nothing is computed");
+  if (net_.layers.empty()) return unsupported("the subgraph computes nothing");
   if (net_.layers.size() > container::kLayersMax) {
     return unsupported("{} layers, expected at most {}", net_.layers.size(), container::kLayersMax);
   }
@@ -183,7 +183,7 @@ Result<Dims> Lowering::dims_of(ValueId id) const {
     if (from_end <= 3) {
       last[3 - from_end] = shape[i];
     } else if (shape[i] != 1) {
-      return unsupported("%{} is {}: the NPU takes one picture at a time", graph_.value(id).name,
+      return unsupported("%{} is {}: the NPU supports batch 1 only", graph_.value(id).name,
                          ir::list_text(shape));
     }
   }
@@ -313,12 +313,12 @@ Status Lowering::check_bounds(const Op& op) const {
   if (op.integer("bytes") != 1) return ok();
   const int64_t low = op.integer("min"), high = op.integer("max"), zero = op.integer("y_zp");
   if (low != -128 && low != zero) {
-    return unsupported("a lower bound at code {}: -128 or the zero point {} is the nearest", low,
-                       zero);
+    return unsupported("a lower bound of {}; supported: -128 or the zero point {}", low, zero);
   }
   if (high != 127) {
     return unsupported(
-        "an upper bound at code {}: 127 is the nearest, a range of its own for the value", high);
+        "an upper bound of {}; only 127 is supported (quantize the value with its own range)",
+        high);
   }
   return ok();
 }

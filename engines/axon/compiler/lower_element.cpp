@@ -77,7 +77,7 @@ Status Lowering::mean(const Op& op) {
     const auto axis = axis_of(op.inputs[0], dim);
     if (size == 1) continue;
     if (!axis || *axis == Axis::kChannel) {
-      return unsupported("a mean over dimension {}: over height and width is the nearest", dim);
+      return unsupported("a mean over dimension {}; only height and width are supported", dim);
     }
     (*axis == Axis::kHeight ? dims.h : dims.w) = 1;
   }

@@ -94,12 +94,12 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
 
 Status Lowering::concat(const Op& op) {
   const auto axis = axis_of(op.output, op.integer("dim"));
-  if (!axis) return unsupported("it joins along dimension {}", op.integer("dim"));
+  if (!axis) return unsupported("concat along dimension {} is not supported", op.integer("dim"));
   THIMBLE_TRY(BufferView joint, map(op.inputs[0]));
   for (size_t i = 1; i < op.inputs.size(); ++i) {
     THIMBLE_TRY(const BufferView next, map(op.inputs[i]));
     if (next.zero_point != joint.zero_point || next.element_bytes != joint.element_bytes) {
-      return unsupported("pieces with zero points {} and {}: one scale for all is the nearest",
+      return unsupported("operands have zero points {} and {}; all must have the same quantization",
                          joint.zero_point, next.zero_point);
     }
     THIMBLE_TRY(joint, joined(joint, next, *axis));
@@ -111,7 +111,7 @@ Status Lowering::concat(const Op& op) {
 Status Lowering::slice(const Op& op) {
   const auto axis = axis_of(op.output, op.integer("dim"));
   THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
-  if (!axis) return unsupported("it cuts dimension {}", op.integer("dim"));
+  if (!axis) return unsupported("slice of dimension {} is not supported", op.integer("dim"));
   Dims begin{0, 0, 0}, end = x.dims, step;
   extent(begin, *axis) = op.integer("start");
   extent(end, *axis) = std::min(op.integer("end"), extent(end, *axis));

@@ -46,8 +46,8 @@ Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
     for (size_t i = 0; i < terms; ++i) sum += layer.weights[o * terms + i];
     bias -= op.integer("x_zp") * sum;
     if (bias != static_cast<int32_t>(bias)) {
-      return unsupported("the bias of channel {} with the zero point is {}, beyond 32 bits", o,
-                         bias);
+      return unsupported(
+          "the bias of channel {} including the zero point is {}, which exceeds 32 bits", o, bias);
     }
     layer.bias.push_back(static_cast<int32_t>(bias));
   }
@@ -60,7 +60,7 @@ Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
 Status Lowering::linear(const Op& op) {
   const ir::Shape& x = graph_.type(op.inputs[0]).shape;
   if (ir::element_count(x) != x.back()) {
-    return unsupported("{} rows: one is the nearest", ir::element_count(x) / x.back());
+    return unsupported("{} rows; only 1 is supported", ir::element_count(x) / x.back());
   }
   THIMBLE_TRY(Layer layer, weighted_layer(op, Operation::kFullyConnected));
   THIMBLE_TRY(BufferView input, flat(op.inputs[0]));
@@ -184,8 +184,8 @@ Status Lowering::convolution(const Op& op) {
   const bool depthwise = groups > 1 && groups == in.c && groups == out.c;
   if (groups > 1 && !depthwise) {
     return unsupported(
-        "{} groups of {} channels: 1 group, or one per channel with as many results, is the "
-        "nearest",
+        "{} groups of {} channels; supported: 1 group, or one group per channel with as many "
+        "output channels as input channels",
         groups, in.c);
   }
   THIMBLE_TRY(const Layer window,

@@ -44,9 +44,9 @@ Status check_precision(double real, const Scale& scale, double accumulator_max, 
   const double error = std::abs(real - rounded) * furthest;
   if (error <= kHalf) return ok();
   return unsupported(
-      "the multiplier {:.3g} has {} of 31 bits beside the zero point (shift {}), which moves "
-      "results "
-      "by {:.1f} codes, at most {} expected: a zero point nearer to 0 leaves more",
+      "the multiplier {:.3g} has {} of 31 bits next to the zero point (shift {}), which changes "
+      "results by {:.1f} quantization steps, at most {} expected: a zero point closer to 0 leaves "
+      "more bits",
       real, scale.mult == 0 ? 0 : std::ilogb(static_cast<double>(scale.mult)) + 1, scale.shift,
       error, kHalf);
 }

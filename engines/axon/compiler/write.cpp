@@ -225,7 +225,7 @@ std::string identifier(const std::string& name) {
 Result<std::vector<std::byte>> write(const Network& network, const std::string& name) {
   if (network.constants.size() > container::kBytesMax ||
       network.interlayer_bytes > container::kBytesMax) {
-    return unsupported("{} B of constants and {} B between layers, expected at most {}",
+    return unsupported("{} B of constants and {} B of interlayer memory, expected at most {}",
                        network.constants.size(), network.interlayer_bytes, container::kBytesMax);
   }
   return Writer(network).run(identifier(name));

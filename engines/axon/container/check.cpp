@@ -57,15 +57,15 @@ const char* status_text(Status status) {
     case Status::kBadVariable:
       return "a variable is wrong";
     case Status::kBadOperand:
-      return "an operand is outside its memory, misaligned or of a wrong element";
+      return "an operand is outside its memory, misaligned or has the wrong element size";
     case Status::kBadLayer:
       return "shapes, kernel, constants or attributes do not fit the operation";
     case Status::kBadScale:
-      return "a shift is out of range, or zero point * 2^shift leaves 32 bits";
+      return "a shift is out of range, or zero point * 2^shift overflows 32 bits";
     case Status::kBadOverlap:
-      return "a layer writes over what it reads";
+      return "a layer overwrites data that it reads";
     case Status::kBadOperation:
-      return "an operation that this version does not know";
+      return "unknown operation";
   }
   return "unknown status";
 }

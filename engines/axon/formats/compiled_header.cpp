@@ -71,8 +71,7 @@ class HeaderReader {
     if (definition.is_array && !definition.value && definition.length && type.size() == 1) {
       return declare_variables(definition);
     }
-    return bad_input("line {}: {}: a definition of a kind that is not known", definition.line,
-                     definition.name);
+    return bad_input("line {}: {}: unknown kind of definition", definition.line, definition.name);
   }
 
   static Status once(const CDefinition** slot, const CDefinition& definition) {
@@ -158,7 +157,7 @@ class HeaderReader {
         THIMBLE_TRY(const int64_t value, items[i].number());
         if (value < std::numeric_limits<int32_t>::min() ||
             value > std::numeric_limits<uint32_t>::max()) {
-          return bad_input("line {}: {} is no 32-bit word", items[i].line, value);
+          return bad_input("line {}: {} is not a 32-bit word", items[i].line, value);
         }
         header_.words.push_back(static_cast<uint32_t>(value));
         continue;
@@ -184,7 +183,7 @@ class HeaderReader {
   }
 
   [[nodiscard]] static Error not_understood(const CValue& value, size_t at) {
-    return bad_input("line {}: an address that is not understood, at {}", value.line,
+    return bad_input("line {}: address expression not supported, at {}", value.line,
                      at < value.expression.size() ? value.expression[at].text : "its end");
   }
 
@@ -255,7 +254,7 @@ class HeaderReader {
   [[nodiscard]] Result<const CValue*> need(const CValue& value, std::string_view name) const {
     const CValue* const field = value.field(name);
     if (field != nullptr) return field;
-    return bad_input("line {}: no .{} in it", value.line, name);
+    return bad_input("line {}: field .{} is missing", value.line, name);
   }
 
   /// Returns a field that is a number or a macro of this text.

@@ -101,8 +101,8 @@ Status check_ir_version(uint32_t version) {
     known += fmt::format("{}{} (tool chain {})", known.empty() ? "" : ", ",
                          ir_version_text(layout.version), layout.tool_chain);
   }
-  return bad_input("AXON IR version {}: its layout is not known; known: {}",
-                   ir_version_text(version), known);
+  return bad_input("AXON IR version {} is not supported; supported: {}", ir_version_text(version),
+                   known);
 }
 
 }  // namespace thimble::formats::axon

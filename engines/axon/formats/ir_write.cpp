@@ -134,7 +134,8 @@ Status check_layer(const IrLayer& layer, size_t index, size_t layers) {
   }
   for (const int16_t input : layer.inputs) {
     if (input < kIrExternal || (input >= 0 && static_cast<size_t>(input) >= layers)) {
-      return bad_input("AXON layer {}: input {} is none of the {} layers", index, input, layers);
+      return bad_input("AXON layer {}: input {} is not an index of the {} layers", index, input,
+                       layers);
     }
   }
   if (layer.shifts.size() > std::numeric_limits<uint16_t>::max()) {

@@ -29,7 +29,7 @@ Status check_axon_list(const Bytes& bytes, std::string_view label, size_t row) {
   const axon::Header header = axon::Container(data).header();
   const uint64_t hash = axon::content_hash(data, header.bytes);
   if (hash == header.content_hash) return ok();
-  return bad_input("{}: delegate {}, {}: {}: content hash {:016x}, the list says {:016x}", label,
+  return bad_input("{}: delegate {}, {}: {}: content hash {:016x}, the list has {:016x}", label,
                    row, axon::kDelegateId, header.name, hash, header.content_hash);
 }
 

@@ -53,7 +53,8 @@ std::string call(const thimble::base::Library& library, std::string_view last,
   const auto count = static_cast<int>(arguments.size()) - 1;
   for (const Step& step : kSteps) {
     const auto function = reinterpret_cast<Function>(library.symbol(step.symbol));
-    if (function == nullptr) return fmt::format("error no function {} in it\n", step.symbol);
+    if (function == nullptr)
+      return fmt::format("error the library has no function {}\n", step.symbol);
     const int code = function(count, arguments.data(), &room.sizes);
     std::fflush(stdout);
     result += fmt::format("{} {}\n", step.name, code);

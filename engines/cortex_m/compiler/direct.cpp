@@ -69,7 +69,7 @@ int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
     case ir::OpKind::qrnn:
       return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden, code_bytes);
     default:
-      assert(false && "a row with scratch that nobody knows the size of");
+      assert(false && "a row whose scratch size is not defined");
       return 0;
   }
 }

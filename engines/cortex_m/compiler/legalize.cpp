@@ -44,7 +44,7 @@ Sum sum_of(const ir::Graph& graph, const Op& op) {
 /// cortex_m::pad and cortex_m::transpose support at most four dimensions.
 constexpr size_t kStockRank = 4;
 constexpr std::string_view kStillFloat =
-    "is still float after quantization: there is no integer kernel for it";
+    "is still float after quantization: it has no integer kernel";
 
 std::string describe(const Op& op, std::string_view reason) {
   const std::string what =
@@ -103,7 +103,7 @@ class Legalizer {
       }
     }
     if (from_.type(op.output).shape.size() > abi::kMaxRank) {
-      return refuse(op, fmt::format("makes a tensor of more than {} dimensions", abi::kMaxRank));
+      return refuse(op, fmt::format("has a result with more than {} dimensions", abi::kMaxRank));
     }
     if (const Sum sum = sum_of(from_, op); sum.products > sum.most) {
       return refuse(op, fmt::format("sums {} products for each of its results; 32 bits hold {}",
@@ -132,8 +132,7 @@ class Legalizer {
       case OpKind::qlog_softmax:
         if (stock_)
           return refuse(
-              op,
-              "has no int8 kernel among ExecuTorch's; end the network before it, or in a softmax");
+              op, "has no int8 kernel in ExecuTorch; end the network before it, or in a softmax");
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::pad:
         return convert_pad(op);
@@ -160,16 +159,15 @@ class Legalizer {
 
   /// Converts operators that a native kernel computes directly.
   Result<ValueId> convert_direct(const Op& op) {
-    if (stock_) return refuse(op, "has no exact int8 kernel among ExecuTorch's");
+    if (stock_) return refuse(op, "has no bit-exact int8 kernel in ExecuTorch");
     if (!has_kernel_for_type(op)) {
       const ir::DType dtype = from_.type(op.inputs[0]).dtype;
       if (dtype == ir::DType::kF32) return refuse(op, kStillFloat);
-      return refuse(op,
-                    fmt::format("works on {}, for which it has no kernel", ir::dtype_name(dtype)));
+      return refuse(op, fmt::format("has no kernel for element type {}", ir::dtype_name(dtype)));
     }
     const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
     if (rounds && !rounds_double(op)) {
-      return refuse(op, "asks for another rounding than the kernels have");
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     }
     const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
@@ -202,7 +200,8 @@ class Legalizer {
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
 
   Result<ValueId> convert_conv(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
+    if (!rounds_double(op))
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
     const std::vector<int64_t> padding = op.integers("padding");
@@ -235,7 +234,8 @@ class Legalizer {
   }
 
   Result<ValueId> convert_linear(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
+    if (!rounds_double(op))
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     if (!stock_ || type(inputs[3]).shape[0] == 1)
@@ -352,7 +352,8 @@ class Legalizer {
   }
 
   Result<ValueId> convert_binary(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
+    if (!rounds_double(op))
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     const bool negate = stock_ && op.kind == OpKind::qsub;
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
@@ -375,7 +376,8 @@ class Legalizer {
   }
 
   Result<ValueId> stock_max_min(const Op& op) {
-    if (!has_stock_max_min(op)) return refuse(op, "chooses what ExecuTorch's kernels cannot");
+    if (!has_stock_max_min(op))
+      return refuse(op, "has a type or rank that ExecuTorch's maximum and minimum do not support");
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, false));
     return add(op.kind, {a, b}, {}, op);
@@ -386,7 +388,7 @@ class Legalizer {
   Result<ValueId> stock_where(const Op& op) {
     const auto& condition = from_.value(op.inputs[0]).constant;
     if (!has_stock_max_min(op) || condition == nullptr) {
-      return refuse(op, "chooses by what the network computes, which ExecuTorch's kernels cannot");
+      return refuse(op, "has a condition that is not constant; ExecuTorch has no kernel for it");
     }
     THIMBLE_TRY(const ValueId a, operand(op, 1, false));
     THIMBLE_TRY(const ValueId b, operand(op, 2, false));
@@ -421,13 +423,14 @@ class Legalizer {
   }
 
   Result<ValueId> convert_avg_pool(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
+    if (!rounds_double(op))
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     const ValueId x = rewriter_.map(op.inputs[0]);
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (!symmetric(op, x) && !ceils(op, x)) {
-      return refuse(
-          op,
-          "has padding that differs between its sides, which ExecuTorch's average pool cannot say");
+      return refuse(op,
+                    "has padding that differs between its sides, which ExecuTorch's average pool "
+                    "does not support");
     }
     if (!clamps(op)) return add(op.kind, {x}, op.attrs, op);
     Attrs attrs = op.attrs;
@@ -457,7 +460,7 @@ class Legalizer {
       return refuse(op, "is still float after quantization");
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (op.integers("dilation") != std::vector<int64_t>{1, 1}) {
-      return refuse(op, "is dilated, which ExecuTorch's int8 max pool is not");
+      return refuse(op, "is dilated; ExecuTorch's int8 max pool has no dilation");
     }
     Attrs attrs = op.attrs;
     if (!symmetric(op, x)) {
@@ -474,7 +477,8 @@ class Legalizer {
   /// Replaces a mean by a linear layer with weights 1 over the reduced dimensions, which are moved
   /// last. The multiplier includes the division. The result is bit-exact.
   Result<ValueId> convert_mean(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
+    if (!rounds_double(op))
+      return refuse(op, "requires a rounding mode that the kernels do not have");
     const ValueId x = rewriter_.map(op.inputs[0]);
     const std::vector<int64_t> reduced = op.integers("dims");
     const Shape shape = type(x).shape;

@@ -171,7 +171,7 @@ class Selector {
 
   Result<KernelCall> direct(const Op& op) {
     const std::optional<PteOp> pte_op = direct_op(op.kind);
-    assert(pte_op && "legalize lets no other operator through");
+    assert(pte_op && "legalize() emits no other operator");
     Arguments arguments;
     for (const ValueId id : op.inputs) {
       arguments.push_back(id == ir::kNoValue ? Argument(None{}) : value(id));

@@ -124,7 +124,7 @@ Result<std::vector<Copy>> copies_of(const NpuProgram& program, const Schedule& s
   std::vector<Copy> copies;
   if (op.ifm2) {
     if (generation != Generation::kU85) {
-      return unsupported("{} does not gather", program.config->name);
+      return unsupported("{} does not support gather", program.config->name);
     }
     // Rows of the IFM are copied in the order of the OFM's rows.
     copy.indexed = true;

@@ -106,7 +106,7 @@ Result<SystemSetup> system_setup_of(const PartNpu& use) {
   }
   const thimble::ethos_u::Generation generation = config_of(use).generation;
   if (!thimble::ethos_u::has(system->generations, generation)) {
-    return bad_input("{}: system {} is of another generation", use.name, system->name);
+    return bad_input("{}: system {} belongs to another NPU generation", use.name, system->name);
   }
   result.system = *system;
   THIMBLE_TRY(result.mode, mode_of(use));

@@ -89,7 +89,7 @@ Legality legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
   const bool known = std::any_of(std::begin(kLowered), std::end(kLowered), [&](const LowerRow& r) {
     return r.op == op.kind && has(r.generations, config.generation);
   });
-  if (!known) return refuse("it is no integer operator");
+  if (!known) return refuse("it is not an integer operator");
   const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
   if (rounds && op.integer("rounding") == 2) return refuse("it rounds halves to even");
   for (const LimitRow& row : kLimits) {

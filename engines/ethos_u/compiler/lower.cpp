@@ -99,7 +99,7 @@ Result<View> Lowering::read(ValueId value) {
   const ir::Value& source = graph_.value(value);
   const auto element = element_of(source.type.dtype);
   if (!element || source.constant == nullptr) {
-    return unsupported("%{} is {}, which the NPU does not hold", source.name,
+    return unsupported("%{} is {}, which the NPU does not support", source.name,
                        ir::dtype_name(source.type.dtype));
   }
   // A 4-D constant is stored as NHWC, so that operations read consecutive channels.
@@ -160,7 +160,7 @@ Status Lowering::add_inputs() {
     program_.inputs.push_back(tensor);
     views_[static_cast<size_t>(id)] = dense_view(tensor, *element, value.type.shape, order);
   }
-  if (!graph_.states().empty()) return unsupported("states stay with the processor");
+  if (!graph_.states().empty()) return unsupported("states are supported only on the CPU");
   return ok();
 }
 
@@ -335,7 +335,7 @@ Status Lowering::choose_places() {
 
 Status Lowering::lower_op(const ir::Op& op) {
   const Handler handler = handler_of(op.kind);
-  if (handler == nullptr) return unsupported("no generation of the NPU runs it");
+  if (handler == nullptr) return unsupported("no NPU generation supports the operator");
   pushed_.clear();
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];

@@ -188,13 +188,13 @@ Result<View> Lowering::sum(const ir::Op& op) {
   const bool fits = (largest << std::max<int64_t>(y_shift, 0)) <= INT32_MAX;
   const bool natural = single && is_u85();
   const bool given = is_u85() || a.implied() || b.implied();
-  if (!fits) return unsupported("the scaled sum may reach {}, beyond 32 bits", largest);
+  if (!fits) return unsupported("the scaled sum may reach {}, which exceeds 32 bits", largest);
   if (!given || !a.exact(natural) || !b.exact(natural)) {
     if (!wide) return sum_of_tables(op, a, b);
-    return unsupported("multipliers {} * 2^{} and {} * 2^{} of its operands are not those that {}",
-                       a.mult, a.shift - 31, b.mult, b.shift - 31,
-                       is_u85() ? "the operands' scales can round"
-                                : "one operand's scale can stand for (one must be 1/2)");
+    return unsupported("multipliers {} * 2^{} and {} * 2^{} of its operands: {}", a.mult,
+                       a.shift - 31, b.mult, b.shift - 31,
+                       is_u85() ? "the hardware's operand scales do not round them exactly"
+                                : "the hardware scales only one operand; the other must be 1/2");
   }
   NpuOp sum = op_of(NpuOpKind::kElementwise);
   sum.elementwise = subtract ? ElementwiseMode::kSub : ElementwiseMode::kAdd;
@@ -231,7 +231,7 @@ Result<View> Lowering::product(const ir::Op& op) {
   }
   const int64_t largest = wide ? int64_t{1} << 30 : (128 + std::abs(a_zp)) * (128 + std::abs(b_zp));
   if ((largest << std::max<int64_t>(shift, 0)) > INT32_MAX) {
-    return unsupported("its product may reach {}, times 2^{} beyond 32 bits", largest, shift);
+    return unsupported("its product may reach {} * 2^{}, which exceeds 32 bits", largest, shift);
   }
   THIMBLE_TRY(View a, read(op.inputs[0]));
   THIMBLE_TRY(View b, read(op.inputs[1]));
@@ -274,7 +274,7 @@ Result<View> Lowering::quotient(const ir::Op& op) {
                                       y_zp,
                                   low, high);
               }));
-  if (!y) return unsupported("a quotient of two values that both vary");
+  if (!y) return unsupported("a division of two values that are not constant");
   return *y;
 }
 
@@ -298,7 +298,8 @@ Result<View> Lowering::prelu(const ir::Op& op) {
   }
   const int64_t largest = wide ? int64_t{1} << 30 : int64_t{255} * 255;
   if (std::max(shift, w_shift) > (wide ? 0 : 14)) {
-    return unsupported("shifts {} and {} may bring {} beyond 32 bits", shift, w_shift, largest);
+    return unsupported("with shifts {} and {}, the value {} may exceed 32 bits", shift, w_shift,
+                       largest);
   }
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View w, read(op.inputs[1]));

@@ -35,8 +35,8 @@ Status check_sums(const Weights& weights, bool wide, bool u85) {
     const int64_t bound =
         magnitude * (wide ? 32768 : 255) + std::abs(weights.bias[static_cast<size_t>(o)]);
     if (bound >= int64_t{1} << (bits - 1)) {
-      return unsupported("the sum of output channel {} may reach {}, beyond {} bits", o, bound,
-                         bits);
+      return unsupported("the sum of output channel {} may reach {}, which exceeds {} bits", o,
+                         bound, bits);
     }
   }
   return ok();
@@ -332,7 +332,7 @@ Status Lowering::im2col_conv(ConvJob job) {
   const int64_t taps = window.kernel_h * (row ? 1 : window.kernel_w);
   const int64_t depth = channels * (row ? window.kernel_w : 1);
   if (depth * taps > kSizeMax || taps > kCopiesMax) {
-    return unsupported("a kernel of {} x {} at strides {} and {} would be {} copies of {} channels",
+    return unsupported("a kernel of {} x {} with strides {} and {} needs {} copies of {} channels",
                        window.kernel_h, window.kernel_w, window.stride_h, window.stride_w, taps,
                        depth);
   }

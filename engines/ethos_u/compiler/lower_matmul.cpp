@@ -113,8 +113,8 @@ Status Lowering::matmul_by_products(const Product& product) {
   int64_t count = (columns + together - 1) / together;
   for (const Axis& loop : loops) count *= loop.size;
   if (count > kPartsMax) {
-    return unsupported("a product in {} pieces of at most {} products, the limit is {}", count,
-                       kProductsTogether, kPartsMax);
+    return unsupported("a matrix product in {} parts of at most {} products, the limit is {}",
+                       count, kProductsTogether, kPartsMax);
   }
   // Element [n, m, k] of the products is a[m, k] * b[n, k]. Both a and b are broadcast along one
   // dimension.

@@ -230,7 +230,8 @@ Result<View> Lowering::gather(const ir::Op& op) {
   }
   if (runs.size() == 1) return sliced_view(x, dim, at[0], runs[0].count, runs[0].step);
   if (runs.size() > static_cast<size_t>(kPartsMax)) {
-    return unsupported("its index is {} stretches, the limit is {}", runs.size(), kPartsMax);
+    return unsupported("its index has {} ranges of constant step, the limit is {}", runs.size(),
+                       kPartsMax);
   }
   THIMBLE_TRY(View y, result(op, &x));
   for (const Run& run : runs) {

@@ -32,7 +32,8 @@ Result<Requantize> divided_by(int64_t n, int64_t bits) {
   const int64_t excess = multiplier * n - (int64_t{1} << right);  // 1..n
   // Other sums keep their rounding direction: |s| * excess / (n * 2^right) < 1 / (2 * n).
   if (2 * largest * excess >= int64_t{1} << right) {
-    return unsupported("no multiplier divides sums of {} codes of {} bits exactly", n, bits);
+    return unsupported("no multiplier divides sums of {} quantized values of {} bits exactly", n,
+                       bits);
   }
   scale.multiplier = {static_cast<int32_t>(multiplier)};
   scale.shift = {static_cast<int32_t>(right)};
@@ -103,8 +104,8 @@ Status Lowering::pool_whole(const PoolJob& job) {
 Status Lowering::pool_parts(const PoolJob& job, const std::vector<StridedRange>& rows,
                             const std::vector<StridedRange>& columns) {
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
-    return unsupported("its windows are of {} kinds, the limit is {}", rows.size() * columns.size(),
-                       kPartsMax);
+    return unsupported("its windows form {} groups of equal windows, the limit is {}",
+                       rows.size() * columns.size(), kPartsMax);
   }
   for (const StridedRange& h : rows) {
     for (const StridedRange& w : columns) {

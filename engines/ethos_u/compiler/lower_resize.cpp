@@ -58,7 +58,7 @@ Result<View> Lowering::resize(const ir::Op& op) {
   const auto columns =
       resize_ranges(*constant_of(op.inputs[3]), *constant_of(op.inputs[4]), x.shape[3]);
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
-    return unsupported("its positions are of {} kinds, the limit is {}",
+    return unsupported("its positions form {} groups of equal weights, the limit is {}",
                        rows.size() * columns.size(), kPartsMax);
   }
   THIMBLE_TRY(View y, result(op));
@@ -78,8 +78,7 @@ Result<View> Lowering::resize(const ir::Op& op) {
       }
       const int64_t largest = *std::max_element(taps.begin(), taps.end()) >> common;
       if (largest > kTapMax) {
-        return unsupported("a tap weighs {} / 2^{}, the limit is {}", largest, 22 - common,
-                           kTapMax);
+        return unsupported("a weight of {} / 2^{}, the limit is {}", largest, 22 - common, kTapMax);
       }
       ConvJob job;
       job.depthwise = true;

@@ -172,7 +172,7 @@ Result<View> Lowering::rescale(const ir::Op& op) {
   const int64_t mult = op.integer("mult"), shift = op.integer("shift");
   THIMBLE_TRY(View x, read(op.inputs[0]));
   const bool wide = op.integer("wide") != 0;
-  if (shift > 14) return unsupported("shift {} may go beyond 32 bits, the limit is 14", shift);
+  if (shift > 14) return unsupported("shift {} may overflow 32 bits, the limit is 14", shift);
   if (x.element == kByte && !wide) {
     return by_table(op, op.inputs[0], [&](int64_t code) {
       const int32_t scaled =

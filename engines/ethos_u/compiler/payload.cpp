@@ -9,8 +9,7 @@ Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
   using namespace thimble::ethos_u;  // NOLINT: names of the words
   const auto count = static_cast<uint32_t>(words.size());
   if (words.size() > kStreamWordsMax) {
-    return unsupported("a command stream of {} words, a payload holds {}", words.size(),
-                       kStreamWordsMax);
+    return unsupported("a command stream of {} words, at most {}", words.size(), kStreamWordsMax);
   }
   std::vector<uint32_t> all = {kCop1, kActionConfigWord, config_word(config),
                                id_word(config.generation)};

@@ -242,7 +242,7 @@ class Writer {
   }
 
   Status resize() {
-    if (!op_.resize_steps) return bad_input("a resize without its steps");
+    if (!op_.resize_steps) return bad_input("a resize without steps");
     const NpuOp::ResizeSteps& steps = *op_.resize_steps;
     const auto axis = [&](Reg0 scale, Reg0 offset, Reg1 step, const char* name, int64_t n,
                           int64_t d, int64_t start, int64_t block) {
@@ -348,7 +348,7 @@ class Writer {
       case Table::Kind::kSigmoid:
         return static_cast<uint32_t>(Activation85::kSigmoid);
     }
-    return unsupported("a table the hardware does not have");
+    return unsupported("a LUT that the hardware does not support");
   }
 
   Status activation() {
@@ -432,7 +432,8 @@ class Writer {
     }
     const ScaleMode556 mode = scale_mode();
     if (a.shift != 0 && b.shift != 0) {
-      return bad_input("{} scales one operand of an addition, here are two", config_.name);
+      return bad_input("{} scales only one operand of an addition, but both have a scale",
+                       config_.name);
     }
     const InputScale& general = mode == ScaleMode556::kOpb32 ? b : a;
     stream_.set(Reg1::OPA_SCALE, general.multiplier,

@@ -294,7 +294,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   }
   const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");
-  return unsupported("{} bytes of SRAM hold no schedule, the smallest needs {}",
+  return unsupported("no schedule fits in {} bytes of SRAM, the smallest needs {}",
                      options.sram_bytes.value_or(0), least->bytes);
 }
 

@@ -250,7 +250,7 @@ Result<Grid> arrange(std::vector<Axis> axes, Shape4 wanted, size_t views) {
   for (const Axis& axis : grid.loops) count *= axis.size;
   constexpr int64_t kLoopsMax = 1024;
   if (count > kLoopsMax) {
-    return unsupported("it would be repeated {} times, more than {}", count, kLoopsMax);
+    return unsupported("it would be repeated {} times, the limit is {}", count, kLoopsMax);
   }
   return grid;
 }

@@ -117,7 +117,7 @@ Result<EthosUPayload> read_payload(ByteView bytes) {
     std::byte bytes[abi::kPayloadAlignment];
   };
   if (bytes.size() > std::numeric_limits<int32_t>::max()) {
-    return bad_input("EthosUBackend payload: {} bytes", bytes.size());
+    return bad_input("EthosUBackend payload: {} bytes, expected less than 2 GiB", bytes.size());
   }
   std::vector<Block> copy(bytes.size() / sizeof(Block) + 1);
   if (!bytes.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
@@ -125,7 +125,7 @@ Result<EthosUPayload> read_payload(ByteView bytes) {
   const auto* const data = reinterpret_cast<const uint8_t*>(copy.data());
   if (abi::read_payload(data, static_cast<uint32_t>(bytes.size()), view) !=
       thimble::abi::Status::kOk) {
-    return bad_input("EthosUBackend payload: {} bytes are not the seven blocks of one",
+    return bad_input("EthosUBackend payload: {} bytes are not a valid payload of seven blocks",
                      bytes.size());
   }
   EthosUPayload payload;

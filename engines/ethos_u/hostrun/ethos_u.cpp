@@ -50,7 +50,7 @@ size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header
 
 Result<std::unique_ptr<Device>> open_ethos_u(const pte::Program& program, std::string_view label) {
   THIMBLE_TRY(const std::optional<EthosUNeeds> needs, read_ethos_u_needs(program, label));
-  assert(needs && "asked of a program that calls the delegate");
+  assert(needs && "the program must call the delegate");
   return std::unique_ptr<Device>(std::make_unique<EthosUDevice>(*needs));
 }
 
@@ -65,7 +65,7 @@ Result<FirmwareDevice> firmware_device(const pte::Program& program, std::string_
   device.fvp = {fmt::format("ethosu.num_macs={}", needs->config->macs)};
   if (needs->config->generation == ethos_u::Generation::kU85) {
     device.fvp_refusal = fmt::format(
-        "{}: a Corstone-300 has an Ethos-U55 or U65; there is no image for the memory map of a "
+        "{}: a Corstone-300 has an Ethos-U55 or U65; no firmware image has the memory map of a "
         "Corstone-320",
         name);
   }
@@ -102,7 +102,7 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
       if (needs->config == nullptr) needs->config = ethos_u::config_of(header.config);
       if (needs->config == nullptr) {
         return unsupported(
-            "{}: a delegate call for an NPU of configuration {:#010x}, which is none"
+            "{}: a delegate call for an NPU with configuration {:#010x}, which is not one"
             " of the Ethos-U55, U65 and U85",
             label, header.config);
       }
@@ -113,7 +113,7 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
   if (!needs) return needs;
   if (needs->config == nullptr) needs->config = &ethos_u::kConfigs[0];
   if (needs->workspace_bytes > kWorkspaceBytesMax) {
-    return bad_input("{}: a command stream that needs {} bytes to be simulated", label,
+    return bad_input("{}: the simulation of a command stream needs {} bytes", label,
                      needs->workspace_bytes);
   }
   needs->fast_bytes = fast_bytes_of(program);
@@ -163,7 +163,7 @@ void EthosUDevice::connect(const void* data, size_t bytes, bool read_only) {
   // The device never writes to read-only memory.
   auto* const memory = static_cast<uint8_t*>(const_cast<void*>(data));
   [[maybe_unused]] const bool connected = state_->device.connect({memory, bytes, read_only});
-  assert(connected && "a model connects its file and its memory");
+  assert(connected && "a model connects at most its file and its memory");
 }
 
 std::string EthosUDevice::fault_text() const {

@@ -83,8 +83,8 @@ std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
       names[step.word] = name_of(step);
     }
     if (hazard.none()) continue;
-    hazards->push_back(
-        fmt::format("word {} meets word {}: {}", hazard.word, hazard.other_word, hazard.detail));
+    hazards->push_back(fmt::format("word {} conflicts with word {}: {}", hazard.word,
+                                   hazard.other_word, hazard.detail));
   }
   return names;
 }
@@ -101,12 +101,12 @@ Result<Stream> stream_of(const pte::Program& program, size_t index, std::string_
   ethos_u::DriverPayload header;
   if (!commands || !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
                                                  static_cast<uint32_t>(commands->size()), header)) {
-    return bad_input("{}: delegate {} has no command stream that can be read", label, index);
+    return bad_input("{}: delegate {} has no valid command stream", label, index);
   }
   Stream stream;
   stream.config = ethos_u::config_of(header.config);
   if (stream.config == nullptr) {
-    return unsupported("{}: delegate {} is for an NPU that is not known", label, index);
+    return unsupported("{}: delegate {} is for an unknown NPU", label, index);
   }
   stream.words.resize(header.stream_words);
   std::memcpy(stream.words.data(), commands->data() + header.stream_offset,
@@ -178,8 +178,8 @@ Status check_ethos_u_hazards(const pte::Program& program, std::string_view label
     read_stream(*stream->config, stream->words, &hazards);
     if (hazards.empty()) continue;
     return bad_input(
-        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in all; "
-        "--on host --profile runs it nonetheless and lists them)",
+        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in total; "
+        "--on host --profile runs the file anyway and lists them)",
         label, index, hazards[0], hazards.size());
   }
   return ok();

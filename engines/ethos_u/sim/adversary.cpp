@@ -130,7 +130,8 @@ Fault Machine::compute_late_write(PendingKernel& pending) {
     before->log->exchange(memory_, false, &seen);
     if (!fault.none()) return fault;
     if (!pending.log->patch(trial, stale_.own())) {
-      return fault_of(FaultKind::kWorkspace, "a kernel that writes elsewhere when run again");
+      return fault_of(FaultKind::kWorkspace,
+                      "a kernel writes to other addresses when it runs again");
     }
   }
   memory_.result_flag = flag;
@@ -270,7 +271,7 @@ Fault run_adversary(const Job& job, Adversary mode, uint8_t* memory, size_t byte
   Room room;
   if (const Fault fault = room_of(job, &room); !fault.none()) return fault;
   if (room.total() > bytes) {
-    return fault_of(FaultKind::kWorkspace, "no room for writes that have not landed yet");
+    return fault_of(FaultKind::kWorkspace, "the buffer for delayed writes is too small");
   }
   Machine machine(job, mode);
   machine.set_buffer(memory, room.kernel_log, room.dma_log, room.shadow);

@@ -22,7 +22,7 @@ Fault Decoder::next(Step* step) {
     const uint32_t word = words_[position_++];
     const CommandRow* row = command_of(word, generation);
     if (row == nullptr) {
-      return at(fault_of(FaultKind::kUnknownCommand, "a word that is no command"), at_word);
+      return at(fault_of(FaultKind::kUnknownCommand, "an unknown command"), at_word);
     }
     uint32_t payload = 0;
     if (row->payload) {
@@ -84,13 +84,15 @@ Fault Decoder::operation(Operation code, uint32_t payload, Step* step) {
       if (step->parameter > 1) {
         return fault_of(FaultKind::kBadRegister, "a branch with an unknown condition");
       }
-      if (payload % 4 != 0) return fault_of(FaultKind::kMisaligned, "a branch into a word");
+      if (payload % 4 != 0)
+        return fault_of(FaultKind::kMisaligned,
+                        "a branch target that is not a multiple of 4 bytes");
       if (step->target >= count_) {
-        return fault_of(FaultKind::kOutOfRange, "a branch out of the stream");
+        return fault_of(FaultKind::kOutOfRange, "a branch target outside the stream");
       }
       break;
     default:
-      return fault_of(FaultKind::kUnknownCommand, "a word that is no command");
+      return fault_of(FaultKind::kUnknownCommand, "an unknown command");
   }
   return {};
 }

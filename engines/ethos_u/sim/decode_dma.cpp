@@ -10,7 +10,7 @@ Fault decode_dma_shape(const Config& config, const Registers& registers, DmaOper
     operation->size0 = registers.get(Reg0::DMA0_SIZE0);
   }
   if (operation->dimensions > 2) operation->size1 = registers.get(Reg0::DMA0_SIZE1);
-  if (operation->size0 == 0 || operation->size1 == 0) return bad("a DMA of no rows");
+  if (operation->size0 == 0 || operation->size1 == 0) return bad("a DMA with 0 rows");
   const auto length = static_cast<int64_t>(operation->length);
   if (!u85) {
     operation->source_stride0 = length;
@@ -66,17 +66,17 @@ Fault decode_dma(const Config& config, const Registers& registers, DmaOperation*
   }
   operation->dimensions = static_cast<uint8_t>(1 + mode);
   if (operation->gather && operation->scatter) return bad("a DMA that gathers and scatters");
-  if (operation->length == 0) return bad("a DMA of no bytes");
+  if (operation->length == 0) return bad("a DMA with 0 bytes");
   if (config.generation == Generation::kU55 &&
       (operation->source % 16 != 0 || operation->destination % 16 != 0 ||
        operation->length % 16 != 0)) {
-    return misaligned("a DMA that is not on 16 bytes");
+    return misaligned("a DMA address or size that is not a multiple of 16 bytes");
   }
   if ((operation->destination_internal && operation->destination % 16 != 0) ||
       (operation->source_internal && operation->source % 16 != 0) ||
       ((operation->source_internal || operation->destination_internal) &&
        operation->length % 16 != 0)) {
-    return misaligned("a DMA of tables that is not on 16 bytes");
+    return misaligned("a LUT DMA address or size that is not a multiple of 16 bytes");
   }
   return decode_dma_shape(config, registers, operation);
 }

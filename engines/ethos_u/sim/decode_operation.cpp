@@ -75,7 +75,7 @@ Range range_of(const Registers& registers, Reg0 region, Reg1 base, Reg1 length) 
 Fault decode_cores(const Config& config, const Registers& registers, KernelOperation* operation) {
   operation->cores = config.generation == Generation::kU85 ? config.cores : 1;
   if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
-    if (config.cores < 2) return bad("parallel cores on a part that has one");
+    if (config.cores < 2) return bad("PARALLEL_MODE on an NPU with one core");
     operation->cores = 2;
   }
   return {};
@@ -209,7 +209,7 @@ Fault size_ifm(const Registers& registers, KernelOperation* operation) {
                           kernel.pad_top + kernel.pad_bottom);
   int64_t width = window(ofm.width, kernel.stride_x, kernel.width, kernel.dilation_x,
                          kernel.pad_left + kernel.pad_right);
-  if (height < 1 || width < 1) return bad("a window of which all is padding");
+  if (height < 1 || width < 1) return bad("a kernel window that contains only padding");
   if (operation->upscale != Upscale::kNone) height = (height + 1) / 2, width = (width + 1) / 2;
   if (height > 0x10000 || width > 0x10000) return bad("an input that is larger than 65536");
   ifm.height = static_cast<uint32_t>(height);
@@ -280,14 +280,14 @@ Fault check_operation(const KernelOperation& operation, Generation generation) {
   const bool reads_ifm = operation.broadcast != 8;
   if (reads_ifm) {
     if (const Fault fault = check_map(ifm, ifm.height, ifm.width); !fault.none()) return fault;
-    if (ifm.storage == Storage::kNone) return bad("an input that is nowhere");
+    if (ifm.storage == Storage::kNone) return bad("an input with storage NONE");
   }
   if (operation.has_ifm2 && !operation.ifm2_scalar) {
     if (const Fault fault = check_map(ifm2, ifm2.height, ifm2.width); !fault.none()) return fault;
-    if (ifm2.storage == Storage::kNone) return bad("an input that is nowhere");
+    if (ifm2.storage == Storage::kNone) return bad("an input with storage NONE");
   }
   if (const Fault fault = check_output(operation); !fault.none()) return fault;
-  if (ifm.bits == 64) return bad("an input of 64 bits that is not for accumulators");
+  if (ifm.bits == 64) return bad("a 64-bit input that does not initialize accumulators");
   if (ifm.bits == 32 && !ifm.is_signed) return bad("a feature map of unsigned 32 bits");
   if (operation.code == Operation::DEPTHWISE && ifm.depth != ofm.depth) {
     return bad("a depthwise convolution whose depths differ");

@@ -98,7 +98,8 @@ Fault Device::run_stream() {
   const uint32_t bytes = word(reg::kQueueBytes);
   const uint64_t base = address(reg::kQueueBase);
   const ByteRegion stream = memory_at(base);
-  if (stream.bytes < bytes) return fault_of(FaultKind::kOutOfRange, "the stream is in no memory");
+  if (stream.bytes < bytes)
+    return fault_of(FaultKind::kOutOfRange, "the stream is outside every connected memory");
   if (base % kStreamAlignment != 0 || bytes % 4 != 0) {
     return fault_of(FaultKind::kMisaligned, "the stream is not at a multiple of 16 bytes");
   }

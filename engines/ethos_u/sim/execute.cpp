@@ -89,7 +89,7 @@ Fault execute(const Config& config, const KernelOperation& operation, Memory& me
     case Operation::RESIZE:
       return execute_resize(context);
     default:
-      return fault_of(FaultKind::kUnknownCommand, "an operation that is no kernel");
+      return fault_of(FaultKind::kUnknownCommand, "an operation that is not a kernel");
   }
 }
 

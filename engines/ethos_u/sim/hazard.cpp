@@ -6,12 +6,12 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-constexpr const char* kReadsUnwritten = "reads what an operation may not have written yet";
-constexpr const char* kOverwritesUnread = "overwrites what an operation may still have to read";
-constexpr const char* kWritesTwice = "writes where an operation may still have to write";
+constexpr const char* kReadsUnwritten = "reads data that an operation may not have written yet";
+constexpr const char* kOverwritesUnread = "overwrites data that an operation may not have read yet";
+constexpr const char* kWritesTwice = "writes to bytes that an operation may not have written yet";
 constexpr const char* kBlockDependency = "BLOCKDEP lets it read blocks that may not be written yet";
 constexpr const char* kTableLost =
-    "BLOCKDEP lets its accumulators overwrite a table that may still be in use";
+    "BLOCKDEP lets its accumulators overwrite a LUT that may still be in use";
 constexpr const char* kChain = "BLOCKDEP inside a chain";
 
 /// Returns true if the operation is part of a chain, which counts as one kernel. Sums that are only

@@ -30,13 +30,13 @@ bool Memory::write_slow(uint8_t region, uint64_t address, const uint8_t* data, u
   if (!check(region, address, bytes) || !writable(region, address)) return false;
   if (sink == nullptr) return commit(region, address, data, bytes);
   if (sink->write(sink->user, region, address, data, bytes)) return true;
-  note(fault_of(FaultKind::kWorkspace, "no room for writes that have not landed yet"));
+  note(fault_of(FaultKind::kWorkspace, "the buffer for delayed writes is too small"));
   return false;
 }
 
 bool Memory::writable(uint8_t region, uint64_t address) {
   if (region >= kRegions || !regions_[region].read_only) return true;
-  Fault fault = fault_of(FaultKind::kOutOfRange, "a write to a region that is only read");
+  Fault fault = fault_of(FaultKind::kOutOfRange, "a write to a read-only region");
   fault.address = address;
   fault.region = region;
   note(fault);
@@ -58,7 +58,8 @@ const uint8_t* Memory::table(uint32_t address, uint32_t bytes) {
   if (!check(kTableRegion, address, bytes)) return nullptr;
   for (uint32_t i = address / 16; i < (address + bytes) / 16; ++i) {
     if (table_valid_[i] == 0) {
-      Fault fault = fault_of(FaultKind::kBadRegister, "a table that was not loaded, or was lost");
+      Fault fault =
+          fault_of(FaultKind::kBadRegister, "a LUT that was not loaded or was overwritten");
       fault.address = i * 16;
       fault.region = kTableRegion;
       note(fault);

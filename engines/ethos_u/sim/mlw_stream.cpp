@@ -18,21 +18,21 @@ constexpr uint32_t kUnaryBits = 12;
 const char* to_text(WeightStatus status) {
   switch (status) {
     case WeightStatus::kOk:
-      return "weights are in order";
+      return "no error";
     case WeightStatus::kTruncated:
       return "a weight or scale stream ends too early";
     case WeightStatus::kBadSlice:
-      return "a slice of a weight stream has a header without meaning";
+      return "a slice of a weight stream has an invalid header";
     case WeightStatus::kBadValue:
       return "a weight has more than nine bits";
     case WeightStatus::kBadPadding:
-      return "a weight stream is not zero where it is padding";
+      return "the padding of a weight stream is not zero";
     case WeightStatus::kNotSparse:
       return "weights of a sparse operation are not sparse";
     case WeightStatus::kTrailing:
       return "a weight stream has more weights than the operation";
     case WeightStatus::kBadOperation:
-      return "registers describe no weights that can be read";
+      return "the registers describe weights that this configuration does not support";
     case WeightStatus::kCapacity:
       return "no space for a block of weights";
   }

@@ -97,7 +97,7 @@ class Line {
     bool negative = false;
     uint64_t value = 0;
     if (!read_number(token, &negative, &value)) {
-      return error("'{}' is no value of {}", token, part.name == "_" ? command : part.name);
+      return error("'{}' is not a value of {}", token, part.name == "_" ? command : part.name);
     }
     const uint64_t end = uint64_t{1} << part.width;
     if (negative ? !part.is_signed || value > end / 2 : value >= end) {

@@ -35,11 +35,11 @@ Result<Payload> read_payload(ByteView bytes, std::string_view label) {
   if (!read_driver_payload(reinterpret_cast<const uint8_t*>(bytes.data()),
                            static_cast<uint32_t>(bytes.size()), header, &stopped)) {
     return bad_input("{}: byte {}: {}", label, stopped < 4 ? 0 : stopped - 4,
-                     is_payload(bytes) ? "the payload ends here, or this is no word of its header"
+                     is_payload(bytes) ? "the payload ends here or its header has an invalid word"
                                        : "neither COP1 nor COP2");
   }
   if (product_of(header.config) > 2) {
-    return bad_input("{}: byte 0: product {} is none of U55, U65, U85", label,
+    return bad_input("{}: byte 0: product {}, expected 0 (U55), 1 (U65) or 2 (U85)", label,
                      product_of(header.config));
   }
   payload.generation = static_cast<Generation>(product_of(header.config));

@@ -12,17 +12,18 @@ class NeutronCli : public EngineCli {
  public:
   void add_compile_options(Verb& verb) override {
     NeutronArguments& a = arguments_;
-    verb.option(
-            "--neutron", a.form,
-            "Neutron regions as a list of Thimble's kernels, or as microcode of NXP's converter")
+    verb.option("--neutron", a.form,
+                "Form of Neutron subgraphs: a Thimble kernel list, or microcode of NXP's converter")
         .one_of({"model", "sdk"});
-    verb.option("--neutron-sdk", a.sdk, "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
-    verb.option("--neutron-flags", a.flags, "More options of NXP's converter, as they are");
-    verb.option("--neutron-time-limit", a.time_limit, "Seconds that a call of it may take");
+    verb.option("--neutron-sdk", a.sdk,
+                "Folder of the eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
+    verb.option("--neutron-flags", a.flags,
+                "Additional options for NXP's converter, passed unchanged");
+    verb.option("--neutron-time-limit", a.time_limit, "Time limit of a converter call in seconds");
     verb.flag("--neutron-kernels", a.kernels,
               "Also list the kernels of NXP's firmware that the model needs, as C");
     verb.flag("--neutron-prefetch", a.prefetch,
-              "Weights come to SRAM while the kernel before runs");
+              "Copy weights to SRAM while the previous kernel runs");
   }
 
   Status apply_options(const std::string& part, const std::filesystem::path& model,

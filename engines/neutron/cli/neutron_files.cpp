@@ -19,10 +19,10 @@ Status add_neutron_tools(const NeutronArguments& arguments, const std::string& p
     const bool asked = !arguments.sdk.empty() || !arguments.flags.empty() || arguments.kernels;
     if (!asked) return ok();
     return bad_input(
-        "--neutron-sdk, --neutron-flags and --neutron-kernels are of NXP's converter: --neutron "
-        "sdk calls it");
+        "--neutron-sdk, --neutron-flags and --neutron-kernels are options for NXP's converter, "
+        "which --neutron sdk calls");
   }
-  if (!tools->form.empty()) return bad_input("--neutron sdk and --axon are of different parts");
+  if (!tools->form.empty()) return bad_input("--neutron sdk and --axon are for different parts");
   THIMBLE_TRY(const engine::Part found, engine::find_part(part));
   const bool has = std::ranges::any_of(
       found.engines, [](const engine::PartNpu& use) { return use.engine->kind == "neutron"; });
@@ -61,8 +61,8 @@ Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
   if (merged) return files->add(folder / (tools.model + "_kernel_selection.c"), *merged);
   for (const GeneratedFile& file : all) THIMBLE_CHECK(files->add(folder / file.name, file.text));
   notes->push_back(
-      fmt::format("{} lists of kernels ({}_kernel_selection_*.c) for one firmware: {} has no "
-                  "merge_kernel_selection_code to join them with",
+      fmt::format("{} kernel selections ({}_kernel_selection_*.c) for one firmware: {} has no "
+                  "merge_kernel_selection_code to merge them",
                   all.size(), tools.model, tools.folder.string()));
   return ok();
 }

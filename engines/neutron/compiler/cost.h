@@ -22,12 +22,12 @@ struct Parameter {
   std::string_view source;
 };
 inline constexpr Parameter kParameters[] = {
-    {"bus_bytes", 1, 64, 8, "inferred: what one dot product takes in a cycle"},
+    {"bus_bytes", 1, 64, 8, "inferred: bytes that one dot product needs per cycle"},
     {"clock_mhz", 1, 10000, 325, "inferred: that of the main Cortex-M33, which drives the NPU"},
     {"core_mhz", 1, 10000, 325, "NXP, i.MX RT700 fact sheet: main Cortex-M33"},
     {"dispatch_us", 0, 10000, 20, "inferred: driver, tables of addresses, one wait"},
     {"kernel_cycles", 0, 1e6, 400, "inferred: the core's firmware sets up each kernel"},
-    {"prefetch", 0, 1, 0, "a choice: 1 copies weights to SRAM while the kernel before runs"},
+    {"prefetch", 0, 1, 0, "a choice: 1 copies weights to SRAM while the previous kernel runs"},
     {"softmax_cycles", 1, 100, 3, "inferred: of an element: maximum, exponential, quotient"},
 };
 

@@ -59,7 +59,7 @@ Costs costs_of(const PartNpu& use) {
 
 Status check(const PartNpu& use) {
   if (!use.memory_mode.empty() || !use.system.empty()) {
-    return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
+    return bad_input("{}: this engine has no memory_mode and no system", use.name);
   }
   for (const auto& [name, value] : use.settings) {
     const auto* known = std::ranges::find(kParameters, name, &Parameter::name);
@@ -107,8 +107,8 @@ std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ign
   const double core = core_cycles(region) / setting(use, "core_mhz");
   if (ignore_cost || npu + dispatch < core) return "";
   return fmt::format(
-      "the region takes {:.1f} us on the NPU ({} cycles) and {:.1f} us for the call, on the core "
-      "about {:.1f} us: cheaper on the CPU",
+      "the subgraph takes {:.1f} us on the NPU ({} cycles) plus {:.1f} us for the call, on the "
+      "core about {:.1f} us: cheaper on the CPU",
       npu, network->cycles(), dispatch, core);
 }
 
@@ -161,7 +161,7 @@ Status check_payload(const Written& written) {
       program.data()->bytes, static_cast<uint32_t>(written.program.size()), weights.data()->bytes,
       static_cast<uint32_t>(written.weights.size()), kernel);
   if (status == container::Status::kOk) return ok();
-  return unsupported("neutron: the kernel list contradicts itself: {} (kernel {})",
+  return unsupported("neutron: internal error: invalid kernel list: {} (kernel {})",
                      container::status_text(status), static_cast<int32_t>(kernel));
 }
 

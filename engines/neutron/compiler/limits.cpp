@@ -364,7 +364,7 @@ std::string no_function(const Call& call, Variant variant) {
   const auto* row = function ? std::ranges::find(kFunctions, function->kind, &FunctionRow::kind)
                              : std::end(kFunctions);
   if (row == std::end(kFunctions) || !has(row->variants, variant)) {
-    return fmt::format("its function is no line with bounds and none of {}",
+    return fmt::format("its function is neither a clamped line nor one of {}",
                        functions_text(variant));
   }
   const auto* fixed = std::ranges::find(kFixed, function->kind, &FixedRow::kind);
@@ -381,7 +381,8 @@ std::string missing_operator_reason(const Call& call, Variant variant) {
     if (row.op == call.op.kind && has(row.variants, variant)) return std::string(row.reason);
   }
   const auto* runs = std::ranges::find(kRuns, call.op.kind, &RunRow::op);
-  if (runs == std::end(kRuns) || !has(runs->variants, variant)) return "it is no integer operator";
+  if (runs == std::end(kRuns) || !has(runs->variants, variant))
+    return "it is not an integer operator";
   const bool rounds = ir::op_info(call.op.kind).attr("rounding") != nullptr;
   return rounds && call.op.integer("rounding") == 2 ? "it rounds halves to even" : "";
 }
@@ -427,7 +428,8 @@ Legality rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) 
     const std::string reason = unsupported_reason({*legalized, made}, variant);
     if (reason.empty()) continue;
     const std::string name(ir::op_name(made.kind));
-    return refuse(made.kind == op.kind ? reason : fmt::format("it becomes {}: {}", name, reason));
+    return refuse(made.kind == op.kind ? reason
+                                       : fmt::format("it is legalized to {}: {}", name, reason));
   }
   return {true, ""};
 }

@@ -53,7 +53,8 @@ Status Lowering::elementwise(KernelOp kernel, ValueId result,
     y = fresh(result, {});
   }
   const auto loops = walk(y);
-  if (!loops) return unsupported("{}: no views walk it", ir::list_text(shape(result)));
+  if (!loops)
+    return unsupported("no views describe the memory layout of {}", ir::list_text(shape(result)));
   std::vector<const Strided*> all;
   for (const Strided& place : places) all.push_back(&place);
   all.push_back(&y);
@@ -72,7 +73,7 @@ Status Lowering::pair(const Op& op) {
   const bool sum = op.kind == OpKind::qadd || op.kind == OpKind::qsub;
   if (sum || op.kind == OpKind::qmul) {
     kernel.rounding = op.integer("rounding");
-    if (kernel.rounding > 1) return unsupported("it rounds as another NPU does");
+    if (kernel.rounding > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.a_zero_point = op.integer("a_zp");
     kernel.b_zero_point = op.integer("b_zp");
     kernel.y_zero_point = op.integer("y_zp");

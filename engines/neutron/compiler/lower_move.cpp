@@ -43,7 +43,7 @@ Status Lowering::concat(const Op& op) {
   for (const ValueId id : op.inputs) {
     const auto piece = sliced(home, dim, start, shape(id)[dim]);
     if (!piece) {
-      return unsupported("pieces of {} along dimension {} do not lie at one stride",
+      return unsupported("pieces of {} along dimension {} do not have a single stride",
                          ir::list_text(shape(op.output)), dim);
     }
     const bool done =
@@ -83,7 +83,7 @@ Status Lowering::pad(const Op& op) {
   const auto loops = common_loops(std::vector<const Strided*>{&x, &inside}, all_dims(x));
   const auto around = common_loops(std::vector<const Strided*>{&y}, all_dims(y));
   if (!loops || loops->size() > container::kRankMax || around->size() > container::kRankMax) {
-    return unsupported("{} lies in memory so that no views pad it",
+    return unsupported("no views describe a padding of the memory layout of {}",
                        ir::list_text(shape(op.inputs[0])));
   }
   const std::vector<View> views = loop_views(*loops, {&x, &inside});
@@ -109,8 +109,8 @@ Status Lowering::gather(const Op& op) {
       return resize_nearest(op);
     default:
       return unsupported(
-          "no kernel picks elements in any order: a mirrored border, or rows and columns of an "
-          "image that repeat, are the nearest");
+          "no kernel gathers elements in any order; supported: reflection padding, or repeated "
+          "rows and columns of an image");
   }
 }
 

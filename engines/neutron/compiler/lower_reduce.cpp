@@ -53,7 +53,8 @@ Status Lowering::reduction(const Op& op) {
   };
   const Strided y = target(op.output, {x}, false, fits);
   if (!fits(y)) {
-    return unsupported("{} lies in memory so that no views reduce it", ir::list_text(x.shape()));
+    return unsupported("no views describe a reduction of the memory layout of {}",
+                       ir::list_text(x.shape()));
   }
   const Strided ones = *with_ones(y);
   std::vector<Loop> loops = *walk(x, ones);
@@ -81,7 +82,7 @@ Status Lowering::reduction(const Op& op) {
   kernel.operands = {operand};
   if (op.kind == OpKind::qmean) {
     kernel.rounding = op.integer("rounding");
-    if (kernel.rounding > 1) return unsupported("it rounds as another NPU does");
+    if (kernel.rounding > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.a_zero_point = op.integer("x_zp");
     kernel.y_zero_point = op.integer("y_zp");
     kernel.multiplier[2] = op.integer("mult");
@@ -115,7 +116,7 @@ Status Lowering::pool(const Op& op) {
   kernel.pad_top = op.integers("padding")[0];
   kernel.pad_left = op.integers("padding")[1];
   if (average) {
-    if (op.integer("rounding") > 1) return unsupported("it rounds as another NPU does");
+    if (op.integer("rounding") > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.min = op.integer("min");
     kernel.max = op.integer("max");
   } else {
@@ -129,7 +130,7 @@ Status Lowering::adaptive_pool(const Op& op) {
   const ir::Shape& in = shape(op.inputs[0]);
   const ir::Shape& out = shape(op.output);
   if (in[2] % out[2] != 0 || in[3] % out[3] != 0) {
-    return unsupported("{}x{} from {}x{}: sizes that divide are the nearest", out[2], out[3], in[2],
+    return unsupported("{}x{} from {}x{}: the sizes must divide each other", out[2], out[3], in[2],
                        in[3]);
   }
   KernelOp kernel;
@@ -157,7 +158,7 @@ Status Lowering::softmax(const Op& op) {
   const auto fits = [&](const Strided& to) { return to.one(dim) && walk(to); };
   const Strided y = target(op.output, {x}, true, fits);
   if (!fits(y)) {
-    return unsupported("{} lies in memory so that no views walk it", ir::list_text(x.shape()));
+    return unsupported("no views describe the memory layout of {}", ir::list_text(x.shape()));
   }
   std::vector<Loop> loops = *walk(y);
   loops.push_back({shape(op.output)[dim], {x.one(dim)->stride, y.one(dim)->stride}});

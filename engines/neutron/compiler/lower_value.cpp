@@ -184,7 +184,8 @@ Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
   const std::vector<const Strided*> places = {&from, &to};
   const auto loops = common_loops(places, all_dims(to));
   if (!loops) {
-    return unsupported("{} lies in memory so that no views move it", ir::list_text(to.shape()));
+    return unsupported("no views describe a copy of the memory layout of {}",
+                       ir::list_text(to.shape()));
   }
   std::vector<Loop> inner = *loops;
   std::vector<Loop> outer;

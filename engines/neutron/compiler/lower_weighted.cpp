@@ -113,7 +113,7 @@ void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
 
 Status Lowering::convolution(const Op& op) {
   if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
-    return unsupported("it rounds as another NPU does");
+    return unsupported("its rounding mode is that of another NPU");
   }
   THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
   if (op.inputs[2] != ir::kNoValue) {
@@ -214,7 +214,7 @@ Status Lowering::transposed(const Op& op) {
 /// read in memory order and the weights are reordered. The result is handled the same way.
 Status Lowering::linear(const Op& op) {
   if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
-    return unsupported("it rounds as another NPU does");
+    return unsupported("its rounding mode is that of another NPU");
   }
   THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
   if (op.inputs[2] != ir::kNoValue) {

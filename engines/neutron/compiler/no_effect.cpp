@@ -96,8 +96,8 @@ std::string no_effect_reason(const ir::Graph& region) {
     if (!has_no_effect(region, op)) return "";
     idle = &op;
   }
-  if (idle == nullptr) return "the region would only move data: cheaper on the CPU";
-  return fmt::format("{} changes nothing here, and the region would hold nothing else",
+  if (idle == nullptr) return "the subgraph would only move data: cheaper on the CPU";
+  return fmt::format("{} has no effect here, and the subgraph has no other operator",
                      ir::op_name(idle->kind));
 }
 

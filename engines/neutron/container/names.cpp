@@ -62,19 +62,19 @@ const char* status_text(Status status) {
     case Status::kBadHeader:
       return "header: counts, sizes or sections are wrong";
     case Status::kBadIo:
-      return "an input or output is wrong, or no kernel fills it";
+      return "an input or output is wrong, or no kernel writes it";
     case Status::kBadView:
-      return "an operand leaves its memory, or has not the kernel's shape";
+      return "an operand is outside its memory, or does not have the kernel's shape";
     case Status::kBadKernel:
-      return "window, constants or numbers do not fit the kernel, or it is not known";
+      return "window, constants or numbers do not fit the kernel, or the kernel is unknown";
     case Status::kBadScale:
       return "a multiplier or shift is out of range";
     case Status::kBadOverlap:
-      return "a kernel writes over what it reads";
+      return "a kernel overwrites data that it reads";
     case Status::kBadPrefetch:
-      return "prefetched weights leave a memory, or overwrite those prefetched before them";
+      return "prefetched weights are outside a memory, or overwrite the previous prefetch";
     case Status::kBadHash:
-      return "content is not what was written";
+      return "content hash does not match";
   }
   return "unknown status";
 }

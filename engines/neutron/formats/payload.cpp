@@ -40,9 +40,8 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
     case PayloadFault::kTruncated:
       return fmt::format("ends here, expected at least {} bytes", expected);
     case PayloadFault::kVersion:
-      return expected == 1
-                 ? fmt::format("version {}, expected 1: it holds a list of kernels", found)
-                 : fmt::format("version {}, expected 0 or 1", found);
+      return expected == 1 ? fmt::format("version {}, expected 1 for a kernel list", found)
+                           : fmt::format("version {}, expected 0 or 1", found);
     case PayloadFault::kInputFormat:
       return fmt::format("format {} of input {}, expected 0 or 1", found, at);
     case PayloadFault::kOutputFormat:
@@ -58,8 +57,8 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
                          at - 2 * inputs - outputs, found);
     case PayloadFault::kMagic:
       return fmt::format(
-          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} (a list of"
-          " kernels)",
+          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} "
+          "(a kernel list)",
           found, abi::kMicrocodeMagic, abi::kKernelListMagic);
     case PayloadFault::kProgramBytes:
       return fmt::format("a program of {} bytes, expected {} to {}", found,
@@ -73,7 +72,7 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
     case PayloadFault::kOutputCount:
       return fmt::format("a program of {} outputs, the header has {}", found, expected);
   }
-  return "at no multiple of 16";
+  return "not at a multiple of 16";
 }
 
 Status parse_view(const Aligned& copy, size_t bytes, abi::PayloadView& view) {
@@ -206,7 +205,8 @@ Result<Bytes> write_payload(const Payload& payload) {
   if (back.program.size() != payload.program.size() ||
       back.weights.size() != payload.weights.size()) {
     return bad_input(
-        "Neutron payload: a program of {} bytes and weights of {}, its words say {} and {}",
+        "Neutron payload: a program of {} bytes and weights of {}, expected {} and {} as in its "
+        "words",
         payload.program.size(), payload.weights.size(), back.program.size(), back.weights.size());
   }
   return bytes;
@@ -234,7 +234,7 @@ Status verify_payload(ByteView bytes) {
                      abi::kPayloadAlignment);
   }
   if (view.magic == abi::kKernelListMagic && view.kernel_bytes != 0) {
-    return bad_input("Neutron payload, byte {}: {} bytes of kernels behind a list of kernels",
+    return bad_input("Neutron payload, byte {}: {} bytes of kernels after a kernel list",
                      offset(view.kernels), view.kernel_bytes);
   }
   return ok();

@@ -35,8 +35,8 @@ Status check_payload(const Bytes& bytes, const std::string& where) {
     return check_list(*payload, where);
   }
   return unsupported(
-      "{}: microcode of NXP's converter, which the NPU alone executes; without the option that"
-      " calls the converter Thimble writes {}, which runs here too",
+      "{}: has microcode of NXP's converter, which only the NPU executes; without the option that"
+      " calls the converter, Thimble writes {}, which also runs here",
       where, neutron::kDelegateId);
 }
 

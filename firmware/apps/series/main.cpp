@@ -60,7 +60,7 @@ class Memory {
 };
 
 void read(void* data, size_t bytes) {
-  if (bytes != 0 && !host_read(cases, data, bytes)) fail("the cases end early");
+  if (bytes != 0 && !host_read(cases, data, bytes)) fail("the file of cases is truncated");
 }
 
 thimble_status call(uint8_t* inputs, Memory& outputs) {
@@ -100,7 +100,7 @@ void run(const Case& one) {
                          status == 0 ? static_cast<uint32_t>(memory.next() - outputs) : 0};
   const bool wrote = host_write(results, &answer, sizeof answer) &&
                      (answer.bytes == 0 || host_write(results, outputs, answer.bytes));
-  if (!wrote) fail("the results cannot be written");
+  if (!wrote) fail("cannot write the results");
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ int main() {
   *to++ = 0;
   cases = host_open(from + 1, OpenMode::kRead);
   results = host_open(to, OpenMode::kWrite);
-  if (cases.handle < 0 || results.handle < 0) fail("the files cannot be opened");
+  if (cases.handle < 0 || results.handle < 0) fail("cannot open the files");
   for (;;) {
     Case one = {};
     read(&one.pte_bytes, sizeof one.pte_bytes);

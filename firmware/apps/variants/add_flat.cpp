@@ -37,7 +37,7 @@ void make(uint32_t index, Case& c) {
   p->a_negate = static_cast<uint8_t>(c.uniform(0, 1));
   p->b_negate = static_cast<uint8_t>(c.uniform(0, 1));
   c.output(count);
-  c.text() << count << " codes, shifts " << p->b_shift << " " << p->y_shift << ", clamp " << p->min
+  c.text() << count << " values, shifts " << p->b_shift << " " << p->y_shift << ", clamp " << p->min
            << " " << p->max;
 }
 

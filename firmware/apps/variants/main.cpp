@@ -76,8 +76,8 @@ class Trial {
           break;
         case Case::Role::kScratch:
         case Case::Role::kOutput:
-          if (!is_guard(data - kGuardBytes)) return "bytes in front were written";
-          if (!is_guard(data + bytes)) return "bytes behind were written";
+          if (!is_guard(data - kGuardBytes)) return "bytes before the operand were written";
+          if (!is_guard(data + bytes)) return "bytes after the operand were written";
           break;
         case Case::Role::kNull:
           break;

@@ -37,11 +37,11 @@ Status Calls::add(size_t index) {
   const pte::Instruction& instruction = layout_.plan->chains[0].instructions[index];
   const auto* call = std::get_if<pte::KernelCall>(&instruction);
   if (call == nullptr) {
-    return unsupported("--emit c: operator {} is no kernel call", index);
+    return unsupported("--emit c: instruction {} is not a kernel call", index);
   }
   const Kernel& kernel = options_.kernels[index];
   if (kernel.arguments.find_first_of(kFileLetters) != std::string::npos) {
-    return unsupported("--emit c: {} has arguments that only a `.pte` can say", kernel.op);
+    return unsupported("--emit c: {} has arguments that only a `.pte` can hold", kernel.op);
   }
   const std::string name = printable(options_.calls[index]);
   blocks_ += fmt::format("\n  {}_OP_HOOK({}u, \"{}\");\n  {{\n", layout_.upper, index, name);

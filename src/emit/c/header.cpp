@@ -53,9 +53,8 @@ std::string planned_inputs(const Layout& layout) {
                         input.name);
   }
   if (text.empty()) return text;
-  return "\n/* In the arena: written here before each run, and given to it, an input is not "
-         "copied. "
-         "*/\n" +
+  return "\n/* Addresses in the arena. An input that is written here before each run, and passed "
+         "to it,\n * is not copied. */\n" +
          text;
 }
 
@@ -63,19 +62,17 @@ std::string functions(const Layout& layout) {
   const std::string& name = layout.name;
   const std::string planned = planned_inputs(layout);
   std::string text = fmt::format(
-      "/* Once, before the first run; again: as new. */\n"
+      "/* Call once before the first run. A second call resets the model. */\n"
       "#if defined({1}_ARENA_GIVEN)\n"
-      "/* `arena`: {1}_ARENA_BYTES at a multiple of 16, which the model has until the next init. "
-      "*/\n"
+      "/* `arena`: {1}_ARENA_BYTES, 16-byte aligned, in use until the next init. */\n"
       "void {0}_init(void *arena);\n"
       "#else\n"
       "void {0}_init(void);\n"
       "#endif\n"
       "\n"
-      "/* Reads the inputs, and writes nothing to them{3}. */\n"
+      "/* Reads the inputs and does not modify them{3}. */\n"
       "void {0}_run({2});\n",
-      name, layout.upper, parameters(layout),
-      planned.empty() ? "" : " but to those that are in the arena");
+      name, layout.upper, parameters(layout), planned.empty() ? "" : ", except those in the arena");
   text += planned;
   text += "\n/* Valid until the next run. */\n";
   for (const Port& output : layout.outputs) {
@@ -83,12 +80,12 @@ std::string functions(const Layout& layout) {
                         output.name);
   }
   text += fmt::format(
-      "\n/* What the model keeps between runs gets its first content. */\n"
+      "\n/* Sets the states that the model keeps between runs to their initial content. */\n"
       "void {}_reset(void);\n",
       name);
   if (layout.states.empty()) return text;
   return text + fmt::format(
-                    "/* And goes to {1}_STATE_BYTES of the caller's, and back. */\n"
+                    "/* Copy the states to and from a buffer of {1}_STATE_BYTES. */\n"
                     "void {0}_save(uint8_t *to);\n"
                     "void {0}_restore(const uint8_t *from);\n",
                     name, layout.upper);
@@ -108,11 +105,11 @@ std::string header(const Layout& layout, const Options& options) {
       " *   {1}_run(...);\n"
       " *   ... {1}_output_0() ...\n"
       " *\n"
-      " * For the header and the source alike may be defined:\n"
-      " *   {0}_ARENA_GIVEN      the caller gives the arena to init; else it is a static array\n"
-      " * and for the source:\n"
-      " *   {0}_WEIGHTS_SECTION  attribute of the constants: where they are\n"
-      " *   {0}_ARENA_SECTION    attribute of the static array\n"
+      " * Macros for both the header and the source:\n"
+      " *   {0}_ARENA_GIVEN      init() receives the arena; otherwise it is a static array\n"
+      " * Macros for the source only:\n"
+      " *   {0}_WEIGHTS_SECTION  section attribute of the constants\n"
+      " *   {0}_ARENA_SECTION    section attribute of the static arena\n"
       " *   {0}_OP_HOOK(i, name) called before operator i, and after the last as operator "
       "{0}_OP_COUNT\n"
       " *   THIMBLE_PORTABLE     kernels that run everywhere: for tests on another machine */\n"
@@ -124,7 +121,7 @@ std::string header(const Layout& layout, const Options& options) {
       "#endif\n"
       "\n"
       "#define {0}_ARENA_BYTES {3}u\n"
-      "#define {0}_STATE_BYTES {4}u /* of the arena, kept between runs */\n"
+      "#define {0}_STATE_BYTES {4}u /* kept between runs, part of the arena */\n"
       "#define {0}_INPUT_COUNT {5}u\n"
       "#define {0}_OUTPUT_COUNT {6}u\n"
       "#define {0}_OP_COUNT {7}u\n",

@@ -131,7 +131,7 @@ std::vector<State> states_of(const pte::Program& program) {
 
 Result<Layout> lay_out(const pte::Program& program, const Options& options) {
   if (program.plans.size() != 1 || program.plans[0].chains.size() != 1) {
-    return unsupported("--emit c: a program of one method expected");
+    return unsupported("--emit c: a program with one method expected");
   }
   Layout layout;
   layout.program = &program;

@@ -26,7 +26,7 @@ std::string preamble(const Layout& layout) {
       "#endif\n"
       "#define {0}_ALIGNED _Alignas(16)\n"
       "\n"
-      "/* Data of a call is constant where the arena's address is. */\n"
+      "/* The data of a call is constant if the arena's address is. */\n"
       "#if defined({0}_ARENA_GIVEN)\n"
       "#define {0}_FIXED\n"
       "static uint8_t *{1}_arena;\n"
@@ -108,7 +108,7 @@ std::string init_function(const Layout& layout) {
       "#else\n"
       "void {1}_init(void) {{\n"
       "{2}"
-      "  (void){1}_arena; /* a model of constants alone has no use for it */\n"
+      "  (void){1}_arena; /* unused if all outputs are constants */\n"
       "  {1}_reset();\n"
       "}}\n"
       "#endif\n",
@@ -173,7 +173,7 @@ std::string run_function(const Layout& layout, const Calls& calls) {
         begin += "  " + copy;
       }
     } else {
-      begin += fmt::format("  (void){}; /* an operator reads it, or none */\n", input.name);
+      begin += fmt::format("  (void){}; /* may be unused */\n", input.name);
     }
   }
   for (const Port& output : layout.outputs) {
@@ -203,10 +203,9 @@ Result<Model> write(const pte::Program& program, const Options& options) {
   model.has_calls = calls.has_calls();
   model.header = header(layout, options);
   model.source = fmt::format(
-      "/* {0} for {1}, written by `thimble compile --emit c`: see {0}.h. Kernels take the places "
-      "of\n"
-      " * inputs and outputs in one list, and write to outputs alone: constants lose their `const` "
-      "there. */\n"
+      "/* {0} for {1}, written by `thimble compile --emit c`: see {0}.h. Kernels receive the\n"
+      " * addresses of inputs and outputs in one list and write only to outputs. The `const` of\n"
+      " * constants is cast away in this list. */\n"
       "\n"
       "#include \"{0}.h\"\n"
       "\n"

@@ -12,7 +12,7 @@ constexpr std::string_view kPlaced =
     "#elif defined(THIMBLE_PORTABLE)\n"
     "#define {0}_IN(array)\n"
     "#else\n"
-    "/* As {1}_sections.ld places them. */\n"
+    "/* {1}_sections.ld places these sections. */\n"
     "#define {0}_IN(array) __attribute__((section(\".{1}.\" array)))\n"
     "{2}"
     "#endif\n"
@@ -60,8 +60,8 @@ std::string load_function(const Layout& layout) {
   }
   return fmt::format(
       "\n#if defined({0}_LOADS)\n"
-      "/* Of {1}_sections.ld: constants that are read from a faster memory than they are kept in. "
-      "*/\n"
+      "/* Symbols of {1}_sections.ld: constants that are copied to a faster memory before the\n"
+      " * first run. */\n"
       "{2}static void load_constants(void) {{\n{3}}}\n"
       "#endif\n",
       layout.upper, layout.name, symbols, copies);

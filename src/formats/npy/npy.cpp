@@ -108,7 +108,7 @@ class HeaderParser {
 
   Result<const DTypeRow*> parse_dtype() {
     const auto descr = take_string();
-    if (!descr) return bad_input("{}: structured arrays are not read", label_);
+    if (!descr) return bad_input("{}: structured arrays are not supported", label_);
     // One-byte types have no byte order; NumPy writes '|'. A type without an explicit order ('f4',
     // '=f4') has the order of the machine that wrote the file, which is unknown.
     const bool has_mark =
@@ -121,7 +121,7 @@ class HeaderParser {
     if (descr->starts_with('>')) {
       return bad_input("{}: dtype '{}' is big-endian, expected little-endian", label_, *descr);
     }
-    return bad_input("{}: dtype '{}' is not read", label_, *descr);
+    return bad_input("{}: dtype '{}' is not supported", label_, *descr);
   }
 
   Result<bool> parse_bool() {

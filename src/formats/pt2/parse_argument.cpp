@@ -32,7 +32,8 @@ Result<bool> parse_bool(const Value& value) {
 template <typename Enum, Enum last>
 Result<Enum> parse_enum(const Value& value) {
   THIMBLE_TRY(const int64_t code, value.as_int());
-  if (code < 0 || code > static_cast<int64_t>(last)) return value.expected("a code of the schema");
+  if (code < 0 || code > static_cast<int64_t>(last))
+    return value.expected("a number of the schema's enumeration");
   return static_cast<Enum>(code);
 }
 

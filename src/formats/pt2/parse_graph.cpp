@@ -177,7 +177,7 @@ Status parse_version(const Value& root, Model& model) {
   THIMBLE_TRY(model.schema_minor, minor_value.as_int());
   if (major != kSchemaMajor) {
     return version.error(
-        fmt::format("schema {}.{} is not read, expected {}.x: re-export the model "
+        fmt::format("schema {}.{} is not supported, expected {}.x: re-export the model "
                     "with PyTorch 2.9 or later",
                     major, model.schema_minor, kSchemaMajor));
   }

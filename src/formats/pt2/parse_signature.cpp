@@ -62,7 +62,7 @@ Result<SpecRow<Kind>> find_row(const SpecRow<Kind> (&rows)[count], const Value& 
   for (const SpecRow<Kind>& row : rows) {
     if (row.tag == tag) return row;
   }
-  return value.error(fmt::format("the signature kind is not known to schema {}", kSchemaMajor));
+  return value.error(fmt::format("schema {} has no such signature kind", kSchemaMajor));
 }
 
 Result<InputSpec> parse_input_spec(const Value& value) {
@@ -133,7 +133,7 @@ Status check_pairs(const std::vector<Spec>& specs, const std::vector<Argument>& 
   for (const Value& element : elements) {
     const std::string in_graph = value_name(values[i]);
     if (specs[i].value_name != in_graph) {
-      return element.error(fmt::format("is about \"{}\", but the graph has \"{}\" in this place",
+      return element.error(fmt::format("names \"{}\", but the graph has \"{}\" at this index",
                                        specs[i].value_name, in_graph));
     }
     ++i;

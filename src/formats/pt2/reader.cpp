@@ -51,7 +51,7 @@ Status find_top_folder(Package& package) {
     }
     if (member.name.ends_with("data.pkl")) {
       return package.error(
-          fmt::format("holds data.pkl, as torch.save and torch.jit.save write it, "
+          fmt::format("contains data.pkl, as torch.save and torch.jit.save write it, "
                       "expected an archive of torch.export.save: {}",
                       kReexport));
     }
@@ -88,7 +88,7 @@ Status find_model(Package& package) {
     if (name.find('/') != std::string_view::npos) continue;
     if (!package.model_name.empty()) {
       return package.error(
-          fmt::format("holds the models {} and {}, expected one", package.model_name, name));
+          fmt::format("contains the models {} and {}, expected one", package.model_name, name));
     }
     package.model_name = name;
   }

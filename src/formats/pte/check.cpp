@@ -98,7 +98,7 @@ class PlanCheck {
   [[nodiscard]] Status tensor(const std::string& place, const Tensor& tensor) const {
     if (name(tensor.scalar_type).empty()) {
       return fail(place + ".scalar_type",
-                  fmt::format("{} is no known type", static_cast<int>(tensor.scalar_type)));
+                  fmt::format("{} is not a known type", static_cast<int>(tensor.scalar_type)));
     }
     THIMBLE_CHECK(shape(place, tensor));
     if (tensor.storage_offset < 0) {
@@ -134,7 +134,7 @@ class PlanCheck {
       const uint8_t dim = tensor.dim_order[i];
       if (dim >= rank || ((seen >> dim) & 1) != 0) {
         return fail(fmt::format("{}.dim_order[{}]", place, i),
-                    fmt::format("{} makes this no permutation of {} dimensions", dim, rank));
+                    fmt::format("{}: not a permutation of {} dimensions", dim, rank));
       }
       seen |= uint32_t{1} << dim;
     }
@@ -217,13 +217,13 @@ class PlanCheck {
 Status check_alignment(uint32_t alignment, const std::string& where) {
   const bool power_of_two = alignment != 0 && (alignment & (alignment - 1)) == 0;
   if (power_of_two && alignment <= kBlobAlignmentMax) return ok();
-  return bad_input("{}.alignment: {} is no power of two up to {}", where, alignment,
+  return bad_input("{}.alignment: {} is not a power of two up to {}", where, alignment,
                    kBlobAlignmentMax);
 }
 
 Status check_buffers(const std::vector<Bytes>& buffers, const std::string& where) {
   if (!buffers.empty() && buffers[0].empty()) return ok();
-  return bad_input("{}: entry 0 is reserved and must be there, empty", where);
+  return bad_input("{}: entry 0 is reserved: it must exist and be empty", where);
 }
 
 Status check_bulk_data(const Program& program, std::string_view label) {

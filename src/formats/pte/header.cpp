@@ -12,7 +12,7 @@ Result<Header> parse_header(ByteView file, std::string_view label) {
                      format::kFileBytesMin);
   }
   if (as_text(file.subspan(format::kIdentifierOffset, 4)) != format::kIdentifier) {
-    return bad_input("{}: no ExecuTorch program: expected the identifier {} at byte {}", label,
+    return bad_input("{}: not an ExecuTorch program: expected the identifier {} at byte {}", label,
                      format::kIdentifier, format::kIdentifierOffset);
   }
   Header header;

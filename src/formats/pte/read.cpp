@@ -59,7 +59,7 @@ class FileReader {
   }
   [[nodiscard]] Status spend(uint64_t amount) {
     if (budget_.take(amount)) return ok();
-    return bad_input("{}: tables share so much that the content is many times the file", label_);
+    return bad_input("{}: shared tables make the content many times larger than the file", label_);
   }
 
   [[nodiscard]] Result<Place> segment(const std::string& place, uint32_t index) const {
@@ -75,7 +75,7 @@ class FileReader {
     const uint64_t room = file_.size() - header_.segment_base;
     if (from->offset() > room || from->size() > room - from->offset()) {
       return fail(fmt::format("segments[{}]", index),
-                  fmt::format("{} bytes at {} leave the {} bytes behind the segment base",
+                  fmt::format("{} bytes at {} exceed the {} bytes after the segment base",
                               from->size(), from->offset(), room));
     }
     const uint64_t position = header_.segment_base + from->offset();

@@ -55,7 +55,7 @@ class PlanReader {
   }
   [[nodiscard]] Status spend(uint64_t amount) const {
     if (budget_.take(amount)) return ok();
-    return bad_input("{}: tables share so much that the content is many times the file", where_);
+    return bad_input("{}: shared tables make the content many times larger than the file", where_);
   }
 
   [[nodiscard]] Status string(const flatbuffers::String* from, std::string& to) {

@@ -88,7 +88,7 @@ class Builder {
     const size_t most =
         std::max({contents_.numbers.size(), contents_.operators.size(), contents_.tensors.size(),
                   contents_.lists.size(), contents_.calls.size(), shape_words_});
-    if (most > kCountMax) return unsupported("records count to {}", kCountMax);
+    if (most > kCountMax) return unsupported("records: a count exceeds {}", kCountMax);
     return std::move(contents_);
   }
 
@@ -104,7 +104,8 @@ class Builder {
     if (plan().memory_sizes.size() > 2) return unsupported("more than one memory");
     if (!plan().delegates.empty()) return unsupported("delegates");
     for (const Instruction& instruction : plan().chains[0].instructions) {
-      if (!std::holds_alternative<KernelCall>(instruction)) return unsupported("not only calls");
+      if (!std::holds_alternative<KernelCall>(instruction))
+        return unsupported("instructions other than kernel calls");
     }
     return ok();
   }
@@ -120,17 +121,18 @@ class Builder {
       for (const int32_t port : *ports) THIMBLE_CHECK(add_tensor(port, 'T'));
     }
     for (size_t i = 0; i < plan().inputs.size(); ++i) {
-      if (!input_index_.emplace(plan().inputs[i], i).second) return unsupported("an input twice");
+      if (!input_index_.emplace(plan().inputs[i], i).second)
+        return unsupported("an input is listed twice");
     }
     for (const Instruction& instruction : plan().chains[0].instructions) {
       const auto& call = std::get<KernelCall>(instruction);
       const char* const letters = letters_of(call);
-      if (letters == nullptr) return unsupported("an operator that is not ours");
+      if (letters == nullptr) return unsupported("an operator without a record signature");
       for (size_t i = 0; letters[i] != 0; ++i) {
         if (is_tensor(letters[i])) THIMBLE_CHECK(add_tensor(call.args[i], letters[i]));
         if (!is_tensor_list(letters[i])) continue;
         const auto* list = get<TensorList>(value(call.args[i]));
-        if (list == nullptr) return unsupported("no list of tensors");
+        if (list == nullptr) return unsupported("not a list of tensors");
         for (const int32_t item : list->items) THIMBLE_CHECK(add_tensor(item, 'T'));
       }
     }
@@ -148,15 +150,15 @@ class Builder {
       return ok();
     }
     const auto* tensor = get<Tensor>(found);
-    if (tensor == nullptr) return unsupported("no tensor");
+    if (tensor == nullptr) return unsupported("not a tensor");
     const bool plain = tensor->storage_offset == 0 && !tensor->extra &&
                        tensor->shape_dynamism == ShapeDynamism::kStatic &&
                        tensor->sizes.size() <= abi::kMaxRank;
-    if (!plain) return unsupported("a tensor that moves or changes");
+    if (!plain) return unsupported("a tensor with a storage offset, a dynamic shape or extra info");
     // Size limit of loaders, in bytes here; the largest element has 8 bytes.
     const uint64_t bytes_max = uint64_t{1} << 26;
     const std::optional<uint64_t> bytes = data_bytes(*tensor);
-    if (!bytes || *bytes > bytes_max) return unsupported("a huge tensor");
+    if (!bytes || *bytes > bytes_max) return unsupported("a tensor of more than 64 MiB");
     contents_.tensors.push_back(
         {key, shape({tensor->sizes, tensor->dim_order}), 0, tensor->scalar_type});
     return ok();
@@ -188,14 +190,16 @@ class Builder {
     if (record.value == kNoValue) return ok();
     const auto& tensor = std::get<Tensor>(value(record.value));
     if (tensor.allocation) {
-      if (tensor.data_buffer_idx != 0) return unsupported("a start value");
-      if (tensor.allocation->offset >= abi::kPlaceConstant) return unsupported("a huge arena");
+      if (tensor.data_buffer_idx != 0) return unsupported("an initial value");
+      if (tensor.allocation->offset >= abi::kPlaceConstant)
+        return unsupported("the arena is too large");
       record.place = static_cast<uint32_t>(tensor.allocation->offset);
       return ok();
     }
     if (tensor.data_buffer_idx != 0) {
       const uint64_t at = layout != nullptr ? layout->constants.offsets[tensor.data_buffer_idx] : 0;
-      if (at >= abi::kPlaceInput - abi::kPlaceConstant) return unsupported("huge constants");
+      if (at >= abi::kPlaceInput - abi::kPlaceConstant)
+        return unsupported("the constants are too large");
       record.place = abi::kPlaceConstant + static_cast<uint32_t>(at);
       // The offset of an empty constant is the end of the segment, which may be unaligned.
       if (program_.constants[tensor.data_buffer_idx].empty()) record.place = abi::kPlaceConstant;
@@ -221,7 +225,7 @@ class Builder {
     if (found == contents_.operators.end()) contents_.operators.push_back({name, letters});
     for (size_t i = 0; letters[i] != 0; ++i) {
       THIMBLE_TRY(const size_t operand, operand_of(letters[i], call.args[i]));
-      if (operand > kCountMax) return unsupported("records count to {}", kCountMax);
+      if (operand > kCountMax) return unsupported("records: a count exceeds {}", kCountMax);
       record.operands.push_back(static_cast<uint16_t>(operand));
     }
     contents_.calls.push_back(std::move(record));
@@ -254,11 +258,11 @@ class Builder {
       for (const int64_t item : list_value->items) {
         const auto* number = get<Int>(value(static_cast<int32_t>(item)));
         const bool fits = number != nullptr && number->value == static_cast<int32_t>(number->value);
-        if (!fits) return unsupported("a list of other things than 32-bit integers");
+        if (!fits) return unsupported("a list with elements other than 32-bit integers");
         items.push_back(static_cast<int32_t>(number->value));
       }
     } else if (letter != 'k' || get<Null>(found) == nullptr) {
-      return unsupported("no list of integers");
+      return unsupported("not a list of integers");
     }
     return list(items);
   }
@@ -438,7 +442,7 @@ Status check_records(const Program& program, std::string_view label, const Lette
   const Segments layout = lay_out(program);
   const Result<Contents> contents = Builder(program, letters).run(&layout);
   if (!contents.ok()) {
-    return bad_input("{}: it has records of what records cannot say: {}", label,
+    return bad_input("{}: has records, but records cannot represent this program: {}", label,
                      contents.error().message);
   }
   const Bytes expected = bytes_of(*contents);

@@ -73,8 +73,9 @@ class Reader {
 
   Status add_operator(const fb::Operator* op, size_t number) {
     if (op == nullptr || op->opcode_index() >= size_of(model_.operator_codes())) {
-      return bad_input("{}: operator {} is none of the {} kinds that the file lists", name_, number,
-                       size_of(model_.operator_codes()));
+      return bad_input(
+          "{}: the code index of operator {} is not less than {}, the number of operator codes",
+          name_, number, size_of(model_.operator_codes()));
     }
     const fb::OperatorCode* code = model_.operator_codes()->Get(op->opcode_index());
     FileOperator made;
@@ -113,7 +114,7 @@ Result<File> read(ByteView bytes, std::string_view name) {
   constexpr size_t kIdentifierAt = 4, kIdentifierBytes = 4;
   if (bytes.size() < kIdentifierAt + kIdentifierBytes ||
       std::memcmp(bytes.data() + kIdentifierAt, "TFL3", kIdentifierBytes) != 0) {
-    return bad_input("{}: {} bytes that are no LiteRT model: TFL3 expected at byte 4", name,
+    return bad_input("{}: {} bytes that are not a LiteRT model: TFL3 expected at byte 4", name,
                      bytes.size());
   }
   // The flatbuffer accessors require aligned words.
@@ -122,8 +123,7 @@ Result<File> read(ByteView bytes, std::string_view name) {
   const auto* const data = reinterpret_cast<const uint8_t*>(aligned.data());
   flatbuffers::Verifier verifier(data, bytes.size(), kDepthMax, kTablesMax);
   if (!fb::VerifyModelBuffer(verifier)) {
-    return bad_input("{}: a damaged LiteRT model: its {} bytes contradict themselves", name,
-                     bytes.size());
+    return bad_input("{}: a damaged LiteRT model of {} bytes", name, bytes.size());
   }
   return Reader(*fb::GetModel(data), name).run();
 }

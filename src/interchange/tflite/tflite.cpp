@@ -53,8 +53,8 @@ Result<Bytes> TfliteLowering::run() {
     const ir::Value& value = graph_.value(input);
     const auto type = tflite_type(value.type.dtype);
     if (!type) {
-      return unsupported("input {}: {} cannot be said in LiteRT's integer operators", value.name,
-                         ir::dtype_name(value.type.dtype));
+      return unsupported("input {}: {} cannot be represented in LiteRT's integer operators",
+                         value.name, ir::dtype_name(value.type.dtype));
     }
     DimOrder order = Layouts::io_order(value.type);
     const int tensor = make(Layouts::in_order(value.type.shape, order), *type);
@@ -182,7 +182,7 @@ Status TfliteLowering::lower() {
     case OpKind::qgru:
     case OpKind::qlstm:
     case OpKind::qrnn:
-      return refuse("LiteRT's recurrent layers compute by other formulas");
+      return refuse("LiteRT's recurrent layers use other formulas");
     case OpKind::qlayer_norm:
     case OpKind::qgroup_norm:
     case OpKind::qrms_norm:
@@ -198,7 +198,7 @@ Status TfliteLowering::lower() {
 Result<float> TfliteLowering::operand_scale(size_t i, std::string_view zero_point) {
   const ir::Value& value = graph_.value(operand(i));
   if (!value.type.quant || value.type.quant->axis >= 0) {
-    return refuse(fmt::format("operand {} has no scale of its own", value.name));
+    return refuse(fmt::format("operand {} has no per-tensor scale", value.name));
   }
   const int64_t wanted = ir::op_info(op_->kind).attr(zero_point) ? integer(zero_point) : 0;
   if (value.type.quant->zero_point[0] != wanted) {

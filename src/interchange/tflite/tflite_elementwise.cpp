@@ -27,7 +27,7 @@ Status TfliteLowering::add_or_subtract() {
   const auto y = litert_multiplier(joint / std::ldexp(static_cast<double>(y_scale), spare));
   if (a != multiplier("a_") || b != multiplier("b_") || y != multiplier("y_") ||
       single_rounding()) {
-    return refuse("the multipliers are not those that the scales give");
+    return refuse("the multipliers differ from those computed from the scales");
   }
   if (subtracts) {
     // LiteRT rounds b and subtracts it; Thimble rounds -b. The results differ on exact halves.
@@ -79,7 +79,7 @@ Status TfliteLowering::multiply() {
     if (same) found = scale;
   }
   if (profile_.functions) found = y_scale;  // no QUANTIZE: some products are off by one
-  if (!found) return refuse("MUL's multiplier, from the scales, gives other codes");
+  if (!found) return refuse("MUL's multiplier, computed from the scales, gives other results");
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);
   const ClampMethod t = clamp_method(*found);
@@ -122,7 +122,7 @@ Status TfliteLowering::extreme_of_two() {
 
 /// Compares int32 values: LiteRT's int8 comparisons scale and round the operands first.
 Status TfliteLowering::compare() {
-  if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
+  if (dtype(0) == ir::DType::kBool) return refuse("it compares booleans");
   const DimOrder order = common_order();
   const auto whole = [&](size_t i) {
     const int x = broadcastable(i, order);
@@ -170,7 +170,7 @@ Status TfliteLowering::rescale_codes() {
   if (!numerics::shift_in_range(theirs.shift) ||
       !same_requantization(make_requantize_fn(multiplier(), bounds()),
                            make_requantize_fn(theirs, bounds()), low, high)) {
-    return refuse("QUANTIZE's multiplier, from the scales, gives other codes");
+    return refuse("QUANTIZE's multiplier, computed from the scales, gives other results");
   }
   const DimOrder order = common_order();
   put(emit(Op::kQuantize, {}, {layouts_.get(operand(0), order)},

@@ -170,7 +170,7 @@ Status TfliteLowering::prelu() {
     return same("w_", static_cast<double>(product), -far, far);
   });
   if ((!y || !w) && !profile_.functions) {
-    return refuse("PRELU's multipliers, from the scales, give other codes");
+    return refuse("PRELU's multipliers, computed from the scales, give other results");
   }
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);

@@ -164,7 +164,7 @@ Status TfliteLowering::resize_bilinear() {
         Layouts::image());
     return ok();
   }
-  return refuse("RESIZE_BILINEAR takes its positions from the sizes alone");
+  return refuse("RESIZE_BILINEAR computes its positions only from the sizes");
 }
 
 }  // namespace thimble::interchange

@@ -69,7 +69,7 @@ Status TfliteLowering::concat() {
   const auto& quant = graph_.type(op_->output).quant;
   for (size_t i = 0; i < op_->inputs.size(); ++i) {
     if (graph_.type(operand(i)).quant != quant && !graph_.value(operand(i)).constant) {
-      return refuse("CONCATENATION wants one scale in all operands");
+      return refuse("CONCATENATION requires equal scales for all operands");
     }
     parts.push_back(layouts_.get(operand(i), order));
     at(parts.back()).scale =
@@ -94,7 +94,7 @@ Status TfliteLowering::pad() {
     pairs.push_back(static_cast<int32_t>(before[i]));
     pairs.push_back(static_cast<int32_t>(after[i]));
   }
-  if (order.size() > 4) return refuse("PAD takes at most 4 dimensions");
+  if (order.size() > 4) return refuse("PAD supports at most 4 dimensions");
   const int list = constants({static_cast<int64_t>(order.size()), 2}, pairs);
   const auto value = static_cast<int64_t>(op_->number("value"));
   const int made = make_result(Layouts::in_order(result_shape(), order));

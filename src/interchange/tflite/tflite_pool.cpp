@@ -30,7 +30,7 @@ Status TfliteLowering::pool() {
   const size_t transposed = model_.operators.size();
   THIMBLE_TRY(const int x, padded(unpadded, kernel, &options.padding));
   if (is_mean && model_.operators.size() != transposed) {
-    return refuse("AVERAGE_POOL_2D counts no padding but that of SAME");
+    return refuse("AVERAGE_POOL_2D counts only the padding of SAME");
   }
   ClampMethod t;
   if (is_mean) {
@@ -158,7 +158,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
     }
     if (i % 2 != 0) w = std::nextafter(w, 0.0F);
   }
-  return refuse("neither MEAN's multiplier nor that of a convolution gives the same codes");
+  return refuse("neither MEAN's multiplier nor that of a convolution gives the same results");
 }
 
 Status TfliteLowering::extreme() {
@@ -206,7 +206,7 @@ Status TfliteLowering::position_of_extreme() {
 /// LiteRT's softmax reduces the last dimension and has a fixed result scale.
 Status TfliteLowering::softmax() {
   const ir::Value& x_value = graph_.value(operand(0));
-  if (wide()) return refuse("SOFTMAX of int16 reads a table of its own");
+  if (wide()) return refuse("SOFTMAX of int16 uses a different table");
   if (!x_value.type.quant) return refuse("its operand has no scale");
   const auto x_scale = static_cast<float>(x_value.type.quant->scale[0]);
   const auto theirs =
@@ -217,7 +217,7 @@ Status TfliteLowering::softmax() {
     return refuse("SOFTMAX from int8 to int16 has the scale 1/65536 and the zero point -32768");
   }
   if (type.quant != ir::per_tensor(0x1p-8, -128)) {
-    return refuse("SOFTMAX has a fixed scale of its result, and it another");
+    return refuse("the scale of its result differs from the fixed scale of SOFTMAX");
   }
   DimOrder order;
   const auto rank = shape(0).size();

@@ -390,7 +390,8 @@ Status TfliteLowering::matmul() {
       const float near = float_steps_from(wanted, alternate(i));
       if (same(near)) found = near;
     }
-    if (!found) return refuse("BATCH_MATMUL's multiplier, from the scales, gives other codes");
+    if (!found)
+      return refuse("BATCH_MATMUL's multiplier, computed from the scales, gives other results");
     a = scaled(a, *found);
   }
   const bool transpose = integer("transpose_b") != 0;

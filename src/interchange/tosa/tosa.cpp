@@ -25,7 +25,8 @@ Result<Bytes> TosaLowering::run() {
   for (const ValueId input : graph_.inputs()) {
     const ir::Value& value = graph_.value(input);
     if (value.type.dtype == ir::DType::kU8) {
-      return unsupported("input {}: uint8 cannot be said in TOSA's integer operators", value.name);
+      return unsupported("input {}: uint8 cannot be represented in TOSA's integer operators",
+                         value.name);
     }
     DimOrder order = Layouts::io_order(value.type);
     const int tensor = b_.input(value.name, tosa_type(value.type.dtype),
@@ -146,7 +147,7 @@ Status TosaLowering::lower() {
     case OpKind::qvariance:
       return variance();
     default:
-      return refuse("there is no form of it yet in integer TOSA operators");
+      return refuse("it has no lowering to integer TOSA operators");
   }
 }
 

@@ -101,7 +101,7 @@ Status TosaLowering::table16() {
   for (size_t i = 1; i < entries.size(); ++i) {
     const int slope = entries[i] - entries[i - 1];
     if (slope < -32768 || slope > 32767)
-      return refuse("two neighbours of its table differ by more than TABLE allows");
+      return refuse("two adjacent entries of its table differ by more than TABLE allows");
   }
   const int line = b_.emit(Op::kTable, {}, {x, logical(1)}, DType::kInt32, b_.shape(x));
   put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
@@ -118,7 +118,7 @@ Status TosaLowering::extreme_of_two() {
 }
 
 Status TosaLowering::compare() {
-  if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
+  if (dtype(0) == ir::DType::kBool) return refuse("it compares booleans");
   const DimOrder order = common_order();
   const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
   constexpr int kEqual = 0, kUnequal = 1, kLess = 2, kLessEqual = 3, kGreater = 4;

@@ -110,7 +110,7 @@ Status TosaLowering::gather() {
     put(b_.reshape(all, Layouts::in_order(result_shape(), order)), order);
     return ok();
   }
-  if (dtype(0) == ir::DType::kBool) return refuse("it gathers truth values");
+  if (dtype(0) == ir::DType::kBool) return refuse("it gathers booleans");
   const int64_t before = ir::element_count(Shape(x.begin(), x.begin() + dim));
   const int64_t behind = ir::element_count(Shape(x.begin() + dim + 1, x.end()));
   const int64_t count = ir::element_count(shape(1));
@@ -126,7 +126,7 @@ Status TosaLowering::gather() {
 Status TosaLowering::gather_elements() {
   const Shape& x = shape(0);
   const Shape& y = result_shape();
-  if (dtype(0) == ir::DType::kBool) return refuse("it gathers truth values");
+  if (dtype(0) == ir::DType::kBool) return refuse("it gathers booleans");
   const auto dim = static_cast<size_t>(integer("dim"));
   const auto strides = ir::strides(x, {});
   std::vector<int32_t> base;

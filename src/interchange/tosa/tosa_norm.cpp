@@ -115,7 +115,7 @@ Root inverse_sqrt(TosaBuilder& b, const SplitInt& r) {
 }  // namespace
 
 Status TosaLowering::norm() {
-  if (wide()) return refuse("16-bit codes: their sums of squares need more than 59 bits");
+  if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const bool groups = op_->kind == OpKind::qgroup_norm;
   const bool centered = op_->kind != OpKind::qrms_norm;
   const Shape& s = shape(0);
@@ -136,7 +136,8 @@ Status TosaLowering::norm() {
   const int steps = 29 - (bits_of(length - 1) + 1) / 2;
   const int k_max = 15 + (bits_of(most) + 1) / 2 - 16;
   if (bits_of(extra) > 58 || k_max > steps) {
-    return refuse("eps is large beside the codes: the sum needs more than 59 bits");
+    return refuse(
+        "eps is too large relative to the quantized values: the sum needs more than 59 bits");
   }
   const int x = b_.reshape(b_.widen(logical(0), centered ? 0 : zero_point("x_zp")), {rows, n});
   SplitInt r = scaled_variance(b_, x, centered, extra);
@@ -175,7 +176,7 @@ Status TosaLowering::norm() {
 }
 
 Status TosaLowering::variance() {
-  if (wide()) return refuse("16-bit codes: their sums of squares need more than 59 bits");
+  if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const Shape& s = shape(0);
   DimOrder order;
   int64_t n = 1;

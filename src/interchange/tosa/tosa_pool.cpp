@@ -125,7 +125,7 @@ Status TosaLowering::extreme() {
   const DimOrder order = layouts_.existing(operand(0));
   const Op kind = op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin;
   int x = layouts_.get(operand(0), order);
-  if (b_.type(x) == DType::kBool) return refuse("it orders truth values");
+  if (b_.type(x) == DType::kBool) return refuse("it orders booleans");
   for (const int64_t dim : integers("dims")) {
     x = b_.reduce(kind, x, Layouts::position(order, dim));
   }
@@ -167,7 +167,7 @@ Status TosaLowering::running_sum() {
     for (int64_t i = 0; i < n; ++i) ones.push_back(k <= i ? 1 : 0);
   }
   const int x = b_.reshape(layouts_.get(operand(0), last), {1, rows, n});
-  if (b_.type(x) != DType::kInt8) return refuse("16-bit codes");
+  if (b_.type(x) != DType::kInt8) return refuse("16-bit activations");
   const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
   const int acc =
       b_.emit(Op::kMatMul, {}, {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
@@ -204,7 +204,7 @@ int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir:
 }
 
 Status TosaLowering::resize() {
-  if (wide()) return refuse("16-bit codes: their sums need more than 32 bits");
+  if (wide()) return refuse("16-bit activations: their sums need more than 32 bits");
   for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(constant_content(i));
   const int x = b_.widen(layouts_.get(operand(0), Layouts::image()));
   const auto tensor = [&](size_t i) -> const ir::Tensor& {

@@ -101,7 +101,7 @@ class Cell {
 }  // namespace
 
 Status TosaLowering::recurrent() {
-  if (wide()) return refuse("16-bit codes: their sums need 64 bits");
+  if (wide()) return refuse("16-bit activations: their sums need 64 bits");
   const bool lstm = op_->kind == OpKind::qlstm, gru = op_->kind == OpKind::qgru;
   const size_t w_ih = lstm ? 3 : 2;
   for (size_t i = w_ih; i < op_->inputs.size(); ++i) THIMBLE_CHECK(constant_content(i));

@@ -75,8 +75,9 @@ Result<ValueId> norm_rule(RuleCall& call) {
   }
   const double real = unit / call.result().scale;
   if (real >= 1) {
-    return call.located(unsupported("the scale of its result, {}, is finer than its arithmetic",
-                                    call.result().scale));
+    return call.located(
+        unsupported("the scale of its result, {}, is too fine for its integer arithmetic",
+                    call.result().scale));
   }
   THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   call.set_clamp(attrs);

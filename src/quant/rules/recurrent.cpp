@@ -56,7 +56,7 @@ class Layer {
   Status check() const {
     for (size_t i = w_ih_; i < w_ih_ + 4; ++i) {
       if (!call_.has(i) || call_.operand(i).constant != nullptr) continue;
-      return call_.located(unsupported("its weights are computed by the network"));
+      return call_.located(unsupported("its weights are not constant"));
     }
     return ok();
   }

@@ -90,7 +90,7 @@ void RuleCall::set_clamp(ir::Attrs& attrs) const {
 Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, double real) const {
   const numerics::Multiplier multiplier = numerics::quantize_multiplier(real);
   if (!numerics::shift_in_range(multiplier.shift)) {
-    return located(unsupported("the multiplier {} is beyond 2^{}", real, numerics::kShiftMax));
+    return located(unsupported("the multiplier {} exceeds 2^{}", real, numerics::kShiftMax));
   }
   attrs.set(prefix + "mult", int64_t{multiplier.mult});
   attrs.set(prefix + "shift", int64_t{multiplier.shift});
@@ -100,7 +100,7 @@ Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, dou
 Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
   if (numerics::quantize_multiplier(real).shift > numerics::kRequantize64ShiftMax) {
     return located(
-        unsupported("the multiplier {} is beyond 2^{}", real, numerics::kRequantize64ShiftMax));
+        unsupported("the multiplier {} exceeds 2^{}", real, numerics::kRequantize64ShiftMax));
   }
   return set_multiplier(attrs, "", real);
 }

@@ -30,7 +30,7 @@ import reference  # noqa: E402
 OWN_ROUNDING = {"ABS", "HARD_SWISH", "LEAKY_RELU", "MUL", "PRELU", "RELU", "RELU6",
                 "RESIZE_BILINEAR", "RSQRT", "SUM"}
 # Allowed refusals of random subgraphs, whose multipliers do not always correspond to scales.
-MAY_BE_REFUSED = "multiplier|counts no padding but that of SAME|wants one scale in all operands"
+MAY_BE_REFUSED = "multiplier|counts only the padding of SAME|requires equal scales for all operands"
 # Networks whose partitions must be equal without tables instead of functions.
 MUST_BE_EQUAL = {"resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "unet_small", "tcn",
                  "yolo_nano_like", "efficientnet_lite_like", "squeezenet_like", "cifarnet",

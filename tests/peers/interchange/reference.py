@@ -135,7 +135,7 @@ def main():
             verdict, why = run(arguments.folder, name, kind)
             counts[verdict] += 1
             if verdict == "refused":
-                reasons[why.split(" cannot be said in ")[0].split(": ")[-1] + ": "
+                reasons[why.split(" cannot be represented in ")[0].split(": ")[-1] + ": "
                         + why.split(": ")[-1]] += 1
             if verdict in ("different", "failed") or arguments.verbose:
                 print(f"{kind} {name}: {verdict} {why}")

@@ -56,7 +56,7 @@ class Interface {
  private:
   [[nodiscard]] Error unlike(std::string_view what, const isa::IoRecord& io) const {
     return bad_input(
-        "the vendor's compiler has made {} with another {} than {}x{}x{} elements of "
+        "the vendor's compiler wrote {} with an {} that is not {}x{}x{} elements of "
         "{} bytes",
         network_.name, what, io.c, io.h, io.w, io.element_bytes);
   }
@@ -101,8 +101,8 @@ class Interface {
     makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
     sorted_ = std::move(makers);
     if (sorted_.empty() || sorted_.size() == network_.outputs.size()) return ok();
-    return bad_input("the vendor's compiler has made {} with {} outputs; {} expected",
-                     network_.name, network_.outputs.size(), sorted_.size());
+    return bad_input("the vendor's compiler wrote {} with {} outputs; {} expected", network_.name,
+                     network_.outputs.size(), sorted_.size());
   }
 
   Result<ProgramTensor> output(uint32_t index) const {

@@ -167,7 +167,7 @@ class Converter {
   Result<int16_t> producer(const isa::Operand& operand, uint32_t layer) {
     if (operand.source == Source::kExternal) {
       if (external_ && *external_ != operand.index) {
-        return refusal(layer, "a second input of the network; the vendor's compiler takes one");
+        return refusal(layer, "a second network input; the vendor's compiler supports one");
       }
       external_ = operand.index;
       return copy_ >= 0 ? static_cast<int16_t>(copy_) : formats::axon::kIrExternal;
@@ -177,8 +177,8 @@ class Converter {
     }
     const auto found = index_.find(static_cast<uint32_t>(operand.producer));
     if (operand.producer < 0 || found == index_.end() || found->second < 0) {
-      return refusal(layer,
-                     fmt::format("what makes its input is not said (layer {})", operand.producer));
+      return refusal(
+          layer, fmt::format("the producer of its input is unknown (layer {})", operand.producer));
     }
     return static_cast<int16_t>(found->second);
   }
@@ -213,7 +213,7 @@ class Converter {
     for (uint32_t v = 0; v < header_.variable_count; ++v) {
       const isa::VariableRecord variable = container_.variable(v);
       const std::optional<isa::Operand> shape = shape_of(v);
-      if (!shape) return unsupported("AXON variable {} of {}: nobody uses it", v, header_.name);
+      if (!shape) return unsupported("AXON variable {} of {} is not used", v, header_.name);
       IrLayer layer;
       layer.operation = kPersistentVariable;
       THIMBLE_TRY(const int16_t writer, writer_of(v));
@@ -266,7 +266,7 @@ class Converter {
         layer.input_splits[slot] = {static_cast<uint8_t>(operand.view_axis), operand.view_offset};
       }
     }
-    if (layer.inputs.empty()) return refusal(index, "constants only: nothing to compute");
+    if (layer.inputs.empty()) return refusal(index, "all operands are constant");
     return ok();
   }
 
@@ -435,8 +435,7 @@ class Converter {
   Status describe_interface() {
     formats::axon::IrFile& file = result_.file;
     if (!external_) {
-      return unsupported("{}: no input of the network; the vendor's compiler wants one",
-                         header_.name);
+      return unsupported("{}: no network input; the vendor's compiler requires one", header_.name);
     }
     const isa::IoRecord input = container_.input(*external_);
     const LayerScale quantize = input.shift != 0 || input.multiplier != 0

@@ -106,7 +106,7 @@ class Session {
     SdkProgram program;
     const auto header = folder_.read("program_.h");
     if (!header || header->empty()) {
-      return bad_input("{}: it says that {} is compiled, but wrote no program", library_.string(),
+      return bad_input("{}: reported success for {}, but wrote no program", library_.string(),
                        network_.name);
     }
     program.header = *header;
@@ -166,7 +166,7 @@ class Session {
   [[nodiscard]] Status named_check(uint32_t version) const {
     const Status known = formats::axon::check_ir_version(version);
     if (known) return ok();
-    return bad_input("{}: it asks for another IR file: {}", library_.string(),
+    return bad_input("{}: it requires another IR file: {}", library_.string(),
                      known.error().message);
   }
 
@@ -216,8 +216,7 @@ Result<std::vector<std::vector<int32_t>>> parse_results(const std::string& text,
   }
   // The file has one line per output of each input vector.
   if (results.empty() || results.size() % expected != 0) {
-    return bad_input("the AXON simulator answered {} lines for {} inputs", results.size(),
-                     expected);
+    return bad_input("the AXON simulator wrote {} lines for {} inputs", results.size(), expected);
   }
   const size_t lines_each = results.size() / expected;
   std::vector<std::vector<int32_t>> joined(expected);
@@ -247,7 +246,7 @@ Result<fs::path> find_sdk_library(const SdkOptions& options) {
                            fmt::format("{}nrf-axon-nn-compiler-lib-{}{}", host.library_prefix,
                                        host.machine, host.library_suffix);
   if (!fs::is_regular_file(library, error)) {
-    return bad_input("{} is {}: the compiler library for this machine is not there ({} expected)",
+    return bad_input("{} is {}: the compiler library for this machine is missing ({} expected)",
                      kSdkVariable, root, library.string());
   }
   return fs::absolute(library, error);

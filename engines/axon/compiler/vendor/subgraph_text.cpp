@@ -111,7 +111,7 @@ Result<std::string> subgraph_header(const CompiledHeader& network,
   const std::string guard = "THIMBLE_AXON_SUBGRAPH_" + upper(network.name) + "_H";
   return fmt::format(
       "{note}{name} of {model} */\n"
-      "/* Written by `thimble compile`, with what the vendor's compiler has made of the network.\n"
+      "/* Written by `thimble compile`, with the output of the vendor's compiler.\n"
       " * Include {table}, which includes this. */\n"
       "#ifndef {guard}\n"
       "#define {guard}\n\n"

@@ -245,14 +245,14 @@ Status check_order(const Weights& weights, const WeightOptions& options) {
       static_cast<size_t>(weights.out * weights.kernel_h * weights.kernel_w * weights.in);
   if (weights.out < 1 || weights.kernel_h < 1 || weights.kernel_w < 1 || weights.in < 1 ||
       weights.values.size() != count) {
-    return bad_input("{} weights do not make {} x {} x {} x {}", weights.values.size(), weights.out,
+    return bad_input("{} weights, expected {} x {} x {} x {}", weights.values.size(), weights.out,
                      weights.kernel_h, weights.kernel_w, weights.in);
   }
   if (options.depthwise && weights.in != 1) {
     return bad_input("depthwise weights have {} input channels, not one", weights.in);
   }
   if (microblock_depth(options) == 0 || (u85 && options.microblock_depth == 0)) {
-    return bad_input("{} has no micro-block of depth {}", options.config->name,
+    return bad_input("{} has no microblock of depth {}", options.config->name,
                      options.microblock_depth);
   }
   const auto step = [](int64_t dilation) { return dilation == 1 || dilation == 2; };
@@ -265,7 +265,7 @@ Status check_order(const Weights& weights, const WeightOptions& options) {
     return bad_input("depthwise weights have one order only");
   }
   if ((options.fast || options.sparse) && (!u85 || options.depthwise)) {
-    return bad_input("{} has no {} weights for this operation", options.config->name,
+    return bad_input("{} does not support {} weights for this operation", options.config->name,
                      options.fast ? "fast" : "sparse");
   }
   const int64_t unit = u85 ? 1 : order_cores(options);

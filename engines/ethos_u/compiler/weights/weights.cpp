@@ -55,7 +55,7 @@ Status check(const Weights& weights, const Requantize& requantize, const WeightO
   THIMBLE_CHECK(check_order(weights, options));
   if (channel < 0 || channels < 1 || channel + channels > weights.out ||
       channel % options.block_depth != 0) {
-    return bad_input("channels {} to {} of {} are no slice for blocks of {}", channel,
+    return bad_input("channels {} to {} of {} are not a valid slice for blocks of {}", channel,
                      channel + channels, weights.out, options.block_depth);
   }
   if (options.sparse && !is_sparse(weights)) {

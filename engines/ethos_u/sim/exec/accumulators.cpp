@@ -36,7 +36,7 @@ Fault Accumulators::begin() {
   const uint64_t count = uint64_t{operation.ofm.height} * operation.ofm.width * operation.ofm.depth;
   if (operation.accumulator_input == AccumulatorInput::kKeep &&
       (workspace.accumulators == nullptr || workspace.accumulator_count != count)) {
-    return fault_of(FaultKind::kBadRegister, "accumulators that no operation before has kept");
+    return fault_of(FaultKind::kBadRegister, "accumulators that no earlier operation kept");
   }
   if (!operation.accumulator_output && workspace.accumulators == nullptr)
     return workspace_too_small();

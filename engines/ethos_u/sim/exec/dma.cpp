@@ -47,7 +47,7 @@ Fault index_at(const DmaOperation& operation, Memory& memory, uint32_t plane, ui
   if (data == nullptr) return memory.fault();
   memcpy(index, data, 4);
   if (*index > operation.index_maximum) {
-    Fault fault = fault_of(FaultKind::kOutOfRange, "an index beyond the largest that is allowed");
+    Fault fault = fault_of(FaultKind::kOutOfRange, "an index above the largest allowed one");
     fault.region = operation.index_region;
     fault.address = operation.index + offset;
     return fault;

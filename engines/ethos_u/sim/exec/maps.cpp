@@ -44,7 +44,8 @@ bool load(const FeatureMap& map, Memory& memory, const ChainSlot* slot, uint32_t
   if (slot != nullptr) {
     if (slot->data == nullptr || y >= slot->height || x >= slot->width ||
         uint64_t{c} + n > slot->depth) {
-      memory.note(fault_of(FaultKind::kBadRegister, "a chaining buffer that does not hold this"));
+      memory.note(fault_of(FaultKind::kBadRegister,
+                           "a chaining buffer that does not contain this feature map"));
       return false;
     }
     const uint64_t first = (uint64_t{y} * slot->width + x) * slot->depth + c;

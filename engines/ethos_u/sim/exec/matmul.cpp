@@ -36,7 +36,8 @@ Fault execute_matmul(const Context& context) {
       operation.upscale != Upscale::kNone || operation.ifm.bits > 16 || operation.ifm2.bits > 16 ||
       !operation.global_scale || operation.accumulator_input == AccumulatorInput::kIfm2 ||
       (kernel.pad_top | kernel.pad_left | kernel.pad_bottom | kernel.pad_right) != 0) {
-    return fault_of(FaultKind::kBadRegister, "a product of feature maps that is more than that");
+    return fault_of(FaultKind::kBadRegister,
+                    "a matrix product with an unsupported kernel, scale or type");
   }
   Reader first(operation.ifm, context.memory);
   Reader second(operation.ifm2, context.memory);

@@ -56,7 +56,8 @@ void Output::choose556() {
       return;
     }
   }
-  memory_.note(fault_of(FaultKind::kBadRegister, "an activation that this output cannot have"));
+  memory_.note(
+      fault_of(FaultKind::kBadRegister, "an activation that does not support this output type"));
   ready_ = false;
 }
 
@@ -89,7 +90,8 @@ void Output::choose85() {
   if (bits == 16 && function == Activation85::kSigmoid) {
     return load(Function::kSigmoid, table * 2048, 2048);
   }
-  memory_.note(fault_of(FaultKind::kBadRegister, "an activation that this output cannot have"));
+  memory_.note(
+      fault_of(FaultKind::kBadRegister, "an activation that does not support this output type"));
   ready_ = false;
 }
 

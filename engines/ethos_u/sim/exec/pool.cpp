@@ -133,7 +133,7 @@ Fault execute_pool(const Context& context) {
   Accumulators accumulators(context);
   if (const Fault fault = accumulators.begin(); !fault.none()) return fault;
   if (pool.mode == PoolMode::kReduceSum && operation.ofm.depth != 1) {
-    return fault_of(FaultKind::kBadRegister, "a sum over the depth with an output that has one");
+    return fault_of(FaultKind::kBadRegister, "a REDUCE_SUM with an output depth other than 1");
   }
   if (pool.mode != PoolMode::kReduceSum && pool.mode != PoolMode::kNone &&
       operation.ifm.depth < operation.ofm.depth) {

@@ -119,7 +119,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   const std::string tag = sha256(delegate.litert_model).substr(0, kTagDigits);
   const std::string label = fmt::format("{}_{}", tools.model, tag);
   THIMBLE_TRY(const Converted converted, convert(delegate.litert_model, label, options));
-  const std::string name = fmt::format("what the converter made of {}", label);
+  const std::string name = fmt::format("the converted {}", label);
   THIMBLE_TRY(const formats::tflite::File sent,
               formats::tflite::read(delegate.litert_model, label));
   THIMBLE_TRY(const formats::tflite::File answer, formats::tflite::read(converted.model, name));
@@ -127,11 +127,11 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   THIMBLE_TRY(const Arguments arguments,
               arguments_of(delegate, sent.inputs.size(), sent.outputs.size()));
   const std::string said =
-      converted.version.empty() ? "no version said" : "version " + converted.version;
+      converted.version.empty() ? "no version reported" : "version " + converted.version;
   const Payload payload = payload_of(std::move(node), arguments);
   auto bytes = formats::neutron::write_payload(payload);
   if (!bytes.ok()) {
-    return bad_input("{}: a converter whose microcode is not known ({}): {}", name, said,
+    return bad_input("{}: the microcode of this converter is unknown ({}): {}", name, said,
                      bytes.error().message);
   }
   THIMBLE_CHECK(formats::neutron::verify_payload(*bytes));
@@ -157,7 +157,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   delegate.outputs.clear();
   delegate.note = fmt::format(
       "microcode of NXP's converter ({}): it runs on the silicon, with the firmware of the same "
-      "SDK; cycles are those of Thimble's own list of kernels",
+      "SDK; cycles are those of Thimble's own kernel list",
       said);
   return ok();
 }

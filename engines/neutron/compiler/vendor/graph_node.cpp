@@ -65,7 +65,7 @@ class Extraction {
     if (all.size() > kNamed) names += ", ...";
     return bad_input("{}: {} operator{} in it ({}), expected one CUSTOM {}{}", name_, all.size(),
                      all.size() == 1 ? "" : "s", names, kOperator,
-                     all.size() == 1 ? "" : ": the converter has left part of the region outside");
+                     all.size() == 1 ? "" : ": the converter left a part of the subgraph outside");
   }
 
   /// Returns, for each input or output of the converted model, its index in the sent model.
@@ -129,7 +129,7 @@ class Extraction {
     }
     return bad_input(
         "{}: {} has {} results for {} outputs of the model, expected {} (scratch) or {} (scratch, "
-        "profile, debug): a converter of a version that is not known",
+        "profile, debug): an unknown converter version",
         name_, kOperator, results, own, own + 1, own + 3);
   }
 
@@ -141,12 +141,12 @@ class Extraction {
     for (size_t i = 0; i < of_node.size(); ++i) {
       const auto found = std::ranges::find(of_model, of_node[i]);
       if (found == of_model.end()) {
-        return bad_input("{}: {} {} of {} is no {} of the model", name_, what, i, kOperator, what);
+        return bad_input("{}: {} {} of {} is not an {} of the model", name_, what, i, kOperator,
+                         what);
       }
       const size_t port = match[static_cast<size_t>(found - of_model.begin())];
       if (std::ranges::find(map, static_cast<uint8_t>(port)) != map.end()) {
-        return bad_input("{}: {} {} of the model is there twice in {}", name_, what, port,
-                         kOperator);
+        return bad_input("{}: {} {} of the model exists twice in {}", name_, what, port, kOperator);
       }
       map.push_back(static_cast<uint8_t>(port));
     }

@@ -31,8 +31,8 @@ int main(void) {
     right += alarm == labels[i];
     printk("window %d", i);
     app_print("  score x 1000", score * 1000);
-    printk("  %s, was %s  %d us\n", alarm ? "alarm" : "well", labels[i] ? "a fault" : "well", us);
+    printk("  %s, label %s  %d us\n", alarm ? "alarm" : "well", labels[i] ? "fault" : "well", us);
   }
-  printk("anomaly: %d of %d right\n", right, INPUT_COUNT);
+  printk("anomaly: %d of %d correct\n", right, INPUT_COUNT);
   return 0;
 }

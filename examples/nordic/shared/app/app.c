@@ -48,9 +48,9 @@ int app_classify(thimble_model* model, const app_samples* samples, const char* c
     if (us < 0) return 1;
     size_t answer = largest(&y);
     right += answer == samples->labels[i];
-    printk("%d: %s, was %s  %d us\n", i, names[answer], names[samples->labels[i]], us);
+    printk("%d: %s, label %s  %d us\n", i, names[answer], names[samples->labels[i]], us);
   }
-  printk("%d of %d right\n", right, samples->count);
+  printk("%d of %d correct\n", right, samples->count);
   return 0;
 }
 

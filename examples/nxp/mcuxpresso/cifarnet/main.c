@@ -19,7 +19,7 @@ const thimble_neutron thimble_neutron_npu = {.gates_clock = 1, .error = &error};
 
 static int failed(const char* what, thimble_status status) {
   if (status != 0) {
-    PRINTF("%s: %s, the driver says 0x%x\r\n", what, thimble_status_text(status), (unsigned)error);
+    PRINTF("%s: %s, driver error 0x%x\r\n", what, thimble_status_text(status), (unsigned)error);
   }
   return status != 0;
 }
@@ -62,7 +62,7 @@ static int run(void) {
     PRINTF(", was %d\r\n", labels[i]);
     right += best == labels[i];
   }
-  PRINTF("%d of %d right\r\n", right, INPUT_COUNT);
+  PRINTF("%d of %d correct\r\n", right, INPUT_COUNT);
   return 0;
 }
 
@@ -71,7 +71,7 @@ int main(void) {
   TIMER_Init();
   NeutronError started = neutronInit();
   if (started != 0) {
-    PRINTF("the NPU does not start: 0x%x\r\n", (unsigned)started);
+    PRINTF("NPU initialization failed: 0x%x\r\n", (unsigned)started);
     return 1;
   }
   int result = run();

@@ -50,7 +50,7 @@ bool is_int8_variable(const ir::Graph& graph, ValueId id) {
 
 std::string element_refusal(const ir::Graph& graph, const ir::Op& op) {
   for (const ValueId input : op.inputs) {
-    if (!is_int8_variable(graph, input)) return "an operand that is no int8 variable";
+    if (!is_int8_variable(graph, input)) return "an operand is not an int8 variable";
     if (graph.type(input).shape != graph.type(op.output).shape) return "operands of unequal shape";
   }
   if (op.kind != OpKind::maximum && op.integer("bytes") != 1) return "a result wider than int8";
@@ -60,7 +60,7 @@ std::string element_refusal(const ir::Graph& graph, const ir::Op& op) {
 
 std::string conv_refusal(const ir::Graph& graph, const ir::Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
-  if (!is_int8_variable(graph, op.inputs[0])) return "an input that is no int8 variable";
+  if (!is_int8_variable(graph, op.inputs[0])) return "the input is not an int8 variable";
   const auto all = [&](const char* name, int64_t value) {
     return std::ranges::all_of(op.integers(name), [&](int64_t each) { return each == value; });
   };
@@ -79,7 +79,7 @@ std::string conv_refusal(const ir::Graph& graph, const ir::Op& op) {
 }
 
 Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& /*use*/) {
-  if (row_of(op.kind) == nullptr) return {false, "has no such command"};
+  if (row_of(op.kind) == nullptr) return {false, "the Abacus has no command for this operator"};
   if (graph.type(op.output).elements() > kElementsMost) return {false, "too many elements"};
   const std::string reason =
       op.kind == OpKind::qconv2d ? conv_refusal(graph, op) : element_refusal(graph, op);
@@ -261,11 +261,11 @@ Status check(const PartNpu& use) {
 
 std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
   if (std::max(region.inputs().size(), region.outputs().size()) > npu::kMaxPorts) {
-    return fmt::format("more than {} values at the region's border", npu::kMaxPorts);
+    return fmt::format("more than {} values at the subgraph's border", npu::kMaxPorts);
   }
   const int64_t steps = steps_of(region);
   if (ignore_cost || steps >= kDispatchSteps) return "";
-  return fmt::format("the region does {} steps, a call of {} costs {}: cheaper on the CPU", steps,
+  return fmt::format("the subgraph has {} steps, a call of {} costs {}: cheaper on the CPU", steps,
                      use.name, kDispatchSteps);
 }
 
