@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/rounding.h"
 #include "driver/report.h"
 #include "emit/c/layout.h"
 #include "engine/accesses.h"
@@ -151,10 +152,6 @@ Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObj
       }());
 }
 
-int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 std::vector<plan::Memory> memories_of(const engine::Part& part,
                                       const std::map<std::string, int64_t>& sizes) {
   std::vector<plan::Memory> memories;
@@ -197,10 +194,10 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
     const size_t memory = settled.memory[i];
     PlacedObject& object = placement.objects[i];
     object.memory = part.memories[memory].name;
-    room[memory] -= aligned(object.bytes);
+    room[memory] -= round_up(object.bytes, kAlignment);
     if (!objects[i].constant || memories[memory].kept) continue;
     object.image = part.memories[*image].name;
-    room[*image] -= aligned(object.bytes);
+    room[*image] -= round_up(object.bytes, kAlignment);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
     placement.objects[i].reason = reason_of(placement.objects[i], settled.memory[i], part, room);

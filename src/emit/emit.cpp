@@ -56,10 +56,10 @@ pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrde
 
 class Emitter {
  public:
-  Emitter(const engine::Lowered& lowered, const Schedule& schedule, engine::Dialect dialect)
+  Emitter(const engine::Lowered& lowered, const MemoryPlan& memory_plan, engine::Dialect dialect)
       : graph_(lowered.graph),
         calls_(lowered.calls),
-        schedule_(schedule),
+        plan_(memory_plan),
         stock_(dialect == engine::Dialect::kStock) {}
 
   pte::Program run() {
@@ -68,8 +68,8 @@ class Emitter {
     for (const ValueId input : graph_.inputs()) {
       const ir::Type& type = graph_.type(input);
       pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
-      const int storage = schedule_.storage_of_value[static_cast<size_t>(input)];
-      if (storage >= 0) tensor.allocation = allocation(storage);
+      const int range = plan_.range_of_value[static_cast<size_t>(input)];
+      if (range >= 0) tensor.allocation = allocation(range);
       // Inputs are never shared: two inputs of one shape are two different buffers.
       input_index_[input] = values_.add(std::move(tensor));
       plan.inputs.push_back(input_index_[input]);
@@ -81,7 +81,7 @@ class Emitter {
     for (const ValueId output : graph_.outputs()) plan.outputs.push_back(value(output));
     plan.operators = std::move(operators_);
     plan.values = values_.take();
-    plan.memory_sizes = {0, schedule_.placement.peak_bytes};
+    plan.memory_sizes = {0, plan_.placement.peak_bytes};
     pte::Program program;
     program.plans.push_back(std::move(plan));
     program.constants = constants_.take();
@@ -97,7 +97,7 @@ class Emitter {
     if (!stock_) return;
     const ir::Type& type = graph_.type(state.value);
     pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
-    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(state.value)]);
+    tensor.allocation = allocation(plan_.range_of_value[static_cast<size_t>(state.value)]);
     tensor.data_buffer_idx = static_cast<uint32_t>(initial_values_.buffers.size());
     initial_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
     input_index_[state.value] = values_.add(std::move(tensor));
@@ -106,19 +106,19 @@ class Emitter {
   int32_t value(ValueId id) {
     const ir::Value& v = graph_.value(id);
     pte::Tensor tensor = tensor_of(v.type.dtype, v.type.shape, v.type.dim_order);
-    const ValueId source = schedule_.source_of[static_cast<size_t>(id)];
+    const ValueId source = plan_.source_of[static_cast<size_t>(id)];
     if (const auto& constant = graph_.value(source).constant) {
       tensor.data_buffer_idx =
           constants_.add(ir::to_memory(*constant, graph_.type(source).dim_order));
       return values_.tensor(tensor);
     }
     if (const auto found = input_index_.find(id); found != input_index_.end()) return found->second;
-    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(id)]);
+    tensor.allocation = allocation(plan_.range_of_value[static_cast<size_t>(id)]);
     return values_.tensor(tensor);
   }
 
-  pte::Allocation allocation(int storage) const {
-    return {1, static_cast<uint64_t>(schedule_.placement.offsets[static_cast<size_t>(storage)])};
+  pte::Allocation allocation(int range) const {
+    return {1, static_cast<uint64_t>(plan_.placement.offsets[static_cast<size_t>(range)])};
   }
 
   int32_t argument(const engine::Argument& argument, int call) {
@@ -130,7 +130,7 @@ class Emitter {
     }
     if (const auto* scratch = std::get_if<engine::Scratch>(&argument)) {
       pte::Tensor tensor = tensor_of(ir::DType::kU8, {scratch->bytes}, {});
-      tensor.allocation = allocation(schedule_.scratch_of_call[static_cast<size_t>(call)]);
+      tensor.allocation = allocation(plan_.scratch_of_call[static_cast<size_t>(call)]);
       return values_.tensor(tensor);
     }
     if (const auto* integer = std::get_if<int64_t>(&argument)) return values_.integer(*integer);
@@ -186,7 +186,7 @@ class Emitter {
 
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;
-  const Schedule& schedule_;
+  const MemoryPlan& plan_;
   const bool stock_;
   ValueTable values_;
   pte::MutableSegment initial_values_{{Bytes{}}};
@@ -196,14 +196,14 @@ class Emitter {
 };
 
 pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
-                     const Schedule& schedule) {
+                     const MemoryPlan& memory_plan) {
   abi::Entry entry = {};
   entry.magic = abi::kEntryMagic;
   entry.entry_version = abi::kEntryVersion;
   entry.kernel_layout_version = dialect == engine::Dialect::kNative
                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
                                     : uint16_t{0};
-  entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
+  entry.arena_bytes = static_cast<uint32_t>(memory_plan.placement.peak_bytes);
   entry.isa = target.isa;
   entry.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
   std::memcpy(entry.target, target.name.data(),
@@ -216,21 +216,21 @@ pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
 }
 
 /// Arena offsets and initial content of states: a fill byte if all bytes are equal, else the bytes.
-std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const Schedule& schedule) {
+std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const MemoryPlan& memory_plan) {
   if (graph.states().empty()) return std::nullopt;
   pte::NamedData data;
   data.key = abi::kStateKey;
   abi::StateHeader header = {static_cast<uint32_t>(graph.states().size()),
-                             static_cast<uint32_t>(schedule.kept_bytes)};
+                             static_cast<uint32_t>(memory_plan.state_bytes)};
   data.bytes.resize(sizeof(header) + header.count * sizeof(abi::StateRecord));
   std::memcpy(data.bytes.data(), &header, sizeof(header));
   for (size_t i = 0; i < graph.states().size(); ++i) {
     const ir::State& state = graph.states()[i];
-    const int storage = schedule.storage_of_value[static_cast<size_t>(state.value)];
+    const int range = memory_plan.range_of_value[static_cast<size_t>(state.value)];
     const Bytes content = ir::to_memory(*state.initial, graph.type(state.value).dim_order);
     abi::StateRecord record = {};
     record.arena_offset =
-        static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(storage)]);
+        static_cast<uint32_t>(memory_plan.placement.offsets[static_cast<size_t>(range)]);
     record.bytes = static_cast<uint32_t>(content.size());
     if (std::ranges::all_of(content, [&](std::byte byte) { return byte == content[0]; })) {
       record.fill = content.empty() ? 0 : std::to_integer<uint32_t>(content[0]);
@@ -289,7 +289,7 @@ void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emit
 
 /// Returns the address of each delegate's memory in the arena.
 std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
-                                              const Schedule& schedule) {
+                                              const MemoryPlan& memory_plan) {
   if (lowered.delegates.empty()) return std::nullopt;
   pte::NamedData data;
   data.key = abi::kDelegatesKey;
@@ -298,16 +298,16 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     if (lowered.calls[step].delegate < 0) continue;
     const auto index = static_cast<size_t>(lowered.calls[step].delegate);
     const engine::Delegate& delegate = lowered.delegates[index];
-    const auto scratch = static_cast<size_t>(schedule.scratch_of_call[step]);
+    const auto scratch = static_cast<size_t>(memory_plan.scratch_of_call[step]);
     abi::DelegateRecord record = {};
-    record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
+    record.scratch_offset = static_cast<uint32_t>(memory_plan.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
     record.fast_offset = abi::kFastOutside;
-    const int kept = schedule.persistent_of_delegate[index];
+    const int kept = memory_plan.persistent_of_delegate[index];
     if (kept >= 0) {
       record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);
       record.fast_offset =
-          static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(kept)]);
+          static_cast<uint32_t>(memory_plan.placement.offsets[static_cast<size_t>(kept)]);
     }
     record.memory_mode = delegate.memory_mode;
     std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
@@ -317,16 +317,16 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
 
 }  // namespace
 
-Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
+Result<Emitted> emit(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
                      const engine::Core& target, const EmitOptions& options) {
   Emitted emitted;
-  emitted.program = Emitter(lowered, schedule, options.dialect).run();
+  emitted.program = Emitter(lowered, memory_plan, options.dialect).run();
   add_delegates(lowered.delegates, &emitted);
-  emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
-  if (auto state = state_entry(lowered.graph, schedule)) {
+  emitted.program.named_data.push_back(entry(target, options.dialect, memory_plan));
+  if (auto state = state_entry(lowered.graph, memory_plan)) {
     emitted.program.named_data.push_back(std::move(*state));
   }
-  if (auto delegates = delegates_entry(lowered, schedule)) {
+  if (auto delegates = delegates_entry(lowered, memory_plan)) {
     emitted.program.named_data.push_back(std::move(*delegates));
   }
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));

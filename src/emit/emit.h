@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
@@ -28,7 +28,7 @@ struct EmitOptions {
   std::optional<formats::pte::IoNames> io_names = std::nullopt;  // with the entry of io_names.h
 };
 
-[[nodiscard]] Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
+[[nodiscard]] Result<Emitted> emit(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
                                    const engine::Core& target, const EmitOptions& options);
 
 }  // namespace thimble::emit

@@ -81,7 +81,7 @@ void check_pair(uint64_t seed, Seen* seen) {
   for (const uint64_t s : {seed, seed + 1}) {
     auto lowered = target.lower(test::random_integer_graph(s, {6, false}), target, {});
     if (!lowered.ok()) return;
-    models.push_back(emit::elide_moves(std::move(*lowered)));
+    models.push_back(emit::remove_copies(std::move(*lowered)));
   }
   const engine::Lowered* const both[] = {&models[0], &models[1]};
   const emit::SharedArena shared = emit::share_arena(both);
