@@ -27,7 +27,7 @@ Status emit_again(const emit::MemoryPlan& memory_plan, const CompileOptions& ask
     emit_options.io_names = std::move(names);
   }
   THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(model->lowered, memory_plan, *model->part->cpu, emit_options));
+              emit::write_program(model->lowered, memory_plan, *model->part->cpu, emit_options));
   model->pte = std::move(emitted.bytes);
   report.pte_bytes = static_cast<int64_t>(model->pte.size());
   report.arena_bytes = memory_plan.placement.peak_bytes;

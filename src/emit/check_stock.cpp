@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "emit/decompile_call.h"
+#include "emit/check_arguments.h"
 
 namespace thimble::emit {
 
@@ -18,10 +18,9 @@ Status check_call(const pte::ExecutionPlan& plan, const pte::KernelCall& instruc
   const auto* const info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
   const bool known = info != std::end(abi::kPteOps);
   if (!known || std::string_view(info->name).starts_with("thimble::")) {
-    return unsupported("{} is none of ExecuTorch's operators", name);
+    return unsupported("{} is not an operator of ExecuTorch", name);
   }
-  DecompilerCall call(plan, instruction.args, nullptr, nullptr);
-  const Status fits = call.check(*info);
+  const Status fits = check_arguments(plan, instruction.args, *info);
   return fits.ok() ? ok() : unsupported("{}", fits.error().message);
 }
 

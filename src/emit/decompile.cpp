@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/ranges.h>
+
 #include "abi/native_params.h"
 #include "emit/decompile_call.h"
 #include "formats/pte/records.h"
@@ -11,119 +13,6 @@ namespace thimble::emit {
 
 namespace pte = formats::pte;
 using ir::ValueId;
-
-bool DecompilerCall::is_none(size_t i) const {
-  return std::holds_alternative<pte::Null>(value(i));
-}
-int64_t DecompilerCall::integer(size_t i) const {
-  if (const auto* boolean = std::get_if<pte::Bool>(&value(i))) return boolean->value ? 1 : 0;
-  return std::get<pte::Int>(value(i)).value;
-}
-double DecompilerCall::number(size_t i) const {
-  if (const auto* number = std::get_if<pte::Double>(&value(i))) return number->value;
-  return static_cast<double>(integer(i));
-}
-const std::string& DecompilerCall::text(size_t i) const {
-  return std::get<pte::String>(value(i)).value;
-}
-std::vector<int64_t> DecompilerCall::integers(size_t i) const {
-  std::vector<int64_t> result;
-  if (is_none(i)) return result;
-  for (const int64_t item : std::get<pte::IntList>(value(i)).items) {
-    result.push_back(std::get<pte::Int>(plan_.values[static_cast<size_t>(item)]).value);
-  }
-  return result;
-}
-int64_t DecompilerCall::normalize_dim(int64_t dim, size_t of) const {
-  const auto* tensor = std::get_if<pte::Tensor>(&value(of));
-  if (dim >= 0 || tensor == nullptr) return dim;
-  return dim + static_cast<int64_t>(tensor->sizes.size());
-}
-const std::vector<int32_t>& DecompilerCall::tensor_list(size_t i) const {
-  return std::get<pte::TensorList>(value(i)).items;
-}
-
-Status DecompilerCall::check(const abi::PteOpInfo& info) {
-  const std::string_view letters = info.arguments;
-  out_at_ = letters.find_first_of("ow");
-  // The return value repeats the out tensor.
-  if (args_.size() != letters.size() + 1) {
-    return bad_input("{}: {} arguments, expected {}", info.name, args_.size(), letters.size() + 1);
-  }
-  for (size_t i = 0; i < letters.size(); ++i) {
-    const pte::EValue& v = value(i);
-    const bool none = std::holds_alternative<pte::Null>(v);
-    const bool whole = std::holds_alternative<pte::Int>(v);
-    bool fits = false;
-    switch (letters[i]) {
-      case 'T':
-      case 'o':
-      case 's':
-        fits = std::holds_alternative<pte::Tensor>(v);
-        break;
-      case 't':
-        fits = std::holds_alternative<pte::Tensor>(v) || none;
-        break;
-      case 'i':
-        fits = whole;
-        break;
-      case 'j':
-        fits = whole || none;
-        break;
-      case 'y':
-      case 'z':
-        fits = whole || std::holds_alternative<pte::Double>(v) ||
-               std::holds_alternative<pte::Bool>(v) || (none && letters[i] == 'z');
-        break;
-      case 'c':
-        fits = std::holds_alternative<pte::String>(v);
-        break;
-      case 'q':
-        fits = none || std::holds_alternative<pte::DoubleList>(v);
-        break;
-      case 'b':
-        fits = std::holds_alternative<pte::Bool>(v);
-        break;
-      case 'd':
-        fits = std::holds_alternative<pte::Double>(v);
-        break;
-      case 'l':
-      case 'k':
-        fits = none && letters[i] == 'k';
-        if (const auto* list = std::get_if<pte::IntList>(&v)) {
-          fits = std::ranges::all_of(list->items, [&](int64_t item) {
-            return std::holds_alternative<pte::Int>(plan_.values[static_cast<size_t>(item)]);
-          });
-        }
-        break;
-      case 'R':
-      case 'w':
-        fits = std::holds_alternative<pte::TensorList>(v);
-        break;
-      default:
-        break;
-    }
-    if (!fits) return bad_input("{}: argument {} is not of kind '{}'", info.name, i, letters[i]);
-  }
-  return ok();
-}
-
-Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shape& image,
-                                            const std::vector<int64_t>& pad,
-                                            const std::vector<int64_t>& kernel,
-                                            const std::vector<int64_t>& stride,
-                                            const std::vector<int64_t>& dilation) {
-  const bool pairs =
-      kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
-  if (image.size() != 4 || out.size() != 4 || !pairs)
-    return bad_input("is not a window over an image");
-  std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
-  for (size_t k = 0; k < 2; ++k) {
-    const int64_t reach = (out[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
-    result[2 + k] = std::max<int64_t>(0, reach - image[2 + k] - pad[k]);
-  }
-  return result;
-}
 
 namespace {
 
@@ -140,9 +29,13 @@ class Decompiler {
     for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
       if (call == nullptr) {
+        if (!std::holds_alternative<pte::DelegateCall>(instruction)) {
+          return bad_input("plan {}: instruction {} is not a kernel call", plan_.name,
+                           &instruction - plan_.chains[0].instructions.data());
+        }
         return bad_input(
-            "plan {}: the evaluator reads calls of kernels, and this file has calls of an NPU: "
-            "compile with --emit pte,ir and give it the .ir",
+            "plan {}: has delegate calls, which are not supported; compile with --emit pte,ir and "
+            "run the .ir",
             plan_.name);
       }
       THIMBLE_CHECK(decompile_call(*call));
@@ -212,19 +105,17 @@ class Decompiler {
     THIMBLE_CHECK(call.check(*info));
     if (info->arguments[std::string_view(info->arguments).find_first_of("ow")] == 'w') {
       const Status split = decompile_split(&call);
-      return split.ok()
-                 ? ok()
-                 : Error{split.error().kind, fmt::format("{}: {}", name, split.error().message)};
+      return split.ok() ? ok() : prefixed(name, split.error());
     }
     const bool native = std::string_view(info->name).starts_with("thimble::");
     Result<ValueId> decompiled = native ? decompile_native(op, &call) : decompile_stock(op, &call);
-    if (!decompiled.ok())
-      return Error{decompiled.error().kind,
-                   fmt::format("{}: {}", name, decompiled.error().message)};
+    if (!decompiled.ok()) return prefixed(name, decompiled.error());
     THIMBLE_TRY(const ir::Type out, call.out_type());
     const ir::Type& type = graph_.type(*decompiled);
     if (type.shape != out.shape || type.dtype != out.dtype) {
-      return bad_input("{}: its out tensor has another type than its result", name);
+      return bad_input("{}: its out tensor is declared as {} {}, the operator gives {} {}", name,
+                       ir::dtype_name(out.dtype), out.shape, ir::dtype_name(type.dtype),
+                       type.shape);
     }
     graph_.value(*decompiled).type.dim_order = out.dim_order;
     results_.push_back(*decompiled);
@@ -254,7 +145,7 @@ class Decompiler {
 
 Result<Decompiled> decompile_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
-  // A runtime executes the records instead of the flatbuffer tables that are read here.
+  // The tables are read here, but a runtime executes the records: both must agree.
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Decompiler(program, forward == program.plans.end() ? program.plans[0] : *forward).run();

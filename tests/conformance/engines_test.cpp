@@ -87,7 +87,7 @@ std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part
   const auto memory_plan = driver::compile_subgraphs(split->regions, {}, &*lowered);
   EXPECT_TRUE(memory_plan.ok()) << memory_plan.error().message;
   if (!memory_plan.ok()) return {};
-  auto emitted = emit::emit(*lowered, *memory_plan, *part.cpu, {});
+  auto emitted = emit::write_program(*lowered, *memory_plan, *part.cpu, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return {};
   compiled.pte = std::move(emitted->bytes);

@@ -45,7 +45,7 @@ int64_t scratch_bytes(const engine::KernelCall& call) {
 void check_file(const Lowered& lowered, const engine::Core& target, const Series& inputs,
                 const Series& expected) {
   const Lowered placed = emit::remove_copies(lowered);
-  const auto emitted = emit::emit(placed, emit::plan_memory(placed), target, {});
+  const auto emitted = emit::write_program(placed, emit::plan_memory(placed), target, {});
   ASSERT_TRUE(emitted.ok()) << emitted.error().message;
   const auto program = formats::pte::read(emitted->bytes, "optimize.pte");
   ASSERT_TRUE(program.ok());

@@ -151,7 +151,7 @@ int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const tes
   for (const emit::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
   EXPECT_TRUE(plan::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
   seen->overlaps += plan::is_valid(buffers, memory_plan.placement) ? 0 : 1;
-  const auto emitted = emit::emit(placed, memory_plan, target, {});
+  const auto emitted = emit::write_program(placed, memory_plan, target, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return -1;
   const auto program = formats::pte::read(emitted->bytes, "strips.pte");

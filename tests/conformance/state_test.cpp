@@ -98,7 +98,7 @@ Compiled compiled(const Graph& graph, const quant::CalibrationData& data, Dialec
   EXPECT_TRUE(lowered.ok()) << (lowered.ok() ? "" : lowered.error().message);
   const emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
   result.kept_bytes = memory_plan.state_bytes;
-  auto emitted = emit::emit(*lowered, memory_plan, target, {dialect});
+  auto emitted = emit::write_program(*lowered, memory_plan, target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message);
   result.pte = std::move(emitted->bytes);
   return result;
