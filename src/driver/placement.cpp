@@ -6,7 +6,7 @@
 
 #include "base/rounding.h"
 #include "driver/report.h"
-#include "emit/c/layout.h"
+#include "emit/c/c_program.h"
 #include "engine/accesses.h"
 #include "plan/memory_assignment.h"
 

@@ -177,9 +177,9 @@ TEST(ExecuTorchFiles, OtherOperatorsAndOverloadsAreNotStock) {
     return std::get<formats::pte::KernelCall>(plan.chains[0].instructions[0]);
   };
   refused([](Plan& plan) { plan.operators[0].name = "thimble::linear"; },
-          "thimble::linear.out is none of ExecuTorch's operators");
+          "thimble::linear.out is not an operator of ExecuTorch");
   refused([](Plan& plan) { plan.operators[0].overload = "other"; },
-          "is none of ExecuTorch's operators");
+          "is not an operator of ExecuTorch");
   refused([&](Plan& plan) { first_call(plan).args.pop_back(); }, "arguments, expected");
   refused([&](Plan& plan) { first_call(plan).args[0] = first_call(plan).args[1]; },
           "argument 0 is not of kind 'T'");
