@@ -142,8 +142,9 @@ struct StateRecord {
 };
 static_assert(sizeof(StateHeader) == 8 && sizeof(StateRecord) == 16);
 
-/// Key of the `named_data` entry that is present if an input or output is quantized per tensor.
-/// It contains one IoQuant for every input, then one for every output, in order. real = scale * (q - zero_point).
+/// Key of the `named_data` entry that is present if an input or output is quantized per tensor. It
+/// contains one IoQuant for every input, then one for every output, in order.
+/// real = scale * (q - zero_point).
 inline constexpr char kIoKey[] = "thimble_io";
 struct IoQuant {
   double scale;  // 0: not quantized
@@ -167,7 +168,7 @@ enum class MemoryMode : uint8_t {
 inline constexpr uint32_t kFastOutside = 0xFFFFFFFF;
 struct DelegateRecord {
   uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
-  // Fast scratch (Ethos-U) or persistent memory (AXON). No delegate has both.
+  // Fast scratch or persistent memory. No delegate has both.
   uint32_t fast_bytes;   // 0: none
   uint32_t fast_offset;  // in the arena, a multiple of 16; kFastOutside: memory of the NPU
   MemoryMode memory_mode;

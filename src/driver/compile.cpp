@@ -467,9 +467,10 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));
-  THIMBLE_TRY(emit::Emitted emitted,
-              emit::write_program(compiled.lowered, placed.memory_plan, *target,
-                         {*options.dialect, options.names, io_names(options.names, report)}));
+  THIMBLE_TRY(
+      emit::Emitted emitted,
+      emit::write_program(compiled.lowered, placed.memory_plan, *target,
+                          {*options.dialect, options.names, io_names(options.names, report)}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {

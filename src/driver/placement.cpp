@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "driver/report.h"
 #include "emit/c/c_program.h"
+#include "emit/state_entry.h"
 #include "engine/accesses.h"
 #include "plan/memory_assignment.h"
 
@@ -97,11 +98,12 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
                          static_cast<int64_t>(program.constants[index].size()),
                          is_read ? accessed->second : 0, "", "", ""});
     }
-    const std::vector<emit::c::State> states = emit::c::states_of(program);
-    for (size_t i = 0; i < states.size(); ++i) {
-      if (states[i].content.empty()) continue;
-      objects.push_back({fmt::format("state_{}", i), "constants", "",
-                         static_cast<int64_t>(states[i].content.size()), 0, "", "", ""});
+    const Result<std::vector<emit::StateContent>> states = emit::read_states(program);
+    assert(states.ok() && "the compiler wrote the program");
+    for (size_t i = 0; i < states->size(); ++i) {
+      const int64_t bytes = static_cast<int64_t>((*states)[i].content.size());
+      if (bytes == 0) continue;
+      objects.push_back({fmt::format("state_{}", i), "constants", "", bytes, 0, "", "", ""});
     }
     return objects;
   }

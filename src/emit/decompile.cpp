@@ -1,12 +1,11 @@
 #include "emit/decompile.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/ranges.h>
 
-#include "abi/native_params.h"
 #include "emit/decompile_call.h"
+#include "emit/state_entry.h"
 #include "formats/pte/records.h"
 
 namespace thimble::emit {
@@ -54,43 +53,25 @@ class Decompiler {
  private:
   /// Adds the ranges of the arena that survive a run. A range without a tensor is ignored.
   Status add_states() {
-    const pte::NamedData* entry = pte::find_named_data(program_, abi::kStateKey);
-    if (entry == nullptr) return ok();
-    const Bytes& bytes = entry->bytes;
-    abi::StateHeader header = {};
-    const auto bad = [](std::string_view what) {
-      return bad_input("named data {}: {}", abi::kStateKey, what);
-    };
-    if (bytes.size() < sizeof(header)) return bad("too short");
-    std::memcpy(&header, bytes.data(), sizeof(header));
-    for (size_t i = 0; i < header.count; ++i) {
-      abi::StateRecord record = {};
-      const size_t at = sizeof(header) + i * sizeof(record);
-      if (at + sizeof(record) > bytes.size()) return bad("too short");
-      std::memcpy(&record, bytes.data() + at, sizeof(record));
-      const int32_t index = tensor_at(record);
+    THIMBLE_TRY(const std::vector<StateContent> states, read_states(program_));
+    for (const StateContent& state : states) {
+      const int32_t index = tensor_at(state);
       if (index < 0) continue;
-      Bytes content(record.bytes, static_cast<std::byte>(record.fill));
-      if (record.content != 0) {
-        if (record.content > bytes.size() || record.bytes > bytes.size() - record.content) {
-          return bad("its content is cut off");
-        }
-        const auto begin = bytes.begin() + record.content;
-        content.assign(begin, begin + record.bytes);
-      }
-      THIMBLE_CHECK(memory_.add_state(index, content));
+      const Bytes filled(state.content.empty() ? state.bytes : 0,
+                         static_cast<std::byte>(state.fill));
+      THIMBLE_CHECK(memory_.add_state(index, state.content.empty() ? filled : state.content));
       states_.push_back(index);
     }
     return ok();
   }
 
   /// Index of the first tensor that covers exactly this range of the arena; -1 if none does.
-  int32_t tensor_at(const abi::StateRecord& record) const {
+  int32_t tensor_at(const StateContent& state) const {
     for (size_t i = 0; i < plan_.values.size(); ++i) {
       const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[i]);
       if (tensor == nullptr || !tensor->allocation) continue;
-      const bool here = tensor->allocation->offset == record.arena_offset;
-      if (here && pte::data_bytes(*tensor) == record.bytes) return static_cast<int32_t>(i);
+      const bool here = tensor->allocation->offset == state.offset;
+      if (here && pte::data_bytes(*tensor) == state.bytes) return static_cast<int32_t>(i);
     }
     return -1;
   }

@@ -73,7 +73,7 @@ Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shap
 // Each function adds the IR operators that are equivalent to the call, and returns the result. The
 // caller compares its type with the out tensor.
 
-/// Operators of ExecuTorch; others than cortex_m go to decompile_aten.
+/// Operators of ExecuTorch; those of aten and dim_order_ops go to decompile_aten.
 Result<ir::ValueId> decompile_stock(abi::PteOp op, DecompilerCall* call);
 /// Operators of the aten and dim_order_ops dialects. Float operators have float results.
 Result<ir::ValueId> decompile_aten(abi::PteOp op, DecompilerCall* call);

@@ -11,6 +11,7 @@
 #include "emit/dtypes.h"
 #include "emit/evalue_table.h"
 #include "emit/layers.h"
+#include "emit/state_entry.h"
 #include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
@@ -190,34 +191,6 @@ pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,
   return data;
 }
 
-/// Arena offsets and initial content of states: a fill byte if all bytes are equal, else the bytes.
-std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const MemoryPlan& memory_plan) {
-  if (graph.states().empty()) return std::nullopt;
-  pte::NamedData data;
-  data.key = abi::kStateKey;
-  abi::StateHeader header = {static_cast<uint32_t>(graph.states().size()),
-                             static_cast<uint32_t>(memory_plan.state_bytes)};
-  data.bytes.resize(sizeof(header) + header.count * sizeof(abi::StateRecord));
-  std::memcpy(data.bytes.data(), &header, sizeof(header));
-  for (size_t i = 0; i < graph.states().size(); ++i) {
-    const ir::State& state = graph.states()[i];
-    const int range = memory_plan.range_of_value[static_cast<size_t>(state.value)];
-    const Bytes content = ir::to_memory(*state.initial, graph.type(state.value).dim_order);
-    abi::StateRecord record = {};
-    record.arena_offset =
-        static_cast<uint32_t>(memory_plan.placement.offsets[static_cast<size_t>(range)]);
-    record.bytes = static_cast<uint32_t>(content.size());
-    if (std::ranges::all_of(content, [&](std::byte byte) { return byte == content[0]; })) {
-      record.fill = content.empty() ? 0 : std::to_integer<uint32_t>(content[0]);
-    } else {
-      record.content = static_cast<uint32_t>(data.bytes.size());
-      append(data.bytes, content);
-    }
-    std::memcpy(data.bytes.data() + sizeof(header) + i * sizeof(record), &record, sizeof(record));
-  }
-  return data;
-}
-
 /// Scale and zero point of inputs and outputs; nullopt if none is quantized per tensor.
 std::optional<pte::NamedData> io_entry(const ir::Graph& graph) {
   pte::NamedData data;
@@ -281,8 +254,8 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     record.fast_offset = abi::kFastOutside;
     const int kept = memory_plan.persistent_of_delegate[index];
     if (kept >= 0) {
-      // A delegate has fast scratch (Ethos-U) or persistent memory (AXON), never both; the record
-      // has one field for it.
+      // A delegate has fast scratch or persistent memory, never both; the record has one field for
+      // it.
       assert(delegate.fast_scratch_bytes == 0);
       record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);
       record.fast_offset =

@@ -79,8 +79,7 @@ std::string linker_file(const LinkerFile& file) {
   }
   return fmt::format(
       "/* Written by `thimble compile` for {0} on {1}: memory of each array. Include it in "
-      "SECTIONS "
-      "before\n"
+      "SECTIONS before\n"
       " * the output sections of .rodata and .bss:\n"
       " *\n"
       " *   INCLUDE {0}_sections.ld\n"

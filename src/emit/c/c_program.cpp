@@ -38,7 +38,7 @@ const pte::Tensor& CProgram::tensor(int32_t value) const {
 
 int64_t CProgram::state_bytes() const {
   int64_t bytes = 0;
-  for (const State& state : states) bytes += state.bytes;
+  for (const StateContent& state : states) bytes += state.bytes;
   return bytes;
 }
 
@@ -111,24 +111,6 @@ std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan) {
   return names.take();
 }
 
-std::vector<State> states_of(const pte::Program& program) {
-  std::vector<State> states;
-  const pte::NamedData* data = pte::find_named_data(program, abi::kStateKey);
-  if (data == nullptr) return states;
-  const auto header = record_at<abi::StateHeader>(data->bytes, 0);
-  for (size_t i = 0; i < header.count; ++i) {
-    const size_t at = sizeof header + i * sizeof(abi::StateRecord);
-    const auto record = record_at<abi::StateRecord>(data->bytes, at);
-    State state = {record.arena_offset, record.bytes, static_cast<uint8_t>(record.fill), {}};
-    if (record.content != 0) {
-      const auto begin = data->bytes.begin() + record.content;
-      state.content.assign(begin, begin + record.bytes);
-    }
-    states.push_back(std::move(state));
-  }
-  return states;
-}
-
 Result<CProgram> prepare(const pte::Program& file, const ModelInfo& info, const Options& options) {
   if (file.plans.size() != 1) {
     return unsupported("--emit c: the program has {} plans, expected 1", file.plans.size());
@@ -154,7 +136,7 @@ Result<CProgram> prepare(const pte::Program& file, const ModelInfo& info, const 
   for (const Port& input : program.inputs) {
     if (!input.tensor->allocation) program.external_inputs[input.value] = input.name;
   }
-  program.states = states_of(file);
+  THIMBLE_TRY(program.states, read_states(file));
   program.constants = constant_names(*program.plan);
   return program;
 }

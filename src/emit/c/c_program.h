@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/c/model.h"
+#include "emit/state_entry.h"
 
 namespace thimble::emit::c {
 
@@ -20,13 +21,6 @@ struct Port {
   int32_t zero_point = 0;
 };
 
-/// Initial content of a range of the arena.
-struct State {
-  uint32_t offset = 0, bytes = 0;
-  uint8_t fill = 0;
-  Bytes content;  // if empty, every byte is `fill`
-};
-
 struct CProgram {
   const ModelInfo* info = nullptr;
   const Options* options = nullptr;
@@ -35,7 +29,7 @@ struct CProgram {
   std::string name, upper;
   int64_t arena_bytes = 0;
   std::vector<Port> inputs, outputs;
-  std::vector<State> states;
+  std::vector<StateContent> states;  // that the program keeps between runs
   /// Parameter names of inputs that are read in the application's buffer, by value index.
   std::map<int32_t, std::string> external_inputs;
   std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program
@@ -49,8 +43,6 @@ struct CProgram {
 /// Names of the constant arrays, by index in the program.
 [[nodiscard]] std::map<uint32_t, std::string> constant_names(
     const formats::pte::ExecutionPlan& plan);
-/// States of the program, which it keeps between runs, with their initial content.
-[[nodiscard]] std::vector<State> states_of(const formats::pte::Program& program);
 
 /// The result refers to all arguments.
 [[nodiscard]] Result<CProgram> prepare(const formats::pte::Program& file, const ModelInfo& info,

@@ -72,7 +72,7 @@ std::string contents(const CProgram& program) {
 std::string state_copies(const CProgram& program, bool save) {
   std::string text;
   uint64_t at = 0;
-  for (const State& state : program.states) {
+  for (const StateContent& state : program.states) {
     const std::string range = fmt::format("{}_AT({}u)", program.upper, state.offset);
     const std::string saved = fmt::format("&{}[{}]", save ? "to" : "from", at);
     text += fmt::format("  (void)memcpy({}, {}, {}u);\n", save ? saved : range,
@@ -85,7 +85,7 @@ std::string state_copies(const CProgram& program, bool save) {
 std::string state_functions(const CProgram& program) {
   std::string text = fmt::format("\nvoid {}_reset(void) {{\n", program.name);
   for (size_t i = 0; i < program.states.size(); ++i) {
-    const State& state = program.states[i];
+    const StateContent& state = program.states[i];
     const std::string piece = fmt::format("{}_AT({}u)", program.upper, state.offset);
     text += state.content.empty()
                 ? fmt::format("  (void)memset({}, {}, {}u);\n", piece, state.fill, state.bytes)
@@ -207,8 +207,7 @@ Result<Model> write(const pte::Program& file, const ModelInfo& info, const Optio
       "/* {0} for {1}, written by `thimble compile --emit c`: see {0}.h. Kernels receive the "
       "addresses of\n"
       " * inputs and outputs in one list, and write to outputs only: the `const` of constants is "
-      "cast "
-      "away. */\n"
+      "cast away. */\n"
       "\n"
       "#include \"{0}.h\"\n"
       "\n"

@@ -61,9 +61,7 @@ std::string load_function(const CProgram& program) {
   return fmt::format(
       "\n#if defined({0}_LOADS)\n"
       "/* Symbols of {1}_sections.ld: constants that are copied to a faster memory before the "
-      "first "
-      "run. "
-      "*/\n"
+      "first run. */\n"
       "{2}static void load_constants(void) {{\n{3}}}\n"
       "#endif\n",
       program.upper, program.name, symbols, copies);
