@@ -87,7 +87,7 @@ void check_pair(uint64_t seed, Seen* seen) {
   const emit::SharedArena shared = emit::share_arena(both);
   std::vector<Runner> runners;
   for (size_t i = 0; i < 2; ++i) {
-    const auto emitted = emit::write_program(models[i], shared.schedules[i], target, {});
+    const auto emitted = emit::write_program(models[i], shared.memory_plans[i], target, {});
     ASSERT_TRUE(emitted.ok()) << emitted.error().message;
     runners.emplace_back(emitted->bytes, models[i].graph, seed + 10 * i);
     ASSERT_LE(runners[i].needs(), static_cast<size_t>(shared.bytes));
