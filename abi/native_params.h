@@ -142,8 +142,9 @@ struct StateRecord {
 };
 static_assert(sizeof(StateHeader) == 8 && sizeof(StateRecord) == 16);
 
-/// Key of the `named_data` entry that is present if an input or output is int8. It contains one
-/// IoQuant for every input, then one for every output, in order. real = scale * (q - zero_point).
+/// Key of the `named_data` entry that is present if an input or output is quantized per tensor. It
+/// contains one IoQuant for every input, then one for every output, in order.
+/// real = scale * (q - zero_point).
 inline constexpr char kIoKey[] = "thimble_io";
 struct IoQuant {
   double scale;  // 0: not quantized
@@ -167,8 +168,9 @@ enum class MemoryMode : uint8_t {
 inline constexpr uint32_t kFastOutside = 0xFFFFFFFF;
 struct DelegateRecord {
   uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
-  uint32_t fast_bytes;      // size of fast scratch; 0: none
-  uint32_t fast_offset;     // in the arena, a multiple of 16; kFastOutside: memory of the NPU
+  // Fast scratch or persistent memory. No delegate has both.
+  uint32_t fast_bytes;   // 0: none
+  uint32_t fast_offset;  // in the arena, a multiple of 16; kFastOutside: memory of the NPU
   MemoryMode memory_mode;
   uint8_t reserved[3];
 };

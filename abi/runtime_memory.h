@@ -11,8 +11,8 @@ namespace thimble::abi {
 inline constexpr size_t kDelegateWords = 15;
 
 /// Returns the size of this RAM in bytes. `pointer_bytes` is 4 on every Cortex-M.
-constexpr size_t state_bytes(size_t operators, size_t inputs, bool all_inputs_planned,
-                             size_t delegates = 0, size_t pointer_bytes = 4) {
+constexpr size_t runtime_bytes(size_t operators, size_t inputs, bool all_inputs_planned,
+                               size_t delegates = 0, size_t pointer_bytes = 4) {
   const size_t words = operators + (all_inputs_planned ? 0 : inputs);
   return (words + delegates * (kDelegateWords + 1)) * pointer_bytes;
 }

@@ -32,7 +32,7 @@ Status check_engines(const driver::Compiled& compiled) {
 struct CModel {
   std::string name;
   emit::c::Model text;
-  std::vector<hostrun::ChosenKernel> kernels;
+  std::vector<formats::pte::ChosenKernel> kernels;
   std::string linker_file;  // empty: the part has one memory
 };
 
@@ -43,27 +43,28 @@ Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& pat
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   CModel model;
   THIMBLE_TRY(model.kernels, hostrun::chosen_kernels(interface, compiled.part->cpu->isa, label));
+  emit::c::ModelInfo info;
+  info.name = emit::c::model_name(path.stem().string());
+  info.target = compiled.report.target;
   emit::c::Options options;
-  options.name = emit::c::model_name(path.stem().string());
-  options.target = compiled.report.target;
   options.owns_inputs = compiled.lowered.owns_inputs;
-  for (const hostrun::ChosenKernel& kernel : model.kernels) {
-    options.kernels.push_back({kernel.variant, kernel.op, kernel.arguments, kernel.bare});
-  }
+  info.kernels = model.kernels;
   for (const engine::KernelCall& call : compiled.lowered.calls) {
-    options.calls.push_back(compiled.lowered.graph.value(call.out).name);
+    info.result_names.push_back(compiled.lowered.graph.value(call.out).name);
   }
-  options.calls.resize(model.kernels.size());
-  for (const driver::IoReport& input : compiled.report.inputs) options.inputs.push_back(input.name);
-  for (const driver::IoReport& port : compiled.report.outputs) options.outputs.push_back(port.name);
-  model.name = options.name;
+  info.result_names.resize(model.kernels.size());
+  for (const driver::IoReport& input : compiled.report.inputs)
+    info.input_names.push_back(input.name);
+  for (const driver::IoReport& port : compiled.report.outputs)
+    info.output_names.push_back(port.name);
+  model.name = info.name;
   if (compiled.report.placement) {
-    const emit::LinkerFile file = linker_file_of(compiled, options.name);
+    const emit::LinkerFile file = linker_file_of(compiled, info.name);
     options.placed = true;
     options.loaded = emit::loaded_memories(file);
     model.linker_file = emit::linker_file(file);
   }
-  THIMBLE_TRY(model.text, emit::c::write(program, options));
+  THIMBLE_TRY(model.text, emit::c::write(program, info, options));
   return model;
 }
 

@@ -12,10 +12,10 @@ emit::LinkerFile linker_file_of(const driver::Compiled& compiled, const std::str
     file.memories.push_back(memory.name);
   }
   for (const driver::PlacedObject& object : compiled.report.placement->objects) {
-    const bool written = object.contents != "constants";
+    const bool is_arena = object.contents != "constants";
     // Memory without contents must not be in the image. Compilers place sections named .bss* so.
-    file.objects.push_back({fmt::format("{}.{}.{}", written ? ".bss" : "", name, object.name),
-                            object.memory, object.image, written});
+    file.arrays.push_back({fmt::format("{}.{}.{}", is_arena ? ".bss" : "", name, object.name),
+                           object.memory, object.image, is_arena});
   }
   return file;
 }

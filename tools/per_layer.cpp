@@ -17,7 +17,7 @@ namespace {
 struct Pair {
   ir::ValueId real = ir::kNoValue;
   ir::ValueId integer = ir::kNoValue;
-  emit::Layer layer;
+  emit::InstructionResult layer;
   std::string kernel;
   ir::Source source;
 };
@@ -37,7 +37,7 @@ std::string float_name(std::string name) {
 
 std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program& program,
                              const emit::Decompiled& decompiled,
-                             const std::vector<emit::Layer>& layers) {
+                             const std::vector<emit::InstructionResult>& layers) {
   const auto operators = float_operators(graph);
   const formats::pte::ExecutionPlan& plan = program.plans[0];
   std::vector<Pair> pairs;
@@ -54,7 +54,7 @@ std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program
   return pairs;
 }
 
-ir::Tensor to_real(const ir::Tensor& codes, const emit::Layer& layer) {
+ir::Tensor to_real(const ir::Tensor& codes, const emit::InstructionResult& layer) {
   const std::vector<double> values = values_of(codes);
   ir::Tensor real = ir::zeros(ir::DType::kF32, codes.shape);
   for (size_t i = 0; i < values.size(); ++i) {

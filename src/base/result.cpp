@@ -6,6 +6,10 @@ Error make_error(ErrorKind kind, fmt::string_view format, fmt::format_args argum
   return {kind, fmt::vformat(format, arguments)};
 }
 
+Error prefixed(std::string_view name, const Error& error) {
+  return {error.kind, fmt::format("{}: {}", name, error.message)};
+}
+
 Failure::Failure(Error error) : error_(new Error(std::move(error))) {}
 
 void Failure::destroy() {

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,6 +33,9 @@ template <typename... Args>
 [[nodiscard]] Error unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return make_error(ErrorKind::kUnsupported, format, fmt::make_format_args(args...));
 }
+
+/// Returns the error with "name: " before its message.
+[[nodiscard]] Error prefixed(std::string_view name, const Error& error);
 
 /// An Error on the heap, or none. It keeps the code for errors, which are rare, out of the callers.
 class Failure {

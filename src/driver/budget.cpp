@@ -202,19 +202,19 @@ InstructionCount count_instructions(const engine::Lowered& lowered, const engine
 
 /// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
 /// other call needs more; -1: none.
-int op_at_peak_with_scratch(const engine::Lowered& lowered, const emit::Schedule& schedule,
+int op_at_peak_with_scratch(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,
                             std::span<const int> min_scratch_ops) {
   int64_t most = 0;
   int op = -1;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     int64_t live = 0;
-    for (const emit::Storage& storage : schedule.storages) {
-      const plan::Buffer& b = storage.buffer;
+    for (const emit::ArenaRange& range : memory_plan.ranges) {
+      const plan::Buffer& b = range.buffer;
       const auto at = static_cast<int>(step);
       if (b.first <= at && at <= b.last) live += b.bytes;
     }
     const int own = lowered.calls[step].ir_op;
-    const bool has_scratch = schedule.scratch_of_call[step] >= 0;
+    const bool has_scratch = memory_plan.scratch_of_call[step] >= 0;
     const bool may = has_scratch && std::ranges::count(min_scratch_ops, own) == 0;
     if (live < most || (live == most && !may)) continue;
     most = live;
@@ -351,13 +351,14 @@ class LoweringVariants {
     if (options.dialect == engine::Dialect::kNative) {
       // Strips have an order of their own, in which buffers stay in place.
       if (!cut) lowered = emit::reorder_calls(std::move(lowered));
-      lowered = emit::elide_moves(std::move(lowered));
+      lowered = emit::remove_copies(std::move(lowered));
     }
-    const emit::Schedule schedule = emit::make_schedule(lowered);
-    point.budgeted.bytes = schedule.placement.peak_bytes + emit::state_bytes(lowered, schedule);
+    const emit::MemoryPlan memory_plan = emit::plan_memory(lowered);
+    point.budgeted.bytes =
+        memory_plan.placement.peak_bytes + emit::runtime_bytes(lowered, memory_plan);
     point.work = count_instructions(lowered, cpu_);
     point.strips = strips;
-    point.op_at_peak = op_at_peak_with_scratch(lowered, schedule, min_scratch_ops);
+    point.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
     return point;
   }
 

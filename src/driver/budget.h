@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/engine.h"
 
 namespace thimble::driver {

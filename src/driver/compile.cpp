@@ -17,7 +17,7 @@
 #include "driver/recipe.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/part.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
@@ -183,14 +183,14 @@ std::optional<int64_t> arena_limit(const engine::Part& part,
   return limit;
 }
 
-int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
+int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
   const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
     const auto* tensor =
         std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
     return tensor != nullptr && tensor->allocation.has_value();
   });
-  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(),
-                                               all_planned, plan.delegates.size()));
+  return static_cast<int64_t>(abi::runtime_bytes(plan.operators.size(), plan.inputs.size(),
+                                                 all_planned, plan.delegates.size()));
 }
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
@@ -323,25 +323,25 @@ Status save_regions(Stages* stages, const Compiled& compiled) {
   return ok();
 }
 
-void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
+void fill_report(const Compiled& compiled, const emit::MemoryPlan& memory_plan,
                  const emit::Emitted& emitted, CompileReport* report) {
   report->pte_bytes = static_cast<int64_t>(emitted.bytes.size());
   report->weights_bytes = emitted.constant_bytes;
-  report->arena_bytes = schedule.placement.peak_bytes;
-  report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
-  report->kept_bytes = schedule.kept_bytes;
+  report->arena_bytes = memory_plan.placement.peak_bytes;
+  report->arena_lower_bound_bytes = memory_plan.placement.lower_bound_bytes;
+  report->kept_bytes = memory_plan.state_bytes;
   // Includes copies of inputs that the graph passes through as outputs.
   report->inputs_in_arena =
       std::ranges::all_of(compiled.lowered.graph.inputs(), [&](ir::ValueId input) {
-        return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
+        return memory_plan.range_of_value[static_cast<size_t>(input)] >= 0;
       });
   for (const IoReport& input : report->inputs) {
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
-  report->state_bytes = state_bytes(emitted.program.plans[0]);
+  report->state_bytes = runtime_bytes(emitted.program.plans[0]);
   report->npu_cycles = sum_cycles(compiled.lowered.delegates);
   report->float_ops = count_float_ops(compiled.lowered.graph);
-  report->peak = find_peak(compiled.lowered, schedule);
+  report->peak = find_peak(compiled.lowered, memory_plan);
   list_memories(*compiled.part, compiled.lowered.delegates, report);
 }
 
@@ -371,7 +371,7 @@ Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stag
 struct LoweredModel {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   std::vector<std::pair<std::string, std::string>> added;
-  emit::Schedule schedule;
+  emit::MemoryPlan memory_plan;
 };
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
@@ -414,7 +414,7 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   LoweredModel placed;
   placed.reasons = std::move(split.reasons);
   placed.added = std::move(split.added);
-  THIMBLE_TRY(placed.schedule,
+  THIMBLE_TRY(placed.memory_plan,
               compile_subgraphs(compiled->regions, engine_options, &compiled->lowered));
   THIMBLE_CHECK(save_regions(stages, *compiled));
   if (stages->wanted()) {
@@ -467,18 +467,19 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));
-  THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(compiled.lowered, placed.schedule, *target,
-                         {*options.dialect, options.names, io_names(options.names, report)}));
+  THIMBLE_TRY(
+      emit::Emitted emitted,
+      emit::write_program(compiled.lowered, placed.memory_plan, *target,
+                          {*options.dialect, options.names, io_names(options.names, report)}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {
     THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
   }
 
-  fill_report(compiled, placed.schedule, emitted, &report);
+  fill_report(compiled, placed.memory_plan, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
-  report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
+  report_ops(compiled.lowered, placed.memory_plan, *target, rows, &report);
   report_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
   THIMBLE_TRY(const ir::Graph whole,
               partition::inline_subgraphs(compiled.lowered.graph, compiled.regions));

@@ -64,9 +64,9 @@ bool uses_dedicated_sram(const engine::Lowered& lowered) {
 
 /// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
 /// error states the minimum.
-Result<emit::Schedule> smallest(std::span<const partition::Subgraph> regions, int64_t sram_bytes,
-                                const Error& refusal, engine::NpuOptions options,
-                                engine::Lowered* lowered) {
+Result<emit::MemoryPlan> smallest(std::span<const partition::Subgraph> regions, int64_t sram_bytes,
+                                  const Error& refusal, engine::NpuOptions options,
+                                  engine::Lowered* lowered) {
   int64_t scratch = 0;
   for (const partition::Subgraph& region : regions) {
     const engine::PartNpu& use = *region.engine;
@@ -78,9 +78,10 @@ Result<emit::Schedule> smallest(std::span<const partition::Subgraph> regions, in
   options.sram_bytes = scratch;
   THIMBLE_CHECK(compile_all(regions, options, lowered));
   if (uses_dedicated_sram(*lowered)) return refusal;
-  emit::Schedule schedule = emit::make_schedule(*lowered);
-  const int64_t needed = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
-  if (needed <= sram_bytes) return schedule;
+  emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+  const int64_t needed =
+      memory_plan.placement.peak_bytes + emit::runtime_bytes(*lowered, memory_plan);
+  if (needed <= sram_bytes) return memory_plan;
   return unsupported(
       "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
       scratch, sram_bytes);
@@ -171,8 +172,8 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
   return partition::partition(graph, part.engines, choices);
 }
 
-Result<emit::Schedule> compile_subgraphs(std::span<const partition::Subgraph> regions,
-                                         engine::NpuOptions options, engine::Lowered* lowered) {
+Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> regions,
+                                           engine::NpuOptions options, engine::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     const Status compiled = compile_all(regions, options, lowered);
@@ -180,13 +181,14 @@ Result<emit::Schedule> compile_subgraphs(std::span<const partition::Subgraph> re
       if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
       return smallest(regions, *sram_bytes, compiled.error(), options, lowered);
     }
-    emit::Schedule schedule = emit::make_schedule(*lowered);
+    emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
     if (!sram_bytes || regions.empty() || uses_dedicated_sram(*lowered) ||
         attempt == kBudgetAttempts) {
-      return schedule;
+      return memory_plan;
     }
-    const int64_t used = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
-    if (used <= *sram_bytes) return schedule;
+    const int64_t used =
+        memory_plan.placement.peak_bytes + emit::runtime_bytes(*lowered, memory_plan);
+    if (used <= *sram_bytes) return memory_plan;
     // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
     // scratch.
     int64_t scratch = 0;

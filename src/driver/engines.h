@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "driver/compile.h"
 #include "driver/op_rows.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/part.h"
 #include "partition/partition.h"
 
@@ -31,9 +31,9 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
 
 /// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
 /// with smaller subgraph schedules.
-[[nodiscard]] Result<emit::Schedule> compile_subgraphs(std::span<const partition::Subgraph> regions,
-                                                       engine::NpuOptions options,
-                                                       engine::Lowered* lowered);
+[[nodiscard]] Result<emit::MemoryPlan> compile_subgraphs(
+    std::span<const partition::Subgraph> regions, engine::NpuOptions options,
+    engine::Lowered* lowered);
 
 /// Returns the Pareto front of SRAM and cycles of all subgraphs together, run one after the other.
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "driver/compile.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "partition/partition.h"
 
@@ -22,9 +22,9 @@ struct RowOp {
                                          std::span<const partition::Subgraph> regions);
 
 /// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
-void report_ops(const engine::Lowered& lowered, const emit::Schedule& schedule,
+void report_ops(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,
                 const engine::Core& target, std::span<const RowOp> rows, CompileReport* report);
 
-[[nodiscard]] Peak find_peak(const engine::Lowered& lowered, const emit::Schedule& schedule);
+[[nodiscard]] Peak find_peak(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan);
 
 }  // namespace thimble::driver

@@ -4,8 +4,10 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/rounding.h"
 #include "driver/report.h"
-#include "emit/c/layout.h"
+#include "emit/c/c_program.h"
+#include "emit/state_entry.h"
 #include "engine/accesses.h"
 #include "plan/memory_assignment.h"
 
@@ -96,11 +98,12 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
                          static_cast<int64_t>(program.constants[index].size()),
                          is_read ? accessed->second : 0, "", "", ""});
     }
-    const std::vector<emit::c::State> states = emit::c::states_of(program);
-    for (size_t i = 0; i < states.size(); ++i) {
-      if (states[i].content.empty()) continue;
-      objects.push_back({fmt::format("state_{}", i), "constants", "",
-                         static_cast<int64_t>(states[i].content.size()), 0, "", "", ""});
+    const Result<std::vector<emit::StateContent>> states = emit::read_states(program);
+    assert(states.ok() && "the compiler wrote the program");
+    for (size_t i = 0; i < states->size(); ++i) {
+      const int64_t bytes = static_cast<int64_t>((*states)[i].content.size());
+      if (bytes == 0) continue;
+      objects.push_back({fmt::format("state_{}", i), "constants", "", bytes, 0, "", "", ""});
     }
     return objects;
   }
@@ -152,10 +155,6 @@ Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObj
       }());
 }
 
-int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 std::vector<plan::Memory> memories_of(const engine::Part& part,
                                       const std::map<std::string, int64_t>& sizes) {
   std::vector<plan::Memory> memories;
@@ -198,10 +197,10 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
     const size_t memory = settled.memory[i];
     PlacedObject& object = placement.objects[i];
     object.memory = part.memories[memory].name;
-    room[memory] -= aligned(object.bytes);
+    room[memory] -= round_up(object.bytes, kAlignment);
     if (!objects[i].constant || memories[memory].kept) continue;
     object.image = part.memories[*image].name;
-    room[*image] -= aligned(object.bytes);
+    room[*image] -= round_up(object.bytes, kAlignment);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
     placement.objects[i].reason = reason_of(placement.objects[i], settled.memory[i], part, room);

@@ -15,7 +15,8 @@ std::string files_of(std::span<const Compiled> models) {
   return names;
 }
 
-Status emit_again(const emit::Schedule& schedule, const CompileOptions& asked, Compiled* model) {
+Status emit_again(const emit::MemoryPlan& memory_plan, const CompileOptions& asked,
+                  Compiled* model) {
   const CompileOptions options = with_recipe(asked, model->part->recipe);
   emit::EmitOptions emit_options = {*options.dialect, options.names, {}};
   CompileReport& report = model->report;
@@ -26,11 +27,11 @@ Status emit_again(const emit::Schedule& schedule, const CompileOptions& asked, C
     emit_options.io_names = std::move(names);
   }
   THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(model->lowered, schedule, *model->part->cpu, emit_options));
+              emit::write_program(model->lowered, memory_plan, *model->part->cpu, emit_options));
   model->pte = std::move(emitted.bytes);
   report.pte_bytes = static_cast<int64_t>(model->pte.size());
-  report.arena_bytes = schedule.placement.peak_bytes;
-  report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  report.arena_bytes = memory_plan.placement.peak_bytes;
+  report.arena_lower_bound_bytes = memory_plan.placement.lower_bound_bytes;
   for (MemoryUse& memory : report.memories) {
     if (memory.name == "sram") memory.bytes_used = report.arena_bytes + report.state_bytes;
     if (memory.name == "flash") memory.bytes_used = report.pte_bytes;
@@ -64,7 +65,7 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
     return fmt::format("concurrent: {} B in total, one arena per model\n", shared.separate_bytes);
   }
   for (size_t i = 0; i < models.size(); ++i) {
-    THIMBLE_CHECK(emit_again(shared.schedules[i], options, &models[i]));
+    THIMBLE_CHECK(emit_again(shared.memory_plans[i], options, &models[i]));
   }
   return fmt::format(
       "one arena of {} B, used by one model at a time (separate arenas: {} B in total); initialize "

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "emit/decompile_call.h"
+#include "emit/check_arguments.h"
 
 namespace thimble::emit {
 
@@ -20,8 +20,7 @@ Status check_call(const pte::ExecutionPlan& plan, const pte::KernelCall& instruc
   if (!known || std::string_view(info->name).starts_with("thimble::")) {
     return unsupported("{} is not an operator of ExecuTorch", name);
   }
-  DecompilerCall call(plan, instruction.args, nullptr, nullptr);
-  const Status fits = call.check(*info);
+  const Status fits = check_arguments(plan, instruction.args, *info);
   return fits.ok() ? ok() : unsupported("{}", fits.error().message);
 }
 

@@ -6,8 +6,9 @@
 
 namespace thimble::emit {
 
-/// Succeeds if every instruction of every method calls an operator of ExecuTorch 1.5 with the
-/// number and kinds of arguments that it has now. Else an `unsupported` error that names the call.
+/// Succeeds if every kernel call of every plan calls an operator of ExecuTorch 1.5 with its current
+/// number and kinds of arguments. Other instructions are not checked. Otherwise an `unsupported`
+/// error that names the call.
 [[nodiscard]] Status check_stock(const formats::pte::Program& program);
 
 }  // namespace thimble::emit

@@ -2,10 +2,11 @@
 // Decompiles a `.pte` to IR. `run --on eval` evaluates the result, and the tests prove with it that
 // every parameter of every kernel is understood.
 //
-// The file has addresses, not values, so the decompiler tracks memory. A call writes its result at
-// an address, and a later read of that address returns the result. If the reader declares another
-// shape or memory order, a permute and a reshape are added. Supported are both dialects and files
-// of other writers, as far as pte_ops.def has their operators; others are an `unsupported` error.
+// The tensors of the file are addresses, not SSA values, so the decompiler tracks what each range
+// of memory holds. A call writes its result at an address, and a later read of that address returns
+// the result. If the reader declares another shape or memory order, a permute and a reshape are
+// added. Supported are both dialects and files of other writers, as far as pte_ops.def has their
+// operators; others are an `unsupported` error.
 
 #include <vector>
 
@@ -21,7 +22,8 @@ namespace thimble::emit {
 
 struct Decompiled {
   ir::Graph graph;
-  std::vector<ir::ValueId> results;  // one per kernel call
+  /// One per kernel call with one result. Calls with several results (split, unbind) have none.
+  std::vector<ir::ValueId> results;
 };
 [[nodiscard]] Result<Decompiled> decompile_with_results(const formats::pte::Program& program);
 

@@ -1,4 +1,4 @@
-// thimble::add_flat -> qadd or qsub (abi/add_flat.h).
+// Decompiles thimble::add_flat to qadd or qsub (abi/add_flat.h).
 
 #include "abi/add_flat.h"
 #include "emit/decompile_packed.h"

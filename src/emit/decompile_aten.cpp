@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "emit/decompile_call.h"
 
@@ -58,44 +59,29 @@ ir::Type type_of(DecompilerCall* call, ValueId id) {
   return call->graph().type(id);
 }
 
-ValueId scalar(DecompilerCall* call, double value) {
-  ir::Tensor tensor = ir::make_f32({}, std::vector<float>{static_cast<float>(value)});
-  return call->graph().add_constant("number",
-                                    std::make_shared<const ir::Tensor>(std::move(tensor)));
-}
-
-Result<ValueId> aten_unary(DecompilerCall* call, OpKind kind, Attrs attrs) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
-  return call->graph().add(kind, {x}, std::move(attrs));
-}
-
-Result<ValueId> direct(DecompilerCall* call, const DirectOp& row) {
-  std::vector<ValueId> operands;
-  for (size_t i = 0; i < row.operands; ++i) {
-    THIMBLE_TRY(const ValueId operand, call->tensor(i));
-    operands.push_back(operand);
-  }
-  return call->graph().add(row.kind, std::move(operands), {});
+ValueId number_constant(DecompilerCall* call, double value) {
+  return call->add_constant("number",
+                            ir::make_f32({}, std::vector<float>{static_cast<float>(value)}));
 }
 
 /// add and sub: b is multiplied by alpha. If `number` is set, b is a number.
-Result<ValueId> sum(DecompilerCall* call, OpKind kind, bool number) {
+Result<ValueId> add_or_sub(DecompilerCall* call, OpKind kind, bool number) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   ValueId b = ir::kNoValue;
   if (number) {
-    b = scalar(call, call->number(1));
+    b = number_constant(call, call->number(1));
   } else {
     THIMBLE_TRY(b, call->tensor(1));
   }
   if (call->number(2) != 1) {
-    THIMBLE_TRY(b, call->graph().add(OpKind::mul, {b, scalar(call, call->number(2))}, {}));
+    THIMBLE_TRY(b, call->graph().add(OpKind::mul, {b, number_constant(call, call->number(2))}, {}));
   }
   return call->graph().add(kind, {a, b}, {});
 }
 
 Result<ValueId> with_number(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
-  return call->graph().add(kind, {a, scalar(call, call->number(1))}, {});
+  return call->graph().add(kind, {a, number_constant(call, call->number(1))}, {});
 }
 
 Result<ValueId> compare(DecompilerCall* call, PteOp op) {
@@ -106,13 +92,14 @@ Result<ValueId> compare(DecompilerCall* call, PteOp op) {
     THIMBLE_TRY(b, call->tensor(1));
   } else {
     if (type_of(call, a).dtype != ir::DType::kF32)
-      return unsupported("compares a quantized tensor with a number");
-    b = scalar(call, call->number(1));
+      return unsupported("compares quantized values with a number");
+    b = number_constant(call, call->number(1));
   }
   return call->graph().add(OpKind::compare, {a, b}, {{"relation", kRelations.at(op)}});
 }
 
-Result<ValueId> limited(DecompilerCall* call, double low, double high) {
+/// The IR's clamp is a float operator; int8 values go through a table.
+Result<ValueId> clamp_to(DecompilerCall* call, double low, double high) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   if (type_of(call, x).dtype == ir::DType::kF32) {
     return call->graph().add(OpKind::clamp, {x}, {{"min", low}, {"max", high}});
@@ -121,18 +108,16 @@ Result<ValueId> limited(DecompilerCall* call, double low, double high) {
   table.dtype = ir::DType::kI8;
   table.shape = {256};
   table.bytes.resize(256);
-  for (int code = -128; code <= 127; ++code) {
-    const double limited = std::min(std::max(static_cast<double>(code), low), high);
-    table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(limited);
+  for (int value = -128; value <= 127; ++value) {
+    const double clamped = std::min(std::max(static_cast<double>(value), low), high);
+    table.data<int8_t>()[static_cast<size_t>(value + 128)] = static_cast<int8_t>(clamped);
   }
-  const ValueId lut =
-      call->graph().add_constant("limits", std::make_shared<const ir::Tensor>(std::move(table)));
-  return call->graph().add(OpKind::lut, {x, lut}, {});
+  return call->graph().add(OpKind::lut, {x, call->add_constant("limits", std::move(table))}, {});
 }
-Result<ValueId> clamp(DecompilerCall* call) {
+Result<ValueId> aten_clamp(DecompilerCall* call) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return limited(call, call->is_none(1) ? -kInfinity : call->number(1),
-                 call->is_none(2) ? kInfinity : call->number(2));
+  return clamp_to(call, call->is_none(1) ? -kInfinity : call->number(1),
+                  call->is_none(2) ? kInfinity : call->number(2));
 }
 
 // --- Movement ------------------------------------------------------------------------------------
@@ -148,17 +133,17 @@ Result<ValueId> view(DecompilerCall* call) {
 
 Result<ValueId> permute(DecompilerCall* call, std::vector<int64_t> dims) {
   for (int64_t& dim : dims) dim = call->normalize_dim(dim, 0);
-  return aten_unary(call, OpKind::permute, {{"dims", dims}});
+  return add_op(call, OpKind::permute, 1, {{"dims", dims}});
 }
-Result<ValueId> exchange(DecompilerCall* call, int64_t first, int64_t second) {
+Result<ValueId> transpose(DecompilerCall* call, int64_t first, int64_t second) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
-  const auto rank = static_cast<int64_t>(type.shape.size());
-  std::vector<int64_t> dims;
-  for (int64_t d = 0; d < rank; ++d) {
-    dims.push_back(d == call->normalize_dim(first, 0)    ? call->normalize_dim(second, 0)
-                   : d == call->normalize_dim(second, 0) ? call->normalize_dim(first, 0)
-                                                         : d);
-  }
+  const size_t rank = type.shape.size();
+  if (rank == 0) return permute(call, {});
+  THIMBLE_TRY(const int64_t a, checked_dim(first, rank));
+  THIMBLE_TRY(const int64_t b, checked_dim(second, rank));
+  std::vector<int64_t> dims(rank);
+  std::iota(dims.begin(), dims.end(), int64_t{0});
+  std::swap(dims[static_cast<size_t>(a)], dims[static_cast<size_t>(b)]);
   return permute(call, dims);
 }
 
@@ -167,12 +152,10 @@ Result<ValueId> cut(DecompilerCall* call, ValueId x, int64_t dim, int64_t start,
   return call->graph().add(OpKind::slice, {x},
                            {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}});
 }
-Result<ValueId> slice(DecompilerCall* call) {
+Result<ValueId> aten_slice(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  const int64_t dim = call->dim(1, 0);
   const ir::Shape shape = type_of(call, x).shape;
-  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
-    return bad_input("no dimension {}", dim);
+  THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(1), shape.size()));
   const int64_t size = shape[static_cast<size_t>(dim)];
   const auto place = [&](size_t i, int64_t absent) {
     const int64_t index = call->is_none(i) ? absent : call->integer(i);
@@ -180,12 +163,10 @@ Result<ValueId> slice(DecompilerCall* call) {
   };
   return cut(call, x, dim, place(2, 0), place(3, size), call->integer(4));
 }
-Result<ValueId> select(DecompilerCall* call) {
+Result<ValueId> aten_select(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  const int64_t dim = call->dim(1, 0);
   const ir::Shape shape = type_of(call, x).shape;
-  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
-    return bad_input("no dimension {}", dim);
+  THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(1), shape.size()));
   int64_t index = call->integer(2);
   if (index < 0) index += shape[static_cast<size_t>(dim)];
   THIMBLE_TRY(const ValueId one, cut(call, x, dim, index, index + 1));
@@ -200,24 +181,19 @@ Result<std::vector<ValueId>> list(DecompilerCall* call) {
   }
   return values;
 }
-/// Argument i as a dimension of the result.
-Result<int64_t> out_dim(DecompilerCall* call, size_t i) {
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const int64_t dim = call->integer(i);
-  return dim < 0 ? dim + static_cast<int64_t>(out.shape.size()) : dim;
-}
 Result<ValueId> cat(DecompilerCall* call) {
   THIMBLE_TRY(std::vector<ValueId> values, list(call));
-  THIMBLE_TRY(const int64_t dim, out_dim(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(1), out.shape.size()));
   return call->graph().add(OpKind::concat, std::move(values), {{"dim", dim}});
 }
 Result<ValueId> stack(DecompilerCall* call) {
   THIMBLE_TRY(std::vector<ValueId> values, list(call));
-  THIMBLE_TRY(const int64_t dim, out_dim(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(1), out.shape.size()));
   for (ValueId& value : values) {
     ir::Shape shape = type_of(call, value).shape;
-    if (dim < 0 || dim > static_cast<int64_t>(shape.size()))
-      return bad_input("no dimension {}", dim);
+    if (dim > static_cast<int64_t>(shape.size())) return bad_input("no dimension {}", dim);
     shape.insert(shape.begin() + dim, 1);
     THIMBLE_TRY(value, call->graph().add(OpKind::reshape, {value}, {{"shape", shape}}));
   }
@@ -235,21 +211,22 @@ Result<ValueId> aten_pad(DecompilerCall* call) {
     before[rank - 1 - i] = pads[2 * i];
     after[rank - 1 - i] = pads[2 * i + 1];
   }
-  return aten_unary(call, OpKind::pad,
-                    {{"before", before}, {"after", after}, {"value", call->number(2)}});
+  return add_op(call, OpKind::pad, 1,
+                {{"before", before}, {"after", after}, {"value", call->number(2)}});
 }
 
 // --- Reductions, pools, products -----------------------------------------------------------------
 
-Result<ValueId> reduce(DecompilerCall* call, OpKind kind, size_t keepdim) {
+Result<ValueId> reduce(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
   std::vector<int64_t> dims = call->integers(1);
   for (int64_t& dim : dims) dim = call->normalize_dim(dim, 0);
-  for (size_t d = 0; dims.size() < type.shape.size() && call->integers(1).empty(); ++d) {
-    dims.push_back(static_cast<int64_t>(d));
+  if (dims.empty()) {
+    // No dimensions: all of them.
+    for (size_t d = 0; d < type.shape.size(); ++d) dims.push_back(static_cast<int64_t>(d));
   }
   std::ranges::sort(dims);
-  return aten_unary(call, kind, {{"dims", dims}, {"keepdim", call->integer(keepdim)}});
+  return add_op(call, kind, 1, {{"dims", dims}, {"keepdim", call->integer(2)}});
 }
 
 Result<ValueId> max_pool(DecompilerCall* call) {
@@ -265,8 +242,8 @@ Result<ValueId> max_pool(DecompilerCall* call) {
   const std::vector<int64_t> dilation = pair(4, {1, 1});
   THIMBLE_TRY(const std::vector<int64_t> padding,
               window_padding(out.shape, in.shape, pair(3, {0, 0}), kernel, stride, dilation));
-  return aten_unary(
-      call, OpKind::max_pool2d,
+  return add_op(
+      call, OpKind::max_pool2d, 1,
       {{"kernel", kernel}, {"stride", stride}, {"padding", padding}, {"dilation", dilation}});
 }
 
@@ -275,10 +252,7 @@ Result<ValueId> layer_norm(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   operands.push_back(x);
   for (const size_t i : {size_t{2}, size_t{3}}) {
-    ValueId factor = ir::kNoValue;
-    if (!call->is_none(i)) {
-      THIMBLE_TRY(factor, call->tensor(i));
-    }
+    THIMBLE_TRY(const ValueId factor, call->tensor_or_none(i));
     operands.push_back(factor);
   }
   return call->graph().add(
@@ -289,10 +263,7 @@ Result<ValueId> layer_norm(DecompilerCall* call) {
 Result<ValueId> aten_linear(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ValueId w, call->tensor(1));
-  ValueId bias = ir::kNoValue;
-  if (!call->is_none(2)) {
-    THIMBLE_TRY(bias, call->tensor(2));
-  }
+  THIMBLE_TRY(const ValueId bias, call->tensor_or_none(2));
   return call->graph().add(OpKind::linear, {x, w, bias}, {});
 }
 
@@ -304,14 +275,14 @@ Result<ValueId> movement(PteOp op, DecompilerCall* call) {
       return aten_pad(call);
     case PteOp::aten_expand_copy: {
       THIMBLE_TRY(const ir::Type out, call->out_type());
-      return aten_unary(call, OpKind::expand, {{"shape", out.shape}});
+      return add_op(call, OpKind::expand, 1, {{"shape", out.shape}});
     }
     case PteOp::aten_permute_copy:
       return permute(call, call->integers(1));
     case PteOp::aten_select_copy:
-      return select(call);
+      return aten_select(call);
     case PteOp::aten_slice_copy:
-      return slice(call);
+      return aten_slice(call);
     case PteOp::aten_squeeze_copy_dim:
     case PteOp::aten_squeeze_copy_dims:
     case PteOp::aten_unsqueeze_copy:
@@ -320,14 +291,14 @@ Result<ValueId> movement(PteOp op, DecompilerCall* call) {
     case PteOp::aten_stack:
       return stack(call);
     case PteOp::aten_t_copy:
-      return exchange(call, 0, -1);
+      return transpose(call, 0, -1);
     case PteOp::aten_transpose_copy:
-      return exchange(call, call->integer(1), call->integer(2));
+      return transpose(call, call->integer(1), call->integer(2));
     case PteOp::dim_order_to_copy: {
       THIMBLE_TRY(const ir::Type in, call->type(0));
       THIMBLE_TRY(const ir::Type out, call->out_type());
       if (in.dtype != out.dtype) return unsupported("changes the element type");
-      return aten_unary(call, OpKind::copy, {});
+      return add_op(call, OpKind::copy, 1);
     }
     default:
       return unsupported("the IR has no operator for it");
@@ -338,44 +309,44 @@ Result<ValueId> movement(PteOp op, DecompilerCall* call) {
 
 Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
   if (const auto row = kDirectOps.find(op); row != kDirectOps.end())
-    return direct(call, row->second);
+    return add_op(call, row->second.kind, row->second.operands);
   if (kRelations.contains(op)) return compare(call, op);
   switch (op) {
     case PteOp::aten_add:
     case PteOp::aten_add_scalar:
-      return sum(call, OpKind::add, op == PteOp::aten_add_scalar);
+      return add_or_sub(call, OpKind::add, op == PteOp::aten_add_scalar);
     case PteOp::aten_sub:
     case PteOp::aten_sub_scalar:
-      return sum(call, OpKind::sub, op == PteOp::aten_sub_scalar);
+      return add_or_sub(call, OpKind::sub, op == PteOp::aten_sub_scalar);
     case PteOp::aten_mul_scalar:
       return with_number(call, OpKind::mul);
     case PteOp::aten_div_scalar:
       return with_number(call, OpKind::div);
     case PteOp::aten_neg: {
       THIMBLE_TRY(const ValueId x, call->tensor(0));
-      return call->graph().add(OpKind::mul, {x, scalar(call, -1)}, {});
+      return call->graph().add(OpKind::mul, {x, number_constant(call, -1)}, {});
     }
     case PteOp::aten_scalar_tensor:
-      return scalar(call, call->number(0));
+      return number_constant(call, call->number(0));
     case PteOp::aten_pow_scalar:
-      return aten_unary(call, OpKind::pow, {{"exponent", call->number(1)}});
+      return add_op(call, OpKind::pow, 1, {{"exponent", call->number(1)}});
     case PteOp::aten_clamp:
     case PteOp::aten_hardtanh:
-      return clamp(call);
+      return aten_clamp(call);
     case PteOp::aten_relu:
-      return limited(call, 0, std::numeric_limits<double>::infinity());
+      return clamp_to(call, 0, std::numeric_limits<double>::infinity());
     case PteOp::aten_amax:
-      return reduce(call, OpKind::amax, 2);
+      return reduce(call, OpKind::amax);
     case PteOp::aten_amin:
-      return reduce(call, OpKind::amin, 2);
+      return reduce(call, OpKind::amin);
     case PteOp::aten_mean:
-      return reduce(call, OpKind::mean, 2);
+      return reduce(call, OpKind::mean);
     case PteOp::aten_sum:
-      return reduce(call, OpKind::sum, 2);
+      return reduce(call, OpKind::sum);
     case PteOp::aten_softmax:
-      return aten_unary(call, OpKind::softmax, {{"dim", call->dim(1, 0)}});
+      return add_op(call, OpKind::softmax, 1, {{"dim", call->dim(1, 0)}});
     case PteOp::aten_log_softmax:
-      return aten_unary(call, OpKind::log_softmax, {{"dim", call->dim(1, 0)}});
+      return add_op(call, OpKind::log_softmax, 1, {{"dim", call->dim(1, 0)}});
     case PteOp::aten_layer_norm:
       return layer_norm(call);
     case PteOp::aten_linear:
@@ -390,20 +361,18 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
 Status decompile_split(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   const size_t last = call->argument_count() - 2;  // the list; the return value repeats it
-  const int64_t dim = call->dim(last - 1, 0);
   const ir::Shape shape = type_of(call, x).shape;
-  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
-    return bad_input("no dimension {}", dim);
+  THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(last - 1), shape.size()));
   int64_t start = 0;
   for (const int32_t index : call->tensor_list(last)) {
     THIMBLE_TRY(const ir::Type type, call->memory().type(index));
-    // Pieces of unbind do not have the dimension.
-    const bool layer = type.shape.size() + 1 == shape.size();
-    if (!layer && type.shape.size() != shape.size())
-      return bad_input("the rank of an output differs");
-    const int64_t size = layer ? 1 : type.shape[static_cast<size_t>(dim)];
+    // unbind removes the dimension, split keeps it.
+    const bool drops_dim = type.shape.size() + 1 == shape.size();
+    if (!drops_dim && type.shape.size() != shape.size())
+      return bad_input("a piece has another rank");
+    const int64_t size = drops_dim ? 1 : type.shape[static_cast<size_t>(dim)];
     THIMBLE_TRY(ValueId piece, cut(call, x, dim, start, start + size));
-    if (layer) {
+    if (drops_dim) {
       THIMBLE_TRY(piece, call->graph().add(OpKind::reshape, {piece}, {{"shape", type.shape}}));
     }
     if (type_of(call, piece).shape != type.shape)

@@ -20,16 +20,19 @@ class DecompilerCall {
 
   [[nodiscard]] ir::Graph& graph() const { return *graph_; }
   Result<ir::ValueId> tensor(size_t i) { return memory_->read(args_[i]); }
+  /// Returns kNoValue for None.
+  Result<ir::ValueId> tensor_or_none(size_t i);
+  ir::ValueId add_constant(std::string name, ir::Tensor tensor);
   [[nodiscard]] size_t argument_count() const { return args_.size(); }
   [[nodiscard]] bool is_none(size_t i) const;
   [[nodiscard]] int64_t integer(size_t i) const;
   /// Returns the value of a d, y or z argument.
   [[nodiscard]] double number(size_t i) const;
-  [[nodiscard]] const std::string& text(size_t i) const;
   /// Returns the integers of list argument i; empty for None.
   [[nodiscard]] std::vector<int64_t> integers(size_t i) const;
   [[nodiscard]] const std::vector<int32_t>& tensor_list(size_t i) const;
-  /// Returns argument i as a dimension of tensor argument `of`; out of range, it is returned as is.
+  /// Returns argument i as a dimension of tensor argument `of`; a negative one counts from the end.
+  /// The range is not checked.
   [[nodiscard]] int64_t dim(size_t i, size_t of) const { return normalize_dim(integer(i), of); }
   [[nodiscard]] int64_t normalize_dim(int64_t dim, size_t of) const;
   Result<const Bytes*> constant(size_t i) const { return memory_->constant(args_[i]); }
@@ -51,6 +54,14 @@ class DecompilerCall {
   size_t out_at_ = 0;
 };
 
+/// Adds an operator whose operands are the first arguments of the call.
+Result<ir::ValueId> add_op(DecompilerCall* call, ir::OpKind kind, size_t operands,
+                           ir::Attrs attrs = {});
+
+/// Returns the dimension of a shape with `rank` dimensions; a negative one counts from the end. An
+/// error if it is out of range.
+Result<int64_t> checked_dim(int64_t dim, size_t rank);
+
 /// Extends [top, left] to [top, left, bottom, right] such that the window's result has the extent
 /// of `out`. An error unless all lists have two entries and both shapes have four dimensions.
 Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shape& image,
@@ -59,22 +70,31 @@ Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shap
                                             const std::vector<int64_t>& stride,
                                             const std::vector<int64_t>& dilation);
 
-/// Adds the IR operators that are equivalent to this call. The type of the result is then compared
-/// with that of the out tensor.
+// Each function adds the IR operators that are equivalent to the call, and returns the result. The
+// caller compares its type with the out tensor.
+
+/// Operators of ExecuTorch; those of aten and dim_order_ops go to decompile_aten.
 Result<ir::ValueId> decompile_stock(abi::PteOp op, DecompilerCall* call);
 /// Operators of the aten and dim_order_ops dialects. Float operators have float results.
 Result<ir::ValueId> decompile_aten(abi::PteOp op, DecompilerCall* call);
 /// Operators that write a list of tensors, each a piece of one tensor along a dimension.
 Status decompile_split(DecompilerCall* call);
+/// Native operators; packed ones go to the functions below.
 Result<ir::ValueId> decompile_native(abi::PteOp op, DecompilerCall* call);
-/// Native operators packed for Helium, for the DSP extension, and for cores without it.
-Result<ir::ValueId> decompile_mve(abi::PteOp op, DecompilerCall* call);
+// Packed for Helium.
+Result<ir::ValueId> decompile_conv2d_mve(DecompilerCall* call);
 Result<ir::ValueId> decompile_depthwise_mve(DecompilerCall* call);
-Result<ir::ValueId> decompile_dsp(abi::PteOp op, DecompilerCall* call);
-Result<ir::ValueId> decompile_scalar(abi::PteOp op, DecompilerCall* call);
-/// Native operators packed for all cores: abi/packed_ops.h (kNoValue for other operators) and
-/// abi/add_flat.h.
-Result<ir::ValueId> decompile_rows(abi::PteOp op, DecompilerCall* call);
+Result<ir::ValueId> decompile_linear_mve(DecompilerCall* call);
+// Packed for the DSP extension.
+Result<ir::ValueId> decompile_conv2d_dsp(DecompilerCall* call);
+Result<ir::ValueId> decompile_depthwise_dsp(DecompilerCall* call);
+Result<ir::ValueId> decompile_linear_dsp(DecompilerCall* call);
+// Packed for cores without SIMD instructions (neither Helium nor the DSP extension): "scalar".
+Result<ir::ValueId> decompile_conv2d_scalar(DecompilerCall* call);
+Result<ir::ValueId> decompile_depthwise_scalar(DecompilerCall* call);
+Result<ir::ValueId> decompile_linear_scalar(DecompilerCall* call);
+// Packed for all cores: abi/packed_ops.h and abi/add_flat.h.
+Result<ir::ValueId> decompile_packed_op(abi::PteOp op, DecompilerCall* call);
 Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
 
 }  // namespace thimble::emit

@@ -1,4 +1,4 @@
-// thimble::depthwise_mve -> qconv2d (abi/depthwise_mve.h).
+// Decompiles depthwise convolution packed for Helium (abi/depthwise_mve.h).
 
 #include "abi/depthwise_mve.h"
 #include "emit/decompile_packed.h"
@@ -30,7 +30,7 @@ Result<ir::ValueId> decompile_depthwise_mve(DecompilerCall* call) {
       }
     }
   }
-  return add_conv(call, g, g.in_c, filters);
+  return build_qconv2d(call, g, g.in_c, filters);
 }
 
 }  // namespace thimble::emit

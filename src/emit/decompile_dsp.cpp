@@ -1,4 +1,4 @@
-// Operators packed for the DSP extension -> IR (abi/matmul_dsp.h).
+// Decompiles convolution and linear packed for the DSP extension (abi/matmul_dsp.h).
 
 #include <bit>
 
@@ -8,22 +8,21 @@
 namespace thimble::emit {
 namespace {
 
-using abi::PteOp;
 using ir::ValueId;
 
 /// SXTB16 unpacks four bytes: the quantized value k is in half word kOrder[k].
 constexpr size_t kOrder[4] = {0, 2, 1, 3};
 
 /// Appends mult and shift. `scale` is 2^(32-right).
-void add_scale(int32_t mult, int32_t scale, UnpackedFilters* filters) {
+void append_scale(int32_t mult, int32_t scale, UnpackedFilters* filters) {
   filters->mult.push_back(mult);
   const int bits = std::countr_zero(static_cast<uint32_t>(scale));
   filters->shift.push_back(std::clamp(bits, 1, 30) - 32);
 }
 
 /// Appends the first `depth` weights of filter a (`which` 0) or b (1) of a pair.
-void add_codes(const std::vector<int16_t>& halves, int which, int64_t depth,
-               UnpackedFilters* filters) {
+void append_weights(const std::vector<int16_t>& halves, int which, int64_t depth,
+                    UnpackedFilters* filters) {
   for (size_t k = 0; k < static_cast<size_t>(depth); ++k) {
     const int16_t half = halves[k / 4 * 4 + kOrder[k % 4]];
     const auto a = static_cast<int8_t>(half);
@@ -31,14 +30,15 @@ void add_codes(const std::vector<int16_t>& halves, int which, int64_t depth,
   }
 }
 
-/// Appends two filters of `depth` weights from the pair's half words and its last five words.
-void add_pair(int32_t bias, const std::vector<int16_t>& halves, const int32_t* ends, int64_t depth,
-              UnpackedFilters* filters) {
+/// Appends two filters of `depth` weights from the pair's half words. `ends`: twice the bias of
+/// filter b, then mult and scale of a, mult and scale of b (abi/matmul_dsp.h).
+void append_pair(int32_t bias, const std::vector<int16_t>& halves, const int32_t* ends,
+                 int64_t depth, UnpackedFilters* filters) {
   filters->bias.push_back(bias);
   filters->bias.push_back(ends[0] / 2);
   for (const int which : {0, 1}) {
-    add_codes(halves, which, depth, filters);
-    add_scale(ends[1 + 2 * which], ends[2 + 2 * which], filters);
+    append_weights(halves, which, depth, filters);
+    append_scale(ends[1 + 2 * which], ends[2 + 2 * which], filters);
   }
 }
 
@@ -48,7 +48,7 @@ Status read_pairs(PackedReader* packed, int64_t count, int64_t depth, UnpackedFi
     THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(1));
     THIMBLE_TRY(const std::vector<int16_t> halves, packed->array<int16_t>((depth + 3) / 4 * 4));
     THIMBLE_TRY(const std::vector<int32_t> ends, packed->array<int32_t>(5));
-    add_pair(bias[0], halves, ends.data(), depth, filters);
+    append_pair(bias[0], halves, ends.data(), depth, filters);
   }
   return ok();
 }
@@ -58,30 +58,6 @@ Result<UnpackedFilters> read_conv(const Bytes& bytes, int64_t count, int64_t dep
   UnpackedFilters filters;
   THIMBLE_CHECK(read_pairs(&packed, count, depth, &filters));
   return filters;
-}
-
-Result<ValueId> dsp_depthwise(DecompilerCall* call) {
-  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  if (g.in_c != g.out_c || g.in_c % 4 != 0)
-    return bad_input("its number of channels is not a multiple of 4");
-  const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
-  PackedReader packed(*bytes);
-  UnpackedFilters filters;
-  for (int64_t first = 0; first < g.in_c; first += 4) {
-    THIMBLE_TRY(const std::vector<int32_t> bias, packed.array<int32_t>(4));
-    THIMBLE_TRY(const std::vector<int16_t> twice,
-                packed.array<int16_t>(4 * abi::dsp_depthwise_taps(g)));
-    THIMBLE_TRY(const std::vector<int32_t> scales, packed.array<int32_t>(8));
-    for (size_t i = 0; i < 4; ++i) {
-      filters.bias.push_back(bias[i] / 2);
-      for (size_t k = 0; k < static_cast<size_t>(taps); ++k) {
-        filters.weights.push_back(static_cast<int8_t>(twice[4 * k + kOrder[i]] / 2));
-      }
-      add_scale(scales[i], scales[4 + i], &filters);
-    }
-  }
-  return add_conv(call, g, g.in_c, std::move(filters));
 }
 
 Result<UnpackedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t depth) {
@@ -99,7 +75,7 @@ Result<UnpackedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t d
         own.push_back(halves[k]);
         own.push_back(halves[k + 1]);
       }
-      add_pair(first[pair], own, &ends[5 * pair], depth, &filters);
+      append_pair(first[pair], own, &ends[5 * pair], depth, &filters);
     }
   }
   THIMBLE_CHECK(read_pairs(&packed, count, depth, &filters));
@@ -108,17 +84,35 @@ Result<UnpackedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t d
 
 }  // namespace
 
-Result<ValueId> decompile_dsp(PteOp op, DecompilerCall* call) {
-  switch (op) {
-    case PteOp::thimble_conv2d_dsp:
-      return decompile_packed_conv(call, read_conv);
-    case PteOp::thimble_depthwise_dsp:
-      return dsp_depthwise(call);
-    case PteOp::thimble_linear_dsp:
-      return decompile_packed_linear(call, read_linear);
-    default:
-      return unsupported("is not packed for the DSP extension");
+Result<ValueId> decompile_conv2d_dsp(DecompilerCall* call) {
+  return decompile_packed_conv(call, read_conv);
+}
+
+Result<ValueId> decompile_depthwise_dsp(DecompilerCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  if (g.in_c != g.out_c || g.in_c % 4 != 0) return bad_input("its channels are not in fours");
+  const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
+  PackedReader packed(*bytes);
+  UnpackedFilters filters;
+  for (int64_t first = 0; first < g.in_c; first += 4) {
+    THIMBLE_TRY(const std::vector<int32_t> bias, packed.array<int32_t>(4));
+    THIMBLE_TRY(const std::vector<int16_t> twice,
+                packed.array<int16_t>(4 * abi::dsp_depthwise_taps(g)));
+    THIMBLE_TRY(const std::vector<int32_t> scales, packed.array<int32_t>(8));
+    for (size_t i = 0; i < 4; ++i) {
+      filters.bias.push_back(bias[i] / 2);
+      for (size_t k = 0; k < static_cast<size_t>(taps); ++k) {
+        filters.weights.push_back(static_cast<int8_t>(twice[4 * k + kOrder[i]] / 2));
+      }
+      append_scale(scales[i], scales[4 + i], &filters);
+    }
   }
+  return build_qconv2d(call, g, g.in_c, std::move(filters));
+}
+
+Result<ValueId> decompile_linear_dsp(DecompilerCall* call) {
+  return decompile_packed_linear(call, read_linear);
 }
 
 }  // namespace thimble::emit

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emit/dtypes.h"
+
 namespace thimble::emit {
 
 namespace pte = formats::pte;
@@ -9,33 +11,9 @@ using ir::ValueId;
 
 namespace {
 
-std::optional<ir::DType> dtype_of(pte::ScalarType type) {
-  switch (type) {
-    case pte::ScalarType::kFloat:
-      return ir::DType::kF32;
-    case pte::ScalarType::kChar:
-      return ir::DType::kI8;
-    case pte::ScalarType::kByte:
-      return ir::DType::kU8;
-    case pte::ScalarType::kShort:
-      return ir::DType::kI16;
-    case pte::ScalarType::kInt:
-      return ir::DType::kI32;
-    case pte::ScalarType::kLong:
-      return ir::DType::kI64;
-    case pte::ScalarType::kBool:
-      return ir::DType::kBool;
-    default:
-      return {};
-  }
-}
-
-std::vector<int64_t> full_order(const ir::Type& type) {
-  std::vector<int64_t> order;
-  for (size_t i = 0; i < type.shape.size(); ++i) {
-    order.push_back(type.dim_order.empty() ? static_cast<int64_t>(i) : type.dim_order[i]);
-  }
-  return order;
+std::vector<int64_t> memory_order(const ir::Type& type) {
+  const ir::DimOrder order = full_order(type.dim_order, type.shape.size());
+  return {order.begin(), order.end()};
 }
 
 }  // namespace
@@ -43,6 +21,9 @@ std::vector<int64_t> full_order(const ir::Type& type) {
 Result<const pte::Tensor*> DecompilerMemory::tensor(int32_t index) const {
   const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(index)]);
   if (tensor == nullptr) return bad_input("values[{}] is not a tensor", index);
+  if (tensor->allocation && tensor->allocation->offset >> kOffsetBits != 0) {
+    return bad_input("values[{}]: its offset {} is too large", index, tensor->allocation->offset);
+  }
   return tensor;
 }
 
@@ -90,19 +71,22 @@ Status DecompilerMemory::write(int32_t index, ValueId value) {
   const uint64_t begin = address_key(*tensor->allocation);
   const uint64_t bytes = graph_->type(value).bytes();
   const uint64_t end = begin + bytes;
-  // Overwritten ranges are removed. A range that is overwritten in part keeps its ends.
-  std::map<uint64_t, Range> left;
+  // Removes the overwritten bytes of older ranges. Of a partly overwritten range, the parts before
+  // and after remain.
+  std::map<uint64_t, Range> remaining;
   std::erase_if(ranges_, [&](const auto& entry) {
-    const uint64_t at = entry.first;
-    const Range& place = entry.second;
-    if (end <= at || at + place.bytes <= begin) return false;
-    if (at < begin) left[at] = {place.value, begin - at, place.from};
-    if (end < at + place.bytes) {
-      left[end] = {place.value, at + place.bytes - end, place.from + (end - at)};
+    const uint64_t range_begin = entry.first;
+    const Range& range = entry.second;
+    const uint64_t range_end = range_begin + range.bytes;
+    if (end <= range_begin || range_end <= begin) return false;
+    if (range_begin < begin)
+      remaining[range_begin] = {range.value, begin - range_begin, range.from};
+    if (end < range_end) {
+      remaining[end] = {range.value, range_end - end, range.from + (end - range_begin)};
     }
     return true;
   });
-  ranges_.merge(left);
+  ranges_.merge(remaining);
   ranges_[begin] = {value, bytes};
   return ok();
 }
@@ -112,10 +96,10 @@ Result<ValueId> DecompilerMemory::read(int32_t index) {
   THIMBLE_TRY(const ir::Type type, this->type(index));
   if (tensor->allocation) {
     const uint64_t begin = address_key(*tensor->allocation);
-    const auto place = ranges_.find(begin);
-    const bool whole = place != ranges_.end() && place->second.bytes == type.bytes() &&
-                       graph_->type(place->second.value).bytes() == type.bytes();
-    if (whole) return reinterpret(place->second.value, type);
+    const auto range = ranges_.find(begin);
+    const bool whole = range != ranges_.end() && range->second.bytes == type.bytes() &&
+                       graph_->type(range->second.value).bytes() == type.bytes();
+    if (whole) return view_as(range->second.value, type);
     Result<ValueId> gathered = gather(begin, type);
     if (!gathered) {
       return Error{gathered.error().kind,
@@ -140,17 +124,17 @@ Result<ValueId> DecompilerMemory::gather(uint64_t begin, const ir::Type& type) {
   const auto element = static_cast<uint64_t>(ir::dtype_bytes(type.dtype));
   std::vector<ValueId> pieces;
   uint64_t at = begin;
-  auto place = ranges_.upper_bound(begin);
-  if (place != ranges_.begin()) --place;
-  for (; place != ranges_.end() && at < end; ++place) {
-    if (place->first > at || place->first + place->second.bytes <= at) break;
-    const uint64_t from = place->second.from + (at - place->first);
-    const uint64_t bytes = std::min(end, place->first + place->second.bytes) - at;
-    if (graph_->type(place->second.value).dtype != type.dtype || from % element != 0 ||
+  auto range = ranges_.upper_bound(begin);
+  if (range != ranges_.begin()) --range;
+  for (; range != ranges_.end() && at < end; ++range) {
+    if (range->first > at || range->first + range->second.bytes <= at) break;
+    const uint64_t from = range->second.from + (at - range->first);
+    const uint64_t bytes = std::min(end, range->first + range->second.bytes) - at;
+    if (graph_->type(range->second.value).dtype != type.dtype || from % element != 0 ||
         bytes % element != 0) {
       return unsupported("is read with another element type than it was written with");
     }
-    THIMBLE_TRY(ValueId piece, flat(place->second.value));
+    THIMBLE_TRY(ValueId piece, flat(range->second.value));
     if (bytes != graph_->type(piece).bytes()) {
       THIMBLE_TRY(piece, graph_->add(ir::OpKind::slice, {piece},
                                      {{"dim", int64_t{0}},
@@ -168,33 +152,35 @@ Result<ValueId> DecompilerMemory::gather(uint64_t begin, const ir::Type& type) {
 
 Result<ValueId> DecompilerMemory::flat(ValueId value) {
   const ir::Type type = graph_->type(value);
-  THIMBLE_TRY(const ValueId frame,
-              graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(type)}}));
-  return graph_->add(ir::OpKind::reshape, {frame}, {{"shape", ir::Shape{type.elements()}}});
+  THIMBLE_TRY(const ValueId in_memory_order,
+              graph_->add(ir::OpKind::permute, {value}, {{"dims", memory_order(type)}}));
+  return graph_->add(ir::OpKind::reshape, {in_memory_order},
+                     {{"shape", ir::Shape{type.elements()}}});
 }
 
-Result<ValueId> DecompilerMemory::reinterpret(ValueId value, const ir::Type& as) {
-  const ir::Type is = graph_->type(value);
-  if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
-  if (is.dtype != as.dtype)
-    return unsupported("memory is read with another element type than it was written with");
+Result<ValueId> DecompilerMemory::view_as(ValueId value, const ir::Type& type) {
+  const ir::Type from = graph_->type(value);
+  if (from.shape == type.shape && from.dim_order == type.dim_order) return value;
+  if (from.dtype != type.dtype)
+    return unsupported("memory is read as another element type than it was written");
   // Permute to memory order; shaped() reshapes and permutes to the reader's logical order.
-  THIMBLE_TRY(const ValueId frame,
-              graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(is)}}));
-  return shaped(frame, as);
+  THIMBLE_TRY(const ValueId in_memory_order,
+              graph_->add(ir::OpKind::permute, {value}, {{"dims", memory_order(from)}}));
+  return shaped(in_memory_order, type);
 }
 
-Result<ValueId> DecompilerMemory::shaped(ValueId flat, const ir::Type& as) {
-  const std::vector<int64_t> to = full_order(as);
+Result<ValueId> DecompilerMemory::shaped(ValueId ordered, const ir::Type& type) {
+  const std::vector<int64_t> order = memory_order(type);
   ir::Shape shape;
-  for (const int64_t dim : to) shape.push_back(as.shape[static_cast<size_t>(dim)]);
-  THIMBLE_TRY(const ValueId frame, graph_->add(ir::OpKind::reshape, {flat}, {{"shape", shape}}));
-  std::vector<int64_t> inverse(to.size());
-  for (size_t i = 0; i < to.size(); ++i)
-    inverse[static_cast<size_t>(to[i])] = static_cast<int64_t>(i);
+  for (const int64_t dim : order) shape.push_back(type.shape[static_cast<size_t>(dim)]);
+  THIMBLE_TRY(const ValueId in_memory_order,
+              graph_->add(ir::OpKind::reshape, {ordered}, {{"shape", shape}}));
+  std::vector<int64_t> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   ir::Graph::ResultHint hint;
-  hint.dim_order = as.dim_order;
-  return graph_->add(ir::OpKind::permute, {frame}, {{"dims", inverse}}, {}, hint);
+  hint.dim_order = type.dim_order;
+  return graph_->add(ir::OpKind::permute, {in_memory_order}, {{"dims", inverse}}, {}, hint);
 }
 
 }  // namespace thimble::emit

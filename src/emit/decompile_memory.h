@@ -27,8 +27,9 @@ class DecompilerMemory {
   Result<ir::Type> type(int32_t index) const;
   /// Bytes of a constant tensor.
   Result<const Bytes*> constant(int32_t index) const;
-  /// Returns a value with the bytes of `value` in the shape and memory order of `as`.
-  Result<ir::ValueId> reinterpret(ir::ValueId value, const ir::Type& as);
+  /// Returns a value with the bytes of `value` in the shape and memory order of `type`. The element
+  /// types must be equal.
+  Result<ir::ValueId> view_as(ir::ValueId value, const ir::Type& type);
 
  private:
   /// A range that still holds bytes of `value`, from its byte `from` on.
@@ -43,16 +44,18 @@ class DecompilerMemory {
   Result<ir::ValueId> gather(uint64_t begin, const ir::Type& type);
   /// Returns the elements of a value in memory order, as one dimension.
   Result<ir::ValueId> flat(ir::ValueId value);
-  /// Returns the elements of a one-dimensional value as a value of this type.
-  Result<ir::ValueId> shaped(ir::ValueId flat, const ir::Type& as);
+  /// Returns a value of this type. The elements of `ordered` are in memory order; its shape is
+  /// ignored.
+  Result<ir::ValueId> shaped(ir::ValueId ordered, const ir::Type& type);
+  static constexpr int kOffsetBits = 40;
+  /// Key of an address. The memory id is in the high bits, so that memories do not overlap.
+  static uint64_t address_key(const formats::pte::Allocation& allocation) {
+    return (static_cast<uint64_t>(allocation.memory_id) << kOffsetBits) + allocation.offset;
+  }
 
   const formats::pte::Program& program_;
   const formats::pte::ExecutionPlan& plan_;
   ir::Graph* graph_;
-  /// Key of an address. The memory id is in the high bits, so that memories do not overlap.
-  static uint64_t address_key(const formats::pte::Allocation& allocation) {
-    return (static_cast<uint64_t>(allocation.memory_id) << 40) + allocation.offset;
-  }
   std::map<uint64_t, Range> ranges_;          // by address_key
   std::map<int32_t, ir::ValueId> unplanned_;  // inputs and constants, by index
 };

@@ -17,18 +17,18 @@ using ir::ValueId;
 struct Channels {
   ValueId bias, mult, shift;
 };
-Result<Channels> read_channels(DecompilerCall* call, PackedReader* packed, int64_t count,
-                               int64_t scales) {
+Result<Channels> read_native_channels(DecompilerCall* call, PackedReader* packed, int64_t count,
+                                      int64_t scales) {
   THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(count));
   THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(scales));
   THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(scales));
   const std::vector<int32_t> wide(shift.begin(), shift.end());
-  return Channels{add_constant(call, "bias", ir::make_i32({count}, bias)),
-                  add_constant(call, "mult", ir::make_i32({scales}, mult)),
-                  add_constant(call, "shift", ir::make_i32({scales}, wide))};
+  return Channels{call->add_constant("bias", ir::make_i32({count}, bias)),
+                  call->add_constant("mult", ir::make_i32({scales}, mult)),
+                  call->add_constant("shift", ir::make_i32({scales}, wide))};
 }
 
-Result<ValueId> conv(DecompilerCall* call, bool depthwise) {
+Result<ValueId> native_conv(DecompilerCall* call, bool depthwise) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   PackedReader packed(*bytes);
@@ -37,7 +37,7 @@ Result<ValueId> conv(DecompilerCall* call, bool depthwise) {
   if (image.size() != 4 || p.groups <= 0) return bad_input("is not a convolution of an image");
   const int64_t out = p.out_channels;
   const int64_t per_group = depthwise ? 1 : image[1] / p.groups;
-  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, out, out));
+  THIMBLE_TRY(const Channels channels, read_native_channels(call, &packed, out, out));
   ir::Tensor weights;
   weights.dtype = ir::DType::kI8;
   weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out}
@@ -46,10 +46,10 @@ Result<ValueId> conv(DecompilerCall* call, bool depthwise) {
     if (size < 1 || size > static_cast<int64_t>(bytes->size()))
       return bad_input("its weights have an invalid shape");
   }
-  THIMBLE_TRY(const std::vector<int8_t> codes,
+  THIMBLE_TRY(const std::vector<int8_t> values,
               packed.array<int8_t>(ir::element_count(weights.shape)));
-  weights.bytes.resize(codes.size());
-  std::memcpy(weights.bytes.data(), codes.data(), codes.size());
+  weights.bytes.resize(values.size());
+  std::memcpy(weights.bytes.data(), values.data(), values.size());
   if (depthwise) {
     weights.shape.push_back(1);
     weights = ir::permuted(weights, std::vector<int64_t>{2, 3, 0, 1});
@@ -63,7 +63,7 @@ Result<ValueId> conv(DecompilerCall* call, bool depthwise) {
               window_padding(result.shape, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
                              stride, dilation));
   return call->graph().add(OpKind::qconv2d,
-                           {x, add_constant(call, "w", std::move(weights)), channels.bias,
+                           {x, call->add_constant("w", std::move(weights)), channels.bias,
                             channels.mult, channels.shift},
                            {{"stride", stride},
                             {"padding", pad},
@@ -80,14 +80,15 @@ Result<ValueId> native_linear(DecompilerCall* call) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   PackedReader packed(*bytes);
   THIMBLE_TRY(const abi::LinearParams p, packed.header<abi::LinearParams>());
-  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, p.out_features, p.scales));
+  THIMBLE_TRY(const Channels channels,
+              read_native_channels(call, &packed, p.out_features, p.scales));
   if (p.in_features < 1 || p.in_features > static_cast<int64_t>(bytes->size())) {
     return bad_input("its weights have an invalid shape");
   }
   const ir::Shape shape = {p.out_features, p.in_features};
-  THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(shape)));
+  THIMBLE_TRY(const std::vector<int8_t> values, packed.array<int8_t>(ir::element_count(shape)));
   return call->graph().add(OpKind::qlinear,
-                           {x, add_constant(call, "w", ir::make_i8(shape, codes)), channels.bias,
+                           {x, call->add_constant("w", ir::make_i8(shape, values)), channels.bias,
                             channels.mult, channels.shift},
                            {{"x_zp", int64_t{-p.x_offset}},
                             {"y_zp", int64_t{p.y_offset}},
@@ -95,30 +96,30 @@ Result<ValueId> native_linear(DecompilerCall* call) {
                             {"max", int64_t{p.max}}});
 }
 
-Result<ValueId> add(DecompilerCall* call) {
+Result<ValueId> native_add(DecompilerCall* call) {
   THIMBLE_TRY(const abi::AddParams p, header_of<abi::AddParams>(call, 2));
-  return add_sum(call, p);
+  return build_qadd(call, p);
 }
 
 Result<ValueId> native_mul(DecompilerCall* call) {
   THIMBLE_TRY(const abi::MulParams p, header_of<abi::MulParams>(call, 2));
-  return add_product(call, p);
+  return build_qmul(call, p);
 }
 
-Result<ValueId> pool(DecompilerCall* call, OpKind kind) {
+Result<ValueId> native_pool(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const abi::PoolParams p, header_of<abi::PoolParams>(call, 1));
   if (kind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
     return unsupported("is a max pool with a clamp");
   }
-  return add_pool(call, kind, p);
+  return build_pool(call, kind, p);
 }
 
-Result<ValueId> mean(DecompilerCall* call) {
+Result<ValueId> native_mean(DecompilerCall* call) {
   THIMBLE_TRY(const abi::MeanParams p, header_of<abi::MeanParams>(call, 1));
-  return add_mean(call, p);
+  return build_qmean(call, p);
 }
 
-Result<ValueId> log_softmax(DecompilerCall* call) {
+Result<ValueId> native_log_softmax(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   PackedReader packed(*bytes);
@@ -126,7 +127,7 @@ Result<ValueId> log_softmax(DecompilerCall* call) {
   THIMBLE_TRY(const std::vector<int32_t> table, packed.array<int32_t>(256));
   const auto rank = static_cast<int64_t>(call->graph().type(x).shape.size());
   return call->graph().add(OpKind::qlog_softmax,
-                           {x, add_constant(call, "exp_table", ir::make_i32({256}, table))},
+                           {x, call->add_constant("exp_table", ir::make_i32({256}, table))},
                            {{"dim", rank - 1},
                             {"scale_mult", int64_t{p.scale_mult}},
                             {"scale_shift", int64_t{p.scale_shift}},
@@ -135,25 +136,25 @@ Result<ValueId> log_softmax(DecompilerCall* call) {
                             {"y_zp", int64_t{p.y_offset}}});
 }
 
-Result<ValueId> edge(DecompilerCall* call, OpKind kind) {
+Result<ValueId> quantize_or_dequantize(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(kind, {x},
                            {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
 }
 
-Result<ValueId> quantize16(DecompilerCall* call) {
+Result<ValueId> native_quantize16(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(OpKind::quantize, {x},
                            {{"scale", call->number(1)},
                             {"zero_point", call->integer(2)},
-                            {"type", int64_t{2}},
+                            {"type", int64_t{2}},  // int16 (ir/ops.def, quantize)
                             {"min", int64_t{INT16_MIN}},
                             {"max", int64_t{INT16_MAX}}});
 }
 
 /// Operators with a direct equivalent: `thimble::matmul.out` is `qmatmul`, `thimble::amax.out` is
 /// `amax`. The arguments are the operands, then the attributes as 32-bit words.
-Result<ValueId> direct(PteOp op, DecompilerCall* call) {
+Result<ValueId> native_direct(PteOp op, DecompilerCall* call) {
   const std::string_view letters = abi::info(op).arguments;
   std::string_view name = abi::info(op).name;
   name.remove_prefix(std::string_view("thimble::").size());
@@ -170,9 +171,8 @@ Result<ValueId> direct(PteOp op, DecompilerCall* call) {
   }
   std::vector<ValueId> operands;
   for (size_t i = 0; i < row.operands.size(); ++i) {
-    operands.push_back(ir::kNoValue);
-    if (call->is_none(i)) continue;
-    THIMBLE_TRY(operands.back(), call->tensor(i));
+    THIMBLE_TRY(const ValueId operand, call->tensor_or_none(i));
+    operands.push_back(operand);
   }
   Attrs attrs;
   if (attributes != 0) {
@@ -188,51 +188,68 @@ Result<ValueId> direct(PteOp op, DecompilerCall* call) {
 }  // namespace
 
 Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
-  THIMBLE_TRY(const ValueId packed, decompile_rows(op, call));
-  if (packed != ir::kNoValue) return packed;
   switch (op) {
     case PteOp::thimble_add:
-      return add(call);
+      return native_add(call);
     case PteOp::thimble_add_flat:
       return decompile_add_flat(call);
     case PteOp::thimble_avg_pool2d:
-      return pool(call, OpKind::qavg_pool2d);
+      return native_pool(call, OpKind::qavg_pool2d);
     case PteOp::thimble_conv2d:
-      return conv(call, false);
+      return native_conv(call, false);
     case PteOp::thimble_conv2d_dsp:
+      return decompile_conv2d_dsp(call);
     case PteOp::thimble_depthwise_dsp:
+      return decompile_depthwise_dsp(call);
     case PteOp::thimble_linear_dsp:
-      return decompile_dsp(op, call);
+      return decompile_linear_dsp(call);
     case PteOp::thimble_conv2d_scalar:
+      return decompile_conv2d_scalar(call);
     case PteOp::thimble_depthwise_scalar:
+      return decompile_depthwise_scalar(call);
     case PteOp::thimble_linear_scalar:
-      return decompile_scalar(op, call);
+      return decompile_linear_scalar(call);
     case PteOp::thimble_depthwise_conv2d:
-      return conv(call, true);
+      return native_conv(call, true);
     case PteOp::thimble_depthwise_mve:
       return decompile_depthwise_mve(call);
     case PteOp::thimble_dequantize16:
     case PteOp::thimble_dequantize:
-      return edge(call, OpKind::dequantize);
+      return quantize_or_dequantize(call, OpKind::dequantize);
     case PteOp::thimble_quantize16:
-      return quantize16(call);
+      return native_quantize16(call);
     case PteOp::thimble_linear:
       return native_linear(call);
     case PteOp::thimble_log_softmax:
-      return log_softmax(call);
+      return native_log_softmax(call);
     case PteOp::thimble_max_pool2d:
-      return pool(call, OpKind::max_pool2d);
+      return native_pool(call, OpKind::max_pool2d);
     case PteOp::thimble_mean:
-      return mean(call);
+      return native_mean(call);
     case PteOp::thimble_mul:
       return native_mul(call);
     case PteOp::thimble_quantize:
-      return edge(call, OpKind::quantize);
+      return quantize_or_dequantize(call, OpKind::quantize);
     case PteOp::thimble_conv2d_mve:
+      return decompile_conv2d_mve(call);
     case PteOp::thimble_linear_mve:
-      return decompile_mve(op, call);
+      return decompile_linear_mve(call);
+    case PteOp::thimble_add_table:
+    case PteOp::thimble_avg_window:
+    case PteOp::thimble_concat2:
+    case PteOp::thimble_concat3:
+    case PteOp::thimble_concat4:
+    case PteOp::thimble_dequantize_nest:
+    case PteOp::thimble_lut_codes:
+    case PteOp::thimble_max_window:
+    case PteOp::thimble_mean_run:
+    case PteOp::thimble_move:
+    case PteOp::thimble_mul_nest:
+    case PteOp::thimble_quantize_nest:
+    case PteOp::thimble_softmax_rows:
+      return decompile_packed_op(op, call);
     default:
-      return direct(op, call);
+      return native_direct(op, call);
   }
 }
 

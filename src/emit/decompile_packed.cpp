@@ -32,8 +32,9 @@ Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i)
 
 namespace {
 
-/// Keeps the first `count` filters of `depth` weights.
-void cut(size_t count, size_t depth, UnpackedFilters* filters) {
+/// Keeps the first `count` filters of `depth` weights. The others fill the last group of the packed
+/// form.
+void drop_padding_filters(size_t count, size_t depth, UnpackedFilters* filters) {
   filters->weights.resize(count * depth);
   filters->bias.resize(count);
   filters->mult.resize(count);
@@ -54,26 +55,26 @@ std::vector<int32_t> plain_biases(const UnpackedFilters& filters, size_t depth,
 
 }  // namespace
 
-Result<ValueId> add_linear(DecompilerCall* call, const abi::LinearGeometry& g,
-                           UnpackedFilters filters) {
+Result<ValueId> build_qlinear(DecompilerCall* call, const abi::LinearGeometry& g,
+                              UnpackedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   const ir::Shape shape = {g.out_features, g.in_features};
   const ir::Shape channels = {g.out_features};
-  cut(g.out_features, g.in_features, &filters);
+  drop_padding_filters(g.out_features, g.in_features, &filters);
   const std::vector<int32_t> bias = plain_biases(filters, g.in_features, g.x_zero_point);
   return call->graph().add(ir::OpKind::qlinear,
-                           {x, add_constant(call, "w", ir::make_i8(shape, filters.weights)),
-                            add_constant(call, "bias", ir::make_i32(channels, bias)),
-                            add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
-                            add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+                           {x, call->add_constant("w", ir::make_i8(shape, filters.weights)),
+                            call->add_constant("bias", ir::make_i32(channels, bias)),
+                            call->add_constant("mult", ir::make_i32(channels, filters.mult)),
+                            call->add_constant("shift", ir::make_i32(channels, filters.shift))},
                            {{"x_zp", int64_t{g.x_zero_point}},
                             {"y_zp", int64_t{g.y_zero_point}},
                             {"min", int64_t{g.min}},
                             {"max", int64_t{g.max}}});
 }
 
-Result<ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& g, int64_t groups,
-                         UnpackedFilters filters) {
+Result<ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& g, int64_t groups,
+                              UnpackedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const ir::Shape& image = call->graph().type(x).shape;
@@ -81,7 +82,7 @@ Result<ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& g, int
     return bad_input("its channels are not divisible by its groups");
   const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
   const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
-  cut(g.out_c, depth, &filters);
+  drop_padding_filters(g.out_c, depth, &filters);
   const std::vector<int32_t> bias = plain_biases(filters, depth, g.x_zero_point);
   const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
   const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
@@ -92,10 +93,10 @@ Result<ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& g, int
   const ir::Shape channels = {g.out_c};
   return call->graph().add(
       ir::OpKind::qconv2d,
-      {x, add_constant(call, "w", ir::permuted(ir::make_i8(shape, filters.weights), order)),
-       add_constant(call, "bias", ir::make_i32(channels, bias)),
-       add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
-       add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+      {x, call->add_constant("w", ir::permuted(ir::make_i8(shape, filters.weights), order)),
+       call->add_constant("bias", ir::make_i32(channels, bias)),
+       call->add_constant("mult", ir::make_i32(channels, filters.mult)),
+       call->add_constant("shift", ir::make_i32(channels, filters.shift))},
       {{"stride", stride},
        {"padding", pad},
        {"dilation", dilation},
@@ -111,17 +112,17 @@ Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
   THIMBLE_TRY(const UnpackedFilters filters, read(*bytes, g.out_c, depth));
-  return add_conv(call, g, 1, filters);
+  return build_qconv2d(call, g, 1, filters);
 }
 
 Result<ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read) {
   THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   THIMBLE_TRY(const UnpackedFilters filters, read(*bytes, g.out_features, g.in_features));
-  return add_linear(call, g, filters);
+  return build_qlinear(call, g, filters);
 }
 
-Result<ValueId> add_sum(DecompilerCall* call, const abi::AddParams& p) {
+Result<ValueId> build_qadd(DecompilerCall* call, const abi::AddParams& p) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(1));
   return call->graph().add(p.b_negate != 0 ? ir::OpKind::qsub : ir::OpKind::qadd, {a, b},
@@ -138,7 +139,7 @@ Result<ValueId> add_sum(DecompilerCall* call, const abi::AddParams& p) {
                             {"max", int64_t{p.max}}});
 }
 
-Result<ValueId> add_product(DecompilerCall* call, const abi::MulParams& p) {
+Result<ValueId> build_qmul(DecompilerCall* call, const abi::MulParams& p) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(1));
   return call->graph().add(ir::OpKind::qmul, {a, b},
@@ -151,7 +152,7 @@ Result<ValueId> add_product(DecompilerCall* call, const abi::MulParams& p) {
                             {"max", int64_t{p.max}}});
 }
 
-Result<ValueId> add_mean(DecompilerCall* call, const abi::MeanParams& p) {
+Result<ValueId> build_qmean(DecompilerCall* call, const abi::MeanParams& p) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const size_t rank = call->graph().type(x).shape.size();

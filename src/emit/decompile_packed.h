@@ -1,5 +1,8 @@
 #pragma once
-// Reads packed constants (abi/native_params.h).
+// Reads packed constants (abi/native_params.h), and adds the IR operators that they describe.
+//
+// Input offsets in them (x_, a_, b_offset) are -zero_point as in CMSIS-NN, y_offset is +zero_point;
+// geometries have zero points.
 
 #include <algorithm>
 #include <cstring>
@@ -46,11 +49,6 @@ Result<T> header_of(DecompilerCall* call, size_t i) {
   return PackedReader(*bytes).header<T>();
 }
 
-inline ir::ValueId add_constant(DecompilerCall* call, std::string name, ir::Tensor tensor) {
-  return call->graph().add_constant(std::move(name),
-                                    std::make_shared<const ir::Tensor>(std::move(tensor)));
-}
-
 /// Geometry in argument i, checked against the sizes of the call's x and result.
 Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i);
 
@@ -64,11 +62,11 @@ struct UnpackedFilters {
   std::vector<int32_t> mult, shift;
 };
 /// Adds a qconv2d with the first out_c filters.
-Result<ir::ValueId> add_conv(DecompilerCall* call, const abi::WindowGeometry& geometry,
-                             int64_t groups, UnpackedFilters filters);
+Result<ir::ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& geometry,
+                                  int64_t groups, UnpackedFilters filters);
 /// Adds a qlinear with the first out_features filters.
-Result<ir::ValueId> add_linear(DecompilerCall* call, const abi::LinearGeometry& geometry,
-                               UnpackedFilters filters);
+Result<ir::ValueId> build_qlinear(DecompilerCall* call, const abi::LinearGeometry& geometry,
+                                  UnpackedFilters filters);
 
 /// Unpacks `count` filters of `depth` weights each from one packed format.
 using ReadFilters = Result<UnpackedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
@@ -77,12 +75,12 @@ Result<ir::ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* rea
 Result<ir::ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read);
 
 // Operators whose general form and packed forms have the same parameters.
-Result<ir::ValueId> add_sum(DecompilerCall* call, const abi::AddParams& p);
-Result<ir::ValueId> add_product(DecompilerCall* call, const abi::MulParams& p);
-Result<ir::ValueId> add_mean(DecompilerCall* call, const abi::MeanParams& p);
+Result<ir::ValueId> build_qadd(DecompilerCall* call, const abi::AddParams& p);
+Result<ir::ValueId> build_qmul(DecompilerCall* call, const abi::MulParams& p);
+Result<ir::ValueId> build_qmean(DecompilerCall* call, const abi::MeanParams& p);
 /// Adds a pooling operator. Window is PoolParams or WindowGeometry.
 template <class Window>
-Result<ir::ValueId> add_pool(DecompilerCall* call, ir::OpKind kind, const Window& w) {
+Result<ir::ValueId> build_pool(DecompilerCall* call, ir::OpKind kind, const Window& w) {
   THIMBLE_TRY(const ir::ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const std::vector<int64_t> kernel = {w.kernel_h, w.kernel_w};

@@ -1,4 +1,6 @@
-// Decompiles stock operators. abi/pte_ops.def gives the argument positions.
+// Decompiles stock operators. The comment of a function gives the positions of the arguments
+// (abi/pte_ops.def has their kinds). Input offsets of conv, linear and batch_matmul are
+// -zero_point; quantized_add and quantized_mul have zero points.
 
 #include "emit/decompile_call.h"
 
@@ -49,23 +51,21 @@ struct Images {
 };
 
 /// The constant weights with permuted dimensions.
-Result<ValueId> weights(DecompilerCall* call, const std::vector<int64_t>& dims) {
+Result<ValueId> stock_weights(DecompilerCall* call, const std::vector<int64_t>& dims) {
   THIMBLE_TRY(const ValueId w, call->tensor(1));
   const ir::Value& value = call->graph().value(w);
   if (!value.constant) return unsupported("weights are not constant");
-  if (value.type.shape.size() != 4) return bad_input("its weights must be four-dimensional");
-  auto logical = std::make_shared<const ir::Tensor>(ir::permuted(*value.constant, dims));
-  return call->graph().add_constant("w", std::move(logical));
+  if (value.type.shape.size() != 4) return bad_input("takes four-dimensional weights");
+  return call->add_constant("w", ir::permuted(*value.constant, dims));
 }
 
-Result<ValueId> conv(DecompilerCall* call, bool depthwise, bool nhwc) {
+// 0 input, 1 weight, 2 bias, 3 stride, 4 padding, 5 dilation, 6 input_offset, 7 output_offset,
+// 8 multipliers, 9 shifts, 10 min, 11 max. Depthwise: 6 depth_multiplier, and the rest one later.
+Result<ValueId> stock_conv(DecompilerCall* call, bool depthwise, bool nhwc) {
   THIMBLE_TRY(const Images images, Images::read(call, nhwc));
-  THIMBLE_TRY(const ValueId w, weights(call, depthwise ? std::vector<int64_t>{3, 0, 1, 2}
-                                                       : std::vector<int64_t>{0, 3, 1, 2}));
-  ValueId bias = ir::kNoValue;
-  if (!call->is_none(2)) {
-    THIMBLE_TRY(bias, call->tensor(2));
-  }
+  THIMBLE_TRY(const ValueId w, stock_weights(call, depthwise ? std::vector<int64_t>{3, 0, 1, 2}
+                                                             : std::vector<int64_t>{0, 3, 1, 2}));
+  THIMBLE_TRY(const ValueId bias, call->tensor_or_none(2));
   const size_t at = depthwise ? 7 : 6;  // first argument after the window
   THIMBLE_TRY(const ValueId mult, call->tensor(at + 2));
   THIMBLE_TRY(const ValueId shift, call->tensor(at + 3));
@@ -87,13 +87,12 @@ Result<ValueId> conv(DecompilerCall* call, bool depthwise, bool nhwc) {
                                                 {"max", call->integer(at + 5)}}));
 }
 
-Result<ValueId> transposed_conv(DecompilerCall* call, bool nhwc) {
+// 0 input, 1 weight, 2 bias, 3 stride, 4 padding, 5 output_padding, 6 dilation, 7 input_offset,
+// 8 output_offset, 9 multipliers, 10 shifts, 11 min, 12 max
+Result<ValueId> stock_transposed_conv(DecompilerCall* call, bool nhwc) {
   THIMBLE_TRY(const Images images, Images::read(call, nhwc));
-  THIMBLE_TRY(const ValueId w, weights(call, {3, 0, 1, 2}));
-  ValueId bias = ir::kNoValue;
-  if (!call->is_none(2)) {
-    THIMBLE_TRY(bias, call->tensor(2));
-  }
+  THIMBLE_TRY(const ValueId w, stock_weights(call, {3, 0, 1, 2}));
+  THIMBLE_TRY(const ValueId bias, call->tensor_or_none(2));
   THIMBLE_TRY(const ValueId mult, call->tensor(9));
   THIMBLE_TRY(const ValueId shift, call->tensor(10));
   const std::vector<int64_t> pad = call->integers(4);
@@ -110,54 +109,60 @@ Result<ValueId> transposed_conv(DecompilerCall* call, bool nhwc) {
                                {"max", call->integer(12)}}));
 }
 
+/// Returns the bias of a linear: kernel_sum is bias + x_offset * sum(w), and the sum is subtracted.
+Result<ValueId> bias_of_kernel_sum(DecompilerCall* call, ValueId w, int64_t x_offset) {
+  ir::Graph& graph = call->graph();
+  THIMBLE_TRY(const ValueId sum, call->tensor(3));
+  const ir::Value& weights = graph.value(w);
+  if (!weights.constant || !graph.value(sum).constant || weights.type.shape.size() != 2) {
+    return unsupported("weights are not constant");
+  }
+  const int64_t in = weights.type.shape[1];
+  ir::Tensor bias = *graph.value(sum).constant;
+  if (bias.dtype != ir::DType::kI32 || ir::element_count(bias.shape) != weights.type.shape[0]) {
+    return bad_input("kernel_sum does not have one int32 per row");
+  }
+  bias.shape = {weights.type.shape[0]};
+  const std::span<const int8_t> values = weights.constant->data<int8_t>();
+  for (int64_t o = 0; o < bias.shape[0]; ++o) {
+    int64_t total = 0;
+    for (const int8_t value : values.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in)))
+      total += value;
+    int32_t& entry = bias.data<int32_t>()[static_cast<size_t>(o)];
+    entry = static_cast<int32_t>(entry - x_offset * total);
+  }
+  return call->add_constant("bias", std::move(bias));
+}
+
+// 0 input, 1 weights, 2 bias, 3 kernel_sum, 4 input_offset, 5 filter_offset, 6 output_offset,
+// 7 multipliers, 8 shifts, 9 activation_max, 10 activation_min
 Result<ValueId> stock_linear(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ValueId w, call->tensor(1));
-  ir::Graph& graph = call->graph();
   const int64_t x_offset = call->integer(4);
-  ValueId bias = ir::kNoValue;
-  if (!call->is_none(2)) {
-    THIMBLE_TRY(bias, call->tensor(2));
-  } else if (!call->is_none(3)) {
-    // kernel_sum = bias + x_offset * sum(w): subtract the sum.
-    THIMBLE_TRY(const ValueId sum, call->tensor(3));
-    const ir::Value& weights = graph.value(w);
-    if (!weights.constant || !graph.value(sum).constant || weights.type.shape.size() != 2) {
-      return unsupported("weights are not constant");
-    }
-    const int64_t in = weights.type.shape[1];
-    ir::Tensor values = *graph.value(sum).constant;
-    if (values.dtype != ir::DType::kI32 ||
-        ir::element_count(values.shape) != weights.type.shape[0]) {
-      return bad_input("kernel_sum does not have one int32 per row");
-    }
-    values.shape = {weights.type.shape[0]};
-    const std::span<const int8_t> codes = weights.constant->data<int8_t>();
-    for (int64_t o = 0; o < values.shape[0]; ++o) {
-      int64_t total = 0;
-      for (const int8_t code : codes.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in)))
-        total += code;
-      int32_t& entry = values.data<int32_t>()[static_cast<size_t>(o)];
-      entry = static_cast<int32_t>(entry - x_offset * total);
-    }
-    bias = graph.add_constant("bias", std::make_shared<const ir::Tensor>(std::move(values)));
+  if (call->integer(5) != 0) return unsupported("weights have a zero point");
+  THIMBLE_TRY(ValueId bias, call->tensor_or_none(2));
+  if (bias == ir::kNoValue && !call->is_none(3)) {
+    THIMBLE_TRY(bias, bias_of_kernel_sum(call, w, x_offset));
   }
-  const auto numbers = [&](size_t i) {
+  const auto numbers = [&](size_t i, std::string name) {
     std::vector<int32_t> values;
     for (const int64_t value : call->integers(i)) values.push_back(static_cast<int32_t>(value));
-    auto tensor = ir::make_i32({static_cast<int64_t>(values.size())}, values);
-    return graph.add_constant(i == 7 ? "mult" : "shift",
-                              std::make_shared<const ir::Tensor>(std::move(tensor)));
+    return call->add_constant(std::move(name),
+                              ir::make_i32({static_cast<int64_t>(values.size())}, values));
   };
-  if (call->integer(5) != 0) return unsupported("weights have a zero point");
-  return graph.add(OpKind::qlinear, {x, w, bias, numbers(7), numbers(8)},
-                   {{"x_zp", -x_offset},
-                    {"y_zp", call->integer(6)},
-                    {"min", call->integer(10)},
-                    {"max", call->integer(9)}});
+  const ValueId mult = numbers(7, "mult"), shift = numbers(8, "shift");
+  return call->graph().add(OpKind::qlinear, {x, w, bias, mult, shift},
+                           {{"x_zp", -x_offset},
+                            {"y_zp", call->integer(6)},
+                            // quantized_linear has activation_max before activation_min.
+                            {"min", call->integer(10)},
+                            {"max", call->integer(9)}});
 }
 
-Result<ValueId> add(DecompilerCall* call, bool has_limits) {
+// 0 a, 1 zero_point, 2 multiplier, 3 shift; 4 b, 5 zero_point, 6 multiplier, 7 shift;
+// 8 output zero_point, 9 multiplier, 10 shift; 11 min, 12 max (not in earlier releases)
+Result<ValueId> stock_add(DecompilerCall* call, bool has_limits) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(4));
   // A negative multiplier means subtraction: scaling the negated value gives the same product.
@@ -176,7 +181,8 @@ Result<ValueId> add(DecompilerCall* call, bool has_limits) {
                             {"max", has_limits ? call->integer(12) : 127}});
 }
 
-Result<ValueId> batch_matmul(DecompilerCall* call) {
+// 0 a, 1 a_offset, 2 b (transposed), 3 b_offset, 4 output_offset, 5 multiplier, 6 shift
+Result<ValueId> stock_batch_matmul(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(2));
   return call->graph().add(OpKind::qmatmul, {a, b},
@@ -188,12 +194,7 @@ Result<ValueId> batch_matmul(DecompilerCall* call) {
                             {"shift", call->integer(6)}});
 }
 
-Result<ValueId> extremum(DecompilerCall* call, OpKind kind) {
-  THIMBLE_TRY(const ValueId a, call->tensor(0));
-  THIMBLE_TRY(const ValueId b, call->tensor(1));
-  return call->graph().add(kind, {a, b}, {});
-}
-
+// 0 a, 1 zero_point, 2 b, 3 zero_point, 4 output zero_point, 5 multiplier, 6 shift
 Result<ValueId> stock_mul(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(2));
@@ -207,7 +208,8 @@ Result<ValueId> stock_mul(DecompilerCall* call) {
                             {"max", int64_t{127}}});
 }
 
-Result<ValueId> pool(DecompilerCall* call, OpKind kind, bool nhwc) {
+// 0 input, 1 kernel_size, 2 stride, 3 padding; 4 dilation of a max pool
+Result<ValueId> stock_pool(DecompilerCall* call, OpKind kind, bool nhwc) {
   THIMBLE_TRY(const Images images, Images::read(call, nhwc));
   const bool max_pool = kind == OpKind::max_pool2d;
   const std::vector<int64_t> dilation = max_pool ? call->integers(4) : std::vector<int64_t>{1, 1};
@@ -219,6 +221,7 @@ Result<ValueId> pool(DecompilerCall* call, OpKind kind, bool nhwc) {
   return images.result(call, call->graph().add(kind, {images.x}, std::move(attrs)));
 }
 
+// 0 input, 1 numbers before, 2 numbers after, 3 value
 Result<ValueId> stock_pad(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   const ir::Type type = call->graph().type(x);
@@ -241,77 +244,69 @@ Result<ValueId> stock_pad(DecompilerCall* call) {
                             {"value", static_cast<double>(call->integer(3))}});
 }
 
-Result<ValueId> stock_unary(DecompilerCall* call, OpKind kind, Attrs attrs) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
-  return call->graph().add(kind, {x}, std::move(attrs));
-}
-
 }  // namespace
 
 Result<ValueId> decompile_stock(PteOp op, DecompilerCall* call) {
   switch (op) {
     case PteOp::cortex_m_maximum:
-      return extremum(call, OpKind::maximum);
+      return add_op(call, OpKind::maximum, 2);
     case PteOp::cortex_m_minimum:
-      return extremum(call, OpKind::minimum);
+      return add_op(call, OpKind::minimum, 2);
     case PteOp::cortex_m_quantize_per_tensor:
     case PteOp::cortex_m_dequantize_per_tensor:
-      return stock_unary(
+      return add_op(
           call, op == PteOp::cortex_m_quantize_per_tensor ? OpKind::quantize : OpKind::dequantize,
-          {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+          1, {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
     case PteOp::cortex_m_pad:
       return stock_pad(call);
-    case PteOp::cortex_m_quantized_activation: {
-      THIMBLE_TRY(const ValueId x, call->tensor(0));
-      THIMBLE_TRY(const ValueId table, call->tensor(1));
-      return call->graph().add(OpKind::lut, {x, table}, {});
-    }
+    case PteOp::cortex_m_quantized_activation:
+      return add_op(call, OpKind::lut, 2);
     case PteOp::cortex_m_quantized_add:
-      return add(call, true);
+      return stock_add(call, true);
     case PteOp::cortex_m_quantized_add_12:
-      return add(call, false);
+      return stock_add(call, false);
     case PteOp::cortex_m_quantized_avg_pool2d:
     case PteOp::cortex_m_quantized_avg_pool2d_8:
     case PteOp::cortex_m_quantized_avg_pool2d_9:
-      return pool(call, OpKind::qavg_pool2d, false);
+      return stock_pool(call, OpKind::qavg_pool2d, false);
     case PteOp::cortex_m_quantized_avg_pool2d_nhwc:
-      return pool(call, OpKind::qavg_pool2d, true);
+      return stock_pool(call, OpKind::qavg_pool2d, true);
     case PteOp::cortex_m_quantized_batch_matmul:
     case PteOp::cortex_m_quantized_batch_matmul_8:
-      return batch_matmul(call);
+      return stock_batch_matmul(call);
     case PteOp::cortex_m_quantized_conv2d:
     case PteOp::cortex_m_quantized_conv2d_13:
-      return conv(call, false, false);
+      return stock_conv(call, false, false);
     case PteOp::cortex_m_quantized_conv2d_nhwc:
-      return conv(call, false, true);
+      return stock_conv(call, false, true);
     case PteOp::cortex_m_quantized_depthwise_conv2d:
     case PteOp::cortex_m_quantized_depthwise_conv2d_14:
-      return conv(call, true, false);
+      return stock_conv(call, true, false);
     case PteOp::cortex_m_quantized_depthwise_conv2d_nhwc:
-      return conv(call, true, true);
+      return stock_conv(call, true, true);
     case PteOp::cortex_m_quantized_div:
       return unsupported("divides in float32, for which the IR has no operator");
     case PteOp::cortex_m_quantized_linear:
       return stock_linear(call);
     case PteOp::cortex_m_quantized_max_pool2d:
-      return pool(call, OpKind::max_pool2d, false);
+      return stock_pool(call, OpKind::max_pool2d, false);
     case PteOp::cortex_m_quantized_max_pool2d_nhwc:
-      return pool(call, OpKind::max_pool2d, true);
+      return stock_pool(call, OpKind::max_pool2d, true);
     case PteOp::cortex_m_quantized_mul:
       return stock_mul(call);
     case PteOp::cortex_m_quantized_transpose_conv2d:
     case PteOp::cortex_m_quantized_transpose_conv2d_14:
-      return transposed_conv(call, false);
+      return stock_transposed_conv(call, false);
     case PteOp::cortex_m_quantized_transpose_conv2d_nhwc:
-      return transposed_conv(call, true);
+      return stock_transposed_conv(call, true);
     case PteOp::cortex_m_softmax:
-      return stock_unary(call, OpKind::qsoftmax,
-                         {{"dim", call->dim(1, 0)},
-                          {"mult", call->integer(4)},
-                          {"shift", call->integer(5)},
-                          {"diff_min", call->integer(6)}});
+      return add_op(call, OpKind::qsoftmax, 1,
+                    {{"dim", call->dim(1, 0)},
+                     {"mult", call->integer(4)},
+                     {"shift", call->integer(5)},
+                     {"diff_min", call->integer(6)}});
     case PteOp::cortex_m_transpose:
-      return stock_unary(call, OpKind::permute, {{"dims", call->integers(1)}});
+      return add_op(call, OpKind::permute, 1, {{"dims", call->integers(1)}});
     default:
       return decompile_aten(op, call);
   }

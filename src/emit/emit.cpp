@@ -8,8 +8,10 @@
 #include "abi/limits.h"
 #include "abi/native_params.h"
 #include "emit/check_stock.h"
+#include "emit/dtypes.h"
+#include "emit/evalue_table.h"
 #include "emit/layers.h"
-#include "emit/value_table.h"
+#include "emit/state_entry.h"
 #include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
@@ -19,47 +21,20 @@ namespace {
 namespace pte = formats::pte;
 using ir::ValueId;
 
-pte::ScalarType scalar_type(ir::DType dtype) {
-  switch (dtype) {
-    case ir::DType::kF32:
-      return pte::ScalarType::kFloat;
-    case ir::DType::kI8:
-      return pte::ScalarType::kChar;
-    case ir::DType::kU8:
-      return pte::ScalarType::kByte;
-    case ir::DType::kI16:
-      return pte::ScalarType::kShort;
-    case ir::DType::kI32:
-      return pte::ScalarType::kInt;
-    case ir::DType::kI64:
-      return pte::ScalarType::kLong;
-    case ir::DType::kBool:
-      return pte::ScalarType::kBool;
-  }
-  return pte::ScalarType::kByte;
-}
-
-std::vector<uint8_t> written_order(const ir::DimOrder& order, size_t rank) {
-  if (!order.empty()) return {order.begin(), order.end()};
-  std::vector<uint8_t> identity(rank);
-  for (size_t i = 0; i < rank; ++i) identity[i] = static_cast<uint8_t>(i);
-  return identity;
-}
-
 pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrder& order) {
   pte::Tensor tensor;
   tensor.scalar_type = scalar_type(dtype);
   for (const int64_t size : sizes) tensor.sizes.push_back(static_cast<int32_t>(size));
-  tensor.dim_order = written_order(order, sizes.size());
+  tensor.dim_order = full_order(order, sizes.size());
   return tensor;
 }
 
 class Emitter {
  public:
-  Emitter(const engine::Lowered& lowered, const Schedule& schedule, engine::Dialect dialect)
+  Emitter(const engine::Lowered& lowered, const MemoryPlan& memory_plan, engine::Dialect dialect)
       : graph_(lowered.graph),
         calls_(lowered.calls),
-        schedule_(schedule),
+        memory_plan_(memory_plan),
         stock_(dialect == engine::Dialect::kStock) {}
 
   pte::Program run() {
@@ -68,20 +43,20 @@ class Emitter {
     for (const ValueId input : graph_.inputs()) {
       const ir::Type& type = graph_.type(input);
       pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
-      const int storage = schedule_.storage_of_value[static_cast<size_t>(input)];
-      if (storage >= 0) tensor.allocation = allocation(storage);
+      const int range = memory_plan_.range_of_value[static_cast<size_t>(input)];
+      if (range >= 0) tensor.allocation = allocation(range);
       // Inputs are never shared: two inputs of one shape are two different buffers.
-      input_index_[input] = values_.add(std::move(tensor));
-      plan.inputs.push_back(input_index_[input]);
+      own_entry_[input] = values_.add(std::move(tensor));
+      plan.inputs.push_back(own_entry_[input]);
     }
     for (const ir::State& state : graph_.states()) add_state(state);
-    for (size_t i = 0; i < calls_.size(); ++i) {
-      plan.chains[0].instructions.push_back(instruction(static_cast<int>(i)));
+    for (size_t step = 0; step < calls_.size(); ++step) {
+      plan.chains[0].instructions.push_back(instruction(static_cast<int>(step)));
     }
-    for (const ValueId output : graph_.outputs()) plan.outputs.push_back(value(output));
+    for (const ValueId output : graph_.outputs()) plan.outputs.push_back(evalue_index(output));
     plan.operators = std::move(operators_);
     plan.values = values_.take();
-    plan.memory_sizes = {0, schedule_.placement.peak_bytes};
+    plan.memory_sizes = {0, memory_plan_.placement.peak_bytes};
     pte::Program program;
     program.plans.push_back(std::move(plan));
     program.constants = constants_.take();
@@ -97,32 +72,32 @@ class Emitter {
     if (!stock_) return;
     const ir::Type& type = graph_.type(state.value);
     pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
-    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(state.value)]);
+    tensor.allocation = allocation(memory_plan_.range_of_value[static_cast<size_t>(state.value)]);
     tensor.data_buffer_idx = static_cast<uint32_t>(initial_values_.buffers.size());
     initial_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
-    input_index_[state.value] = values_.add(std::move(tensor));
+    own_entry_[state.value] = values_.add(std::move(tensor));
   }
 
-  int32_t value(ValueId id) {
+  int32_t evalue_index(ValueId id) {
     const ir::Value& v = graph_.value(id);
     pte::Tensor tensor = tensor_of(v.type.dtype, v.type.shape, v.type.dim_order);
-    const ValueId source = schedule_.source_of[static_cast<size_t>(id)];
+    const ValueId source = memory_plan_.source_of[static_cast<size_t>(id)];
     if (const auto& constant = graph_.value(source).constant) {
       tensor.data_buffer_idx =
           constants_.add(ir::to_memory(*constant, graph_.type(source).dim_order));
       return values_.tensor(tensor);
     }
-    if (const auto found = input_index_.find(id); found != input_index_.end()) return found->second;
-    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(id)]);
+    if (const auto found = own_entry_.find(id); found != own_entry_.end()) return found->second;
+    tensor.allocation = allocation(memory_plan_.range_of_value[static_cast<size_t>(id)]);
     return values_.tensor(tensor);
   }
 
-  pte::Allocation allocation(int storage) const {
-    return {1, static_cast<uint64_t>(schedule_.placement.offsets[static_cast<size_t>(storage)])};
+  pte::Allocation allocation(int range) const {
+    return {1, static_cast<uint64_t>(memory_plan_.placement.offsets[static_cast<size_t>(range)])};
   }
 
-  int32_t argument(const engine::Argument& argument, int call) {
-    if (const auto* ref = std::get_if<engine::ValueRef>(&argument)) return value(ref->id);
+  int32_t argument(const engine::Argument& argument, int step) {
+    if (const auto* ref = std::get_if<engine::ValueRef>(&argument)) return evalue_index(ref->id);
     if (const auto* constant = std::get_if<engine::Constant>(&argument)) {
       pte::Tensor tensor = tensor_of(constant->dtype, constant->sizes, constant->dim_order);
       tensor.data_buffer_idx = constants_.add(*constant->bytes);
@@ -130,7 +105,7 @@ class Emitter {
     }
     if (const auto* scratch = std::get_if<engine::Scratch>(&argument)) {
       pte::Tensor tensor = tensor_of(ir::DType::kU8, {scratch->bytes}, {});
-      tensor.allocation = allocation(schedule_.scratch_of_call[static_cast<size_t>(call)]);
+      tensor.allocation = allocation(memory_plan_.scratch_of_call[static_cast<size_t>(step)]);
       return values_.tensor(tensor);
     }
     if (const auto* integer = std::get_if<int64_t>(&argument)) return values_.integer(*integer);
@@ -140,35 +115,35 @@ class Emitter {
       return values_.integers(*integers);
     if (const auto* list = std::get_if<engine::ValueList>(&argument)) {
       std::vector<int32_t> indices;
-      for (const ValueId id : *list) indices.push_back(value(id));
+      for (const ValueId id : *list) indices.push_back(evalue_index(id));
       return values_.tensors(indices);
     }
     return values_.null();
   }
 
-  pte::Instruction instruction(int index) {
-    if (calls_[static_cast<size_t>(index)].delegate >= 0) return delegate_call(index);
-    return kernel_call(index);
+  pte::Instruction instruction(int step) {
+    if (calls_[static_cast<size_t>(step)].delegate >= 0) return delegate_call(step);
+    return kernel_call(step);
   }
 
-  pte::DelegateCall delegate_call(int index) {
-    const engine::KernelCall& call = calls_[static_cast<size_t>(index)];
+  pte::DelegateCall delegate_call(int step) {
+    const engine::KernelCall& call = calls_[static_cast<size_t>(step)];
     pte::DelegateCall instruction;
     instruction.delegate_index = call.delegate;
     for (const engine::Argument& item : call.arguments)
-      instruction.args.push_back(argument(item, index));
-    instruction.args.push_back(value(call.out));
-    for (const ValueId more : call.extra_outputs) instruction.args.push_back(value(more));
+      instruction.args.push_back(argument(item, step));
+    instruction.args.push_back(evalue_index(call.out));
+    for (const ValueId more : call.extra_outputs) instruction.args.push_back(evalue_index(more));
     return instruction;
   }
 
-  pte::KernelCall kernel_call(int index) {
-    const engine::KernelCall& call = calls_[static_cast<size_t>(index)];
+  pte::KernelCall kernel_call(int step) {
+    const engine::KernelCall& call = calls_[static_cast<size_t>(step)];
     pte::KernelCall instruction;
     instruction.op_index = operator_index(abi::info(call.op).name);
     for (const engine::Argument& item : call.arguments)
-      instruction.args.push_back(argument(item, index));
-    const int32_t out = value(call.out);
+      instruction.args.push_back(argument(item, step));
+    const int32_t out = evalue_index(call.out);
     instruction.args.push_back(out);
     instruction.args.push_back(out);  // the return value
     return instruction;
@@ -186,65 +161,38 @@ class Emitter {
 
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;
-  const Schedule& schedule_;
+  const MemoryPlan& memory_plan_;
   const bool stock_;
-  ValueTable values_;
-  pte::MutableSegment initial_values_{{Bytes{}}};
+  EValueTable values_;
+  pte::MutableSegment initial_values_{{Bytes{}}};  // buffer 0 is reserved: 0 = no initial value
   pte::ConstantPool constants_;
   std::vector<pte::Operator> operators_;
-  std::map<ValueId, int32_t> input_index_;  // includes states that have an initial value
+  /// Entry in the value table that only this value has: inputs, and in the stock dialect states.
+  std::map<ValueId, int32_t> own_entry_;
 };
 
-pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
-                     const Schedule& schedule) {
-  abi::Entry entry = {};
-  entry.magic = abi::kEntryMagic;
-  entry.entry_version = abi::kEntryVersion;
-  entry.kernel_layout_version = dialect == engine::Dialect::kNative
-                                    ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
-                                    : uint16_t{0};
-  entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
-  entry.isa = target.isa;
-  entry.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
-  std::memcpy(entry.target, target.name.data(),
-              std::min(target.name.size(), sizeof(entry.target) - 1));
+pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,
+                             const MemoryPlan& memory_plan) {
+  abi::Entry record = {};
+  record.magic = abi::kEntryMagic;
+  record.entry_version = abi::kEntryVersion;
+  record.kernel_layout_version = dialect == engine::Dialect::kNative
+                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
+                                     : uint16_t{0};
+  record.arena_bytes = static_cast<uint32_t>(memory_plan.placement.peak_bytes);
+  record.isa = core.isa;
+  record.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
+  std::memcpy(record.target, core.name.data(),
+              std::min(core.name.size(), sizeof(record.target) - 1));
   pte::NamedData data;
   data.key = abi::kEntryKey;
-  data.bytes.resize(sizeof(entry));
-  std::memcpy(data.bytes.data(), &entry, sizeof(entry));
-  return data;
-}
-
-/// Arena offsets and initial content of states: a fill byte if all bytes are equal, else the bytes.
-std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const Schedule& schedule) {
-  if (graph.states().empty()) return std::nullopt;
-  pte::NamedData data;
-  data.key = abi::kStateKey;
-  abi::StateHeader header = {static_cast<uint32_t>(graph.states().size()),
-                             static_cast<uint32_t>(schedule.kept_bytes)};
-  data.bytes.resize(sizeof(header) + header.count * sizeof(abi::StateRecord));
-  std::memcpy(data.bytes.data(), &header, sizeof(header));
-  for (size_t i = 0; i < graph.states().size(); ++i) {
-    const ir::State& state = graph.states()[i];
-    const int storage = schedule.storage_of_value[static_cast<size_t>(state.value)];
-    const Bytes content = ir::to_memory(*state.initial, graph.type(state.value).dim_order);
-    abi::StateRecord record = {};
-    record.arena_offset =
-        static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(storage)]);
-    record.bytes = static_cast<uint32_t>(content.size());
-    if (std::ranges::all_of(content, [&](std::byte byte) { return byte == content[0]; })) {
-      record.fill = content.empty() ? 0 : std::to_integer<uint32_t>(content[0]);
-    } else {
-      record.content = static_cast<uint32_t>(data.bytes.size());
-      append(data.bytes, content);
-    }
-    std::memcpy(data.bytes.data() + sizeof(header) + i * sizeof(record), &record, sizeof(record));
-  }
+  data.bytes.resize(sizeof(record));
+  std::memcpy(data.bytes.data(), &record, sizeof(record));
   return data;
 }
 
 /// Scale and zero point of inputs and outputs; nullopt if none is quantized per tensor.
-std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
+std::optional<pte::NamedData> io_entry(const ir::Graph& graph) {
   pte::NamedData data;
   data.key = abi::kIoKey;
   bool any = false;
@@ -265,14 +213,14 @@ std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
 void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emitted) {
   pte::Program& program = emitted->program;
   for (const engine::Delegate& delegate : delegates) {
-    pte::BackendDelegate entry;
-    entry.id = delegate.id;
-    entry.blob = static_cast<uint32_t>(program.delegate_blobs.size());
+    pte::BackendDelegate row;
+    row.id = delegate.id;
+    row.blob = static_cast<uint32_t>(program.delegate_blobs.size());
     for (const auto& [key, value] : delegate.specs) {
       const auto* bytes = reinterpret_cast<const std::byte*>(value.data());
-      entry.compile_specs.push_back({key, Bytes(bytes, bytes + value.size())});
+      row.compile_specs.push_back({key, Bytes(bytes, bytes + value.size())});
     }
-    program.plans[0].delegates.push_back(std::move(entry));
+    program.plans[0].delegates.push_back(std::move(row));
     pte::DelegateBlob blob;
     blob.bytes = delegate.payload;
     program.delegate_blobs.push_back(std::move(blob));
@@ -287,9 +235,10 @@ void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emit
   }
 }
 
-/// Returns the address of each delegate's memory in the arena.
+/// Returns the `named_data` entry kDelegatesKey: addresses, sizes and memory mode of each delegate;
+/// nullopt without delegates.
 std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
-                                              const Schedule& schedule) {
+                                              const MemoryPlan& memory_plan) {
   if (lowered.delegates.empty()) return std::nullopt;
   pte::NamedData data;
   data.key = abi::kDelegatesKey;
@@ -298,16 +247,19 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     if (lowered.calls[step].delegate < 0) continue;
     const auto index = static_cast<size_t>(lowered.calls[step].delegate);
     const engine::Delegate& delegate = lowered.delegates[index];
-    const auto scratch = static_cast<size_t>(schedule.scratch_of_call[step]);
+    const auto scratch = static_cast<size_t>(memory_plan.scratch_of_call[step]);
     abi::DelegateRecord record = {};
-    record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
+    record.scratch_offset = static_cast<uint32_t>(memory_plan.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
     record.fast_offset = abi::kFastOutside;
-    const int kept = schedule.persistent_of_delegate[index];
+    const int kept = memory_plan.persistent_of_delegate[index];
     if (kept >= 0) {
+      // A delegate has fast scratch or persistent memory, never both; the record has one field for
+      // it.
+      assert(delegate.fast_scratch_bytes == 0);
       record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);
       record.fast_offset =
-          static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(kept)]);
+          static_cast<uint32_t>(memory_plan.placement.offsets[static_cast<size_t>(kept)]);
     }
     record.memory_mode = delegate.memory_mode;
     std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
@@ -317,23 +269,24 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
 
 }  // namespace
 
-Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
-                     const engine::Core& target, const EmitOptions& options) {
+Result<Emitted> write_program(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
+                              const engine::Core& core, const EmitOptions& options) {
   Emitted emitted;
-  emitted.program = Emitter(lowered, schedule, options.dialect).run();
+  emitted.program = Emitter(lowered, memory_plan, options.dialect).run();
   add_delegates(lowered.delegates, &emitted);
-  emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
-  if (auto state = state_entry(lowered.graph, schedule)) {
+  emitted.program.named_data.push_back(program_entry(core, options.dialect, memory_plan));
+  if (auto state = state_entry(lowered.graph, memory_plan)) {
     emitted.program.named_data.push_back(std::move(*state));
   }
-  if (auto delegates = delegates_entry(lowered, schedule)) {
+  if (auto delegates = delegates_entry(lowered, memory_plan)) {
     emitted.program.named_data.push_back(std::move(*delegates));
   }
-  if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
-  if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
-  if (options.io_names) emitted.program.named_data.push_back(names_data(*options.io_names));
+  if (auto io = io_entry(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
+  if (options.layers) emitted.program.named_data.push_back(layers_entry(lowered));
+  if (options.io_names) emitted.program.named_data.push_back(names_entry(*options.io_names));
   if (options.dialect == engine::Dialect::kNative) {
-    // Whatever records cannot say, delegate calls above all, is run from the tables.
+    // If records cannot represent the program (delegate calls), the file has none, and the runtime
+    // executes the flatbuffer tables. The error is the reason, and is not needed.
     (void)formats::pte::add_records(emitted.program);
   }
   for (const Bytes& constant : emitted.program.constants) {

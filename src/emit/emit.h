@@ -5,11 +5,11 @@
 // entry of its own.
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
@@ -24,11 +24,15 @@ struct Emitted {
 
 struct EmitOptions {
   engine::Dialect dialect = engine::Dialect::kNative;
-  bool names = false;                                            // with the entry of layers.h
-  std::optional<formats::pte::IoNames> io_names = std::nullopt;  // with the entry of io_names.h
+  bool layers = false;  // write the entry of layers.h
+  /// Write the entry of formats/pte/io_names.h.
+  std::optional<formats::pte::IoNames> io_names = std::nullopt;
 };
 
-[[nodiscard]] Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
-                                   const engine::Core& target, const EmitOptions& options);
+/// Returns the program and the bytes of its file. kStock: an error if a call is not one of
+/// ExecuTorch's operators.
+[[nodiscard]] Result<Emitted> write_program(const engine::Lowered& lowered,
+                                            const MemoryPlan& memory_plan, const engine::Core& core,
+                                            const EmitOptions& options);
 
 }  // namespace thimble::emit

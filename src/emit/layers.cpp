@@ -24,11 +24,11 @@ bool parse(std::string_view text, T* value) {
 
 }  // namespace
 
-NamedData layers_data(const engine::Lowered& lowered) {
+NamedData layers_entry(const engine::Lowered& lowered) {
   std::string text;
   for (const engine::KernelCall& call : lowered.calls) {
     const ir::Value& value = lowered.graph.value(call.out);
-    Layer layer{value.name, 0, 0};
+    InstructionResult layer{value.name, 0, 0};
     if (value.type.quant && value.type.quant->axis < 0) {
       layer = {value.name, value.type.quant->scale[0], value.type.quant->zero_point[0]};
     }
@@ -41,16 +41,17 @@ NamedData layers_data(const engine::Lowered& lowered) {
   return data;
 }
 
-Result<std::optional<std::vector<Layer>>> read_layers(const formats::pte::Program& program) {
+Result<std::optional<std::vector<InstructionResult>>> read_layers(
+    const formats::pte::Program& program) {
   const NamedData* data = formats::pte::find_named_data(program, kLayersKey);
-  if (data == nullptr) return std::optional<std::vector<Layer>>();
-  std::vector<Layer> layers;
+  if (data == nullptr) return std::optional<std::vector<InstructionResult>>();
+  std::vector<InstructionResult> layers;
   std::string_view text(reinterpret_cast<const char*>(data->bytes.data()), data->bytes.size());
   while (!text.empty()) {
     const auto name = take(&text, '\t');
     const auto scale = take(&text, '\t');
     const auto zero_point = take(&text, '\n');
-    Layer layer;
+    InstructionResult layer;
     if (!name || !scale || !zero_point || !parse(*scale, &layer.scale) ||
         !parse(*zero_point, &layer.zero_point)) {
       return bad_input("named data {}: line {} is not `name, scale, zero point`", kLayersKey,

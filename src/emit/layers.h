@@ -1,8 +1,8 @@
 #pragma once
-// The `named_data` entry "thimble_layers", written on request (`compile --names`). It names the
-// value that each kernel call makes, and gives its quantization. Host tools read it; no runtime
-// does. It is text with one line per instruction: name, scale and zero point, separated by tabs.
-// The scale is 0 if the value is not quantized.
+// The `named_data` entry "thimble_layers", written on request (`compile --names`). It has one
+// line per instruction: name, scale and zero point of the instruction's first result, separated by
+// tabs. The scale is 0 if the value has no per-tensor quantization. Host tools read it; no runtime
+// does.
 
 #include <optional>
 #include <string>
@@ -16,18 +16,19 @@ namespace thimble::emit {
 
 inline constexpr char kLayersKey[] = "thimble_layers";
 
-struct Layer {
+struct InstructionResult {
   std::string name;
   double scale = 0;
   int32_t zero_point = 0;
 
-  bool operator==(const Layer&) const = default;
+  bool operator==(const InstructionResult&) const = default;
 };
 
-[[nodiscard]] formats::pte::NamedData layers_data(const engine::Lowered& lowered);
+[[nodiscard]] formats::pte::NamedData layers_entry(const engine::Lowered& lowered);
 
-/// One entry per instruction of the first chain; nullopt if the file has no such entry.
-[[nodiscard]] Result<std::optional<std::vector<Layer>>> read_layers(
+/// Returns one InstructionResult per instruction of the first chain; nullopt if the file has no
+/// such `named_data`.
+[[nodiscard]] Result<std::optional<std::vector<InstructionResult>>> read_layers(
     const formats::pte::Program& program);
 
 }  // namespace thimble::emit

@@ -10,65 +10,59 @@ namespace {
 
 using ir::ValueId;
 
-constexpr size_t kCallsMax = 400;  // each state of the search holds a set of calls
+/// Limits memory: each partial order of the beam search stores a set of calls.
+constexpr size_t kMaxCalls = 400;
 
-int64_t live_bytes(const engine::Lowered& lowered) {
-  BufferAliasing aliased_buffers(lowered);
-  aliased_buffers.reuse_operand_buffers();
-  return aliased_buffers.live_bytes();
+int64_t arena_lower_bound(const engine::Lowered& lowered) {
+  BufferAliasing aliasing(lowered);
+  aliasing.reuse_operand_buffers();
+  return aliasing.arena_lower_bound();
 }
 
-plan::Step work_of(const engine::Lowered& lowered, const BufferAliasing& aliased_buffers,
+plan::Step step_of(const engine::Lowered& lowered, const BufferAliasing& aliasing,
                    const engine::KernelCall& call) {
-  plan::Step work;
+  plan::Step step;
   const auto bytes = [&](ValueId id) {
     return static_cast<int64_t>(lowered.graph.type(id).bytes());
   };
-  for (const engine::Argument& argument : call.arguments) {
-    if (const auto* ref = std::get_if<engine::ValueRef>(&argument)) {
-      work.reads.push_back(aliased_buffers.source_of(ref->id));
-    }
-    if (const auto* list = std::get_if<engine::ValueList>(&argument)) {
-      for (const ValueId value : *list) work.reads.push_back(aliased_buffers.source_of(value));
-    }
-    if (const auto* scratch = std::get_if<engine::Scratch>(&argument))
-      work.scratch_bytes += scratch->bytes;
-  }
-  work.writes = {call.out};
+  engine::for_each_operand(call,
+                           [&](ValueId value) { step.reads.push_back(aliasing.source_of(value)); });
+  step.scratch_bytes = engine::scratch_bytes(call);
+  step.writes = {call.out};
   const auto* operand = std::get_if<engine::ValueRef>(&call.arguments[0]);
-  if (operand == nullptr) return work;
+  if (operand == nullptr) return step;
   const int64_t result = bytes(call.out);
-  if (call.in_place >= 0 && bytes(operand->id) == result) work.shared_bytes = result;
+  if (call.in_place >= 0 && bytes(operand->id) == result) step.shared_bytes = result;
   if (call.lead)
-    work.shared_bytes = std::max<int64_t>(0, std::min(bytes(operand->id), result - *call.lead));
-  return work;
+    step.shared_bytes = std::max<int64_t>(0, std::min(bytes(operand->id), result - *call.lead));
+  return step;
 }
 
 }  // namespace
 
 engine::Lowered reorder_calls(engine::Lowered lowered) {
   const ir::Graph& graph = lowered.graph;
-  const bool delegates = std::ranges::any_of(
+  const bool has_delegates = std::ranges::any_of(
       lowered.calls, [](const engine::KernelCall& call) { return call.delegate >= 0; });
-  if (!graph.states().empty() || delegates || lowered.calls.size() > kCallsMax) return lowered;
-  const BufferAliasing aliased_buffers(lowered);
-  std::vector<plan::Step> work;
+  if (!graph.states().empty() || has_delegates || lowered.calls.size() > kMaxCalls) return lowered;
+  const BufferAliasing aliasing(lowered);
+  std::vector<plan::Step> steps;
   for (const engine::KernelCall& call : lowered.calls)
-    work.push_back(work_of(lowered, aliased_buffers, call));
+    steps.push_back(step_of(lowered, aliasing, call));
   std::vector<plan::ValueLifetime> values(graph.value_count());
   for (size_t i = 0; i < values.size(); ++i) {
     values[i].bytes = static_cast<int64_t>(graph.type(static_cast<ValueId>(i)).bytes());
   }
   for (const ValueId output : graph.outputs()) {
-    values[static_cast<size_t>(aliased_buffers.source_of(output))].kept = true;
+    values[static_cast<size_t>(aliasing.source_of(output))].kept = true;
   }
-  const std::optional<std::vector<int>> order = plan::better_order(work, values);
+  const std::optional<std::vector<int>> order = plan::better_order(steps, values);
   if (!order) return lowered;
   engine::Lowered other = lowered;
   for (size_t i = 0; i < order->size(); ++i) {
     other.calls[i] = lowered.calls[static_cast<size_t>((*order)[i])];
   }
-  return live_bytes(other) < live_bytes(lowered) ? other : lowered;
+  return arena_lower_bound(other) < arena_lower_bound(lowered) ? other : lowered;
 }
 
 }  // namespace thimble::emit

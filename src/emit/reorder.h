@@ -1,7 +1,8 @@
 #pragma once
 // reorder_calls() reorders the calls of a program if that reduces the lower bound of the arena.
-// Nothing else changes. Programs with states or delegates keep their order, because there the order
-// expresses more than data dependences. Search: plan/execution_order.h.
+// Nothing else changes. Programs with states or delegates keep their order, because
+// BufferAliasing and the search know only data dependences, not that a state may be overwritten
+// only after its last read. Search: plan/execution_order.h.
 
 #include "engine/engine.h"
 

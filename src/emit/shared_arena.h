@@ -8,14 +8,16 @@
 #include <span>
 #include <vector>
 
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 
 namespace thimble::emit {
 
 struct SharedArena {
-  std::vector<Schedule> schedules;
-  int64_t bytes = 0;           // total: arena, states, data of the runtime
-  int64_t separate_bytes = 0;  // total if each model has an arena of its own
+  std::vector<MemoryPlan> memory_plans;  // by model
+  /// Total: arena, states, data of the runtime with 8-byte pointers, so that the host can load it.
+  int64_t bytes = 0;
+  /// Total if each model has an arena of its own, on the device: with 4-byte pointers.
+  int64_t separate_bytes = 0;
 };
 
 /// The models must not have delegates.
@@ -23,7 +25,7 @@ struct SharedArena {
 
 /// Returns the bytes that the runtime needs in addition to the arena. They are known before the
 /// program is written.
-[[nodiscard]] int64_t state_bytes(const engine::Lowered& lowered, const Schedule& schedule,
-                                  size_t pointer_bytes = 4);
+[[nodiscard]] int64_t runtime_bytes(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
+                                    size_t pointer_bytes = 4);
 
 }  // namespace thimble::emit

@@ -79,6 +79,26 @@ struct KernelCall {
   std::optional<int64_t> lead;
 };
 
+/// Calls visit(value) for every operand of the call, once per occurrence.
+template <typename Visit>
+void for_each_operand(const KernelCall& call, Visit visit) {
+  for (const Argument& argument : call.arguments) {
+    if (const auto* ref = std::get_if<ValueRef>(&argument)) visit(ref->id);
+    if (const auto* list = std::get_if<ValueList>(&argument)) {
+      for (const ir::ValueId value : *list) visit(value);
+    }
+  }
+}
+
+/// Bytes of the call's scratch arguments.
+[[nodiscard]] inline int64_t scratch_bytes(const KernelCall& call) {
+  int64_t bytes = 0;
+  for (const Argument& argument : call.arguments) {
+    if (const auto* scratch = std::get_if<Scratch>(&argument)) bytes += scratch->bytes;
+  }
+  return bytes;
+}
+
 /// Position of a delegate's input or output in the delegate's scratch memory.
 struct DelegateIo {
   int64_t offset = 0;

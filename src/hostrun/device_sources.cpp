@@ -80,7 +80,7 @@ class Closure {
   explicit Closure(fs::path root) : tree_(std::move(root)) {}
 
   /// Adds the file that defines a kernel: the only file of the variant with the operator's name.
-  Status add_kernel(const ChosenKernel& kernel) {
+  Status add_kernel(const formats::pte::ChosenKernel& kernel) {
     bool found = false;
     for (const std::string& path : tree_.sources_in("kernels/" + kernel.variant)) {
       if (!has_word(tree_.text(path), kernel.op)) continue;
@@ -144,12 +144,13 @@ Result<fs::path> device_folder() {
       THIMBLE_DEVICE_SOURCES);
 }
 
-Result<std::vector<DeviceFile>> device_sources(const std::vector<ChosenKernel>& kernels) {
+Result<std::vector<DeviceFile>> device_sources(
+    const std::vector<formats::pte::ChosenKernel>& kernels) {
   THIMBLE_TRY(const fs::path folder, device_folder());
   Closure closure(folder);
-  for (const ChosenKernel& kernel : kernels) {
+  for (const formats::pte::ChosenKernel& kernel : kernels) {
     THIMBLE_CHECK(closure.add_kernel(kernel));
-    if (!kernel.bare) closure.add("kernels/c_call.cpp");
+    if (!kernel.addresses_only) closure.add("kernels/c_call.cpp");
   }
   return closure.take();
 }

@@ -25,6 +25,6 @@ struct DeviceFile {
 /// Returns files sorted by path: the files of the kernels, the headers that they include, and all
 /// sources without kernels in the folders of these headers, which define what the headers declare.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(
-    const std::vector<ChosenKernel>& kernels);
+    const std::vector<formats::pte::ChosenKernel>& kernels);
 
 }  // namespace thimble::hostrun

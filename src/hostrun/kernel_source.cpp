@@ -76,7 +76,7 @@ const KernelRow* find_row(const Signature& form, abi::Isa isa) {
 }
 
 /// All variants of an operator have the same interface. This machine has the portable variant.
-bool is_bare(const abi::PteOpInfo& info) {
+bool needs_addresses_only(const abi::PteOpInfo& info) {
   const kernels::KernelTable table = kernels::all_kernels();
   const auto* const end = table.kernels + table.count;
   return std::any_of(table.kernels, end, [&](const kernels::Kernel* kernel) {
@@ -87,9 +87,10 @@ bool is_bare(const abi::PteOpInfo& info) {
 
 }  // namespace
 
-Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface, abi::Isa isa,
-                                                 std::string_view label) {
-  std::vector<ChosenKernel> chosen;
+Result<std::vector<formats::pte::ChosenKernel>> chosen_kernels(const Interface& interface,
+                                                               abi::Isa isa,
+                                                               std::string_view label) {
+  std::vector<formats::pte::ChosenKernel> chosen;
   for (size_t i = 0; i < interface.ops.size(); ++i) {
     const KernelRow* row = find_row({interface.ops[i], interface.arguments[i]}, isa);
     if (row == nullptr) {
@@ -97,7 +98,8 @@ Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface, abi
                          interface.arguments[i]);
     }
     const abi::PteOpInfo& info = abi::info(row->op);
-    chosen.push_back({std::string(row->variant), info.id, info.arguments, is_bare(info)});
+    chosen.push_back(
+        {std::string(row->variant), info.id, info.arguments, needs_addresses_only(info)});
   }
   return chosen;
 }

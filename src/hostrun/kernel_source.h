@@ -8,6 +8,7 @@
 
 #include "abi/native_params.h"
 #include "base/result.h"
+#include "formats/pte/chosen_kernel.h"
 #include "hostrun/device.h"
 #include "hostrun/interface.h"
 
@@ -27,19 +28,10 @@ struct UsedKernels {
   bool stock_reader = false;        // the runtime executes the flatbuffer tables, not records
 };
 
-/// The kernel that an instruction calls on a core.
-struct ChosenKernel {
-  std::string variant;    // "mve"
-  std::string op;         // id of abi/pte_ops.def
-  std::string arguments;  // letters of abi/pte_ops.def
-  bool bare = false;      // the kernel needs only the addresses of its operands
-};
-
 /// Returns the kernels of all instructions, in order. An instruction that calls no kernel, or an
 /// operator without a kernel, is an `unsupported` error.
-[[nodiscard]] Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface,
-                                                               abi::Isa isa,
-                                                               std::string_view label);
+[[nodiscard]] Result<std::vector<formats::pte::ChosenKernel>> chosen_kernels(
+    const Interface& interface, abi::Isa isa, std::string_view label);
 
 /// An operator without a kernel is an `unsupported` error. `label` names the model in messages and
 /// in comments of the files.

@@ -49,8 +49,9 @@ bool check_file(const engine::Lowered& lowered, const Series& inputs, const Seri
                 const engine::Core& target, Dialect dialect) {
   const std::string text = ir::print(lowered.graph);
   SCOPED_TRACE(lowered.owns_inputs ? "inputs in the arena" : "inputs of the caller");
-  const engine::Lowered placed = dialect == Dialect::kStock ? lowered : emit::elide_moves(lowered);
-  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
+  const engine::Lowered placed =
+      dialect == Dialect::kStock ? lowered : emit::remove_copies(lowered);
+  const auto emitted = emit::write_program(placed, emit::plan_memory(placed), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << text;
   if (!emitted.ok()) return false;
   const auto program = formats::pte::read(emitted->bytes, "test.pte");

@@ -84,10 +84,10 @@ std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part
     EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message;
     return {};
   }
-  const auto schedule = driver::compile_subgraphs(split->regions, {}, &*lowered);
-  EXPECT_TRUE(schedule.ok()) << schedule.error().message;
-  if (!schedule.ok()) return {};
-  auto emitted = emit::emit(*lowered, *schedule, *part.cpu, {});
+  const auto memory_plan = driver::compile_subgraphs(split->regions, {}, &*lowered);
+  EXPECT_TRUE(memory_plan.ok()) << memory_plan.error().message;
+  if (!memory_plan.ok()) return {};
+  auto emitted = emit::write_program(*lowered, *memory_plan, *part.cpu, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return {};
   compiled.pte = std::move(emitted->bytes);

@@ -34,18 +34,11 @@ int64_t constant_bytes(const Lowered& lowered) {
   }
   return bytes;
 }
-int64_t scratch_bytes(const engine::KernelCall& call) {
-  int64_t bytes = 0;
-  for (const engine::Argument& argument : call.arguments) {
-    if (const auto* scratch = std::get_if<engine::Scratch>(&argument)) bytes += scratch->bytes;
-  }
-  return bytes;
-}
 
 void check_file(const Lowered& lowered, const engine::Core& target, const Series& inputs,
                 const Series& expected) {
-  const Lowered placed = emit::elide_moves(lowered);
-  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {});
+  const Lowered placed = emit::remove_copies(lowered);
+  const auto emitted = emit::write_program(placed, emit::plan_memory(placed), target, {});
   ASSERT_TRUE(emitted.ok()) << emitted.error().message;
   const auto program = formats::pte::read(emitted->bytes, "optimize.pte");
   ASSERT_TRUE(program.ok());
@@ -84,7 +77,8 @@ void check_one(uint64_t seed, const engine::Core& target, Coverage* seen) {
   for (size_t i = 0; i < speed->calls.size(); ++i) {
     seen->other_for_flash += flash->calls[i].op != speed->calls[i].op ? 1 : 0;
     seen->other_for_scratch += min_scratch_ops->calls[i].op != speed->calls[i].op ? 1 : 0;
-    ASSERT_LE(scratch_bytes(min_scratch_ops->calls[i]), scratch_bytes(speed->calls[i]));
+    ASSERT_LE(engine::scratch_bytes(min_scratch_ops->calls[i]),
+              engine::scratch_bytes(speed->calls[i]));
   }
   const int64_t saved = constant_bytes(*speed) - constant_bytes(*flash);
   ASSERT_GE(saved, 0);

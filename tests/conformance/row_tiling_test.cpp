@@ -144,14 +144,14 @@ int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const tes
   EXPECT_TRUE(lowered.ok()) << lowered.error().message;
   if (!lowered.ok()) return -1;
   lowered->owns_inputs = owns_inputs;
-  const engine::Lowered placed = emit::elide_moves(*lowered);
+  const engine::Lowered placed = emit::remove_copies(*lowered);
   seen->copies_saved += static_cast<int>(lowered->calls.size() - placed.calls.size());
-  const emit::Schedule schedule = emit::make_schedule(placed);
+  const emit::MemoryPlan memory_plan = emit::plan_memory(placed);
   std::vector<plan::Buffer> buffers;
-  for (const emit::Storage& storage : schedule.storages) buffers.push_back(storage.buffer);
-  EXPECT_TRUE(plan::is_valid(buffers, schedule.placement, schedule.overlaps));
-  seen->overlaps += plan::is_valid(buffers, schedule.placement) ? 0 : 1;
-  const auto emitted = emit::emit(placed, schedule, target, {});
+  for (const emit::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
+  EXPECT_TRUE(plan::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
+  seen->overlaps += plan::is_valid(buffers, memory_plan.placement) ? 0 : 1;
+  const auto emitted = emit::write_program(placed, memory_plan, target, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return -1;
   const auto program = formats::pte::read(emitted->bytes, "strips.pte");
@@ -164,7 +164,7 @@ int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const tes
   EXPECT_TRUE(from_lifted.ok() && *from_lifted == expected) << ir::print(*decompiled);
   const bool same = test::run_on_host(placed.graph, emitted->bytes, inputs) == expected;
   EXPECT_TRUE(same) << ir::print(graph);
-  return same ? schedule.placement.peak_bytes : -1;
+  return same ? memory_plan.placement.peak_bytes : -1;
 }
 
 void check(uint64_t seed, Coverage* seen) {

@@ -81,13 +81,13 @@ void check_pair(uint64_t seed, Seen* seen) {
   for (const uint64_t s : {seed, seed + 1}) {
     auto lowered = target.lower(test::random_integer_graph(s, {6, false}), target, {});
     if (!lowered.ok()) return;
-    models.push_back(emit::elide_moves(std::move(*lowered)));
+    models.push_back(emit::remove_copies(std::move(*lowered)));
   }
   const engine::Lowered* const both[] = {&models[0], &models[1]};
   const emit::SharedArena shared = emit::share_arena(both);
   std::vector<Runner> runners;
   for (size_t i = 0; i < 2; ++i) {
-    const auto emitted = emit::emit(models[i], shared.schedules[i], target, {});
+    const auto emitted = emit::write_program(models[i], shared.memory_plans[i], target, {});
     ASSERT_TRUE(emitted.ok()) << emitted.error().message;
     runners.emplace_back(emitted->bytes, models[i].graph, seed + 10 * i);
     ASSERT_LE(runners[i].needs(), static_cast<size_t>(shared.bytes));

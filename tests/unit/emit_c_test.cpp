@@ -64,7 +64,8 @@ formats::pte::Program one_call(formats::pte::Instruction instruction) {
 
 TEST(EmitC, RefusesInstructionsOtherThanKernelCalls) {
   const auto program = one_call(formats::pte::DelegateCall{});
-  const Result<Model> model = write(program, {"m", "cortex-m4", {Kernel{}}, {"x"}, {}, {}});
+  const Result<Model> model =
+      write(program, {"m", "cortex-m4", {formats::pte::ChosenKernel{}}, {"x"}, {}, {}}, {});
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().kind, ErrorKind::kUnsupported);
   EXPECT_EQ(model.error().message, "--emit c: instruction 0 is not a kernel call");
@@ -72,8 +73,8 @@ TEST(EmitC, RefusesInstructionsOtherThanKernelCalls) {
 
 TEST(EmitC, RefusesConstantArgumentsFromFile) {
   const auto program = one_call(formats::pte::KernelCall{});
-  const Kernel gelu = {"portable", "aten_gelu", "Tco"};
-  const Result<Model> model = write(program, {"m", "cortex-m4", {gelu}, {"x"}, {}, {}});
+  const formats::pte::ChosenKernel gelu = {"portable", "aten_gelu", "Tco"};
+  const Result<Model> model = write(program, {"m", "cortex-m4", {gelu}, {"x"}, {}, {}}, {});
   ASSERT_FALSE(model);
   EXPECT_NE(model.error().message.find("aten_gelu"), std::string::npos);
 }
@@ -82,7 +83,7 @@ TEST(EmitC, RefusesSeveralMemories) {
   formats::pte::Program program;
   program.plans.resize(1);
   program.plans[0].memory_sizes = {0, 16, 16};
-  const Result<Model> model = write(program, {"m", "cortex-m4", {}, {}, {}, {}});
+  const Result<Model> model = write(program, {"m", "cortex-m4", {}, {}, {}, {}}, {});
   ASSERT_FALSE(model);
   EXPECT_NE(model.error().message.find("2 memories"), std::string::npos);
 }

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "emit/schedule.h"
+#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "ir_random_graph.h"
 
@@ -106,16 +106,16 @@ TEST(Overlap, PlanWithOverlapsIsSmallerAndValid) {
   ASSERT_TRUE(target.ok());
   const auto lowered = (*target)->lower(graph, **target, {});
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  const emit::Schedule schedule = emit::make_schedule(*lowered);
-  EXPECT_EQ(schedule.overlaps.size(), 2U);
+  const emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+  EXPECT_EQ(memory_plan.overlaps.size(), 2U);
   constexpr int64_t kRow = 8 * 20, kImage = 20 * kRow;
   // Two results each start two rows below their operand.
-  EXPECT_LE(schedule.placement.peak_bytes, kImage + 4 * kRow);
-  EXPECT_TRUE(schedule.placement.proven_minimal());
+  EXPECT_LE(memory_plan.placement.peak_bytes, kImage + 4 * kRow);
+  EXPECT_TRUE(memory_plan.placement.proven_minimal());
   std::vector<plan::Buffer> buffers;
-  for (const emit::Storage& storage : schedule.storages) buffers.push_back(storage.buffer);
-  EXPECT_TRUE(plan::is_valid(buffers, schedule.placement, schedule.overlaps));
-  EXPECT_FALSE(plan::is_valid(buffers, schedule.placement));
+  for (const emit::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
+  EXPECT_TRUE(plan::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
+  EXPECT_FALSE(plan::is_valid(buffers, memory_plan.placement));
 }
 
 }  // namespace

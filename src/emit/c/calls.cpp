@@ -34,21 +34,24 @@ const pte::TensorList* tensors_of(const pte::EValue& value) {
 }  // namespace
 
 Status Calls::add(size_t index) {
-  const pte::Instruction& instruction = layout_.plan->chains[0].instructions[index];
+  const pte::Instruction& instruction = program_.plan->chains[0].instructions[index];
   const auto* call = std::get_if<pte::KernelCall>(&instruction);
   if (call == nullptr) {
     return unsupported("--emit c: instruction {} is not a kernel call", index);
   }
-  const Kernel& kernel = options_.kernels[index];
+  const pte::ChosenKernel& kernel = program_.info->kernels[index];
   if (kernel.arguments.find_first_of(kFileLetters) != std::string::npos) {
-    return unsupported("--emit c: {} has arguments that only a `.pte` can hold", kernel.op);
+    return unsupported(
+        "--emit c: {} has string or float list arguments, which are supported only in a "
+        "`.pte`",
+        kernel.op);
   }
-  const std::string name = printable(options_.calls[index]);
-  blocks_ += fmt::format("\n  {}_OP_HOOK({}u, \"{}\");\n  {{\n", layout_.upper, index, name);
-  if (kernel.bare) {
-    add_bare(*call, kernel);
+  const std::string name = printable(program_.info->result_names[index]);
+  blocks_ += fmt::format("\n  {}_OP_HOOK({}u, \"{}\");\n  {{\n", program_.upper, index, name);
+  if (kernel.addresses_only) {
+    add_run_block(*call, kernel);
   } else {
-    add_call(*call, kernel);
+    add_call_block(*call, kernel);
   }
   blocks_ += "  }\n";
   return ok();
@@ -62,47 +65,49 @@ std::string Calls::prototypes() const {
 
 bool Calls::reads_external(const pte::KernelCall& call) const {
   for (const int32_t arg : call.args) {
-    if (layout_.is_external(arg)) return true;
-    const pte::TensorList* const list = tensors_of(layout_.plan->values[static_cast<size_t>(arg)]);
+    if (program_.is_external(arg)) return true;
+    const pte::TensorList* const list = tensors_of(program_.plan->values[static_cast<size_t>(arg)]);
     if (list == nullptr) continue;
     for (const int32_t item : list->items) {
-      if (layout_.is_external(item)) return true;
+      if (program_.is_external(item)) return true;
     }
   }
   return false;
 }
 
 /// Storage class of the call's data: constant, unless run() receives one of the addresses.
-std::string Calls::storage(const pte::KernelCall& call) const {
-  return reads_external(call) ? "" : layout_.upper + "_FIXED ";
+std::string Calls::storage_class(const pte::KernelCall& call) const {
+  return reads_external(call) ? "" : program_.upper + "_STATIC ";
 }
 
-void Calls::add_bare(const pte::KernelCall& call, const Kernel& kernel) {
+void Calls::add_run_block(const pte::KernelCall& call, const pte::ChosenKernel& kernel) {
   const std::string symbol =
-      fmt::format("{}_RUN({}, {})", layout_.upper, kernel.variant, kernel.op);
+      fmt::format("{}_RUN({}, {})", program_.upper, kernel.variant, kernel.op);
   prototypes_[symbol] = fmt::format("void {}(void *const *operands);\n", symbol);
-  blocks_ +=
-      fmt::format("    {}void *const operands[{}] = {{\n", storage(call), kernel.arguments.size());
+  blocks_ += fmt::format("    {}void *const operands[{}] = {{\n", storage_class(call),
+                         kernel.arguments.size());
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     blocks_ += fmt::format("      {},\n", address(call.args[i]));
   }
   blocks_ += fmt::format("    }};\n    {}(operands);\n", symbol);
 }
 
-void Calls::add_call(const pte::KernelCall& call, const Kernel& kernel) {
-  has_calls_ = true;
+void Calls::add_call_block(const pte::KernelCall& call, const pte::ChosenKernel& kernel) {
+  includes_c_call_ = true;
   const std::string symbol =
-      fmt::format("{}_CALL({}, {})", layout_.upper, kernel.variant, kernel.op);
+      fmt::format("{}_CALL({}, {})", program_.upper, kernel.variant, kernel.op);
   prototypes_[symbol] = fmt::format(
       "void {}(const thimble_arg *args, const thimble_tensor *const *lists);\n", symbol);
-  const std::string storage = this->storage(call);
+  const std::string storage = storage_class(call);
   const size_t count = kernel.arguments.size();
   std::string lists;
+  bool has_lists = false;
   for (size_t i = 0; i < count; ++i) {
     const pte::TensorList* list =
-        tensors_of(layout_.plan->values[static_cast<size_t>(call.args[i])]);
+        tensors_of(program_.plan->values[static_cast<size_t>(call.args[i])]);
     lists += list == nullptr ? "      NULL,\n" : fmt::format("      list_{},\n", i);
     if (list == nullptr) continue;
+    has_lists = true;
     blocks_ += fmt::format("    {}const thimble_tensor list_{}[{}] = {{\n", storage, i,
                            list->items.size());
     for (const int32_t item : list->items) {
@@ -110,7 +115,6 @@ void Calls::add_call(const pte::KernelCall& call, const Kernel& kernel) {
     }
     blocks_ += "    };\n";
   }
-  const bool has_lists = lists.find("list_") != std::string::npos;
   if (has_lists) {
     blocks_ += fmt::format("    {}const thimble_tensor *const lists[{}] = {{\n{}    }};\n", storage,
                            count, lists);
@@ -125,7 +129,7 @@ void Calls::add_call(const pte::KernelCall& call, const Kernel& kernel) {
 }
 
 std::string Calls::argument(char letter, int32_t value) {
-  const pte::EValue& item = layout_.plan->values[static_cast<size_t>(value)];
+  const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
   if (letter == 'y' || letter == 'z') return double_member(number_of(item));
   if (const auto* integer = std::get_if<pte::Int>(&item)) {
     return ".integer = " + int64_literal(integer->value);
@@ -148,7 +152,7 @@ std::string Calls::argument(char letter, int32_t value) {
 }
 
 std::string Calls::tensor_members(int32_t value) {
-  const pte::Tensor& tensor = layout_.tensor(value);
+  const pte::Tensor& tensor = program_.tensor(value);
   std::string shape;
   if (!tensor.sizes.empty()) {
     const size_t rank = tensor.sizes.size();
@@ -167,31 +171,31 @@ std::string Calls::tensor_members(int32_t value) {
 std::string Calls::int_list(const pte::IntList& list) const {
   std::vector<int64_t> items;
   for (const int64_t index : list.items) {
-    items.push_back(std::get<pte::Int>(layout_.plan->values[static_cast<size_t>(index)]).value);
+    items.push_back(std::get<pte::Int>(program_.plan->values[static_cast<size_t>(index)]).value);
   }
   if (items.empty()) return "{.count = 0u}";
   return fmt::format("{{.count = {}u, .items = {{{}}}}}", items.size(), fmt::join(items, ", "));
 }
 
 std::string Calls::address(int32_t value) {
-  const pte::EValue& item = layout_.plan->values[static_cast<size_t>(value)];
+  const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
   if (std::holds_alternative<pte::Null>(item)) return "NULL";
-  const pte::Tensor& tensor = layout_.tensor(value);
+  const pte::Tensor& tensor = program_.tensor(value);
   if (tensor.allocation) {
-    return fmt::format("{}_AT({}u)", layout_.upper, tensor.allocation->offset);
+    return fmt::format("{}_AT({}u)", program_.upper, tensor.allocation->offset);
   }
   if (tensor.data_buffer_idx != 0) return "(void *)" + constant(tensor.data_buffer_idx);
-  const auto given = layout_.given.find(value);
-  assert(given != layout_.given.end());
-  return "(void *)" + given->second;
+  const auto external = program_.external_inputs.find(value);
+  assert(external != program_.external_inputs.end());
+  return "(void *)" + external->second;
 }
 
 const std::string& Calls::constant(uint32_t index) {
-  const std::string& name = layout_.constants.at(index);
+  const std::string& name = program_.constants.at(index);
   if (!written_.insert(index).second) return name;
-  const Bytes& bytes = layout_.program->constants[index];
+  const Bytes& bytes = program_.file->constants[index];
   data_ += fmt::format("{} static const {}_ALIGNED uint32_t {}[{}] = {{\n{}}};\n",
-                       constant_section(layout_, name), layout_.upper, name,
+                       constant_section(program_, name), program_.upper, name,
                        word_count(bytes.size()), words(bytes, "  "));
   return name;
 }

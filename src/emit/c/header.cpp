@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/c/layout.h"
+#include "emit/c/header.h"
 #include "emit/c/text.h"
 
 namespace thimble::emit::c {
@@ -11,12 +11,13 @@ namespace {
 
 namespace pte = formats::pte;
 
+/// Rank 0: C has no empty array; RANK says how many entries count.
 std::string shape_text(const pte::Tensor& tensor) {
   return tensor.sizes.empty() ? "{1}" : fmt::format("{{{}}}", list(tensor.sizes));
 }
 
-std::string port_macros(const Layout& layout, const Port& port) {
-  const std::string begin = fmt::format("#define {}_{}_", layout.upper, port.label);
+std::string port_macros(const CProgram& program, const Port& port) {
+  const std::string begin = fmt::format("#define {}_{}_", program.upper, port.label);
   const pte::Tensor& tensor = *port.tensor;
   std::string text = fmt::format("\n/* {}: {} */\n", port.name, printable(port.source_name));
   text += fmt::format("{}BYTES {}u\n", begin, bytes_of(tensor));
@@ -35,32 +36,24 @@ std::string port_macros(const Layout& layout, const Port& port) {
   return text;
 }
 
-std::string parameters(const Layout& layout) {
+std::string planned_inputs(const CProgram& program) {
   std::string text;
-  for (const Port& input : layout.inputs) {
-    text += fmt::format("{}const {} *{}", text.empty() ? "" : ", ",
-                        c_type(input.tensor->scalar_type), input.name);
-  }
-  return text.empty() ? "void" : text;
-}
-
-std::string planned_inputs(const Layout& layout) {
-  std::string text;
-  if (!layout.owns_inputs) return text;
-  for (const Port& input : layout.inputs) {
-    if (layout.is_external(input.value)) continue;
-    text += fmt::format("{} *{}_{}(void);\n", c_type(input.tensor->scalar_type), layout.name,
+  if (!program.options->owns_inputs) return text;
+  for (const Port& input : program.inputs) {
+    if (program.is_external(input.value)) continue;
+    text += fmt::format("{} *{}_{}(void);\n", c_type(input.tensor->scalar_type), program.name,
                         input.name);
   }
   if (text.empty()) return text;
   return "\n/* Addresses in the arena. An input that is written here before each run, and passed "
-         "to it,\n * is not copied. */\n" +
+         "to "
+         "it, is not copied. */\n" +
          text;
 }
 
-std::string functions(const Layout& layout) {
-  const std::string& name = layout.name;
-  const std::string planned = planned_inputs(layout);
+std::string functions(const CProgram& program) {
+  const std::string& name = program.name;
+  const std::string planned = planned_inputs(program);
   std::string text = fmt::format(
       "/* Call once before the first run. A second call resets the model. */\n"
       "#if defined({1}_ARENA_GIVEN)\n"
@@ -70,12 +63,13 @@ std::string functions(const Layout& layout) {
       "void {0}_init(void);\n"
       "#endif\n"
       "\n"
-      "/* Reads the inputs and does not modify them{3}. */\n"
+      "/* Reads the inputs. Does not modify them{3}. */\n"
       "void {0}_run({2});\n",
-      name, layout.upper, parameters(layout), planned.empty() ? "" : ", except those in the arena");
+      name, program.upper, run_parameters(program),
+      planned.empty() ? "" : ", except those in the arena");
   text += planned;
   text += "\n/* Valid until the next run. */\n";
-  for (const Port& output : layout.outputs) {
+  for (const Port& output : program.outputs) {
     text += fmt::format("const {} *{}_{}(void);\n", c_type(output.tensor->scalar_type), name,
                         output.name);
   }
@@ -83,17 +77,17 @@ std::string functions(const Layout& layout) {
       "\n/* Sets the states that the model keeps between runs to their initial content. */\n"
       "void {}_reset(void);\n",
       name);
-  if (layout.states.empty()) return text;
+  if (program.states.empty()) return text;
   return text + fmt::format(
                     "/* Copy the states to and from a buffer of {1}_STATE_BYTES. */\n"
                     "void {0}_save(uint8_t *to);\n"
                     "void {0}_restore(const uint8_t *from);\n",
-                    name, layout.upper);
+                    name, program.upper);
 }
 
 }  // namespace
 
-std::string header(const Layout& layout, const Options& options) {
+std::string header(const CProgram& program) {
   std::string text = fmt::format(
       "#ifndef {0}_H\n"
       "#define {0}_H\n"
@@ -121,21 +115,21 @@ std::string header(const Layout& layout, const Options& options) {
       "#endif\n"
       "\n"
       "#define {0}_ARENA_BYTES {3}u\n"
-      "#define {0}_STATE_BYTES {4}u /* kept between runs, part of the arena */\n"
+      "#define {0}_STATE_BYTES {4}u /* bytes of the arena that are kept between runs */\n"
       "#define {0}_INPUT_COUNT {5}u\n"
       "#define {0}_OUTPUT_COUNT {6}u\n"
       "#define {0}_OP_COUNT {7}u\n",
-      layout.upper, layout.name, options.target, layout.arena_bytes, layout.state_bytes(),
-      layout.inputs.size(), layout.outputs.size(), layout.plan->chains[0].instructions.size());
-  for (const Port& input : layout.inputs) text += port_macros(layout, input);
-  for (const Port& output : layout.outputs) text += port_macros(layout, output);
-  text += "\n" + functions(layout);
+      program.upper, program.name, program.info->target, program.arena_bytes, program.state_bytes(),
+      program.inputs.size(), program.outputs.size(), program.plan->chains[0].instructions.size());
+  for (const Port& input : program.inputs) text += port_macros(program, input);
+  for (const Port& output : program.outputs) text += port_macros(program, output);
+  text += "\n" + functions(program);
   return text + fmt::format(
                     "\n#ifdef __cplusplus\n"
                     "}}\n"
                     "#endif\n"
                     "#endif /* {}_H */\n",
-                    layout.upper);
+                    program.upper);
 }
 
 }  // namespace thimble::emit::c

@@ -10,25 +10,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/pte/chosen_kernel.h"
 #include "formats/pte/program.h"
 
 namespace thimble::emit::c {
 
-/// The kernel that an instruction calls.
-struct Kernel {
-  std::string variant;    // "mve"
-  std::string op;         // id of abi/pte_ops.def: "thimble_conv2d_mve"
-  std::string arguments;  // letters of abi/pte_ops.def
-  bool bare = false;      // the kernel needs only the addresses of its operands
+/// Data of the model that the program does not contain.
+struct ModelInfo {
+  std::string name;                                 // prefix of every name in the C, an identifier
+  std::string target;                               // "cortex-m4"
+  std::vector<formats::pte::ChosenKernel> kernels;  // one per instruction, in order
+  std::vector<std::string> result_names;            // one per instruction, for hooks and comments
+  std::vector<std::string> input_names;             // in the model, for comments
+  std::vector<std::string> output_names;
 };
 
 struct Options {
-  std::string name;                 // prefix of every name in the C, an identifier
-  std::string target;               // "cortex-m4"
-  std::vector<Kernel> kernels;      // one per instruction, in order
-  std::vector<std::string> calls;   // names of the results, for hooks and comments
-  std::vector<std::string> inputs;  // names in the model, for comments
-  std::vector<std::string> outputs;
   /// The application may write inputs into the arena. If false, run() copies planned inputs.
   bool owns_inputs = false;
   /// `placed`: a linker file (emit/linker_file.h) places the arrays. `loaded`: names of the
@@ -39,7 +36,7 @@ struct Options {
 
 struct Model {
   std::string header, source;
-  bool has_calls = false;  // a kernel is not bare: the source includes kernels/c_call.h
+  bool includes_c_call = false;  // the source includes kernels/c_call.h
 };
 
 /// Prefix of the names in the C: the file's stem as an identifier.
@@ -47,6 +44,7 @@ struct Model {
 
 /// The program must have one plan, in the native dialect. An instruction other than a kernel call
 /// is an `unsupported` error.
-[[nodiscard]] Result<Model> write(const formats::pte::Program& program, const Options& options);
+[[nodiscard]] Result<Model> write(const formats::pte::Program& program, const ModelInfo& info,
+                                  const Options& options);
 
 }  // namespace thimble::emit::c

@@ -6,7 +6,7 @@ namespace thimble::emit::c {
 namespace {
 
 /// Sections of the linker file. Not used in a portable build, nor if NAME_WEIGHTS_SECTION is set.
-constexpr std::string_view kPlaced =
+constexpr std::string_view kPlacedSectionMacros =
     "#if defined({0}_WEIGHTS_SECTION)\n"
     "#define {0}_IN(array) {0}_WEIGHTS_SECTION\n"
     "#elif defined(THIMBLE_PORTABLE)\n"
@@ -22,7 +22,7 @@ constexpr std::string_view kPlaced =
     "#define {0}_ARENA_SECTION\n"
     "#endif\n";
 
-constexpr std::string_view kOne =
+constexpr std::string_view kSectionMacros =
     "#ifndef {0}_WEIGHTS_SECTION\n"
     "#define {0}_WEIGHTS_SECTION\n"
     "#endif\n"
@@ -32,23 +32,23 @@ constexpr std::string_view kOne =
 
 }  // namespace
 
-std::string section_macros(const Layout& layout) {
-  if (!layout.placed) return fmt::format(kOne, layout.upper);
+std::string section_macros(const CProgram& program) {
+  if (!program.options->placed) return fmt::format(kSectionMacros, program.upper);
   const std::string loads =
-      layout.loaded.empty() ? "" : fmt::format("#define {}_LOADS\n", layout.upper);
-  return fmt::format(kPlaced, layout.upper, layout.name, loads);
+      program.options->loaded.empty() ? "" : fmt::format("#define {}_LOADS\n", program.upper);
+  return fmt::format(kPlacedSectionMacros, program.upper, program.name, loads);
 }
 
-std::string constant_section(const Layout& layout, std::string_view array) {
-  return layout.placed ? fmt::format("{}_IN(\"{}\")", layout.upper, array)
-                       : layout.upper + "_WEIGHTS_SECTION";
+std::string constant_section(const CProgram& program, std::string_view array) {
+  return program.options->placed ? fmt::format("{}_IN(\"{}\")", program.upper, array)
+                                 : program.upper + "_WEIGHTS_SECTION";
 }
 
-std::string load_function(const Layout& layout) {
-  if (layout.loaded.empty()) return "";
+std::string load_function(const CProgram& program) {
+  if (program.options->loaded.empty()) return "";
   std::string symbols, copies;
-  for (const std::string& memory : layout.loaded) {
-    const std::string begin = fmt::format("{}_{}", layout.name, memory);
+  for (const std::string& memory : program.options->loaded) {
+    const std::string begin = fmt::format("{}_{}", program.name, memory);
     symbols += fmt::format(
         "extern const uint8_t {0}_image[];\n"
         "extern uint8_t {0}_start[], {0}_end[];\n",
@@ -60,16 +60,16 @@ std::string load_function(const Layout& layout) {
   }
   return fmt::format(
       "\n#if defined({0}_LOADS)\n"
-      "/* Symbols of {1}_sections.ld: constants that are copied to a faster memory before the\n"
-      " * first run. */\n"
+      "/* Symbols of {1}_sections.ld: constants that are copied to a faster memory before the "
+      "first run. */\n"
       "{2}static void load_constants(void) {{\n{3}}}\n"
       "#endif\n",
-      layout.upper, layout.name, symbols, copies);
+      program.upper, program.name, symbols, copies);
 }
 
-std::string load_call(const Layout& layout) {
-  if (layout.loaded.empty()) return "";
-  return fmt::format("#if defined({}_LOADS)\n  load_constants();\n#endif\n", layout.upper);
+std::string load_call(const CProgram& program) {
+  if (program.options->loaded.empty()) return "";
+  return fmt::format("#if defined({}_LOADS)\n  load_constants();\n#endif\n", program.upper);
 }
 
 }  // namespace thimble::emit::c

@@ -1,6 +1,7 @@
 #include "emit/c/text.h"
 
 #include <bit>
+#include <cassert>
 #include <cctype>
 #include <cmath>
 
@@ -78,6 +79,7 @@ std::string double_member(double value) {
 }
 
 std::string float_literal(double value) {
+  assert(std::isfinite(value));
   std::string text = fmt::format("{:.9g}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + "f";

@@ -24,7 +24,8 @@ namespace thimble::emit::c {
 [[nodiscard]] std::string list(std::span<const int32_t> items);
 
 [[nodiscard]] std::string int64_literal(int64_t value);
-/// A union member with exactly this value: ".number = 0x1.8p+1".
+/// A union member with exactly this value: ".number = 0x1.8p+1". Infinity and NaN are written by
+/// their bits, as `.integer`.
 [[nodiscard]] std::string double_member(double value);
 /// "0.0039215689f": a literal that compiles to the same float.
 [[nodiscard]] std::string float_literal(double value);

@@ -4,7 +4,7 @@
 
 namespace thimble::formats::pte {
 
-NamedData names_data(const IoNames& names) {
+NamedData names_entry(const IoNames& names) {
   std::string text;
   const auto add = [&](const std::string& name) {
     assert(!name.empty() && name.find('\n') == std::string::npos);

@@ -21,7 +21,7 @@ struct IoNames {
 };
 
 /// No name may be empty or contain a line break.
-[[nodiscard]] NamedData names_data(const IoNames& names);
+[[nodiscard]] NamedData names_entry(const IoNames& names);
 
 /// Returns one name per input and output of the plan; nullopt if the file has no such entry.
 [[nodiscard]] Result<std::optional<IoNames>> read_names(const Program& program,

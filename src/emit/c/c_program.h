@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/c/model.h"
+#include "emit/state_entry.h"
 
 namespace thimble::emit::c {
 
@@ -20,44 +21,38 @@ struct Port {
   int32_t zero_point = 0;
 };
 
-/// Initial content of a range of the arena.
-struct State {
-  uint32_t offset = 0, bytes = 0;
-  uint8_t fill = 0;
-  Bytes content;  // if empty, every byte is `fill`
-};
-
-struct Layout {
-  const formats::pte::Program* program = nullptr;
+struct CProgram {
+  const ModelInfo* info = nullptr;
+  const Options* options = nullptr;
+  const formats::pte::Program* file = nullptr;
   const formats::pte::ExecutionPlan* plan = nullptr;
   std::string name, upper;
   int64_t arena_bytes = 0;
   std::vector<Port> inputs, outputs;
-  std::vector<State> states;
-  std::map<int32_t, std::string> given;       // inputs read in the application's buffer, by value
-  bool owns_inputs = false;                   // copied from Options
-  bool placed = false;                        // each array has a section of its own
-  std::vector<std::string> loaded;            // copied from Options
+  std::vector<StateContent> states;  // that the program keeps between runs
+  /// Parameter names of inputs that are read in the application's buffer, by value index.
+  std::map<int32_t, std::string> external_inputs;
   std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program
 
   [[nodiscard]] const formats::pte::Tensor& tensor(int32_t value) const;
   [[nodiscard]] int64_t state_bytes() const;
   /// Returns true if the tensor's bytes are in a buffer of the application.
-  [[nodiscard]] bool is_external(int32_t value) const { return given.contains(value); }
+  [[nodiscard]] bool is_external(int32_t value) const { return external_inputs.contains(value); }
 };
 
 /// Names of the constant arrays, by index in the program.
 [[nodiscard]] std::map<uint32_t, std::string> constant_names(
     const formats::pte::ExecutionPlan& plan);
-/// States of the program, which it keeps between runs, with their initial content.
-[[nodiscard]] std::vector<State> states_of(const formats::pte::Program& program);
 
-[[nodiscard]] Result<Layout> lay_out(const formats::pte::Program& program, const Options& options);
+/// The result refers to all arguments.
+[[nodiscard]] Result<CProgram> prepare(const formats::pte::Program& file, const ModelInfo& info,
+                                       const Options& options);
 
 /// C name of the element type, for example "int8_t".
 [[nodiscard]] std::string_view c_type(formats::pte::ScalarType type);
 [[nodiscard]] uint64_t bytes_of(const formats::pte::Tensor& tensor);
 
-[[nodiscard]] std::string header(const Layout& layout, const Options& options);
+/// C parameters of the function run(): "const int8_t *input_0", or "void".
+[[nodiscard]] std::string run_parameters(const CProgram& program);
 
 }  // namespace thimble::emit::c

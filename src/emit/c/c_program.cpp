@@ -1,4 +1,4 @@
-#include "emit/c/layout.h"
+#include "emit/c/c_program.h"
 
 #include <cstring>
 
@@ -32,13 +32,13 @@ uint64_t bytes_of(const pte::Tensor& tensor) {
   return pte::data_bytes(tensor).value_or(0);
 }
 
-const pte::Tensor& Layout::tensor(int32_t value) const {
+const pte::Tensor& CProgram::tensor(int32_t value) const {
   return std::get<pte::Tensor>(plan->values[static_cast<size_t>(value)]);
 }
 
-int64_t Layout::state_bytes() const {
+int64_t CProgram::state_bytes() const {
   int64_t bytes = 0;
-  for (const State& state : states) bytes += state.bytes;
+  for (const StateContent& state : states) bytes += state.bytes;
   return bytes;
 }
 
@@ -53,18 +53,18 @@ Record record_at(const Bytes& bytes, size_t at) {
 }
 
 /// Ports of one direction. `*record` is the index of the next "thimble_io" entry; it is advanced.
-std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values,
+std::vector<Port> ports(const CProgram& program, const std::vector<int32_t>& values,
                         std::string_view kind, const std::vector<std::string>& names,
                         size_t* record) {
   std::vector<Port> all;
-  const pte::NamedData* quants = pte::find_named_data(*layout.program, abi::kIoKey);
+  const pte::NamedData* quants = pte::find_named_data(*program.file, abi::kIoKey);
   for (size_t i = 0; i < values.size(); ++i, ++*record) {
     Port port;
     port.name = fmt::format("{}_{}", kind, i);
     port.label = upper(port.name);
     port.source_name = i < names.size() ? names[i] : port.name;
     port.value = values[i];
-    port.tensor = &layout.tensor(values[i]);
+    port.tensor = &program.tensor(values[i]);
     if (quants != nullptr) {
       const auto quant = record_at<abi::IoQuant>(quants->bytes, *record * sizeof(abi::IoQuant));
       port.scale = quant.scale;
@@ -111,50 +111,43 @@ std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan) {
   return names.take();
 }
 
-std::vector<State> states_of(const pte::Program& program) {
-  std::vector<State> states;
-  const pte::NamedData* data = pte::find_named_data(program, abi::kStateKey);
-  if (data == nullptr) return states;
-  const auto header = record_at<abi::StateHeader>(data->bytes, 0);
-  for (size_t i = 0; i < header.count; ++i) {
-    const size_t at = sizeof header + i * sizeof(abi::StateRecord);
-    const auto record = record_at<abi::StateRecord>(data->bytes, at);
-    State state = {record.arena_offset, record.bytes, static_cast<uint8_t>(record.fill), {}};
-    if (record.content != 0) {
-      const auto begin = data->bytes.begin() + record.content;
-      state.content.assign(begin, begin + record.bytes);
-    }
-    states.push_back(std::move(state));
+Result<CProgram> prepare(const pte::Program& file, const ModelInfo& info, const Options& options) {
+  if (file.plans.size() != 1) {
+    return unsupported("--emit c: the program has {} plans, expected 1", file.plans.size());
   }
-  return states;
+  CProgram program;
+  program.info = &info;
+  program.options = &options;
+  program.file = &file;
+  program.plan = &file.plans[0];
+  if (program.plan->chains.size() != 1) {
+    return unsupported("--emit c: the plan has {} chains, expected 1", program.plan->chains.size());
+  }
+  program.name = info.name;
+  program.upper = upper(info.name);
+  if (program.plan->memory_sizes.size() > 2) {
+    return unsupported("--emit c: the program has {} memories, at most 1 expected",
+                       program.plan->memory_sizes.size() - 1);
+  }
+  if (program.plan->memory_sizes.size() > 1) program.arena_bytes = program.plan->memory_sizes[1];
+  size_t record = 0;
+  program.inputs = ports(program, program.plan->inputs, "input", info.input_names, &record);
+  program.outputs = ports(program, program.plan->outputs, "output", info.output_names, &record);
+  for (const Port& input : program.inputs) {
+    if (!input.tensor->allocation) program.external_inputs[input.value] = input.name;
+  }
+  THIMBLE_TRY(program.states, read_states(file));
+  program.constants = constant_names(*program.plan);
+  return program;
 }
 
-Result<Layout> lay_out(const pte::Program& program, const Options& options) {
-  if (program.plans.size() != 1 || program.plans[0].chains.size() != 1) {
-    return unsupported("--emit c: a program with one method expected");
+std::string run_parameters(const CProgram& program) {
+  std::string text;
+  for (const Port& input : program.inputs) {
+    text += fmt::format("{}const {} *{}", text.empty() ? "" : ", ",
+                        c_type(input.tensor->scalar_type), input.name);
   }
-  Layout layout;
-  layout.program = &program;
-  layout.plan = &program.plans[0];
-  layout.name = options.name;
-  layout.upper = upper(options.name);
-  layout.owns_inputs = options.owns_inputs;
-  layout.placed = options.placed;
-  layout.loaded = options.loaded;
-  if (layout.plan->memory_sizes.size() > 2) {
-    return unsupported("--emit c: the program has {} memories, at most 1 expected",
-                       layout.plan->memory_sizes.size() - 1);
-  }
-  if (layout.plan->memory_sizes.size() > 1) layout.arena_bytes = layout.plan->memory_sizes[1];
-  size_t record = 0;
-  layout.inputs = ports(layout, layout.plan->inputs, "input", options.inputs, &record);
-  layout.outputs = ports(layout, layout.plan->outputs, "output", options.outputs, &record);
-  for (const Port& input : layout.inputs) {
-    if (!input.tensor->allocation) layout.given[input.value] = input.name;
-  }
-  layout.states = states_of(program);
-  layout.constants = constant_names(*layout.plan);
-  return layout;
+  return text.empty() ? "void" : text;
 }
 
 }  // namespace thimble::emit::c

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/pte/constant_pool.h"
@@ -11,7 +12,7 @@
 
 namespace thimble::emit {
 
-class ValueTable {
+class EValueTable {
  public:
   int32_t integer(int64_t value);
   int32_t boolean(bool value);

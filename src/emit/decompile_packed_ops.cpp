@@ -17,12 +17,12 @@ using ir::ValueId;
 
 Result<ValueId> add_table(DecompilerCall* call) {
   THIMBLE_TRY(const abi::AddTable table, header_of<abi::AddTable>(call, 2));
-  return add_sum(call, table.add);
+  return build_qadd(call, table.add);
 }
 
 Result<ValueId> mul_nest(DecompilerCall* call) {
   THIMBLE_TRY(const abi::MulNest nest, header_of<abi::MulNest>(call, 2));
-  return add_product(call, nest.mul);
+  return build_qmul(call, nest.mul);
 }
 
 Result<ValueId> softmax_rows(DecompilerCall* call) {
@@ -50,22 +50,21 @@ Result<ValueId> lut_codes(DecompilerCall* call) {
   THIMBLE_TRY(const abi::LutCodes p, header_of<abi::LutCodes>(call, 1));
   std::vector<int8_t> table;
   for (int32_t code = -128; code <= 127; ++code) table.push_back(p.table[code & 255]);
-  const ValueId constant = call->graph().add_constant(
-      "table", std::make_shared<const ir::Tensor>(ir::make_i8({256}, table)));
+  const ValueId constant = call->add_constant("table", ir::make_i8({256}, table));
   return call->graph().add(OpKind::lut, {x, constant}, {});
 }
 
 Result<ValueId> window_pool(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
-  return add_pool(call, kind, g);
+  return build_pool(call, kind, g);
 }
 
 Result<ValueId> mean_run(DecompilerCall* call) {
   THIMBLE_TRY(const abi::MeanRun run, header_of<abi::MeanRun>(call, 1));
-  return add_mean(call, run.mean);
+  return build_qmean(call, run.mean);
 }
 
-Result<ValueId> edge_nest(DecompilerCall* call, OpKind kind) {
+Result<ValueId> quantize_nest(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::QuantizeNestParams p, header_of<abi::QuantizeNestParams>(call, 1));
   double scale = 0;
@@ -89,8 +88,9 @@ Result<ValueId> concat(DecompilerCall* call, size_t count) {
   return bad_input("its shapes do not determine the dimension");
 }
 
-/// Maps each element of y in memory to an element of x; -1 for the fill value. Empty if an element
-/// of y has no source or a source is outside of x.
+/// Maps each element of y in memory to an element of x; -1 for the fill value. Empty if the move
+/// is not valid: an element of y without source, a source outside of x, an offset inside an
+/// element, too many iterations.
 std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y_elements) {
   constexpr uint32_t kAxes = abi::LoopNest::kAxes;
   constexpr int32_t kUnwritten = -2;
@@ -99,7 +99,7 @@ std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y
   uint64_t count = 1;
   for (const uint32_t extent : p.nest.extent) {
     count *= extent;
-    // Each element of y is written once.
+    // More iterations than elements would write an element twice.
     if (count > y_elements) return {};
   }
   for (uint64_t i = 0; i < count; ++i) {
@@ -136,25 +136,23 @@ Result<ValueId> move(DecompilerCall* call) {
   ir::Type flat = in;
   flat.shape = {in.elements()};
   flat.dim_order.clear();
-  THIMBLE_TRY(ValueId all, call->memory().reinterpret(x, flat));
+  THIMBLE_TRY(ValueId all, call->memory().view_as(x, flat));
   if (std::ranges::find(index, -1) != index.end()) {
     ir::Tensor fill = ir::zeros(in.dtype, {1});
     std::memcpy(fill.bytes.data(), &p.fill, std::min(fill.bytes.size(), sizeof p.fill));
-    const ValueId constant =
-        call->graph().add_constant("fill", std::make_shared<const ir::Tensor>(std::move(fill)));
+    const ValueId constant = call->add_constant("fill", std::move(fill));
     THIMBLE_TRY(all, call->graph().add(OpKind::concat, {all, constant}, {{"dim", int64_t{0}}}));
     std::ranges::replace(index, -1, x_elements);
   }
-  const ValueId places = call->graph().add_constant(
-      "places", std::make_shared<const ir::Tensor>(ir::make_i32({out.elements()}, index)));
+  const ValueId places = call->add_constant("places", ir::make_i32({out.elements()}, index));
   THIMBLE_TRY(const ValueId moved,
               call->graph().add(OpKind::gather, {all, places}, {{"dim", int64_t{0}}}));
-  return call->memory().reinterpret(moved, out);
+  return call->memory().view_as(moved, out);
 }
 
 }  // namespace
 
-Result<ValueId> decompile_rows(PteOp op, DecompilerCall* call) {
+Result<ValueId> decompile_packed_op(PteOp op, DecompilerCall* call) {
   switch (op) {
     case PteOp::thimble_add_table:
       return add_table(call);
@@ -167,7 +165,7 @@ Result<ValueId> decompile_rows(PteOp op, DecompilerCall* call) {
     case PteOp::thimble_concat4:
       return concat(call, 4);
     case PteOp::thimble_dequantize_nest:
-      return edge_nest(call, OpKind::dequantize);
+      return quantize_nest(call, OpKind::dequantize);
     case PteOp::thimble_lut_codes:
       return lut_codes(call);
     case PteOp::thimble_max_window:
@@ -179,11 +177,11 @@ Result<ValueId> decompile_rows(PteOp op, DecompilerCall* call) {
     case PteOp::thimble_mul_nest:
       return mul_nest(call);
     case PteOp::thimble_quantize_nest:
-      return edge_nest(call, OpKind::quantize);
+      return quantize_nest(call, OpKind::quantize);
     case PteOp::thimble_softmax_rows:
       return softmax_rows(call);
     default:
-      return ir::kNoValue;
+      return unsupported("is not an operator of abi/packed_ops.h");
   }
 }
 

@@ -1,4 +1,4 @@
-#include "emit/value_table.h"
+#include "emit/evalue_table.h"
 
 #include <bit>
 
@@ -9,12 +9,12 @@ namespace thimble::emit {
 
 namespace pte = formats::pte;
 
-int32_t ValueTable::add(pte::EValue value) {
+int32_t EValueTable::add(pte::EValue value) {
   values_.push_back(std::move(value));
   return static_cast<int32_t>(values_.size() - 1);
 }
 
-int32_t ValueTable::intern(const std::string& key, pte::EValue value) {
+int32_t EValueTable::intern(const std::string& key, pte::EValue value) {
   const auto found = index_.find(key);
   if (found != index_.end()) return found->second;
   const int32_t index = add(std::move(value));
@@ -22,30 +22,30 @@ int32_t ValueTable::intern(const std::string& key, pte::EValue value) {
   return index;
 }
 
-int32_t ValueTable::integer(int64_t value) {
+int32_t EValueTable::integer(int64_t value) {
   return intern(fmt::format("i{}", value), pte::Int{value});
 }
-int32_t ValueTable::boolean(bool value) {
+int32_t EValueTable::boolean(bool value) {
   return intern(fmt::format("b{}", value), pte::Bool{value});
 }
-int32_t ValueTable::number(double value) {
+int32_t EValueTable::number(double value) {
   return intern(fmt::format("d{:x}", std::bit_cast<uint64_t>(value)), pte::Double{value});
 }
-int32_t ValueTable::null() {
+int32_t EValueTable::null() {
   return intern("null", pte::Null{});
 }
 
-int32_t ValueTable::integers(const std::vector<int64_t>& values) {
+int32_t EValueTable::integers(const std::vector<int64_t>& values) {
   pte::IntList list;
   for (const int64_t value : values) list.items.push_back(integer(value));
   return intern(fmt::format("l{}", values), list);
 }
 
-int32_t ValueTable::tensors(const std::vector<int32_t>& indices) {
+int32_t EValueTable::tensors(const std::vector<int32_t>& indices) {
   return intern(fmt::format("R{}", indices), pte::TensorList{indices});
 }
 
-int32_t ValueTable::tensor(const pte::Tensor& tensor) {
+int32_t EValueTable::tensor(const pte::Tensor& tensor) {
   const std::string place = tensor.allocation ? fmt::format("@{}+{}", tensor.allocation->memory_id,
                                                             tensor.allocation->offset)
                                               : std::string("@");
