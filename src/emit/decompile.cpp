@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "emit/decompile_call.h"
 #include "formats/pte/records.h"
 

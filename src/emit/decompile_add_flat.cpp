@@ -1,6 +1,6 @@
-// thimble::add_flat -> qadd or qsub (abi/add_flat.h).
+// thimble::add_flat -> qadd or qsub (abi/packed_ops.h).
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

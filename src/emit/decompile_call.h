@@ -73,7 +73,7 @@ Result<ir::ValueId> decompile_depthwise_mve(DecompilerCall* call);
 Result<ir::ValueId> decompile_dsp(abi::PteOp op, DecompilerCall* call);
 Result<ir::ValueId> decompile_scalar(abi::PteOp op, DecompilerCall* call);
 /// Native operators packed for all cores: abi/packed_ops.h (kNoValue for other operators) and
-/// abi/add_flat.h.
+/// abi/packed_ops.h.
 Result<ir::ValueId> decompile_rows(abi::PteOp op, DecompilerCall* call);
 Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "abi/limits.h"
+#include "abi/named_data.h"
 #include "abi/native_params.h"
 #include "emit/check_stock.h"
 #include "emit/layers.h"
@@ -197,19 +198,19 @@ class Emitter {
 
 pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
                      const Schedule& schedule) {
-  abi::Entry entry = {};
-  entry.magic = abi::kEntryMagic;
-  entry.entry_version = abi::kEntryVersion;
+  abi::ProgramEntry entry = {};
+  entry.magic = abi::kProgramEntryMagic;
+  entry.entry_version = abi::kEntryVersionHeaderOnly;
   entry.kernel_layout_version = dialect == engine::Dialect::kNative
                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
                                     : uint16_t{0};
   entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
   entry.isa = target.isa;
-  entry.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
+  entry.dialect = dialect == engine::Dialect::kStock ? abi::Dialect::kStock : abi::Dialect::kNative;
   std::memcpy(entry.target, target.name.data(),
               std::min(target.name.size(), sizeof(entry.target) - 1));
   pte::NamedData data;
-  data.key = abi::kEntryKey;
+  data.key = abi::kProgramEntryKey;
   data.bytes.resize(sizeof(entry));
   std::memcpy(data.bytes.data(), &entry, sizeof(entry));
   return data;
@@ -302,7 +303,7 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     abi::DelegateRecord record = {};
     record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
-    record.fast_offset = abi::kFastOutside;
+    record.fast_offset = abi::kFastOnDevice;
     const int kept = schedule.persistent_of_delegate[index];
     if (kept >= 0) {
       record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);

@@ -56,7 +56,7 @@ struct DeviceKind {
   std::string_view cpp_namespace;  // the functions' namespace in thimble::runtime
   std::string_view object;         // variable of the device, which the product defines
   bool has_memory =
-      false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
+      false;  // the namespace has call_scratch and persistent_bytes (runtime/exec/delegates.h)
   /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label) = nullptr;

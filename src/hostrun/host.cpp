@@ -107,7 +107,7 @@ struct HostModel::State {
       rows.push_back(device->row());
       devices.push_back(std::move(device));
     }
-    table.stock = &runtime::stock_reader;
+    table.flatbuffer_executor = &runtime::flatbuffer_executor;
     if (rows.empty()) return ok();
     delegates = runtime::delegates_of(rows.data(), static_cast<uint32_t>(rows.size()));
     table.delegates = &delegates;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "base/result.h"
 #include "hostrun/device.h"
 #include "hostrun/interface.h"
@@ -23,8 +23,8 @@ struct UsedKernels {
     std::string symbol;  // "portable_thimble_conv2d", in thimble::kernels
   };
   std::vector<Kernel> kernels;
-  std::vector<DeviceKind> devices;  // for the file's delegate calls
-  bool stock_reader = false;        // the runtime executes the flatbuffer tables, not records
+  std::vector<DeviceKind> devices;   // for the file's delegate calls
+  bool flatbuffer_executor = false;  // the runtime executes the flatbuffer tables, not records
 };
 
 /// The kernel that an instruction calls on a core.

@@ -298,7 +298,7 @@ const Case kCases[] = {
      [](auto& p, auto&) {
        tensor_of(p, kShares).sizes = {1, 3};
      }},
-    {"channels last", Status::kBadLayout,
+    {"channels last", Status::kBadDimOrder,
      [](auto& p, auto&) {
        tensor_of(p, kImage).dim_order = {0, 2, 3, 1};
      }},

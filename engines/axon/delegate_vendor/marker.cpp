@@ -52,7 +52,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   if (!format::read_marker(source.payload.data, source.payload.bytes, marker)) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   const Status status = find(*chip, marker, work.subgraph);
   if (status != Status::kOk) return status;
   const thimble_axon_subgraph& subgraph = *work.subgraph;

@@ -138,7 +138,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   for (uint32_t i = 0; i < header.symbol_count; ++i, name = next_name(name)) {
     if (find_symbol(*chip, name) == nullptr) return Status::kMissingSymbol;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   work.program = payload.data;
   scratch_bytes = scratch_of(header);
   return Status::kOk;

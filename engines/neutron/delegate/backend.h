@@ -20,6 +20,6 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args);
-uint32_t kept_bytes(const Delegate& self);
+uint32_t persistent_bytes(const Delegate& self);
 
 }  // namespace thimble::runtime::neutron
