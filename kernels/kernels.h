@@ -14,7 +14,7 @@
 #include "abi/status.h"
 
 namespace thimble::runtime {
-struct Delegates;
+struct DelegateBackends;
 struct Executor;
 }  // namespace thimble::runtime
 
@@ -146,7 +146,7 @@ struct KernelTable {
   /// n up to kNameBytesMax + 1. Null if the table is not sorted. Large tables should be sorted.
   const uint16_t* shorter = nullptr;
   /// Executes delegate calls (runtime/exec/delegates.h); null if no file has any.
-  const runtime::Delegates* delegates = nullptr;
+  const runtime::DelegateBackends* delegates = nullptr;
   /// The kernels sorted by hash, or null. Large tables should have it.
   const Kernel* const* by_hash = nullptr;
   /// Executes files without records (runtime/exec/executor.h); null if no such files are loaded.

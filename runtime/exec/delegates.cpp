@@ -43,7 +43,7 @@ bool same_name(FlatVector name, const char* text) {
 }
 
 /// Opens row `index` of the plan's delegates.
-Status open_row(CheckedAccess& access, const Delegates& delegates, uint32_t index,
+Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32_t index,
                 DelegateSlot& slot, uint32_t& scratch_bytes) {
   Verifier& verifier = access.verifier;
   const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
@@ -52,16 +52,16 @@ Status open_row(CheckedAccess& access, const Delegates& delegates, uint32_t inde
   const Position row = verifier.table(rows.item(index, 4), kind);
   if (row == nullptr) return Status::kCorrupt;
   const FlatVector id = verifier.vector(row, pte::backend_delegate::kId, 0);
-  const Delegate* delegate = delegates.rows;
-  const Delegate* const end = delegate + delegates.count;
-  while (delegate != end && !same_name(id, delegate->id)) ++delegate;
-  if (delegate == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
+  const DelegateBackend* backend = delegates.backends;
+  const DelegateBackend* const end = backend + delegates.count;
+  while (backend != end && !same_name(id, backend->id)) ++backend;
+  if (backend == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
 
   DelegateSource source = {access, {}};
   const Status status = find_payload(access, row, source.payload);
   if (status != Status::kOk) return status;
-  slot.delegate = delegate;
-  return delegate->open(*delegate, source, slot, scratch_bytes);
+  slot.backend = backend;
+  return backend->open(*backend, source, slot, scratch_bytes);
 }
 
 /// Returns true if the range is aligned and inside the arena.
@@ -70,13 +70,13 @@ bool is_aligned_arena_range(const FlatbufferProgram& flatbuffer, uint32_t offset
          bytes <= flatbuffer.arena_bytes - offset;
 }
 
-/// Largest persistent_bytes of all linked delegates. Every delegate of the plan gets this size.
-uint32_t persistent_bytes_max(const Delegates& delegates) {
+/// Largest persistent_bytes of all linked backends. Every delegate of the plan gets this size.
+uint32_t persistent_bytes_max(const DelegateBackends& delegates) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < delegates.count; ++i) {
-    const Delegate& delegate = delegates.rows[i];
-    if (delegate.persistent_bytes == nullptr) continue;
-    const uint32_t bytes = align_to_arena(delegate.persistent_bytes(delegate));
+    const DelegateBackend& backend = delegates.backends[i];
+    if (backend.persistent_bytes == nullptr) continue;
+    const uint32_t bytes = align_to_arena(backend.persistent_bytes(backend));
     if (bytes > most) most = bytes;
   }
   return most;
@@ -103,8 +103,8 @@ Status check_args(CheckedAccess& access, const Model& model, FlatVector args) {
 
 /// Adds the scratch that depends on the tensors of this call to `bytes`.
 Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint32_t& bytes) {
-  if (slot.delegate->call_scratch == nullptr) return Status::kOk;
-  const uint32_t more = slot.delegate->call_scratch(slot, args);
+  if (slot.backend->call_scratch == nullptr) return Status::kOk;
+  const uint32_t more = slot.backend->call_scratch(slot, args);
   if (more > abi::kArenaBytesMax - bytes) return Status::kBadPayload;
   bytes += more;
   return Status::kOk;
@@ -147,7 +147,7 @@ Status add_unplanned_scratch(const FlatbufferProgram& flatbuffer, uint32_t scrat
 }
 
 /// Adds the scratch of calls that depends on their tensors, for files without planned scratch.
-Status measure_calls(CheckedAccess& access, const Model& model, const Delegates& delegates,
+Status measure_calls(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                      DelegateNeeds& needs) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   for (uint32_t i = 0; i < flatbuffer.instructions.count(); ++i) {
@@ -156,7 +156,7 @@ Status measure_calls(CheckedAccess& access, const Model& model, const Delegates&
     DelegateSlot slot;
     uint32_t bytes = 0;
     Status status = open_row(access, delegates, call.row, slot, bytes);
-    if (status == Status::kOk && slot.delegate->call_scratch == nullptr) continue;
+    if (status == Status::kOk && slot.backend->call_scratch == nullptr) continue;
     if (status == Status::kOk) status = check_args(access, model, call.args);
     if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
     if (status == Status::kOk) status = add_unplanned_scratch(flatbuffer, bytes, needs);
@@ -203,8 +203,8 @@ uint32_t DelegateArgs::offset(uint32_t i) const {
          read_field<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
 }
 
-Status measure_delegates(CheckedAccess& access, const Model& model, const Delegates& delegates,
-                         DelegateNeeds& needs) {
+Status measure_delegates(CheckedAccess& access, const Model& model,
+                         const DelegateBackends& delegates, DelegateNeeds& needs) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   const FlatVector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
   needs.count = rows.count();
@@ -227,8 +227,8 @@ Status measure_delegates(CheckedAccess& access, const Model& model, const Delega
   return planned ? Status::kOk : measure_calls(access, model, delegates, needs);
 }
 
-Status check_delegate_call(CheckedAccess& access, const Model& model, const Delegates& delegates,
-                           const Instruction& instruction) {
+Status check_delegate_call(CheckedAccess& access, const Model& model,
+                           const DelegateBackends& delegates, const Instruction& instruction) {
   Status status = check_args(access, model, instruction.args);
   if (status != Status::kOk) return status;
   const uint32_t index = instruction.row;
@@ -247,7 +247,7 @@ Status check_delegate_call(CheckedAccess& access, const Model& model, const Dele
   const uint32_t persistent = persistent_bytes_max(delegates);
   if (loading && persistent != 0)
     memory.persistent = persistent_memory(access, model, index, persistent);
-  return slot.delegate->check(slot, memory, args);
+  return slot.backend->check(slot, memory, args);
 }
 
 }  // namespace thimble::runtime

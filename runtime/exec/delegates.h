@@ -1,7 +1,7 @@
 #pragma once
 // Delegate calls: instructions that pass tensors to code other than a kernel, with a payload in the
-// file. All code for them is reached through the table `Delegates`. A product refers to this table
-// only if its files have such calls; other products do not link the code.
+// file. All code for them is reached through the table `DelegateBackends`. A product refers to this
+// table only if its files have such calls; other products do not link the code.
 //
 // open() of a delegate is called several times: to get its memory sizes, and before check() of each
 // of its calls. It must depend only on the payload. The model's memory has one slot per row of the
@@ -16,7 +16,7 @@
 
 namespace thimble::runtime {
 
-struct Delegate;
+struct DelegateBackend;
 struct Instruction;
 struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRACE
 struct Executor;
@@ -33,7 +33,7 @@ struct DelegateSource {
 /// Data of a delegate in the model's memory. open() writes it; the content is the same for all
 /// calls of the delegate.
 struct DelegateSlot {
-  const Delegate* delegate = nullptr;
+  const DelegateBackend* backend = nullptr;
   alignas(uintptr_t) unsigned char data[abi::kDelegateWords * sizeof(uintptr_t)];
 };
 static_assert(sizeof(DelegateSlot) == (abi::kDelegateWords + 1) * sizeof(uintptr_t));
@@ -46,7 +46,7 @@ struct DelegateMemory {
   uint8_t* fast = nullptr;
   uint32_t fast_offset = 0;
   uint32_t fast_bytes = 0;
-  uint8_t* persistent = nullptr;  // Delegate::persistent_bytes bytes, 16-byte aligned
+  uint8_t* persistent = nullptr;  // DelegateBackend::persistent_bytes bytes, 16-byte aligned
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
 };
 
@@ -79,12 +79,12 @@ inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi:
   return true;
 }
 
-/// One kind of delegate, identified by the id in the file.
-struct Delegate {
-  const char* id;      // name of the delegate in the file
+/// Code that opens, checks and runs the delegates with one id in the file.
+struct DelegateBackend {
+  const char* id;      // of its delegates in the file
   const void* device;  // the device that it drives
   /// Reads the payload into the slot and sets the size of scratch that its calls need.
-  Status (*open)(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+  Status (*open)(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
                  uint32_t& scratch_bytes);
   /// Verifies that run() with these arguments accesses only them and its memory.
   Status (*check)(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
@@ -93,7 +93,7 @@ struct Delegate {
   uint32_t (*call_scratch)(const DelegateSlot& slot, const DelegateArgs& args) = nullptr;
   /// Bytes of RAM, outside the arena, that each delegate of the plan needs while the model is
   /// loaded. Null: none.
-  uint32_t (*persistent_bytes)(const Delegate& self) = nullptr;
+  uint32_t (*persistent_bytes)(const DelegateBackend& self) = nullptr;
 };
 
 struct DelegateNeeds {
@@ -102,25 +102,25 @@ struct DelegateNeeds {
   uint32_t persistent_bytes = 0;  // after the slots
 };
 
-/// The linked delegates. A kernel table has a pointer to one such table.
-struct Delegates {
-  const Delegate* rows;
+/// The linked backends. A kernel table has a pointer to one such table.
+struct DelegateBackends {
+  const DelegateBackend* backends;
   uint32_t count;
   // Function pointers, so that a product without delegates does not link their code.
-  Status (*measure)(CheckedAccess& access, const Model& model, const Delegates& delegates,
+  Status (*measure)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                     DelegateNeeds& needs);
-  Status (*check)(CheckedAccess& access, const Model& model, const Delegates& delegates,
+  Status (*check)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                   const Instruction& instruction);
   const Executor* executor;  // executor of files with delegate calls
 };
 
-Status measure_delegates(CheckedAccess& access, const Model& model, const Delegates& delegates,
-                         DelegateNeeds& needs);
-Status check_delegate_call(CheckedAccess& access, const Model& model, const Delegates& delegates,
-                           const Instruction& instruction);
+Status measure_delegates(CheckedAccess& access, const Model& model,
+                         const DelegateBackends& delegates, DelegateNeeds& needs);
+Status check_delegate_call(CheckedAccess& access, const Model& model,
+                           const DelegateBackends& delegates, const Instruction& instruction);
 
-constexpr Delegates delegates_of(const Delegate* rows, uint32_t count) {
-  return {rows, count, measure_delegates, check_delegate_call, &flatbuffer_executor};
+constexpr DelegateBackends delegates_of(const DelegateBackend* backends, uint32_t count) {
+  return {backends, count, measure_delegates, check_delegate_call, &flatbuffer_executor};
 }
 
 }  // namespace thimble::runtime

@@ -82,11 +82,11 @@ THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& i
   const DelegateSlot& slot = slot_of(model, instruction);
 #if THIMBLE_TRACE
   const thimble_trace_hook hook = model.trace_hook;
-  if (hook != nullptr) hook(model.trace_user, index, slot.delegate->id, 0);
+  if (hook != nullptr) hook(model.trace_user, index, slot.backend->id, 0);
 #endif
-  const Status status = slot.delegate->run(slot, {model, instruction.args});
+  const Status status = slot.backend->run(slot, {model, instruction.args});
 #if THIMBLE_TRACE
-  if (hook != nullptr) hook(model.trace_user, index, slot.delegate->id, 1);
+  if (hook != nullptr) hook(model.trace_user, index, slot.backend->id, 1);
 #endif
   return status;
 }
@@ -119,7 +119,7 @@ Status run(const Model& model) {
 
 const char* instruction_op(const Model& model, uint32_t instruction) {
   const Instruction at = instruction_at(model.flatbuffer, instruction);
-  return is_delegate_call(model.flatbuffer, instruction) ? slot_of(model, at).delegate->id
+  return is_delegate_call(model.flatbuffer, instruction) ? slot_of(model, at).backend->id
                                                          : model.kernel_of_op[at.row]->name;
 }
 

@@ -27,7 +27,7 @@ class Device {
   virtual ~Device() = default;
 
   /// The returned row points to this object, which must outlive the models that use the row.
-  [[nodiscard]] virtual runtime::Delegate row() const = 0;
+  [[nodiscard]] virtual runtime::DelegateBackend row() const = 0;
   /// Adds a memory range that the NPU can address.
   virtual void connect(const void* /*data*/, size_t /*bytes*/, bool /*read_only*/) {}
   /// Error of the last call; empty if it succeeded.

@@ -77,8 +77,8 @@ struct HostModel::State {
   Interface interface;
   AlignedBytes file;
   std::vector<std::unique_ptr<Device>> devices;  // for the delegates that the file calls
-  std::vector<runtime::Delegate> rows;           // one per device
-  runtime::Delegates delegates = {};
+  std::vector<runtime::DelegateBackend> rows;    // one per device
+  runtime::DelegateBackends delegates = {};
   kernels::KernelTable table = kernels::all_kernels();
   AlignedBytes memory{0};
   std::vector<AlignedBytes> inputs;

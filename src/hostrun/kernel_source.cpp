@@ -47,8 +47,8 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
   }
   if (devices.empty()) return lines;
   lines.rows = fmt::format(
-      "static const runtime::Delegate kModelNpus[] = {{\n{}}};\n"
-      "static const runtime::Delegates kModelDelegates =\n"
+      "static const runtime::DelegateBackend kModelNpus[] = {{\n{}}};\n"
+      "static const runtime::DelegateBackends kModelDelegates =\n"
       "    runtime::delegates_of(kModelNpus, {});\n",
       lines.rows, devices.size());
   return lines;

@@ -40,8 +40,8 @@ struct Npu {
   }
   std::array<thimble_axon_counter, 4> counters = {};
   thimble_axon npu = {};
-  runtime::Delegate row = runtime::axon::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::axon::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 

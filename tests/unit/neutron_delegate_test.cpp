@@ -45,9 +45,9 @@ struct Npu {
   int32_t error = 0;
   std::array<thimble_neutron_network, 2> networks = {};
   thimble_neutron npu = {};
-  std::array<runtime::Delegate, 2> rows = {runtime::neutron::backend(&npu),
-                                           runtime::neutron::vendor_backend(&npu)};
-  runtime::Delegates delegates = runtime::delegates_of(rows.data(), 2);
+  std::array<runtime::DelegateBackend, 2> rows = {runtime::neutron::backend(&npu),
+                                                  runtime::neutron::vendor_backend(&npu)};
+  runtime::DelegateBackends delegates = runtime::delegates_of(rows.data(), 2);
   kernels::KernelTable table = kernels::all_kernels();
 };
 

@@ -46,8 +46,8 @@ struct Npu {
   int32_t error = 0;
   thimble_neutron_network network = {};
   thimble_neutron npu = {};
-  runtime::Delegate row = runtime::neutron::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::neutron::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 

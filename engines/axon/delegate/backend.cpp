@@ -32,7 +32,7 @@ const SlotData& slot_data(const DelegateSlot& slot) {
   return *reinterpret_cast<const SlotData*>(slot.data);
 }
 const thimble_axon& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon*>(slot.delegate->device);
+  return *static_cast<const thimble_axon*>(slot.backend->device);
 }
 
 uint32_t scratch_of(const Header& header) {
@@ -75,11 +75,11 @@ Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemo
 
 }  // namespace
 
-Delegate backend(const thimble_axon* npu) {
+DelegateBackend backend(const thimble_axon* npu) {
   return {npu::kDelegateId, npu, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const driver = static_cast<const thimble_axon*>(self.device);
   if (driver == nullptr || driver->run == nullptr) return Status::kMissingDelegate;

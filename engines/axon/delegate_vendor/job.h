@@ -19,7 +19,7 @@ const SlotData& slot_data(const DelegateSlot& slot) {
   return *reinterpret_cast<const SlotData*>(slot.data);
 }
 inline const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
+  return *static_cast<const thimble_axon_silicon*>(slot.backend->device);
 }
 
 /// A program that is ready to run.

@@ -44,7 +44,7 @@ Status find(const thimble_axon_silicon& chip, const format::Marker& marker,
 
 }  // namespace
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
   if (chip == nullptr) return Status::kMissingDelegate;

@@ -122,7 +122,7 @@ bool is_apart(const ProgramHeader& header, const DelegateMemory& memory, const D
 
 }  // namespace
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
   if (chip == nullptr) return Status::kMissingDelegate;

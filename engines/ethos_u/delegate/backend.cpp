@@ -40,7 +40,7 @@ const CallState& state_in(const DelegateSlot& slot) {
   return *reinterpret_cast<const CallState*>(slot.data);
 }
 const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_ethos_u*>(slot.delegate->device);
+  return *static_cast<const thimble_ethos_u*>(slot.backend->device);
 }
 
 /// Finds the content of a block, which is either in the payload or in named data of the file.
@@ -129,11 +129,11 @@ Status check_stream(const CallState& work, StreamFacts& facts) {
 
 }  // namespace
 
-Delegate backend(const thimble_ethos_u* npu) {
+DelegateBackend backend(const thimble_ethos_u* npu) {
   return {payload::kDelegateId, npu, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   payload::PayloadView view;

@@ -143,8 +143,8 @@ struct EthosUDevice::State {
   AlignedBytes workspace, fast;
   sim::Device device;
   thimble_ethos_u npu = {};
-  runtime::Delegate row = runtime::ethos_u::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::ethos_u::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 
@@ -155,7 +155,7 @@ const kernels::KernelTable& EthosUDevice::kernels() const {
   return state_->table;
 }
 
-runtime::Delegate EthosUDevice::row() const {
+runtime::DelegateBackend EthosUDevice::row() const {
   return state_->row;
 }
 

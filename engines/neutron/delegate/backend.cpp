@@ -46,7 +46,7 @@ const SlotData& slot_data(const DelegateSlot& slot) {
   return *reinterpret_cast<const SlotData*>(slot.data);
 }
 const thimble_neutron& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_neutron*>(slot.delegate->device);
+  return *static_cast<const thimble_neutron*>(slot.backend->device);
 }
 
 Status status_of(PayloadFault fault) {
@@ -268,14 +268,14 @@ Status run_driver(const thimble_neutron& npu, const SlotData& work, const Payloa
 
 }  // namespace
 
-Delegate backend(const thimble_neutron* npu) {
+DelegateBackend backend(const thimble_neutron* npu) {
   return {npu::kDelegateId, npu, open, check, run, call_scratch, persistent_bytes};
 }
-Delegate vendor_backend(const thimble_neutron* npu) {
+DelegateBackend vendor_backend(const thimble_neutron* npu) {
   return {npu::kVendorDelegateId, npu, open, check, run, call_scratch, persistent_bytes};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   const ByteRegion& payload = source.payload;
@@ -294,7 +294,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   return Status::kOk;
 }
 
-uint32_t persistent_bytes(const Delegate&) {
+uint32_t persistent_bytes(const DelegateBackend&) {
   const size_t context = neutronGetModelContextSize();
   return context <= kContextInSlot ? 0 : static_cast<uint32_t>(context);
 }

@@ -43,11 +43,11 @@ Status check_tensor(const Header& header, const DelegateMemory& memory, const De
 
 }  // namespace
 
-Delegate backend(const Driver* driver) {
+DelegateBackend backend(const Driver* driver) {
   return {thimble::abacus::kDelegateId, driver, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   const ByteRegion& payload = source.payload;
@@ -82,7 +82,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
       outputs[i - header.input_count] = data;
     }
   }
-  static_cast<const Driver*>(slot.delegate->device)
+  static_cast<const Driver*>(slot.backend->device)
       ->run({work.program, inputs, outputs, work.scratch});
   return Status::kOk;
 }
