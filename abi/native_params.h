@@ -16,6 +16,11 @@ namespace thimble::abi {
 
 inline constexpr uint32_t kKernelLayoutVersion = 1;
 
+/// Returns true for the kernel layout version of this release, and for 0: no packed constants.
+constexpr bool is_known_kernel_layout(uint32_t version) {
+  return version == kKernelLayoutVersion || version == 0;
+}
+
 /// Header of conv2d and depthwise_conv2d. Activations are NHWC in memory (dim_order 0,2,3,1). The
 /// arrays are int32 bias[out_channels], int32 mult[out_channels], int8 shift[out_channels] (padded
 /// to 4), int8 weights:

@@ -8,6 +8,7 @@
 #include "runtime/exec/element.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/state.h"
+#include "runtime/program/value_cache.h"
 
 namespace thimble::runtime {
 namespace {
@@ -36,9 +37,7 @@ bool is_inside(ByteRegion segments, uint32_t at, uint32_t bytes) {
 Status check_records_header(ByteRegion segments) {
   const auto& entry = *reinterpret_cast<const abi::ProgramEntry*>(segments.data);
   const auto& header = *reinterpret_cast<const abi::RecordsHeader*>(segments.data + sizeof entry);
-  const bool known_layout =
-      entry.kernel_layout_version == abi::kKernelLayoutVersion || entry.kernel_layout_version == 0;
-  if (!known_layout) return Status::kLayoutVersion;
+  if (!abi::is_known_kernel_layout(entry.kernel_layout_version)) return Status::kLayoutVersion;
   // A number is two words. A tensor has one word in `places` and one in `tensors`.
   const uint32_t words = 2U * header.numbers + header.operators + 2U * header.tensors +
                          header.shape_words + header.list_words;
@@ -148,16 +147,6 @@ THIMBLE_INLINE void make_tensor(const RecordShape& shape, uint32_t bytes, void* 
   // Callers have verified alignment, range and dim_order. An empty tensor is not marked, because
   // kernels require at least one element.
   tensor.is_verified = is_verified;
-}
-
-/// Copies two halves, each small enough that no compiler emits a loop or a call.
-THIMBLE_INLINE void copy_tensor(const kernels::Tensor& from, kernels::Tensor& to) {
-  constexpr size_t kHalf = 16;
-  const void* const source = std::assume_aligned<alignof(kernels::Tensor)>(&from);
-  void* const target = std::assume_aligned<alignof(kernels::Tensor)>(&to);
-  std::memcpy(target, source, kHalf);
-  std::memcpy(static_cast<char*>(target) + kHalf, static_cast<const char*>(source) + kHalf,
-              sizeof to - kHalf);
 }
 
 THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t index,
@@ -356,7 +345,7 @@ THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* dec
         if (place == abi::kPlaceNone && letter != 't') return Status::kUnsupported;
       }
       if (kChecked && decoded_tensors != nullptr) {
-        copy_tensor(decoded_tensors[operand], args->tensor);
+        copy_tensor_bytes(&decoded_tensors[operand], &args->tensor);
       } else {
         decode_tensor(model, operand, args->tensor);
       }

@@ -56,8 +56,7 @@ Status check_entry(ByteRegion found, uint32_t arena_bytes) {
   if (version != abi::kEntryVersionHeaderOnly && version != abi::kEntryVersionRecords) {
     return Status::kLayoutVersion;
   }
-  const uint32_t layout = entry.kernel_layout_version;
-  if (layout != 0 && layout != abi::kKernelLayoutVersion) return Status::kLayoutVersion;
+  if (!abi::is_known_kernel_layout(entry.kernel_layout_version)) return Status::kLayoutVersion;
   return entry.arena_bytes == arena_bytes ? Status::kOk : Status::kCorrupt;
 }
 
