@@ -8,17 +8,6 @@
 
 namespace thimble::runtime {
 
-/// Copies sizeof(kernels::Tensor) bytes in two halves, each small enough that no compiler emits a
-/// loop or a call.
-THIMBLE_INLINE void copy_tensor_bytes(const void* from, void* to) {
-  constexpr size_t kHalf = 16;
-  from = std::assume_aligned<alignof(kernels::Tensor)>(from);
-  to = std::assume_aligned<alignof(kernels::Tensor)>(to);
-  std::memcpy(to, from, kHalf);
-  std::memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
-              sizeof(kernels::Tensor) - kHalf);
-}
-
 class ValueCache {
  public:
   /// An empty cache without memory.
@@ -39,12 +28,12 @@ class ValueCache {
     return value_index < count_ ? tags_[value_index] : 0;
   }
   THIMBLE_INLINE void load_into(uint32_t value_index, kernels::Arg& arg) const {
-    copy_tensor_bytes(&args_[value_index], &arg);
+    copy(&args_[value_index], &arg);
   }
   THIMBLE_INLINE void store(uint32_t value_index, uint32_t tag, const kernels::Arg& arg) {
     if (value_index >= count_) return;
     if (tag == abi::pte::value_tag::kIntList && arg.ints.count > kIntsMax) return;
-    copy_tensor_bytes(&arg, &args_[value_index]);
+    copy(&arg, &args_[value_index]);
     tags_[value_index] = static_cast<uint8_t>(tag);
   }
 
@@ -53,6 +42,15 @@ class ValueCache {
   struct alignas(kernels::Arg) CachedArg {
     unsigned char bytes[sizeof(kernels::Tensor)];
   };
+  /// Copies two halves, each small enough that no compiler emits a loop or a call.
+  THIMBLE_INLINE static void copy(const void* from, void* to) {
+    constexpr size_t kHalf = 16;
+    from = std::assume_aligned<alignof(CachedArg)>(from);
+    to = std::assume_aligned<alignof(CachedArg)>(to);
+    std::memcpy(to, from, kHalf);
+    std::memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
+                sizeof(CachedArg) - kHalf);
+  }
   static constexpr uint32_t kIntsMax = sizeof(CachedArg) / sizeof(int32_t) - 1;
   static_assert(sizeof(CachedArg) <= sizeof(kernels::Arg) &&
                 offsetof(kernels::IntList, items) == 4);
