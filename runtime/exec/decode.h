@@ -18,6 +18,7 @@ struct DecodedCall {
 
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
+static_assert(sizeof(void*) != 4 || sizeof(DecodedCall) <= 840);
 
 /// Decodes the tensor of a value. Returns kUnsupported if the value is not a tensor, or if the
 /// tensor is not empty and neither a constant nor planned nor a graph input. `data` is null while

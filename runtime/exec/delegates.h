@@ -4,7 +4,7 @@
 // table only if its files have such calls; other products do not link the code.
 //
 // open() of a delegate is called several times: to get its memory sizes, and before check() of each
-// of its calls. It must depend only on the payload. The model's memory has one slot per row of the
+// of its calls. Its result must depend only on the file. The model's memory has one slot per row of the
 // plan's delegates, after the kernel pointers; the persistent memory of the delegates follows the
 // slots.
 
