@@ -4,9 +4,9 @@
 // table only if its files have such calls; other products do not link the code.
 //
 // open() of a delegate is called several times: to get its memory sizes, and before check() of each
-// of its calls. Its result must depend only on the file. The model's memory has one slot per row of the
-// plan's delegates, after the kernel pointers; the persistent memory of the delegates follows the
-// slots.
+// of its calls. Its result must depend only on the file. The model's memory has one slot per row of
+// the plan's delegates, after the kernel pointers; the persistent memory of the delegates follows
+// the slots.
 
 #include "abi/limits.h"
 #include "abi/named_data.h"

@@ -1,6 +1,7 @@
 // Executes programs from their flatbuffer. Load makes all checks; run decodes and calls. Both keep
-// one decoded call (DecodedCall in exec/decode.h) on the stack. In addition, load uses about 900 bytes for
-// its data about the file, and run 250 bytes plus the stack of the kernel that needs most.
+// one decoded call (DecodedCall in exec/decode.h) on the stack. In addition, load uses about 900
+// bytes for its data about the file, and run 250 bytes plus the stack of the kernel that needs
+// most.
 
 #include "runtime/exec/decode.h"
 #include "runtime/exec/delegates.h"
