@@ -7,9 +7,8 @@
 //
 // Depth is the number of products in a sum: in_features, or kernel_h * kernel_w * in_channels in
 // this order. It is padded to a multiple of 16. The weights of a quad begin with channels 0 and 2,
-// then follow channels 1 and 3; the two channels alternate every 16 weights. Two loops compute the
-// sums of four channels; each loop leaves two lanes, which one instruction moves. Padding channels
-// and padding depth have weights 0.
+// then follow channels 1 and 3; the two channels alternate every 16 weights. A kernel loop computes
+// the sums of two channels. Padding channels and padding depth have weights 0.
 
 #include <cstdint>
 

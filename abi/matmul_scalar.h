@@ -1,5 +1,6 @@
 #pragma once
-// Constants of convolutions and linears packed for cores without DSP instructions. The rules of
+// Packed constants of convolution and linear operators for cores without the DSP extension
+// (Isa::kThumb1 and kThumb2; kernels/v6m, kernels/v7m, kernels/portable). The rules of
 // abi/native_params.h apply.
 
 #include <cstdint>

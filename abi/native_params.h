@@ -4,10 +4,10 @@
 // below, then the arrays that the header names, in order, each 4-byte aligned. Any change of this
 // layout raises kKernelLayoutVersion; a runtime rejects a file of another version.
 //
-// Direct operators (every other thimble:: row of pte_ops.def): the parameters are the attributes of
-// the IR operator as int32 words, in the order of its row in src/ir/ops.def. Types i and b are one
-// word. Type is: its count, then the items. Type d: two words, the IEEE double, low word first.
-// Default values are written out. An operator without attributes has no such operand. Other
+// Direct operators (section "Direct" of pte_ops.def): the parameters are the attributes of the IR
+// operator as int32 words, in the order of its row in src/ir/ops.def. Types `i` and `b` are one
+// word. Type `is` is its count, then the items. Type `d` is two words, the IEEE double, low word
+// first. Default values are written out. An operator without attributes has no such operand. Other
 // constants are in logical order.
 
 #include <cstdint>
@@ -15,6 +15,11 @@
 namespace thimble::abi {
 
 inline constexpr uint32_t kKernelLayoutVersion = 1;
+
+/// Returns true for the kernel layout version of this release, and for 0: no packed constants.
+constexpr bool is_known_kernel_layout(uint32_t version) {
+  return version == kKernelLayoutVersion || version == 0;
+}
 
 /// Header of conv2d and depthwise_conv2d. Activations are NHWC in memory (dim_order 0,2,3,1). The
 /// arrays are int32 bias[out_channels], int32 mult[out_channels], int8 shift[out_channels] (padded
@@ -30,8 +35,10 @@ struct ConvParams {
 };
 
 /// Geometry of a packed convolution or pool (36 bytes), for operators that receive only the
-/// addresses of their operands. It is a separate constant, so that pieces of one layer share their
-/// weights. Activations are NHWC with batch 1.
+/// addresses of their operands. It is a separate constant, so that the tiles of one layer share
+/// their weights. Activations are NHWC with batch 1. In avg_window and max_window (packed average
+/// and max pooling; operands x, WindowGeometry, y) dilation is 1 for avg_window, and zero points
+/// are 0.
 struct WindowGeometry {
   uint16_t in_h, in_w, in_c;
   uint16_t out_h, out_w, out_c;
@@ -101,79 +108,8 @@ struct LogSoftmaxParams {
 inline constexpr int64_t kGruLanes = 5;
 inline constexpr int64_t kLstmLanes = 5;
 inline constexpr int64_t kRnnLanes = 1;
-constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t code_bytes) {
-  return (2 * lanes + code_bytes) * hidden;
+constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t quantized_bytes) {
+  return (2 * lanes + quantized_bytes) * hidden;
 }
-
-/// Key of the `named_data` entry with data that ET12 has no field for. The stock runtime ignores
-/// it.
-inline constexpr char kEntryKey[] = "thimble";
-inline constexpr uint32_t kEntryMagic = 0x424D4854;  // "THMB" little-endian
-inline constexpr uint16_t kEntryVersion = 1;         // the entry contains only the header
-inline constexpr uint16_t kEntryRecordsVersion = 2;  // records (abi/records.h) follow the header
-/// Instruction set. kThumb2: Thumb-2 without DSP (M3). kThumb1: M0, M0+, M23.
-enum class Isa : uint8_t { kThumb2 = 0, kDsp = 1, kMve = 2, kThumb1 = 3 };
-struct Entry {
-  uint32_t magic;
-  uint16_t entry_version;
-  uint16_t kernel_layout_version;  // kKernelLayoutVersion of the packed constants; 0: none are used
-  uint32_t arena_bytes;            // equals the planned buffer size in the file
-  Isa isa;                         // instruction set for which scratch and variants were chosen
-  uint8_t dialect;                 // 0 native, 1 stock
-  uint8_t reserved[2];
-  char target[16];  // zero-padded, "cortex-m55"
-};
-static_assert(sizeof(Entry) == 32);
-
-/// Key of the `named_data` entry that is present if the program keeps state between runs. The entry
-/// contains StateHeader, then one StateRecord for each range of the arena that is kept. Init and
-/// reset fill a range with the `bytes` bytes of the entry at `content`, or with one repeated byte.
-/// A saved state is the content of the ranges in order.
-inline constexpr char kStateKey[] = "thimble_state";
-struct StateHeader {
-  uint32_t count;
-  uint32_t bytes;  // total size of all ranges
-};
-struct StateRecord {
-  uint32_t arena_offset;
-  uint32_t bytes;
-  uint32_t content;  // offset from the start of the entry; 0: filled with `fill`
-  uint32_t fill;     // 0 to 255
-};
-static_assert(sizeof(StateHeader) == 8 && sizeof(StateRecord) == 16);
-
-/// Key of the `named_data` entry that is present if an input or output is quantized per tensor. It
-/// contains one IoQuant for every input, then one for every output, in order.
-/// real = scale * (q - zero_point).
-inline constexpr char kIoKey[] = "thimble_io";
-struct IoQuant {
-  double scale;  // 0: not quantized
-  int32_t zero_point;
-  int32_t reserved;
-};
-static_assert(sizeof(IoQuant) == 16);
-
-/// Key of the `named_data` entry that is present if the program has delegates with planned memory.
-/// It contains one DelegateRecord for each row of the plan's delegates, in order. In a file without
-/// this entry all delegates are ExecuTorch's, which cannot store a plan; their scratch is located
-/// after the arena.
-inline constexpr char kDelegatesKey[] = "thimble_delegates";
-/// Memories at the ports of an NPU for which the network was scheduled.
-enum class MemoryMode : uint8_t {
-  kUnknown,        // as configured by the product
-  kSramOnly,       // constants and scratch in SRAM
-  kSharedSram,     // constants in flash or DRAM, scratch in SRAM
-  kDedicatedSram,  // constants and scratch in DRAM, fast scratch in SRAM
-};
-inline constexpr uint32_t kFastOutside = 0xFFFFFFFF;
-struct DelegateRecord {
-  uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
-  // Fast scratch or persistent memory. No delegate has both.
-  uint32_t fast_bytes;   // 0: none
-  uint32_t fast_offset;  // in the arena, a multiple of 16; kFastOutside: memory of the NPU
-  MemoryMode memory_mode;
-  uint8_t reserved[3];
-};
-static_assert(sizeof(DelegateRecord) == 16);
 
 }  // namespace thimble::abi

@@ -32,9 +32,6 @@ struct SoftmaxRows {
   uint32_t wide;
 };
 
-/// Operands of avg_window and max_window: x, WindowGeometry, y. dilation is 1 for avg_window; zero
-/// points are 0.
-
 /// Constant of mean_run. x is [outer][count][inner], y is [outer][inner].
 struct MeanRun {
   uint32_t outer, count, inner;
@@ -42,14 +39,15 @@ struct MeanRun {
 };
 
 /// Constant of quantize_nest and dequantize_nest. Operand 0 of the nest is y, operand 1 is x.
-/// factor is the scale in float32; for quantize_nest it is the inverse of the scale. code_bytes is
-/// 1 for int8, or 2 for int16 (dequantize_nest only).
-struct QuantizeNestParams {
+/// `scale` is for readers of the file. `factor` is the float32 with which the kernel multiplies:
+/// the scale (dequantize_nest) or 1 / scale (quantize_nest). quantized_bytes is 1 for int8, or 2
+/// for int16 (dequantize_nest only).
+struct QuantizeNest {
   LoopNest nest;
   uint32_t scale[2];  // the double, low word first
   int32_t zero_point;
   float factor;
-  uint32_t code_bytes;
+  uint32_t quantized_bytes;
 };
 
 /// Constant of add_table. The result is written from its first to its last element. Operand 0 of
@@ -61,6 +59,23 @@ struct AddTable {
   int32_t a[256], b[256];
 };
 
+/// Constant of add_flat: addition without broadcasting and without tables. a and b have one shape
+/// and one memory order, with `count` elements. a is the operand with the larger scale (a_mult
+/// 2^30, a_shift 0 in the formula of qadd):
+///   y = requantize(+-(a - a_zp) * 2^19 + requantize(+-(b - b_zp) * 2^20, b_mult, b_shift),
+///                  y_mult, y_shift)
+/// Shifts are -31 to 0; y_shift is below 0.
+struct AddFlat {
+  uint32_t count;
+  int32_t b_mult, y_mult;
+  int16_t a_zero_point, b_zero_point, y_zero_point;
+  int16_t min, max;
+  int8_t b_shift, y_shift;
+  uint8_t a_negate, b_negate;
+  uint8_t reserved[2];
+};
+static_assert(sizeof(AddFlat) == 28);
+
 /// Constant of mul_nest. The nest is as in AddTable; products are computed without tables.
 struct MulNest {
   LoopNest nest;
@@ -68,7 +83,7 @@ struct MulNest {
 };
 
 /// Constant of lut_codes: y = table[x & 255] for `count` elements.
-struct LutCodes {
+struct LutTable {
   uint32_t count;
   int8_t table[256];
 };

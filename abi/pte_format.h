@@ -98,161 +98,162 @@ inline constexpr int8_t kSegment = 1;
 }  // namespace blob_location
 
 // --- Slots of the fields in the vtables --------------------------------------------------------
-using Slot = uint16_t;
+using VtableOffset = uint16_t;
 
 namespace program {
-inline constexpr Slot kVersion = 4;               // u32
-inline constexpr Slot kExecutionPlan = 6;         // [ExecutionPlan]
-inline constexpr Slot kConstantBuffer = 8;        // [Buffer], deprecated
-inline constexpr Slot kBackendDelegateData = 10;  // [InlineData]
-inline constexpr Slot kSegments = 12;             // [DataSegment]
-inline constexpr Slot kConstantSegment = 14;      // SubsegmentOffsets
-inline constexpr Slot kMutableDataSegments = 16;  // [SubsegmentOffsets]
-inline constexpr Slot kNamedData = 18;            // [NamedData]
+inline constexpr VtableOffset kVersion = 4;               // u32
+inline constexpr VtableOffset kExecutionPlan = 6;         // [ExecutionPlan]
+inline constexpr VtableOffset kConstantBuffer = 8;        // [Buffer], deprecated
+inline constexpr VtableOffset kBackendDelegateData = 10;  // [InlineData]
+inline constexpr VtableOffset kSegments = 12;             // [DataSegment]
+inline constexpr VtableOffset kConstantSegment = 14;      // SubsegmentOffsets
+inline constexpr VtableOffset kMutableDataSegments = 16;  // [SubsegmentOffsets]
+inline constexpr VtableOffset kNamedData = 18;            // [NamedData]
 }  // namespace program
 
 namespace buffer {
-inline constexpr Slot kStorage = 4;  // [u8], 16-aligned
+inline constexpr VtableOffset kStorage = 4;  // [u8], 16-aligned
 }  // namespace buffer
 
 namespace inline_data {
-inline constexpr Slot kData = 4;  // [u8], 16-aligned
+inline constexpr VtableOffset kData = 4;  // [u8], 16-aligned
 }  // namespace inline_data
 
 namespace data_segment {
-inline constexpr Slot kOffset = 4;  // u64, from the segment base
-inline constexpr Slot kSize = 6;    // u64
+inline constexpr VtableOffset kOffset = 4;  // u64, from the segment base
+inline constexpr VtableOffset kSize = 6;    // u64
 }  // namespace data_segment
 
 namespace subsegment_offsets {
-inline constexpr Slot kSegmentIndex = 4;  // u32
-inline constexpr Slot kOffsets = 6;       // [u64], from the start of the segment; [0] is reserved
+inline constexpr VtableOffset kSegmentIndex = 4;  // u32
+inline constexpr VtableOffset kOffsets =
+    6;  // [u64], from the start of the segment; [0] is reserved
 }  // namespace subsegment_offsets
 
 namespace named_data {
-inline constexpr Slot kKey = 4;           // string
-inline constexpr Slot kSegmentIndex = 6;  // u32
+inline constexpr VtableOffset kKey = 4;           // string
+inline constexpr VtableOffset kSegmentIndex = 6;  // u32
 }  // namespace named_data
 
 namespace execution_plan {
-inline constexpr Slot kName = 4;                   // string
-inline constexpr Slot kContainerMetaType = 6;      // ContainerMetadata
-inline constexpr Slot kValues = 8;                 // [EValue]
-inline constexpr Slot kInputs = 10;                // [i32]
-inline constexpr Slot kOutputs = 12;               // [i32]
-inline constexpr Slot kChains = 14;                // [Chain]
-inline constexpr Slot kOperators = 16;             // [Operator]
-inline constexpr Slot kDelegates = 18;             // [BackendDelegate]
-inline constexpr Slot kNonConstBufferSizes = 20;   // [i64], [0] is reserved
-inline constexpr Slot kNonConstBufferDevice = 22;  // [NonConstBufferDevice]
+inline constexpr VtableOffset kName = 4;                   // string
+inline constexpr VtableOffset kContainerMetaType = 6;      // ContainerMetadata
+inline constexpr VtableOffset kValues = 8;                 // [EValue]
+inline constexpr VtableOffset kInputs = 10;                // [i32]
+inline constexpr VtableOffset kOutputs = 12;               // [i32]
+inline constexpr VtableOffset kChains = 14;                // [Chain]
+inline constexpr VtableOffset kOperators = 16;             // [Operator]
+inline constexpr VtableOffset kDelegates = 18;             // [BackendDelegate]
+inline constexpr VtableOffset kNonConstBufferSizes = 20;   // [i64], [0] is reserved
+inline constexpr VtableOffset kNonConstBufferDevice = 22;  // [NonConstBufferDevice]
 }  // namespace execution_plan
 
 namespace container_metadata {
-inline constexpr Slot kEncodedInpStr = 4;  // string
-inline constexpr Slot kEncodedOutStr = 6;  // string
+inline constexpr VtableOffset kEncodedInpStr = 4;  // string
+inline constexpr VtableOffset kEncodedOutStr = 6;  // string
 }  // namespace container_metadata
 
 namespace evalue {
-inline constexpr Slot kValType = 4;  // u8, a value_tag
-inline constexpr Slot kVal = 6;      // the table that the tag selects
+inline constexpr VtableOffset kValType = 4;  // u8, a value_tag
+inline constexpr VtableOffset kVal = 6;      // the table that the tag selects
 }  // namespace evalue
 
 namespace tensor {
-inline constexpr Slot kScalarType = 4;        // i8
-inline constexpr Slot kStorageOffset = 6;     // i32
-inline constexpr Slot kSizes = 8;             // [i32]
-inline constexpr Slot kDimOrder = 10;         // [u8]
-inline constexpr Slot kRequiresGrad = 12;     // bool
-inline constexpr Slot kDataBufferIdx = 14;    // u32
-inline constexpr Slot kAllocationInfo = 16;   // AllocationDetails
-inline constexpr Slot kLayout = 18;           // i8
-inline constexpr Slot kShapeDynamism = 20;    // i8
-inline constexpr Slot kExtraTensorInfo = 22;  // ExtraTensorInfo
+inline constexpr VtableOffset kScalarType = 4;        // i8
+inline constexpr VtableOffset kStorageOffset = 6;     // i32
+inline constexpr VtableOffset kSizes = 8;             // [i32]
+inline constexpr VtableOffset kDimOrder = 10;         // [u8]
+inline constexpr VtableOffset kRequiresGrad = 12;     // bool
+inline constexpr VtableOffset kDataBufferIdx = 14;    // u32
+inline constexpr VtableOffset kAllocationInfo = 16;   // AllocationDetails
+inline constexpr VtableOffset kLayout = 18;           // i8
+inline constexpr VtableOffset kShapeDynamism = 20;    // i8
+inline constexpr VtableOffset kExtraTensorInfo = 22;  // ExtraTensorInfo
 }  // namespace tensor
 
 namespace allocation_details {
-inline constexpr Slot kMemoryId = 4;          // u32, from 1
-inline constexpr Slot kMemoryOffsetLow = 6;   // u32
-inline constexpr Slot kMemoryOffsetHigh = 8;  // u32
+inline constexpr VtableOffset kMemoryId = 4;          // u32, from 1
+inline constexpr VtableOffset kMemoryOffsetLow = 6;   // u32
+inline constexpr VtableOffset kMemoryOffsetHigh = 8;  // u32
 }  // namespace allocation_details
 
 namespace extra_tensor_info {
-inline constexpr Slot kMutableDataSegmentsIdx = 4;  // u64
-inline constexpr Slot kFullyQualifiedName = 6;      // string
-inline constexpr Slot kLocation = 8;                // i8
-inline constexpr Slot kDeviceType = 10;             // i8
-inline constexpr Slot kDeviceIndex = 12;            // i8
+inline constexpr VtableOffset kMutableDataSegmentsIdx = 4;  // u64
+inline constexpr VtableOffset kFullyQualifiedName = 6;      // string
+inline constexpr VtableOffset kLocation = 8;                // i8
+inline constexpr VtableOffset kDeviceType = 10;             // i8
+inline constexpr VtableOffset kDeviceIndex = 12;            // i8
 }  // namespace extra_tensor_info
 
 /// Tables Int, Bool, Double and String have one field, as do the five list tables.
 namespace scalar_value {
-inline constexpr Slot kValue = 4;  // i64, bool, f64 or string
+inline constexpr VtableOffset kValue = 4;  // i64, bool, f64 or string
 }  // namespace scalar_value
 namespace list_value {
-inline constexpr Slot kItems = 4;  // [i64], [f64], [bool], [i32], [i32]
+inline constexpr VtableOffset kItems = 4;  // [i64], [f64], [bool], [i32], [i32]
 }  // namespace list_value
 
 namespace op {
-inline constexpr Slot kName = 4;      // string
-inline constexpr Slot kOverload = 6;  // string
+inline constexpr VtableOffset kName = 4;      // string
+inline constexpr VtableOffset kOverload = 6;  // string
 }  // namespace op
 
 namespace backend_delegate {
-inline constexpr Slot kId = 4;            // string
-inline constexpr Slot kProcessed = 6;     // BackendDelegateDataReference
-inline constexpr Slot kCompileSpecs = 8;  // [CompileSpec]
+inline constexpr VtableOffset kId = 4;            // string
+inline constexpr VtableOffset kProcessed = 6;     // BackendDelegateDataReference
+inline constexpr VtableOffset kCompileSpecs = 8;  // [CompileSpec]
 }  // namespace backend_delegate
 
 namespace delegate_data_reference {
-inline constexpr Slot kLocation = 4;  // i8
-inline constexpr Slot kIndex = 6;     // u32, into backend_delegate_data or segments
+inline constexpr VtableOffset kLocation = 4;  // i8
+inline constexpr VtableOffset kIndex = 6;     // u32, into backend_delegate_data or segments
 }  // namespace delegate_data_reference
 
 namespace compile_spec {
-inline constexpr Slot kKey = 4;    // string
-inline constexpr Slot kValue = 6;  // [u8]
+inline constexpr VtableOffset kKey = 4;    // string
+inline constexpr VtableOffset kValue = 6;  // [u8]
 }  // namespace compile_spec
 
 namespace non_const_buffer_device {
-inline constexpr Slot kBufferIdx = 4;    // i32
-inline constexpr Slot kDeviceType = 6;   // i8
-inline constexpr Slot kDeviceIndex = 8;  // i8
+inline constexpr VtableOffset kBufferIdx = 4;    // i32
+inline constexpr VtableOffset kDeviceType = 6;   // i8
+inline constexpr VtableOffset kDeviceIndex = 8;  // i8
 }  // namespace non_const_buffer_device
 
 namespace chain {
-inline constexpr Slot kInputs = 4;        // [i32]
-inline constexpr Slot kOutputs = 6;       // [i32]
-inline constexpr Slot kInstructions = 8;  // [Instruction]
-inline constexpr Slot kStacktrace = 10;   // [FrameList]
+inline constexpr VtableOffset kInputs = 4;        // [i32]
+inline constexpr VtableOffset kOutputs = 6;       // [i32]
+inline constexpr VtableOffset kInstructions = 8;  // [Instruction]
+inline constexpr VtableOffset kStacktrace = 10;   // [FrameList]
 }  // namespace chain
 
 namespace instruction {
-inline constexpr Slot kInstrArgsType = 4;  // u8, an instruction_tag
-inline constexpr Slot kInstrArgs = 6;      // the table that the tag selects
+inline constexpr VtableOffset kInstrArgsType = 4;  // u8, an instruction_tag
+inline constexpr VtableOffset kInstrArgs = 6;      // the table that the tag selects
 }  // namespace instruction
 
 namespace kernel_call {
-inline constexpr Slot kOpIndex = 4;  // i32
-inline constexpr Slot kArgs = 6;     // [i32]
+inline constexpr VtableOffset kOpIndex = 4;  // i32
+inline constexpr VtableOffset kArgs = 6;     // [i32]
 }  // namespace kernel_call
 
 namespace delegate_call {
-inline constexpr Slot kDelegateIndex = 4;  // i32
-inline constexpr Slot kArgs = 6;           // [i32]
+inline constexpr VtableOffset kDelegateIndex = 4;  // i32
+inline constexpr VtableOffset kArgs = 6;           // [i32]
 }  // namespace delegate_call
 
 namespace move_call {
-inline constexpr Slot kMoveFrom = 4;  // i32
-inline constexpr Slot kMoveTo = 6;    // i32
+inline constexpr VtableOffset kMoveFrom = 4;  // i32
+inline constexpr VtableOffset kMoveTo = 6;    // i32
 }  // namespace move_call
 
 namespace jump_false_call {
-inline constexpr Slot kCondValueIndex = 4;          // i32
-inline constexpr Slot kDestinationInstruction = 6;  // i32
+inline constexpr VtableOffset kCondValueIndex = 4;          // i32
+inline constexpr VtableOffset kDestinationInstruction = 6;  // i32
 }  // namespace jump_false_call
 
 namespace free_call {
-inline constexpr Slot kValueIndex = 4;  // i32
+inline constexpr VtableOffset kValueIndex = 4;  // i32
 }  // namespace free_call
 
 }  // namespace thimble::abi::pte

@@ -1,13 +1,14 @@
 #pragma once
 // The program of a native file in the form that the runtime executes in place: the tables and names
-// of the flatbuffer as arrays of numbers. The records follow abi::Entry (entry_version 2) in the
-// named_data entry "thimble". That entry is the first data in the segments of the file, so that the
-// runtime finds it without reading the flatbuffer. Numbers are little-endian;
-// docs/formats/records.md specifies the bytes.
+// of the flatbuffer as arrays of numbers. The records follow abi::ProgramEntry (entry_version 2) in
+// the named_data entry "thimble". That entry is the first data in the segments of the file, so that
+// the runtime finds it without reading the flatbuffer. Integers are little-endian, a word is 32
+// bits; docs/formats/records.md specifies the bytes.
 //
-// The entry contains Entry, Records, then these arrays without gaps; Records has their lengths:
+// The entry contains ProgramEntry, RecordsHeader, then these arrays without gaps; RecordsHeader has
+// their lengths:
 //   numbers    8 bytes each: int64 or double
-//   operators  uint32: hash_of() the operator's name and arguments
+//   operators  uint32: hash_of(name, argument letters) of each operator
 //   places     uint32 per tensor: the location of its data
 //   tensors    RecordTensor, in the order of their shapes
 //   shapes     words: RecordShapes in sequence, each followed by its sizes, in the order in which
@@ -21,11 +22,12 @@
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/limits.h"
+#include "abi/named_data.h"
 
 namespace thimble::abi {
 
-struct Records {
+struct RecordsHeader {
   uint32_t bytes;  // from the start of the entry to the end of the calls
   /// Offsets from the start of the entry: the constants, at a multiple of 16, and entry kStateKey.
   uint32_t constants_at, constants_bytes;
@@ -33,7 +35,7 @@ struct Records {
   uint32_t call_words;             // size of `calls` in uint16
   uint16_t numbers, operators, tensors, shape_words, list_words, inputs, outputs, calls;
 };
-static_assert(sizeof(Entry) + sizeof(Records) == 72, "numbers are 8-byte aligned");
+static_assert(sizeof(ProgramEntry) + sizeof(RecordsHeader) == 72, "numbers are 8-byte aligned");
 
 /// A place below kPlaceConstant is an offset in the arena. From kPlaceConstant on, it is an offset
 /// in the constants. From kPlaceInput on, it is the index of an input in a caller's buffer.
@@ -53,7 +55,7 @@ static_assert(sizeof(RecordTensor) == 4);
 struct RecordShape {
   uint32_t elements;
   uint8_t rank;
-  uint8_t dim_order[6];
+  uint8_t dim_order[kMaxRank];
   uint8_t reserved;
 };
 static_assert(sizeof(RecordShape) == 12);

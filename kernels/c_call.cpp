@@ -23,7 +23,7 @@ THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, rank);
 THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, dtype);
 THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, is_constant);
 THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, is_null);
-THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, is_sound);
+THIMBLE_SAME_MEMBER(Tensor, thimble_tensor, is_verified);
 static_assert(sizeof(IntList) == sizeof(thimble_int_list));
 THIMBLE_SAME_MEMBER(IntList, thimble_int_list, count);
 THIMBLE_SAME_MEMBER(IntList, thimble_int_list, items);

@@ -21,7 +21,7 @@ typedef struct thimble_tensor {
   uint8_t dtype; /* 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 6 float, 11 bool */
   bool is_constant;
   bool is_null; /* an absent optional operand */
-  bool is_sound;
+  bool is_verified;
 } thimble_tensor;
 
 typedef struct thimble_int_list {

@@ -14,8 +14,8 @@
 #include "abi/status.h"
 
 namespace thimble::runtime {
-struct Delegates;
-struct Reader;
+struct DelegateBackends;
+struct Executor;
 }  // namespace thimble::runtime
 
 namespace thimble::kernels {
@@ -37,8 +37,9 @@ struct Tensor {
   uint8_t rank = 0;
   DType dtype = DType::kI8;
   bool is_constant = false;
-  bool is_null = false;   // an absent optional operand
-  bool is_sound = false;  // true if check_tensor()'s conditions were already verified for all calls
+  bool is_null = false;  // an absent optional operand
+  bool is_verified =
+      false;  // true if check_tensor()'s conditions were already verified for all calls
 };
 
 struct IntList {
@@ -70,7 +71,7 @@ inline constexpr int64_t kAbsent = INT64_MIN;
 /// One decoded argument. The operator's argument letters determine which member is valid.
 struct Arg {
   union {
-    Tensor tensor;       // T t o
+    Tensor tensor;       // T t o s
     int64_t integer;     // i b; j: kAbsent for None
     double number;       // d y; z: NaN for None
     IntList ints;        // l; k: no items for None
@@ -85,8 +86,8 @@ struct Arg {
 /// Letters of arguments that may be of several types in a file.
 inline constexpr char kMultiTypeLetters[] = {'c', 'j', 'k', 'q', 'y', 'z'};
 constexpr bool is_multi_type(char letter) {
-  for (const char open : kMultiTypeLetters) {
-    if (letter == open) return true;
+  for (const char multi_type : kMultiTypeLetters) {
+    if (letter == multi_type) return true;
   }
   return false;
 }
@@ -103,9 +104,9 @@ constexpr uint32_t length_of(const char* text) {
   return length;
 }
 
-/// Converts the argument of an open letter to the type that kernels read. The argument was decoded
-/// by its tag in the file (abi/pte_format.h). Called at each load and run. Kernels refer to this
-/// function, so that it is linked only into images with kernels that need it.
+/// Converts the argument of a multi-type letter to the type that kernels read. The argument was
+/// decoded by its tag in the file (abi/pte_format.h). Called at each load and run. Kernels refer to
+/// this function, so that it is linked only into images with kernels that need it.
 using NormalizeArg = Status(char letter, uint32_t tag, Arg& arg);
 NormalizeArg normalize_multi_type_arg;
 consteval NormalizeArg* normalizer_for(const char* letters) {
@@ -120,7 +121,7 @@ struct Kernel {
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
-  NormalizeArg* normalize_arg = nullptr;  // null if no argument has an open letter
+  NormalizeArg* normalize_arg = nullptr;  // null if no letter is multi-type
   /// Runs an operator whose arguments are all tensors. It receives only their addresses, in the
   /// order of the letters (null for an absent tensor). check() has verified everything else, and
   /// packed constants contain all parameters. Null if run() needs sizes or scalars.
@@ -145,11 +146,11 @@ struct KernelTable {
   /// n up to kNameBytesMax + 1. Null if the table is not sorted. Large tables should be sorted.
   const uint16_t* shorter = nullptr;
   /// Executes delegate calls (runtime/exec/delegates.h); null if no file has any.
-  const runtime::Delegates* delegates = nullptr;
+  const runtime::DelegateBackends* delegates = nullptr;
   /// The kernels sorted by hash, or null. Large tables should have it.
   const Kernel* const* by_hash = nullptr;
-  /// Reads files without records (runtime/exec/reader.h); null if no such files are loaded.
-  const runtime::Reader* stock = nullptr;
+  /// Executes files without records (runtime/exec/executor.h); null if no such files are loaded.
+  const runtime::Executor* flatbuffer_executor = nullptr;
 };
 inline constexpr uint32_t kNameBytesMax = 63;
 

@@ -1,7 +1,7 @@
 #pragma once
 // Operands of add_flat: a, b, AddFlat constant, y. In place: y may be a or b.
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 #include "kernels/kernels.h"
 
 namespace thimble::kernels {

@@ -94,7 +94,7 @@ Status check_stock(const Call& call, const Stock& at, Letters letters) {
     return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;
-  if (!is_contiguous(w)) return Status::kBadLayout;
+  if (!is_contiguous(w)) return Status::kBadDimOrder;
   if (const Status s = check_bias(tensor(call, 2), y.sizes[channels]); s != Status::kOk) return s;
   for (uint32_t list = 3; list <= 5; ++list) {
     if (ints(call, list).count != 2) return Status::kBadParameter;

@@ -45,7 +45,7 @@ Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType
     if (t->rank != 4) return Status::kBadShape;
   }
   static constexpr uint8_t kWeightOrder[] = {1, 2, 3, 0};
-  if (!is_nhwc(x) || !is_nhwc(y) || !has_order(w, kWeightOrder)) return Status::kBadLayout;
+  if (!is_nhwc(x) || !is_nhwc(y) || !has_order(w, kWeightOrder)) return Status::kBadDimOrder;
   const bool lists = window.strides == 2 && window.paddings == 4 && window.output_paddings == 2 &&
                      window.dilations == 2;
   if (!lists) return Status::kBadParameter;

@@ -30,7 +30,7 @@ inline Status check_gather_operands(const Call& call) {
 inline Status check_gather_layout(const Call& call) {
   const bool plain = is_contiguous(tensor(call, 0)) && is_contiguous(tensor(call, 1)) &&
                      is_contiguous(tensor(call, 3));
-  return plain ? Status::kOk : Status::kBadLayout;
+  return plain ? Status::kOk : Status::kBadDimOrder;
 }
 
 /// Returns the position, in 0..size-1, that element `i` in memory refers to.

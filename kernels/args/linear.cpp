@@ -21,7 +21,7 @@ Status check_activations(const Tensor& x, const Tensor& y) {
   for (const Tensor* t : both) {
     if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
     if (t->rank < 1) return Status::kBadShape;
-    if (!is_contiguous(*t)) return Status::kBadLayout;
+    if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
   const bool rows_agree = elements(x) / last_size(x) == elements(y) / last_size(y);
   return rows_agree && last_size(x) <= abi::kMaxAccumulations ? Status::kOk : Status::kBadShape;
@@ -72,7 +72,7 @@ Status check_stock_linear(const Call& call) {
   if (w.rank != 2 || w.sizes[0] != last_size(y) || w.sizes[1] != last_size(tensor(call, 0))) {
     return Status::kBadShape;
   }
-  if (!is_contiguous(w)) return Status::kBadLayout;
+  if (!is_contiguous(w)) return Status::kBadDimOrder;
   for (uint32_t optional = 2; optional <= 3; ++optional) {
     const Status s = check_bias(tensor(call, optional), last_size(y));
     if (s != Status::kOk) return s;

@@ -22,7 +22,7 @@ Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dty
   for (const Tensor* t : all) {
     if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
     if (t->rank < 2) return Status::kBadShape;
-    if (!is_contiguous(*t)) return Status::kBadLayout;
+    if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
   const int32_t depth = size_at(a, 1);
   const bool multiply = size_at(b, transposed ? 1 : 2) == depth &&

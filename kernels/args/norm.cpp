@@ -11,12 +11,12 @@ THIMBLE_NORM_ROWS(int8_t);
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries) {
   if (!w.is_null) {
     if (const Status s = check_tensor(w, DType::kI16); s != Status::kOk) return s;
-    if (!is_contiguous(w)) return Status::kBadLayout;
+    if (!is_contiguous(w)) return Status::kBadDimOrder;
     if (elements(w) != entries) return Status::kBadShape;
   }
   if (b.is_null) return Status::kOk;
   if (const Status s = check_tensor(b, DType::kI32); s != Status::kOk) return s;
-  if (!is_contiguous(b)) return Status::kBadLayout;
+  if (!is_contiguous(b)) return Status::kBadDimOrder;
   if (!b.is_constant) return Status::kBadParameter;
   if (elements(b) != entries) return Status::kBadShape;
   const auto* values = static_cast<const int32_t*>(b.data);
@@ -28,7 +28,7 @@ Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries) {
 
 Status check_trailing(const Tensor& x, uint32_t dims, int32_t longest) {
   if (dims < 1 || dims > x.rank) return Status::kBadParameter;
-  if (!is_contiguous(x)) return Status::kBadLayout;
+  if (!is_contiguous(x)) return Status::kBadDimOrder;
   const uint32_t mask = ((1U << dims) - 1) << (x.rank - dims);
   return reduced_count(x, mask) <= longest ? Status::kOk : Status::kBadShape;
 }

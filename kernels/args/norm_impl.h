@@ -103,7 +103,7 @@ Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attri
                     bounds;
   if (!fine) return Status::kBadParameter;
   if (!same_sizes(x, y)) return Status::kBadShape;
-  return same_layout(x, y) ? Status::kOk : Status::kBadLayout;
+  return same_layout(x, y) ? Status::kOk : Status::kBadDimOrder;
 }
 
 template <class Code>

@@ -27,7 +27,7 @@ struct GroupNorm {
     if (s != Status::kOk) return s;
     if (x.rank < 2) return Status::kBadShape;
     if (groups < 1 || x.sizes[1] % groups != 0) return Status::kBadParameter;
-    if (!is_contiguous(x) && !has_channels_innermost(x)) return Status::kBadLayout;
+    if (!is_contiguous(x) && !has_channels_innermost(x)) return Status::kBadDimOrder;
     if (elements(x) / x.sizes[0] / groups > NormWords<Code>::kRowMax) return Status::kBadShape;
     return check_norm_entries(tensor(call, 1), tensor(call, 2), x.sizes[1]);
   }

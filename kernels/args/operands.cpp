@@ -29,14 +29,14 @@ Status verify_tensor(const Tensor& t) {
   uint32_t bytes = element;
   for (uint32_t d = 0; d < rank; ++d) {
     const uint32_t place = t.dim_order[d];
-    if (place >= rank) return Status::kBadLayout;
+    if (place >= rank) return Status::kBadDimOrder;
     seen |= 1U << place;
     if (t.sizes[d] < 1) return Status::kBadShape;
     const uint64_t more = uint64_t{bytes} * static_cast<uint32_t>(t.sizes[d]);
     if (more > kMaxTensorBytes) return Status::kBadShape;
     bytes = static_cast<uint32_t>(more);
   }
-  if (seen != (1U << t.rank) - 1) return Status::kBadLayout;
+  if (seen != (1U << t.rank) - 1) return Status::kBadDimOrder;
   if (bytes != t.bytes) return Status::kBadShape;
   if (t.is_constant && t.data == nullptr) return Status::kBadParameter;
   // `element` is a power of two.
@@ -81,7 +81,7 @@ Status check_image(const Tensor& t, StockSignature form) {
   if (const Status s = check_tensor(t, DType::kI8); s != Status::kOk) return s;
   if (t.rank != 4) return Status::kBadShape;
   const bool fits = form == StockSignature::kNhwc ? is_contiguous(t) : is_nhwc(t);
-  return fits ? Status::kOk : Status::kBadLayout;
+  return fits ? Status::kOk : Status::kBadDimOrder;
 }
 
 bool is_contiguous_but_for_ones(const Tensor& t) {

@@ -74,7 +74,7 @@ inline bool integers_fit(const Call& call, Letters letters) {
 /// address.
 Status verify_tensor(const Tensor& t);
 inline Status check_tensor(const Tensor& t) {
-  return t.is_sound ? Status::kOk : verify_tensor(t);
+  return t.is_verified ? Status::kOk : verify_tensor(t);
 }
 inline Status check_tensor(const Tensor& t, DType dtype) {
   if (!t.is_null && t.dtype != dtype) return Status::kBadDType;

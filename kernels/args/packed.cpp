@@ -54,7 +54,7 @@ Status check_depthwise_window(const Tensor& x, const Tensor& geometry, const Ten
 Status check_linear_geometry(const Tensor& x, const Tensor& geometry, const Tensor& y) {
   if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
-  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   const Status blob = check_packed(geometry, sizeof(abi::LinearGeometry));
   if (blob != Status::kOk) return blob;
   const abi::LinearGeometry& g = linear_geometry(geometry.data);

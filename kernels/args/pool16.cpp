@@ -7,7 +7,7 @@ Status check_images16(const Tensor& x, const Tensor& y, const Pool16Window& wind
   for (const Tensor* t : both) {
     if (const Status s = check_tensor(*t, DType::kI16); s != Status::kOk) return s;
     if (t->rank != 4) return Status::kBadShape;
-    if (!is_nhwc(*t)) return Status::kBadLayout;
+    if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
   const bool lists = window.kernels == 2 && window.strides == 2 && window.pads == 4;

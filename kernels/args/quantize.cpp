@@ -16,7 +16,7 @@ Status check_quantize_args(const Call& call, const Tensor& y, DType from, DType 
 Status check_stock_quantize_args(const Call& call, DType from, DType to) {
   const Tensor& y = tensor(call, 6);
   if (const Status s = check_quantize_args(call, y, from, to); s != Status::kOk) return s;
-  if (!same_layout(tensor(call, 0), y)) return Status::kBadLayout;
+  if (!same_layout(tensor(call, 0), y)) return Status::kBadDimOrder;
   if (!are_bounds(integer(call, 3), integer(call, 4))) return Status::kBadParameter;
   const bool is_int8 = integer(call, 5) == static_cast<int32_t>(DType::kI8);
   return is_int8 ? Status::kOk : Status::kBadDType;

@@ -1,6 +1,6 @@
 #pragma once
 // The parts of quantize_nest and dequantize_nest that all cores share; a variant supplies the float
-// arithmetic. Operands: x, QuantizeNestParams constant, y.
+// arithmetic. Operands: x, QuantizeNest constant, y.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ Status check_dequantize_nest(const Call& call);
 /// Quantizes all elements: code_of(address of a float32) returns the quantized value.
 template <class CodeOf>
 void quantize_rows(void* const* operands, CodeOf code_of) {
-  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
   const uint32_t y_step = p.nest.step[0][abi::LoopNest::kAxes - 1];
   const uint32_t x_step = p.nest.step[1][abi::LoopNest::kAxes - 1];
   for_each_row(p.nest, [&](uint32_t y_offset, uint32_t x_offset) {
@@ -31,7 +31,7 @@ void quantize_rows(void* const* operands, CodeOf code_of) {
 /// Dequantizes all elements: scaled(value minus zero point, address of a float32) writes the
 /// result.
 template <class Code, class Scaled>
-void dequantize_rows(const abi::QuantizeNestParams& p, const Code* codes, uint32_t* reals,
+void dequantize_rows(const abi::QuantizeNest& p, const Code* codes, uint32_t* reals,
                      Scaled scaled) {
   const uint32_t y_step = p.nest.step[0][abi::LoopNest::kAxes - 1];
   const uint32_t x_step = p.nest.step[1][abi::LoopNest::kAxes - 1];

@@ -35,7 +35,7 @@ Status check_types(const Call& call, const RecurrentSignature& form) {
     const bool any = i == form.y() || (i > 1 && i < form.w_ih());
     const Status s = any ? check_tensor(t) : check_tensor(t, type_of(i));
     if (s != Status::kOk) return s;
-    if (!is_contiguous(t)) return Status::kBadLayout;
+    if (!is_contiguous(t)) return Status::kBadDimOrder;
   }
   return is_narrow(call) || tensor(call, 0).dtype == DType::kI16 ? Status::kOk : Status::kBadDType;
 }

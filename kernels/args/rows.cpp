@@ -11,7 +11,7 @@ Status check_rows(const Tensor& x, const Tensor& y, uint32_t dim) {
   int32_t steps[abi::kMaxRank];
   strides(x, steps);
   const bool innermost = steps[dim] == 1 || x.sizes[dim] == 1;
-  return innermost && same_layout(x, y) ? Status::kOk : Status::kBadLayout;
+  return innermost && same_layout(x, y) ? Status::kOk : Status::kBadDimOrder;
 }
 
 }  // namespace thimble::kernels

@@ -31,10 +31,10 @@ struct Scaled {
 #endif
 
 void run(void* const* operands) {
-  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
   auto* const y = static_cast<uint32_t*>(operands[2]);
   const Scaled scaled(p.factor);
-  if (p.code_bytes == 2) {
+  if (p.quantized_bytes == 2) {
     dequantize_rows(p, static_cast<const int16_t*>(operands[0]), y, scaled);
   } else {
     dequantize_rows(p, static_cast<const int8_t*>(operands[0]), y, scaled);

@@ -17,7 +17,7 @@ namespace {
 struct CodeOf {
   float factor;
   int32_t zero_point;
-  explicit CodeOf(const abi::QuantizeNestParams& p) : factor(p.factor), zero_point(p.zero_point) {}
+  explicit CodeOf(const abi::QuantizeNest& p) : factor(p.factor), zero_point(p.zero_point) {}
   int32_t operator()(const uint32_t* x) const {
     float value;
     memcpy(&value, x, sizeof value);
@@ -37,7 +37,7 @@ struct CodeOf {
 struct CodeOf {
   numerics::FloatFactor factor;
   int32_t zero_point;
-  explicit CodeOf(const abi::QuantizeNestParams& p) : factor(p.factor), zero_point(p.zero_point) {}
+  explicit CodeOf(const abi::QuantizeNest& p) : factor(p.factor), zero_point(p.zero_point) {}
   int32_t operator()(const uint32_t* x) const {
     return numerics::clamp(numerics::round_product(*x, factor) + zero_point, -128, 127);
   }
@@ -45,7 +45,7 @@ struct CodeOf {
 #endif
 
 void run(void* const* operands) {
-  quantize_rows(operands, CodeOf(packed<abi::QuantizeNestParams>(operands[1])));
+  quantize_rows(operands, CodeOf(packed<abi::QuantizeNest>(operands[1])));
 }
 
 }  // namespace

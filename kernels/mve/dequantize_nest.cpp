@@ -19,7 +19,7 @@ int32x4_t four(const int16_t* x, uint32x4_t places, mve_pred16_t lanes) {
 }
 
 template <class Code>
-void run_codes(const abi::QuantizeNestParams& p, const Code* codes, float* reals) {
+void run_codes(const abi::QuantizeNest& p, const Code* codes, float* reals) {
   const abi::LoopNest nest = mve::with_longest_row(p.nest);
   const uint32_t y_step = nest.step[0][mve::kRow];
   const uint32_t x_step = nest.step[1][mve::kRow];
@@ -41,9 +41,9 @@ void run_codes(const abi::QuantizeNestParams& p, const Code* codes, float* reals
 }
 
 void run(void* const* operands) {
-  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
   auto* const y = static_cast<float*>(operands[2]);
-  if (p.code_bytes == 2) {
+  if (p.quantized_bytes == 2) {
     run_codes(p, static_cast<const int16_t*>(operands[0]), y);
   } else {
     run_codes(p, static_cast<const int8_t*>(operands[0]), y);

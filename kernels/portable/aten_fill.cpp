@@ -155,7 +155,7 @@ int32_t index_at(const Tensor& indices, int32_t i, int32_t rows) {
 Status check_indices(const Tensor& indices) {
   if (const Status s = check_tensor(indices); s != Status::kOk) return s;
   if (indices.dtype != DType::kI32 && indices.dtype != DType::kI64) return Status::kBadDType;
-  return is_contiguous(indices) ? Status::kOk : Status::kBadLayout;
+  return is_contiguous(indices) ? Status::kOk : Status::kBadDimOrder;
 }
 
 /// Operands: weight, indices, padding_idx and two flags that are used only in training, y.
@@ -169,7 +169,7 @@ Status check_embedding(const Call& call) {
   if (call.args[2].integer < -1 || call.args[2].integer >= w.sizes[0]) {
     return Status::kBadParameter;
   }
-  if (!is_contiguous(w) || !is_contiguous(y)) return Status::kBadLayout;
+  if (!is_contiguous(w) || !is_contiguous(y)) return Status::kBadDimOrder;
   for (uint32_t d = 0; d < indices.rank; ++d) {
     if (y.sizes[d] != indices.sizes[d]) return Status::kBadShape;
   }
@@ -292,7 +292,7 @@ Status check_to_copy(const Call& call) {
   if (call.args[1].integer != 0) return Status::kBadParameter;
   if (order.count != 0 && order.count != y.rank) return Status::kBadParameter;
   for (uint32_t p = 0; p < order.count; ++p) {
-    if (order.items[p] != y.dim_order[p]) return Status::kBadLayout;
+    if (order.items[p] != y.dim_order[p]) return Status::kBadDimOrder;
   }
   return Status::kOk;
 }

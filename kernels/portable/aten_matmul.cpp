@@ -133,7 +133,7 @@ Status check_linear(const Call& call) {
   if (x.sizes[x.rank - 1] != w.sizes[1] || y.sizes[y.rank - 1] != w.sizes[0]) {
     return Status::kBadShape;
   }
-  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (bias.is_null) return Status::kOk;
   if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
   return bias.rank == 1 && bias.sizes[0] == w.sizes[0] ? Status::kOk : Status::kBadShape;

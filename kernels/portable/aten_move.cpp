@@ -185,7 +185,7 @@ Status check_view(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   if (const Status s = check_pair(x, y); s != Status::kOk) return s;
-  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (x.bytes != y.bytes || ints(call, 1).count != y.rank) return Status::kBadShape;
   uint32_t open = 0;
   for (uint32_t d = 0; d < y.rank; ++d) {

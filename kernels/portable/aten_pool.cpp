@@ -154,7 +154,7 @@ Status check_max_pool(const Call& call) {
   if (x.dtype != DType::kF32 && x.dtype != DType::kI8) return Status::kBadDType;
   if (const Status s = check_images(x, y); s != Status::kOk) return s;
   if (const Status s = check_tensor(places, DType::kI64); s != Status::kOk) return s;
-  if (!same_layout(y, places)) return Status::kBadLayout;
+  if (!same_layout(y, places)) return Status::kBadDimOrder;
   return check_windows(call, true, call.args[5].integer != 0, y);
 }
 template <class Element>

@@ -258,7 +258,7 @@ void run_softmax(const Call& call) {
 Status check_factor(const Tensor& t, int32_t count) {
   if (t.is_null) return Status::kOk;
   if (const Status s = check_tensor(t, DType::kF32); s != Status::kOk) return s;
-  if (!is_contiguous(t)) return Status::kBadLayout;
+  if (!is_contiguous(t)) return Status::kBadDimOrder;
   return elements(t) == count ? Status::kOk : Status::kBadShape;
 }
 float factor(const Tensor& t, int32_t i, float absent) {
@@ -286,11 +286,11 @@ Status check_layer_norm(const Call& call) {
   }
   for (const uint32_t i : {6U, 7U}) {
     if (const Status s = check_tensor(tensor(call, i), DType::kF32); s != Status::kOk) return s;
-    if (!is_contiguous(tensor(call, i))) return Status::kBadLayout;
+    if (!is_contiguous(tensor(call, i))) return Status::kBadDimOrder;
     if (elements(tensor(call, i)) != elements(x) / length) return Status::kBadShape;
   }
   if (!(call.args[4].number >= 0)) return Status::kBadParameter;
-  return is_contiguous(x) && is_contiguous(tensor(call, 5)) ? Status::kOk : Status::kBadLayout;
+  return is_contiguous(x) && is_contiguous(tensor(call, 5)) ? Status::kOk : Status::kBadDimOrder;
 }
 void run_layer_norm(const Call& call) {
   const Tensor& x = tensor(call, 0);

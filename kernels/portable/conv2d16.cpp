@@ -60,7 +60,7 @@ Status check_images(const Tensor& x, const Tensor& w, const Tensor& y) {
     const DType dtype = t == &w ? DType::kI8 : DType::kI16;
     if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
     if (t->rank != 4) return Status::kBadShape;
-    if (!is_nhwc(*t)) return Status::kBadLayout;
+    if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
   return x.sizes[0] == y.sizes[0] && w.sizes[0] == y.sizes[1] ? Status::kOk : Status::kBadShape;
 }

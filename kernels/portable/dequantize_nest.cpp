@@ -1,7 +1,7 @@
 // thimble::dequantize_nest: int8 or int16 to float32, in any dim_orders, by integer operations
 // (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x, QuantizeNestParams constant, y.
+// Operands: x, QuantizeNest constant, y.
 
 #include "kernels/args/quantize_nest.h"
 #include "kernels/define_kernel.h"
@@ -11,10 +11,10 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   auto* const y = static_cast<uint32_t*>(operands[2]);
-  if (p.code_bytes == 2) {
+  if (p.quantized_bytes == 2) {
     dequantize_rows(
         p, static_cast<const int16_t*>(operands[0]), y,
         [factor](int32_t value, uint32_t* at) { *at = numerics::scaled_bits_wide(value, factor); });

@@ -19,7 +19,7 @@ Status check(const Call& call) {
   if (order.count == 0) return Status::kOk;
   if (order.count != y.rank) return Status::kBadParameter;
   for (uint32_t p = 0; p < y.rank; ++p) {
-    if (order.items[p] != y.dim_order[p]) return Status::kBadLayout;
+    if (order.items[p] != y.dim_order[p]) return Status::kBadDimOrder;
   }
   return Status::kOk;
 }

@@ -15,7 +15,7 @@ Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
   for (const Tensor* t : all) {
     const DType dtype = t == &w ? DType::kI8 : DType::kI16;
     if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
-    if (!is_contiguous(*t)) return Status::kBadLayout;
+    if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
   if (x.rank == 0 || w.rank != 2 || y.rank != x.rank) return Status::kBadShape;
   const uint32_t last = x.rank - 1U;

@@ -15,7 +15,7 @@ Status check(const Call& call) {
   }
   if (elements(tensor(call, 1)) != numerics::kLut16Size) return Status::kBadShape;
   if (!same_sizes(tensor(call, 0), tensor(call, 2))) return Status::kBadShape;
-  return same_layout(tensor(call, 0), tensor(call, 2)) ? Status::kOk : Status::kBadLayout;
+  return same_layout(tensor(call, 0), tensor(call, 2)) ? Status::kOk : Status::kBadDimOrder;
 }
 
 void run(const Call& call) {

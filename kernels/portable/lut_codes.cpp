@@ -1,7 +1,7 @@
 // thimble::lut_codes: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
 // abi/packed_ops.h.
 //
-// Operands: x, LutCodes constant, y. In place: y may be x.
+// Operands: x, LutTable constant, y. In place: y may be x.
 
 #include "kernels/args/loop_nest.h"
 #include "kernels/define_kernel.h"
@@ -14,14 +14,14 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::LutCodes));
+  const Status blob = check_blob(tensor(call, 1), sizeof(abi::LutTable));
   if (blob != Status::kOk) return blob;
-  const uint32_t count = packed<abi::LutCodes>(tensor(call, 1)).count;
+  const uint32_t count = packed<abi::LutTable>(tensor(call, 1)).count;
   return x.bytes == count && y.bytes == count ? Status::kOk : Status::kBadShape;
 }
 
 void run(void* const* operands) {
-  const abi::LutCodes& p = packed<abi::LutCodes>(operands[1]);
+  const abi::LutTable& p = packed<abi::LutTable>(operands[1]);
   const auto* x = static_cast<const uint8_t*>(operands[0]);
   auto* y = static_cast<int8_t*>(operands[2]);
   uint32_t left = p.count;

@@ -44,7 +44,7 @@ Status check(const Call& call) {
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.rank < 1 || x.rank > kDims || y.rank != x.rank) return Status::kBadShape;
   const bool same_order = is_nhwc(x) ? is_nhwc(y) : is_contiguous(x) && is_contiguous(y);
-  if (!same_order) return Status::kBadLayout;
+  if (!same_order) return Status::kBadDimOrder;
   if (before.count != kDims || after.count != kDims) return Status::kBadParameter;
   if (!is_value(call.args[3].integer, x.dtype)) return Status::kBadParameter;
   const uint32_t unused = kDims - x.rank;

@@ -1,7 +1,7 @@
 // thimble::quantize_nest: float32 to int8, in any dim_orders, by integer operations
 // (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x, QuantizeNestParams constant, y.
+// Operands: x, QuantizeNest constant, y.
 
 #include "kernels/args/quantize_nest.h"
 #include "kernels/define_kernel.h"
@@ -11,7 +11,7 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::QuantizeNestParams& p = packed<abi::QuantizeNestParams>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   quantize_rows(operands, [&](const uint32_t* x) {
     return numerics::clamp(numerics::round_product(*x, factor) + p.zero_point, -128, 127);

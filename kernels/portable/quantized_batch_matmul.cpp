@@ -30,7 +30,7 @@ Status check(const Call& call) {
   for (const Tensor* t : all) {
     if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
     if (t->rank != 3) return Status::kBadShape;
-    if (!is_contiguous(*t)) return Status::kBadLayout;
+    if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
   const bool agree = a.sizes[0] == b.sizes[0] && a.sizes[0] == y.sizes[0] &&
                      a.sizes[1] == y.sizes[1] && b.sizes[1] == y.sizes[2] &&

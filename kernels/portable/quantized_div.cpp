@@ -23,7 +23,7 @@ Status check(const Call& call) {
   if (const Status s = check_tensor(b, a.dtype); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, a.dtype); s != Status::kOk) return s;
   if (!same_sizes(a, b) || !same_sizes(a, y)) return Status::kBadShape;
-  if (!same_layout(a, b) || !same_layout(a, y)) return Status::kBadLayout;
+  if (!same_layout(a, b) || !same_layout(a, y)) return Status::kBadDimOrder;
   const double scale = call.args[5].number;
   const bool fine = is_zero_point(call.args[1].integer) && is_zero_point(call.args[3].integer) &&
                     is_zero_point(call.args[4].integer) && scale >= 0x1p-126 && scale <= 0x1p126;

@@ -81,7 +81,7 @@ Status check(const Call& call) {
   if (const Status s = check_image(y, kSignature); s != Status::kOk) return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;
-  if (!is_contiguous(w)) return Status::kBadLayout;
+  if (!is_contiguous(w)) return Status::kBadDimOrder;
   for (uint32_t list = 3; list <= 6; ++list) {
     if (ints(call, list).count != 2) return Status::kBadParameter;
   }

@@ -42,7 +42,7 @@ Status check(const Call& call) {
   Tensor like_x = y;
   like_x.dtype = x.dtype;
   like_x.bytes = x.bytes;
-  return same_layout(x, like_x) ? Status::kOk : Status::kBadLayout;
+  return same_layout(x, like_x) ? Status::kOk : Status::kBadDimOrder;
 }
 
 template <class From, class To>

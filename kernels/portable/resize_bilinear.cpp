@@ -30,7 +30,7 @@ Status check(const Call& call) {
   for (const Tensor* t : both) {
     if (const Status s = check_tensor(*t, x.dtype); s != Status::kOk) return s;
     if (t->rank != 4) return Status::kBadShape;
-    if (!is_nhwc(*t)) return Status::kBadLayout;
+    if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;

@@ -36,7 +36,7 @@ Status check(const Call& call) {
   int32_t steps[abi::kMaxRank];
   strides(x, steps);
   const bool innermost = steps[p.dim] == 1 || x.sizes[p.dim] == 1;
-  return innermost && same_layout(x, like_x) ? Status::kOk : Status::kBadLayout;
+  return innermost && same_layout(x, like_x) ? Status::kOk : Status::kBadDimOrder;
 }
 
 template <class T>

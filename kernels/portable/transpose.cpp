@@ -15,7 +15,7 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (const Status s = check_pair(x, y); s != Status::kOk) return s;
   if (x.rank != y.rank) return Status::kBadShape;
-  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (perm.count != x.rank) return Status::kBadParameter;
   uint32_t seen = 0;
   for (uint32_t d = 0; d < x.rank; ++d) {

@@ -9,46 +9,48 @@
 
 namespace thimble::runtime {
 
-/// A decoded kernel call. About 850 bytes on a 32-bit core: the largest object on the stack.
-struct Frame {
+/// A decoded kernel call: the largest object on the stack.
+struct DecodedCall {
   kernels::Call call;
   const Model* model;
-  Vector indices;  // value indices of the arguments
+  FlatVector indices;  // value indices of the arguments
   alignas(kernels::Arg) unsigned char storage[abi::kMaxArgs * sizeof(kernels::Arg)];
 
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
+static_assert(sizeof(void*) != 4 || sizeof(DecodedCall) <= 840);
 
-/// Decodes the tensor of a value. kUnsupported if it is no tensor, or if it has neither data nor a
-/// buffer. `data` is null while the arena or the input buffer is unknown. Access: see access.h.
+/// Decodes the tensor of a value. Returns kUnsupported if the value is not a tensor, or if the
+/// tensor is not empty and neither a constant nor planned nor a graph input. `data` is null while
+/// the arena or the input buffer is unknown. Access: see access.h.
 template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor);
 
 /// `indices` is a verified vector of int32, with kernel.count_in_file entries.
 template <class Access>
-Status decode_call(Access& access, const Model& model, Vector indices,
-                   const kernels::Kernel& kernel, Frame& frame);
+Status decode_call(Access& access, const Model& model, FlatVector indices,
+                   const kernels::Kernel& kernel, DecodedCall& decoded);
 
 /// The tensor of a value that load has verified as a tensor.
 inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
-  Trusted trusted;
+  TrustedAccess trusted;
   kernels::Tensor tensor;
   (void)decode_tensor(trusted, model, value_index, tensor);
   return tensor;
 }
 
 /// Returns true if the tensor of a verified value is in the arena.
-bool is_planned(const Image& image, uint32_t value_index);
+bool is_planned(const FlatbufferProgram& flatbuffer, uint32_t value_index);
 
-/// A verified instruction: its row in the table of operators (or delegates), and its arguments.
+/// A verified instruction.
 struct Instruction {
-  uint32_t op_index;
-  Vector args;
+  uint32_t row;  // of the operator table, or of the delegate table if is_delegate_call()
+  FlatVector args;
 };
-Instruction instruction_at(const Image& image, uint32_t index);
+Instruction instruction_at(const FlatbufferProgram& flatbuffer, uint32_t index);
 
 /// Returns true if the instruction calls a delegate, not a kernel.
-bool is_delegate_call(const Image& image, uint32_t index);
+bool is_delegate_call(const FlatbufferProgram& flatbuffer, uint32_t index);
 
 }  // namespace thimble::runtime

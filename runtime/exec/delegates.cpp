@@ -2,7 +2,6 @@
 // verified, so that loading a file without delegates costs only two pointers.
 
 #include "runtime/exec/delegates.h"
-#include "runtime/exec/delegate_slots.h"
 
 #include "runtime/exec/decode.h"
 
@@ -16,26 +15,26 @@ constexpr char kReferenceFields[] = "\1\4";
 constexpr char kInlineFields[] = "\4";
 
 /// Finds the payload that a delegate refers to.
-Status find_payload(Checked& access, Position delegate, ByteRegion& payload) {
+Status find_payload(CheckedAccess& access, Position delegate, ByteRegion& payload) {
   Verifier& verifier = access.verifier;
   TableKind kind(kReferenceFields);
   const Position reference = verifier.child(delegate, pte::backend_delegate::kProcessed, kind);
   if (reference == nullptr) return Status::kCorrupt;
-  const auto location = scalar<int8_t>(reference, pte::delegate_data_reference::kLocation);
-  const auto index = scalar<uint32_t>(reference, pte::delegate_data_reference::kIndex);
+  const auto location = read_field<int8_t>(reference, pte::delegate_data_reference::kLocation);
+  const auto index = read_field<uint32_t>(reference, pte::delegate_data_reference::kIndex);
   if (location == pte::blob_location::kSegment) return find_segment(access, index, payload);
   if (location != pte::blob_location::kInline) return Status::kCorrupt;
-  const Vector inlined = verifier.vector(access.program, pte::program::kBackendDelegateData, 2);
+  const FlatVector inlined = verifier.vector(access.program, pte::program::kBackendDelegateData, 2);
   if (index >= inlined.count()) return Status::kCorrupt;
   TableKind inline_kind(kInlineFields);
   const Position data = verifier.table(inlined.item(index, 4), inline_kind);
   if (data == nullptr) return Status::kCorrupt;
-  const Vector bytes = verifier.vector(data, pte::inline_data::kData, 0);
+  const FlatVector bytes = verifier.vector(data, pte::inline_data::kData, 0);
   payload = {bytes.item(0, 1), bytes.count()};
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-bool same_name(Vector name, const char* text) {
+bool same_name(FlatVector name, const char* text) {
   const uint32_t count = name.count();
   for (uint32_t i = 0; i < count; ++i) {
     if (text[i] == 0 || static_cast<uint8_t>(text[i]) != *name.item(i, 1)) return false;
@@ -44,94 +43,94 @@ bool same_name(Vector name, const char* text) {
 }
 
 /// Opens row `index` of the plan's delegates.
-Status open_row(Checked& access, const Delegates& delegates, uint32_t index, DelegateSlot& slot,
-                uint32_t& scratch_bytes) {
+Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32_t index,
+                DelegateSlot& slot, uint32_t& scratch_bytes) {
   Verifier& verifier = access.verifier;
-  const Vector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+  const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
   if (index >= rows.count()) return Status::kCorrupt;
   TableKind kind(kDelegateFields);
   const Position row = verifier.table(rows.item(index, 4), kind);
   if (row == nullptr) return Status::kCorrupt;
-  const Vector id = verifier.vector(row, pte::backend_delegate::kId, 0);
-  const Delegate* delegate = delegates.rows;
-  const Delegate* const end = delegate + delegates.count;
-  while (delegate != end && !same_name(id, delegate->id)) ++delegate;
-  if (delegate == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
+  const FlatVector id = verifier.vector(row, pte::backend_delegate::kId, 0);
+  const DelegateBackend* backend = delegates.backends;
+  const DelegateBackend* const end = backend + delegates.count;
+  while (backend != end && !same_name(id, backend->id)) ++backend;
+  if (backend == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
 
   DelegateSource source = {access, {}};
   const Status status = find_payload(access, row, source.payload);
   if (status != Status::kOk) return status;
-  slot.delegate = delegate;
-  return delegate->open(*delegate, source, slot, scratch_bytes);
+  slot.backend = backend;
+  return backend->open(*backend, source, slot, scratch_bytes);
 }
-
-constexpr uint32_t kScratchMax = 0x7FFFFFFF;
 
 /// Returns true if the range is aligned and inside the arena.
-bool is_arena_range(const Image& image, uint32_t offset, uint32_t bytes) {
-  return offset % abi::kArenaAlignment == 0 && offset <= image.arena_bytes &&
-         bytes <= image.arena_bytes - offset;
+bool is_aligned_arena_range(const FlatbufferProgram& flatbuffer, uint32_t offset, uint32_t bytes) {
+  return offset % abi::kArenaAlignment == 0 && offset <= flatbuffer.arena_bytes &&
+         bytes <= flatbuffer.arena_bytes - offset;
 }
 
-/// Largest kept_bytes of the delegates in the table. All rows get this size.
-uint32_t kept_bytes_max(const Delegates& delegates) {
+/// Largest persistent_bytes of all linked backends. Every delegate of the plan gets this size.
+uint32_t persistent_bytes_max(const DelegateBackends& delegates) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < delegates.count; ++i) {
-    const Delegate& delegate = delegates.rows[i];
-    if (delegate.kept_bytes == nullptr) continue;
-    const uint32_t bytes = aligned(delegate.kept_bytes(delegate));
+    const DelegateBackend& backend = delegates.backends[i];
+    if (backend.persistent_bytes == nullptr) continue;
+    const uint32_t bytes = align_to_arena(backend.persistent_bytes(backend));
     if (bytes > most) most = bytes;
   }
   return most;
 }
 
-/// The kept memory of row `index`, after the slots.
-uint8_t* kept_memory(const Checked& access, const Model& model, uint32_t index,
-                     uint32_t row_bytes) {
-  const Vector rows = vector(access.plan, pte::execution_plan::kDelegates);
+/// The persistent memory of row `index`, after the slots.
+uint8_t* persistent_memory(const CheckedAccess& access, const Model& model, uint32_t index,
+                           uint32_t row_bytes) {
+  const FlatVector rows = vector(access.plan, pte::execution_plan::kDelegates);
   auto* const end = reinterpret_cast<uint8_t*>(slots_of(model) + rows.count());
   const auto past = static_cast<uint32_t>(end - model.arena);
-  return model.arena + aligned(past) + index * row_bytes;
+  return model.arena + align_to_arena(past) + index * row_bytes;
 }
 
 /// Verifies the tensors of a call.
-Status verify_args(Checked& access, const Model& model, Vector args) {
+Status check_args(CheckedAccess& access, const Model& model, FlatVector args) {
   kernels::Tensor tensor;
   for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status = decode_tensor(access, model, args.index(i), tensor);
+    const Status status = decode_tensor(access, model, args.index_at(i), tensor);
     if (status != Status::kOk) return status;
   }
   return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-/// Adds the additional scratch of this call to `bytes`.
+/// Adds the scratch that depends on the tensors of this call to `bytes`.
 Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint32_t& bytes) {
-  if (slot.delegate->call_scratch == nullptr) return Status::kOk;
-  const uint32_t more = slot.delegate->call_scratch(slot, args);
-  if (more > kScratchMax - bytes) return Status::kBadPayload;
+  if (slot.backend->call_scratch == nullptr) return Status::kOk;
+  const uint32_t more = slot.backend->call_scratch(slot, args);
+  if (more > abi::kArenaBytesMax - bytes) return Status::kBadPayload;
   bytes += more;
   return Status::kOk;
 }
 
 /// Finds the memory of the row: at the offsets in the file, or after the arena.
-Status find_memory(const Checked& access, const Model& model, uint32_t index,
+Status find_memory(const CheckedAccess& access, const Model& model, uint32_t index,
                    uint32_t scratch_bytes, DelegateMemory& memory) {
-  const Image& image = model.image;
+  const FlatbufferProgram& flatbuffer = model.flatbuffer;
   if (access.delegates.data == nullptr) {
-    memory.scratch_offset = aligned(image.arena_bytes);
+    memory.scratch_offset = align_to_arena(flatbuffer.arena_bytes);
   } else {
     abi::DelegateRecord record;  // it exists: measure_delegates() has checked the size
     std::memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
-    if (!is_arena_range(image, record.scratch_offset, scratch_bytes)) return Status::kCorrupt;
+    if (!is_aligned_arena_range(flatbuffer, record.scratch_offset, scratch_bytes))
+      return Status::kCorrupt;
     memory.scratch_offset = record.scratch_offset;
     memory.mode = record.memory_mode;
     memory.fast_bytes = record.fast_bytes;
-    if (record.fast_bytes != 0 && record.fast_offset != abi::kFastOutside) {
-      if (!is_arena_range(image, record.fast_offset, record.fast_bytes)) return Status::kCorrupt;
+    if (record.fast_bytes != 0 && record.fast_offset != abi::kFastOnDevice) {
+      if (!is_aligned_arena_range(flatbuffer, record.fast_offset, record.fast_bytes))
+        return Status::kCorrupt;
       memory.fast_offset = record.fast_offset;
       if (model.arena != nullptr) memory.fast = model.arena + record.fast_offset;
     }
-    memory.fast_planned = memory.fast_bytes != 0 && record.fast_offset != abi::kFastOutside;
+    memory.fast_planned = memory.fast_bytes != 0 && record.fast_offset != abi::kFastOnDevice;
   }
   if (model.arena != nullptr) memory.scratch = model.arena + memory.scratch_offset;
   return Status::kOk;
@@ -139,27 +138,28 @@ Status find_memory(const Checked& access, const Model& model, uint32_t index,
 
 /// Adds scratch that the file has not planned, after the arena. One call runs at a time, so all
 /// calls share it.
-Status add_unplanned_scratch(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
-  const uint32_t start = aligned(image.arena_bytes);
-  if (scratch_bytes > kScratchMax - start) return Status::kBadPayload;
+Status add_unplanned_scratch(const FlatbufferProgram& flatbuffer, uint32_t scratch_bytes,
+                             DelegateNeeds& needs) {
+  const uint32_t start = align_to_arena(flatbuffer.arena_bytes);
+  if (scratch_bytes > abi::kArenaBytesMax - start) return Status::kBadPayload;
   if (start + scratch_bytes > needs.arena_bytes) needs.arena_bytes = start + scratch_bytes;
   return Status::kOk;
 }
 
 /// Adds the scratch of calls that depends on their tensors, for files without planned scratch.
-Status measure_calls(Checked& access, const Model& model, const Delegates& delegates,
+Status measure_calls(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                      DelegateNeeds& needs) {
-  const Image& image = model.image;
-  for (uint32_t i = 0; i < image.instructions.count(); ++i) {
-    if (!is_delegate_call(image, i)) continue;
-    const Instruction call = instruction_at(image, i);
+  const FlatbufferProgram& flatbuffer = model.flatbuffer;
+  for (uint32_t i = 0; i < flatbuffer.instructions.count(); ++i) {
+    if (!is_delegate_call(flatbuffer, i)) continue;
+    const Instruction call = instruction_at(flatbuffer, i);
     DelegateSlot slot;
     uint32_t bytes = 0;
-    Status status = open_row(access, delegates, call.op_index, slot, bytes);
-    if (status == Status::kOk && slot.delegate->call_scratch == nullptr) continue;
-    if (status == Status::kOk) status = verify_args(access, model, call.args);
+    Status status = open_row(access, delegates, call.row, slot, bytes);
+    if (status == Status::kOk && slot.backend->call_scratch == nullptr) continue;
+    if (status == Status::kOk) status = check_args(access, model, call.args);
     if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
-    if (status == Status::kOk) status = add_unplanned_scratch(image, bytes, needs);
+    if (status == Status::kOk) status = add_unplanned_scratch(flatbuffer, bytes, needs);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;
@@ -169,7 +169,7 @@ Status measure_calls(Checked& access, const Model& model, const Delegates& deleg
 
 Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const {
   NamedDataIterator walk(access);
-  Vector name;
+  FlatVector name;
   uint32_t segment;
   while (walk.next(name, segment)) {
     if (name.count() != key_bytes || std::memcmp(name.item(0, 1), key, key_bytes) != 0) continue;
@@ -179,38 +179,38 @@ Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteReg
 }
 
 kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
-  return tensor_of(model, indices.index(i));
+  return tensor_of(model, indices.index_at(i));
 }
 
 void* DelegateArgs::data(uint32_t i) const {
   const uint32_t at = offset(i);
   if (at != kNotPlanned) return model.arena + at;
-  const uint32_t value_index = indices.index(i);
-  const Vector inputs = model.image.inputs;
+  const uint32_t value_index = indices.index_at(i);
+  const FlatVector inputs = model.flatbuffer.inputs;
   for (uint32_t k = 0; k < inputs.count() && model.input_data != nullptr; ++k) {
-    if (inputs.index(k) == value_index) return const_cast<void*>(model.input_data[k]);
+    if (inputs.index_at(k) == value_index) return const_cast<void*>(model.input_data[k]);
   }
   return tensor(i).data;
 }
 
 uint32_t DelegateArgs::offset(uint32_t i) const {
-  const Position tensor = payload_of(model.image.values.target(indices.index(i)));
+  const Position tensor = payload_of(model.flatbuffer.values.target(indices.index_at(i)));
   const Position at = field(tensor, pte::tensor::kAllocationInfo);
   if (at == nullptr) return kNotPlanned;
   const Position allocation = follow(at);
-  const auto memory_id = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryId);
-  return memory_start(model.image, memory_id) +
-         scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+  const auto memory_id = read_field<uint32_t>(allocation, pte::allocation_details::kMemoryId);
+  return memory_start(model.flatbuffer, memory_id) +
+         read_field<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
 }
 
-Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,
-                         DelegateNeeds& needs) {
-  const Image& image = model.image;
-  const Vector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+Status measure_delegates(CheckedAccess& access, const Model& model,
+                         const DelegateBackends& delegates, DelegateNeeds& needs) {
+  const FlatbufferProgram& flatbuffer = model.flatbuffer;
+  const FlatVector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
   needs.count = rows.count();
-  needs.arena_bytes = image.arena_bytes;
-  const uint32_t kept = kept_bytes_max(delegates);
-  if (kept != 0) needs.kept_bytes = needs.count * kept + abi::kArenaAlignment;
+  needs.arena_bytes = flatbuffer.arena_bytes;
+  const uint32_t persistent = persistent_bytes_max(delegates);
+  if (persistent != 0) needs.persistent_bytes = needs.count * persistent + abi::kArenaAlignment;
   const bool planned = access.delegates.data != nullptr;
   if (planned && access.delegates.bytes != needs.count * sizeof(abi::DelegateRecord)) {
     return Status::kCorrupt;
@@ -220,19 +220,19 @@ Status measure_delegates(Checked& access, const Model& model, const Delegates& d
     uint32_t scratch_bytes = 0;
     Status status = open_row(access, delegates, i, slot, scratch_bytes);
     if (status == Status::kOk && !planned)
-      status = add_unplanned_scratch(image, scratch_bytes, needs);
+      status = add_unplanned_scratch(flatbuffer, scratch_bytes, needs);
     if (status != Status::kOk) return status;
   }
   if (access.failed()) return Status::kCorrupt;
   return planned ? Status::kOk : measure_calls(access, model, delegates, needs);
 }
 
-Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
-                           const Instruction& instruction) {
-  Status status = verify_args(access, model, instruction.args);
+Status check_delegate_call(CheckedAccess& access, const Model& model,
+                           const DelegateBackends& delegates, const Instruction& instruction) {
+  Status status = check_args(access, model, instruction.args);
   if (status != Status::kOk) return status;
-  const uint32_t index = instruction.op_index;
-  const bool loading = model.resolved != nullptr;
+  const uint32_t index = instruction.row;
+  const bool loading = model.kernel_of_op != nullptr;
   const DelegateArgs args = {model, instruction.args};
   DelegateSlot measured;
   // The address of a slot must not change after load: a delegate may give it to its driver.
@@ -244,9 +244,10 @@ Status check_delegate_call(Checked& access, const Model& model, const Delegates&
   DelegateMemory memory;
   status = find_memory(access, model, index, scratch_bytes, memory);
   if (status != Status::kOk) return status;
-  const uint32_t kept = kept_bytes_max(delegates);
-  if (loading && kept != 0) memory.kept = kept_memory(access, model, index, kept);
-  return slot.delegate->check(slot, memory, args);
+  const uint32_t persistent = persistent_bytes_max(delegates);
+  if (loading && persistent != 0)
+    memory.persistent = persistent_memory(access, model, index, persistent);
+  return slot.backend->check(slot, memory, args);
 }
 
 }  // namespace thimble::runtime

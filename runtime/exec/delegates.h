@@ -1,38 +1,40 @@
 #pragma once
 // Delegate calls: instructions that pass tensors to code other than a kernel, with a payload in the
-// file. All code for them is reached through the table `Delegates`. A product refers to this table
-// only if its files have such calls; other products do not link the code.
+// file. All code for them is reached through the table `DelegateBackends`. A product refers to this
+// table only if its files have such calls; other products do not link the code.
 //
-// A delegate is opened twice: first to get its memory sizes, then for each of its calls, when it
-// fills its slot. The model's memory has one slot per row of the plan's delegates, after the kernel
-// pointers. After the slots follows the memory that the delegates keep.
+// open() of a delegate is called several times: to get its memory sizes, and before check() of each
+// of its calls. Its result must depend only on the file. The model's memory has one slot per row of
+// the plan's delegates, after the kernel pointers; the persistent memory of the delegates follows
+// the slots.
 
 #include "abi/limits.h"
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "abi/runtime_memory.h"
 #include "kernels/kernels.h"
 #include "runtime/program/access.h"
 
 namespace thimble::runtime {
 
-struct Delegate;
+struct DelegateBackend;
 struct Instruction;
 struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRACE
-struct Reader;
-extern const Reader stock_reader;
+struct Executor;
+extern const Executor flatbuffer_executor;
 
 /// The data of the file for a delegate.
 struct DelegateSource {
-  Checked& access;
+  CheckedAccess& access;
   ByteRegion payload;
   /// Finds the bytes of the named data with this key.
   [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const;
 };
 
-/// Data of a delegate for its calls, filled once when the model is loaded.
+/// Data of a delegate in the model's memory. open() writes it; the content is the same for all
+/// calls of the delegate.
 struct DelegateSlot {
-  const Delegate* delegate = nullptr;
-  alignas(uintptr_t) unsigned char own[abi::kDelegateWords * sizeof(uintptr_t)];
+  const DelegateBackend* backend = nullptr;
+  alignas(uintptr_t) unsigned char data[abi::kDelegateWords * sizeof(uintptr_t)];
 };
 static_assert(sizeof(DelegateSlot) == (abi::kDelegateWords + 1) * sizeof(uintptr_t));
 
@@ -44,16 +46,17 @@ struct DelegateMemory {
   uint8_t* fast = nullptr;
   uint32_t fast_offset = 0;
   uint32_t fast_bytes = 0;
-  uint8_t* kept = nullptr;  // Delegate::kept_bytes bytes, 16-byte aligned
+  uint8_t* persistent = nullptr;  // DelegateBackend::persistent_bytes bytes, 16-byte aligned
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
 };
 
+/// Result of DelegateArgs::offset() for a tensor that is not in the arena.
 inline constexpr uint32_t kNotPlanned = 0xFFFFFFFF;
 
 /// Arguments of a call that load has verified. All are tensors.
 struct DelegateArgs {
   const Model& model;
-  Vector indices;
+  FlatVector indices;
   [[nodiscard]] uint32_t count() const { return indices.count(); }
   [[nodiscard]] kernels::Tensor tensor(uint32_t i) const;
   /// Same as tensor(i).data, without decoding the other fields.
@@ -62,60 +65,62 @@ struct DelegateArgs {
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 };
 
-/// Returns true if the memory order is the logical order of the dimensions. Dimensions of size 1
-/// are ignored. If `innermost` is given, that dimension must be the innermost one instead.
+/// Returns true if the dimensions are in memory in logical order, except that dimension `innermost`
+/// (if it is below kMaxRank) is the last one. Dimensions of size 1 are ignored.
 inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi::kMaxRank) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
     const uint32_t dimension = tensor.dim_order[i];
     if (tensor.sizes[dimension] == 1) continue;
-    const uint32_t place = dimension == innermost ? abi::kMaxRank : dimension;
-    if (place < last) return false;
-    last = place;
+    const uint32_t position = dimension == innermost ? abi::kMaxRank : dimension;
+    if (position < last) return false;
+    last = position;
   }
   return true;
 }
 
-/// One kind of delegate, identified by the id in the file.
-struct Delegate {
-  const char* id;      // name of the delegate in the file
+/// Code that opens, checks and runs the delegates with one id in the file.
+struct DelegateBackend {
+  const char* id;      // of its delegates in the file
   const void* device;  // the device that it drives
   /// Reads the payload into the slot and sets the size of scratch that its calls need.
-  Status (*open)(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+  Status (*open)(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
                  uint32_t& scratch_bytes);
   /// Verifies that run() with these arguments accesses only them and its memory.
   Status (*check)(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
   Status (*run)(const DelegateSlot& slot, const DelegateArgs& args);
   /// Additional scratch in bytes that a call needs for its tensors, which are verified. Null: none.
   uint32_t (*call_scratch)(const DelegateSlot& slot, const DelegateArgs& args) = nullptr;
-  /// Bytes that each row keeps for itself while the model is loaded. Null: none.
-  uint32_t (*kept_bytes)(const Delegate& self) = nullptr;
+  /// Bytes of RAM, outside the arena, that each delegate of the plan needs while the model is
+  /// loaded. Null: none.
+  uint32_t (*persistent_bytes)(const DelegateBackend& self) = nullptr;
 };
 
 struct DelegateNeeds {
   uint32_t count = 0;  // rows of the plan's delegates
   uint32_t arena_bytes = 0;
-  uint32_t kept_bytes = 0;  // after the slots
+  uint32_t persistent_bytes = 0;  // after the slots
 };
 
-/// Code and table of delegates. A kernel table has a pointer to one.
-struct Delegates {
-  const Delegate* rows;
+/// The linked backends. A kernel table has a pointer to one such table.
+struct DelegateBackends {
+  const DelegateBackend* backends;
   uint32_t count;
-  Status (*measure)(Checked& access, const Model& model, const Delegates& delegates,
+  // Function pointers, so that a product without delegates does not link their code.
+  Status (*measure)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                     DelegateNeeds& needs);
-  Status (*check)(Checked& access, const Model& model, const Delegates& delegates,
+  Status (*check)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                   const Instruction& instruction);
-  const Reader* reader;  // reader of files with delegate calls
+  const Executor* executor;  // executor of files with delegate calls
 };
 
-Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,
-                         DelegateNeeds& needs);
-Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
-                           const Instruction& instruction);
+Status measure_delegates(CheckedAccess& access, const Model& model,
+                         const DelegateBackends& delegates, DelegateNeeds& needs);
+Status check_delegate_call(CheckedAccess& access, const Model& model,
+                           const DelegateBackends& delegates, const Instruction& instruction);
 
-constexpr Delegates delegates_of(const Delegate* rows, uint32_t count) {
-  return {rows, count, measure_delegates, check_delegate_call, &stock_reader};
+constexpr DelegateBackends delegates_of(const DelegateBackend* backends, uint32_t count) {
+  return {backends, count, measure_delegates, check_delegate_call, &flatbuffer_executor};
 }
 
 }  // namespace thimble::runtime

@@ -4,7 +4,8 @@
 
 namespace thimble::runtime {
 
-// uint8, int8, int16, int32, int64, -, float32, -, -, -, -, bool.
+// Index: ExecuTorch scalar type: uint8, int8, int16, int32, int64, (5), float32, (7 to 10), bool.
+// 0: no kernel supports the type (float16, float64, complex).
 inline constexpr uint8_t kElementBytes[] = {1, 1, 2, 4, 8, 0, 4, 0, 0, 0, 0, 1};
 
 /// Size in bytes of an element of an ExecuTorch scalar type; 0 for types that no kernel supports.

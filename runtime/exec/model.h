@@ -1,19 +1,21 @@
 #pragma once
-// A loaded model in RAM: the contents of a thimble_model, and two arrays in the model's memory
-// after the arena (state_bytes). The first has one pointer per operator of the file. The second
-// exists if a graph input is not planned, and has one pointer per graph input. Nothing is stored
-// per instruction or value.
+// A loaded model. Model is the content of a thimble_model. The memory of the model contains, in
+// this order: the arena; one kernel pointer per operator of the file; the slots and the persistent
+// memory of the delegates, if there are any; one data pointer per graph input, if at least one is
+// not planned. Nothing is stored per instruction or value.
 
 #include "abi/records.h"
 #include "kernels/kernels.h"
 #include "runtime/include/thimble_trace.h"
-#include "runtime/program/image.h"
+#include "runtime/program/flatbuffer_program.h"
 
 namespace thimble::runtime {
 
-/// Addresses of the parts of abi/records.h.
-struct RecordImage {
-  const abi::Records* head;
+struct DelegateSlot;
+
+/// Addresses of the arrays of a file's records (abi/records.h).
+struct RecordProgram {
+  const abi::RecordsHeader* header;
   const uint32_t* places;
   const abi::RecordTensor* tensors;
   const uint32_t* shapes;
@@ -26,19 +28,25 @@ struct RecordImage {
 
 struct Model {
   uintptr_t magic = 0;
-  const Reader* reader = nullptr;  // of this file; it determines which union member is valid
+  const Executor* executor = nullptr;  // record_executor: `records` is valid; else `flatbuffer`
   uint8_t* arena = nullptr;
-  const kernels::Kernel** resolved = nullptr;
+  /// Kernel of each row of the operator table. Null in thimble_size, which has no memory.
+  const kernels::Kernel** kernel_of_op = nullptr;
   const void** input_data = nullptr;  // null if all inputs are planned
-  Position state = nullptr;           // abi::StateHeader and its records; null without states
+  Position state = nullptr;           // entry abi::kStateKey; null if the model has no states
 #if THIMBLE_TRACE
   thimble_trace_hook trace_hook = nullptr;
   void* trace_user = nullptr;
 #endif
   union {
-    Image image = {};
-    RecordImage records;
+    FlatbufferProgram flatbuffer = {};
+    RecordProgram records;
   };
 };
+
+/// Slots of a model that runs from its flatbuffer, one per row of the plan's delegates.
+inline DelegateSlot* slots_of(const Model& model) {
+  return reinterpret_cast<DelegateSlot*>(model.kernel_of_op + model.flatbuffer.operators.count());
+}
 
 }  // namespace thimble::runtime

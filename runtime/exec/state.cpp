@@ -1,11 +1,11 @@
 #include "runtime/exec/state.h"
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 
 namespace thimble::runtime {
 namespace {
 
-/// Calls visit(address in the arena, record) for each state.
+/// Calls visit(address of the range in the arena, record) for each state.
 template <class Visit>
 void for_each_state(const Model& model, Visit visit) {
   if (model.state == nullptr) return;
@@ -44,15 +44,15 @@ Status check_state(ByteRegion entry, uint32_t arena_bytes) {
 
 uint32_t total_state_bytes(Position state) {
   constexpr size_t kAt = offsetof(abi::StateHeader, bytes);
-  return state != nullptr ? load<uint32_t>(state + kAt) : 0;
+  return state != nullptr ? read<uint32_t>(state + kAt) : 0;
 }
 
 void reset_state(const Model& model) {
-  for_each_state(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+  for_each_state(model, [&](uint8_t* range, const abi::StateRecord& record) {
     if (record.content != 0) {
-      std::memcpy(piece, model.state + record.content, record.bytes);
+      std::memcpy(range, model.state + record.content, record.bytes);
     } else {
-      std::memset(piece, static_cast<int>(record.fill & 255), record.bytes);
+      std::memset(range, static_cast<int>(record.fill & 255), record.bytes);
     }
   });
 }
@@ -62,8 +62,8 @@ Status save_state(const Model& model, void* to, size_t bytes) {
     return Status::kBadArgument;
   }
   auto* at = static_cast<uint8_t*>(to);
-  for_each_state(model, [&](const uint8_t* piece, const abi::StateRecord& record) {
-    std::memcpy(at, piece, record.bytes);
+  for_each_state(model, [&](const uint8_t* range, const abi::StateRecord& record) {
+    std::memcpy(at, range, record.bytes);
     at += record.bytes;
   });
   return Status::kOk;
@@ -74,8 +74,8 @@ Status restore_state(const Model& model, const void* from, size_t bytes) {
     return Status::kBadArgument;
   }
   auto* at = static_cast<const uint8_t*>(from);
-  for_each_state(model, [&](uint8_t* piece, const abi::StateRecord& record) {
-    std::memcpy(piece, at, record.bytes);
+  for_each_state(model, [&](uint8_t* range, const abi::StateRecord& record) {
+    std::memcpy(range, at, record.bytes);
     at += record.bytes;
   });
   return Status::kOk;

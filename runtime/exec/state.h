@@ -6,10 +6,11 @@
 
 namespace thimble::runtime {
 
-/// Verifies that every state is inside the arena, and its initial content inside the entry.
+/// Verifies the entry abi::kStateKey: every range is inside the arena, and its initial content
+/// inside the entry.
 Status check_state(ByteRegion entry, uint32_t arena_bytes);
 
-/// Total size in bytes of the states of a checked entry; 0 if there is none.
+/// Total size in bytes of the states of a verified entry; 0 if `state` is null.
 uint32_t total_state_bytes(Position state);
 
 /// Sets each state to its initial content.

@@ -1,5 +1,5 @@
 #pragma once
-// The outermost structure of a file: flatbuffer, then segments.
+// The outermost structure of a `.pte`: flatbuffer, then segments.
 
 #include "abi/status.h"
 #include "runtime/program/flatbuffer.h"
@@ -13,12 +13,13 @@ struct ByteRegion {
   uint32_t bytes = 0;
 };
 
-struct File {
+struct PteRegions {
   ByteRegion program;   // the flatbuffer
   ByteRegion segments;  // empty if there is no extended header
 };
 
-/// Sizes are checked first, so that the status of a cut file is kTruncated and not kCorrupt.
-Status split_file(const void* data, size_t bytes, File& file);
+/// Finds the flatbuffer and the segments of a file, and checks the header. Sizes are checked before
+/// the content that they bound, so that a file that ends early gives kTruncated and not kCorrupt.
+Status find_regions(const void* data, size_t size, PteRegions& file);
 
 }  // namespace thimble::runtime

@@ -5,21 +5,21 @@
 
 namespace thimble::runtime {
 
-/// The layout of a vtable other than kind.recent_. An invalid vtable gets a reach that no table
-/// has.
-const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
+/// Finds the layout of a vtable in the cache, or verifies the vtable. Returns kBroken for an
+/// invalid vtable.
+const TableKind::Layout* Verifier::find_layout(uintptr_t address, TableKind& kind) {
   for (const TableKind::Layout* known = kind.layouts_; known != kind.end_; ++known) {
     if (known->vtable == address) return kind.recent_ = known;
   }
-  return learn(address, kind);
+  return verify_vtable(address, kind);
 }
 
-const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
+const TableKind::Layout* Verifier::verify_vtable(uintptr_t address, TableKind& kind) {
   const uintptr_t offset = address - reinterpret_cast<uintptr_t>(begin_);
-  if (offset > room(begin_) || (offset & 1) != 0) return &TableKind::kBroken;
+  if (offset > bytes_after(begin_) || (offset & 1) != 0) return &TableKind::kBroken;
   const Position vtable = begin_ + offset;
-  const uint32_t size = load<uint16_t>(vtable);
-  if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &TableKind::kBroken;
+  const uint32_t size = read<uint16_t>(vtable);
+  if (size < 4 || (size & 1) != 0 || size > bytes_after(vtable) + 4) return &TableKind::kBroken;
 
   TableKind::Layout& layout = *kind.next_;
   layout = TableKind::kBroken;  // invalidates the overwritten cache entry
@@ -28,7 +28,7 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
   uint8_t* at = layout.at;
   const char* width_at = kind.fields_;
   for (uint32_t slot = 4; slot < size && *width_at != 0; slot += 2, ++width_at, ++at) {
-    const uint32_t distance = load<uint16_t>(vtable + slot);
+    const uint32_t distance = read<uint16_t>(vtable + slot);
     if (distance == 0) continue;
     const auto width = static_cast<uint32_t>(*width_at);
     wrong |= distance >> 8;  // no writer uses more than 256 bytes for ten fields
@@ -39,9 +39,9 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
   if (wrong != 0) return &TableKind::kBroken;
   layout.extent_bytes = extent - 4;
   layout.vtable = address;
-  TableKind::Layout* const behind = &layout + 1;
-  if (behind > kind.end_) kind.end_ = behind;
-  kind.next_ = behind == kind.layouts_ + TableKind::kLayouts ? kind.layouts_ : behind;
+  TableKind::Layout* const after = &layout + 1;
+  if (after > kind.end_) kind.end_ = after;
+  kind.next_ = after == kind.layouts_ + TableKind::kLayouts ? kind.layouts_ : after;
   return kind.recent_ = &layout;
 }
 
@@ -49,12 +49,12 @@ Position Verifier::table(Position at, TableKind& kind) {
   return table_at(at, kind).at;
 }
 
-Position Verifier::child(Position parent, Slot slot, TableKind& kind) {
+Position Verifier::child(Position parent, VtableOffset slot, TableKind& kind) {
   const Position at = field(parent, slot);
   return at != nullptr ? table(at, kind) : nullptr;
 }
 
-Vector Verifier::vector(Position parent, Slot slot, uint32_t shift) {
+FlatVector Verifier::vector(Position parent, VtableOffset slot, uint32_t shift) {
   return vector_at(field(parent, slot), shift);
 }
 

@@ -17,8 +17,8 @@
 
 namespace thimble::runtime {
 
-// Loading mostly calls three or four of the short functions here. At -Os the compiler would not
-// inline them: that saves a few hundred bytes and doubles the instructions of a load.
+// Inlining the short functions here halves the instructions of a load and costs a few hundred bytes
+// of code. With -Os alone the compiler would not inline them.
 #if defined(__GNUC__)
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
 #define THIMBLE_OUT_OF_LINE [[gnu::noinline]]
@@ -30,10 +30,10 @@ namespace thimble::runtime {
 static_assert(std::endian::native == std::endian::little, "flatbuffers are read in place");
 
 using Position = const uint8_t*;
-using abi::pte::Slot;
+using abi::pte::VtableOffset;
 
 template <typename T>
-inline T load(Position at) {
+inline T read(Position at) {
   T value;
   std::memcpy(&value, std::assume_aligned<(sizeof(T) < 4 ? sizeof(T) : 4)>(at), sizeof value);
   return value;
@@ -41,43 +41,44 @@ inline T load(Position at) {
 
 /// Target of the offset at `at`.
 inline Position follow(Position at) {
-  return at + load<uint32_t>(at);
+  return at + read<uint32_t>(at);
 }
 
 /// The field of a table, or null if it is absent.
-THIMBLE_INLINE Position field(Position table, Slot slot) {
-  const Position vtable = table - load<int32_t>(table);
-  if (slot >= load<uint16_t>(vtable)) return nullptr;
-  const uint32_t distance = load<uint16_t>(vtable + slot);
+THIMBLE_INLINE Position field(Position table, VtableOffset slot) {
+  const Position vtable = table - read<int32_t>(table);
+  if (slot >= read<uint16_t>(vtable)) return nullptr;
+  const uint32_t distance = read<uint16_t>(vtable + slot);
   return distance != 0 ? table + distance : nullptr;
 }
 
 template <typename T>
-inline T scalar(Position table, Slot slot) {
+inline T read_field(Position table, VtableOffset slot) {
   const Position at = field(table, slot);
-  return at != nullptr ? load<T>(at) : T{};
+  return at != nullptr ? read<T>(at) : T{};
 }
 
-/// Count of an absent vector.
+/// An empty vector, for absent and invalid ones.
 alignas(4) inline constexpr uint8_t kNoItems[4] = {};
 
-/// A vector is the position of its count. An absent or invalid one is empty.
-struct Vector {
+/// A flatbuffer vector. `at` is the position of its count, which the items follow. An absent or
+/// invalid vector is empty.
+struct FlatVector {
   Position at = kNoItems;
 
-  THIMBLE_INLINE uint32_t count() const { return load<uint32_t>(at); }
+  THIMBLE_INLINE uint32_t count() const { return read<uint32_t>(at); }
   THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const {
     return at + 4 + index * item_bytes;
   }
   /// Target of an item of a vector of offsets.
   Position target(uint32_t index) const { return follow(item(index, 4)); }
   /// Item of a vector of int32 indices.
-  THIMBLE_INLINE uint32_t index(uint32_t i) const { return load<uint32_t>(item(i, 4)); }
+  THIMBLE_INLINE uint32_t index_at(uint32_t i) const { return read<uint32_t>(item(i, 4)); }
 };
 
-inline Vector vector(Position table, Slot slot) {
+inline FlatVector vector(Position table, VtableOffset slot) {
   const Position at = field(table, slot);
-  return at != nullptr ? Vector{follow(at)} : Vector{};
+  return at != nullptr ? FlatVector{follow(at)} : FlatVector{};
 }
 
 /// A table that is read through its vtable.
@@ -86,9 +87,9 @@ struct Table {
   Position vtable;
   uint32_t vtable_bytes;
   THIMBLE_INLINE explicit Table(Position table)
-      : at(table), vtable(at - load<int32_t>(at)), vtable_bytes(load<uint16_t>(vtable)) {}
-  THIMBLE_INLINE Position field(Slot slot) const {
-    const uint32_t distance = slot < vtable_bytes ? load<uint16_t>(vtable + slot) : 0;
+      : at(table), vtable(at - read<int32_t>(at)), vtable_bytes(read<uint16_t>(vtable)) {}
+  THIMBLE_INLINE Position field(VtableOffset slot) const {
+    const uint32_t distance = slot < vtable_bytes ? read<uint16_t>(vtable + slot) : 0;
     return distance != 0 ? at + distance : nullptr;
   }
 };
@@ -104,7 +105,8 @@ class TableKind {
     uint32_t extent_bytes;   // bytes from after the table's first word to the end of its last field
     uint8_t at[kFieldsMax];  // offset of field i; 0 if absent
   };
-  /// Matches nothing: no table is so long, and no vtable is at address 0.
+  /// Layout of an invalid vtable. No vtable is at address 0, and no table has this extent, so every
+  /// check fails.
   static constexpr Layout kBroken = {0, 0xFFFFFFFF, {}};
 
   /// `fields`: width in bytes of each field, in the order of their slots.
@@ -122,21 +124,26 @@ class TableKind {
   Layout layouts_[kLayouts];
 };
 
+/// Index of a field in its table.
+constexpr uint32_t index_of(VtableOffset field) {
+  return (field - 4U) / 2;
+}
+
 /// A verified table that is read through the cached layout of its vtable; null if it is invalid.
 struct CheckedTable {
   Position at = nullptr;
   const TableKind::Layout* layout = nullptr;
-  THIMBLE_INLINE Position field(Slot slot) const {
-    const uint32_t distance = layout->at[(slot - 4) / 2];
+  THIMBLE_INLINE Position field(VtableOffset slot) const {
+    const uint32_t distance = layout->at[index_of(slot)];
     return distance != 0 ? at + distance : nullptr;
   }
 };
 
 /// A field of a Table or CheckedTable; 0 if it is absent.
 template <typename T, typename AnyTable>
-THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
+THIMBLE_INLINE T read_field(const AnyTable& table, VtableOffset slot) {
   const Position at = table.field(slot);
-  return at != nullptr ? load<T>(at) : T{};
+  return at != nullptr ? read<T>(at) : T{};
 }
 
 /// Checked access. After a violation failed() returns true permanently, and the result is null or
@@ -145,59 +152,60 @@ THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
 class Verifier {
  public:
   Verifier() = default;
-  Verifier(Position begin, uint32_t bytes) : begin_(begin), last_(begin + bytes - 4) {}
+  Verifier(Position begin, uint32_t bytes) : begin_(begin), last_word_(begin + bytes - 4) {}
 
   bool failed() const { return failed_; }
 
   /// The table at the target of the verified offset at `at`. All its fields are inside the program.
   Position table(Position at, TableKind& kind);
-  /// Inlined version of table(), for frequent calls.
+  /// Same as table(), inlined, and with the cached layout, for tables of which fields are read
+  /// often.
   CheckedTable table_at(Position at, TableKind& kind);
   /// A table in a field of a verified table; null if it is absent.
-  Position child(Position table, Slot slot, TableKind& kind);
+  Position child(Position table, VtableOffset slot, TableKind& kind);
   /// A vector of items of 1 << `shift` bytes in a field of a verified table.
-  Vector vector(Position table, Slot slot, uint32_t shift);
+  FlatVector vector(Position table, VtableOffset slot, uint32_t shift);
   /// The vector at the target of the offset at `at`, which may be null.
-  Vector vector_at(Position at, uint32_t shift);
+  FlatVector vector_at(Position at, uint32_t shift);
 
  private:
   Position target(Position at);
-  const TableKind::Layout* find(uintptr_t vtable, TableKind& kind);
-  THIMBLE_OUT_OF_LINE const TableKind::Layout* learn(uintptr_t vtable, TableKind& kind);
+  const TableKind::Layout* find_layout(uintptr_t vtable, TableKind& kind);
+  THIMBLE_OUT_OF_LINE const TableKind::Layout* verify_vtable(uintptr_t vtable, TableKind& kind);
   Position fail() {
     failed_ = true;
     return nullptr;
   }
-  /// Bytes after the word at `at`. `at` must be at or before last_.
-  uint32_t room(Position at) const { return static_cast<uint32_t>(last_ - at); }
+  /// Bytes after the word at `at`. `at` must be at or before last_word_.
+  uint32_t bytes_after(Position at) const { return static_cast<uint32_t>(last_word_ - at); }
 
   Position begin_ = nullptr;
-  Position last_ = nullptr;  // last position at which a word fits
+  Position last_word_ = nullptr;  // last position at which a word fits
   bool failed_ = false;
 };
 
 THIMBLE_INLINE Position Verifier::target(Position at) {
-  const uint32_t distance = load<uint32_t>(at);
+  const uint32_t distance = read<uint32_t>(at);
   // The target starts with a word: a table's vtable distance or a vector's count.
-  if (distance > room(at) || (distance & 3) != 0) return fail();
+  if (distance > bytes_after(at) || (distance & 3) != 0) return fail();
   return at + distance;
 }
 
 THIMBLE_INLINE CheckedTable Verifier::table_at(Position at, TableKind& kind) {
   const Position table = target(at);
   if (table == nullptr) return {};
-  // The distance is unverified until find() returns, so it is an integer and not a pointer.
+  // The distance is unverified until find_layout() returns, so it is an integer and not a pointer.
   const uintptr_t vtable =
-      reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(load<int32_t>(table));
+      reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(read<int32_t>(table));
   const TableKind::Layout* layout = kind.recent_;
-  if (layout->vtable != vtable) layout = find(vtable, kind);
-  return {layout->extent_bytes <= room(table) ? table : fail(), layout};
+  if (layout->vtable != vtable) layout = find_layout(vtable, kind);
+  return {layout->extent_bytes <= bytes_after(table) ? table : fail(), layout};
 }
 
-THIMBLE_INLINE Vector Verifier::vector_at(Position at, uint32_t shift) {
+THIMBLE_INLINE FlatVector Verifier::vector_at(Position at, uint32_t shift) {
   if (at == nullptr) return {};
   const Position items = target(at);
-  if (items != nullptr && load<uint32_t>(items) <= room(items) >> shift) return {items};
+  if (items != nullptr && read<uint32_t>(items) <= bytes_after(items) >> shift) return {items};
   fail();
   return {};
 }

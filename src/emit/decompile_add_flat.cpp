@@ -1,6 +1,6 @@
-// Decompiles thimble::add_flat to qadd or qsub (abi/add_flat.h).
+// Decompiles thimble::add_flat to qadd or qsub (abi/packed_ops.h).
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

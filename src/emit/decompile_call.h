@@ -93,7 +93,7 @@ Result<ir::ValueId> decompile_linear_dsp(DecompilerCall* call);
 Result<ir::ValueId> decompile_conv2d_scalar(DecompilerCall* call);
 Result<ir::ValueId> decompile_depthwise_scalar(DecompilerCall* call);
 Result<ir::ValueId> decompile_linear_scalar(DecompilerCall* call);
-// Packed for all cores: abi/packed_ops.h and abi/add_flat.h.
+// Packed for all cores: abi/packed_ops.h.
 Result<ir::ValueId> decompile_packed_op(abi::PteOp op, DecompilerCall* call);
 Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
 

@@ -47,7 +47,7 @@ Result<ValueId> softmax_rows(DecompilerCall* call) {
 
 Result<ValueId> lut_codes(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  THIMBLE_TRY(const abi::LutCodes p, header_of<abi::LutCodes>(call, 1));
+  THIMBLE_TRY(const abi::LutTable p, header_of<abi::LutTable>(call, 1));
   std::vector<int8_t> table;
   for (int32_t code = -128; code <= 127; ++code) table.push_back(p.table[code & 255]);
   const ValueId constant = call->add_constant("table", ir::make_i8({256}, table));
@@ -66,7 +66,7 @@ Result<ValueId> mean_run(DecompilerCall* call) {
 
 Result<ValueId> quantize_nest(DecompilerCall* call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  THIMBLE_TRY(const abi::QuantizeNestParams p, header_of<abi::QuantizeNestParams>(call, 1));
+  THIMBLE_TRY(const abi::QuantizeNest p, header_of<abi::QuantizeNest>(call, 1));
   double scale = 0;
   std::memcpy(&scale, p.scale, sizeof scale);
   return call->graph().add(kind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});

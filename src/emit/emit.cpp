@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "abi/limits.h"
+#include "abi/named_data.h"
 #include "abi/native_params.h"
 #include "emit/check_stock.h"
 #include "emit/dtypes.h"

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "abi/pte_ops.h"
 #include "base/result.h"
 #include "ir/graph.h"

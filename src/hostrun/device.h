@@ -27,7 +27,7 @@ class Device {
   virtual ~Device() = default;
 
   /// The returned row points to this object, which must outlive the models that use the row.
-  [[nodiscard]] virtual runtime::Delegate row() const = 0;
+  [[nodiscard]] virtual runtime::DelegateBackend row() const = 0;
   /// Adds a memory range that the NPU can address.
   virtual void connect(const void* /*data*/, size_t /*bytes*/, bool /*read_only*/) {}
   /// Error of the last call; empty if it succeeded.
@@ -56,7 +56,7 @@ struct DeviceKind {
   std::string_view cpp_namespace;  // the functions' namespace in thimble::runtime
   std::string_view object;         // variable of the device, which the product defines
   bool has_memory =
-      false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
+      false;  // the namespace has call_scratch and persistent_bytes (runtime/exec/delegates.h)
   /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label) = nullptr;

@@ -77,8 +77,8 @@ struct HostModel::State {
   Interface interface;
   AlignedBytes file;
   std::vector<std::unique_ptr<Device>> devices;  // for the delegates that the file calls
-  std::vector<runtime::Delegate> rows;           // one per device
-  runtime::Delegates delegates = {};
+  std::vector<runtime::DelegateBackend> rows;    // one per device
+  runtime::DelegateBackends delegates = {};
   kernels::KernelTable table = kernels::all_kernels();
   AlignedBytes memory{0};
   std::vector<AlignedBytes> inputs;
@@ -107,7 +107,7 @@ struct HostModel::State {
       rows.push_back(device->row());
       devices.push_back(std::move(device));
     }
-    table.stock = &runtime::stock_reader;
+    table.flatbuffer_executor = &runtime::flatbuffer_executor;
     if (rows.empty()) return ok();
     delegates = runtime::delegates_of(rows.data(), static_cast<uint32_t>(rows.size()));
     table.delegates = &delegates;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "abi/limits.h"
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/records.h"
 #include "ir/dtype_text.h"
@@ -71,17 +71,17 @@ std::string foreign_text(const pte::ExecutionPlan& plan, const pte::Instruction&
 
 /// Reads the entry that Thimble adds to its files. Files of other writers do not have it.
 Status read_entry(const pte::Program& program, std::string_view label, Interface* interface) {
-  const pte::NamedData* data = pte::find_named_data(program, abi::kEntryKey);
+  const pte::NamedData* data = pte::find_named_data(program, abi::kProgramEntryKey);
   if (data == nullptr) return ok();
-  abi::Entry entry = {};
+  abi::ProgramEntry entry = {};
   if (data->bytes.size() < sizeof(entry)) {
-    return bad_input("{}: named data {}: {} bytes, expected {}", label, abi::kEntryKey,
+    return bad_input("{}: named data {}: {} bytes, expected {}", label, abi::kProgramEntryKey,
                      data->bytes.size(), sizeof(entry));
   }
   std::memcpy(&entry, data->bytes.data(), sizeof(entry));
-  if (entry.magic != abi::kEntryMagic) {
-    return bad_input("{}: named data {}: magic {:#x}, expected {:#x}", label, abi::kEntryKey,
-                     entry.magic, abi::kEntryMagic);
+  if (entry.magic != abi::kProgramEntryMagic) {
+    return bad_input("{}: named data {}: magic {:#x}, expected {:#x}", label, abi::kProgramEntryKey,
+                     entry.magic, abi::kProgramEntryMagic);
   }
   interface->records = pte::has_records(program);
   interface->target.assign(entry.target, strnlen(entry.target, sizeof(entry.target)));

@@ -36,9 +36,10 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
     const std::string include = fmt::format("#include \"{}\"\n", device.header);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
     const std::string more =
-        device.has_memory ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::kept_bytes",
-                                        device.cpp_namespace)
-                          : "";
+        device.has_memory
+            ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::persistent_bytes",
+                          device.cpp_namespace)
+            : "";
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
         "     runtime::{2}::run{3}}},\n",
@@ -46,8 +47,8 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
   }
   if (devices.empty()) return lines;
   lines.rows = fmt::format(
-      "static const runtime::Delegate kModelNpus[] = {{\n{}}};\n"
-      "static const runtime::Delegates kModelDelegates =\n"
+      "static const runtime::DelegateBackend kModelNpus[] = {{\n{}}};\n"
+      "static const runtime::DelegateBackends kModelDelegates =\n"
       "    runtime::delegates_of(kModelNpus, {});\n",
       lines.rows, devices.size());
   return lines;
@@ -123,7 +124,7 @@ Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::
     if (device_calls.contains(interface.ops[i])) continue;
     signatures.emplace(interface.ops[i], interface.arguments[i]);
   }
-  used.stock_reader = !interface.records;
+  used.flatbuffer_executor = !interface.records;
   for (const Signature& form : signatures) {
     const KernelRow* row = find_row(form, isa);
     if (row == nullptr) {
@@ -141,8 +142,8 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
       list.empty() ? ""
                    : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
   const DelegateLines delegates = delegate_lines(used.devices);
-  // Delegates include the reader.
-  const bool names_reader = used.stock_reader && used.devices.empty();
+  // The table of delegates refers to the flatbuffer executor.
+  const bool names_reader = used.flatbuffer_executor && used.devices.empty();
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
@@ -158,10 +159,11 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
       "  return reinterpret_cast<const thimble_kernels*>(&thimble::kernels::kModelTable);\n"
       "}}\n",
       label, delegates.includes,
-      names_reader ? "namespace thimble::runtime {\nextern const Reader stock_reader;\n}\n\n" : "",
+      names_reader ? "namespace thimble::runtime {\nextern const Reader flatbuffer_executor;\n}\n\n"
+                   : "",
       kernels, delegates.rows, used.kernels.empty() ? "nullptr" : "kModelKernels",
       used.kernels.size(), used.devices.empty() ? "nullptr" : "&kModelDelegates",
-      names_reader ? ", nullptr, &runtime::stock_reader" : "");
+      names_reader ? ", nullptr, &runtime::flatbuffer_executor" : "");
 }
 
 Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "base/result.h"
 #include "formats/pte/chosen_kernel.h"
 #include "hostrun/device.h"
@@ -24,8 +24,8 @@ struct UsedKernels {
     std::string symbol;  // "portable_thimble_conv2d", in thimble::kernels
   };
   std::vector<Kernel> kernels;
-  std::vector<DeviceKind> devices;  // for the file's delegate calls
-  bool stock_reader = false;        // the runtime executes the flatbuffer tables, not records
+  std::vector<DeviceKind> devices;   // for the file's delegate calls
+  bool flatbuffer_executor = false;  // the runtime executes the flatbuffer tables, not records
 };
 
 /// Returns the kernels of all instructions, in order. An instruction that calls no kernel, or an

@@ -140,12 +140,12 @@ class Application(unittest.TestCase):
                       flush=True)
                 self.assertLess(each, limit)
 
-    def test_the_reader_of_stock_files_is_not_linked(self):
+    def test_the_flatbuffer_executor_is_not_linked(self):
         self.measure("ad_autoencoder")
         symbols = self.run_it(CXX.replace("g++", "nm"), "-C", "product.elf")
-        for name in ("stock_reader", "open_image", "Verifier", "check_delegate_call"):
+        for name in ("flatbuffer_executor", "open_program", "Verifier", "check_delegate_call"):
             self.assertNotIn(name, symbols)
-        self.assertIn("record_reader", symbols)
+        self.assertIn("record_executor", symbols)
 
 
 if __name__ == "__main__":

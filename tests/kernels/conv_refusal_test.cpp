@@ -46,9 +46,9 @@ TEST(ConvRefusals, Stock) {
     EXPECT_EQ(stock(op, [](I& i) { i.value(2) = absent(); }), Status::kOk);
     EXPECT_EQ(stock(op, [](I& i) { i.value(2) = make(DType::kI32, {5}); }), Status::kBadShape);
     EXPECT_EQ(stock(op, [](I& i) { i.value(2) = make(DType::kI8, {4}); }), Status::kBadDType);
-    EXPECT_EQ(stock(op, [](I& i) { i.value(0).order = contiguous(4); }), Status::kBadLayout);
-    EXPECT_EQ(stock(op, [](I& i) { i.out().order = contiguous(4); }), Status::kBadLayout);
-    EXPECT_EQ(stock(op, [](I& i) { i.value(1).order = {0, 2, 1, 3}; }), Status::kBadLayout);
+    EXPECT_EQ(stock(op, [](I& i) { i.value(0).order = contiguous(4); }), Status::kBadDimOrder);
+    EXPECT_EQ(stock(op, [](I& i) { i.out().order = contiguous(4); }), Status::kBadDimOrder);
+    EXPECT_EQ(stock(op, [](I& i) { i.value(1).order = {0, 2, 1, 3}; }), Status::kBadDimOrder);
     EXPECT_EQ(stock(op, [](I& i) { i.value(1).sizes[2] = 2, i.value(1).bytes -= 12; }),
               Status::kBadShape);
     EXPECT_EQ(stock(op, [](I& i) { i.args[3].ints.items[0] = 0; }), Status::kBadParameter);

@@ -1,7 +1,7 @@
 #pragma once
 // Calls of depthwise_mve and add_flat, built from plain integers.
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 #include "tests/kernels/conv_case.h"
 
 namespace thimble::kernels::test {

@@ -263,15 +263,15 @@ TEST(Elementwise, RefusesInvalidArguments) {
   EXPECT_EQ(status([](Invocation& i) { i.out() = make(DType::kI16, {2, 3}); }), Status::kBadDType);
   EXPECT_EQ(status([](Invocation& i) { i.value(0).null = true; }), Status::kBadParameter);
   EXPECT_EQ(status([](Invocation& i) { i.value(0).bytes = 5; }), Status::kBadShape);
-  EXPECT_EQ(status([](Invocation& i) { i.value(0).order = {0, 0}; }), Status::kBadLayout);
-  EXPECT_EQ(status([](Invocation& i) { i.value(0).order = {0, 2}; }), Status::kBadLayout);
+  EXPECT_EQ(status([](Invocation& i) { i.value(0).order = {0, 0}; }), Status::kBadDimOrder);
+  EXPECT_EQ(status([](Invocation& i) { i.value(0).order = {0, 2}; }), Status::kBadDimOrder);
 
   Invocation table = activation(random, kNhwc);
   table.value(1) = make(DType::kI8, {255});
   EXPECT_EQ(table.check(), Status::kBadShape);
   table = activation(random, kNhwc);
   table.out().order = contiguous(4);
-  EXPECT_EQ(table.check(), Status::kBadLayout);
+  EXPECT_EQ(table.check(), Status::kBadDimOrder);
 }
 
 }  // namespace

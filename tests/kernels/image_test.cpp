@@ -163,9 +163,9 @@ TEST(ConvTranspose, RefusesInvalidArguments) {
   const auto layout = [&](size_t arg, const Order& order) {
     return status([&](Invocation& call) { call.value(arg).order = order; });
   };
-  EXPECT_EQ(layout(0, contiguous(4)), Status::kBadLayout);
-  EXPECT_EQ(layout(1, contiguous(4)), Status::kBadLayout);
-  EXPECT_EQ(layout(6, contiguous(4)), Status::kBadLayout);
+  EXPECT_EQ(layout(0, contiguous(4)), Status::kBadDimOrder);
+  EXPECT_EQ(layout(1, contiguous(4)), Status::kBadDimOrder);
+  EXPECT_EQ(layout(6, contiguous(4)), Status::kBadDimOrder);
   c.per_channel = false;
   EXPECT_EQ(status([](Invocation& call) { call.value(4).as<int32_t>()[0] = 256; }),
             Status::kBadParameter);
@@ -262,7 +262,7 @@ TEST(AdaptivePools, RefuseInvalidArguments) {
     EXPECT_EQ(call.check(), Status::kBadParameter);
     call = c.call(random);
     call.value(0).order = contiguous(4);
-    EXPECT_EQ(call.check(), Status::kBadLayout);
+    EXPECT_EQ(call.check(), Status::kBadDimOrder);
   }
 }
 
@@ -333,7 +333,7 @@ TEST(ResizeBilinear, RefusesInvalidArguments) {
               Status::kBadShape);
   }
   EXPECT_EQ(status([](Invocation& call) { call.value(0).order = contiguous(4); }),
-            Status::kBadLayout);
+            Status::kBadDimOrder);
 }
 
 TEST(Permute, EveryRankAndOrder) {

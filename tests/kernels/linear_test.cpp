@@ -185,11 +185,11 @@ TEST(Linear, RefusesInvalidArguments) {
   EXPECT_EQ(status([&](Invocation& i) {
               i.value(1) = make(DType::kI8, {5, 6}, {1, 0});
             }),
-            Status::kBadLayout);
+            Status::kBadDimOrder);
   EXPECT_EQ(status([&](Invocation& i) {
               i.value(0) = make(DType::kI8, {2, 6}, {1, 0});
             }),
-            Status::kBadLayout);
+            Status::kBadDimOrder);
   EXPECT_EQ(status([&](Invocation& i) { i.out() = make(DType::kI8, {3, 5}); }), Status::kBadShape);
   EXPECT_EQ(status([&](Invocation& i) { i.out() = make(DType::kU8, {2, 5}); }), Status::kBadDType);
 }

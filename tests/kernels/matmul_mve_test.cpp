@@ -168,7 +168,7 @@ TEST(MatmulMve, RefusesInvalidArguments) {
   EXPECT_EQ(window([](Window& g) { g.stride_w = 2; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.x_zero_point = 128; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.min = 5, g.max = 4; }), Status::kBadParameter);
-  EXPECT_EQ(conv([](I& i) { i.value(0).order = contiguous(4); }), Status::kBadLayout);
+  EXPECT_EQ(conv([](I& i) { i.value(0).order = contiguous(4); }), Status::kBadDimOrder);
   EXPECT_EQ(conv([](I& i) { i.value(1).constant = false; }), Status::kBadParameter);
   EXPECT_EQ(conv([](I& i) { i.value(2).constant = false; }), Status::kBadParameter);
   EXPECT_EQ(conv([](I& i) { i.value(2).sizes[0] = i.value(2).bytes -= 16; }),
@@ -188,7 +188,7 @@ TEST(MatmulMve, RefusesInvalidArguments) {
   EXPECT_EQ(rows([](Rows& g) { g.out_features = 0x80000000U; }), Status::kBadShape);
   EXPECT_EQ(rows([](Rows& g) { g.y_zero_point = -129; }), Status::kBadParameter);
   EXPECT_EQ(rows([](Rows& g) { g.max = 200; }), Status::kBadParameter);
-  EXPECT_EQ(linear([](I& i) { i.value(0).order = {0, 2, 1}; }), Status::kBadLayout);
+  EXPECT_EQ(linear([](I& i) { i.value(0).order = {0, 2, 1}; }), Status::kBadDimOrder);
   EXPECT_EQ(linear([](I& i) { i.value(2).sizes[0] = i.value(2).bytes -= 16; }),
             Status::kBadParameter);
 }

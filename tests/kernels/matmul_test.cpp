@@ -118,7 +118,7 @@ TEST(Matmul, RefusesInvalidArguments) {
   EXPECT_EQ(small_product(good, {1, 33026}, {33026, 1}, {1, 1}).check(), Status::kBadShape);
   Invocation call = small_product(good);
   call.value(0).order = {1, 0, 2};
-  EXPECT_EQ(call.check(), Status::kBadLayout);
+  EXPECT_EQ(call.check(), Status::kBadDimOrder);
 }
 
 /// Returns positions inside 0..size-1 and far outside of it.
@@ -208,7 +208,7 @@ TEST(Gather, RefusesInvalidArguments) {
         call(each, {2, 3, 4}, each == op ? Sizes{2, 2, 3, 4, 4} : Sizes{2, 3, 4}, 1);
     EXPECT_EQ(turned.check(), Status::kOk);
     turned.value(0).order = {2, 0, 1};
-    EXPECT_EQ(turned.check(), Status::kBadLayout);
+    EXPECT_EQ(turned.check(), Status::kBadDimOrder);
   }
 }
 
@@ -244,7 +244,7 @@ TEST(MaskedSoftmax, RefusesInvalidArguments) {
     return call.add(make(kernels::DType::kI8, sizes)).check();
   };
   EXPECT_EQ(status({1, 1 << 30, 20, -100}), Status::kOk);
-  EXPECT_EQ(status({0, 1 << 30, 20, -100}), Status::kBadLayout);
+  EXPECT_EQ(status({0, 1 << 30, 20, -100}), Status::kBadDimOrder);
   EXPECT_EQ(status({2, 1 << 30, 20, -100}), Status::kBadShape);
   EXPECT_EQ(status({-1, 1 << 30, 20, -100}), Status::kBadShape);
   EXPECT_EQ(status({1, -1, 20, -100}), Status::kBadParameter);

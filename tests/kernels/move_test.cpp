@@ -86,7 +86,7 @@ TEST(Clone, RefusesInvalidArguments) {
     return call.check();
   };
   EXPECT_EQ(status({2, 3}, {0, 1}, DType::kI8, 0), Status::kOk);
-  EXPECT_EQ(status({2, 3}, {1, 0}, DType::kI8, 0), Status::kBadLayout);
+  EXPECT_EQ(status({2, 3}, {1, 0}, DType::kI8, 0), Status::kBadDimOrder);
   EXPECT_EQ(status({2, 3}, {0}, DType::kI8, 0), Status::kBadParameter);
   EXPECT_EQ(status({2, 3}, {0, 1}, DType::kI8, 1), Status::kBadParameter);
   EXPECT_EQ(status({3, 2}, {0, 1}, DType::kI8, 0), Status::kBadShape);
@@ -155,7 +155,7 @@ TEST(Transpose, RefusesInvalidArguments) {
   EXPECT_EQ(status({2, 0}, {3, 2}), Status::kBadParameter);
   EXPECT_EQ(status({0, 0}, {2, 2}), Status::kBadParameter);
   EXPECT_EQ(status({1}, {3, 2}), Status::kBadParameter);
-  EXPECT_EQ(status({1, 0}, {3, 2}, {1, 0}), Status::kBadLayout);
+  EXPECT_EQ(status({1, 0}, {3, 2}, {1, 0}), Status::kBadDimOrder);
 }
 
 TEST(Expand, EverySmallShape) {
@@ -368,7 +368,7 @@ TEST(Pad, RefusesInvalidArguments) {
   EXPECT_EQ(status({0, 0, -1, 0}, {0, 0, 2, 2}, 5, {3, 5}), Status::kBadParameter);
   EXPECT_EQ(status({0, 0, INT32_MAX, 0}, {0, 0, INT32_MAX, 2}, 5, {3, 5}), Status::kBadShape);
   EXPECT_EQ(status({1, 0}, {0, 2}, 5, {3, 5}), Status::kBadParameter);
-  EXPECT_EQ(status({0, 0, 1, 0}, {0, 0, 0, 2}, 5, {3, 5}, {1, 0}), Status::kBadLayout);
+  EXPECT_EQ(status({0, 0, 1, 0}, {0, 0, 0, 2}, 5, {3, 5}, {1, 0}), Status::kBadDimOrder);
 }
 
 Value random_floats(Random& random, const Sizes& sizes, Order order) {
@@ -440,7 +440,7 @@ TEST(QuantizeAndDequantize, RefuseInvalidArguments) {
   EXPECT_EQ(status([](Invocation& i) { i.args[3].integer = -129; }), Status::kBadParameter);
   EXPECT_EQ(status([](Invocation& i) { i.args[4].integer = -129; }), Status::kBadParameter);
   EXPECT_EQ(status([](Invocation& i) { i.args[5].integer = 2; }), Status::kBadDType);
-  EXPECT_EQ(status([](Invocation& i) { i.out().order = {1, 0}; }), Status::kBadLayout);
+  EXPECT_EQ(status([](Invocation& i) { i.out().order = {1, 0}; }), Status::kBadDimOrder);
   EXPECT_EQ(status([](Invocation& i) { i.out() = make(DType::kI16, {2, 3}); }), Status::kBadDType);
   EXPECT_EQ(status([](Invocation& i) { i.out() = make(DType::kI8, {3, 2}); }), Status::kBadShape);
   EXPECT_EQ(status([](Invocation& i) {

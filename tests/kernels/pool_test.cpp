@@ -197,7 +197,7 @@ TEST(Pools, RefuseInvalidArguments) {
   pool.c = 2;
   call = pool.stock(random);
   call.value(0).order = contiguous(4);
-  EXPECT_EQ(call.check(), Status::kBadLayout);
+  EXPECT_EQ(call.check(), Status::kBadDimOrder);
 }
 
 struct MeanCase {

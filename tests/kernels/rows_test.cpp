@@ -292,7 +292,7 @@ TEST(QuantizeNest, HalvesNeighboursAndOddNumbers) {
       const auto count = static_cast<uint32_t>(x.size());
       Value from = make(DType::kF32, {static_cast<int32_t>(count)});
       std::memcpy(from.data.get(), x.data(), from.bytes);
-      const abi::QuantizeNestParams p = {nest_of({{count, 1, 1}}), {}, zero_point, 1.0F / scale, 1};
+      const abi::QuantizeNest p = {nest_of({{count, 1, 1}}), {}, zero_point, 1.0F / scale, 1};
       Invocation call(PteOp::thimble_quantize_nest);
       call.add(std::move(from)).add(packed_value(p));
       call.add(make(DType::kI8, {static_cast<int32_t>(count)}));
@@ -310,7 +310,7 @@ TEST(DequantizeNest, AllInt8Values) {
     for (int32_t zero_point = -128; zero_point <= 127; ++zero_point) {
       Value x = make(DType::kI8, {256});
       for (int i = 0; i < 256; ++i) x.as<int8_t>()[i] = static_cast<int8_t>(i);
-      const abi::QuantizeNestParams p = {nest_of({{256, 1, 1}}), {}, zero_point, scale, 1};
+      const abi::QuantizeNest p = {nest_of({{256, 1, 1}}), {}, zero_point, scale, 1};
       Invocation call(PteOp::thimble_dequantize_nest);
       call.add(std::move(x)).add(packed_value(p)).add(make(DType::kF32, {256}));
       ASSERT_NO_FATAL_FAILURE(call.run());
@@ -327,7 +327,7 @@ TEST(DequantizeNest, AllInt16Values) {
     for (const int32_t zero_point : {0, -128, 127}) {
       Value x = make(DType::kI16, {65536});
       for (int i = 0; i < 65536; ++i) x.as<int16_t>()[i] = static_cast<int16_t>(i);
-      const abi::QuantizeNestParams p = {nest_of({{65536, 1, 1}}), {}, zero_point, scale, 2};
+      const abi::QuantizeNest p = {nest_of({{65536, 1, 1}}), {}, zero_point, scale, 2};
       Invocation call(PteOp::thimble_dequantize_nest);
       call.add(std::move(x)).add(packed_value(p)).add(make(DType::kF32, {65536}));
       ASSERT_NO_FATAL_FAILURE(call.run());
@@ -345,16 +345,16 @@ TEST(QuantizeAndDequantize, RefusesScaleOutsideSupportedRange) {
     for (const float factor : {0.0F, 0x1p-101F, 0x1p101F, -1.0F, 1.0F}) {
       Invocation call(op);
       call.add(make(quantizes ? DType::kF32 : DType::kI8, {1}));
-      call.add(packed_value(abi::QuantizeNestParams{nest_of({}), {}, 0, factor, 1}));
+      call.add(packed_value(abi::QuantizeNest{nest_of({}), {}, 0, factor, 1}));
       call.add(make(quantizes ? DType::kI8 : DType::kF32, {1}));
       EXPECT_EQ(call.check() == Status::kOk, factor == 1.0F) << factor;
     }
   }
 }
 
-TEST(LutCodes, AllInt8Values) {
+TEST(LutTable, AllInt8Values) {
   Random random(7);
-  abi::LutCodes p = {257, {}};
+  abi::LutTable p = {257, {}};
   for (int8_t& entry : p.table) entry = static_cast<int8_t>(random());
   Value x = make(DType::kI8, {257});
   for (int i = 0; i < 257; ++i) x.as<int8_t>()[i] = static_cast<int8_t>(i);

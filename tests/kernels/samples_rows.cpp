@@ -74,11 +74,13 @@ Invocation edge(PteOp op, Random& random) {
   const bool quantizes = op == PteOp::thimble_quantize_nest;
   const auto channels = size_of(sizes[1]);
   const auto pixels = size_of(sizes[2] * sizes[3]);
-  abi::QuantizeNestParams p = {
-      nest_of({{channels, 1, pixels}, {pixels, channels, 1}}), {}, 3, 0.25F, 1};
+  abi::QuantizeNest p = {nest_of({{channels, 1, pixels}, {pixels, channels, 1}}), {}, 3, 0.25F, 1};
   p.scale[1] = quantizes ? 0x40100000 : 0x3FD00000;  // 4 and 1/4
-  if (!quantizes) p.code_bytes = random() % 2 == 0 ? 2 : 1;
-  Value x = make(quantizes ? DType::kF32 : p.code_bytes == 2 ? DType::kI16 : DType::kI8, sizes);
+  if (!quantizes) p.quantized_bytes = random() % 2 == 0 ? 2 : 1;
+  Value x = make(quantizes                ? DType::kF32
+                 : p.quantized_bytes == 2 ? DType::kI16
+                                          : DType::kI8,
+                 sizes);
   x.fill(random);
   Invocation call(op);
   call.add(std::move(x)).add(packed_value(p));
@@ -87,7 +89,7 @@ Invocation edge(PteOp op, Random& random) {
 
 Invocation lut(Random& random) {
   const Sizes sizes = {uniform(random, 1, 30)};
-  abi::LutCodes p = {size_of(sizes[0]), {}};
+  abi::LutTable p = {size_of(sizes[0]), {}};
   for (int8_t& entry : p.table) entry = static_cast<int8_t>(random());
   Invocation call(PteOp::thimble_lut_codes);
   call.add(random_codes(random, sizes)).add(packed_value(p));

@@ -74,7 +74,7 @@ TEST(Softmax, RefusesInvalidArguments) {
     return call.check();
   };
   EXPECT_EQ(status(1, 1), Status::kOk);
-  EXPECT_EQ(status(1, 0), Status::kBadLayout);
+  EXPECT_EQ(status(1, 0), Status::kBadDimOrder);
   EXPECT_EQ(status(1, 2), Status::kBadShape);
   EXPECT_EQ(status(1, -3), Status::kBadShape);
   EXPECT_EQ(status(1, INT32_MIN), Status::kBadShape);

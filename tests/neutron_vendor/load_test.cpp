@@ -56,8 +56,8 @@ void check_file(const std::filesystem::path& path) {
   for (const int32_t value : outputs) driver().output_bytes.push_back(bytes_of(*program, value));
 
   const thimble_neutron npu = {};
-  const runtime::Delegate row = runtime::neutron::vendor_backend(&npu);
-  const runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  const runtime::DelegateBackend row = runtime::neutron::vendor_backend(&npu);
+  const runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
   table.delegates = &delegates;
   runtime_test::LoadedModel loaded(bytes, reinterpret_cast<const thimble_kernels*>(&table));

@@ -40,8 +40,8 @@ struct Npu {
   }
   std::array<thimble_axon_counter, 4> counters = {};
   thimble_axon npu = {};
-  runtime::Delegate row = runtime::axon::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::axon::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 
@@ -298,7 +298,7 @@ const Case kCases[] = {
      [](auto& p, auto&) {
        tensor_of(p, kShares).sizes = {1, 3};
      }},
-    {"channels last", Status::kBadLayout,
+    {"channels last", Status::kBadDimOrder,
      [](auto& p, auto&) {
        tensor_of(p, kImage).dim_order = {0, 2, 3, 1};
      }},

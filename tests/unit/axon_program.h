@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "axon_sample.h"
 #include "formats/pte/program.h"
 

@@ -42,8 +42,8 @@ class Chip {
 
  private:
   thimble_axon npu_ = {};
-  runtime::Delegate rows_[2];
-  runtime::Delegates delegates_;
+  runtime::DelegateBackend rows_[2];
+  runtime::DelegateBackends delegates_;
   kernels::KernelTable table_;
 };
 

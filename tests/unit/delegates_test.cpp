@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "abi/status.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "formats/pte/write.h"
@@ -229,7 +229,7 @@ const ProgramCase kProgramCases[] = {
      [](auto& f) {
        auto record = f.plan_scratch();
        record.fast_bytes = 1U << 30;
-       record.fast_offset = abi::kFastOutside;
+       record.fast_offset = abi::kFastOnDevice;
        f.add_entry({record});
      }},
     {"fast scratch past the arena", Status::kCorrupt,
@@ -260,7 +260,7 @@ TEST(Delegates, FastScratchIsPlannedOrProvidedByNpu) {
     fixture.npu = std::make_unique<hostrun::EthosUDevice>(needs);
     auto record = fixture.plan_scratch(more);
     record.fast_bytes = bytes;
-    record.fast_offset = abi::kFastOutside;
+    record.fast_offset = abi::kFastOnDevice;
     if (inside) {
       record.fast_offset = static_cast<uint32_t>(plan_of(fixture.program).memory_sizes[1]) - more;
     }

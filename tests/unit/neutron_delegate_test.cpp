@@ -45,9 +45,9 @@ struct Npu {
   int32_t error = 0;
   std::array<thimble_neutron_network, 2> networks = {};
   thimble_neutron npu = {};
-  std::array<runtime::Delegate, 2> rows = {runtime::neutron::backend(&npu),
-                                           runtime::neutron::vendor_backend(&npu)};
-  runtime::Delegates delegates = runtime::delegates_of(rows.data(), 2);
+  std::array<runtime::DelegateBackend, 2> rows = {runtime::neutron::backend(&npu),
+                                                  runtime::neutron::vendor_backend(&npu)};
+  runtime::DelegateBackends delegates = runtime::delegates_of(rows.data(), 2);
   kernels::KernelTable table = kernels::all_kernels();
 };
 
@@ -549,7 +549,7 @@ const Case kCases[] = {
      [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kByte; }},
     {"floats", Status::kBadDType, kAsItIs,
      [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kFloat; }},
-    {"channels last, and the network takes them first", Status::kBadLayout, kAsItIs,
+    {"channels last, and the network takes them first", Status::kBadDimOrder, kAsItIs,
      [](pte::Program& p) {
        tensor_of(p, 0).dim_order = {0, 2, 3, 1};
      }},
@@ -557,12 +557,12 @@ const Case kCases[] = {
      [](CallFile& file, Npu&) {
        file.inputs[0] = {{1, 1, 4, 5}, true};
      }},
-    {"an order that is neither", Status::kBadLayout,
+    {"an order that is neither", Status::kBadDimOrder,
      [](CallFile& file, Npu&) { file.payload.input_formats[0] = Format::kChannelsLast; },
      [](pte::Program& p) {
        tensor_of(p, 0).dim_order = {0, 1, 3, 2};
      }},
-    {"channels last of a vector", Status::kBadLayout,
+    {"channels last of a vector", Status::kBadDimOrder,
      [](CallFile& file, Npu&) { file.payload.output_formats[0] = Format::kChannelsLast; }},
     {"an output that is the caller's", Status::kCorrupt, kAsItIs,
      [](pte::Program& p) {

@@ -46,8 +46,8 @@ struct Npu {
   int32_t error = 0;
   thimble_neutron_network network = {};
   thimble_neutron npu = {};
-  runtime::Delegate row = runtime::neutron::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::neutron::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 
@@ -405,7 +405,7 @@ TEST(NeutronFiles, GeneratedKernelTableContainsDelegate) {
   EXPECT_NE(text->find("#include \"engines/neutron/delegate/backend.h\"\n"), std::string::npos);
   EXPECT_NE(text->find("{\"ThimbleNeutronModel\", &thimble_neutron_npu, runtime::neutron::open, "
                        "runtime::neutron::check,\n     runtime::neutron::run, "
-                       "runtime::neutron::call_scratch, runtime::neutron::kept_bytes},\n"),
+                       "runtime::neutron::call_scratch, runtime::neutron::persistent_bytes},\n"),
             std::string::npos)
       << *text;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "engines/neutron/formats/payload.h"
 #include "formats/pte/program.h"
 

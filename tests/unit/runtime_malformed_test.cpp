@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "abi/named_data.h"
 #include "abi/native_params.h"
 #include "abi/pte_format.h"
 #include "abi/status.h"
@@ -105,7 +106,7 @@ const ProgramCase kProgramCases[] = {
      }},
     {"operator with a very long name", Status::kMissingKernel,
      [](auto& p) { plan_of(p).operators[0].name = std::string(1000, 'x'); }},
-    {"the kernel refuses", Status::kBadLayout,
+    {"the kernel refuses", Status::kBadDimOrder,
      [](auto& p) { plan_of(p).operators[0].name = "test::refuse"; }},
     {"too few arguments", Status::kCorrupt,
      [](auto& p) {
@@ -254,32 +255,33 @@ TEST(RuntimeMalformed, RefusesInvalidMemoryIdsAndOffsets) {
   }
 }
 
-abi::Entry entry_of(uint32_t arena_bytes) {
-  abi::Entry entry{};
-  entry.magic = abi::kEntryMagic;
-  entry.entry_version = abi::kEntryVersion;
+abi::ProgramEntry entry_of(uint32_t arena_bytes) {
+  abi::ProgramEntry entry{};
+  entry.magic = abi::kProgramEntryMagic;
+  entry.entry_version = abi::kEntryVersionHeaderOnly;
   entry.kernel_layout_version = abi::kKernelLayoutVersion;
   entry.arena_bytes = arena_bytes;
   return entry;
 }
 
-Status status_with(const abi::Entry& entry, size_t bytes = sizeof(abi::Entry)) {
+Status status_with(const abi::ProgramEntry& entry, size_t bytes = sizeof(abi::ProgramEntry)) {
   pte::Program program = sample_program();
   const auto* data = reinterpret_cast<const std::byte*>(&entry);
-  program.named_data = {{"other", 16, Bytes(5)}, {abi::kEntryKey, 16, Bytes(data, data + bytes)}};
+  program.named_data = {{"other", 16, Bytes(5)},
+                        {abi::kProgramEntryKey, 16, Bytes(data, data + bytes)}};
   return static_cast<Status>(LoadedModel(written(program)).size_status);
 }
 
 TEST(RuntimeMalformed, ChecksThimbleEntry) {
-  const abi::Entry good = entry_of(36);
+  const abi::ProgramEntry good = entry_of(36);
   EXPECT_EQ(status_with(good), Status::kOk);
-  abi::Entry entry = good;
+  abi::ProgramEntry entry = good;
   entry.kernel_layout_version = 0;
   EXPECT_EQ(status_with(entry), Status::kOk);
   entry.kernel_layout_version = abi::kKernelLayoutVersion + 1;
   EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
   entry = good;
-  entry.entry_version = abi::kEntryRecordsVersion + 1;
+  entry.entry_version = abi::kEntryVersionRecords + 1;
   EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
   entry = good;
   entry.magic ^= 1;
@@ -298,9 +300,9 @@ Bytes mutation_sample(bool constants_inline) {
   plan_of(program).memory_sizes = {0, kRoomyArena};
   auto& instructions = plan_of(program).chains[0].instructions;
   instructions.insert(instructions.end(), {instructions[0], instructions[1]});
-  const abi::Entry entry = entry_of(kRoomyArena);
+  const abi::ProgramEntry entry = entry_of(kRoomyArena);
   const auto* data = reinterpret_cast<const std::byte*>(&entry);
-  program.named_data = {{abi::kEntryKey, 16, Bytes(data, data + sizeof entry)}};
+  program.named_data = {{abi::kProgramEntryKey, 16, Bytes(data, data + sizeof entry)}};
   return written(program);
 }
 

@@ -1,5 +1,5 @@
 // Native files, run from their records: outputs, refusals, and damaged bytes, which do no harm. The
-// table of kernels has no reader of flatbuffers.
+// table of kernels has no flatbuffer executor.
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <functional>
 #include <random>
 
+#include "abi/native_params.h"
 #include "abi/records.h"
 #include "abi/status.h"
 #include "formats/pte/records.h"
@@ -87,13 +88,13 @@ pte::Program native_program() {
   auto& instructions = plan_of(program).chains[0].instructions;
   instructions.push_back(pte::KernelCall{2, {kCopied, kCallerInput, kCopied, kCopied}});
   instructions.push_back(pte::KernelCall{2, {kCopied, kNull, kCopied, kCopied}});
-  abi::Entry entry = {};
-  entry.magic = abi::kEntryMagic;
-  entry.entry_version = abi::kEntryVersion;
+  abi::ProgramEntry entry = {};
+  entry.magic = abi::kProgramEntryMagic;
+  entry.entry_version = abi::kEntryVersionHeaderOnly;
   entry.kernel_layout_version = abi::kKernelLayoutVersion;
   entry.arena_bytes = static_cast<uint32_t>(plan_of(program).memory_sizes[1]);
   const auto* data = reinterpret_cast<const std::byte*>(&entry);
-  program.named_data.push_back({abi::kEntryKey, 16, Bytes(data, data + sizeof entry)});
+  program.named_data.push_back({abi::kProgramEntryKey, 16, Bytes(data, data + sizeof entry)});
   return program;
 }
 
@@ -153,7 +154,8 @@ TEST(RuntimeRecords, NeedsEqualThoseOfFlatbuffer) {
   pte::Program program = native_program();
   const LoadedModel stock(written(program), [] {
     static KernelTable table = *reinterpret_cast<const KernelTable*>(native_kernels());
-    table.stock = reinterpret_cast<const KernelTable*>(test_kernels())->stock;
+    table.flatbuffer_executor =
+        reinterpret_cast<const KernelTable*>(test_kernels())->flatbuffer_executor;
     return reinterpret_cast<const thimble_kernels*>(&table);
   }());
   const LoadedModel native(native_file(program), native_kernels());
@@ -177,8 +179,8 @@ TEST(RuntimeRecords, NeedsEqualThoseOfFlatbuffer) {
 
 TEST(RuntimeRecords, FilesWithoutRecordsNeedFlatbufferReader) {
   const LoadedModel loaded(written(native_program()), native_kernels());
-  EXPECT_EQ(loaded.size_status, code(Status::kNoReader));
-  EXPECT_EQ(loaded.status, code(Status::kNoReader));
+  EXPECT_EQ(loaded.size_status, code(Status::kNoExecutor));
+  EXPECT_EQ(loaded.status, code(Status::kNoExecutor));
 }
 
 TEST(RuntimeRecords, StateIsResetSavedAndRestored) {
@@ -229,7 +231,7 @@ TEST(RuntimeRecords, MemoryInTheFileIsRefused) {
 
 TEST(RuntimeRecords, MissingAndRefusingKernels) {
   for (const auto& [name, expected] : {std::pair{"test::missing", Status::kMissingKernel},
-                                       std::pair{"test::refuse", Status::kBadLayout}}) {
+                                       std::pair{"test::refuse", Status::kBadDimOrder}}) {
     pte::Program program = native_program();
     plan_of(program).operators[0].name = name;
     for (const bool by_hash : {false, true}) {
@@ -278,10 +280,10 @@ struct Native {
 
   explicit Native(Bytes file) : bytes(std::move(file)) {
     entry = load_le<uint64_t>(bytes, abi::pte::kSegmentBaseOffset);
-    abi::Records head = {};
-    std::memcpy(&head, bytes.data() + entry + sizeof(abi::Entry), sizeof head);
+    abi::RecordsHeader head = {};
+    std::memcpy(&head, bytes.data() + entry + sizeof(abi::ProgramEntry), sizeof head);
     tensor_count = head.tensors;
-    numbers = entry + sizeof(abi::Entry) + sizeof head;
+    numbers = entry + sizeof(abi::ProgramEntry) + sizeof head;
     operators = numbers + size_t{8} * head.numbers;
     places = operators + size_t{4} * head.operators;
     tensors = places + size_t{4} * head.tensors;
@@ -296,7 +298,9 @@ struct Native {
   void set(size_t at, T value) {
     std::memcpy(bytes.data() + at, &value, sizeof value);
   }
-  [[nodiscard]] size_t head(size_t field) const { return entry + sizeof(abi::Entry) + field; }
+  [[nodiscard]] size_t head(size_t field) const {
+    return entry + sizeof(abi::ProgramEntry) + field;
+  }
   /// Returns the index of the first tensor whose place is in first..last.
   [[nodiscard]] uint32_t tensor_at(uint32_t first, uint32_t last) const {
     for (uint32_t i = 0; i < tensor_count; ++i) {
@@ -308,7 +312,7 @@ struct Native {
   }
 };
 
-#define THIMBLE_HEAD(field) offsetof(abi::Records, field)
+#define THIMBLE_HEAD(field) offsetof(abi::RecordsHeader, field)
 
 struct HostileCase {
   const char* name;
@@ -500,7 +504,7 @@ TEST(RuntimeRecords, EveryChangedByteIsSafe) {
   const Native good = stateful_native();
   int accepted = 0;
   // Except the arena's size, which could become gigabytes.
-  const size_t first = good.entry + offsetof(abi::Entry, isa);
+  const size_t first = good.entry + offsetof(abi::ProgramEntry, isa);
   for (size_t at = first; at < good.end; ++at) {
     for (const int value : {0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, 127, 128, 192, 255}) {
       Bytes bytes = good.bytes;

@@ -6,7 +6,7 @@
 
 #include "abi/native_params.h"
 #include "formats/pte/write.h"
-#include "runtime/exec/reader.h"
+#include "runtime/exec/executor.h"
 
 namespace thimble::runtime_test {
 namespace {
@@ -26,7 +26,7 @@ void run_copy(const Call& call) {
   std::memmove(call.args[1].tensor.data, call.args[0].tensor.data, call.args[1].tensor.bytes);
 }
 Status check_refuse(const Call&) {
-  return Status::kBadLayout;
+  return Status::kBadDimOrder;
 }
 
 Status check_everything(const Call& call) {
@@ -86,14 +86,15 @@ pte::Tensor planned_tensor(uint64_t offset) {
 }  // namespace
 
 const thimble_kernels* test_kernels() {
-  static const KernelTable table = {
-      .kernels = kRows, .count = std::size(kRows), .stock = &runtime::stock_reader};
+  static const KernelTable table = {.kernels = kRows,
+                                    .count = std::size(kRows),
+                                    .flatbuffer_executor = &runtime::flatbuffer_executor};
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
 const thimble_kernels* no_kernels() {
   static const KernelTable table = {
-      .kernels = nullptr, .count = 0, .stock = &runtime::stock_reader};
+      .kernels = nullptr, .count = 0, .flatbuffer_executor = &runtime::flatbuffer_executor};
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 

@@ -37,7 +37,7 @@ class AlignedBytes {
 };
 
 /// test::copy.out "To" copies bytes. test::everything.out "TtibdlRo" writes the sum of its
-/// arguments to each byte. test::refuse.out "To" has a check that returns kBadLayout.
+/// arguments to each byte. test::refuse.out "To" has a check that returns kBadDimOrder.
 const thimble_kernels* test_kernels();
 const thimble_kernels* no_kernels();
 

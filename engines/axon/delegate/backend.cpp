@@ -22,17 +22,17 @@ struct SlotData {
   uint8_t* interlayer;
   thimble_axon_counter* counter;  // null: calls are not counted
 };
-static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::own) &&
+static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
               alignof(SlotData) <= alignof(uintptr_t));
 
 SlotData& slot_data(DelegateSlot& slot) {
-  return *reinterpret_cast<SlotData*>(slot.own);
+  return *reinterpret_cast<SlotData*>(slot.data);
 }
 const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.own);
+  return *reinterpret_cast<const SlotData*>(slot.data);
 }
 const thimble_axon& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon*>(slot.delegate->device);
+  return *static_cast<const thimble_axon*>(slot.backend->device);
 }
 
 uint32_t scratch_of(const Header& header) {
@@ -64,7 +64,7 @@ Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemo
     return Status::kBadDType;
   }
   if (tensor.bytes != dense_bytes(io)) return Status::kBadShape;
-  if (!is_in_order(tensor)) return Status::kBadLayout;
+  if (!is_in_order(tensor)) return Status::kBadDimOrder;
   const uint32_t offset = args.offset(index);
   if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
   if (is_output && tensor.is_constant) return Status::kCorrupt;
@@ -75,11 +75,11 @@ Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemo
 
 }  // namespace
 
-Delegate backend(const thimble_axon* npu) {
+DelegateBackend backend(const thimble_axon* npu) {
   return {npu::kDelegateId, npu, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const driver = static_cast<const thimble_axon*>(self.device);
   if (driver == nullptr || driver->run == nullptr) return Status::kMissingDelegate;
@@ -87,7 +87,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   if (npu::check_interface(payload.data, payload.bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   work.container = Container(payload.data);
   work.container_bytes = payload.bytes;
   scratch_bytes = scratch_of(work.container.header());

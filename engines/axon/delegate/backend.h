@@ -9,9 +9,9 @@
 namespace thimble::runtime::axon {
 
 /// Returns a row for delegates_of().
-Delegate backend(const thimble_axon* npu);
+DelegateBackend backend(const thimble_axon* npu);
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);

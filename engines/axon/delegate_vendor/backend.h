@@ -8,14 +8,14 @@
 #include "thimble_axon_vendor.h"
 
 namespace thimble::runtime::axon_vendor::program {
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);
 }  // namespace thimble::runtime::axon_vendor::program
 
 namespace thimble::runtime::axon_vendor::marker {
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);

@@ -24,7 +24,7 @@ Status check_tensor(const thimble_axon_tensor& place, const DelegateArgs& args, 
     return Status::kBadDType;
   }
   if (tensor.bytes != rows_of(place) * row_bytes_of(place)) return Status::kBadShape;
-  if (!is_in_order(tensor)) return Status::kBadLayout;
+  if (!is_in_order(tensor)) return Status::kBadDimOrder;
   if (is_output && (tensor.is_constant || args.offset(index) == kNotPlanned)) {
     return Status::kCorrupt;
   }

@@ -44,7 +44,7 @@ Status find(const thimble_axon_silicon& chip, const format::Marker& marker,
 
 }  // namespace
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
   if (chip == nullptr) return Status::kMissingDelegate;
@@ -52,7 +52,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   if (!format::read_marker(source.payload.data, source.payload.bytes, marker)) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   const Status status = find(*chip, marker, work.subgraph);
   if (status != Status::kOk) return status;
   const thimble_axon_subgraph& subgraph = *work.subgraph;

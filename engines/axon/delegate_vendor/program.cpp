@@ -122,7 +122,7 @@ bool is_apart(const ProgramHeader& header, const DelegateMemory& memory, const D
 
 }  // namespace
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
   if (chip == nullptr) return Status::kMissingDelegate;
@@ -138,7 +138,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   for (uint32_t i = 0; i < header.symbol_count; ++i, name = next_name(name)) {
     if (find_symbol(*chip, name) == nullptr) return Status::kMissingSymbol;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   work.program = payload.data;
   scratch_bytes = scratch_of(header);
   return Status::kOk;

@@ -20,8 +20,8 @@ namespace {
 constexpr uint32_t kListsMax = 64;
 thimble_axon_counter counters[kListsMax];
 thimble_axon npu;
-runtime::Delegate row;
-runtime::Delegates delegates;
+runtime::DelegateBackend row;
+runtime::DelegateBackends delegates;
 kernels::KernelTable table;
 
 int32_t do_nothing(const thimble_axon*, thimble_axon_job*) {

@@ -46,7 +46,9 @@ Status check_axon_lists(const pte::Program& program, std::string_view label) {
 
 class AxonDevice : public Device {
  public:
-  [[nodiscard]] runtime::Delegate row() const override { return runtime::axon::backend(&npu_); }
+  [[nodiscard]] runtime::DelegateBackend row() const override {
+    return runtime::axon::backend(&npu_);
+  }
 
  private:
   thimble_axon npu_ = axon_model();

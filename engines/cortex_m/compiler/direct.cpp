@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "abi/native_params.h"
 #include "ir/attr_words.h"
 
 namespace thimble::engine::cortex_m {
@@ -60,14 +61,15 @@ Result<std::optional<Constant>> direct_attributes(const ir::Op& op) {
 
 int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
   const int64_t hidden = graph.type(op.output).shape.back();
-  const auto code_bytes = static_cast<int64_t>(ir::dtype_bytes(graph.type(op.inputs[0]).dtype));
+  const auto quantized_bytes =
+      static_cast<int64_t>(ir::dtype_bytes(graph.type(op.inputs[0]).dtype));
   switch (op.kind) {
     case ir::OpKind::qgru:
-      return abi::recurrent_scratch_bytes(abi::kGruLanes, hidden, code_bytes);
+      return abi::recurrent_scratch_bytes(abi::kGruLanes, hidden, quantized_bytes);
     case ir::OpKind::qlstm:
-      return abi::recurrent_scratch_bytes(abi::kLstmLanes, hidden, code_bytes);
+      return abi::recurrent_scratch_bytes(abi::kLstmLanes, hidden, quantized_bytes);
     case ir::OpKind::qrnn:
-      return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden, code_bytes);
+      return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden, quantized_bytes);
     default:
       assert(false && "a row whose scratch size is not defined");
       return 0;

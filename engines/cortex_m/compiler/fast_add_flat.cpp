@@ -1,6 +1,6 @@
 // Packed sums of operands with the same memory layout: abi::AddFlat.
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

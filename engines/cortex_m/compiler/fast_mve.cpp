@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/matmul_mve.h"
+#include "abi/native_params.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

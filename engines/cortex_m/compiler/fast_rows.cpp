@@ -184,7 +184,7 @@ std::optional<KernelCall> pack_lut_codes(const Graph& graph, const Op& op) {
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::TensorPtr& table = graph.value(op.inputs[1]).constant;
   if (!table || !is_codes(x) || !same_memory(x, graph.type(op.output))) return {};
-  abi::LutCodes p = {};
+  abi::LutTable p = {};
   p.count = static_cast<uint32_t>(x.elements());
   for (int32_t code = -128; code <= 127; ++code) {
     p.table[code & 255] = table->data<int8_t>()[static_cast<size_t>(code + 128)];
@@ -278,10 +278,10 @@ std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
   if ((!is_codes(codes) && !wide) || reals.dtype != DType::kF32) return {};
   if (quantizes && (op.integer("min") != -128 || op.integer("max") != 127)) return {};
   const double scale = op.number("scale");
-  abi::QuantizeNestParams p = {};
+  abi::QuantizeNest p = {};
   std::memcpy(p.scale, &scale, sizeof scale);
   p.zero_point = attr(op, "zero_point");
-  p.code_bytes = wide ? 2 : 1;
+  p.quantized_bytes = wide ? 2 : 1;
   p.factor = quantizes ? 1.0F / static_cast<float>(scale) : static_cast<float>(scale);
   if (!(p.factor > 0) || !numerics::FloatFactor(p.factor).is_valid()) return {};
   const std::vector<int64_t> x_steps = ir::strides(x.shape, x.dim_order);

@@ -1,5 +1,6 @@
 #include "engines/cortex_m/compiler/pack.h"
 
+#include "abi/native_params.h"
 #include "engines/cortex_m/compiler/packed.h"
 
 #include <cstring>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "abi/native_params.h"
 #include "engines/cortex_m/compiler/pack.h"
 
 namespace thimble::engine::cortex_m {

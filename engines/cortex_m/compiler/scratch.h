@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 
 namespace thimble::engine::cortex_m {
 

@@ -14,7 +14,7 @@ namespace {
 namespace isa = thimble::ethos_u;
 namespace payload = abi::ethos_u;
 
-/// State of one delegate call, stored in DelegateSlot::own.
+/// State of one delegate call, stored in DelegateSlot::data.
 struct CallState {
   Job job;
   const uint8_t* inputs;  // tables of payload::IoEntry
@@ -29,18 +29,18 @@ struct CallState {
     return entry;
   }
 };
-static_assert(sizeof(CallState) <= sizeof(DelegateSlot::own) &&
+static_assert(sizeof(CallState) <= sizeof(DelegateSlot::data) &&
               alignof(CallState) <= alignof(uintptr_t));
 static_assert(payload::kIoMax <= 0xFFFF);
 
 CallState& state_in(DelegateSlot& slot) {
-  return *reinterpret_cast<CallState*>(slot.own);
+  return *reinterpret_cast<CallState*>(slot.data);
 }
 const CallState& state_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const CallState*>(slot.own);
+  return *reinterpret_cast<const CallState*>(slot.data);
 }
 const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_ethos_u*>(slot.delegate->device);
+  return *static_cast<const thimble_ethos_u*>(slot.backend->device);
 }
 
 /// Finds the content of a block, which is either in the payload or in named data of the file.
@@ -129,17 +129,17 @@ Status check_stream(const CallState& work, StreamFacts& facts) {
 
 }  // namespace
 
-Delegate backend(const thimble_ethos_u* npu) {
+DelegateBackend backend(const thimble_ethos_u* npu) {
   return {payload::kDelegateId, npu, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   payload::PayloadView view;
   Status status = payload::read_payload(source.payload.data, source.payload.bytes, view);
   if (status != Status::kOk) return Status::kBadPayload;
-  CallState& work = *new (slot.own) CallState{};
+  CallState& work = *new (slot.data) CallState{};
   Bytes commands;
   status = find_block_content(source, view.commands, commands);
   if (status == Status::kOk) status = find_block_content(source, view.weights, work.job.constants);

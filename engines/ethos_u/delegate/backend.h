@@ -10,9 +10,9 @@
 namespace thimble::runtime::ethos_u {
 
 /// Returns the entry of delegates_of() for the NPU.
-Delegate backend(const thimble_ethos_u* npu);
+DelegateBackend backend(const thimble_ethos_u* npu);
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);

@@ -1,7 +1,7 @@
 #pragma once
 // Runs command streams on an Ethos-U, through its registers.
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "abi/status.h"
 #include "thimble_ethos_u.h"
 

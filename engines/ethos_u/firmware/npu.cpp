@@ -31,8 +31,8 @@ uint32_t workspace_bytes, fast_bytes;
 alignas(Device) unsigned char device_memory[sizeof(Device)];
 Device* device;
 thimble_ethos_u npu;
-runtime::Delegate row;
-runtime::Delegates delegates;
+runtime::DelegateBackend row;
+runtime::DelegateBackends delegates;
 kernels::KernelTable table;
 
 uint32_t number_of(const char* word) {

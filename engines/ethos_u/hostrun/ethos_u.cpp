@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "base/aligned_bytes.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/delegate/backend.h"
@@ -33,7 +33,7 @@ size_t fast_bytes_of(const pte::Program& program) {
        at += sizeof(abi::DelegateRecord)) {
     abi::DelegateRecord record;
     std::memcpy(&record, data->bytes.data() + at, sizeof record);
-    if (record.fast_offset == abi::kFastOutside) most = std::max<size_t>(most, record.fast_bytes);
+    if (record.fast_offset == abi::kFastOnDevice) most = std::max<size_t>(most, record.fast_bytes);
   }
   return std::min(most, kWorkspaceBytesMax);
 }
@@ -143,8 +143,8 @@ struct EthosUDevice::State {
   AlignedBytes workspace, fast;
   sim::Device device;
   thimble_ethos_u npu = {};
-  runtime::Delegate row = runtime::ethos_u::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  runtime::DelegateBackend row = runtime::ethos_u::backend(&npu);
+  runtime::DelegateBackends delegates = runtime::delegates_of(&row, 1);
   kernels::KernelTable table = kernels::all_kernels();
 };
 
@@ -155,7 +155,7 @@ const kernels::KernelTable& EthosUDevice::kernels() const {
   return state_->table;
 }
 
-runtime::Delegate EthosUDevice::row() const {
+runtime::DelegateBackend EthosUDevice::row() const {
   return state_->row;
 }
 

@@ -41,7 +41,7 @@ class EthosUDevice : public Device {
   ~EthosUDevice() override;
 
   [[nodiscard]] const kernels::KernelTable& kernels() const;
-  [[nodiscard]] runtime::Delegate row() const override;
+  [[nodiscard]] runtime::DelegateBackend row() const override;
   void connect(const void* data, size_t bytes, bool read_only) override;
   /// Error of the last stream: "command at word 12: ...".
   [[nodiscard]] std::string fault_text() const override;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/hostrun/ethos_u.h"
 #include "engines/ethos_u/isa/driver_payload.h"

@@ -35,18 +35,18 @@ struct SlotData {
   thimble_neutron_network* network;  // null: calls are not counted
   bool transposes;                   // true if at least one tensor must be transposed
 };
-constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::own) - sizeof(SlotData);
-static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::own) &&
+constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::data) - sizeof(SlotData);
+static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
               alignof(SlotData) <= alignof(uintptr_t));
 
 SlotData& slot_data(DelegateSlot& slot) {
-  return *reinterpret_cast<SlotData*>(slot.own);
+  return *reinterpret_cast<SlotData*>(slot.data);
 }
 const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.own);
+  return *reinterpret_cast<const SlotData*>(slot.data);
 }
 const thimble_neutron& npu_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_neutron*>(slot.delegate->device);
+  return *static_cast<const thimble_neutron*>(slot.backend->device);
 }
 
 Status status_of(PayloadFault fault) {
@@ -126,7 +126,7 @@ Status check_bytes(const kernels::Tensor& tensor, bool channels_last) {
   if (tensor.dtype != kernels::DType::kI8 && tensor.dtype != kernels::DType::kU8) {
     return Status::kBadDType;
   }
-  return channels_last && tensor.rank < 3 ? Status::kBadLayout : Status::kOk;
+  return channels_last && tensor.rank < 3 ? Status::kBadDimOrder : Status::kOk;
 }
 
 /// Offset and sizes of a call's scratch memory in the arena.
@@ -167,7 +167,7 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
   }
   if (status != Status::kOk) return status;
   const bool passes = is_in_order(tensor, io.channels_last ? kChannels : abi::kMaxRank);
-  if (!passes && !(io.channels_last && is_in_order(tensor))) return Status::kBadLayout;
+  if (!passes && !(io.channels_last && is_in_order(tensor))) return Status::kBadDimOrder;
   const uint32_t offset = args.offset(io.argument);
   const bool is_output = index >= view.input_count;
   if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
@@ -180,8 +180,8 @@ Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory
   SlotData& work = slot_data(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
-  work.handle = context <= kContextInSlot ? static_cast<void*>(slot.own + sizeof(SlotData))
-                                          : static_cast<void*>(memory.kept);
+  work.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
+                                          : static_cast<void*>(memory.persistent);
   work.config.microcode = view.program;
   work.config.weights = view.program + format::padded(view.program_bytes);
   work.config.kernels =
@@ -268,14 +268,14 @@ Status run_driver(const thimble_neutron& npu, const SlotData& work, const Payloa
 
 }  // namespace
 
-Delegate backend(const thimble_neutron* npu) {
-  return {npu::kDelegateId, npu, open, check, run, call_scratch, kept_bytes};
+DelegateBackend backend(const thimble_neutron* npu) {
+  return {npu::kDelegateId, npu, open, check, run, call_scratch, persistent_bytes};
 }
-Delegate vendor_backend(const thimble_neutron* npu) {
-  return {npu::kVendorDelegateId, npu, open, check, run, call_scratch, kept_bytes};
+DelegateBackend vendor_backend(const thimble_neutron* npu) {
+  return {npu::kVendorDelegateId, npu, open, check, run, call_scratch, persistent_bytes};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   const ByteRegion& payload = source.payload;
@@ -288,13 +288,13 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
       npu::check_interface(view.program, view.program_bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.own) SlotData{};
+  SlotData& work = *new (slot.data) SlotData{};
   work.payload = payload.data;
   scratch_bytes = format::call_bytes(view);
   return Status::kOk;
 }
 
-uint32_t kept_bytes(const Delegate&) {
+uint32_t persistent_bytes(const DelegateBackend&) {
   const size_t context = neutronGetModelContextSize();
   return context <= kContextInSlot ? 0 : static_cast<uint32_t>(context);
 }

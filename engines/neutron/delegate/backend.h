@@ -12,14 +12,14 @@
 namespace thimble::runtime::neutron {
 
 /// Return rows for delegates_of(): for kernel lists, and for the vendor's microcode.
-Delegate backend(const thimble_neutron* npu);
-Delegate vendor_backend(const thimble_neutron* npu);
+DelegateBackend backend(const thimble_neutron* npu);
+DelegateBackend vendor_backend(const thimble_neutron* npu);
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args);
-uint32_t kept_bytes(const Delegate& self);
+uint32_t persistent_bytes(const DelegateBackend& self);
 
 }  // namespace thimble::runtime::neutron

@@ -24,8 +24,8 @@ namespace {
 constexpr uint32_t kNetworksMax = 64;
 thimble_neutron_network networks[kNetworksMax];
 thimble_neutron npu;
-runtime::Delegate rows[2];
-runtime::Delegates delegates;
+runtime::DelegateBackend rows[2];
+runtime::DelegateBackends delegates;
 kernels::KernelTable table;
 bool idle;
 

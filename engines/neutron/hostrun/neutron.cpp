@@ -133,7 +133,7 @@ class NeutronDevice : public Device {
     npu_.memory = {LateDma::copy, LateDma::wait};
     (void)neutronInit();  // the model's version cannot fail
   }
-  [[nodiscard]] runtime::Delegate row() const override {
+  [[nodiscard]] runtime::DelegateBackend row() const override {
     return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
   }
 

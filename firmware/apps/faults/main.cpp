@@ -9,7 +9,7 @@
 #include "firmware/common/text.h"
 #include "firmware/common/uart.h"
 #include "kernels/kernels.h"
-#include "runtime/exec/reader.h"
+#include "runtime/exec/executor.h"
 #include "runtime/include/thimble.h"
 
 extern "C" uint8_t big_start[];
@@ -31,10 +31,11 @@ void run_copy(const Call& call) {
 }
 const Kernel copy_kernel = {"test::copy.out", "To", check_copy, run_copy};
 const Kernel* const copy_rows[] = {&copy_kernel};
-const KernelTable copy_table = {
-    .kernels = copy_rows, .count = 1, .stock = &thimble::runtime::stock_reader};
+const KernelTable copy_table = {.kernels = copy_rows,
+                                .count = 1,
+                                .flatbuffer_executor = &thimble::runtime::flatbuffer_executor};
 const KernelTable empty_table = {
-    .kernels = nullptr, .count = 0, .stock = &thimble::runtime::stock_reader};
+    .kernels = nullptr, .count = 0, .flatbuffer_executor = &thimble::runtime::flatbuffer_executor};
 
 // Must fit in `big` of the smallest board.
 constexpr size_t kFileBytesMax = 4096, kMemoryBytes = 512;

@@ -5,7 +5,7 @@
 
 #if THIMBLE_HAS_MVE
 
-#include "abi/add_flat.h"
+#include "abi/packed_ops.h"
 
 namespace thimble::firmware {
 namespace {

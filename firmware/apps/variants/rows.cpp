@@ -47,12 +47,12 @@ void make_add(uint32_t index, Case& c) {
 }
 
 /// Sets up a conversion from planes (channels first) to pixels (channels last).
-abi::QuantizeNestParams& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
-                                   abi::QuantizeNestParams& p) {
+abi::QuantizeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
+                             abi::QuantizeNest& p) {
   p.nest = nest_of(u(channels), 1, u(pixels), u(pixels), u(channels), 1);
   p.zero_point = c.uniform(-128, 127);
   p.factor = static_cast<float>(c.uniform(1, 2000)) / 37.0F;
-  p.code_bytes = 1;
+  p.quantized_bytes = 1;
   c.output(y_bytes);
   c.text() << "channels " << channels << " pixels " << pixels << " zero point " << p.zero_point;
   return p;
@@ -62,7 +62,7 @@ void make_quantize(uint32_t index, Case& c) {
   const int32_t channels = c.uniform(1, 5);
   const int32_t pixels = c.uniform(1, 60);
   float* const x = c.input<float>(channels * pixels);
-  auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::QuantizeNestParams>(1));
+  auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::QuantizeNest>(1));
   if (index % 3 == 0) return;  // random bit patterns
   for (int32_t i = 0; i < channels * pixels; ++i) {
     // Mostly halves of a quantization step and values next to them.
@@ -73,11 +73,10 @@ void make_quantize(uint32_t index, Case& c) {
 void make_dequantize(uint32_t index, Case& c) {
   const int32_t channels = c.uniform(1, 5);
   const int32_t pixels = c.uniform(1, 60);
-  const int32_t code_bytes = index % 2 == 0 ? 1 : 2;
-  c.input<int8_t>(channels * pixels * code_bytes);
-  auto& p =
-      make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::QuantizeNestParams>(1));
-  p.code_bytes = u(code_bytes);
+  const int32_t quantized_bytes = index % 2 == 0 ? 1 : 2;
+  c.input<int8_t>(channels * pixels * quantized_bytes);
+  auto& p = make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::QuantizeNest>(1));
+  p.quantized_bytes = u(quantized_bytes);
 }
 
 void make_mean(uint32_t, Case& c) {

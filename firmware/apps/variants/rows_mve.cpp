@@ -110,10 +110,10 @@ void make_quantize(uint32_t, Case& c) {
     x[i] = kind == 1 ? static_cast<float>(c.uniform(-300, 300)) / 2 * scale
                      : static_cast<float>(c.uniform(-100000, 100000)) / 512 * scale;
   }
-  auto* constant = c.input<abi::QuantizeNestParams>(1);
+  auto* constant = c.input<abi::QuantizeNest>(1);
   *constant = {};
   put_nest(p, 1, &constant->nest);
-  constant->code_bytes = 1;
+  constant->quantized_bytes = 1;
   constant->zero_point = c.uniform(-128, 127);
   constant->factor = 1 / scale;
   c.output(count);
@@ -122,12 +122,12 @@ void make_quantize(uint32_t, Case& c) {
 
 void make_dequantize(uint32_t, Case& c) {
   const Permutation p = permutation(c);
-  const int32_t code_bytes = c.uniform(1, 2);
-  c.input<int8_t>(count_of(p) * code_bytes);
-  auto* constant = c.input<abi::QuantizeNestParams>(1);
+  const int32_t quantized_bytes = c.uniform(1, 2);
+  c.input<int8_t>(count_of(p) * quantized_bytes);
+  auto* constant = c.input<abi::QuantizeNest>(1);
   *constant = {};
   put_nest(p, 1, &constant->nest);
-  constant->code_bytes = static_cast<uint32_t>(code_bytes);
+  constant->quantized_bytes = static_cast<uint32_t>(quantized_bytes);
   constant->zero_point = c.uniform(-128, 127);
   constant->factor = static_cast<float>(c.uniform(1, 1 << 24)) / static_cast<float>(1 << 28);
   c.output(4 * count_of(p));

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "emit/c/text.h"
 
 namespace thimble::emit::c {

@@ -162,7 +162,7 @@ std::string Calls::tensor_members(int32_t value) {
   }
   return fmt::format(
       ".data = {},{} .bytes = {}u, .rank = {}u, .dtype = {}u, .is_constant = {}, "
-      ".is_sound = true",
+      ".is_verified = true",
       address(value), shape, bytes_of(tensor), tensor.sizes.size(),
       static_cast<int>(tensor.scalar_type),
       tensor.data_buffer_idx != 0 && !tensor.allocation ? "true" : "false");

@@ -305,7 +305,7 @@ class Builder {
       }
       return std::nullopt;
     };
-    const uint64_t start = layout.all[*index_of(abi::kEntryKey)].offset;
+    const uint64_t start = layout.all[*index_of(abi::kProgramEntryKey)].offset;
     if (program_.constants.size() > 1) {
       const Segment& constants = layout.all[layout.constants.segment];
       contents_.constants_at = static_cast<uint32_t>(constants.offset - start);
@@ -367,7 +367,8 @@ Bytes bytes_of(const Contents& contents) {
   }
 
   Bytes out;
-  append_le(out, static_cast<uint32_t>(sizeof(abi::Entry) + sizeof(abi::Records) + body.size()));
+  append_le(out, static_cast<uint32_t>(sizeof(abi::ProgramEntry) + sizeof(abi::RecordsHeader) +
+                                       body.size()));
   for (const uint32_t word :
        {contents.constants_at, contents.constants_bytes, contents.state_at, contents.state_bytes}) {
     append_le(out, word);
@@ -385,8 +386,8 @@ Bytes bytes_of(const Contents& contents) {
 
 /// Returns only the header of the entry.
 Bytes entry_header(const NamedData& entry, uint16_t version) {
-  Bytes bytes(entry.bytes.begin(), entry.bytes.begin() + sizeof(abi::Entry));
-  std::memcpy(bytes.data() + offsetof(abi::Entry, entry_version), &version, sizeof version);
+  Bytes bytes(entry.bytes.begin(), entry.bytes.begin() + sizeof(abi::ProgramEntry));
+  std::memcpy(bytes.data() + offsetof(abi::ProgramEntry, entry_version), &version, sizeof version);
   return bytes;
 }
 
@@ -407,19 +408,19 @@ const char* known_letters(std::string_view name, size_t arguments) {
 }
 
 Status add_records(Program& program, const Letters& letters) {
-  const auto entry = std::ranges::find(program.named_data, abi::kEntryKey, &NamedData::key);
-  if (entry == program.named_data.end() || entry->bytes.size() < sizeof(abi::Entry)) {
+  const auto entry = std::ranges::find(program.named_data, abi::kProgramEntryKey, &NamedData::key);
+  if (entry == program.named_data.end() || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
     return unsupported("no entry");
   }
   THIMBLE_TRY(const Contents sizes, Builder(program, letters).run(nullptr));
-  Bytes bytes = entry_header(*entry, abi::kEntryRecordsVersion);
+  Bytes bytes = entry_header(*entry, abi::kEntryVersionRecords);
   const size_t header_bytes = bytes.size();
   append(bytes, bytes_of(sizes));
   entry->bytes = bytes;
   const Segments layout = lay_out(program);
   const Result<Contents> contents = Builder(program, letters).run(&layout);
   if (!contents.ok()) {
-    entry->bytes = entry_header(*entry, abi::kEntryVersion);
+    entry->bytes = entry_header(*entry, abi::kEntryVersionHeaderOnly);
     return contents.error();
   }
   bytes.resize(header_bytes);
@@ -429,12 +430,12 @@ Status add_records(Program& program, const Letters& letters) {
 }
 
 bool has_records(const Program& program) {
-  const NamedData* entry = find_named_data(program, abi::kEntryKey);
-  constexpr size_t kBytesMin = sizeof(abi::Entry) + sizeof(abi::Records);
+  const NamedData* entry = find_named_data(program, abi::kProgramEntryKey);
+  constexpr size_t kBytesMin = sizeof(abi::ProgramEntry) + sizeof(abi::RecordsHeader);
   return entry != nullptr && entry->bytes.size() >= kBytesMin &&
-         load_le<uint32_t>(entry->bytes, 0) == abi::kEntryMagic &&
-         load_le<uint16_t>(entry->bytes, offsetof(abi::Entry, entry_version)) ==
-             abi::kEntryRecordsVersion;
+         load_le<uint32_t>(entry->bytes, 0) == abi::kProgramEntryMagic &&
+         load_le<uint16_t>(entry->bytes, offsetof(abi::ProgramEntry, entry_version)) ==
+             abi::kEntryVersionRecords;
 }
 
 Status check_records(const Program& program, std::string_view label, const Letters& letters) {
@@ -446,12 +447,12 @@ Status check_records(const Program& program, std::string_view label, const Lette
                      contents.error().message);
   }
   const Bytes expected = bytes_of(*contents);
-  const ByteView found =
-      ByteView(find_named_data(program, abi::kEntryKey)->bytes).subspan(sizeof(abi::Entry));
+  const ByteView found = ByteView(find_named_data(program, abi::kProgramEntryKey)->bytes)
+                             .subspan(sizeof(abi::ProgramEntry));
   const auto [at, other] = std::ranges::mismatch(found, expected);
   if (at == found.end() && other == expected.end()) return ok();
   return bad_input("{}: the records are not those of the program, from byte {} of the entry on",
-                   label, sizeof(abi::Entry) + static_cast<size_t>(at - found.begin()));
+                   label, sizeof(abi::ProgramEntry) + static_cast<size_t>(at - found.begin()));
 }
 
 std::string print_records(const Program& program) {

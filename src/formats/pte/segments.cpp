@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "abi/limits.h"
-#include "abi/native_params.h"
+#include "abi/named_data.h"
 #include "formats/pte/records.h"
 
 namespace thimble::formats::pte {
@@ -63,7 +63,7 @@ Segments lay_out(const Program& program) {
   Segments out;
   BlobSegments blobs(out.all);
   if (has_records(program)) {
-    const NamedData& entry = *find_named_data(program, abi::kEntryKey);
+    const NamedData& entry = *find_named_data(program, abi::kProgramEntryKey);
     blobs.add(entry.bytes, entry.alignment);
   }
   out.constants.segment = static_cast<uint32_t>(out.all.size());

@@ -15,7 +15,7 @@ struct DelegateState {
   const uint8_t* program;
   uint8_t* scratch;
 };
-static_assert(sizeof(DelegateState) <= sizeof(DelegateSlot::own));
+static_assert(sizeof(DelegateState) <= sizeof(DelegateSlot::data));
 
 Header header_of(const DelegateState& work) {
   Header header;
@@ -32,7 +32,7 @@ Status check_tensor(const Header& header, const DelegateMemory& memory, const De
   const uint32_t bytes =
       is_output ? header.output_bytes[index - header.input_count] : header.input_bytes[index];
   if (tensor.bytes != bytes) return Status::kBadShape;
-  if (!is_in_order(tensor)) return Status::kBadLayout;
+  if (!is_in_order(tensor)) return Status::kBadDimOrder;
   const uint32_t offset = args.offset(index);
   if (is_output && (offset == kNotPlanned || tensor.is_constant)) return Status::kCorrupt;
   if (offset == kNotPlanned) return Status::kOk;
@@ -43,22 +43,22 @@ Status check_tensor(const Header& header, const DelegateMemory& memory, const De
 
 }  // namespace
 
-Delegate backend(const Driver* driver) {
+DelegateBackend backend(const Driver* driver) {
   return {thimble::abacus::kDelegateId, driver, open, check, run};
 }
 
-Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   if (self.device == nullptr) return Status::kMissingDelegate;
   const ByteRegion& payload = source.payload;
   if (!thimble::abacus::is_valid(payload.data, payload.bytes)) return Status::kBadPayload;
-  DelegateState& work = *new (slot.own) DelegateState{payload.data, nullptr};
+  DelegateState& work = *new (slot.data) DelegateState{payload.data, nullptr};
   scratch_bytes = header_of(work).scratch_bytes;
   return Status::kOk;
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  DelegateState& work = *reinterpret_cast<DelegateState*>(slot.own);
+  DelegateState& work = *reinterpret_cast<DelegateState*>(slot.data);
   const Header header = header_of(work);
   if (args.count() != header.input_count + header.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
@@ -70,7 +70,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const DelegateState& work = *reinterpret_cast<const DelegateState*>(slot.own);
+  const DelegateState& work = *reinterpret_cast<const DelegateState*>(slot.data);
   const Header header = header_of(work);
   const uint8_t* inputs[kMaxPorts];
   uint8_t* outputs[kMaxPorts];
@@ -82,7 +82,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
       outputs[i - header.input_count] = data;
     }
   }
-  static_cast<const Driver*>(slot.delegate->device)
+  static_cast<const Driver*>(slot.backend->device)
       ->run({work.program, inputs, outputs, work.scratch});
   return Status::kOk;
 }

@@ -9,8 +9,8 @@ namespace thimble::firmware {
 namespace {
 
 constexpr runtime::abacus::Driver kDriver = {abacus::run};
-runtime::Delegate row;
-runtime::Delegates delegates;
+runtime::DelegateBackend row;
+runtime::DelegateBackends delegates;
 kernels::KernelTable table;
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 class AbacusDevice : public Device {
  public:
-  [[nodiscard]] runtime::Delegate row() const override {
+  [[nodiscard]] runtime::DelegateBackend row() const override {
     return runtime::abacus::backend(&driver_);
   }
 

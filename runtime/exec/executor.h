@@ -1,0 +1,77 @@
+#pragma once
+// Interface of the two executors of a program. A native file without delegate calls and with one
+// memory has records (exec/records.cpp). Every file has the flatbuffer
+// (exec/flatbuffer_executor.cpp). The flatbuffer executor is reached only through a kernel table,
+// so that a product whose files have records does not link it.
+
+#include "runtime/exec/model.h"
+#include "runtime/program/file.h"
+
+namespace thimble::runtime {
+
+/// Lists of a program that Executor::count() counts.
+enum class ProgramList : uint8_t { kInputs, kOutputs, kInstructions };
+
+/// An input or output of the graph.
+struct GraphTensor {
+  kernels::Tensor tensor;
+  bool is_planned;  // true if it is in the arena
+};
+
+/// Size of the memory that a file needs, and the offsets of the arrays of exec/model.h in it.
+struct MemoryLayout {
+  size_t arena_bytes = 0;  // includes scratch of delegates that the file has not planned
+  size_t kernel_of_op_at = 0;
+  size_t input_data_at = 0;
+  size_t end = 0;
+  /// True if at least one input is in a caller's buffer. Model::input_data then has an entry for
+  /// every input.
+  bool has_input_data = false;
+
+  /// `delegate_bytes`: slots and persistent memory of the delegates. `input_data_count`: number of
+  /// inputs, or 0 if all are planned.
+  constexpr void set(size_t arena, size_t operator_count, size_t delegate_bytes,
+                     size_t input_data_count) {
+    arena_bytes = arena;
+    kernel_of_op_at = (arena + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
+    input_data_at = kernel_of_op_at + operator_count * sizeof(void*) + delegate_bytes;
+    has_input_data = input_data_count != 0;
+    end = input_data_at + input_data_count * sizeof(void*);
+  }
+};
+
+/// Memory of the application for the model.
+struct Memory {
+  uint8_t* data;
+  size_t bytes;
+};
+
+/// Loads and runs the programs of one representation.
+struct Executor {
+  /// Checks the whole file. If `memory` is given, the model can run afterwards; if it is null, only
+  /// `layout` is computed.
+  Status (*load)(Model& model, const PteRegions& file, const kernels::KernelTable& kernels,
+                 const Memory* memory, MemoryLayout& layout);
+  uint32_t (*count)(const Model& model, ProgramList list);
+  GraphTensor (*graph_tensor)(const Model& model, ProgramList list, uint32_t index);
+  Status (*run)(const Model& model);
+  const char* (*instruction_op)(const Model& model, uint32_t instruction);
+};
+
+extern const Executor record_executor;
+extern const Executor flatbuffer_executor;
+
+/// Sets arena, kernel_of_op and input_data of the model. Returns kArenaTooSmall if the memory is
+/// too small.
+inline Status place_arrays(Model& model, const Memory& memory, const MemoryLayout& layout) {
+  if (layout.end > memory.bytes) return Status::kArenaTooSmall;
+  model.arena = memory.data;
+  model.kernel_of_op =
+      reinterpret_cast<const kernels::Kernel**>(memory.data + layout.kernel_of_op_at);
+  if (layout.has_input_data) {
+    model.input_data = reinterpret_cast<const void**>(memory.data + layout.input_data_at);
+  }
+  return Status::kOk;
+}
+
+}  // namespace thimble::runtime
