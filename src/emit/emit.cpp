@@ -174,21 +174,20 @@ class Emitter {
 
 pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,
                              const MemoryPlan& memory_plan) {
-  abi::Entry record = {};
-  record.magic = abi::kEntryMagic;
-  record.entry_version = abi::kEntryVersion;
-  record.kernel_layout_version = dialect == engine::Dialect::kNative
-                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
-                                     : uint16_t{0};
-  record.arena_bytes = static_cast<uint32_t>(memory_plan.placement.peak_bytes);
-  record.isa = core.isa;
-  record.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
-  std::memcpy(record.target, core.name.data(),
-              std::min(core.name.size(), sizeof(record.target) - 1));
+  abi::ProgramEntry entry = {};
+  entry.magic = abi::kProgramEntryMagic;
+  entry.entry_version = abi::kEntryVersionHeaderOnly;
+  entry.kernel_layout_version = dialect == engine::Dialect::kNative
+                                    ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
+                                    : uint16_t{0};
+  entry.arena_bytes = static_cast<uint32_t>(memory_plan.placement.peak_bytes);
+  entry.isa = core.isa;
+  entry.dialect = dialect == engine::Dialect::kStock ? abi::Dialect::kStock : abi::Dialect::kNative;
+  std::memcpy(entry.target, core.name.data(), std::min(core.name.size(), sizeof(entry.target) - 1));
   pte::NamedData data;
-  data.key = abi::kEntryKey;
-  data.bytes.resize(sizeof(record));
-  std::memcpy(data.bytes.data(), &record, sizeof(record));
+  data.key = abi::kProgramEntryKey;
+  data.bytes.resize(sizeof(entry));
+  std::memcpy(data.bytes.data(), &entry, sizeof(entry));
   return data;
 }
 
@@ -252,7 +251,7 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
     abi::DelegateRecord record = {};
     record.scratch_offset = static_cast<uint32_t>(memory_plan.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
-    record.fast_offset = abi::kFastOutside;
+    record.fast_offset = abi::kFastOnDevice;
     const int kept = memory_plan.persistent_of_delegate[index];
     if (kept >= 0) {
       // A delegate has fast scratch or persistent memory, never both; the record has one field for
