@@ -172,7 +172,6 @@ struct OpSupport {
 
 struct Npu;
 /// An NPU as an entry of a part.
-/// An engine as a part has it.
 struct PartNpu {
   const Npu* engine = nullptr;
   std::string name;         // in the part's file
@@ -263,6 +262,9 @@ struct NpuName {
 /// Finds a core by name; also accepts ExecuTorch's suffix `+int8`. An unknown name is a bad-input
 /// error that suggests similar names.
 [[nodiscard]] Result<const Core*> find_core(std::string_view name);
+
+/// Returns the name of a quantity as words: "kernel height" for "kernel_height".
+[[nodiscard]] std::string words_of_name(std::string_view name);
 
 /// Returns true if the result has exactly the bytes of the first operand, so it needs no call.
 [[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);

@@ -7,6 +7,7 @@
 
 #include "base/aligned_bytes.h"
 #include "engine/core_cycles.h"
+#include "engine/settings.h"
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/legalize.h"
 #include "engines/axon/compiler/lower.h"
@@ -23,37 +24,17 @@ constexpr std::string_view kSilicon =
     "that only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
     "nrfconnect/sdk-edge-ai and compile with --axon program (docs/nordic-axon.md)";
 
-struct Setting {
-  std::string_view name;
-  double least, most, usual;
-};
 constexpr Setting kSettings[] = {
     {"clock_mhz", 1, 10000, kClockMhz},
     {"dispatch_us", 0, 10000, kDispatchUs},
 };
 
 double setting(const PartNpu& use, std::string_view name) {
-  const auto found = use.settings.find(name);
-  if (found != use.settings.end()) return found->second;
-  return std::ranges::find(kSettings, name, &Setting::name)->usual;
+  return engine::setting(use, kSettings, name);
 }
 
 Status check(const PartNpu& use) {
-  if (!use.memory_mode.empty() || !use.system.empty()) {
-    return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
-  }
-  for (const auto& [name, value] : use.settings) {
-    const auto* known = std::ranges::find(kSettings, name, &Setting::name);
-    if (known == std::end(kSettings)) {
-      return bad_input("{}: setting {} is not known; clock_mhz or dispatch_us was expected",
-                       use.name, name);
-    }
-    if (!(value >= known->least && value <= known->most)) {
-      return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
-                       known->least, known->most);
-    }
-  }
-  return ok();
+  return check_settings(use, kSettings);
 }
 
 Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> states) {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "engines/neutron/compiler/legalizer.h"
+#include "engines/neutron/compiler/limits.h"
 #include "engines/neutron/compiler/line.h"
-#include "interchange/table_function.h"
 #include "ir/transposed_filters.h"
 
 namespace thimble::engine::neutron {
@@ -40,19 +40,13 @@ struct Legalizer::Groups {
 
 namespace {
 
-constexpr int64_t kLanes = 8;  // input channels per step, and output channels per step
-constexpr int64_t kProductsMax = 65535;
-
-int64_t filled(int64_t channels) {
-  return (channels + kLanes - 1) / kLanes * kLanes;
-}
-
 /// Returns the number of groups per convolution with the fewest steps, then fewest convolutions.
 int64_t groups_to_merge(int64_t count, int64_t in, int64_t out, int64_t taps) {
-  int64_t best = 1, least = count * filled(in) * filled(out);
+  int64_t best = 1, least = count * round_up_to_group(in) * round_up_to_group(out);
   for (int64_t merged = 2; merged <= count; ++merged) {
-    if (count % merged != 0 || taps * filled(merged * in) > kProductsMax) continue;
-    const int64_t steps = count / merged * filled(merged * in) * filled(merged * out);
+    if (count % merged != 0 || taps * round_up_to_group(merged * in) > kProductsMax) continue;
+    const int64_t steps =
+        count / merged * round_up_to_group(merged * in) * round_up_to_group(merged * out);
     if (steps > least) continue;
     least = steps;
     best = merged;
@@ -198,8 +192,8 @@ Status Legalizer::line_as_convolution(const Op& op) {
   if (!line) return rewriter_.copy(op);
   const ir::Type &x = type(op, 0), &y = from_.type(op.output);
   const int64_t last = x.shape.empty() ? 1 : x.shape.back();
-  const Shape picture = x.shape.size() == 4 ? x.shape : Shape{x.elements() / last, last, 1, 1};
-  const int64_t channels = picture[1];
+  const Shape image = x.shape.size() == 4 ? x.shape : Shape{x.elements() / last, last, 1, 1};
+  const int64_t channels = image[1];
   Tensor weights = ir::zeros(ir::DType::kI8, {channels, 1, 1, 1});
   std::ranges::fill(weights.data<int8_t>(), static_cast<int8_t>(line->weight));
   Tensor bias = ir::zeros(ir::DType::kI32, {channels});
@@ -222,9 +216,9 @@ Status Legalizer::line_as_convolution(const Op& op) {
                            {"y_zp", int64_t{line->y_zero}},
                            {"min", int64_t{line->min}},
                            {"max", int64_t{line->max}}};
-  if (picture == x.shape) return finish(op, OpKind::qconv2d, inputs, attrs);
+  if (image == x.shape) return finish(op, OpKind::qconv2d, inputs, attrs);
   std::vector<ValueId> there = inputs;
-  THIMBLE_TRY(there[0], reshaped(op, inputs[0], picture, "_picture", x));
+  THIMBLE_TRY(there[0], reshaped(op, inputs[0], image, "_picture", x));
   THIMBLE_TRY(const ValueId made, add_inner(op, OpKind::qconv2d, there, attrs, "_line", y));
   return finish(op, OpKind::reshape, {made}, {{"shape", y.shape}});
 }
@@ -248,8 +242,8 @@ Status Legalizer::negated(const Op& op) {
                            {"min", int64_t{-128}},
                            {"max", int64_t{127}}};
   const std::vector<int8_t> code = {static_cast<int8_t>(zero)};
-  const ValueId none = constant(op, ".zero", ir::make_i8({1}, code), x.quant);
-  return finish(op, OpKind::qsub, {none, rewriter_.map(op.inputs[0])}, attrs);
+  const ValueId zero_constant = constant(op, ".zero", ir::make_i8({1}, code), x.quant);
+  return finish(op, OpKind::qsub, {zero_constant, rewriter_.map(op.inputs[0])}, attrs);
 }
 
 }  // namespace thimble::engine::neutron

@@ -37,8 +37,8 @@ class Legalizer {
   Status expand(const ir::Op& op);
   Status slice(const ir::Op& op);
   Status gather(const ir::Op& op);
-  Status runs(const ir::Op& op, std::span<const Positions::Run> runs);
-  [[nodiscard]] bool is_list(const ir::Op& gather) const;
+  Status segments(const ir::Op& op, std::span<const Positions::Segment> segments);
+  [[nodiscard]] bool has_flat_index(const ir::Op& gather) const;
 
   /// Adds convolutions of `merged` groups each.
   struct Groups;

@@ -1,13 +1,11 @@
 #include "engines/neutron/compiler/lower.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/lowering.h"
 #include "interchange/table_function.h"
-#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -239,7 +237,7 @@ Status Lowering::add_op(const Op& op) {
       return pair(op);
     case OpKind::lut:
     case OpKind::rescale:
-      return unsupported("its table is computed at run time");
+      return unsupported("its table is not constant");
     case OpKind::qprelu:
       return prelu(op);
     case OpKind::qmean:

@@ -11,8 +11,6 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-namespace {}  // namespace
-
 std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) const {
   if (op.kind == OpKind::permute) return permuted(from, op.integers("dims"));
   return reshaped(from, shape(op.output));
@@ -101,7 +99,7 @@ Status Lowering::pad(const Op& op) {
 /// with a fused gather, along two.
 Status Lowering::gather(const Op& op) {
   const auto positions = positions_of(graph_, op);
-  if (!positions) return unsupported("its index is computed at run time");
+  if (!positions) return unsupported("its index is not constant");
   switch (positions->kind) {
     case Positions::Kind::kReflection:
       return mirror(op);
@@ -109,8 +107,8 @@ Status Lowering::gather(const Op& op) {
       return resize_nearest(op);
     default:
       return unsupported(
-          "no kernel picks elements in any order: a mirrored border, or rows and columns of an "
-          "image that repeat, are the nearest");
+          "no kernel picks elements in any order; use a mirrored border, or rows and columns of an "
+          "image that repeat");
   }
 }
 
@@ -163,7 +161,7 @@ Status Lowering::resize_bilinear(const Op& op) {
   kernel.kernel = Kernel::kResizeBilinear;
   for (size_t i = 1; i <= 4; ++i) {
     const auto& table = graph_.value(op.inputs[i]).constant;
-    if (table == nullptr) return unsupported("its positions are computed at run time");
+    if (table == nullptr) return unsupported("its positions are not constant");
     const auto values = table->data<int32_t>();
     kernel.data.insert(kernel.data.end(), values.begin(), values.end());
   }

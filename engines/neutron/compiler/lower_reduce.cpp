@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engines/neutron/compiler/lowering.h"
-#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -129,8 +128,7 @@ Status Lowering::adaptive_pool(const Op& op) {
   const ir::Shape& in = shape(op.inputs[0]);
   const ir::Shape& out = shape(op.output);
   if (in[2] % out[2] != 0 || in[3] % out[3] != 0) {
-    return unsupported("{}x{} from {}x{}: sizes that divide are the nearest", out[2], out[3], in[2],
-                       in[3]);
+    return unsupported("{}x{} from {}x{}; use sizes that divide", out[2], out[3], in[2], in[3]);
   }
   KernelOp kernel;
   kernel.kernel = Kernel::kAvgPool;

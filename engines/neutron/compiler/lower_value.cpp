@@ -155,13 +155,6 @@ Result<Strided> Lowering::image(ValueId id, const ir::Shape& as) {
   return moved(*reshaped(rows_first, as), wanted);
 }
 
-Result<Strided> Lowering::rows(ValueId id) {
-  const Strided& now = place(id);
-  const auto last = now.one(now.dims.size() - 1);
-  if (is_simple(now) && (last->size == 1 || last->stride == 1)) return now;
-  return moved(id, {});
-}
-
 bool Lowering::overlaps_operand(const Strided& to, const std::vector<Strided>& operands,
                                 bool in_place) {
   return std::ranges::any_of(operands, [&](const Strided& operand) {

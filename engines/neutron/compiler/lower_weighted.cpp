@@ -15,7 +15,7 @@ namespace {
 /// Returns the constant tensor of an operand, or an error.
 Result<ir::TensorPtr> constant_of(const ir::Graph& graph, ValueId id, std::string_view what) {
   const ir::TensorPtr& tensor = graph.value(id).constant;
-  if (tensor == nullptr) return unsupported("its {} are computed at run time", what);
+  if (tensor == nullptr) return unsupported("its {} are not constant", what);
   return tensor;
 }
 

@@ -43,8 +43,6 @@ class Lowering {
   /// Returns an image [N, C, H, W] with one factor per dimension and contiguous channels.
   Result<Strided> image(ir::ValueId id);
   Result<Strided> image(ir::ValueId id, const ir::Shape& shape);
-  /// Returns a location whose last dimension is contiguous.
-  Result<Strided> rows(ir::ValueId id);
   Result<Strided> moved(ir::ValueId id, const ir::DimOrder& order);
   /// Copies to a new buffer with the layout of `wanted`; the buffer of `wanted` is ignored.
   Result<Strided> moved(const Strided& from, Strided wanted);

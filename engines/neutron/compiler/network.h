@@ -20,9 +20,10 @@ using container::Memory;
 /// Memory that one or more views refer to.
 struct Buffer {
   Memory memory = Memory::kScratch;
-  int index = 0;                // kInput, kOutput: index of the input or output
-  int64_t bytes = 0;            // kScratch: size
-  int64_t offset = 0;           // kScratch: planned (place.h); kWeights: in the weights block
+  int index = 0;      // kInput, kOutput: index of the input or output
+  int64_t bytes = 0;  // size
+  /// Set by place(): position in the scratch memory, also of inputs and outputs planned there.
+  int64_t offset = 0;
   std::vector<int8_t> content;  // kWeights
   int first = -1, last = -1;    // first and last kernel that use it
 };
@@ -55,7 +56,8 @@ struct KernelOp {
   int ir_op = -1;              // operator index in the legalized subgraph
   std::vector<int> fused_ops;  // indices of fused operators
 
-  /// Number of bytes of the weights block that only this kernel reads.
+  /// Bytes of the kernel's weights, bias, scales, table and data; constant operands are not
+  /// counted.
   [[nodiscard]] int64_t constant_bytes() const;
 };
 
@@ -70,7 +72,6 @@ struct Network {
   std::vector<Buffer> buffers;
   std::vector<NetworkIo> inputs, outputs;
   int64_t scratch_bytes = 0;
-  bool scratch_is_minimal = false;  // true if the planner proved that less is impossible
 
   [[nodiscard]] int64_t cycles() const {
     int64_t sum = 0;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kAlignment = container::kBlockAlignment;
 
+/// container::aligned() for 64-bit sizes.
 int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -18,11 +19,6 @@ void each_view(KernelOp& kernel, const Visit& visit) {
   for (View& operand : kernel.operands) visit(operand);
   visit(kernel.output);
   if (kernel.outside) visit(*kernel.outside);
-}
-
-bool goes_in_place(Kernel kernel) {
-  const bool elementwise = kernel >= Kernel::kAdd && kernel <= Kernel::kRescale;
-  return elementwise || kernel == Kernel::kSoftmax;
 }
 
 class Placing {
@@ -35,11 +31,12 @@ class Placing {
   }
 
   IoPositions run() {
-    touch();
+    compute_lifetimes();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      if (goes_in_place(net_.kernels[i].kernel)) reuse_operand_buffer(static_cast<int>(i));
+      if (container::may_be_in_place(net_.kernels[i].kernel))
+        reuse_operand_buffer(static_cast<int>(i));
     }
-    touch();
+    compute_lifetimes();
     plan();
     return std::move(places_);
   }
@@ -47,7 +44,7 @@ class Placing {
  private:
   Buffer& buffer(int index) { return net_.buffers[static_cast<size_t>(index)]; }
 
-  void touch() {
+  void compute_lifetimes() {
     for (Buffer& each : net_.buffers) each.first = each.last = -1;
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
       each_view(net_.kernels[i], [&](const View& view) {
@@ -82,7 +79,7 @@ class Placing {
           if (view.buffer == gone) view.buffer = stays;
         });
       }
-      touch();
+      compute_lifetimes();
       return;
     }
   }
@@ -102,16 +99,15 @@ class Placing {
     const plan::Placement placement = plan::place(lives, kAlignment);
     for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
     net_.scratch_bytes = placement.peak_bytes;
-    net_.scratch_is_minimal = placement.proven_minimal();
     for (const NetworkIo& edge : net_.inputs) places_.inputs.push_back(io(edge));
     for (const NetworkIo& edge : net_.outputs) places_.outputs.push_back(io(edge));
   }
 
   /// Returns the position of an input or output; -1 bytes if it is unused or not in the scratch.
   DelegateIo io(const NetworkIo& edge) {
-    const Buffer& its = buffer(edge.buffer);
-    const bool planned = its.first >= 0 && !not_in_scratch_[static_cast<size_t>(edge.buffer)];
-    return {its.offset, planned ? its.bytes : -1};
+    const Buffer& io_buffer = buffer(edge.buffer);
+    const bool planned = io_buffer.first >= 0 && !not_in_scratch_[static_cast<size_t>(edge.buffer)];
+    return {io_buffer.offset, planned ? io_buffer.bytes : -1};
   }
 
   Network& net_;

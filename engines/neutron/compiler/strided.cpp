@@ -1,7 +1,6 @@
 #include "engines/neutron/compiler/strided.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace thimble::engine::neutron {
 namespace {

@@ -14,7 +14,8 @@ using container::IoRecord;
 using container::kAbsent;
 using container::KernelRecord;
 
-uint32_t u32(int64_t value) {
+template <typename T>
+uint32_t u32(T value) {
   return static_cast<uint32_t>(value);
 }
 uint16_t u16(int64_t value) {
@@ -32,15 +33,14 @@ class Writer {
   Writer(const Network& network, bool prefetch)
       : net_(network), prefetch_(prefetch), offsets_(network.buffers.size(), -1) {}
 
-  Result<Written> run() {
+  Result<EncodedProgram> run() {
     place_shared();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
       align(weights_, container::kBlockAlignment);
       const size_t from = weights_.size();
       records_.push_back(record(static_cast<int>(i)));
-      records_.back().prefetch_from = u32(static_cast<int64_t>(from));
-      sections_.push_back(static_cast<int64_t>(
-          container::aligned(u32(static_cast<int64_t>(weights_.size() - from)))));
+      records_.back().prefetch_from = u32(from);
+      sections_.push_back(static_cast<int64_t>(container::aligned(u32(weights_.size() - from))));
     }
     align(weights_, container::kBlockAlignment);
     if (weights_.size() > container::kBytesMax || net_.scratch_bytes > container::kBytesMax) {
@@ -48,17 +48,15 @@ class Writer {
                          weights_.size(), net_.scratch_bytes, container::kBytesMax);
     }
     prefetch();
-    Written written;
-    written.program = assemble();
-    written.weights = std::move(weights_);
-    written.prefetch_bytes = prefetch_bytes_;
-    const uint32_t hash =
-        container::content_hash(reinterpret_cast<const uint8_t*>(written.program.data()),
-                                u32(static_cast<int64_t>(written.program.size())),
-                                reinterpret_cast<const uint8_t*>(written.weights.data()),
-                                u32(static_cast<int64_t>(written.weights.size())));
-    std::memcpy(written.program.data() + offsetof(Header, content_hash), &hash, sizeof hash);
-    return written;
+    EncodedProgram encoded;
+    encoded.program = assemble();
+    encoded.weights = std::move(weights_);
+    encoded.prefetch_bytes = prefetch_bytes_;
+    const uint32_t hash = container::content_hash(
+        reinterpret_cast<const uint8_t*>(encoded.program.data()), u32(encoded.program.size()),
+        reinterpret_cast<const uint8_t*>(encoded.weights.data()), u32(encoded.weights.size()));
+    std::memcpy(encoded.program.data() + offsetof(Header, content_hash), &hash, sizeof hash);
+    return encoded;
   }
 
  private:
@@ -66,7 +64,7 @@ class Writer {
   uint32_t constants(const std::vector<T>& values) {
     if (values.empty()) return kAbsent;
     align(weights_, sizeof(T));
-    const auto offset = u32(static_cast<int64_t>(weights_.size()));
+    const auto offset = u32(weights_.size());
     const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
     weights_.insert(weights_.end(), bytes, bytes + values.size() * sizeof(T));
     return offset;
@@ -132,7 +130,7 @@ class Writer {
       r.multiplier[i] = static_cast<int32_t>(kernel.multiplier[i]);
       r.shift[i] = static_cast<int32_t>(kernel.shift[i]);
     }
-    r.scale_count = u32(static_cast<int64_t>(kernel.multipliers.size()));
+    r.scale_count = u32(kernel.multipliers.size());
     r.weights = constants(kernel.weights);
     r.bias = constants(kernel.bias);
     r.multipliers = constants(kernel.multipliers);
@@ -149,29 +147,29 @@ class Writer {
   }
 
   /// Assigns prefetch slots: two slots alternate at the start and the end of the prefetch memory.
-  /// Its size is that of the two largest consecutive sections. The constants of a kernel are copied
+  /// Its size is the largest sum of two consecutive sections. The constants of a kernel are copied
   /// to one slot while the kernel before reads the other.
   void prefetch() {
     int64_t before = 0;
-    std::vector<size_t> with;
+    std::vector<size_t> prefetching;  // kernels with a section
     for (size_t i = 0; i < records_.size(); ++i) {
-      if (sections_[i] > 0) with.push_back(i);
+      if (sections_[i] > 0) prefetching.push_back(i);
     }
     if (!prefetch_) {
       for (KernelRecord& record : records_) record.prefetch_from = 0;
       return;
     }
-    for (const size_t i : with) {
+    for (const size_t i : prefetching) {
       prefetch_bytes_ = std::max(prefetch_bytes_, before + sections_[i]);
       before = sections_[i];
     }
     for (size_t i = 0; i < records_.size(); ++i) {
       if (sections_[i] == 0) records_[i].prefetch_from = 0;
     }
-    for (size_t n = 0; n < with.size(); ++n) {
-      KernelRecord& record = records_[with[n]];
-      record.prefetch_bytes = u32(sections_[with[n]]);
-      record.prefetch_to = u32(n % 2 == 0 ? 0 : prefetch_bytes_ - sections_[with[n]]);
+    for (size_t n = 0; n < prefetching.size(); ++n) {
+      KernelRecord& record = records_[prefetching[n]];
+      record.prefetch_bytes = u32(sections_[prefetching[n]]);
+      record.prefetch_to = u32(n % 2 == 0 ? 0 : prefetch_bytes_ - sections_[prefetching[n]]);
     }
   }
 
@@ -200,22 +198,22 @@ class Writer {
     Header header = {};
     header.magic = container::kMagic;
     header.version = container::kVersion;
-    header.kernel_count = u32(static_cast<int64_t>(records_.size()));
+    header.kernel_count = u32(records_.size());
     header.cycles = u32(net_.cycles());
-    header.weight_bytes = u32(static_cast<int64_t>(weights_.size()));
+    header.weight_bytes = u32(weights_.size());
     header.scratch_bytes = u32(net_.scratch_bytes);
     header.profile_bytes = 0;
     header.prefetch_bytes = u32(prefetch_bytes_);
-    header.input_count = u32(static_cast<int64_t>(net_.inputs.size()));
-    header.output_count = u32(static_cast<int64_t>(net_.outputs.size()));
+    header.input_count = u32(net_.inputs.size());
+    header.output_count = u32(net_.outputs.size());
     std::vector<std::byte> file(sizeof(Header));
-    header.io_offset = u32(static_cast<int64_t>(file.size()));
+    header.io_offset = u32(file.size());
     for (const NetworkIo& edge : net_.inputs) append(file, io(edge));
     for (const NetworkIo& edge : net_.outputs) append(file, io(edge));
     align(file, container::kBlockAlignment);
-    header.kernels_offset = u32(static_cast<int64_t>(file.size()));
+    header.kernels_offset = u32(file.size());
     for (const KernelRecord& record : records_) append(file, record);
-    header.program_bytes = u32(static_cast<int64_t>(file.size()));
+    header.program_bytes = u32(file.size());
     std::memcpy(file.data(), &header, sizeof header);
     return file;
   }
@@ -231,11 +229,11 @@ class Writer {
 
 }  // namespace
 
-Result<Written> write(const Network& network, bool prefetch) {
+Result<EncodedProgram> write(const Network& network, bool prefetch) {
   return Writer(network, prefetch).run();
 }
 
-Result<std::vector<std::byte>> payload_of(const Network& network, const Written& written) {
+Result<std::vector<std::byte>> payload_of(const Network& network, const EncodedProgram& encoded) {
   payload::Payload result;
   const auto format = [](const NetworkIo& edge) {
     return ir::is_contiguous(edge.type.dim_order) ? payload::Format::kAsDimensions
@@ -250,8 +248,8 @@ Result<std::vector<std::byte>> payload_of(const Network& network, const Written&
     result.output_formats.push_back(format(edge));
   }
   result.arg_count = u8(static_cast<int64_t>(network.inputs.size()));
-  result.program = written.program;
-  result.weights = written.weights;
+  result.program = encoded.program;
+  result.weights = encoded.weights;
   return payload::write_payload(result);
 }
 

@@ -387,11 +387,6 @@ uint32_t operands_of(Kernel kernel) {
 
 // --- Memory hazards ----------------------------------------------------------------------------
 
-/// Returns true for kernels that write an element after all reads of that element.
-bool may_be_in_place(Kernel kernel) {
-  return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
-}
-
 bool overlaps(const KernelRecord& record) {
   const bool in_place = may_be_in_place(record.kernel);
   for (uint32_t i = 0; i < record.operand_count; ++i) {

@@ -37,6 +37,10 @@ enum class Kernel : uint8_t {
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
 };
+/// Returns true for kernels that write an element after all reads of that element.
+constexpr bool may_be_in_place(Kernel kernel) {
+  return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
+}
 
 /// Name of the function that a table computes; it has no effect on the model.
 enum class Function : uint8_t {

@@ -1,8 +1,9 @@
 #include "engines/neutron/formats/payload.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+
+#include "base/aligned_bytes.h"
 
 namespace thimble::formats::neutron {
 namespace {
@@ -11,21 +12,6 @@ namespace abi = thimble::abi::neutron;
 using abi::PayloadFault;
 
 constexpr size_t kCountMax = 255;  // one byte
-
-/// A copy of the bytes at a multiple of 16, as the device's reader requires.
-class Aligned {
- public:
-  explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
-    if (!bytes.empty()) std::memcpy(blocks_.data(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] const uint8_t* data() const { return blocks_.data()->bytes; }
-
- private:
-  struct alignas(abi::kPayloadAlignment) Block {
-    uint8_t bytes[abi::kPayloadAlignment];
-  };
-  std::vector<Block> blocks_;
-};
 
 std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadView& view) {
   const uint32_t found = problem.found;
@@ -76,7 +62,8 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
   return "at no multiple of 16";
 }
 
-Status parse_view(const Aligned& copy, size_t bytes, abi::PayloadView& view) {
+Status parse_view(const AlignedBytes& copy, abi::PayloadView& view) {
+  const size_t bytes = copy.size();
   abi::PayloadProblem problem;
   if (bytes > std::numeric_limits<int32_t>::max()) {
     return bad_input("Neutron payload: {} bytes, at most 2 GiB", bytes);
@@ -213,16 +200,16 @@ Result<Bytes> write_payload(const Payload& payload) {
 }
 
 Result<Payload> read_payload(ByteView bytes) {
-  const Aligned copy(bytes);
+  const AlignedBytes copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, view));
   return payload_of(view);
 }
 
 Status verify_payload(ByteView bytes) {
-  const Aligned copy(bytes);
+  const AlignedBytes copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, view));
   const auto offset = [&](const uint8_t* at) { return static_cast<size_t>(at - copy.data()); };
   const size_t header_end = offset(view.output_map + view.output_count) + 1;
   THIMBLE_CHECK(check_zeros(bytes, header_end, offset(view.program)));

@@ -1,28 +1,11 @@
 #include <fmt/format.h>
 
-#include <cstring>
-#include <vector>
-
+#include "base/aligned_bytes.h"
 #include "engines/neutron/text/fields.h"
 #include "engines/neutron/text/text.h"
 
 namespace thimble::neutron::text {
 namespace {
-
-/// A copy of the bytes with 16-byte alignment.
-class Aligned {
- public:
-  explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
-    if (!bytes.empty()) std::memcpy(blocks_.data(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] const uint8_t* data() const { return blocks_.data()->bytes; }
-
- private:
-  struct alignas(kBlockAlignment) Block {
-    uint8_t bytes[kBlockAlignment];
-  };
-  std::vector<Block> blocks_;
-};
 
 std::string memory(const View& view) {
   switch (view.memory) {
@@ -98,8 +81,8 @@ std::string io_line(const char* direction, uint32_t index, const IoRecord& io) {
 }  // namespace
 
 Result<std::string> print(ByteView program, ByteView weights, std::string_view label) {
-  const Aligned list_bytes(program);
-  const Aligned weight_bytes(weights);
+  const AlignedBytes list_bytes(program);
+  const AlignedBytes weight_bytes(weights);
   uint32_t at = kAbsent;
   const Status status = check(list_bytes.data(), static_cast<uint32_t>(program.size()),
                               weight_bytes.data(), static_cast<uint32_t>(weights.size()), at);

@@ -1,11 +1,12 @@
 #include "engines/neutron/compiler/vendor/finish.h"
 
-#include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <sstream>
 
+#include "base/aligned_bytes.h"
 #include "base/sha256.h"
+#include "engines/neutron/compiler/limits.h"
+#include "engines/neutron/compiler/network.h"
 #include "engines/neutron/compiler/vendor/graph_node.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
 #include "engines/neutron/formats/payload.h"
@@ -18,15 +19,7 @@ namespace {
 using formats::neutron::Format;
 using formats::neutron::Payload;
 
-constexpr std::string_view kVendorId = "NeutronBackend";
 constexpr size_t kTagDigits = 8;
-
-/// Returns the converter's name for the device that contains the engine.
-std::string target_of(std::string_view engine) {
-  if (engine == "neutron-n1-16") return "mcxn94x";
-  if (engine == "neutron-imx95") return "imx95";
-  return "imxrt700";
-}
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
@@ -71,14 +64,11 @@ Payload payload_of(GraphNode node, const Arguments& arguments) {
 }
 
 int64_t call_bytes_of(const std::vector<std::byte>& payload) {
-  std::vector<uint64_t> aligned(payload.size() / sizeof(uint64_t) + 2);
-  auto* place = reinterpret_cast<uint8_t*>(aligned.data());
-  place += reinterpret_cast<uintptr_t>(place) % abi::neutron::kPayloadAlignment;
-  std::memcpy(place, payload.data(), payload.size());
+  const AlignedBytes copy(payload);
   abi::neutron::PayloadView view;
   abi::neutron::PayloadProblem problem;
   const auto bytes = static_cast<uint32_t>(payload.size());
-  [[maybe_unused]] const bool good = abi::neutron::read_payload(place, bytes, view, problem);
+  [[maybe_unused]] const bool good = abi::neutron::read_payload(copy.data(), bytes, view, problem);
   assert(good);
   return abi::neutron::call_bytes(view);
 }
@@ -112,7 +102,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   SdkOptions options;
   options.root = tools.folder;
   options.time_limit = tools.time_limit;
-  options.target = target_of(delegate.engine);
+  options.target = configuration_of(delegate.engine).converter_target;
   options.prefetch = tools.prefetch;
   options.kernel_selection = tools.kernel_selection;
   options.flags = words_of(tools.flags);
@@ -148,7 +138,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
     const auto* const text = reinterpret_cast<const char*>(value.data());
     delegate.specs.emplace_back(spec.key, std::string(text, value.size()));
   }
-  delegate.id = kVendorId;
+  delegate.id = container::kVendorDelegateId;
   delegate.constant_bytes = static_cast<int64_t>(payload.weights.size());
   delegate.payload = std::move(*bytes);
   delegate.scratch_bytes = call_bytes_of(delegate.payload);
