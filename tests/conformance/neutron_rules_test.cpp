@@ -452,7 +452,7 @@ std::string declined(const std::string& body) {
 
 TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
   const std::string x = "input %x: i8[1,4,2,2] quant(0.5, 3)\n";
-  const std::string moves = "the region would only move data: cheaper on the CPU";
+  const std::string moves = "the subgraph only moves data: it stays on the CPU";
   EXPECT_EQ(declined(x + "%y = reshape(%x) {shape=[4,4]}\noutput %y\n"), moves);
   EXPECT_EQ(declined(x + "%y = concat(%x) {dim=1}\n%z = permute(%y) {dims=[0,2,3,1]}\noutput %z\n"),
             moves);
@@ -468,7 +468,10 @@ TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
 TEST(NeutronContext, SubgraphWithOnlyIdentityIsDeclined) {
   const std::string x = "input %x: i8[1,4,1,1] quant(0.5, 3)\n";
   const auto nothing = [](const char* op) {
-    return fmt::format("{} changes nothing here, and the region would hold nothing else", op);
+    return fmt::format(
+        "the subgraph has no effect ({} does not change its operand), and NXP's converter removes "
+        "such operators",
+        op);
   };
   EXPECT_EQ(declined(x + "%y: i8[1,4] quant(0.5, 3) = qmean(%x) {dims=[2,3], x_zp=3, y_zp=3, "
                          "mult=1073741824, shift=1}\noutput %y\n"),
@@ -497,7 +500,8 @@ TEST(NeutronContext, SubgraphWithOnlyResizeByOneIsDeclined) {
   EXPECT_EQ(declined("input %x: i8[1,1,2,2] quant(0.5, 3)\n"
                      "const %l: i32[2] = 0x0000000001000000\nconst %w: i32[2] = 0x00000000...\n"
                      "%y = qresize_bilinear(%x, %l, %w, %l, %w)\noutput %y\n"),
-            "qresize_bilinear changes nothing here, and the region would hold nothing else");
+            "the subgraph has no effect (qresize_bilinear does not change its operand), and NXP's "
+            "converter removes such operators");
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "engine/engine.h"
-#include "engines/neutron/compiler/vendor/finish.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "engines/neutron/formats/payload.h"
 #include "folder.h"
 #include "formats/tflite/read.h"
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::Delegate;
-using engine::neutron::finish;
+using engine::neutron::compile_with_vendor_tools;
 using formats::neutron::Format;
 using test::Folder;
 
@@ -94,7 +94,7 @@ formats::neutron::Payload payload_in(const Delegate& delegate) {
 
 Delegate finished(const engine::VendorTools& tools) {
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
   return delegate;
 }
@@ -110,8 +110,8 @@ size_t work_folders() {
 TEST(NeutronVendor, WithoutSdkKernelListIsKept) {
   Delegate delegate = delegate_of();
   const auto payload = delegate.payload;
-  EXPECT_FALSE(delegate.litert_model.empty());
-  ASSERT_TRUE(finish({}, delegate).ok());
+  EXPECT_FALSE(delegate.tflite_model.empty());
+  ASSERT_TRUE(compile_with_vendor_tools({}, delegate).ok());
   EXPECT_EQ(delegate.payload, payload);
   EXPECT_EQ(delegate.id, "ThimbleNeutronModel");
 }
@@ -186,7 +186,7 @@ struct ModeCase {
 const ModeCase kModes[] = {
     {"builtin", {"1 operator in it (builtin operator 3), expected one CUSTOM NeutronGraph"}},
     {"crash", {"it crashed (signal 11)", "| Converting, target imxrt700"}},
-    {"empty", {"it says that all is well, but wrote no model"}},
+    {"empty", {"it ended with code 0, but wrote no model"}},
     {"escape", {"| ?[31mred?[0m"}},
     {"exit:1", {"it ended with code 1", "| error: operator 0 is not supported"}},
     {"exit:77", {"it ended with code 77"}},
@@ -199,11 +199,12 @@ const ModeCase kModes[] = {
     {"pipe", {"its output is a folder, a link or a device"}},
     {"schema", {"version 4 of the LiteRT format, expected 3"}},
     {"shape", {"output 0 is int8[1,2,2,2,1], expected int8[1,2,2,2] (m)"}},
-    {"silent", {"it says that all is well, but wrote no model"}},
-    {"skew:inputs", {"microcode is not known (version 9.9.9)", "3 inputs, the header has 2"}},
-    {"skew:magic", {"microcode is not known (version 9.9.9)", "magic 0x65434d6e"}},
-    {"skew:results", {"4 results for 2 outputs", "a converter of a version that is not known"}},
-    {"skew:size", {"microcode is not known (version 9.9.9)"}},
+    {"silent", {"it ended with code 0, but wrote no model"}},
+    {"skew:inputs",
+     {"unsupported microcode format (converter version 9.9.9)", "3 inputs, the header has 2"}},
+    {"skew:magic", {"unsupported microcode format (converter version 9.9.9)", "magic 0x65434d6e"}},
+    {"skew:results", {"4 results for 2 outputs", "unsupported converter version"}},
+    {"skew:size", {"unsupported microcode format (converter version 9.9.9)"}},
     {"stray", {"input 0 of NeutronGraph is no input of the model"}},
     {"truncated", {"a damaged LiteRT model"}},
     {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left part of"}},
@@ -216,7 +217,7 @@ TEST(NeutronVendor, EachFailureHasAMessage) {
     SCOPED_TRACE(each.mode);
     const StandinSdk sdk(each.mode);
     Delegate delegate = made;
-    const Status status = finish(sdk.tools(), delegate);
+    const Status status = compile_with_vendor_tools(sdk.tools(), delegate);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().kind, ErrorKind::kBadInput);
     for (const std::string& word : each.words) {
@@ -235,7 +236,7 @@ TEST(NeutronVendor, HangingConverterIsStopped) {
   engine::VendorTools tools = sdk.tools();
   tools.time_limit = std::chrono::seconds(1);
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("did not end within 1 s and was stopped"),
             std::string::npos)
@@ -247,9 +248,9 @@ TEST(NeutronVendor, MissingKernelListIsAnError) {
   engine::VendorTools tools = sdk.tools();
   tools.kernel_selection = true;
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("it wrote no list of kernels"), std::string::npos);
+  EXPECT_NE(status.error().message.find("it wrote no kernel selection"), std::string::npos);
 }
 
 TEST(NeutronVendor, InvalidSdkPathsAreErrors) {
@@ -290,7 +291,7 @@ TEST(NeutronVendor, NonExecutableConverterIsAnError) {
   tools.form = "sdk";
   tools.folder = folder.path();
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("neutron-converter"), std::string::npos)
       << status.error().message;
@@ -299,9 +300,9 @@ TEST(NeutronVendor, NonExecutableConverterIsAnError) {
 TEST(NeutronVendor, SubgraphWithoutTfliteFormIsUnsupported) {
   const StandinSdk sdk;
   Delegate delegate = delegate_of();
-  delegate.litert_model.clear();
-  delegate.no_litert_reason = "qdiv cannot be said in LiteRT";
-  const Status status = finish(sdk.tools(), delegate);
+  delegate.tflite_model.clear();
+  delegate.no_tflite_reason = "qdiv cannot be said in LiteRT";
+  const Status status = compile_with_vendor_tools(sdk.tools(), delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);
   EXPECT_NE(status.error().message.find("qdiv cannot be said"), std::string::npos);
@@ -325,7 +326,7 @@ TEST(NeutronVendor, SdkMergesKernelLists) {
   EXPECT_FALSE(without->has_value());
   const auto fails = merge(StandinSdk("merge:fails"));
   ASSERT_FALSE(fails.ok());
-  EXPECT_NE(fails.error().message.find("merging 2 lists of kernels: it ended with code 1"),
+  EXPECT_NE(fails.error().message.find("merging 2 kernel selections: it ended with code 1"),
             std::string::npos)
       << fails.error().message;
 }
@@ -333,7 +334,7 @@ TEST(NeutronVendor, SdkMergesKernelLists) {
 /// An answer with any one byte damaged is refused, or gives a payload that can be read.
 TEST(NeutronVendor, DamagedModelsAreRefusedOrRead) {
   const Delegate delegate = delegate_of();
-  const Bytes& model = delegate.litert_model;
+  const Bytes& model = delegate.tflite_model;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     std::mt19937_64 random(seed);
     Bytes damaged = model;

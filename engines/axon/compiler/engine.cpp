@@ -13,7 +13,7 @@
 #include "engines/axon/compiler/lower.h"
 #include "engines/axon/compiler/single_op.h"
 #include "engines/axon/compiler/transpose_hw.h"
-#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 #include "engines/axon/compiler/write.h"
 
 namespace thimble::engine::axon {
@@ -187,7 +187,7 @@ const Npu kEngine = {
     .decline_reason = decline_reason,
     .preferences = &kPreferences,
     .transposed_hw = transposed_hw_if_cheaper,
-    .finish = finish,
+    .compile_with_vendor_tools = compile_with_vendor_tools,
     .supported = supported,
 };
 

@@ -14,16 +14,18 @@
 #include "engines/neutron/compiler/no_effect.h"
 #include "engines/neutron/compiler/place.h"
 #include "engines/neutron/compiler/quant_preferences.h"
-#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "engines/neutron/compiler/write.h"
 #include "engines/neutron/container/payload.h"
 
 namespace thimble::engine::neutron {
 namespace {
 
-constexpr std::string_view kSilicon =
-    "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
-    "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
+constexpr std::string_view kHardwareNote =
+    "the kernel list runs in the integer model, on this machine or on an emulated core. The "
+    "hardware "
+    "needs microcode from NXP's converter: --neutron sdk, with EIQ_NEUTRON_SDK_PATH "
+    "(docs/neutron.md)";
 
 double setting(const PartNpu& use, std::string_view name) {
   return engine::setting(use, kSettings, name);
@@ -72,8 +74,8 @@ std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ign
   const double core = core_cycles(region) / setting(use, "core_mhz");
   if (ignore_cost || npu + dispatch < core) return "";
   return fmt::format(
-      "the region takes {:.1f} us on the NPU ({} cycles) and {:.1f} us for the call, on the core "
-      "about {:.1f} us: cheaper on the CPU",
+      "the subgraph would take {:.1f} us on the NPU ({} cycles) plus {:.1f} us for the call, and "
+      "about {:.1f} us on the CPU: it stays on the CPU",
       npu, network->cycles(), dispatch, core);
 }
 
@@ -151,8 +153,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.cycles = network.cycles();
   delegate.call_us = setting(use, "dispatch_us");
   delegate.clock_mhz = setting(use, "clock_mhz");
-  delegate.note = kSilicon;
-  add_exchange(region, delegate);
+  delegate.note = kHardwareNote;
+  add_tflite_model(region, delegate);
   return delegate;
 }
 
@@ -171,7 +173,7 @@ const Npu kEngine = {
     .adapt = adapt,
     .decline_reason = decline_reason,
     .preferences = &kPreferences,
-    .finish = finish,
+    .compile_with_vendor_tools = compile_with_vendor_tools,
     .supported = supported,
 };
 

@@ -97,9 +97,12 @@ std::string no_effect_reason(const ir::Graph& region) {
     if (!has_no_effect(region, op)) return "";
     idle = &op;
   }
-  if (idle == nullptr) return "the region would only move data: cheaper on the CPU";
-  return fmt::format("{} changes nothing here, and the region would hold nothing else",
-                     ir::op_name(idle->kind));
+  if (idle == nullptr) return "the subgraph only moves data: it stays on the CPU";
+  return fmt::format(
+      "the subgraph has no effect ({} does not change its operand), and NXP's converter removes "
+      "such "
+      "operators",
+      ir::op_name(idle->kind));
 }
 
 }  // namespace thimble::engine::neutron

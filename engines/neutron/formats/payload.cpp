@@ -26,9 +26,8 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
     case PayloadFault::kTruncated:
       return fmt::format("ends here, expected at least {} bytes", expected);
     case PayloadFault::kVersion:
-      return expected == 1
-                 ? fmt::format("version {}, expected 1: it holds a list of kernels", found)
-                 : fmt::format("version {}, expected 0 or 1", found);
+      return expected == 1 ? fmt::format("version {}, expected 1 for a kernel list", found)
+                           : fmt::format("version {}, expected 0 or 1", found);
     case PayloadFault::kInputFormat:
       return fmt::format("format {} of input {}, expected 0 or 1", found, at);
     case PayloadFault::kOutputFormat:
@@ -40,26 +39,27 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
       return fmt::format("output {} is output argument {}, expected one of {}",
                          at - 2 * inputs - outputs, found, expected);
     case PayloadFault::kOutputTwice:
-      return fmt::format("output {} is output argument {}, as one before it is",
+      return fmt::format("output {} has output argument {}, which another output already has",
                          at - 2 * inputs - outputs, found);
     case PayloadFault::kMagic:
       return fmt::format(
-          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} (a list of"
-          " kernels)",
-          found, abi::kMicrocodeMagic, abi::kKernelListMagic);
+          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} (a kernel list)", found,
+          abi::kMicrocodeMagic, abi::kKernelListMagic);
     case PayloadFault::kProgramBytes:
       return fmt::format("a program of {} bytes, expected {} to {}", found,
                          4 * abi::program_words(view.version), abi::kBlockMax);
     case PayloadFault::kWeightBytes:
       return fmt::format("weights of {} bytes, expected at most {}", found, expected);
     case PayloadFault::kMemory:
-      return fmt::format("a memory of {} bytes, expected at most {}", found, expected);
+      return fmt::format(
+          "scratch, profile, debug or prefetch size of {} bytes, expected at most {}", found,
+          expected);
     case PayloadFault::kInputCount:
       return fmt::format("a program of {} inputs, the header has {}", found, expected);
     case PayloadFault::kOutputCount:
       return fmt::format("a program of {} outputs, the header has {}", found, expected);
   }
-  return "at no multiple of 16";
+  return "the payload's address is not a multiple of 16";
 }
 
 Status parse_view(const AlignedBytes& copy, abi::PayloadView& view) {
@@ -221,8 +221,10 @@ Status verify_payload(ByteView bytes) {
                      abi::kPayloadAlignment);
   }
   if (view.magic == abi::kKernelListMagic && view.kernel_bytes != 0) {
-    return bad_input("Neutron payload, byte {}: {} bytes of kernels behind a list of kernels",
-                     offset(view.kernels), view.kernel_bytes);
+    return bad_input(
+        "Neutron payload, byte {}: a kernel list must not be followed by a kernels block, found {} "
+        "bytes",
+        offset(view.kernels), view.kernel_bytes);
   }
   return ok();
 }

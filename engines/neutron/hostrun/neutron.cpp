@@ -23,7 +23,7 @@ Status check_list(const formats::neutron::Payload& payload, const std::string& w
       neutron::check(program.data(), static_cast<uint32_t>(program.size()), weights.data(),
                      static_cast<uint32_t>(weights.size()), kernel);
   if (status == neutron::Status::kOk) return ok();
-  const bool located = kernel != neutron::kAbsent && kernel < neutron::kKernelsMax;
+  const bool located = kernel != neutron::kAbsent;
   return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
                    neutron::status_text(status));
 }
@@ -35,8 +35,9 @@ Status check_payload(const Bytes& bytes, const std::string& where) {
     return check_list(*payload, where);
   }
   return unsupported(
-      "{}: microcode of NXP's converter, which the NPU alone executes; without the option that"
-      " calls the converter Thimble writes {}, which runs here too",
+      "{}: microcode runs only on the NPU. Compile without --neutron sdk to get a kernel list "
+      "({}), "
+      "which runs here",
       where, neutron::kDelegateId);
 }
 
@@ -160,12 +161,25 @@ Result<std::unique_ptr<Device>> open_neutron(const pte::Program& /*program*/,
 std::vector<DeviceKind> neutron_devices() {
   constexpr std::string_view kImage = "runner-neutron";
   constexpr std::string_view kHeader = "engines/neutron/delegate/backend.h";
-  constexpr std::string_view kChip = "thimble_neutron_npu";
+  constexpr std::string_view kDeviceSymbol = "thimble_neutron_npu";
   return {
-      {neutron::kDelegateId, check_neutron_payloads, open_neutron<false>, kImage, kHeader,
-       "neutron", kChip, true, profiles},
-      {neutron::kVendorDelegateId, check_neutron_payloads, open_neutron<true>, kImage, kHeader,
-       "neutron", kChip, true},
+      {.id = neutron::kDelegateId,
+       .check = check_neutron_payloads,
+       .open = open_neutron<false>,
+       .image = kImage,
+       .header = kHeader,
+       .cpp_namespace = "neutron",
+       .object = kDeviceSymbol,
+       .has_memory = true,
+       .profile = profiles},
+      {.id = neutron::kVendorDelegateId,
+       .check = check_neutron_payloads,
+       .open = open_neutron<true>,
+       .image = kImage,
+       .header = kHeader,
+       .cpp_namespace = "neutron",
+       .object = kDeviceSymbol,
+       .has_memory = true},
   };
 }
 

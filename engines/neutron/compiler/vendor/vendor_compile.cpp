@@ -1,4 +1,4 @@
-#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 
 #include <cassert>
 #include <sstream>
@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 #include "engines/neutron/compiler/limits.h"
 #include "engines/neutron/compiler/network.h"
-#include "engines/neutron/compiler/vendor/graph_node.h"
+#include "engines/neutron/compiler/vendor/neutron_graph.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
 #include "engines/neutron/formats/payload.h"
 #include "formats/tflite/read.h"
@@ -45,21 +45,21 @@ Result<Arguments> arguments_of(const Delegate& delegate, size_t inputs, size_t o
   return arguments;
 }
 
-Payload payload_of(GraphNode node, const Arguments& arguments) {
+Payload payload_of(NeutronGraphOp op, const Arguments& arguments) {
   Payload payload;
-  for (const uint8_t argument : node.input_map) {
+  for (const uint8_t argument : op.input_map) {
     payload.input_formats.push_back(arguments.inputs[argument]);
   }
-  for (const uint8_t argument : node.output_map) {
+  for (const uint8_t argument : op.output_map) {
     payload.output_formats.push_back(arguments.outputs[argument]);
   }
-  payload.input_map = std::move(node.input_map);
-  payload.output_map = std::move(node.output_map);
+  payload.input_map = std::move(op.input_map);
+  payload.output_map = std::move(op.output_map);
   payload.arg_count = static_cast<uint8_t>(arguments.inputs.size());
-  payload.version = node.version;
-  payload.program = std::move(node.microcode);
-  payload.weights = std::move(node.weights);
-  payload.kernels = std::move(node.kernels);
+  payload.version = op.version;
+  payload.program = std::move(op.microcode);
+  payload.weights = std::move(op.weights);
+  payload.kernels = std::move(op.kernels);
   return payload;
 }
 
@@ -73,6 +73,37 @@ int64_t call_bytes_of(const std::vector<std::byte>& payload) {
   return abi::neutron::call_bytes(view);
 }
 
+/// Returns the converter's output as a payload. `label` is the name of the model that was sent,
+/// `name` that of the output.
+Result<Payload> converted_payload(const Delegate& delegate, const Converted& converted,
+                                  std::string_view label, std::string_view name) {
+  THIMBLE_TRY(const formats::tflite::File sent,
+              formats::tflite::read(delegate.tflite_model, label));
+  THIMBLE_TRY(const formats::tflite::File answer, formats::tflite::read(converted.model, name));
+  THIMBLE_TRY(NeutronGraphOp op, read_neutron_graph(sent, answer, name));
+  THIMBLE_TRY(const Arguments arguments,
+              arguments_of(delegate, sent.inputs.size(), sent.outputs.size()));
+  return payload_of(std::move(op), arguments);
+}
+
+/// Returns the compile specs that ExecuTorch's NXP backend would store with the payload.
+std::vector<std::pair<std::string, std::string>> compile_specs_of(const SdkOptions& options,
+                                                                  const std::string& flags) {
+  formats::neutron::CompileOptions specs;
+  specs.target = options.target;
+  specs.compile_flags = flags;
+  specs.use_neutron_for_format_conversion = false;  // images outside are channels-last too
+  specs.fetch_constants_to_sram = options.prefetch;
+  specs.dump_kernel_selection_code = options.kernel_selection;
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& spec : formats::neutron::compile_specs(specs)) {
+    const ByteView value = spec.value;
+    const auto* const text = reinterpret_cast<const char*>(value.data());
+    result.emplace_back(spec.key, std::string(text, value.size()));
+  }
+  return result;
+}
+
 void take_selections(const Converted& converted, const VendorTools& tools, const std::string& tag,
                      Delegate& delegate) {
   for (size_t i = 0; i < converted.selections.size(); ++i) {
@@ -84,20 +115,20 @@ void take_selections(const Converted& converted, const VendorTools& tools, const
 
 }  // namespace
 
-void add_exchange(const ir::Graph& region, Delegate& delegate) {
-  Result<Bytes> made = interchange::to_tflite(region, kConverterProfile);
+void add_tflite_model(const ir::Graph& subgraph, Delegate& delegate) {
+  Result<Bytes> made = interchange::to_tflite(subgraph, kConverterProfile);
   if (made.ok()) {
-    delegate.litert_model = std::move(*made);
+    delegate.tflite_model = std::move(*made);
   } else {
-    delegate.no_litert_reason = made.error().message;
+    delegate.no_tflite_reason = made.error().message;
   }
 }
 
-Status finish(const VendorTools& tools, Delegate& delegate) {
+Status compile_with_vendor_tools(const VendorTools& tools, Delegate& delegate) {
   if (tools.form != kFormSdk) return ok();
-  if (delegate.litert_model.empty()) {
+  if (delegate.tflite_model.empty()) {
     return unsupported("{}: NXP's converter reads LiteRT: {}", delegate.engine,
-                       delegate.no_litert_reason);
+                       delegate.no_tflite_reason);
   }
   SdkOptions options;
   options.root = tools.folder;
@@ -106,38 +137,21 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   options.prefetch = tools.prefetch;
   options.kernel_selection = tools.kernel_selection;
   options.flags = words_of(tools.flags);
-  const std::string tag = sha256(delegate.litert_model).substr(0, kTagDigits);
+  const std::string tag = sha256(delegate.tflite_model).substr(0, kTagDigits);
   const std::string label = fmt::format("{}_{}", tools.model, tag);
-  THIMBLE_TRY(const Converted converted, convert(delegate.litert_model, label, options));
-  const std::string name = fmt::format("what the converter made of {}", label);
-  THIMBLE_TRY(const formats::tflite::File sent,
-              formats::tflite::read(delegate.litert_model, label));
-  THIMBLE_TRY(const formats::tflite::File answer, formats::tflite::read(converted.model, name));
-  THIMBLE_TRY(GraphNode node, graph_node(sent, answer, name));
-  THIMBLE_TRY(const Arguments arguments,
-              arguments_of(delegate, sent.inputs.size(), sent.outputs.size()));
-  const std::string said =
-      converted.version.empty() ? "no version said" : "version " + converted.version;
-  const Payload payload = payload_of(std::move(node), arguments);
+  THIMBLE_TRY(const Converted converted, convert(delegate.tflite_model, label, options));
+  const std::string name = fmt::format("converter output for {}", label);
+  THIMBLE_TRY(const Payload payload, converted_payload(delegate, converted, label, name));
+  const std::string version =
+      converted.version.empty() ? "unknown version" : "version " + converted.version;
   auto bytes = formats::neutron::write_payload(payload);
   if (!bytes.ok()) {
-    return bad_input("{}: a converter whose microcode is not known ({}): {}", name, said,
+    return bad_input("{}: unsupported microcode format (converter {}): {}", name, version,
                      bytes.error().message);
   }
   THIMBLE_CHECK(formats::neutron::verify_payload(*bytes));
   take_selections(converted, tools, tag, delegate);
-  formats::neutron::CompileOptions specs;
-  specs.target = options.target;
-  specs.compile_flags = tools.flags;
-  specs.use_neutron_for_format_conversion = false;  // images outside are channels-last too
-  specs.fetch_constants_to_sram = options.prefetch;
-  specs.dump_kernel_selection_code = options.kernel_selection;
-  delegate.specs.clear();
-  for (const auto& spec : formats::neutron::compile_specs(specs)) {
-    const ByteView value = spec.value;
-    const auto* const text = reinterpret_cast<const char*>(value.data());
-    delegate.specs.emplace_back(spec.key, std::string(text, value.size()));
-  }
+  delegate.specs = compile_specs_of(options, tools.flags);
   delegate.id = container::kVendorDelegateId;
   delegate.constant_bytes = static_cast<int64_t>(payload.weights.size());
   delegate.payload = std::move(*bytes);
@@ -146,9 +160,9 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   delegate.inputs.clear();
   delegate.outputs.clear();
   delegate.note = fmt::format(
-      "microcode of NXP's converter ({}): it runs on the silicon, with the firmware of the same "
-      "SDK; cycles are those of Thimble's own list of kernels",
-      said);
+      "microcode of NXP's converter ({}): it runs on the hardware, with the firmware of the same "
+      "SDK; the cycles are estimates for Thimble's kernel list",
+      version);
   return ok();
 }
 
