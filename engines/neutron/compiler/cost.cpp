@@ -61,7 +61,7 @@ int64_t compute(const KernelOp& kernel, const Costs& costs) {
 int64_t cycles_of(const KernelOp& kernel, const Costs& costs) {
   int64_t bytes = traffic(kernel.output, costs.bus_bytes) + kernel.constant_bytes();
   for (const View& operand : kernel.operands) bytes += traffic(operand, costs.bus_bytes);
-  if (kernel.outside) bytes += kernel.outside->elements();
+  if (kernel.padded) bytes += kernel.padded->elements();
   const int64_t moved = ceil_div(bytes, costs.bus_bytes);
   return costs.kernel_cycles + std::max(moved, compute(kernel, costs));
 }

@@ -89,7 +89,7 @@ Status Lowering::pad(const Op& op) {
   kernel.kernel = Kernel::kPad;
   kernel.operands = {views[0]};
   kernel.output = views[1];
-  kernel.outside = loop_views(*around, {&y})[0];
+  kernel.padded = loop_views(*around, {&y})[0];
   kernel.fill = static_cast<int64_t>(op.number("value"));
   THIMBLE_CHECK(append(std::move(kernel)));
   return made(op.output, y);

@@ -51,7 +51,7 @@ struct KernelOp {
   int64_t fill = 0;
   std::vector<View> operands;
   View output;
-  std::optional<View> outside;
+  std::optional<View> padded;
   int64_t macs = 0, cycles = 0;
   int ir_op = -1;              // operator index in the legalized subgraph
   std::vector<int> fused_ops;  // indices of fused operators

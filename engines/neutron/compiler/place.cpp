@@ -18,7 +18,7 @@ template <typename Visit>
 void each_view(KernelOp& kernel, const Visit& visit) {
   for (View& operand : kernel.operands) visit(operand);
   visit(kernel.output);
-  if (kernel.outside) visit(*kernel.outside);
+  if (kernel.padded) visit(*kernel.padded);
 }
 
 class Placing {

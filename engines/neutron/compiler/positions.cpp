@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engines/neutron/container/window.h"
+
 namespace thimble::engine::neutron {
 namespace {
 
@@ -29,8 +31,8 @@ bool repeats(const std::vector<int64_t>& positions, int64_t size, int64_t times)
 
 bool reflects(const std::vector<int64_t>& positions, int64_t size, int64_t before) {
   for (size_t i = 0; i < positions.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i) - before;
-    if (positions[i] != (at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at)) return false;
+    const auto at = static_cast<int32_t>(static_cast<int64_t>(i) - before);
+    if (positions[i] != thimble::neutron::mirrored(at, static_cast<int32_t>(size))) return false;
   }
   return true;
 }

@@ -142,7 +142,7 @@ class Writer {
     r.cycles = u32(kernel.cycles);
     for (size_t i = 0; i < kernel.operands.size(); ++i) r.operands[i] = view(kernel.operands[i]);
     r.output = view(kernel.output);
-    if (kernel.outside) r.outside = view(*kernel.outside);
+    if (kernel.padded) r.padded = view(*kernel.padded);
     return r;
   }
 

@@ -236,7 +236,7 @@ class Parser {
     THIMBLE_CHECK(view(record.output));
     if (ahead() == "inside") {
       next();
-      THIMBLE_CHECK(view(record.outside));
+      THIMBLE_CHECK(view(record.padded));
     }
     THIMBLE_CHECK(fields(record));
     kernels_.push_back(record);

@@ -67,7 +67,7 @@ std::string kernel_lines(uint32_t index, const KernelRecord& record) {
   std::string text = fmt::format("kernel {:<3} {}", index, kernel_name(record.kernel));
   for (uint32_t i = 0; i < record.operand_count; ++i) text += " " + text_of(record.operands[i]);
   text += " -> " + text_of(record.output);
-  if (record.kernel == Kernel::kPad) text += " inside " + text_of(record.outside);
+  if (record.kernel == Kernel::kPad) text += " inside " + text_of(record.padded);
   const std::string numbers = fields(record);
   return numbers.empty() ? text + "\n" : text + "\n          " + numbers + "\n";
 }
