@@ -429,10 +429,10 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
     return engine::neutron::check_rules(graph, graph.ops()[0], Variant::kN3_64).reason;
   };
   const auto gelu = [](double v) { return v * 0.5 * (1 + std::erf(v * std::sqrt(0.5))); };
-  EXPECT_EQ(
-      refused(ir::per_tensor(0.03, -100), gelu),
-      "lut: its function is no line with bounds and none of abs, clamp, hardtanh, relu, relu6, "
-      "exp, hardswish, leaky_relu, log, sigmoid, neg, rsqrt, tanh");
+  EXPECT_EQ(refused(ir::per_tensor(0.03, -100), gelu),
+            "lut: its table is neither a clamped linear function nor one of abs, clamp, hardtanh, "
+            "relu, relu6, "
+            "exp, hardswish, leaky_relu, log, sigmoid, neg, rsqrt, tanh");
   const auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
   EXPECT_EQ(refused(ir::per_tensor(0.005, -128), logistic),
             "lut: scale and zero point of a LOGISTIC are 0.005 and -128, expected "

@@ -44,8 +44,8 @@ constexpr std::string_view kGolden0 =
 
 Payload payload0() {
   Payload payload;
-  payload.input_formats = {Format::kChannelsLast, Format::kAsDimensions};
-  payload.output_formats = {Format::kAsDimensions};
+  payload.input_formats = {MemoryOrder::kChannelsLast, MemoryOrder::kRowMajor};
+  payload.output_formats = {MemoryOrder::kRowMajor};
   payload.input_map = {2, 0};
   payload.output_map = {0};
   payload.arg_count = 3;
@@ -73,8 +73,8 @@ constexpr std::string_view kGolden1 =
 
 Payload payload1() {
   Payload payload;
-  const Format last = Format::kChannelsLast;
-  const Format none = Format::kAsDimensions;
+  const MemoryOrder last = MemoryOrder::kChannelsLast;
+  const MemoryOrder none = MemoryOrder::kRowMajor;
   payload.input_formats = {none, last, none};
   payload.output_formats = {last, none, none, last};
   payload.input_map = {0, 1, 2};
@@ -295,8 +295,8 @@ TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
 /// A header with the largest numbers that fit in a byte.
 TEST(NeutronPayload, HeaderWithMaximumCounts) {
   Payload payload = payload1();
-  payload.input_formats.assign(255, Format::kChannelsLast);
-  payload.output_formats.assign(255, Format::kAsDimensions);
+  payload.input_formats.assign(255, MemoryOrder::kChannelsLast);
+  payload.output_formats.assign(255, MemoryOrder::kRowMajor);
   payload.input_map.assign(255, 254);
   payload.output_map.clear();
   for (int i = 254; i >= 0; --i) payload.output_map.push_back(static_cast<uint8_t>(i));

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Delegate;
 using engine::neutron::compile_with_vendor_tools;
-using formats::neutron::Format;
+using formats::neutron::MemoryOrder;
 using test::Folder;
 
 /// An SDK folder with the stand-in, and its behaviour during the object's lifetime.
@@ -125,7 +125,7 @@ TEST(NeutronVendor, ConverterOutputBecomesPayload) {
   EXPECT_EQ(payload.arg_count, 2);
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{0, 1}));
-  const std::vector<Format> formats = {Format::kChannelsLast, Format::kAsDimensions};
+  const std::vector<MemoryOrder> formats = {MemoryOrder::kChannelsLast, MemoryOrder::kRowMajor};
   EXPECT_EQ(payload.input_formats, formats);
   EXPECT_EQ(payload.output_formats, formats);
   EXPECT_EQ(payload.weights, Bytes(40, std::byte{0x57}));
@@ -149,7 +149,7 @@ TEST(NeutronVendor, NodePortOrderBecomesMaps) {
   const auto payload = payload_in(finished(sdk.tools()));
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
   EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(payload.input_formats[1], Format::kChannelsLast);
+  EXPECT_EQ(payload.input_formats[1], MemoryOrder::kChannelsLast);
 }
 
 /// The returned model may have another order of inputs and outputs; the names identify them.

@@ -11,7 +11,7 @@ int64_t ceil_div(int64_t value, int64_t unit) {
 
 /// Returns the bytes of bus traffic for a view. If adjacent elements are not contiguous in memory,
 /// each element costs one bus beat.
-int64_t traffic(const View& view, int64_t bus_bytes) {
+int64_t traffic(const BufferView& view, int64_t bus_bytes) {
   const int64_t last = view.strides.empty() ? 1 : view.strides.back();
   const bool together = view.dims.empty() || view.dims.back() == 1 || last == 1;
   int64_t elements = 1;
@@ -60,7 +60,7 @@ int64_t compute(const KernelOp& kernel, const Costs& costs) {
 
 int64_t cycles_of(const KernelOp& kernel, const Costs& costs) {
   int64_t bytes = traffic(kernel.output, costs.bus_bytes) + kernel.constant_bytes();
-  for (const View& operand : kernel.operands) bytes += traffic(operand, costs.bus_bytes);
+  for (const BufferView& operand : kernel.operands) bytes += traffic(operand, costs.bus_bytes);
   if (kernel.padded) bytes += kernel.padded->elements();
   const int64_t moved = ceil_div(bytes, costs.bus_bytes);
   return costs.kernel_cycles + std::max(moved, compute(kernel, costs));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "engines/neutron/compiler/clamped_linear.h"
 #include "engines/neutron/compiler/legalizer.h"
 #include "engines/neutron/compiler/limits.h"
-#include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/positions.h"
 #include "interchange/table_function.h"
 
@@ -52,7 +52,7 @@ Status Legalizer::add(const Op& op) {
     case OpKind::qmatmul:
       return matmul(op);
     case OpKind::rescale:
-      return line_as_convolution(op);
+      return clamped_linear_as_convolution(op);
     case OpKind::slice:
       return slice(op);
     default:
@@ -60,13 +60,14 @@ Status Legalizer::add(const Op& op) {
   }
 }
 
-/// A table that an operator of LiteRT computes stays. A line becomes a convolution.
+/// A table that an operator of LiteRT computes stays. A clamped linear function becomes a
+/// convolution.
 Status Legalizer::table(const Op& op) {
   const auto function = interchange::recognize_table_function(from_, op);
   if (function && function->kind == interchange::Function::Kind::kNeg) return negated(op);
   if (function && function->kind != interchange::Function::Kind::kRescale)
     return rewriter_.copy(op);
-  return line_as_convolution(op);
+  return clamped_linear_as_convolution(op);
 }
 
 // --- pools -------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Legalizer {
   Status convolution(const ir::Op& op);
   Status transposed_convolution(const ir::Op& op);
   Status matmul(const ir::Op& op);
-  Status line_as_convolution(const ir::Op& op);
+  Status clamped_linear_as_convolution(const ir::Op& op);
   Status negated(const ir::Op& op);
   // legalize_phases.cpp
   Status phases(const ir::Op& op);

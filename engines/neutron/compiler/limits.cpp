@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "engine/single_op.h"
+#include "engines/neutron/compiler/clamped_linear.h"
 #include "engines/neutron/compiler/legalize.h"
-#include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/op_rows.h"
 
 namespace thimble::engine::neutron {
@@ -41,13 +41,13 @@ std::string violated_row(const OpInGraph& call, Variant variant) {
 
 /// Returns the reason why no operator computes the table of a `lut`; empty if one does.
 std::string no_function(const OpInGraph& call, Variant variant) {
-  if (line_of(call.graph, call.op)) return "";
+  if (clamped_linear_of(call.graph, call.op)) return "";
   const auto function = interchange::recognize_table_function(call.graph, call.op);
   const auto functions = function_rows();
   const auto row =
       function ? std::ranges::find(functions, function->kind, &FunctionRow::kind) : functions.end();
   if (row == functions.end() || !has(row->variants, variant)) {
-    return fmt::format("its function is no line with bounds and none of {}",
+    return fmt::format("its table is neither a clamped linear function nor one of {}",
                        functions_text(variant));
   }
   const auto fixed_scales = fixed_rows();

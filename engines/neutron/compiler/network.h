@@ -29,12 +29,12 @@ struct Buffer {
 };
 
 /// Elements of a buffer in the order in which a kernel iterates over them.
-struct View {
+struct BufferView {
   int buffer = -1;
   int64_t offset = 0;  // in the buffer, in bytes
   std::vector<int64_t> dims, strides;
 
-  bool operator==(const View&) const = default;
+  bool operator==(const BufferView&) const = default;
   [[nodiscard]] int64_t elements() const { return ir::element_count(dims); }
 };
 
@@ -49,9 +49,9 @@ struct KernelOp {
   std::vector<int32_t> multipliers, shifts, bias, data;
   std::vector<int8_t> weights, table;
   int64_t fill = 0;
-  std::vector<View> operands;
-  View output;
-  std::optional<View> padded;
+  std::vector<BufferView> operands;
+  BufferView output;
+  std::optional<BufferView> padded;
   int64_t macs = 0, cycles = 0;
   int ir_op = -1;              // operator index in the legalized subgraph
   std::vector<int> fused_ops;  // indices of fused operators

@@ -84,17 +84,17 @@ class Writer {
     }
   }
 
-  container::View view(const View& from) const {
+  container::View view(const BufferView& from) const {
     const Buffer& buffer = net_.buffers[static_cast<size_t>(from.buffer)];
     container::View result = {};
     result.memory = buffer.memory;
     result.rank = u8(static_cast<int64_t>(from.dims.size()));
-    const bool edge = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
-    result.index = u16(edge ? buffer.index : 0);
+    const bool is_io = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
+    result.index = u16(is_io ? buffer.index : 0);
     const int64_t base = buffer.memory == Memory::kWeights
                              ? offsets_[static_cast<size_t>(from.buffer)]
-                         : edge ? 0
-                                : buffer.offset;
+                         : is_io ? 0
+                                 : buffer.offset;
     result.offset = u32(base + from.offset);
     for (size_t k = 0; k < container::kRankMax; ++k) {
       const bool there = k < from.dims.size();
@@ -106,7 +106,7 @@ class Writer {
 
   KernelRecord record(int index) {
     const KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
-    for (const View& operand : kernel.operands) place_constant(operand.buffer);
+    for (const BufferView& operand : kernel.operands) place_constant(operand.buffer);
     KernelRecord r = {};
     r.kernel = kernel.kernel;
     r.function = kernel.function;
@@ -173,8 +173,8 @@ class Writer {
     }
   }
 
-  static IoRecord io(const NetworkIo& edge) {
-    const ir::Type& type = edge.type;
+  static IoRecord io(const NetworkIo& tensor) {
+    const ir::Type& type = tensor.type;
     IoRecord r = {};
     r.rank = u8(std::max<int64_t>(1, static_cast<int64_t>(type.shape.size())));
     r.channels_last = u8(ir::is_contiguous(type.dim_order) ? 0 : 1);
@@ -208,8 +208,8 @@ class Writer {
     header.output_count = u32(net_.outputs.size());
     std::vector<std::byte> file(sizeof(Header));
     header.io_offset = u32(file.size());
-    for (const NetworkIo& edge : net_.inputs) append(file, io(edge));
-    for (const NetworkIo& edge : net_.outputs) append(file, io(edge));
+    for (const NetworkIo& tensor : net_.inputs) append(file, io(tensor));
+    for (const NetworkIo& tensor : net_.outputs) append(file, io(tensor));
     align(file, container::kBlockAlignment);
     header.kernels_offset = u32(file.size());
     for (const KernelRecord& record : records_) append(file, record);
@@ -235,17 +235,17 @@ Result<EncodedProgram> write(const Network& network, bool prefetch) {
 
 Result<std::vector<std::byte>> payload_of(const Network& network, const EncodedProgram& encoded) {
   payload::Payload result;
-  const auto format = [](const NetworkIo& edge) {
-    return ir::is_contiguous(edge.type.dim_order) ? payload::Format::kAsDimensions
-                                                  : payload::Format::kChannelsLast;
+  const auto format = [](const NetworkIo& tensor) {
+    return ir::is_contiguous(tensor.type.dim_order) ? payload::MemoryOrder::kRowMajor
+                                                    : payload::MemoryOrder::kChannelsLast;
   };
-  for (const NetworkIo& edge : network.inputs) {
+  for (const NetworkIo& tensor : network.inputs) {
     result.input_map.push_back(u8(static_cast<int64_t>(result.input_map.size())));
-    result.input_formats.push_back(format(edge));
+    result.input_formats.push_back(format(tensor));
   }
-  for (const NetworkIo& edge : network.outputs) {
+  for (const NetworkIo& tensor : network.outputs) {
     result.output_map.push_back(u8(static_cast<int64_t>(result.output_map.size())));
-    result.output_formats.push_back(format(edge));
+    result.output_formats.push_back(format(tensor));
   }
   result.arg_count = u8(static_cast<int64_t>(network.inputs.size()));
   result.program = encoded.program;

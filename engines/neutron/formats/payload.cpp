@@ -77,9 +77,9 @@ Bytes bytes_of(const uint8_t* data, uint32_t bytes) {
   return {first, first + bytes};
 }
 
-std::vector<Format> formats_of(const uint8_t* data, uint32_t count) {
-  std::vector<Format> formats;
-  for (uint32_t i = 0; i < count; ++i) formats.push_back(static_cast<Format>(data[i]));
+std::vector<MemoryOrder> formats_of(const uint8_t* data, uint32_t count) {
+  std::vector<MemoryOrder> formats;
+  for (uint32_t i = 0; i < count; ++i) formats.push_back(static_cast<MemoryOrder>(data[i]));
   return formats;
 }
 

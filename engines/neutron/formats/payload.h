@@ -14,11 +14,11 @@
 
 namespace thimble::formats::neutron {
 
-enum class Format : uint8_t { kAsDimensions = 0, kChannelsLast = 1 };
+enum class MemoryOrder : uint8_t { kRowMajor = 0, kChannelsLast = 1 };
 
 struct Payload {
-  std::vector<Format> input_formats;  // one per input of the program
-  std::vector<Format> output_formats;
+  std::vector<MemoryOrder> input_formats;  // one per input of the program
+  std::vector<MemoryOrder> output_formats;
   std::vector<uint8_t> input_map;   // argument index of input i: input_map[i]
   std::vector<uint8_t> output_map;  // argument index of output i: arg_count + output_map[i]
   uint8_t arg_count = 0;            // input arguments of the call; the program may ignore some

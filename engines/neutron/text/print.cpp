@@ -32,8 +32,8 @@ bool is_dense(const View& view) {
 
 std::string text_of(const View& view) {
   std::string text = memory(view);
-  const bool edge = view.memory == Memory::kInput || view.memory == Memory::kOutput;
-  if (!edge || view.offset != 0) text += fmt::format("+{}", view.offset);
+  const bool is_io = view.memory == Memory::kInput || view.memory == Memory::kOutput;
+  if (!is_io || view.offset != 0) text += fmt::format("+{}", view.offset);
   text += fmt::format("[{}", fmt::join(view.dims, view.dims + view.rank, ","));
   if (!is_dense(view)) {
     text += fmt::format(":{}", fmt::join(view.strides, view.strides + view.rank, ","));

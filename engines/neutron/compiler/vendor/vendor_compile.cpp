@@ -16,7 +16,7 @@
 namespace thimble::engine::neutron {
 namespace {
 
-using formats::neutron::Format;
+using formats::neutron::MemoryOrder;
 using formats::neutron::Payload;
 
 constexpr size_t kTagDigits = 8;
@@ -30,12 +30,12 @@ std::vector<std::string> words_of(const std::string& text) {
 
 /// Formats of the call's arguments, read from Thimble's payload.
 struct Arguments {
-  std::vector<Format> inputs, outputs;
+  std::vector<MemoryOrder> inputs, outputs;
 };
 Result<Arguments> arguments_of(const Delegate& delegate, size_t inputs, size_t outputs) {
   THIMBLE_TRY(const Payload own, formats::neutron::read_payload(delegate.payload));
-  Arguments arguments{std::vector<Format>(inputs, Format::kAsDimensions),
-                      std::vector<Format>(outputs, Format::kAsDimensions)};
+  Arguments arguments{std::vector<MemoryOrder>(inputs, MemoryOrder::kRowMajor),
+                      std::vector<MemoryOrder>(outputs, MemoryOrder::kRowMajor)};
   for (size_t i = 0; i < own.input_map.size(); ++i) {
     if (own.input_map[i] < inputs) arguments.inputs[own.input_map[i]] = own.input_formats[i];
   }
