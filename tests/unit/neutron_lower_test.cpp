@@ -1,7 +1,7 @@
 // Views of the Neutron's compiler, compared with elements enumerated one by one; and the memory
 // orders of values in a subgraph.
 
-#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/location.h"
 
 #include <gtest/gtest.h>
 

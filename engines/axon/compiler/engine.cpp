@@ -119,7 +119,7 @@ Status check_payload(const std::vector<std::byte>& payload) {
   const container::Status status =
       container::check(copy.data(), static_cast<uint32_t>(payload.size()), layer);
   if (status == container::Status::kOk) return ok();
-  return unsupported("axon: the layer list contradicts itself: {} (layer {})",
+  return unsupported("axon: bug in Thimble, please report: invalid layer list: {} (layer {})",
                      container::status_text(status), layer);
 }
 

@@ -3,6 +3,7 @@
 // on hardware (docs/neutron.md, "Cycles").
 
 #include <cstdint>
+#include <string_view>
 
 #include "engine/settings.h"
 #include "engines/neutron/compiler/network.h"
@@ -27,11 +28,18 @@ inline constexpr Setting kSettings[] = {
      "inferred: cycles per element for maximum, exponential and quotient"},
 };
 
+constexpr int64_t default_setting(std::string_view name) {
+  for (const Setting& each : kSettings) {
+    if (each.name == name) return static_cast<int64_t>(each.default_value);
+  }
+  return 0;
+}
+
 struct Costs {
   DotUnits units;
-  int64_t bus_bytes = 8;        // bytes read or written per cycle
-  int64_t kernel_cycles = 400;  // overhead per kernel
-  int64_t softmax_cycles = 3;   // per element
+  int64_t bus_bytes = default_setting("bus_bytes");            // bytes read or written per cycle
+  int64_t kernel_cycles = default_setting("kernel_cycles");    // overhead per kernel
+  int64_t softmax_cycles = default_setting("softmax_cycles");  // per element
 };
 
 [[nodiscard]] int64_t cycles_of(const KernelOp& kernel, const Costs& costs = {});

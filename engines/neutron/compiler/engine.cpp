@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/aligned_bytes.h"
 #include "engine/core_cycles.h"
 #include "engine/settings.h"
 #include "engine/single_op.h"
@@ -17,6 +16,7 @@
 #include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "engines/neutron/compiler/write.h"
 #include "engines/neutron/container/payload.h"
+#include "engines/neutron/formats/payload.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -114,14 +114,9 @@ std::vector<DelegateRow> rows_of(const Network& network) {
 
 /// Checks the program as the runtime does. A failure is a bug of this compiler.
 Status check_program(const EncodedProgram& encoded) {
-  const AlignedBytes program(encoded.program), weights(encoded.weights);
-  uint32_t kernel = 0;
-  const container::Status status =
-      container::check(program.data(), static_cast<uint32_t>(program.size()), weights.data(),
-                       static_cast<uint32_t>(weights.size()), kernel);
-  if (status == container::Status::kOk) return ok();
-  return unsupported("neutron: the kernel list contradicts itself: {} (kernel {})",
-                     container::status_text(status), static_cast<int32_t>(kernel));
+  const std::string fault = formats::neutron::kernel_list_fault(encoded.program, encoded.weights);
+  if (fault.empty()) return ok();
+  return unsupported("neutron: bug in Thimble, please report: invalid kernel list: {}", fault);
 }
 
 /// Compiles a subgraph that adapt() has returned.

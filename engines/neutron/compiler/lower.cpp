@@ -288,8 +288,7 @@ Status Lowering::add_outputs() {
 
 Status Lowering::append(KernelOp kernel) {
   kernel.ir_op = op_;
-  const bool copies = kernel.kernel >= Kernel::kTranspose && kernel.kernel <= Kernel::kCopy;
-  if (!copies) kernel.fused_ops = fusion().fused_ops;
+  if (!container::is_copy(kernel.kernel)) kernel.fused_ops = fusion().fused_ops;
   kernel.cycles = cycles_of(kernel, costs_);
   net_.kernels.push_back(std::move(kernel));
   return ok();

@@ -19,6 +19,26 @@ Result<ir::TensorPtr> constant_of(const ir::Graph& graph, ValueId id, std::strin
   return tensor;
 }
 
+/// Returns the weights; an error if they or the bias are not constant.
+Result<ir::TensorPtr> weights_of(const ir::Graph& graph, const Op& op) {
+  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph, op.inputs[1], "weights"));
+  if (op.inputs[2] != ir::kNoValue) THIMBLE_CHECK(constant_of(graph, op.inputs[2], "bias"));
+  return weights;
+}
+
+void set_window(const Op& op, const ir::Tensor& weights, const std::vector<int64_t>& padding,
+                KernelOp* kernel) {
+  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
+  kernel->kernel_h = weights.shape[2];
+  kernel->kernel_w = weights.shape[3];
+  kernel->stride_h = stride[0];
+  kernel->stride_w = stride[1];
+  kernel->dilation_h = dilation[0];
+  kernel->dilation_w = dilation[1];
+  kernel->pad_top = padding[0];
+  kernel->pad_left = padding[1];
+}
+
 std::vector<int8_t> in_order(const ir::Tensor& weights, const std::vector<int64_t>& dims) {
   const ir::Tensor turned = ir::permuted(weights, dims);
   const auto codes = turned.data<int8_t>();
@@ -113,25 +133,14 @@ void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
 
 Status Lowering::convolution(const Op& op) {
   if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   THIMBLE_TRY(const Location x, image(fusion().input, fusion().input_shape));
   const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   set_scales(op, &kernel);
-  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
   auto padding = op.integers("padding");
   for (size_t i = 0; i < fusion().padding.size(); ++i) padding[i] += fusion().padding[i];
-  kernel.kernel_h = weights->shape[2];
-  kernel.kernel_w = weights->shape[3];
-  kernel.stride_h = stride[0];
-  kernel.stride_w = stride[1];
-  kernel.dilation_h = dilation[0];
-  kernel.dilation_w = dilation[1];
-  kernel.pad_top = padding[0];
-  kernel.pad_left = padding[1];
+  set_window(op, *weights, padding, &kernel);
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   kernel.weights = in_order(*weights, {0, 2, 3, 1});
@@ -180,24 +189,13 @@ Status Lowering::transposed(const Op& op) {
   if (op.integer("groups") != 1) {
     return unsupported("it has {} groups, expected 1", op.integer("groups"));
   }
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   THIMBLE_TRY(const Location x, image(op.inputs[0]));
   const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   kernel.kernel = Kernel::kTransposeConv2D;
   set_scales(op, &kernel);
-  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
-  kernel.kernel_h = weights->shape[2];
-  kernel.kernel_w = weights->shape[3];
-  kernel.stride_h = stride[0];
-  kernel.stride_w = stride[1];
-  kernel.dilation_h = dilation[0];
-  kernel.dilation_w = dilation[1];
-  kernel.pad_top = op.integers("padding")[0];
-  kernel.pad_left = op.integers("padding")[1];
+  set_window(op, *weights, op.integers("padding"), &kernel);
   kernel.weights = in_order(*weights, {1, 2, 3, 0});
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
@@ -209,10 +207,7 @@ Status Lowering::transposed(const Op& op) {
 /// read in memory order and the weights are reordered. The result is handled the same way.
 Status Lowering::linear(const Op& op) {
   if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   const ValueId result = op.output;
   const int64_t inputs = weights->shape[1], outputs = weights->shape[0];
   Location x = location(op.inputs[0]);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "engines/neutron/compiler/fusion.h"
+#include "engines/neutron/compiler/location.h"
 #include "engines/neutron/compiler/lower.h"
 #include "engines/neutron/compiler/memory_orders.h"
-#include "engines/neutron/compiler/strided.h"
 
 namespace thimble::engine::neutron {
 

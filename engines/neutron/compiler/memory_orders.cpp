@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/location.h"
 #include "engines/neutron/compiler/tables.h"
 #include "ir/op_cost.h"
 

@@ -37,9 +37,16 @@ enum class Kernel : uint8_t {
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
 };
+constexpr bool is_elementwise(Kernel kernel) {
+  return kernel >= Kernel::kAdd && kernel <= Kernel::kRescale;
+}
+/// Returns true for kernels that only copy a view to a view.
+constexpr bool is_copy(Kernel kernel) {
+  return kernel >= Kernel::kTranspose && kernel <= Kernel::kCopy;
+}
 /// Returns true for kernels that write an element after all reads of that element.
 constexpr bool may_be_in_place(Kernel kernel) {
-  return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
+  return is_elementwise(kernel) || kernel == Kernel::kSoftmax;
 }
 
 /// Name of the function that a table contains, for reports only: kernels read the table.

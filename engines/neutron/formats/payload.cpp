@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/aligned_bytes.h"
+#include "engines/neutron/container/program.h"
 
 namespace thimble::formats::neutron {
 namespace {
@@ -227,6 +228,18 @@ Status verify_payload(ByteView bytes) {
         offset(view.kernels), view.kernel_bytes);
   }
   return ok();
+}
+
+std::string kernel_list_fault(ByteView program, ByteView weights) {
+  namespace container = thimble::neutron;
+  const AlignedBytes program_copy(program), weights_copy(weights);
+  uint32_t kernel = 0;
+  const container::Status status =
+      container::check(program_copy.data(), static_cast<uint32_t>(program.size()),
+                       weights_copy.data(), static_cast<uint32_t>(weights.size()), kernel);
+  if (status == container::Status::kOk) return "";
+  const std::string where = kernel == container::kAbsent ? "" : fmt::format("kernel {}: ", kernel);
+  return where + container::status_text(status);
 }
 
 std::vector<pte::CompileSpec> compile_specs(const CompileOptions& options) {

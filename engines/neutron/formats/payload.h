@@ -39,6 +39,10 @@ struct Payload {
 /// kernel list has no kernels block, and the size is a multiple of 16.
 [[nodiscard]] Status verify_payload(ByteView bytes);
 
+/// Checks a kernel list as the runtime does. Returns what is wrong ("kernel 3: ..."), or empty. The
+/// bytes may be unaligned.
+[[nodiscard]] std::string kernel_list_fault(ByteView program, ByteView weights);
+
 /// Compile options of ExecuTorch's NXP backend, stored in the file next to the payload. No runtime
 /// reads them; ExecuTorch's partitioner reads operators_not_to_delegate by position (the fifth).
 struct CompileOptions {

@@ -16,16 +16,8 @@ namespace {
 namespace pte = formats::pte;
 
 Status check_list(const formats::neutron::Payload& payload, const std::string& where) {
-  const AlignedBytes program(payload.program);
-  const AlignedBytes weights(payload.weights);
-  uint32_t kernel = neutron::kAbsent;
-  const neutron::Status status =
-      neutron::check(program.data(), static_cast<uint32_t>(program.size()), weights.data(),
-                     static_cast<uint32_t>(weights.size()), kernel);
-  if (status == neutron::Status::kOk) return ok();
-  const bool located = kernel != neutron::kAbsent;
-  return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
-                   neutron::status_text(status));
+  const std::string fault = formats::neutron::kernel_list_fault(payload.program, payload.weights);
+  return fault.empty() ? ok() : bad_input("{}: {}", where, fault);
 }
 
 Status check_payload(const Bytes& bytes, const std::string& where) {

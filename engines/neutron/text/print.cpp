@@ -43,7 +43,8 @@ std::string text_of(const View& view) {
 
 std::string number(const KernelRecord& record, const Field& field, uint32_t index) {
   const int64_t value = load(record, field, index);
-  return field.number == Number::kOffset && value == kNone ? "none" : fmt::format("{}", value);
+  return field.number == Number::kOffset && value == int64_t{kAbsent} ? "none"
+                                                                      : fmt::format("{}", value);
 }
 
 std::string fields(const KernelRecord& record) {
@@ -52,13 +53,13 @@ std::string fields(const KernelRecord& record) {
     text += fmt::format(" function {}", function_name(record.function));
   }
   for (const Field& field : kFields) {
-    bool is_usual = true;
+    bool is_default = true;
     std::string values;
     for (uint32_t i = 0; i < field.count; ++i) {
-      is_usual = is_usual && load(record, field, i) == field.usual[i];
+      is_default = is_default && load(record, field, i) == field.default_values[i];
       values += (i == 0 ? "" : ",") + number(record, field, i);
     }
-    if (!is_usual) text += fmt::format(" {} {}", field.name, values);
+    if (!is_default) text += fmt::format(" {} {}", field.name, values);
   }
   return text;
 }

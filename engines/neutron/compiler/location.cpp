@@ -1,4 +1,4 @@
-#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/location.h"
 
 #include <algorithm>
 
