@@ -315,10 +315,10 @@ Status save_regions(Stages* stages, const Compiled& compiled) {
     const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
     const auto* bytes = reinterpret_cast<const char*>(payload.data());
     THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
-    const std::vector<std::byte>& litert_model = compiled.lowered.delegates[i].litert_model;
-    if (litert_model.empty()) continue;
-    const auto* model = reinterpret_cast<const char*>(litert_model.data());
-    THIMBLE_CHECK(stages->save(name + ".tflite", std::string(model, litert_model.size())));
+    const std::vector<std::byte>& tflite_model = compiled.lowered.delegates[i].tflite_model;
+    if (tflite_model.empty()) continue;
+    const auto* model = reinterpret_cast<const char*>(tflite_model.data());
+    THIMBLE_CHECK(stages->save(name + ".tflite", std::string(model, tflite_model.size())));
   }
   return ok();
 }

@@ -48,8 +48,8 @@ Status compile_all(std::span<const partition::Subgraph> regions, const engine::N
     own.states = region.states;
     own.read_only_inputs = read_only_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
     THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(region.graph, use, own));
-    if (use.engine->finish != nullptr) {
-      THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
+    if (use.engine->compile_with_vendor_tools != nullptr) {
+      THIMBLE_CHECK(use.engine->compile_with_vendor_tools(options.vendor, delegate));
     }
     lowered->delegates.push_back(std::move(delegate));
   }

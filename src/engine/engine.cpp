@@ -6,6 +6,12 @@
 
 namespace thimble::engine {
 
+std::string words_of_name(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
 bool is_alias(const ir::Graph& graph, const ir::Op& op) {
   using ir::OpKind;
   if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute)

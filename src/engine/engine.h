@@ -131,8 +131,8 @@ struct Delegate {
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
   int64_t kept_bytes = 0;               // own memory in the arena, live during the whole program
   std::vector<GeneratedFile> files;     // for the firmware's build
-  std::vector<std::byte> litert_model;  // the subgraph as LiteRT model for the vendor's tools
-  std::string no_litert_reason;         // why `litert_model` is empty, if the vendor has tools
+  std::vector<std::byte> tflite_model;  // the subgraph as LiteRT (.tflite) model for the vendor
+  std::string no_tflite_reason;         // why `tflite_model` is empty, if the vendor has tools
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
@@ -192,7 +192,6 @@ struct OpSupport {
 
 struct Npu;
 /// An NPU as an entry of a part.
-/// An engine as a part has it.
 struct PartNpu {
   const Npu* engine = nullptr;
   std::string name;         // in the part's file
@@ -210,7 +209,7 @@ struct VendorTools {
   std::string model;              // model name
   std::string flags;              // further options, passed to the vendor's tool unchanged
   bool prefetch = false;          // fetch constants to SRAM while the engine runs
-  bool kernel_selection = false;  // write the list of firmware kernels that the model needs
+  bool kernel_selection = false;  // write the table of the firmware kernels that the model needs
 };
 
 struct NpuOptions {
@@ -264,7 +263,7 @@ struct Npu {
   /// included, if that saves more than the transposes outside cost. Null: never.
   std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// Replaces a compiled delegate by the output of the vendor's tools; null: no tools exist.
-  Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
+  Status (*compile_with_vendor_tools)(const VendorTools& tools, Delegate& delegate) = nullptr;
   /// Returns the operators that legal() accepts, with limits as text. A row whose operator is in
   /// parentheses holds for all operators. Null: no list.
   std::vector<OpSupport> (*supported)(const PartNpu& use) = nullptr;
@@ -283,6 +282,9 @@ struct NpuName {
 /// Finds a core by name; also accepts ExecuTorch's suffix `+int8`. An unknown name is a bad-input
 /// error that suggests similar names.
 [[nodiscard]] Result<const Core*> find_core(std::string_view name);
+
+/// Returns the name of a quantity as words: "kernel height" for "kernel_height".
+[[nodiscard]] std::string words_of_name(std::string_view name);
 
 /// Returns true if the result has exactly the bytes of the first operand, so it needs no call.
 [[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);

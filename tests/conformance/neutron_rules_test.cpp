@@ -37,7 +37,8 @@ constexpr Variant kVariants[] = {Variant::kN3_64, Variant::kN1_16, Variant::kImx
 
 // --- the table, expanded for the test -----------------------------------------------------------
 
-constexpr unsigned kN3 = 1, kN1 = 2, kS = 4, kAll = kN3 | kN1 | kS;
+constexpr unsigned kN3_64Set = 1, kN1_16Set = 2, kImx95Set = 4,
+                   kAll = kN3_64Set | kN1_16Set | kImx95Set;
 struct OpRow {
   std::string op;
   unsigned variants;
@@ -53,7 +54,7 @@ struct WantRow {
 
 std::vector<OpRow> runs() {
   return {
-#define NEUTRON_RUNS(op, variants, builtins) {#op, variants},
+#define NEUTRON_SUPPORTED(op, variants, litert_operators) {#op, variants},
 #include "engines/neutron/compiler/ops.def"
   };
 }
@@ -65,7 +66,7 @@ std::vector<OpRow> refusals() {
 }
 std::vector<WantRow> wants() {
   return {
-#define NEUTRON_WANTS(op, variants, quantity, words, source) {#op, words, variants},
+#define NEUTRON_REQUIRE_ZERO(op, variants, quantity, message, source) {#op, message, variants},
 #include "engines/neutron/compiler/ops.def"
   };
 }
@@ -86,11 +87,11 @@ struct Trial {
 
 Trial trial_of(std::string_view prelude, std::string_view text) {
   Trial trial;
-  for (const Variant variant : kVariants) {
-    const std::string name(engine::neutron::variant_name(variant));
+  for (const engine::neutron::Configuration& each : engine::neutron::kConfigurations) {
+    const std::string name(each.name);
     const std::string mark = name.substr(name.find('-') + 1) + ": ";
     if (!text.starts_with(mark)) continue;
-    trial.variant = variant;
+    trial.variant = each.variant;
     text.remove_prefix(mark.size());
   }
   const bool typed = text.starts_with("i8[");
@@ -157,7 +158,7 @@ std::string rule_result(std::string_view prelude, std::string_view text) {
   const Trial trial = trial_of(prelude, text);
   if (trial.graph.ops().empty()) return "! no graph";
   const ir::Op& op = trial.graph.ops().back();
-  const auto verdict = engine::neutron::rules_allow(trial.graph, op, trial.variant);
+  const auto verdict = engine::neutron::check_rules(trial.graph, op, trial.variant);
   if (!verdict.legal) return reason_of(trial, verdict);
   EXPECT_EQ(verdict.reason, "");
   const auto legalized = engine::neutron::legalize(trial.graph);
@@ -166,7 +167,7 @@ std::string rule_result(std::string_view prelude, std::string_view text) {
   SCOPED_TRACE(std::string(text));
   expect_legalized_equal(trial.graph, *legalized, op.kind == OpKind::qlinear ? 1 : 0);
   // Why it has another form than LiteRT's operator for it.
-  const std::string past = engine::neutron::exceeded_limit_text(trial.graph, op, trial.variant);
+  const std::string past = engine::neutron::violated_row_text(trial.graph, op, trial.variant);
   return "= " + kinds_text(*legalized) + (past.empty() ? "" : ": " + past);
 }
 
@@ -191,7 +192,7 @@ TEST(NeutronLegalizer, LegalizedRandomOperatorsEqualOriginal) {
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const ir::Graph graph = random_integer_graph(seed, {10, false});
     for (const ir::Op& op : graph.ops()) {
-      if (!engine::neutron::rules_allow(graph, op, Variant::kN3_64).legal) continue;
+      if (!engine::neutron::check_rules(graph, op, Variant::kN3_64).legal) continue;
       const auto single_op_graph = engine::single_op_graph(graph, op);
       ASSERT_TRUE(single_op_graph.ok());
       const auto legalized = engine::neutron::legalize(*single_op_graph);
@@ -241,7 +242,7 @@ bool is_refused(const std::vector<RuleResult>& all, const std::string& op,
   return std::ranges::any_of(all, [&](const RuleResult& a) {
     const bool found =
         a.text.starts_with("! " + message) || a.text.find(": " + message) != std::string::npos;
-    return (a.op == op || op == "any") && found && (variants != kN1 || a.variant == "n1");
+    return (a.op == op || op == "any") && found && (variants != kN1_16Set || a.variant == "n1");
   });
 }
 
@@ -291,7 +292,7 @@ TEST(NeutronTable, UnsupportedOperatorsAreRefusedByName) {
       const Trial trial = example(op);
       ASSERT_FALSE(trial.graph.ops().empty()) << op;
       const auto verdict =
-          engine::neutron::rules_allow(trial.graph, trial.graph.ops().back(), variant);
+          engine::neutron::check_rules(trial.graph, trial.graph.ops().back(), variant);
       EXPECT_FALSE(verdict.legal) << op;
       EXPECT_EQ(verdict.reason, op + ": " + reason);
     }
@@ -310,8 +311,8 @@ TEST(NeutronTable, IntegerOperatorsHaveOneRowAndFloatOperatorsNone) {
     const Trial trial = example(op);
     ASSERT_FALSE(trial.graph.ops().empty()) << op;
     const auto verdict =
-        engine::neutron::rules_allow(trial.graph, trial.graph.ops().back(), Variant::kN3_64);
-    EXPECT_EQ(verdict.reason, op + ": it is not an integer operator");
+        engine::neutron::check_rules(trial.graph, trial.graph.ops().back(), Variant::kN3_64);
+    EXPECT_EQ(verdict.reason, op + ": the NPU has no row for it in ops.def");
   }
 }
 
@@ -322,7 +323,7 @@ TEST(NeutronTable, RoundHalfToEvenIsRefused) {
       "y_zp=3, y_mult=1, y_shift=15, min=-128, max=127, rounding=2}");
   ASSERT_FALSE(trial.graph.ops().empty());
   const auto verdict =
-      engine::neutron::rules_allow(trial.graph, trial.graph.ops()[0], Variant::kN3_64);
+      engine::neutron::check_rules(trial.graph, trial.graph.ops()[0], Variant::kN3_64);
   EXPECT_EQ(verdict.reason, "qadd: it rounds halves to even");
 }
 
@@ -388,7 +389,7 @@ TEST(NeutronTables, EachKnownFunctionIsRecognized) {
     SCOPED_TRACE(c.row);
     const ir::Graph graph = table_graph(c.x, c.y, c.f);
     for (const Variant variant : kVariants) {
-      EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], variant).reason, "");
+      EXPECT_EQ(engine::neutron::check_rules(graph, graph.ops()[0], variant).reason, "");
     }
     const auto legalized = engine::neutron::legalize(graph);
     ASSERT_TRUE(legalized.ok());
@@ -412,7 +413,7 @@ TEST(NeutronTables, LinearTablesBecomePointwiseConvolutions) {
   for (const auto& [f, y] : lines) {
     for (const ir::Shape& shape : {ir::Shape{1, 3, 4, 5}, ir::Shape{6}, ir::Shape{2, 3, 4}}) {
       const ir::Graph graph = table_graph(x, y, f, shape);
-      EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason, "");
+      EXPECT_EQ(engine::neutron::check_rules(graph, graph.ops()[0], Variant::kN3_64).reason, "");
       const auto legalized = engine::neutron::legalize(graph);
       ASSERT_TRUE(legalized.ok());
       EXPECT_EQ(kinds_text(*legalized), shape.size() == 4 ? "qconv2d" : "reshape qconv2d reshape");
@@ -425,13 +426,13 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
   const ir::Quant x = ir::per_tensor(0.05, 3);
   const auto refused = [&](const ir::Quant& y, const Real& f) {
     const ir::Graph graph = table_graph(x, y, f);
-    return engine::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason;
+    return engine::neutron::check_rules(graph, graph.ops()[0], Variant::kN3_64).reason;
   };
   const auto gelu = [](double v) { return v * 0.5 * (1 + std::erf(v * std::sqrt(0.5))); };
-  EXPECT_EQ(
-      refused(ir::per_tensor(0.03, -100), gelu),
-      "lut: its function is neither a clamped line nor one of abs, clamp, hardtanh, relu, relu6, "
-      "exp, hardswish, leaky_relu, log, sigmoid, neg, rsqrt, tanh");
+  EXPECT_EQ(refused(ir::per_tensor(0.03, -100), gelu),
+            "lut: its table is neither a clamped linear function nor one of abs, clamp, hardtanh, "
+            "relu, relu6, "
+            "exp, hardswish, leaky_relu, log, sigmoid, neg, rsqrt, tanh");
   const auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
   EXPECT_EQ(refused(ir::per_tensor(0.005, -128), logistic),
             "lut: scale and zero point of a LOGISTIC are 0.005 and -128, expected "
@@ -451,7 +452,7 @@ std::string declined(const std::string& body) {
 
 TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
   const std::string x = "input %x: i8[1,4,2,2] quant(0.5, 3)\n";
-  const std::string moves = "the subgraph would only move data: cheaper on the CPU";
+  const std::string moves = "the subgraph only moves data: it stays on the CPU";
   EXPECT_EQ(declined(x + "%y = reshape(%x) {shape=[4,4]}\noutput %y\n"), moves);
   EXPECT_EQ(declined(x + "%y = concat(%x) {dim=1}\n%z = permute(%y) {dims=[0,2,3,1]}\noutput %z\n"),
             moves);
@@ -467,7 +468,10 @@ TEST(NeutronContext, SubgraphWithOnlyDataMovementIsDeclined) {
 TEST(NeutronContext, SubgraphWithOnlyIdentityIsDeclined) {
   const std::string x = "input %x: i8[1,4,1,1] quant(0.5, 3)\n";
   const auto nothing = [](const char* op) {
-    return fmt::format("{} has no effect here, and the subgraph has no other operator", op);
+    return fmt::format(
+        "the subgraph has no effect ({} does not change its operand), and NXP's converter removes "
+        "such operators",
+        op);
   };
   EXPECT_EQ(declined(x + "%y: i8[1,4] quant(0.5, 3) = qmean(%x) {dims=[2,3], x_zp=3, y_zp=3, "
                          "mult=1073741824, shift=1}\noutput %y\n"),
@@ -496,7 +500,8 @@ TEST(NeutronContext, SubgraphWithOnlyResizeByOneIsDeclined) {
   EXPECT_EQ(declined("input %x: i8[1,1,2,2] quant(0.5, 3)\n"
                      "const %l: i32[2] = 0x0000000001000000\nconst %w: i32[2] = 0x00000000...\n"
                      "%y = qresize_bilinear(%x, %l, %w, %l, %w)\noutput %y\n"),
-            "qresize_bilinear has no effect here, and the subgraph has no other operator");
+            "the subgraph has no effect (qresize_bilinear does not change its operand), and NXP's "
+            "converter removes such operators");
 }
 
 }  // namespace

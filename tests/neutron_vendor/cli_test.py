@@ -79,8 +79,8 @@ def test_failures_leave_nothing(work, sdk):
         "exit:3": "it ended with code 3", "crash": "it crashed (signal 11)",
         "garbage": "not a LiteRT model", "truncated": "a damaged LiteRT model",
         "two": "2 operators in it", "other": "CUSTOM NeutronGraphS", "silent": "wrote no model",
-        "skew:magic": "microcode of this converter is unknown (version 9.9.9)",
-        "skew:results": "an unknown converter version",
+        "skew:magic": "unsupported microcode format (converter version 9.9.9)",
+        "skew:results": "unsupported converter version",
     }
     for mode, words in modes.items():
         folder = fresh(work)

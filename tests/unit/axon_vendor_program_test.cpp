@@ -4,7 +4,7 @@
 #include "abi/status.h"
 #include "axon_vendor/standin_driver.h"
 #include "axon_vendor_support.h"
-#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"
 #include "engines/axon/delegate_vendor/backend.h"
@@ -16,7 +16,7 @@ namespace thimble::axon_vendor_test {
 namespace {
 
 using abi::Status;
-using engine::axon::finish;
+using engine::axon::compile_with_vendor_tools;
 using runtime_test::LoadedModel;
 
 /// The kernel table of a part, with both delegates of the AXON.
@@ -52,7 +52,7 @@ engine::Delegate program_of(const List& list, const std::string& form = "program
   const StandinSdk sdk;
   List copy = list;
   engine::Delegate delegate = delegate_of(copy.build());
-  const auto finished = finish(sdk.tools(form), delegate);
+  const auto finished = compile_with_vendor_tools(sdk.tools(form), delegate);
   EXPECT_TRUE(finished.ok()) << finished.error().message;
   delegate.kept_bytes = delegate.kept_bytes / 4 * static_cast<int64_t>(sizeof(uintptr_t));
   return delegate;

@@ -5,15 +5,15 @@
 
 #include <fstream>
 
-#include "engines/axon/compiler/vendor/finish.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 #include "engines/axon/formats/compiled_header.h"
 #include "engines/axon/formats/ir_layout.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
 
-using engine::axon::finish;
+using engine::axon::compile_with_vendor_tools;
 
 formats::axon::IrFile network() {
   const std::vector<uint8_t> bytes = small_list(8, 6).build();
@@ -135,7 +135,7 @@ TEST(AxonSdk, NonLibraryFileIsAnError) {
 TEST(AxonSdk, TruncatedHeaderIsAnError) {
   const StandinSdk sdk("half");
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
-  const Status finished = finish(sdk.tools("program"), delegate);
+  const Status finished = compile_with_vendor_tools(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   expect_bad(finished.error(), {"my_model_", "_.h: no nrf_axon_nn_compiled_model_s in it"});
   EXPECT_EQ(delegate.id, axon::kDelegateId);  // unchanged
@@ -144,7 +144,7 @@ TEST(AxonSdk, TruncatedHeaderIsAnError) {
 TEST(AxonSdk, ProgramOfAnotherShapeIsRefused) {
   const StandinSdk sdk("unlike");
   engine::Delegate delegate = delegate_of(small_list(8, 6).build());
-  const Status finished = finish(sdk.tools("program"), delegate);
+  const Status finished = compile_with_vendor_tools(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   expect_bad(finished.error(), {"an output that is not 1x1x6 elements"});
 }
@@ -159,7 +159,7 @@ TEST(AxonSdk, UnsupportedLayersAreReported) {
   axon_test::scale(list, add, {1, 1}, {1});
   list.output(list.last());
   engine::Delegate delegate = delegate_of(list.build());
-  const Status finished = finish(sdk.tools("program"), delegate);
+  const Status finished = compile_with_vendor_tools(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   EXPECT_EQ(finished.error().kind, ErrorKind::kUnsupported);
   EXPECT_NE(finished.error().message.find("a second network input"), std::string::npos);

@@ -9,8 +9,8 @@
 
 #include "axon_sample.h"
 #include "base/process.h"
-#include "engines/axon/compiler/vendor/finish.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 #include "engines/axon/formats/compiled_header.h"
 #include "formats/pte/read.h"
 #include "test_files.h"

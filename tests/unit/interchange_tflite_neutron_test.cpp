@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "function_tables.h"
 #include "interchange_tflite_result.h"
 

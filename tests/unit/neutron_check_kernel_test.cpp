@@ -45,10 +45,10 @@ TEST(NeutronCheck, RefusesShapesThatDoNotFitKernel) {
   refuses(kAdd, [&](KernelRecord& r) { narrower(r.operands[1], 3); });
   refuses(kMirrorPad, [](KernelRecord& r) { r.output.rank = 5; });
   refuses(kCopy, [](KernelRecord& r) { r.operands[1].rank = 1; });
-  refuses(kAdd, [](KernelRecord& r) { r.outside = r.output; });
-  refuses(kPad, [](KernelRecord& r) { r.outside.memory = Memory::kWeights; });
-  refuses(kPad, [](KernelRecord& r) { r.outside.strides[1] = 0; });
-  refuses(kPad, [](KernelRecord& r) { r.outside.offset = 1U << 27; });
+  refuses(kAdd, [](KernelRecord& r) { r.padded = r.output; });
+  refuses(kPad, [](KernelRecord& r) { r.padded.memory = Memory::kWeights; });
+  refuses(kPad, [](KernelRecord& r) { r.padded.strides[1] = 0; });
+  refuses(kPad, [](KernelRecord& r) { r.padded.offset = 1U << 27; });
 }
 
 TEST(NeutronCheck, RefusesInvalidFieldsOfEveryKernel) {
@@ -323,8 +323,8 @@ TEST(NeutronCheck, Overlap) {
     });
   }
   expect("a frame over what is framed", Status::kBadOverlap, kPad, [](KernelRecord& r) {
-    r.outside.dims[0] = r.outside.dims[1] = r.outside.dims[2] = r.outside.dims[3] = 1;
-    r.outside.offset = r.operands[0].offset + 47;
+    r.padded.dims[0] = r.padded.dims[1] = r.padded.dims[2] = r.padded.dims[3] = 1;
+    r.padded.offset = r.operands[0].offset + 47;
   });
   // The last byte of the operand is the first byte of the output.
   expect("by a byte", Status::kBadOverlap, kPointwise,

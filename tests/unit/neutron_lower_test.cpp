@@ -1,7 +1,7 @@
 // Views of the Neutron's compiler, compared with elements enumerated one by one; and the memory
 // orders of values in a subgraph.
 
-#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/location.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <map>
 #include <numeric>
 
-#include "engines/neutron/compiler/formats.h"
 #include "engines/neutron/compiler/lower.h"
+#include "engines/neutron/compiler/memory_orders.h"
 #include "engines/neutron/compiler/place.h"
 #include "ir/print.h"
 
@@ -18,10 +18,10 @@ namespace thimble::engine::neutron {
 namespace {
 
 /// Returns the byte offsets of all elements in logical order.
-std::vector<int64_t> addresses(const Strided& place) {
+std::vector<int64_t> addresses(const Location& place) {
   std::vector<int64_t> result = {place.offset};
-  for (const Factors& dim : place.dims) {
-    for (const Factor& factor : dim) {
+  for (const Axes& dim : place.dims) {
+    for (const Axis& factor : dim) {
       std::vector<int64_t> next;
       for (const int64_t address : result) {
         for (int64_t i = 0; i < factor.size; ++i) next.push_back(address + i * factor.stride);
@@ -47,7 +47,7 @@ void each_small(size_t rank, const Visit& visit) {
 }
 
 TEST(NeutronStrided, DenseStridesFollowOrder) {
-  each_small(4, [](const Strided& place) {
+  each_small(4, [](const Location& place) {
     std::vector<int64_t> all = addresses(place);
     EXPECT_EQ(place.extent(), place.elements());
     std::ranges::sort(all);
@@ -58,7 +58,7 @@ TEST(NeutronStrided, DenseStridesFollowOrder) {
 /// A reshape has the same elements in the same logical order, for any memory order.
 TEST(NeutronStrided, ReshapeKeepsElements) {
   int64_t done = 0;
-  each_small(4, [&](const Strided& place) {
+  each_small(4, [&](const Location& place) {
     const int64_t count = place.elements();
     for (int64_t a = 1; a <= count; ++a) {
       for (int64_t b = 1; count % a == 0 && b <= count / a; ++b) {
@@ -79,17 +79,17 @@ TEST(NeutronStrided, ReshapeKeepsElements) {
 }
 
 TEST(NeutronStrided, RowOfAnyShapeIsAddressable) {
-  each_small(4, [](const Strided& place) {
+  each_small(4, [](const Location& place) {
     EXPECT_TRUE(reshaped(place, {place.elements()}).has_value());
     EXPECT_TRUE(reshaped(place, {1, place.elements(), 1}).has_value());
   });
 }
 
 TEST(NeutronStrided, PermuteAndItsInverse) {
-  each_small(3, [](const Strided& place) {
+  each_small(3, [](const Location& place) {
     std::vector<int64_t> dims = {0, 1, 2};
     do {
-      const Strided turned = permuted(place, dims);
+      const Location turned = permuted(place, dims);
       for (size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(turned.shape()[i], place.shape()[static_cast<size_t>(dims[i])]);
       }
@@ -101,8 +101,8 @@ TEST(NeutronStrided, PermuteAndItsInverse) {
 /// The elements of a slice are the whole's elements with the same indices.
 TEST(NeutronStrided, SliceElementsEqualElementsOfWhole) {
   int64_t refused = 0, done = 0;
-  each_small(3, [&](const Strided& small) {
-    const Strided flat = *reshaped(small, {small.elements()});
+  each_small(3, [&](const Location& small) {
+    const Location flat = *reshaped(small, {small.elements()});
     const std::vector<int64_t> all = addresses(flat);
     const auto count = static_cast<int64_t>(all.size());
     for (int64_t start = 0; start < count; ++start) {
@@ -130,10 +130,10 @@ TEST(NeutronStrided, SliceElementsEqualElementsOfWhole) {
 /// A loop nest visits each pair of corresponding elements of two views exactly once.
 TEST(NeutronStrided, LoopNestVisitsCorrespondingElements) {
   int64_t done = 0;
-  each_small(3, [&](const Strided& a) {
-    each_small(3, [&](const Strided& b) {
+  each_small(3, [&](const Location& a) {
+    each_small(3, [&](const Location& b) {
       if (a.shape() != b.shape()) return;
-      const auto loops = common_loops(std::vector<const Strided*>{&a, &b}, all_dims(a));
+      const auto loops = common_loops(std::vector<const Location*>{&a, &b}, all_dims(a));
       ASSERT_TRUE(loops.has_value());
       ++done;
       std::map<int64_t, int64_t> wanted, got;  // byte offset in b by byte offset in a
@@ -158,7 +158,7 @@ TEST(NeutronStrided, LoopNestVisitsCorrespondingElements) {
 }
 
 TEST(NeutronStrided, BroadcastRepeatsElements) {
-  const Strided row = dense(0, {3}, {});
+  const Location row = dense(0, {3}, {});
   const std::vector<int64_t> all = addresses(broadcast(row, {2, 3}));
   EXPECT_EQ(all, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
 }
@@ -172,7 +172,7 @@ ir::Graph parsed(std::string_view text) {
 }
 
 std::map<std::string, ir::DimOrder> orders_of(const ir::Graph& graph) {
-  const std::vector<ir::DimOrder> orders = formats(graph);
+  const std::vector<ir::DimOrder> orders = memory_orders(graph);
   std::map<std::string, ir::DimOrder> result;
   for (size_t i = 0; i < orders.size(); ++i) {
     result[graph.value(static_cast<ir::ValueId>(i)).name] = orders[i];
@@ -284,7 +284,6 @@ TEST(NeutronPlacement, ScratchSizeEqualsPeakOfLiveValues) {
   Network network = *lower(graph);
   const IoPositions places = place(&network);
   EXPECT_EQ(network.scratch_bytes, 2 * 1024);
-  EXPECT_TRUE(network.scratch_is_minimal);
   ASSERT_EQ(places.inputs.size(), 1U);
   EXPECT_EQ(places.inputs[0].bytes, 1024);
   const std::vector<size_t> kept = {0};

@@ -453,19 +453,19 @@ TEST(NeutronModel, Pad) {
       dims[k] += before[k] + world.pick(0, 2);
     }
     const View from = world.place(x);
-    const View outside = world.result(dims);
-    View inner = outside;
-    int64_t offset = outside.offset;
+    const View padded = world.result(dims);
+    View inner = padded;
+    int64_t offset = padded.offset;
     for (uint32_t k = 0; k < rank; ++k) {
       inner.dims[k] = x.dims[k];
-      offset += int64_t{before[k]} * outside.strides[k];
+      offset += int64_t{before[k]} * padded.strides[k];
     }
     inner.offset = static_cast<uint32_t>(offset);
     KernelRecord& record = world.list.kernel(Kernel::kPad, {from}, inner);
     record.fill = world.pick_signed(-128, 127);
-    record.outside = outside;
+    record.padded = padded;
     const auto code = static_cast<int8_t>(record.fill);
-    world.list.kernel(Kernel::kCopy, {outside}, world.result(dims));
+    world.list.kernel(Kernel::kCopy, {padded}, world.result(dims));
     Dense expected = {dims, std::vector<int8_t>(elements(dims), code)};
     for_each_index(x.dims, [&](const Dims& index) {
       Dims at = index;

@@ -44,8 +44,8 @@ constexpr std::string_view kGolden0 =
 
 Payload payload0() {
   Payload payload;
-  payload.input_formats = {Format::kChannelsLast, Format::kAsDimensions};
-  payload.output_formats = {Format::kAsDimensions};
+  payload.input_formats = {MemoryOrder::kChannelsLast, MemoryOrder::kRowMajor};
+  payload.output_formats = {MemoryOrder::kRowMajor};
   payload.input_map = {2, 0};
   payload.output_map = {0};
   payload.arg_count = 3;
@@ -73,8 +73,8 @@ constexpr std::string_view kGolden1 =
 
 Payload payload1() {
   Payload payload;
-  const Format last = Format::kChannelsLast;
-  const Format none = Format::kAsDimensions;
+  const MemoryOrder last = MemoryOrder::kChannelsLast;
+  const MemoryOrder none = MemoryOrder::kRowMajor;
   payload.input_formats = {none, last, none};
   payload.output_formats = {last, none, none, last};
   payload.input_map = {0, 1, 2};
@@ -199,18 +199,25 @@ constexpr Case kCases[] = {
     {kGolden0, 6, 3, "byte 6: input 0 is argument 3, expected one of 3 input arguments"},
     {kGolden0, 2, 2, "byte 6: input 0 is argument 2, expected one of 2 input arguments"},
     {kGolden0, 8, 1, "byte 8: output 0 is output argument 1, expected one of 1"},
-    {kGolden1, 16, 1, "byte 16: output 3 is output argument 1, as one before it is"},
+    {kGolden1, 16, 1, "byte 16: output 3 has output argument 1, which another output already has"},
     {kGolden0, 16, 0x6F,
-     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a kernel"
-     " list)"},
+     "byte 16: magic 0x64434d6f, expected 0x64434d6e (microcode) or 0x75654e54 (a kernel list)"},
     {kGolden0, 40, 51, "byte 40: a program of 51 bytes, expected 52 to 268435456"},
     {kGolden1, 56, 59, "byte 56: a program of 59 bytes, expected 60 to 268435456"},
     {kGolden0, 43, 0xFF, "byte 40: a program of 4278190134 bytes, expected 52 to 268435456"},
     {kGolden0, 47, 0x20, "byte 44: weights of 536870917 bytes, expected at most 268435456"},
-    {kGolden0, 55, 0x20, "byte 52: a memory of 536871200 bytes, expected at most 268435456"},
-    {kGolden0, 59, 0x20, "byte 56: a memory of 536870976 bytes, expected at most 268435456"},
-    {kGolden1, 75, 0xA0, "byte 72: a memory of 536870944 bytes, expected at most 268435456"},
-    {kGolden1, 79, 0x80, "byte 76: a memory of 2147483664 bytes, expected at most 268435456"},
+    {kGolden0, 55, 0x20,
+     "byte 52: scratch, profile, debug or prefetch size of 536871200 bytes, expected at most "
+     "268435456"},
+    {kGolden0, 59, 0x20,
+     "byte 56: scratch, profile, debug or prefetch size of 536870976 bytes, expected at most "
+     "268435456"},
+    {kGolden1, 75, 0xA0,
+     "byte 72: scratch, profile, debug or prefetch size of 536870944 bytes, expected at most "
+     "268435456"},
+    {kGolden1, 79, 0x80,
+     "byte 76: scratch, profile, debug or prefetch size of 2147483664 bytes, expected at most "
+     "268435456"},
     {kGolden0, 60, 3, "byte 60: a program of 3 inputs, the header has 2"},
     {kGolden0, 64, 0, "byte 64: a program of 0 outputs, the header has 1"},
     {kGolden1, 84, 4, "byte 84: a program of 4 inputs, the header has 3"},
@@ -261,7 +268,8 @@ TEST(NeutronPayload, ReaderIgnoresPaddingAndVerifierChecksIt) {
             "Neutron payload, byte 100: ends here, expected a multiple of 16");
   bytes.resize(112);
   EXPECT_EQ(text_of(verify_payload(bytes)),
-            "Neutron payload, byte 96: 16 bytes of kernels after a kernel list");
+            "Neutron payload, byte 96: a kernel list must not be followed by a kernels block, "
+            "found 16 bytes");
 }
 
 TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
@@ -289,8 +297,8 @@ TEST(NeutronPayload, WriterRefusesInvalidPayloads) {
 /// A header with the largest numbers that fit in a byte.
 TEST(NeutronPayload, HeaderWithMaximumCounts) {
   Payload payload = payload1();
-  payload.input_formats.assign(255, Format::kChannelsLast);
-  payload.output_formats.assign(255, Format::kAsDimensions);
+  payload.input_formats.assign(255, MemoryOrder::kChannelsLast);
+  payload.output_formats.assign(255, MemoryOrder::kRowMajor);
   payload.input_map.assign(255, 254);
   payload.output_map.clear();
   for (int i = 254; i >= 0; --i) payload.output_map.push_back(static_cast<uint8_t>(i));

@@ -154,7 +154,7 @@ class Maker {
     inner.offset += 21;
     KernelRecord& pad = list.kernel(Kernel::kPad, {joined}, inner);
     pad.fill = -7;
-    pad.outside = frame;
+    pad.padded = frame;
     list.kernel(Kernel::kMirrorPad, {frame}, scratch({1, 8, 8, 3})).data = list.ints({0, 1, 1, 0});
     const View any = dense_view(Memory::kOutput, 0, 0, {1, 8, 8, 3});
     list.kernel(Kernel::kResizeNearest, {image}, any).data =

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "engine/engine.h"
-#include "engines/neutron/compiler/vendor/finish.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "engines/neutron/formats/payload.h"
 #include "folder.h"
 #include "formats/tflite/read.h"
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::Delegate;
-using engine::neutron::finish;
-using formats::neutron::Format;
+using engine::neutron::compile_with_vendor_tools;
+using formats::neutron::MemoryOrder;
 using test::Folder;
 
 /// An SDK folder with the stand-in, and its behaviour during the object's lifetime.
@@ -94,7 +94,7 @@ formats::neutron::Payload payload_in(const Delegate& delegate) {
 
 Delegate finished(const engine::VendorTools& tools) {
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
   return delegate;
 }
@@ -110,8 +110,8 @@ size_t work_folders() {
 TEST(NeutronVendor, WithoutSdkKernelListIsKept) {
   Delegate delegate = delegate_of();
   const auto payload = delegate.payload;
-  EXPECT_FALSE(delegate.litert_model.empty());
-  ASSERT_TRUE(finish({}, delegate).ok());
+  EXPECT_FALSE(delegate.tflite_model.empty());
+  ASSERT_TRUE(compile_with_vendor_tools({}, delegate).ok());
   EXPECT_EQ(delegate.payload, payload);
   EXPECT_EQ(delegate.id, "ThimbleNeutronModel");
 }
@@ -125,7 +125,7 @@ TEST(NeutronVendor, ConverterOutputBecomesPayload) {
   EXPECT_EQ(payload.arg_count, 2);
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{0, 1}));
-  const std::vector<Format> formats = {Format::kChannelsLast, Format::kAsDimensions};
+  const std::vector<MemoryOrder> formats = {MemoryOrder::kChannelsLast, MemoryOrder::kRowMajor};
   EXPECT_EQ(payload.input_formats, formats);
   EXPECT_EQ(payload.output_formats, formats);
   EXPECT_EQ(payload.weights, Bytes(40, std::byte{0x57}));
@@ -149,7 +149,7 @@ TEST(NeutronVendor, NodePortOrderBecomesMaps) {
   const auto payload = payload_in(finished(sdk.tools()));
   EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
   EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(payload.input_formats[1], Format::kChannelsLast);
+  EXPECT_EQ(payload.input_formats[1], MemoryOrder::kChannelsLast);
 }
 
 /// The returned model may have another order of inputs and outputs; the names identify them.
@@ -186,7 +186,7 @@ struct ModeCase {
 const ModeCase kModes[] = {
     {"builtin", {"1 operator in it (builtin operator 3), expected one CUSTOM NeutronGraph"}},
     {"crash", {"it crashed (signal 11)", "| Converting, target imxrt700"}},
-    {"empty", {"it reported success but wrote no model"}},
+    {"empty", {"it ended with code 0, but wrote no model"}},
     {"escape", {"| ?[31mred?[0m"}},
     {"exit:1", {"it ended with code 1", "| error: operator 0 is not supported"}},
     {"exit:77", {"it ended with code 77"}},
@@ -199,13 +199,13 @@ const ModeCase kModes[] = {
     {"pipe", {"its output is a folder, a link or a device"}},
     {"schema", {"version 4 of the LiteRT format, expected 3"}},
     {"shape", {"output 0 is int8[1,2,2,2,1], expected int8[1,2,2,2] (m)"}},
-    {"silent", {"it reported success but wrote no model"}},
+    {"silent", {"it ended with code 0, but wrote no model"}},
     {"skew:inputs",
-     {"microcode of this converter is unknown (version 9.9.9)", "3 inputs, the header has 2"}},
-    {"skew:magic", {"microcode of this converter is unknown (version 9.9.9)", "magic 0x65434d6e"}},
-    {"skew:results", {"4 results for 2 outputs", "an unknown converter version"}},
-    {"skew:size", {"microcode of this converter is unknown (version 9.9.9)"}},
-    {"stray", {"input 0 of NeutronGraph is not an input of the model"}},
+     {"unsupported microcode format (converter version 9.9.9)", "3 inputs, the header has 2"}},
+    {"skew:magic", {"unsupported microcode format (converter version 9.9.9)", "magic 0x65434d6e"}},
+    {"skew:results", {"4 results for 2 outputs", "unsupported converter version"}},
+    {"skew:size", {"unsupported microcode format (converter version 9.9.9)"}},
+    {"stray", {"input 0 of NeutronGraph is no input of the model"}},
     {"truncated", {"a damaged LiteRT model"}},
     {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left a part of"}},
 };
@@ -217,7 +217,7 @@ TEST(NeutronVendor, EachFailureHasAMessage) {
     SCOPED_TRACE(each.mode);
     const StandinSdk sdk(each.mode);
     Delegate delegate = made;
-    const Status status = finish(sdk.tools(), delegate);
+    const Status status = compile_with_vendor_tools(sdk.tools(), delegate);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().kind, ErrorKind::kBadInput);
     for (const std::string& word : each.words) {
@@ -236,7 +236,7 @@ TEST(NeutronVendor, HangingConverterIsStopped) {
   engine::VendorTools tools = sdk.tools();
   tools.time_limit = std::chrono::seconds(1);
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("did not end within 1 s and was stopped"),
             std::string::npos)
@@ -248,7 +248,7 @@ TEST(NeutronVendor, MissingKernelListIsAnError) {
   engine::VendorTools tools = sdk.tools();
   tools.kernel_selection = true;
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("it wrote no kernel selection"), std::string::npos);
 }
@@ -291,7 +291,7 @@ TEST(NeutronVendor, NonExecutableConverterIsAnError) {
   tools.form = "sdk";
   tools.folder = folder.path();
   Delegate delegate = delegate_of();
-  const Status status = finish(tools, delegate);
+  const Status status = compile_with_vendor_tools(tools, delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("neutron-converter"), std::string::npos)
       << status.error().message;
@@ -300,9 +300,9 @@ TEST(NeutronVendor, NonExecutableConverterIsAnError) {
 TEST(NeutronVendor, SubgraphWithoutTfliteFormIsUnsupported) {
   const StandinSdk sdk;
   Delegate delegate = delegate_of();
-  delegate.litert_model.clear();
-  delegate.no_litert_reason = "qdiv cannot be represented in LiteRT";
-  const Status status = finish(sdk.tools(), delegate);
+  delegate.tflite_model.clear();
+  delegate.no_tflite_reason = "qdiv cannot be said in LiteRT";
+  const Status status = compile_with_vendor_tools(sdk.tools(), delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);
   EXPECT_NE(status.error().message.find("qdiv cannot be represented"), std::string::npos);
@@ -334,7 +334,7 @@ TEST(NeutronVendor, SdkMergesKernelLists) {
 /// An answer with any one byte damaged is refused, or gives a payload that can be read.
 TEST(NeutronVendor, DamagedModelsAreRefusedOrRead) {
   const Delegate delegate = delegate_of();
-  const Bytes& model = delegate.litert_model;
+  const Bytes& model = delegate.tflite_model;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     std::mt19937_64 random(seed);
     Bytes damaged = model;

@@ -7,12 +7,13 @@
 
 #include "base/aligned_bytes.h"
 #include "engine/core_cycles.h"
+#include "engine/settings.h"
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/legalize.h"
 #include "engines/axon/compiler/lower.h"
 #include "engines/axon/compiler/single_op.h"
 #include "engines/axon/compiler/transpose_hw.h"
-#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 #include "engines/axon/compiler/write.h"
 
 namespace thimble::engine::axon {
@@ -23,37 +24,17 @@ constexpr std::string_view kSilicon =
     "that only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
     "nrfconnect/sdk-edge-ai and compile with --axon program (docs/nordic-axon.md)";
 
-struct Setting {
-  std::string_view name;
-  double least, most, usual;
-};
 constexpr Setting kSettings[] = {
     {"clock_mhz", 1, 10000, kClockMhz},
     {"dispatch_us", 0, 10000, kDispatchUs},
 };
 
 double setting(const PartNpu& use, std::string_view name) {
-  const auto found = use.settings.find(name);
-  if (found != use.settings.end()) return found->second;
-  return std::ranges::find(kSettings, name, &Setting::name)->usual;
+  return engine::setting(use, kSettings, name);
 }
 
 Status check(const PartNpu& use) {
-  if (!use.memory_mode.empty() || !use.system.empty()) {
-    return bad_input("{}: this engine has no memory_mode and no system", use.name);
-  }
-  for (const auto& [name, value] : use.settings) {
-    const auto* known = std::ranges::find(kSettings, name, &Setting::name);
-    if (known == std::end(kSettings)) {
-      return bad_input("{}: setting {} is not known; clock_mhz or dispatch_us was expected",
-                       use.name, name);
-    }
-    if (!(value >= known->least && value <= known->most)) {
-      return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
-                       known->least, known->most);
-    }
-  }
-  return ok();
+  return check_settings(use, kSettings);
 }
 
 Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> states) {
@@ -138,7 +119,7 @@ Status check_payload(const std::vector<std::byte>& payload) {
   const container::Status status =
       container::check(copy.data(), static_cast<uint32_t>(payload.size()), layer);
   if (status == container::Status::kOk) return ok();
-  return unsupported("axon: internal error: invalid layer list: {} (layer {})",
+  return unsupported("axon: bug in Thimble, please report: invalid layer list: {} (layer {})",
                      container::status_text(status), layer);
 }
 
@@ -206,7 +187,7 @@ const Npu kEngine = {
     .decline_reason = decline_reason,
     .preferences = &kPreferences,
     .transposed_hw = transposed_hw_if_cheaper,
-    .finish = finish,
+    .compile_with_vendor_tools = compile_with_vendor_tools,
     .supported = supported,
 };
 

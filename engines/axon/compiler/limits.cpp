@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/engine.h"
+
 namespace thimble::engine::axon {
 namespace {
 
@@ -127,12 +129,6 @@ constexpr Row kRows[] = {
 #include "engines/axon/compiler/ops.def"
 };
 
-std::string words(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace(text, '_', ' ');
-  return text;
-}
-
 }  // namespace
 
 Status check_limits(const Layer& layer) {
@@ -141,7 +137,7 @@ Status check_limits(const Layer& layer) {
     const int64_t value = row.quantity(layer);
     if (value >= row.lowest && value <= row.highest) continue;
     return unsupported("{}: {} is {}, expected {} to {}; nearest supported value {} ({})",
-                       operation_name(layer.operation), words(row.name), value, row.lowest,
+                       operation_name(layer.operation), words_of_name(row.name), value, row.lowest,
                        row.highest, std::clamp(value, row.lowest, row.highest), row.source);
   }
   return ok();

@@ -47,10 +47,8 @@ std::string limits_of(std::string_view layer) {
   std::string text;
   for (const LimitRow& row : kLimits) {
     if (row.layer != layer) continue;
-    std::string quantity(row.quantity);
-    std::ranges::replace(quantity, '_', ' ');
-    text +=
-        fmt::format("{}{} {} to {}", text.empty() ? "" : ", ", quantity, row.lowest, row.highest);
+    text += fmt::format("{}{} {} to {}", text.empty() ? "" : ", ", words_of_name(row.quantity),
+                        row.lowest, row.highest);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // The runner with an AXON. The integer model, called by the runtime's delegate, replaces the NPU.
 // The command line has additional words at the start:
 //
-//   runner-axon [-0] [-p] MODEL.pte ...
+//   runner-axon [-0] ARGUMENTS OF THE RUNNER (firmware/apps/runner/main.cpp)
 //
 // -0 uses a driver that does nothing, to measure the cost of a call. The report has a line for each
 // layer list: `axon NAME calls 3 cycles 4110`, with NPU cycles as estimated in the layer list.

@@ -12,18 +12,19 @@ class NeutronCli : public EngineCli {
  public:
   void add_compile_options(Verb& verb) override {
     NeutronArguments& a = arguments_;
-    verb.option("--neutron", a.form,
-                "Form of Neutron subgraphs: a Thimble kernel list, or microcode of NXP's converter")
+    verb.option(
+            "--neutron", a.program,
+            "model: each Neutron subgraph as Thimble's kernel list, for the integer model; sdk: as "
+            "microcode from NXP's converter, for the hardware")
         .one_of({"model", "sdk"});
-    verb.option("--neutron-sdk", a.sdk,
-                "Folder of the eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
-    verb.option("--neutron-flags", a.flags,
-                "Additional options for NXP's converter, passed unchanged");
-    verb.option("--neutron-time-limit", a.time_limit, "Time limit of a converter call in seconds");
+    verb.option("--neutron-sdk", a.sdk, "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
+    verb.option("--neutron-flags", a.flags, "More options of NXP's converter, as they are");
+    verb.option("--neutron-time-limit", a.time_limit,
+                "Time limit for each call of NXP's converter, in seconds");
     verb.flag("--neutron-kernels", a.kernels,
-              "Also list the kernels of NXP's firmware that the model needs, as C");
+              "Also write MODEL_kernel_selection.c, NXP's table of the firmware kernels in use");
     verb.flag("--neutron-prefetch", a.prefetch,
-              "Copy weights to SRAM while the previous kernel runs");
+              "Copy the weights of a kernel to SRAM while the previous kernel runs");
   }
 
   Status apply_options(const std::string& part, const std::filesystem::path& model,

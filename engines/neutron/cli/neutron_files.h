@@ -1,6 +1,6 @@
 #pragma once
-// `thimble compile --neutron`: finds NXP's SDK and writes the kernel lists that its converter has
-// generated.
+// `thimble compile --neutron`: finds NXP's SDK and writes the kernel selections (C files) that its
+// converter generates.
 
 #include <filesystem>
 #include <string>
@@ -13,9 +13,10 @@
 namespace thimble::tools {
 
 struct NeutronArguments {
-  std::string form = "model";  // or "sdk"
-  std::filesystem::path sdk;   // if empty, EIQ_NEUTRON_SDK_PATH is used
-  std::string flags;           // for the converter
+  /// "model": a kernel list for the integer model; "sdk": microcode from NXP's converter.
+  std::string program = "model";
+  std::filesystem::path sdk;  // if empty, EIQ_NEUTRON_SDK_PATH is used
+  std::string flags;          // for the converter
   bool prefetch = false, kernels = false;
   int time_limit = 300;  // seconds
 };
@@ -26,9 +27,9 @@ struct NeutronArguments {
                                        const std::filesystem::path& model,
                                        engine::VendorTools* tools);
 
-/// Adds MODEL_kernel_selection.c to the folder. The SDK's tool joins the files of several
+/// Adds MODEL_kernel_selection.c to the folder. The SDK's tool merges the files of several
 /// delegates. Without that tool, each delegate has its own file, which the firmware's build must
-/// join; a note in `notes` reports this.
+/// merge; a note in `notes` reports this.
 Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
                          const engine::VendorTools& tools, const std::filesystem::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes);

@@ -5,42 +5,43 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/settings.h"
 #include "engines/neutron/compiler/network.h"
 
 namespace thimble::engine::neutron {
 
-/// Size of the NPU's dot-product units, the only published parameter.
-struct Machine {
-  int64_t pipelines = 8;  // parallel dot products
-  int64_t macs = 8;       // elements of each dot product per cycle
+/// Number and width of the NPU's dot-product units (published, see docs/neutron.md, "Cycles").
+struct DotUnits {
+  int64_t pipelines = 8;          // parallel dot products
+  int64_t macs_per_pipeline = 8;  // elements of each dot product per cycle
 };
 
-/// A parameter of the estimate that a part's file may set.
-struct Parameter {
-  std::string_view name;
-  double least, most, usual;
-  std::string_view source;
-};
-inline constexpr Parameter kParameters[] = {
-    {"bus_bytes", 1, 64, 8, "inferred: bytes that one dot product needs per cycle"},
+/// Parameters of the estimate that a part's file may set.
+inline constexpr Setting kSettings[] = {
+    {"bus_bytes", 1, 64, 8, "inferred: bytes that one dot product reads in a cycle"},
     {"clock_mhz", 1, 10000, 325, "inferred: that of the main Cortex-M33, which drives the NPU"},
     {"core_mhz", 1, 10000, 325, "NXP, i.MX RT700 fact sheet: main Cortex-M33"},
     {"dispatch_us", 0, 10000, 20, "inferred: driver, tables of addresses, one wait"},
     {"kernel_cycles", 0, 1e6, 400, "inferred: the core's firmware sets up each kernel"},
-    {"prefetch", 0, 1, 0, "a choice: 1 copies weights to SRAM while the previous kernel runs"},
-    {"softmax_cycles", 1, 100, 3, "inferred: of an element: maximum, exponential, quotient"},
+    {"prefetch", 0, 1, 0, "a choice: 1 copies weights to SRAM while the kernel before runs"},
+    {"softmax_cycles", 1, 100, 3,
+     "inferred: cycles per element for maximum, exponential and quotient"},
 };
 
+constexpr int64_t default_setting(std::string_view name) {
+  for (const Setting& each : kSettings) {
+    if (each.name == name) return static_cast<int64_t>(each.default_value);
+  }
+  return 0;
+}
+
 struct Costs {
-  Machine machine;
-  int64_t bus_bytes = 8;        // bytes read or written per cycle
-  int64_t kernel_cycles = 400;  // overhead per kernel
-  int64_t softmax_cycles = 3;   // per element
+  DotUnits units;
+  int64_t bus_bytes = default_setting("bus_bytes");            // bytes read or written per cycle
+  int64_t kernel_cycles = default_setting("kernel_cycles");    // overhead per kernel
+  int64_t softmax_cycles = default_setting("softmax_cycles");  // per element
 };
 
 [[nodiscard]] int64_t cycles_of(const KernelOp& kernel, const Costs& costs = {});
-
-/// Returns a lower bound: cycles of the multiplications if all units are always busy.
-[[nodiscard]] int64_t bound_of(int64_t macs, const Machine& machine);
 
 }  // namespace thimble::engine::neutron

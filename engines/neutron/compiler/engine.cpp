@@ -1,10 +1,10 @@
 #include "engines/neutron/compiler/engine.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "engine/core_cycles.h"
+#include "engine/settings.h"
 #include "engine/single_op.h"
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/legalize.h"
@@ -13,44 +13,27 @@
 #include "engines/neutron/compiler/no_effect.h"
 #include "engines/neutron/compiler/place.h"
 #include "engines/neutron/compiler/quant_preferences.h"
-#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/vendor/vendor_compile.h"
 #include "engines/neutron/compiler/write.h"
 #include "engines/neutron/container/payload.h"
+#include "engines/neutron/formats/payload.h"
 
 namespace thimble::engine::neutron {
 namespace {
 
-constexpr std::string_view kSilicon =
-    "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
-    "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
-
-/// A configuration. Its name ends in the number of pipelines and of products per cycle.
-struct Configuration {
-  Variant variant;
-  Machine machine;
-};
-constexpr Configuration kConfigurations[] = {
-    {Variant::kN3_64, {8, 8}},
-    {Variant::kN1_16, {4, 4}},
-    {Variant::kImx95, {16, 32}},
-};
-
-const Configuration& configuration_of(const PartNpu& use) {
-  for (const Configuration& each : kConfigurations) {
-    if (variant_name(each.variant) == use.name) return each;
-  }
-  return kConfigurations[0];
-}
+constexpr std::string_view kHardwareNote =
+    "the kernel list runs in the integer model, on this machine or on an emulated core. The "
+    "hardware "
+    "needs microcode from NXP's converter: --neutron sdk, with EIQ_NEUTRON_SDK_PATH "
+    "(docs/neutron.md)";
 
 double setting(const PartNpu& use, std::string_view name) {
-  const auto found = use.settings.find(name);
-  if (found != use.settings.end()) return found->second;
-  return std::ranges::find(kParameters, name, &Parameter::name)->usual;
+  return engine::setting(use, kSettings, name);
 }
 
 Costs costs_of(const PartNpu& use) {
   Costs costs;
-  costs.machine = configuration_of(use).machine;
+  costs.units = configuration_of(use.name).units;
   costs.bus_bytes = static_cast<int64_t>(setting(use, "bus_bytes"));
   costs.kernel_cycles = static_cast<int64_t>(setting(use, "kernel_cycles"));
   costs.softmax_cycles = static_cast<int64_t>(setting(use, "softmax_cycles"));
@@ -58,23 +41,7 @@ Costs costs_of(const PartNpu& use) {
 }
 
 Status check(const PartNpu& use) {
-  if (!use.memory_mode.empty() || !use.system.empty()) {
-    return bad_input("{}: this engine has no memory_mode and no system", use.name);
-  }
-  for (const auto& [name, value] : use.settings) {
-    const auto* known = std::ranges::find(kParameters, name, &Parameter::name);
-    if (known == std::end(kParameters)) {
-      std::vector<std::string_view> names;
-      for (const Parameter& each : kParameters) names.push_back(each.name);
-      return bad_input("{}: setting {} is not known; one of {} was expected", use.name, name,
-                       fmt::join(names, ", "));
-    }
-    if (!(value >= known->least && value <= known->most)) {
-      return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
-                       known->least, known->most);
-    }
-  }
-  return ok();
+  return check_settings(use, kSettings);
 }
 
 Result<Network> network_of(const ir::Graph& region, const PartNpu& use) {
@@ -83,7 +50,7 @@ Result<Network> network_of(const ir::Graph& region, const PartNpu& use) {
 }
 
 Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
-  Legality rules = rules_allow(graph, op, configuration_of(use).variant);
+  Legality rules = check_rules(graph, op, configuration_of(use.name).variant);
   if (!rules.legal) return rules;
   const auto refuse = [&](std::string message) {
     // The message must contain the operator's name exactly once.
@@ -98,8 +65,8 @@ Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
 }
 
 std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
-  std::string alone_is_nothing = no_effect_reason(region);
-  if (!alone_is_nothing.empty()) return alone_is_nothing;
+  std::string no_effect = no_effect_reason(region);
+  if (!no_effect.empty()) return no_effect;
   const auto network = network_of(region, use);
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us");
@@ -107,8 +74,8 @@ std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ign
   const double core = core_cycles(region) / setting(use, "core_mhz");
   if (ignore_cost || npu + dispatch < core) return "";
   return fmt::format(
-      "the subgraph takes {:.1f} us on the NPU ({} cycles) plus {:.1f} us for the call, on the "
-      "core about {:.1f} us: cheaper on the CPU",
+      "the subgraph would take {:.1f} us on the NPU ({} cycles) plus {:.1f} us for the call, and "
+      "about {:.1f} us on the CPU: it stays on the CPU",
       npu, network->cycles(), dispatch, core);
 }
 
@@ -146,23 +113,10 @@ std::vector<DelegateRow> rows_of(const Network& network) {
 }
 
 /// Checks the program as the runtime does. A failure is a bug of this compiler.
-Status check_payload(const Written& written) {
-  struct alignas(container::kBlockAlignment) Unit {
-    uint8_t bytes[container::kBlockAlignment];
-  };
-  const auto copied = [](const std::vector<std::byte>& bytes) {
-    std::vector<Unit> copy(bytes.size() / sizeof(Unit) + 1);
-    std::memcpy(copy.data(), bytes.data(), bytes.size());
-    return copy;
-  };
-  const std::vector<Unit> program = copied(written.program), weights = copied(written.weights);
-  uint32_t kernel = 0;
-  const container::Status status = container::check(
-      program.data()->bytes, static_cast<uint32_t>(written.program.size()), weights.data()->bytes,
-      static_cast<uint32_t>(written.weights.size()), kernel);
-  if (status == container::Status::kOk) return ok();
-  return unsupported("neutron: internal error: invalid kernel list: {} (kernel {})",
-                     container::status_text(status), static_cast<int32_t>(kernel));
+Status check_program(const EncodedProgram& encoded) {
+  const std::string fault = formats::neutron::kernel_list_fault(encoded.program, encoded.weights);
+  if (fault.empty()) return ok();
+  return unsupported("neutron: bug in Thimble, please report: invalid kernel list: {}", fault);
 }
 
 /// Compiles a subgraph that adapt() has returned.
@@ -171,20 +125,20 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));
   IoPositions places = place(&network, options.read_only_inputs);
   const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
-  THIMBLE_TRY(const Written written, write(network, prefetch));
-  THIMBLE_CHECK(check_payload(written));
+  THIMBLE_TRY(const EncodedProgram encoded, write(network, prefetch));
+  THIMBLE_CHECK(check_program(encoded));
   Delegate delegate;
   delegate.engine = use.name;
   delegate.id = container::kDelegateId;
-  THIMBLE_TRY(delegate.payload, payload_of(network, written));
-  delegate.constant_bytes = static_cast<int64_t>(written.weights.size());
+  THIMBLE_TRY(delegate.payload, payload_of(network, encoded));
+  delegate.constant_bytes = static_cast<int64_t>(encoded.weights.size());
   abi::neutron::PayloadView view;
   view.input_count = static_cast<uint32_t>(network.inputs.size());
   view.output_count = static_cast<uint32_t>(network.outputs.size());
   // The addresses of the call's tensors are stored before the scratch.
   const int64_t front = abi::neutron::call_bytes(view);
   view.scratch_bytes = static_cast<uint32_t>(network.scratch_bytes);
-  view.prefetch_bytes = static_cast<uint32_t>(written.prefetch_bytes);
+  view.prefetch_bytes = static_cast<uint32_t>(encoded.prefetch_bytes);
   delegate.scratch_bytes = abi::neutron::call_bytes(view);
   for (DelegateIo& io : places.inputs) io.offset += front;
   for (DelegateIo& io : places.outputs) io.offset += front;
@@ -194,8 +148,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.cycles = network.cycles();
   delegate.call_us = setting(use, "dispatch_us");
   delegate.clock_mhz = setting(use, "clock_mhz");
-  delegate.note = kSilicon;
-  add_exchange(region, delegate);
+  delegate.note = kHardwareNote;
+  add_tflite_model(region, delegate);
   return delegate;
 }
 
@@ -214,14 +168,14 @@ const Npu kEngine = {
     .adapt = adapt,
     .decline_reason = decline_reason,
     .preferences = &kPreferences,
-    .finish = finish,
+    .compile_with_vendor_tools = compile_with_vendor_tools,
     .supported = supported,
 };
 
 std::vector<NpuName> npus() {
   std::vector<NpuName> names;
   for (const Configuration& each : kConfigurations) {
-    names.push_back({std::string(variant_name(each.variant)), &kEngine});
+    names.push_back({std::string(each.name), &kEngine});
   }
   return names;
 }

@@ -62,12 +62,12 @@ class Finder {
       result_[i].input_shape = graph_.type(op.inputs[0]).shape;
     }
     for (size_t i = 0; i < result_.size(); ++i) {
-      const bool own = !result_[i].is_view && !result_[i].absorbed;
-      if (own && takes_table(graph_.ops()[i])) follow(i);
+      const bool own = !result_[i].in_producer && !result_[i].absorbed;
+      if (own && takes_table(graph_.ops()[i])) fuse_tables(i);
     }
     for (size_t i = 0; i < result_.size(); ++i) {
-      if (graph_.ops()[i].kind == OpKind::pad) fold(i);
-      if (graph_.ops()[i].kind == OpKind::gather) join(i);
+      if (graph_.ops()[i].kind == OpKind::pad) fuse_padding(i);
+      if (graph_.ops()[i].kind == OpKind::gather) fuse_gathers(i);
     }
     return std::move(result_);
   }
@@ -88,12 +88,12 @@ class Finder {
   }
 
   /// Fuses functions after the operator, with only reshapes, permutes and copies in between.
-  void follow(size_t index) {
+  void fuse_tables(size_t index) {
     Fusion& fusion = result_[index];
     fusion.table = table_of(graph_, graph_.ops()[index]);
-    // A 1x1 convolution that is a line needs no image, so any memory order is possible.
-    const bool line = graph_.ops()[index].kind == OpKind::qconv2d;
-    if (const auto function = int8_function(graph_, graph_.ops()[index]); line && function) {
+    // A 1x1 convolution of single elements needs no image, so any memory order is possible.
+    const bool pointwise = graph_.ops()[index].kind == OpKind::qconv2d;
+    if (const auto function = int8_function(graph_, graph_.ops()[index]); pointwise && function) {
       fusion.table = function->table;
     }
     fusion.is_table = fusion.table.has_value();
@@ -106,41 +106,42 @@ class Finder {
   ValueId next_value(ValueId value, Fusion& fusion) {
     std::vector<int> readers = consumers_[static_cast<size_t>(value)];
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
-    if (readers.size() == 2) return joined(value, readers[0], readers[1], fusion);
+    if (readers.size() == 2) return fuse_gated_function(value, readers[0], readers[1], fusion);
     if (readers.size() != 1) return ir::kNoValue;
     const Op& next = op(readers[0]);
     if (is_view_op(next)) return next.output;
     if (next.inputs.size() == 2 && next.inputs[0] == next.inputs[1]) {
       const Table same = identity_table();
-      return taken(readers[0], value, table_of_pair(graph_, next, same, same), fusion);
+      return add_to_table(readers[0], value, table_of_pair(graph_, next, same, same), fusion);
     }
     const auto function = int8_function(graph_, next);
     if (!function || function->operand != value) return ir::kNoValue;
-    return taken(readers[0], value, function->table, fusion);
+    return add_to_table(readers[0], value, function->table, fusion);
   }
 
   /// Fuses patterns like x * sigmoid(x): a function of x, and an operator on x and its result.
-  ValueId joined(ValueId value, int first, int second, Fusion& fusion) {
+  ValueId fuse_gated_function(ValueId value, int first, int second, Fusion& fusion) {
     const auto function = int8_function(graph_, op(first));
     const bool meets = function && function->operand == value &&
                        only_reader(op(first).output) == second && op(second).inputs.size() == 2;
     if (!meets) return ir::kNoValue;
-    const bool behind = op(second).inputs[0] == value;
+    const bool value_is_first = op(second).inputs[0] == value;
     const Table& own = function->table;
-    const auto table = behind ? table_of_pair(graph_, op(second), identity_table(), own)
-                              : table_of_pair(graph_, op(second), own, identity_table());
+    const auto table = value_is_first ? table_of_pair(graph_, op(second), identity_table(), own)
+                                      : table_of_pair(graph_, op(second), own, identity_table());
     if (!table) return ir::kNoValue;
     at(first).absorbed = true;
     fusion.fused_ops.push_back(first);
-    return taken(second, value, table, fusion);
+    return add_to_table(second, value, table, fusion);
   }
 
-  ValueId taken(int reader, ValueId from, const std::optional<Table>& table, Fusion& fusion) {
+  ValueId add_to_table(int reader, ValueId from, const std::optional<Table>& table,
+                       Fusion& fusion) {
     if (!table) return ir::kNoValue;
     fusion.table_op = fusion.table ? -1 : reader;
     fusion.table = fusion.table ? composed(*fusion.table, *table) : *table;
     fusion.fused_ops.push_back(reader);
-    at(reader).is_view = true;
+    at(reader).in_producer = true;
     at(reader).input = from;  // not necessarily the first operand
     return op(reader).output;
   }
@@ -166,7 +167,7 @@ class Finder {
     });
   }
 
-  void fold(size_t index) {
+  void fuse_padding(size_t index) {
     const Op& pad = graph_.ops()[index];
     std::vector<int> readers, between;
     if (!convolutions(pad.output, readers, between)) return;
@@ -198,7 +199,7 @@ class Finder {
 
   /// Fuses a gather with its only reader, if that is a gather of the same kind along another
   /// dimension.
-  void join(size_t index) {
+  void fuse_gathers(size_t index) {
     const Op& first = graph_.ops()[index];
     const int reader = only_reader(first.output);
     if (reader < 0 || !result_[index].fused_ops.empty()) return;

@@ -1,11 +1,12 @@
 #pragma once
 // Finds operators that the kernel of another operator computes too.
 //
-// If the only reader of a result is a function of one int8 value (tables.h), the kernel applies it
-// as a table before it writes the result. Reshapes and permutes may be in between. Several
-// functions are composed into one table, also in patterns like x * sigmoid(x). A padding with the
-// zero point that only convolutions read becomes their own padding. Mirror paddings, and nearest
-// upsamplings of an image, along two dimensions become one kernel. All results stay bit-exact.
+// If the only reader of an operator's result is a function of one int8 value (tables.h), the
+// operator's kernel applies that function as a table before it writes. Reshapes and permutes may be
+// in between. Several functions are composed into one table, also in patterns like x * sigmoid(x).
+// A padding with the zero point that only convolutions read becomes their own padding. Mirror
+// paddings, and nearest upsamplings of an image, along two dimensions become one kernel. All
+// results stay bit-exact.
 
 #include <optional>
 #include <vector>
@@ -16,10 +17,11 @@
 namespace thimble::engine::neutron {
 
 struct Fusion {
-  /// A later operator's kernel computes it; that operator reads this one's operand instead.
+  /// Another operator's kernel computes it and no other operator reads its result: it gets no
+  /// kernel and no location.
   bool absorbed = false;
-  /// An earlier operator's kernel computes it; the result is a view of the operand.
-  bool is_view = false;
+  /// The producer's kernel computes it; the result has the location of `input`.
+  bool in_producer = false;
   std::optional<Table> table;        // applied to the result; includes the operator if `is_table`
   bool is_table = false;             // the operator itself is a function of one int8 value
   int table_op = -1;                 // the operator of the table if it is only one, else -1

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "engines/neutron/compiler/clamped_linear.h"
 #include "engines/neutron/compiler/legalizer.h"
 #include "engines/neutron/compiler/limits.h"
-#include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/positions.h"
 #include "interchange/table_function.h"
 
@@ -28,7 +28,7 @@ Result<ir::Graph> Legalizer::run() {
 /// Checks the limits of the N3-64, which all NPUs of the family have. An NPU with narrower limits
 /// rejects the legalized operator later.
 bool Legalizer::is_within_limits(const Op& op) const {
-  return exceeded_limit_text(from_, op, Variant::kN3_64).empty();
+  return violated_row_text(from_, op, Variant::kN3_64).empty();
 }
 
 Status Legalizer::add(const Op& op) {
@@ -52,7 +52,7 @@ Status Legalizer::add(const Op& op) {
     case OpKind::qmatmul:
       return matmul(op);
     case OpKind::rescale:
-      return line_as_convolution(op);
+      return clamped_linear_as_convolution(op);
     case OpKind::slice:
       return slice(op);
     default:
@@ -60,13 +60,14 @@ Status Legalizer::add(const Op& op) {
   }
 }
 
-/// A table that an operator of LiteRT computes stays. A line becomes a convolution.
+/// A table that an operator of LiteRT computes stays. A clamped linear function becomes a
+/// convolution.
 Status Legalizer::table(const Op& op) {
   const auto function = interchange::recognize_table_function(from_, op);
   if (function && function->kind == interchange::Function::Kind::kNeg) return negated(op);
   if (function && function->kind != interchange::Function::Kind::kRescale)
     return rewriter_.copy(op);
-  return line_as_convolution(op);
+  return clamped_linear_as_convolution(op);
 }
 
 // --- pools -------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ Status Legalizer::gather(const Op& op) {
   if (!positions) return rewriter_.copy(op);
   const ValueId x = rewriter_.map(op.inputs[0]);
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
-  if (positions->kind == Positions::Kind::kRuns) return runs(op, positions->runs);
+  if (positions->kind == Positions::Kind::kSegments) return segments(op, positions->segments);
   if (positions->kind != Positions::Kind::kRepeated) return rewriter_.copy(op);
   const auto place = from.begin() + op.integer("dim") + 1;
   const Shape once = {ir::element_count(Shape(from.begin(), place)), 1,
@@ -164,20 +165,20 @@ Status Legalizer::gather(const Op& op) {
   return finish(op, OpKind::reshape, {all}, {{"shape", to}});
 }
 
-Status Legalizer::runs(const Op& op, std::span<const Positions::Run> runs) {
+Status Legalizer::segments(const Op& op, std::span<const Positions::Segment> segments) {
   const ValueId x = rewriter_.map(op.inputs[0]);
   const Shape& from = type(op, 0).shape;
   const int64_t dim = op.integer("dim");
   std::vector<ValueId> parts;
-  for (const Positions::Run& run : runs) {
+  for (const Positions::Segment& segment : segments) {
     parts.push_back(x);
-    if (run.start == 0 && run.end == from[static_cast<size_t>(dim)]) continue;
-    const ir::Attrs attrs = {{"dim", dim}, {"start", run.start}, {"end", run.end}};
-    if (runs.size() == 1 && is_list(op)) return finish(op, OpKind::slice, {x}, attrs);
+    if (segment.start == 0 && segment.end == from[static_cast<size_t>(dim)]) continue;
+    const ir::Attrs attrs = {{"dim", dim}, {"start", segment.start}, {"end", segment.end}};
+    if (segments.size() == 1 && has_flat_index(op)) return finish(op, OpKind::slice, {x}, attrs);
     THIMBLE_TRY(parts.back(), add_inner(op, OpKind::slice, {x}, attrs, "_part", type(op, 0)));
   }
   const ir::Attrs along = {{"dim", dim}};
-  if (is_list(op)) {
+  if (has_flat_index(op)) {
     if (parts.size() == 1) return finish(op, OpKind::copy, parts, {});
     return finish(op, OpKind::concat, parts, along);
   }
@@ -188,7 +189,7 @@ Status Legalizer::runs(const Op& op, std::span<const Positions::Run> runs) {
   return finish(op, OpKind::reshape, {all}, {{"shape", from_.type(op.output).shape}});
 }
 
-bool Legalizer::is_list(const Op& gather) const {
+bool Legalizer::has_flat_index(const Op& gather) const {
   return type(gather, 1).shape.size() == 1;
 }
 

@@ -7,7 +7,8 @@
 //                                   row 2q + 1 = w0 x[q+1] + w2 x[q]
 //   window [q-1, q, q+1]: phase 0 = [w3 w1 0], phase 1 = [0 w2 w0]
 //
-// The cost are the zero taps: with k taps, at most stride - 1 + (k - 1) % stride per row.
+// The cost is the zero taps: along each side the filters have stride * window taps, of which k (the
+// original taps) are not zero.
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +30,8 @@ namespace {
 struct Side {
   int64_t stride = 1, padding = 0, dilation = 1, taps = 1;
   int64_t first = 0, last = 0;  // range of offsets that the window covers
-  int64_t pad_before = 0, pad_after = 0, rows = 0;
+  int64_t pad_before = 0, pad_after = 0;
+  int64_t positions = 0;  // output size of the convolution along this side
 
   [[nodiscard]] bool meets(int64_t phase, int64_t tap) const {
     return (phase + padding - tap * dilation) % stride == 0;
@@ -56,7 +58,7 @@ Side side_of(const Op& op, size_t side, int64_t taps, int64_t in, int64_t out) {
   s.pad_before = -s.first;
   const int64_t wanted = (out + s.stride - 1) / s.stride;
   s.pad_after = std::max<int64_t>(wanted + s.window() - 1 - in - s.pad_before, 0);
-  s.rows = in + s.pad_before + s.pad_after - s.window() + 1;
+  s.positions = in + s.pad_before + s.pad_after - s.window() + 1;
   return s;
 }
 
@@ -154,7 +156,7 @@ Status Legalizer::phases(const Op& op) {
     attrs.set(name, op.integer(name));
   }
   const ir::Type& like = from_.type(op.output);
-  const Shape grown = {y[0], y[1], h.rows * h.stride, w.rows * w.stride};
+  const Shape grown = {y[0], y[1], h.positions * h.stride, w.positions * w.stride};
   if (phases.count() == 1 && grown == y) return finish(op, OpKind::qconv2d, inputs, attrs);
   THIMBLE_TRY(ValueId made, add_inner(op, OpKind::qconv2d, inputs, attrs, "_phases", like));
   // Transpose [N, (rows, columns,) C, H, W] to [N, C, H, (rows,) W, (columns)].
@@ -163,7 +165,7 @@ Status Legalizer::phases(const Op& op) {
     if (h.stride > 1) apart.push_back(h.stride);
     if (w.stride > 1) apart.push_back(w.stride);
     const auto lead = static_cast<int64_t>(apart.size());
-    apart.insert(apart.end(), {y[1], h.rows, w.rows});
+    apart.insert(apart.end(), {y[1], h.positions, w.positions});
     std::vector<int64_t> dims = {0, lead, lead + 1};
     if (h.stride > 1) dims.push_back(1);
     dims.push_back(lead + 2);

@@ -1,12 +1,12 @@
-// Legalizes weighted operators, products of activations, and lines.
+// Legalizes weighted operators, products of activations, and clamped linear functions.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "engines/neutron/compiler/clamped_linear.h"
 #include "engines/neutron/compiler/legalizer.h"
-#include "engines/neutron/compiler/line.h"
-#include "interchange/table_function.h"
+#include "engines/neutron/compiler/limits.h"
 #include "ir/transposed_filters.h"
 
 namespace thimble::engine::neutron {
@@ -40,19 +40,13 @@ struct Legalizer::Groups {
 
 namespace {
 
-constexpr int64_t kLanes = 8;  // input channels per step, and output channels per step
-constexpr int64_t kProductsMax = 65535;
-
-int64_t filled(int64_t channels) {
-  return (channels + kLanes - 1) / kLanes * kLanes;
-}
-
 /// Returns the number of groups per convolution with the fewest steps, then fewest convolutions.
 int64_t groups_to_merge(int64_t count, int64_t in, int64_t out, int64_t taps) {
-  int64_t best = 1, least = count * filled(in) * filled(out);
+  int64_t best = 1, least = count * round_up_to_group(in) * round_up_to_group(out);
   for (int64_t merged = 2; merged <= count; ++merged) {
-    if (count % merged != 0 || taps * filled(merged * in) > kProductsMax) continue;
-    const int64_t steps = count / merged * filled(merged * in) * filled(merged * out);
+    if (count % merged != 0 || taps * round_up_to_group(merged * in) > kProductsMax) continue;
+    const int64_t steps =
+        count / merged * round_up_to_group(merged * in) * round_up_to_group(merged * out);
     if (steps > least) continue;
     least = steps;
     best = merged;
@@ -189,50 +183,48 @@ Status Legalizer::matmul(const Op& op) {
   return finish(op, OpKind::reshape, {made}, {{"shape", from_.type(op.output).shape}});
 }
 
-// --- lines -------------------------------------------------------------------------------------
+// --- clamped linear functions ------------------------------------------------------------------
 
-/// Legalizes a line as a 1x1 depthwise convolution. An image keeps its shape; for other shapes the
-/// last dimension becomes the channels.
-Status Legalizer::line_as_convolution(const Op& op) {
-  const auto line = line_of(from_, op);
-  if (!line) return rewriter_.copy(op);
+/// Legalizes a clamped linear function as a 1x1 depthwise convolution. An image keeps its shape;
+/// for other shapes the last dimension becomes the channels.
+Status Legalizer::clamped_linear_as_convolution(const Op& op) {
+  const auto function = clamped_linear_of(from_, op);
+  if (!function) return rewriter_.copy(op);
   const ir::Type &x = type(op, 0), &y = from_.type(op.output);
   const int64_t last = x.shape.empty() ? 1 : x.shape.back();
-  const Shape picture = x.shape.size() == 4 ? x.shape : Shape{x.elements() / last, last, 1, 1};
-  const int64_t channels = picture[1];
+  const Shape image = x.shape.size() == 4 ? x.shape : Shape{x.elements() / last, last, 1, 1};
+  const int64_t channels = image[1];
   Tensor weights = ir::zeros(ir::DType::kI8, {channels, 1, 1, 1});
-  std::ranges::fill(weights.data<int8_t>(), static_cast<int8_t>(line->weight));
+  std::ranges::fill(weights.data<int8_t>(), static_cast<int8_t>(function->weight));
   Tensor bias = ir::zeros(ir::DType::kI32, {channels});
-  std::ranges::fill(bias.data<int32_t>(), line->bias);
+  std::ranges::fill(bias.data<int32_t>(), function->bias);
   std::optional<ir::Quant> weight_scale;
   if (x.quant && y.quant) {
-    const double real = std::ldexp(static_cast<double>(line->mult), line->shift - 31);
+    const double real = std::ldexp(static_cast<double>(function->mult), function->shift - 31);
     weight_scale = ir::per_tensor(real * y.quant->scale[0] / x.quant->scale[0], 0);
   }
   const std::vector<ValueId> inputs = {
       rewriter_.map(op.inputs[0]), constant(op, ".w", std::move(weights), weight_scale),
       constant(op, ".b", std::move(bias)),
-      constant(op, ".mult", ir::make_i32({1}, std::vector<int32_t>{line->mult})),
-      constant(op, ".shift", ir::make_i32({1}, std::vector<int32_t>{line->shift}))};
-  const ir::Attrs attrs = {{"stride", std::vector<int64_t>{1, 1}},
-                           {"padding", std::vector<int64_t>{0, 0, 0, 0}},
-                           {"dilation", std::vector<int64_t>{1, 1}},
-                           {"groups", channels},
-                           {"x_zp", int64_t{line->x_zero}},
-                           {"y_zp", int64_t{line->y_zero}},
-                           {"min", int64_t{line->min}},
-                           {"max", int64_t{line->max}}};
-  if (picture == x.shape) return finish(op, OpKind::qconv2d, inputs, attrs);
+      constant(op, ".mult", ir::make_i32({1}, std::vector<int32_t>{function->mult})),
+      constant(op, ".shift", ir::make_i32({1}, std::vector<int32_t>{function->shift}))};
+  const ir::Attrs attrs = {
+      {"stride", std::vector<int64_t>{1, 1}},   {"padding", std::vector<int64_t>{0, 0, 0, 0}},
+      {"dilation", std::vector<int64_t>{1, 1}}, {"groups", channels},
+      {"x_zp", int64_t{function->x_zero}},      {"y_zp", int64_t{function->y_zero}},
+      {"min", int64_t{function->min}},          {"max", int64_t{function->max}}};
+  if (image == x.shape) return finish(op, OpKind::qconv2d, inputs, attrs);
   std::vector<ValueId> there = inputs;
-  THIMBLE_TRY(there[0], reshaped(op, inputs[0], picture, "_picture", x));
+  THIMBLE_TRY(there[0], reshaped(op, inputs[0], image, "_picture", x));
   THIMBLE_TRY(const ValueId made, add_inner(op, OpKind::qconv2d, there, attrs, "_line", y));
   return finish(op, OpKind::reshape, {made}, {{"shape", y.shape}});
 }
 
-/// Legalizes -x as 0 - x if the scale does not change, otherwise as a line.
+/// Legalizes -x as 0 - x if the scale does not change, otherwise as a function.
 Status Legalizer::negated(const Op& op) {
   const ir::Type &x = type(op, 0), &y = from_.type(op.output);
-  if (!x.quant || !y.quant || x.quant->scale != y.quant->scale) return line_as_convolution(op);
+  if (!x.quant || !y.quant || x.quant->scale != y.quant->scale)
+    return clamped_linear_as_convolution(op);
   // y = y_zero - (x - x_zero), with 20 fractional bits: both factors and the result are exact.
   constexpr int64_t kHalf = int64_t{1} << 30;
   const int64_t zero = x.quant->zero_point[0];
@@ -248,8 +240,8 @@ Status Legalizer::negated(const Op& op) {
                            {"min", int64_t{-128}},
                            {"max", int64_t{127}}};
   const std::vector<int8_t> code = {static_cast<int8_t>(zero)};
-  const ValueId none = constant(op, ".zero", ir::make_i8({1}, code), x.quant);
-  return finish(op, OpKind::qsub, {none, rewriter_.map(op.inputs[0])}, attrs);
+  const ValueId zero_constant = constant(op, ".zero", ir::make_i8({1}, code), x.quant);
+  return finish(op, OpKind::qsub, {zero_constant, rewriter_.map(op.inputs[0])}, attrs);
 }
 
 }  // namespace thimble::engine::neutron

@@ -25,7 +25,7 @@ class Legalizer {
   Status convolution(const ir::Op& op);
   Status transposed_convolution(const ir::Op& op);
   Status matmul(const ir::Op& op);
-  Status line_as_convolution(const ir::Op& op);
+  Status clamped_linear_as_convolution(const ir::Op& op);
   Status negated(const ir::Op& op);
   // legalize_phases.cpp
   Status phases(const ir::Op& op);
@@ -37,8 +37,8 @@ class Legalizer {
   Status expand(const ir::Op& op);
   Status slice(const ir::Op& op);
   Status gather(const ir::Op& op);
-  Status runs(const ir::Op& op, std::span<const Positions::Run> runs);
-  [[nodiscard]] bool is_list(const ir::Op& gather) const;
+  Status segments(const ir::Op& op, std::span<const Positions::Segment> segments);
+  [[nodiscard]] bool has_flat_index(const ir::Op& gather) const;
 
   /// Adds convolutions of `merged` groups each.
   struct Groups;

@@ -1,13 +1,11 @@
 #include "engines/neutron/compiler/lower.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/lowering.h"
 #include "interchange/table_function.h"
-#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -53,14 +51,14 @@ Lowering::Lowering(const ir::Graph& graph, const Costs& costs)
       costs_(costs),
       producers_(graph.producers()),
       consumers_(graph.consumers()),
-      orders_(formats(graph)),
+      orders_(memory_orders(graph)),
       fusions_(find_fusions(graph)),
-      places_(graph.value_count()),
+      locations_(graph.value_count()),
       destinations_(graph.value_count()),
       at_destination_(graph.value_count(), false) {}
 
 Result<Network> Lowering::run() {
-  THIMBLE_CHECK(add_edges());
+  THIMBLE_CHECK(add_inputs_and_outputs());
   assign_destinations();
   for (size_t i = 0; i < graph_.ops().size(); ++i) {
     const Op& op = graph_.ops()[i];
@@ -79,9 +77,9 @@ Result<Network> Lowering::run() {
   return std::move(net_);
 }
 
-Status Lowering::add_edges() {
+Status Lowering::add_inputs_and_outputs() {
   const auto add = [&](const std::vector<ValueId>& values, Memory memory,
-                       std::vector<NetworkIo>& edges) -> Status {
+                       std::vector<NetworkIo>& io) -> Status {
     if (values.size() > container::kIoMax) {
       return unsupported("{} {}, expected at most {}", values.size(),
                          memory == Memory::kInput ? "inputs" : "outputs", container::kIoMax);
@@ -96,10 +94,10 @@ Status Lowering::add_edges() {
         return unsupported("%{} has {} dimensions, expected at most {}", graph_.value(id).name,
                            type.shape.size(), container::kRankMax);
       }
-      edges.push_back({static_cast<int>(net_.buffers.size()), type});
+      io.push_back({static_cast<int>(net_.buffers.size()), type});
       Buffer buffer;
       buffer.memory = memory;
-      buffer.index = static_cast<int>(edges.size()) - 1;
+      buffer.index = static_cast<int>(io.size()) - 1;
       buffer.bytes = type.elements();
       net_.buffers.push_back(std::move(buffer));
     }
@@ -109,7 +107,7 @@ Status Lowering::add_edges() {
   THIMBLE_CHECK(add(graph_.outputs(), Memory::kOutput, net_.outputs));
   for (size_t i = 0; i < net_.inputs.size(); ++i) {
     const ir::Type& type = net_.inputs[i].type;
-    places_[ir::index_of(graph_.inputs()[i])] =
+    locations_[ir::index_of(graph_.inputs()[i])] =
         dense(net_.inputs[i].buffer, type.shape, type.dim_order);
   }
   return ok();
@@ -121,9 +119,9 @@ bool Lowering::is_made_by_kernel(ValueId id) const {
   return producers_[ir::index_of(id)] >= 0;
 }
 
-void Lowering::assign_destination(ValueId id, const Strided& place) {
+void Lowering::assign_destination(ValueId id, const Location& destination) {
   if (is_made_by_kernel(id) && !destinations_[ir::index_of(id)])
-    destinations_[ir::index_of(id)] = place;
+    destinations_[ir::index_of(id)] = destination;
 }
 
 void Lowering::assign_destinations() {
@@ -142,19 +140,19 @@ void Lowering::assign_destinations() {
 /// destination is the union of theirs.
 void Lowering::assign_destination_from_slices(ValueId id) {
   if (destinations_[ir::index_of(id)]) return;
-  std::optional<Strided> whole;
+  std::optional<Location> whole;
   int64_t covered = 0;
   for (const int reader : consumers_[ir::index_of(id)]) {
     const Op& op = graph_.ops()[static_cast<size_t>(reader)];
     const auto& home = destinations_[ir::index_of(op.output)];
     if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
     const auto dim = static_cast<size_t>(op.integer("dim"));
-    const auto factor = home->one(dim);
+    const auto axis = home->single(dim);
     // A slice of one element does not define the stride.
-    if (!factor || factor->size == 1) return;
-    Strided from = *home;
-    from.offset -= op.integer("start") * factor->stride;
-    from.dims[dim] = {{shape(id)[dim], factor->stride}};
+    if (!axis || axis->size == 1) return;
+    Location from = *home;
+    from.offset -= op.integer("start") * axis->stride;
+    from.dims[dim] = {{shape(id)[dim], axis->stride}};
     if (from.offset < 0 || (whole && !same_layout(*whole, from))) return;
     whole = from;
     covered += shape(op.output)[dim] * (graph_.type(id).elements() / shape(id)[dim]);
@@ -165,8 +163,8 @@ void Lowering::assign_destination_from_slices(ValueId id) {
 void Lowering::assign_operand_destination(const Op& op) {
   if (op.kind == OpKind::concat) return assign_concat_destinations(op);
   const auto index = static_cast<size_t>(&op - graph_.ops().data());
-  if (fusions_[index].absorbed || (!is_view_op(op) && !fusions_[index].is_view)) return;
-  if (!destinations_[ir::index_of(op.output)]) assign_transposed_destination(op);
+  if (fusions_[index].absorbed || (!is_view_op(op) && !fusions_[index].in_producer)) return;
+  if (!destinations_[ir::index_of(op.output)]) assign_channels_last_destination(op);
   const auto& home = destinations_[ir::index_of(op.output)];
   if (!home) return;
   if (op.kind == OpKind::permute) {
@@ -180,8 +178,8 @@ void Lowering::assign_operand_destination(const Op& op) {
 /// piece is a view of it; otherwise to a new buffer.
 void Lowering::assign_concat_destinations(const Op& op) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
-  const auto pieces_of = [&](const Strided& whole) {
-    std::vector<Strided> pieces;
+  const auto pieces_of = [&](const Location& whole) {
+    std::vector<Location> pieces;
     int64_t start = 0;
     for (const ValueId id : op.inputs) {
       const auto piece = sliced(whole, dim, start, shape(id)[dim]);
@@ -191,23 +189,23 @@ void Lowering::assign_concat_destinations(const Op& op) {
     return pieces;
   };
   auto& home = destinations_[ir::index_of(op.output)];
-  Strided whole = home ? *home : fresh(op.output, orders_[ir::index_of(op.output)]);
+  Location whole = home ? *home : fresh(op.output, orders_[ir::index_of(op.output)]);
   if (home && pieces_of(whole).size() != op.inputs.size()) {
     whole = fresh(op.output, orders_[ir::index_of(op.output)]);
   }
   if (!home) home = whole;
   concat_locations_[op.output] = whole;
-  const std::vector<Strided> pieces = pieces_of(whole);
+  const std::vector<Location> pieces = pieces_of(whole);
   for (size_t i = 0; i < pieces.size(); ++i) assign_destination(op.inputs[i], pieces[i]);
 }
 
 /// Assigns a channels-last destination to the result of a linear layer that is reshaped to an
 /// image. The rows of its weights can be reordered, so no transpose is needed.
-void Lowering::assign_transposed_destination(const Op& op) {
+void Lowering::assign_channels_last_destination(const Op& op) {
   if (op.kind != OpKind::reshape || orders_[ir::index_of(op.output)].empty()) return;
   const int producer = producers_[ir::index_of(op.inputs[0])];
   if (producer < 0 || consumers_[ir::index_of(op.inputs[0])].size() != 1) return;
-  const bool table = fusions_[static_cast<size_t>(producer)].is_view;
+  const bool table = fusions_[static_cast<size_t>(producer)].in_producer;
   const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
   if (!linear && !table) return;
   destinations_[ir::index_of(op.output)] = fresh(op.output, orders_[ir::index_of(op.output)]);
@@ -220,8 +218,10 @@ Status Lowering::add_op(const Op& op) {
     return unsupported("the result is {}, expected i8",
                        ir::dtype_name(graph_.type(op.output).dtype));
   }
-  if (fusion().is_view) return rename(op);
+  if (fusion().in_producer) return alias(op);
   if (fusion().is_table) return table(op);
+  const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
+  if (rounds && op.integer("rounding") > 1) return unsupported("it rounds halves to even");
   switch (op.kind) {
     case OpKind::qconv2d:
       return convolution(op);
@@ -239,7 +239,7 @@ Status Lowering::add_op(const Op& op) {
       return pair(op);
     case OpKind::lut:
     case OpKind::rescale:
-      return unsupported("its table is computed at run time");
+      return unsupported("its table is not constant");
     case OpKind::qprelu:
       return prelu(op);
     case OpKind::qmean:
@@ -256,7 +256,7 @@ Status Lowering::add_op(const Op& op) {
     case OpKind::copy:
     case OpKind::permute:
     case OpKind::reshape:
-      return rename(op);
+      return alias(op);
     case OpKind::concat:
       return concat(op);
     case OpKind::slice:
@@ -278,18 +278,17 @@ Status Lowering::add_outputs() {
   for (size_t i = 0; i < net_.outputs.size(); ++i) {
     const ValueId id = graph_.outputs()[i];
     const ir::Type& type = net_.outputs[i].type;
-    const Strided wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
+    const Location wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
     const bool there =
         at_destination_[ir::index_of(id)] && same_layout(*destinations_[ir::index_of(id)], wanted);
-    if (!there) THIMBLE_CHECK(copy(place(id), wanted, Kernel::kCopy));
+    if (!there) THIMBLE_CHECK(copy(location(id), wanted, Kernel::kCopy));
   }
   return ok();
 }
 
 Status Lowering::append(KernelOp kernel) {
   kernel.ir_op = op_;
-  const bool copies = kernel.kernel >= Kernel::kTranspose && kernel.kernel <= Kernel::kCopy;
-  if (!copies) kernel.fused_ops = fusion().fused_ops;
+  if (!container::is_copy(kernel.kernel)) kernel.fused_ops = fusion().fused_ops;
   kernel.cycles = cycles_of(kernel, costs_);
   net_.kernels.push_back(std::move(kernel));
   return ok();

@@ -2,7 +2,7 @@
 // lower(): turns a legalized subgraph into kernels on views, without addresses.
 //
 // Most data movement needs no kernel. A permute, reshape or slice is another view of the same bytes
-// (strided.h). A piece of a concat is written directly to its part of the result, and a graph
+// (location.h). A piece of a concat is written directly to its part of the result, and a graph
 // output directly to the output buffer. Data is copied only where a kernel cannot read or write the
 // view: images and matrices must have contiguous channels.
 //

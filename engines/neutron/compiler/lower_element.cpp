@@ -33,37 +33,39 @@ Kernel kernel_of(OpKind kind) {
 /// copied to row-major buffers first.
 Status Lowering::elementwise(KernelOp kernel, ValueId result,
                              const std::vector<ValueId>& operands) {
-  std::vector<Strided> places;
-  for (const ValueId id : operands) places.push_back(broadcast(place(id), shape(result)));
-  const auto walk = [&](const Strided& to) {
-    std::vector<const Strided*> all;
-    for (const Strided& place : places) all.push_back(&place);
+  std::vector<Location> locations;
+  for (const ValueId id : operands) locations.push_back(broadcast(location(id), shape(result)));
+  const auto walk = [&](const Location& to) {
+    std::vector<const Location*> all;
+    for (const Location& each : locations) all.push_back(&each);
     all.push_back(&to);
     auto loops = common_loops(all, all_dims(to));
     if (loops && loops->size() > container::kRankMax) loops.reset();
     return loops;
   };
-  const auto fits = [&](const Strided& to) { return walk(to).has_value(); };
-  Strided y = target(result, places, true, fits);
+  const auto fits = [&](const Location& to) { return walk(to).has_value(); };
+  Location y = target(result, locations, true, fits);
   if (!fits(y)) {
     for (size_t i = 0; i < operands.size(); ++i) {
-      THIMBLE_TRY(const Strided rows_first, moved(operands[i], {}));
-      places[i] = broadcast(rows_first, shape(result));
+      THIMBLE_TRY(const Location rows_first, copy_of(operands[i], {}));
+      locations[i] = broadcast(rows_first, shape(result));
     }
     y = fresh(result, {});
   }
   const auto loops = walk(y);
   if (!loops)
-    return unsupported("no views describe the memory layout of {}", ir::list_text(shape(result)));
-  std::vector<const Strided*> all;
-  for (const Strided& place : places) all.push_back(&place);
+    return unsupported(
+        "{}: its memory layouts have no common loops, or more than 6, the most that a kernel has",
+        ir::list_text(shape(result)));
+  std::vector<const Location*> all;
+  for (const Location& each : locations) all.push_back(&each);
   all.push_back(&y);
-  std::vector<View> views = loop_views(*loops, all);
+  std::vector<BufferView> views = loop_views(*loops, all);
   kernel.output = views.back();
   views.pop_back();
   kernel.operands = std::move(views);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(result, y, Kernel::kTranspose);
+  return finish_result(result, y, Kernel::kTranspose);
 }
 
 Status Lowering::pair(const Op& op) {
@@ -73,7 +75,6 @@ Status Lowering::pair(const Op& op) {
   const bool sum = op.kind == OpKind::qadd || op.kind == OpKind::qsub;
   if (sum || op.kind == OpKind::qmul) {
     kernel.rounding = op.integer("rounding");
-    if (kernel.rounding > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.a_zero_point = op.integer("a_zp");
     kernel.b_zero_point = op.integer("b_zp");
     kernel.y_zero_point = op.integer("y_zp");

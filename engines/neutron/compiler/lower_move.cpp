@@ -11,97 +11,98 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-namespace {}  // namespace
-
-std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) const {
+std::optional<Location> Lowering::aliased_location(const Op& op, const Location& from) const {
   if (op.kind == OpKind::permute) return permuted(from, op.integers("dims"));
   return reshaped(from, shape(op.output));
 }
 
 /// The result is a view of the operand. If the operand is at its destination, the result may be
 /// too.
-Status Lowering::rename(const Op& op) {
+Status Lowering::alias(const Op& op) {
   const ValueId from = fusion().input;
-  auto view = rename_view(op, place(from));
+  auto view = aliased_location(op, location(from));
   if (!view) {
-    // The factors do not divide the new shape. A row-major copy can always be reshaped.
-    THIMBLE_TRY(const Strided rows_first, moved(from, {}));
-    view = rename_view(op, rows_first);
+    // The axes do not divide the new shape. A row-major copy can always be reshaped.
+    THIMBLE_TRY(const Location rows_first, copy_of(from, {}));
+    view = aliased_location(op, rows_first);
   }
   const auto& home = destinations_[ir::index_of(op.output)];
   if (home && at_destination_[ir::index_of(from)]) {
-    const auto seen = rename_view(op, *destinations_[ir::index_of(from)]);
+    const auto seen = aliased_location(op, *destinations_[ir::index_of(from)]);
     at_destination_[ir::index_of(op.output)] = seen && same_layout(*seen, *home);
   }
-  return made(op.output, *view, Kernel::kTranspose);
+  return finish_result(op.output, *view, Kernel::kTranspose);
 }
 
 Status Lowering::concat(const Op& op) {
-  const Strided home = concat_locations_.at(op.output);
+  const Location home = concat_locations_.at(op.output);
   const auto dim = static_cast<size_t>(op.integer("dim"));
   int64_t start = 0;
   for (const ValueId id : op.inputs) {
     const auto piece = sliced(home, dim, start, shape(id)[dim]);
     if (!piece) {
-      return unsupported("pieces of {} along dimension {} do not have a single stride",
-                         ir::list_text(shape(op.output)), dim);
+      return unsupported(
+          "the pieces of a concat along dimension {} of {} need more than one stride", dim,
+          ir::list_text(shape(op.output)));
     }
     const bool done =
         at_destination_[ir::index_of(id)] && same_layout(*destinations_[ir::index_of(id)], *piece);
-    if (!done) THIMBLE_CHECK(copy(place(id), *piece, Kernel::kConcat));
+    if (!done) THIMBLE_CHECK(copy(location(id), *piece, Kernel::kConcat));
     start += shape(id)[dim];
   }
-  return made(op.output, home, Kernel::kTranspose);
+  return finish_result(op.output, home, Kernel::kTranspose);
 }
 
 Status Lowering::slice(const Op& op) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
-  const auto cut = [&](const Strided& from) {
+  const auto cut = [&](const Location& from) {
     return sliced(from, dim, op.integer("start"), shape(op.output)[dim], op.integer("step"));
   };
-  auto view = cut(place(op.inputs[0]));
+  auto view = cut(location(op.inputs[0]));
   if (!view) {
-    THIMBLE_TRY(const Strided from, moved(op.inputs[0], {}));
+    THIMBLE_TRY(const Location from, copy_of(op.inputs[0], {}));
     view = cut(from);
   }
-  return made(op.output, *view, Kernel::kSlice);
+  return finish_result(op.output, *view, Kernel::kSlice);
 }
 
 Status Lowering::expand(const Op& op) {
-  return made(op.output, broadcast(place(op.inputs[0]), shape(op.output)));
+  return finish_result(op.output, broadcast(location(op.inputs[0]), shape(op.output)));
 }
 
 /// The kernel fills the whole result, then copies the operand to its inner part.
 Status Lowering::pad(const Op& op) {
-  const Strided x = place(op.inputs[0]);
-  const Strided y = target(op.output, {x}, false, [](const Strided& to) { return is_simple(to); });
-  Strided inside = y;
+  const Location x = location(op.inputs[0]);
+  const Location y =
+      target(op.output, {x}, false, [](const Location& to) { return is_simple(to); });
+  Location inside = y;
   const auto before = op.integers("before");
   for (size_t dim = 0; dim < before.size(); ++dim) {
     inside = *sliced(inside, dim, before[dim], shape(op.inputs[0])[dim]);
   }
-  const auto loops = common_loops(std::vector<const Strided*>{&x, &inside}, all_dims(x));
-  const auto around = common_loops(std::vector<const Strided*>{&y}, all_dims(y));
+  const auto loops = common_loops(std::vector<const Location*>{&x, &inside}, all_dims(x));
+  const auto around = common_loops(std::vector<const Location*>{&y}, all_dims(y));
   if (!loops || loops->size() > container::kRankMax || around->size() > container::kRankMax) {
-    return unsupported("no views describe a padding of the memory layout of {}",
-                       ir::list_text(shape(op.inputs[0])));
+    return unsupported(
+        "{}: its memory layouts have no common loops, or more than 6, the most that a kernel has",
+        ir::list_text(shape(op.inputs[0])));
   }
-  const std::vector<View> views = loop_views(*loops, {&x, &inside});
+  const std::vector<BufferView> views = loop_views(*loops, {&x, &inside});
   KernelOp kernel;
   kernel.kernel = Kernel::kPad;
   kernel.operands = {views[0]};
   kernel.output = views[1];
-  kernel.outside = loop_views(*around, {&y})[0];
+  kernel.padded = loop_views(*around, {&y})[0];
   kernel.fill = static_cast<int64_t>(op.number("value"));
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y);
+  return finish_result(op.output, y);
 }
 
 /// Lowers a gather with constant positions that mirror or repeat elements, along one dimension or,
 /// with a fused gather, along two.
 Status Lowering::gather(const Op& op) {
   const auto positions = positions_of(graph_, op);
-  if (!positions) return unsupported("its index is computed at run time");
+  if (!positions) return unsupported("its index is not constant");
   switch (positions->kind) {
     case Positions::Kind::kReflection:
       return mirror(op);
@@ -109,8 +110,8 @@ Status Lowering::gather(const Op& op) {
       return resize_nearest(op);
     default:
       return unsupported(
-          "no kernel gathers elements in any order; supported: reflection padding, or repeated "
-          "rows and columns of an image");
+          "no kernel picks elements in any order; use a mirrored border, or rows and columns of an "
+          "image that repeat");
   }
 }
 
@@ -122,10 +123,10 @@ std::vector<const Op*> Lowering::gathers(const Op& op) const {
 }
 
 Status Lowering::mirror(const Op& op) {
-  THIMBLE_TRY(const Strided x, simple(fusion().input));
+  THIMBLE_TRY(const Location x, simple(fusion().input));
   const size_t rank = x.dims.size();
   if (rank > container::kRankMax) return unsupported("it has {} dimensions", rank);
-  const Strided y = target(op.output, {x}, false, is_simple);
+  const Location y = target(op.output, {x}, false, is_simple);
   KernelOp kernel;
   kernel.kernel = Kernel::kMirrorPad;
   kernel.data.assign(rank, 0);
@@ -136,12 +137,12 @@ Status Lowering::mirror(const Op& op) {
   kernel.operands = {view_of(x, all_dims(x))};
   kernel.output = view_of(y, all_dims(y));
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y);
+  return finish_result(op.output, y);
 }
 
 Status Lowering::resize_nearest(const Op& op) {
-  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
-  const Strided y = target(op.output, {x}, false, has_channels_together);
+  THIMBLE_TRY(const Location x, image(fusion().input, fusion().input_shape));
+  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   kernel.kernel = Kernel::kResizeNearest;
   for (const size_t side : {size_t{2}, size_t{3}}) {
@@ -153,24 +154,24 @@ Status Lowering::resize_nearest(const Op& op) {
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y);
+  return finish_result(op.output, y);
 }
 
 Status Lowering::resize_bilinear(const Op& op) {
-  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
-  const Strided y = target(op.output, {x}, false, has_channels_together);
+  THIMBLE_TRY(const Location x, image(op.inputs[0]));
+  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   kernel.kernel = Kernel::kResizeBilinear;
   for (size_t i = 1; i <= 4; ++i) {
     const auto& table = graph_.value(op.inputs[i]).constant;
-    if (table == nullptr) return unsupported("its positions are computed at run time");
+    if (table == nullptr) return unsupported("its positions are not constant");
     const auto values = table->data<int32_t>();
     kernel.data.insert(kernel.data.end(), values.begin(), values.end());
   }
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y);
+  return finish_result(op.output, y);
 }
 
 }  // namespace thimble::engine::neutron

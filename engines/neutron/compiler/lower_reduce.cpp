@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engines/neutron/compiler/lowering.h"
-#include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
 
@@ -21,21 +20,12 @@ Kernel kernel_of(const ir::Graph& graph, const Op& op) {
   return global ? Kernel::kGlobalAvgPool : Kernel::kReduceMean;
 }
 
-View with_loops(const Strided& place, const std::vector<Loop>& loops, size_t which) {
-  View view{place.buffer, place.offset, {}, {}};
-  for (const Loop& loop : loops) {
-    view.dims.push_back(loop.size);
-    view.strides.push_back(loop.size == 1 ? 0 : loop.strides[which]);
-  }
-  return view;
-}
-
 }  // namespace
 
 /// The view's dimensions are the kept ones, in the result's order, followed by the reduced ones.
 Status Lowering::reduction(const Op& op) {
   const std::vector<int64_t> dims = op.integers("dims");
-  const Strided x = place(op.inputs[0]);
+  const Location x = location(op.inputs[0]);
   ir::Shape kept_shape = shape(op.inputs[0]);
   std::vector<size_t> kept, reduced;
   for (size_t i = 0; i < kept_shape.size(); ++i) {
@@ -43,29 +33,28 @@ Status Lowering::reduction(const Op& op) {
     (gone ? reduced : kept).push_back(i);
     if (gone) kept_shape[i] = 1;
   }
-  const auto with_ones = [&](const Strided& to) { return reshaped(to, kept_shape); };
-  const auto walk = [&](const Strided& from, const Strided& to) {
-    return common_loops(std::vector<const Strided*>{&from, &to}, kept);
+  const auto with_ones = [&](const Location& to) { return reshaped(to, kept_shape); };
+  const auto walk = [&](const Location& from, const Location& to) {
+    return common_loops(std::vector<const Location*>{&from, &to}, kept);
   };
-  const auto fits = [&](const Strided& to) {
+  const auto fits = [&](const Location& to) {
     const auto ones = with_ones(to);
     return ones && walk(x, *ones).has_value();
   };
-  const Strided y = target(op.output, {x}, false, fits);
+  const Location y = target(op.output, {x}, false, fits);
   if (!fits(y)) {
-    return unsupported("no views describe a reduction of the memory layout of {}",
-                       ir::list_text(x.shape()));
+    return unsupported("{}: its memory layouts have no common loops", ir::list_text(x.shape()));
   }
-  const Strided ones = *with_ones(y);
+  const Location ones = *with_ones(y);
   std::vector<Loop> loops = *walk(x, ones);
-  std::vector<Loop> inside = *common_loops(std::vector<const Strided*>{&x}, reduced);
+  std::vector<Loop> inside = *common_loops(std::vector<const Location*>{&x}, reduced);
   KernelOp kernel;
   kernel.kernel = kernel_of(graph_, op);
   set_table(&kernel);
   // A global pool of an image always reduces two dimensions, even if their size is 1.
   if (kernel.kernel == Kernel::kGlobalAvgPool && is_simple(x)) {
-    inside = {{shape(op.inputs[0])[2], {x.one(2)->stride}},
-              {shape(op.inputs[0])[3], {x.one(3)->stride}}};
+    inside = {{shape(op.inputs[0])[2], {x.single(2)->stride}},
+              {shape(op.inputs[0])[3], {x.single(3)->stride}}};
   } else if (kernel.kernel == Kernel::kGlobalAvgPool) {
     kernel.kernel = Kernel::kReduceMean;
   }
@@ -74,15 +63,15 @@ Status Lowering::reduction(const Op& op) {
     return unsupported("{} over {} dimensions", ir::list_text(x.shape()), dims.size());
   }
   kernel.reduced = static_cast<int64_t>(inside.size());
-  kernel.output = loops.empty() ? View{y.buffer, y.offset, {1}, {0}} : with_loops(ones, loops, 1);
-  View operand = with_loops(x, loops, 0);
-  const View rest = with_loops(x, inside, 0);
+  kernel.output =
+      loops.empty() ? BufferView{y.buffer, y.offset, {1}, {0}} : loop_view(ones, loops, 1);
+  BufferView operand = loop_view(x, loops, 0);
+  const BufferView rest = loop_view(x, inside, 0);
   operand.dims.insert(operand.dims.end(), rest.dims.begin(), rest.dims.end());
   operand.strides.insert(operand.strides.end(), rest.strides.begin(), rest.strides.end());
   kernel.operands = {operand};
   if (op.kind == OpKind::qmean) {
     kernel.rounding = op.integer("rounding");
-    if (kernel.rounding > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.a_zero_point = op.integer("x_zp");
     kernel.y_zero_point = op.integer("y_zp");
     kernel.multiplier[2] = op.integer("mult");
@@ -91,16 +80,16 @@ Status Lowering::reduction(const Op& op) {
     kernel.max = op.integer("max");
   }
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 Status Lowering::window(KernelOp kernel, const Op& op) {
-  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
-  const Strided y = target(op.output, {x}, false, has_channels_together);
+  THIMBLE_TRY(const Location x, image(op.inputs[0]));
+  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 Status Lowering::pool(const Op& op) {
@@ -116,7 +105,6 @@ Status Lowering::pool(const Op& op) {
   kernel.pad_top = op.integers("padding")[0];
   kernel.pad_left = op.integers("padding")[1];
   if (average) {
-    if (op.integer("rounding") > 1) return unsupported("its rounding mode is that of another NPU");
     kernel.min = op.integer("min");
     kernel.max = op.integer("max");
   } else {
@@ -130,8 +118,7 @@ Status Lowering::adaptive_pool(const Op& op) {
   const ir::Shape& in = shape(op.inputs[0]);
   const ir::Shape& out = shape(op.output);
   if (in[2] % out[2] != 0 || in[3] % out[3] != 0) {
-    return unsupported("{}x{} from {}x{}: the sizes must divide each other", out[2], out[3], in[2],
-                       in[3]);
+    return unsupported("{}x{} from {}x{}; use sizes that divide", out[2], out[3], in[2], in[3]);
   }
   KernelOp kernel;
   kernel.kernel = Kernel::kAvgPool;
@@ -144,33 +131,35 @@ Status Lowering::adaptive_pool(const Op& op) {
 
 Status Lowering::softmax(const Op& op) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
-  Strided x = place(op.inputs[0]);
-  if (!x.one(dim)) {
+  Location x = location(op.inputs[0]);
+  if (!x.single(dim)) {
     THIMBLE_TRY(x, simple(op.inputs[0]));
   }
   std::vector<size_t> others = all_dims(x);
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(dim));
-  const auto walk = [&](const Strided& to) {
-    auto loops = common_loops(std::vector<const Strided*>{&x, &to}, others);
+  const auto walk = [&](const Location& to) {
+    auto loops = common_loops(std::vector<const Location*>{&x, &to}, others);
     if (loops && loops->size() + 1 > container::kRankMax) loops.reset();
     return loops;
   };
-  const auto fits = [&](const Strided& to) { return to.one(dim) && walk(to); };
-  const Strided y = target(op.output, {x}, true, fits);
+  const auto fits = [&](const Location& to) { return to.single(dim) && walk(to); };
+  const Location y = target(op.output, {x}, true, fits);
   if (!fits(y)) {
-    return unsupported("no views describe the memory layout of {}", ir::list_text(x.shape()));
+    return unsupported(
+        "{}: its memory layouts have no common loops, or more than 6, the most that a kernel has",
+        ir::list_text(x.shape()));
   }
   std::vector<Loop> loops = *walk(y);
-  loops.push_back({shape(op.output)[dim], {x.one(dim)->stride, y.one(dim)->stride}});
+  loops.push_back({shape(op.output)[dim], {x.single(dim)->stride, y.single(dim)->stride}});
   KernelOp kernel;
   kernel.kernel = Kernel::kSoftmax;
   kernel.multiplier[2] = op.integer("mult");
   kernel.shift[2] = op.integer("shift");
   kernel.fill = op.integer("diff_min");
-  kernel.operands = {with_loops(x, loops, 0)};
-  kernel.output = with_loops(y, loops, 1);
+  kernel.operands = {loop_view(x, loops, 0)};
+  kernel.output = loop_view(y, loops, 1);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 }  // namespace thimble::engine::neutron

@@ -10,11 +10,11 @@ using ir::ValueId;
 
 namespace {
 
-View from_factors(const Strided& place, const std::vector<Factor>& factors) {
-  View view{place.buffer, place.offset, {}, {}};
-  for (const Factor& factor : factors) {
-    view.dims.push_back(factor.size);
-    view.strides.push_back(factor.size == 1 ? 0 : factor.stride);
+BufferView from_axes(const Location& location, const std::vector<Axis>& axes) {
+  BufferView view{location.buffer, location.offset, {}, {}};
+  for (const Axis& axis : axes) {
+    view.dims.push_back(axis.size);
+    view.strides.push_back(axis.size == 1 ? 0 : axis.stride);
   }
   return view;
 }
@@ -24,18 +24,18 @@ struct Remainders {
   int64_t first = 0, count = 1;
 };
 
-Remainders remainders_of(const Strided& place, int64_t modulus) {
-  Remainders result{place.offset % modulus, 1};
-  for (const Factors& dim : place.dims) {
-    for (const Factor& factor : dim) {
-      if (factor.stride % modulus != 0) result.count += (factor.size - 1) * factor.stride;
+Remainders remainders_of(const Location& location, int64_t modulus) {
+  Remainders result{location.offset % modulus, 1};
+  for (const Axes& dim : location.dims) {
+    for (const Axis& axis : dim) {
+      if (axis.stride % modulus != 0) result.count += (axis.size - 1) * axis.stride;
     }
   }
   result.count = std::min(result.count, modulus);
   return result;
 }
 
-bool apart(const Strided& a, const Strided& b, int64_t modulus) {
+bool apart(const Location& a, const Location& b, int64_t modulus) {
   const Remainders of_a = remainders_of(a, modulus), of_b = remainders_of(b, modulus);
   const auto gap = [&](const Remainders& from, const Remainders& to) {
     return (to.first + modulus - from.first) % modulus;
@@ -43,17 +43,16 @@ bool apart(const Strided& a, const Strided& b, int64_t modulus) {
   return gap(of_a, of_b) >= of_a.count && gap(of_b, of_a) >= of_b.count;
 }
 
-bool apart_by_strides_of(const Strided& from, const Strided& a, const Strided& b) {
-  return std::ranges::any_of(from.dims, [&](const Factors& dim) {
-    return std::ranges::any_of(merged(dim), [&](const Factor& factor) {
-      return factor.stride > 1 && apart(a, b, factor.stride);
-    });
+bool apart_by_strides_of(const Location& from, const Location& a, const Location& b) {
+  return std::ranges::any_of(from.dims, [&](const Axes& dim) {
+    return std::ranges::any_of(
+        merged(dim), [&](const Axis& axis) { return axis.stride > 1 && apart(a, b, axis.stride); });
   });
 }
 
 /// As the device proves it (engines/neutron/container/view.h): pieces of one concat interleave
 /// without meeting.
-bool are_disjoint(const Strided& a, const Strided& b) {
+bool are_disjoint(const Location& a, const Location& b) {
   if (a.buffer != b.buffer) return true;
   if (a.offset + a.extent() <= b.offset || b.offset + b.extent() <= a.offset) return true;
   return apart_by_strides_of(a, a, b) || apart_by_strides_of(b, a, b);
@@ -61,38 +60,42 @@ bool are_disjoint(const Strided& a, const Strided& b) {
 
 }  // namespace
 
-View view_of(const Strided& place, const std::vector<size_t>& dims) {
-  std::vector<Factor> factors;
-  for (const size_t dim : dims) factors.push_back(*place.one(dim));
-  return from_factors(place, factors);
+BufferView view_of(const Location& location, const std::vector<size_t>& dims) {
+  std::vector<Axis> axes;
+  for (const size_t dim : dims) axes.push_back(*location.single(dim));
+  return from_axes(location, axes);
 }
 
-View image_view(const Strided& place) {
-  return view_of(place, {0, 2, 3, 1});
+BufferView image_view(const Location& location) {
+  return view_of(location, {0, 2, 3, 1});
 }
 
-std::vector<View> loop_views(const std::vector<Loop>& loops,
-                             const std::vector<const Strided*>& places) {
-  std::vector<View> views;
-  for (size_t i = 0; i < places.size(); ++i) {
-    std::vector<Factor> factors;
-    for (const Loop& loop : loops) factors.push_back({loop.size, loop.strides[i]});
-    if (factors.empty()) factors.push_back({1, 0});
-    views.push_back(from_factors(*places[i], factors));
+BufferView loop_view(const Location& location, const std::vector<Loop>& loops, size_t which) {
+  std::vector<Axis> axes;
+  for (const Loop& loop : loops) axes.push_back({loop.size, loop.strides[which]});
+  return from_axes(location, axes);
+}
+
+std::vector<BufferView> loop_views(const std::vector<Loop>& loops,
+                                   const std::vector<const Location*>& locations) {
+  const std::vector<Loop> scalar = {{1, std::vector<int64_t>(locations.size(), 0)}};
+  std::vector<BufferView> views;
+  for (size_t i = 0; i < locations.size(); ++i) {
+    views.push_back(loop_view(*locations[i], loops.empty() ? scalar : loops, i));
   }
   return views;
 }
 
-bool is_simple(const Strided& place) {
-  for (size_t i = 0; i < place.dims.size(); ++i) {
-    if (!place.one(i)) return false;
+bool is_simple(const Location& location) {
+  for (size_t i = 0; i < location.dims.size(); ++i) {
+    if (!location.single(i)) return false;
   }
   return true;
 }
 
-bool has_channels_together(const Strided& image) {
+bool has_contiguous_channels(const Location& image) {
   if (image.dims.size() != 4 || !is_simple(image)) return false;
-  const Factor channels = *image.one(1);
+  const Axis channels = *image.single(1);
   return channels.size == 1 || channels.stride == 1;
 }
 
@@ -103,13 +106,13 @@ int Lowering::scratch(int64_t bytes) {
   return static_cast<int>(net_.buffers.size()) - 1;
 }
 
-Strided Lowering::fresh(ValueId id, const ir::DimOrder& order) {
+Location Lowering::fresh(ValueId id, const ir::DimOrder& order) {
   return dense(scratch(graph_.type(id).elements()), shape(id), order);
 }
 
-const Strided& Lowering::place(ValueId id) {
-  auto& place = places_[ir::index_of(id)];
-  if (place) return *place;
+const Location& Lowering::location(ValueId id) {
+  auto& known = locations_[ir::index_of(id)];
+  if (known) return *known;
   // A constant has the memory order that its readers use.
   const ir::Value& value = graph_.value(id);
   const std::vector<std::byte> bytes = ir::to_memory(*value.constant, orders_[ir::index_of(id)]);
@@ -118,74 +121,66 @@ const Strided& Lowering::place(ValueId id) {
   for (const std::byte byte : bytes) buffer.content.push_back(static_cast<int8_t>(byte));
   buffer.bytes = static_cast<int64_t>(bytes.size());
   net_.buffers.push_back(std::move(buffer));
-  place = dense(static_cast<int>(net_.buffers.size()) - 1, shape(id), orders_[ir::index_of(id)]);
-  return *place;
+  known = dense(static_cast<int>(net_.buffers.size()) - 1, shape(id), orders_[ir::index_of(id)]);
+  return *known;
 }
 
-Result<Strided> Lowering::moved(const Strided& from, Strided wanted) {
-  for (const auto& [before, after] : moved_) {
+Result<Location> Lowering::copy_of(const Location& from, Location wanted) {
+  for (const auto& [before, after] : copies_) {
     wanted.buffer = after.buffer;
     if (same_layout(before, from) && same_layout(after, wanted)) return after;
   }
   wanted.buffer = scratch(from.elements());
   THIMBLE_CHECK(copy(from, wanted, Kernel::kTranspose));
-  moved_.emplace_back(from, wanted);
+  copies_.emplace_back(from, wanted);
   return wanted;
 }
 
-Result<Strided> Lowering::moved(ValueId id, const ir::DimOrder& order) {
-  return moved(place(id), dense(-1, shape(id), order));
+Result<Location> Lowering::copy_of(ValueId id, const ir::DimOrder& order) {
+  return copy_of(location(id), dense(-1, shape(id), order));
 }
 
-Result<Strided> Lowering::simple(ValueId id) {
-  if (is_simple(place(id))) return place(id);
-  return moved(id, orders_[ir::index_of(id)]);
+Result<Location> Lowering::simple(ValueId id) {
+  if (is_simple(location(id))) return location(id);
+  return copy_of(id, orders_[ir::index_of(id)]);
 }
 
-Result<Strided> Lowering::image(ValueId id) {
+Result<Location> Lowering::image(ValueId id) {
   return image(id, shape(id));
 }
 
-Result<Strided> Lowering::image(ValueId id, const ir::Shape& as) {
-  const Strided wanted = dense(-1, as, ir::channels_last_order());
-  const auto seen = reshaped(place(id), as);
-  if (seen && has_channels_together(*seen)) return *seen;
-  if (seen) return moved(*seen, wanted);
-  THIMBLE_TRY(const Strided rows_first, moved(id, {}));
-  return moved(*reshaped(rows_first, as), wanted);
+Result<Location> Lowering::image(ValueId id, const ir::Shape& as) {
+  const Location wanted = dense(-1, as, ir::channels_last_order());
+  const auto seen = reshaped(location(id), as);
+  if (seen && has_contiguous_channels(*seen)) return *seen;
+  if (seen) return copy_of(*seen, wanted);
+  THIMBLE_TRY(const Location rows_first, copy_of(id, {}));
+  return copy_of(*reshaped(rows_first, as), wanted);
 }
 
-Result<Strided> Lowering::rows(ValueId id) {
-  const Strided& now = place(id);
-  const auto last = now.one(now.dims.size() - 1);
-  if (is_simple(now) && (last->size == 1 || last->stride == 1)) return now;
-  return moved(id, {});
-}
-
-bool Lowering::overlaps_operand(const Strided& to, const std::vector<Strided>& operands,
+bool Lowering::overlaps_operand(const Location& to, const std::vector<Location>& operands,
                                 bool in_place) {
-  return std::ranges::any_of(operands, [&](const Strided& operand) {
+  return std::ranges::any_of(operands, [&](const Location& operand) {
     if (are_disjoint(operand, to)) return false;
     return !in_place || !same_layout(operand, to);
   });
 }
 
-Status Lowering::made(ValueId id, const Strided& made_at, Kernel why) {
-  places_[ir::index_of(id)] = made_at;
+Status Lowering::finish_result(ValueId id, const Location& made_at, Kernel copy_kind) {
+  locations_[ir::index_of(id)] = made_at;
   const auto& home = destinations_[ir::index_of(id)];
   if (!home || at_destination_[ir::index_of(id)]) return ok();
   at_destination_[ir::index_of(id)] = true;
   if (same_layout(*home, made_at)) return ok();
-  return copy(made_at, *home, why);
+  return copy(made_at, *home, copy_kind);
 }
 
 /// Adds a copy. If it needs more loops than a view has dimensions, adds several copies.
-Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
-  const std::vector<const Strided*> places = {&from, &to};
-  const auto loops = common_loops(places, all_dims(to));
+Status Lowering::copy(const Location& from, const Location& to, Kernel copy_kind) {
+  const std::vector<const Location*> locations = {&from, &to};
+  const auto loops = common_loops(locations, all_dims(to));
   if (!loops) {
-    return unsupported("no views describe a copy of the memory layout of {}",
-                       ir::list_text(to.shape()));
+    return unsupported("{}: its memory layouts have no common loops", ir::list_text(to.shape()));
   }
   std::vector<Loop> inner = *loops;
   std::vector<Loop> outer;
@@ -196,9 +191,9 @@ Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
   int64_t count = 1;
   for (const Loop& loop : outer) count *= loop.size;
   for (int64_t i = 0; i < count; ++i) {
-    const std::vector<View> views = loop_views(inner, places);
+    const std::vector<BufferView> views = loop_views(inner, locations);
     KernelOp kernel;
-    kernel.kernel = why;
+    kernel.kernel = copy_kind;
     kernel.operands = {views[0]};
     kernel.output = views[1];
     int64_t rest = i;

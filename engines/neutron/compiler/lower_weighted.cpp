@@ -15,8 +15,28 @@ namespace {
 /// Returns the constant tensor of an operand, or an error.
 Result<ir::TensorPtr> constant_of(const ir::Graph& graph, ValueId id, std::string_view what) {
   const ir::TensorPtr& tensor = graph.value(id).constant;
-  if (tensor == nullptr) return unsupported("its {} are computed at run time", what);
+  if (tensor == nullptr) return unsupported("its {} are not constant", what);
   return tensor;
+}
+
+/// Returns the weights; an error if they or the bias are not constant.
+Result<ir::TensorPtr> weights_of(const ir::Graph& graph, const Op& op) {
+  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph, op.inputs[1], "weights"));
+  if (op.inputs[2] != ir::kNoValue) THIMBLE_CHECK(constant_of(graph, op.inputs[2], "bias"));
+  return weights;
+}
+
+void set_window(const Op& op, const ir::Tensor& weights, const std::vector<int64_t>& padding,
+                KernelOp* kernel) {
+  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
+  kernel->kernel_h = weights.shape[2];
+  kernel->kernel_w = weights.shape[3];
+  kernel->stride_h = stride[0];
+  kernel->stride_w = stride[1];
+  kernel->dilation_h = dilation[0];
+  kernel->dilation_w = dilation[1];
+  kernel->pad_top = padding[0];
+  kernel->pad_left = padding[1];
 }
 
 std::vector<int8_t> in_order(const ir::Tensor& weights, const std::vector<int64_t>& dims) {
@@ -45,26 +65,26 @@ std::vector<T> every_nth(const std::vector<T>& all, int64_t index, int64_t parts
 }
 
 /// Returns the dimension's element indices sorted by address; nothing if there are gaps.
-std::optional<std::vector<int64_t>> memory_order(const Factors& factors) {
-  Factors by_stride = merged(factors);
+std::optional<std::vector<int64_t>> memory_order(const Axes& axes) {
+  Axes by_stride = merged(axes);
   std::ranges::stable_sort(by_stride,
-                           [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
-  const Factors joined = merged(by_stride);
+                           [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
+  const Axes joined = merged(by_stride);
   if (joined.size() > 1 || (joined.size() == 1 && joined[0].stride != 1)) return std::nullopt;
-  const Factors own = merged(factors);
-  std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}};  // (address, element index)
-  for (const Factor& factor : own) {
+  const Axes own = merged(axes);
+  std::vector<std::pair<int64_t, int64_t>> addresses = {{0, 0}};  // (address, element index)
+  for (const Axis& axis : own) {
     std::vector<std::pair<int64_t, int64_t>> next;
-    for (const auto& [address, position] : places) {
-      for (int64_t i = 0; i < factor.size; ++i) {
-        next.emplace_back(address + i * factor.stride, position * factor.size + i);
+    for (const auto& [address, position] : addresses) {
+      for (int64_t i = 0; i < axis.size; ++i) {
+        next.emplace_back(address + i * axis.stride, position * axis.size + i);
       }
     }
-    places = std::move(next);
+    addresses = std::move(next);
   }
-  std::ranges::sort(places);
+  std::ranges::sort(addresses);
   std::vector<int64_t> order;
-  for (const auto& [address, position] : places) order.push_back(position);
+  for (const auto& [address, position] : addresses) order.push_back(position);
   return order;
 }
 
@@ -77,17 +97,17 @@ std::vector<T> reordered(const std::vector<T>& values, const std::vector<int64_t
 }
 
 /// Returns all dimensions except the last as one loop over both locations; nothing if not possible.
-std::optional<Loop> row_loop(const Strided& x, const Strided& y) {
+std::optional<Loop> row_loop(const Location& x, const Location& y) {
   std::vector<size_t> leading = all_dims(y);
   leading.pop_back();
-  const auto loops = common_loops(std::vector<const Strided*>{&x, &y}, leading);
+  const auto loops = common_loops(std::vector<const Location*>{&x, &y}, leading);
   if (!loops || loops->size() > 1) return std::nullopt;
   return loops->empty() ? Loop{1, {0, 0}} : loops->front();
 }
 
-View matrix(const Strided& place, const Loop& rows, size_t which, int64_t columns) {
-  return {place.buffer,
-          place.offset,
+BufferView matrix(const Location& location, const Loop& rows, size_t which, int64_t columns) {
+  return {location.buffer,
+          location.offset,
           {rows.size, columns},
           {rows.size == 1 ? 0 : rows.strides[which], columns == 1 ? 0 : 1}};
 }
@@ -112,28 +132,15 @@ void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
 }
 
 Status Lowering::convolution(const Op& op) {
-  if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
-    return unsupported("its rounding mode is that of another NPU");
-  }
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
-  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
-  const Strided y = target(op.output, {x}, false, has_channels_together);
+  if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
+  THIMBLE_TRY(const Location x, image(fusion().input, fusion().input_shape));
+  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   set_scales(op, &kernel);
-  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
   auto padding = op.integers("padding");
   for (size_t i = 0; i < fusion().padding.size(); ++i) padding[i] += fusion().padding[i];
-  kernel.kernel_h = weights->shape[2];
-  kernel.kernel_w = weights->shape[3];
-  kernel.stride_h = stride[0];
-  kernel.stride_w = stride[1];
-  kernel.dilation_h = dilation[0];
-  kernel.dilation_w = dilation[1];
-  kernel.pad_top = padding[0];
-  kernel.pad_left = padding[1];
+  set_window(op, *weights, padding, &kernel);
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   kernel.weights = in_order(*weights, {0, 2, 3, 1});
@@ -142,12 +149,13 @@ Status Lowering::convolution(const Op& op) {
   kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
   if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 /// Adds one kernel per group on the group's channels. With one input channel per group, adds one
 /// depthwise kernel per output channel of a group.
-Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, const Strided& y) {
+Status Lowering::grouped(const Op& op, const KernelOp& whole, const Location& x,
+                         const Location& y) {
   const int64_t groups = op.integer("groups");
   const int64_t inputs = shape(op.inputs[0])[1] / groups;
   const int64_t outputs = shape(op.output)[1] / groups;
@@ -159,11 +167,7 @@ Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, 
     kernel.macs /= parts;
     if (depthwise) {
       kernel.kernel = Kernel::kConv2DDepthwise;
-      kernel.weights.clear();
-      const std::vector<int8_t> all = in_order(weights, {2, 3, 0, 1});
-      for (size_t k = static_cast<size_t>(i); k < all.size(); k += static_cast<size_t>(parts)) {
-        kernel.weights.push_back(all[k]);
-      }
+      kernel.weights = every_nth(in_order(weights, {2, 3, 0, 1}), i, parts);
       kernel.bias = every_nth(whole.bias, i, parts);
       kernel.multipliers = every_nth(whole.multipliers, i, parts);
       kernel.shifts = every_nth(whole.shifts, i, parts);
@@ -178,63 +182,47 @@ Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, 
     }
     THIMBLE_CHECK(append(std::move(kernel)));
   }
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 Status Lowering::transposed(const Op& op) {
   if (op.integer("groups") != 1) {
     return unsupported("it has {} groups, expected 1", op.integer("groups"));
   }
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
-  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
-  const Strided y = target(op.output, {x}, false, has_channels_together);
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
+  THIMBLE_TRY(const Location x, image(op.inputs[0]));
+  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   kernel.kernel = Kernel::kTransposeConv2D;
   set_scales(op, &kernel);
-  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
-  kernel.kernel_h = weights->shape[2];
-  kernel.kernel_w = weights->shape[3];
-  kernel.stride_h = stride[0];
-  kernel.stride_w = stride[1];
-  kernel.dilation_h = dilation[0];
-  kernel.dilation_w = dilation[1];
-  kernel.pad_top = op.integers("padding")[0];
-  kernel.pad_left = op.integers("padding")[1];
+  set_window(op, *weights, op.integers("padding"), &kernel);
   kernel.weights = in_order(*weights, {1, 2, 3, 0});
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(op.output, y, Kernel::kTranspose);
+  return finish_result(op.output, y, Kernel::kTranspose);
 }
 
 /// If the elements of a row are stored in another order (a flattened channels-last image), they are
 /// read in memory order and the weights are reordered. The result is handled the same way.
 Status Lowering::linear(const Op& op) {
-  if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
-    return unsupported("its rounding mode is that of another NPU");
-  }
-  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
-  if (op.inputs[2] != ir::kNoValue) {
-    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
-  }
+  if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
+  THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   const ValueId result = op.output;
   const int64_t inputs = weights->shape[1], outputs = weights->shape[0];
-  Strided x = place(op.inputs[0]);
+  Location x = location(op.inputs[0]);
   if (x.dims.empty()) return unsupported("its input has no dimension");
   auto columns = memory_order(x.dims.back());
   if (!columns) {
-    THIMBLE_TRY(x, moved(op.inputs[0], {}));
+    THIMBLE_TRY(x, copy_of(op.inputs[0], {}));
     columns = memory_order(x.dims.back());
   }
-  const auto fits = [&](const Strided& to) {
+  const auto fits = [&](const Location& to) {
     return memory_order(to.dims.back()).has_value() && row_loop(x, to).has_value();
   };
-  Strided y = target(result, {x}, false, fits);
+  Location y = target(result, {x}, false, fits);
   if (!fits(y)) {
-    THIMBLE_TRY(x, moved(op.inputs[0], {}));
+    THIMBLE_TRY(x, copy_of(op.inputs[0], {}));
     columns = memory_order(x.dims.back());
     y = fresh(result, {});
   }
@@ -255,30 +243,30 @@ Status Lowering::linear(const Op& op) {
   kernel.operands = {matrix(x, rows, 0, inputs)};
   kernel.output = matrix(y, rows, 1, outputs);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(result, y, Kernel::kTranspose);
+  return finish_result(result, y, Kernel::kTranspose);
 }
 
 /// Joins the leading dimensions into one loop; adds one kernel per index of those that do not join.
 Status Lowering::matmul(const Op& op) {
   const ValueId result = op.output;
-  THIMBLE_TRY(Strided a, simple(op.inputs[0]));
-  THIMBLE_TRY(Strided b, simple(op.inputs[1]));
-  const Strided y = target(result, {a, b}, false, is_simple);
+  THIMBLE_TRY(Location a, simple(op.inputs[0]));
+  THIMBLE_TRY(Location b, simple(op.inputs[1]));
+  const Location y = target(result, {a, b}, false, is_simple);
   const size_t rank = y.dims.size();
   if (op.integer("transpose_b") != 0) {
     std::swap(b.dims[b.dims.size() - 1], b.dims[b.dims.size() - 2]);
   }
-  const auto led = [&](const Strided& from) {
+  const auto broadcast_batch = [&](const Location& from) {
     ir::Shape wanted = shape(result);
     wanted[rank - 2] = from.shape()[from.dims.size() - 2];
     wanted[rank - 1] = from.shape().back();
     return broadcast(from, wanted);
   };
-  a = led(a);
-  b = led(b);
+  a = broadcast_batch(a);
+  b = broadcast_batch(b);
   std::vector<size_t> leading = all_dims(y);
   leading.resize(rank - 2);
-  auto loops = *common_loops(std::vector<const Strided*>{&a, &b, &y}, leading);
+  auto loops = *common_loops(std::vector<const Location*>{&a, &b, &y}, leading);
   Loop batch{1, {0, 0, 0}};
   if (!loops.empty()) {
     batch = loops.back();
@@ -286,8 +274,8 @@ Status Lowering::matmul(const Op& op) {
   }
   int64_t count = 1;
   for (const Loop& loop : loops) count *= loop.size;
-  const auto view = [&](const Strided& place, size_t which, int64_t index) {
-    View matrices = view_of(place, {rank - 2, rank - 1});
+  const auto view = [&](const Location& from, size_t which, int64_t index) {
+    BufferView matrices = view_of(from, {rank - 2, rank - 1});
     matrices.dims.insert(matrices.dims.begin(), batch.size);
     matrices.strides.insert(matrices.strides.begin(), batch.strides[which]);
     for (const Loop& loop : loops) {
@@ -313,7 +301,7 @@ Status Lowering::matmul(const Op& op) {
     kernel.output = view(y, 2, i);
     THIMBLE_CHECK(append(std::move(kernel)));
   }
-  return made(result, y);
+  return finish_result(result, y);
 }
 
 }  // namespace thimble::engine::neutron

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "engines/neutron/compiler/formats.h"
 #include "engines/neutron/compiler/fusion.h"
+#include "engines/neutron/compiler/location.h"
 #include "engines/neutron/compiler/lower.h"
-#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/memory_orders.h"
 
 namespace thimble::engine::neutron {
 
@@ -25,55 +25,53 @@ class Lowering {
 
  private:
   // lower.cpp
-  Status add_edges();
+  Status add_inputs_and_outputs();
   void assign_destinations();
   void assign_operand_destination(const ir::Op& op);
-  void assign_destination(ir::ValueId id, const Strided& place);
+  void assign_destination(ir::ValueId id, const Location& destination);
   void assign_concat_destinations(const ir::Op& concat);
   void assign_destination_from_slices(ir::ValueId id);
-  void assign_transposed_destination(const ir::Op& reshape);
+  void assign_channels_last_destination(const ir::Op& reshape);
   Status add_op(const ir::Op& op);
   Status add_outputs();
 
   // lower_value.cpp
   /// Returns the current location of the value; allocates a buffer for a constant.
-  const Strided& place(ir::ValueId id);
-  /// Returns a location with one factor per dimension; adds a copy if necessary.
-  Result<Strided> simple(ir::ValueId id);
-  /// Returns an image [N, C, H, W] with one factor per dimension and contiguous channels.
-  Result<Strided> image(ir::ValueId id);
-  Result<Strided> image(ir::ValueId id, const ir::Shape& shape);
-  /// Returns a location whose last dimension is contiguous.
-  Result<Strided> rows(ir::ValueId id);
-  Result<Strided> moved(ir::ValueId id, const ir::DimOrder& order);
+  const Location& location(ir::ValueId id);
+  /// Returns a location with one axis per dimension; adds a copy if necessary.
+  Result<Location> simple(ir::ValueId id);
+  /// Returns an image [N, C, H, W] with one axis per dimension and contiguous channels.
+  Result<Location> image(ir::ValueId id);
+  Result<Location> image(ir::ValueId id, const ir::Shape& shape);
+  Result<Location> copy_of(ir::ValueId id, const ir::DimOrder& order);
   /// Copies to a new buffer with the layout of `wanted`; the buffer of `wanted` is ignored.
-  Result<Strided> moved(const Strided& from, Strided wanted);
+  Result<Location> copy_of(const Location& from, Location wanted);
   int scratch(int64_t bytes);
-  Strided fresh(ir::ValueId id, const ir::DimOrder& order);
+  Location fresh(ir::ValueId id, const ir::DimOrder& order);
   /// Returns the location where a kernel writes the value: the destination if `fits` returns true
   /// and no operand overlaps it, otherwise a new buffer.
   template <typename Fits>
-  Strided target(ir::ValueId id, const std::vector<Strided>& operands, bool in_place, Fits fits) {
+  Location target(ir::ValueId id, const std::vector<Location>& operands, bool in_place, Fits fits) {
     const auto& home = destinations_[static_cast<size_t>(id)];
     if (home && fits(*home) && !overlaps_operand(*home, operands, in_place)) return *home;
     return fresh(id, orders_[static_cast<size_t>(id)]);
   }
-  static bool overlaps_operand(const Strided& to, const std::vector<Strided>& operands,
+  static bool overlaps_operand(const Location& to, const std::vector<Location>& operands,
                                bool in_place);
   /// Records that a kernel wrote the value at `at`; copies it to its destination if that differs.
-  Status made(ir::ValueId id, const Strided& at, Kernel why = Kernel::kCopy);
-  Status copy(const Strided& from, const Strided& to, Kernel why);
+  Status finish_result(ir::ValueId id, const Location& at, Kernel copy_kind = Kernel::kCopy);
+  Status copy(const Location& from, const Location& to, Kernel copy_kind);
   [[nodiscard]] bool is_made_by_kernel(ir::ValueId id) const;
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return graph_.type(id).shape; }
   const Fusion& fusion() const { return fusions_[static_cast<size_t>(op_)]; }
 
-  /// Sets the kernel's operators, computes its cycles and appends it.
+  /// Sets ir_op, fused_ops and cycles, and appends the kernel.
   Status append(KernelOp kernel);
   void set_table(KernelOp* kernel) const;
 
   // lower_weighted.cpp
   Status convolution(const ir::Op& op);
-  Status grouped(const ir::Op& op, const KernelOp& whole, const Strided& x, const Strided& y);
+  Status grouped(const ir::Op& op, const KernelOp& whole, const Location& x, const Location& y);
   Status transposed(const ir::Op& op);
   Status linear(const ir::Op& op);
   Status matmul(const ir::Op& op);
@@ -93,7 +91,7 @@ class Lowering {
   Status window(KernelOp kernel, const ir::Op& op);
 
   // lower_move.cpp
-  Status rename(const ir::Op& op);
+  Status alias(const ir::Op& op);  // the result is a view of the operand
   Status concat(const ir::Op& op);
   Status slice(const ir::Op& op);
   Status expand(const ir::Op& op);
@@ -103,7 +101,7 @@ class Lowering {
   Status resize_nearest(const ir::Op& op);
   Status mirror(const ir::Op& op);
   std::vector<const ir::Op*> gathers(const ir::Op& op) const;
-  std::optional<Strided> rename_view(const ir::Op& op, const Strided& from) const;
+  std::optional<Location> aliased_location(const ir::Op& op, const Location& from) const;
 
   const ir::Graph& graph_;
   Costs costs_;
@@ -111,22 +109,26 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;
   std::vector<ir::DimOrder> orders_;
   std::vector<Fusion> fusions_;
-  std::vector<std::optional<Strided>> places_, destinations_;  // by value: location, destination
-  std::vector<bool> at_destination_;                           // by value: it is at its destination
-  std::map<ir::ValueId, Strided> concat_locations_;  // by concat result: where it is written
-  std::vector<std::pair<Strided, Strided>> moved_;   // copies so far: (source, copy)
+  std::vector<std::optional<Location>> locations_,
+      destinations_;                                   // by value: location, destination
+  std::vector<bool> at_destination_;                   // by value: it is at its destination
+  std::map<ir::ValueId, Location> concat_locations_;   // by concat result: where it is written
+  std::vector<std::pair<Location, Location>> copies_;  // copies so far: (source, copy)
   Network net_;
   int op_ = -1;  // the operator being lowered
 };
 
-/// Returns a kernel's view of the dimensions `dims`, which must have one factor each.
-[[nodiscard]] View view_of(const Strided& place, const std::vector<size_t>& dims);
+/// Returns a kernel's view of the dimensions `dims`, which must have one axis each.
+[[nodiscard]] BufferView view_of(const Location& location, const std::vector<size_t>& dims);
 /// Returns a view [N, H, W, C] of an image.
-[[nodiscard]] View image_view(const Strided& place);
+[[nodiscard]] BufferView image_view(const Location& location);
+/// Returns the view of location number `which` of the loops; each loop is a dimension.
+[[nodiscard]] BufferView loop_view(const Location& location, const std::vector<Loop>& loops,
+                                   size_t which);
 /// Returns one view per location; each loop is a dimension.
-[[nodiscard]] std::vector<View> loop_views(const std::vector<Loop>& loops,
-                                           const std::vector<const Strided*>& places);
-[[nodiscard]] bool is_simple(const Strided& place);
-[[nodiscard]] bool has_channels_together(const Strided& image);
+[[nodiscard]] std::vector<BufferView> loop_views(const std::vector<Loop>& loops,
+                                                 const std::vector<const Location*>& locations);
+[[nodiscard]] bool is_simple(const Location& location);
+[[nodiscard]] bool has_contiguous_channels(const Location& image);
 
 }  // namespace thimble::engine::neutron

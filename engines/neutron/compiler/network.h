@@ -20,20 +20,21 @@ using container::Memory;
 /// Memory that one or more views refer to.
 struct Buffer {
   Memory memory = Memory::kScratch;
-  int index = 0;                // kInput, kOutput: index of the input or output
-  int64_t bytes = 0;            // kScratch: size
-  int64_t offset = 0;           // kScratch: planned (place.h); kWeights: in the weights block
+  int index = 0;      // kInput, kOutput: index of the input or output
+  int64_t bytes = 0;  // size
+  /// Set by place(): position in the scratch memory, also of inputs and outputs planned there.
+  int64_t offset = 0;
   std::vector<int8_t> content;  // kWeights
   int first = -1, last = -1;    // first and last kernel that use it
 };
 
 /// Elements of a buffer in the order in which a kernel iterates over them.
-struct View {
+struct BufferView {
   int buffer = -1;
   int64_t offset = 0;  // in the buffer, in bytes
   std::vector<int64_t> dims, strides;
 
-  bool operator==(const View&) const = default;
+  bool operator==(const BufferView&) const = default;
   [[nodiscard]] int64_t elements() const { return ir::element_count(dims); }
 };
 
@@ -48,14 +49,15 @@ struct KernelOp {
   std::vector<int32_t> multipliers, shifts, bias, data;
   std::vector<int8_t> weights, table;
   int64_t fill = 0;
-  std::vector<View> operands;
-  View output;
-  std::optional<View> outside;
+  std::vector<BufferView> operands;
+  BufferView output;
+  std::optional<BufferView> padded;
   int64_t macs = 0, cycles = 0;
   int ir_op = -1;              // operator index in the legalized subgraph
   std::vector<int> fused_ops;  // indices of fused operators
 
-  /// Number of bytes of the weights block that only this kernel reads.
+  /// Bytes of the kernel's weights, bias, scales, table and data; constant operands are not
+  /// counted.
   [[nodiscard]] int64_t constant_bytes() const;
 };
 
@@ -70,7 +72,6 @@ struct Network {
   std::vector<Buffer> buffers;
   std::vector<NetworkIo> inputs, outputs;
   int64_t scratch_bytes = 0;
-  bool scratch_is_minimal = false;  // true if the planner proved that less is impossible
 
   [[nodiscard]] int64_t cycles() const {
     int64_t sum = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "interchange/table_function.h"
 #include "ir/op_cost.h"
 
 namespace thimble::engine::neutron {
@@ -50,8 +49,8 @@ bool has_bounds(const Op& op) {
   return op.integer("min") > -128 || op.integer("max") < 127;
 }
 
-}  // namespace
-
+/// Returns true if the result has the operand's quantized values in the same order: a clamp without
+/// effect, a mean over one element, an upsampling by 1.
 bool has_no_effect(const ir::Graph& graph, const Op& op) {
   const bool same_size = !op.inputs.empty() && op.inputs[0] != ir::kNoValue &&
                          graph.type(op.inputs[0]).elements() == graph.type(op.output).elements();
@@ -89,16 +88,21 @@ bool has_no_effect(const ir::Graph& graph, const Op& op) {
   }
 }
 
+}  // namespace
+
 std::string no_effect_reason(const ir::Graph& region) {
-  const Op* idle = nullptr;  // first operator without effect; the message names it
+  const Op* idle = nullptr;  // the last compute operator; all have no effect
   for (const Op& op : region.ops()) {
     if (ir::is_data_movement(op.kind)) continue;
     if (!has_no_effect(region, op)) return "";
     idle = &op;
   }
-  if (idle == nullptr) return "the subgraph would only move data: cheaper on the CPU";
-  return fmt::format("{} has no effect here, and the subgraph has no other operator",
-                     ir::op_name(idle->kind));
+  if (idle == nullptr) return "the subgraph only moves data: it stays on the CPU";
+  return fmt::format(
+      "the subgraph has no effect ({} does not change its operand), and NXP's converter removes "
+      "such "
+      "operators",
+      ir::op_name(idle->kind));
 }
 
 }  // namespace thimble::engine::neutron

@@ -7,11 +7,8 @@
 
 namespace thimble::engine::neutron {
 
-/// Returns true if the result has the operand's quantized values in the same order: a clamp without
-/// effect, a mean over one element, an upsampling by 1.
-[[nodiscard]] bool has_no_effect(const ir::Graph& graph, const ir::Op& op);
-
-/// Returns the reason why the subgraph has no effect; empty if it has one. Does not check cycles.
+/// Returns the reason why the subgraph has no effect; empty if it has one. Does not
+/// compare costs: decline_reason() does.
 [[nodiscard]] std::string no_effect_reason(const ir::Graph& region);
 
 }  // namespace thimble::engine::neutron

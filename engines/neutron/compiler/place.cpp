@@ -9,20 +9,16 @@ namespace {
 
 constexpr int64_t kAlignment = container::kBlockAlignment;
 
+/// container::aligned() for 64-bit sizes.
 int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 template <typename Visit>
 void each_view(KernelOp& kernel, const Visit& visit) {
-  for (View& operand : kernel.operands) visit(operand);
+  for (BufferView& operand : kernel.operands) visit(operand);
   visit(kernel.output);
-  if (kernel.outside) visit(*kernel.outside);
-}
-
-bool goes_in_place(Kernel kernel) {
-  const bool elementwise = kernel >= Kernel::kAdd && kernel <= Kernel::kRescale;
-  return elementwise || kernel == Kernel::kSoftmax;
+  if (kernel.padded) visit(*kernel.padded);
 }
 
 class Placing {
@@ -35,11 +31,12 @@ class Placing {
   }
 
   IoPositions run() {
-    touch();
+    compute_lifetimes();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      if (goes_in_place(net_.kernels[i].kernel)) reuse_operand_buffer(static_cast<int>(i));
+      if (container::may_be_in_place(net_.kernels[i].kernel))
+        reuse_operand_buffer(static_cast<int>(i));
     }
-    touch();
+    compute_lifetimes();
     plan();
     return std::move(places_);
   }
@@ -47,10 +44,10 @@ class Placing {
  private:
   Buffer& buffer(int index) { return net_.buffers[static_cast<size_t>(index)]; }
 
-  void touch() {
+  void compute_lifetimes() {
     for (Buffer& each : net_.buffers) each.first = each.last = -1;
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      each_view(net_.kernels[i], [&](const View& view) {
+      each_view(net_.kernels[i], [&](const BufferView& view) {
         Buffer& touched = buffer(view.buffer);
         if (touched.first < 0) touched.first = static_cast<int>(i);
         touched.last = static_cast<int>(i);
@@ -61,7 +58,7 @@ class Placing {
   /// Lets the result reuse the buffer of an operand with the same layout that dies here.
   void reuse_operand_buffer(int index) {
     KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
-    for (const View& operand : kernel.operands) {
+    for (const BufferView& operand : kernel.operands) {
       const Buffer& from = buffer(operand.buffer);
       const Buffer& to = buffer(kernel.output.buffer);
       const bool alike = operand.offset == kernel.output.offset &&
@@ -69,7 +66,7 @@ class Placing {
                          operand.strides == kernel.output.strides;
       const bool scratch = from.memory == Memory::kScratch && to.memory == Memory::kScratch;
       // Another operand may be a different part of the same buffer.
-      const bool others_apart = std::ranges::all_of(kernel.operands, [&](const View& other) {
+      const bool others_apart = std::ranges::all_of(kernel.operands, [&](const BufferView& other) {
         return other.buffer != operand.buffer || other == operand;
       });
       const bool fits = scratch && alike && others_apart &&
@@ -78,11 +75,11 @@ class Placing {
       if (!fits) continue;
       const int gone = kernel.output.buffer, stays = operand.buffer;
       for (KernelOp& other : net_.kernels) {
-        each_view(other, [&](View& view) {
+        each_view(other, [&](BufferView& view) {
           if (view.buffer == gone) view.buffer = stays;
         });
       }
-      touch();
+      compute_lifetimes();
       return;
     }
   }
@@ -102,16 +99,16 @@ class Placing {
     const plan::Placement placement = plan::place(lives, kAlignment);
     for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
     net_.scratch_bytes = placement.peak_bytes;
-    net_.scratch_is_minimal = placement.proven_minimal();
-    for (const NetworkIo& edge : net_.inputs) places_.inputs.push_back(io(edge));
-    for (const NetworkIo& edge : net_.outputs) places_.outputs.push_back(io(edge));
+    for (const NetworkIo& tensor : net_.inputs) places_.inputs.push_back(io(tensor));
+    for (const NetworkIo& tensor : net_.outputs) places_.outputs.push_back(io(tensor));
   }
 
   /// Returns the position of an input or output; -1 bytes if it is unused or not in the scratch.
-  DelegateIo io(const NetworkIo& edge) {
-    const Buffer& its = buffer(edge.buffer);
-    const bool planned = its.first >= 0 && !not_in_scratch_[static_cast<size_t>(edge.buffer)];
-    return {its.offset, planned ? its.bytes : -1};
+  DelegateIo io(const NetworkIo& tensor) {
+    const Buffer& io_buffer = buffer(tensor.buffer);
+    const bool planned =
+        io_buffer.first >= 0 && !not_in_scratch_[static_cast<size_t>(tensor.buffer)];
+    return {io_buffer.offset, planned ? io_buffer.bytes : -1};
   }
 
   Network& net_;

@@ -1,5 +1,5 @@
 #pragma once
-// place(): assigns addresses in the scratch memory.
+// place(): merges the buffers of in-place kernels, then assigns addresses in the scratch memory.
 //
 // Inputs and outputs are planned in the scratch too, so that the arena can contain them there
 // (DelegateIo). The bytes of an input are free after its last reader. An elementwise kernel writes

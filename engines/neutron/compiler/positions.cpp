@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engines/neutron/container/window.h"
+
 namespace thimble::engine::neutron {
 namespace {
 
@@ -29,22 +31,22 @@ bool repeats(const std::vector<int64_t>& positions, int64_t size, int64_t times)
 
 bool reflects(const std::vector<int64_t>& positions, int64_t size, int64_t before) {
   for (size_t i = 0; i < positions.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i) - before;
-    if (positions[i] != (at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at)) return false;
+    const auto at = static_cast<int32_t>(static_cast<int64_t>(i) - before);
+    if (positions[i] != thimble::neutron::mirrored(at, static_cast<int32_t>(size))) return false;
   }
   return true;
 }
 
-std::vector<Positions::Run> runs_of(const std::vector<int64_t>& positions) {
-  std::vector<Positions::Run> runs;
+std::vector<Positions::Segment> segments_of(const std::vector<int64_t>& positions) {
+  std::vector<Positions::Segment> segments;
   for (const int64_t at : positions) {
-    if (!runs.empty() && runs.back().end == at) {
-      ++runs.back().end;
+    if (!segments.empty() && segments.back().end == at) {
+      ++segments.back().end;
     } else {
-      runs.push_back({at, at + 1});
+      segments.push_back({at, at + 1});
     }
   }
-  return runs;
+  return segments;
 }
 
 }  // namespace
@@ -53,8 +55,8 @@ int64_t Positions::pieces() const {
   switch (kind) {
     case Kind::kRepeated:
       return times;
-    case Kind::kRuns:
-      return static_cast<int64_t>(runs.size());
+    case Kind::kSegments:
+      return static_cast<int64_t>(segments.size());
     default:
       return 1;
   }
@@ -69,13 +71,13 @@ std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gath
   const std::vector<int64_t> positions = read(*index.constant, size);
   const auto count = static_cast<int64_t>(positions.size());
   Positions result;
-  result.runs = runs_of(positions);
+  result.segments = segments_of(positions);
   if (index.type.shape.size() != 1) return result;
   if (count > size && count % size == 0 && repeats(positions, size, count / size)) {
     result.times = count / size;
     const bool known = result.times == 2 || result.times == 4 || result.times == 8;
-    const bool picture = shape.size() == 4 && dim >= 2;
-    result.kind = known && picture ? Positions::Kind::kNearest : Positions::Kind::kRepeated;
+    const bool image = shape.size() == 4 && dim >= 2;
+    result.kind = known && image ? Positions::Kind::kNearest : Positions::Kind::kRepeated;
     return result;
   }
   const int64_t before = positions[0];
@@ -84,7 +86,6 @@ std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gath
       reflects(positions, size, before)) {
     result.kind = Positions::Kind::kReflection;
     result.before = before;
-    result.after = after;
   }
   return result;
 }

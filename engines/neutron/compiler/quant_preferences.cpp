@@ -3,7 +3,7 @@
 namespace thimble::engine::neutron {
 namespace {
 
-/// The rows NEUTRON_FUNCTION as names of the quantizer; neg and changes of scale are lines.
+/// The rows NEUTRON_FUNCTION as names of the quantizer; neg and changes of scale are "line".
 constexpr std::string_view kTables[] = {"abs",  "clamp", "exp",      "hard_swish", "leaky_relu",
                                         "line", "log",   "logistic", "rsqrt",      "tanh"};
 

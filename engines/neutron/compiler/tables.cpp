@@ -21,7 +21,7 @@ int32_t scaled(int64_t value, int64_t mult, int64_t shift, int64_t rounding) {
 }
 
 template <typename F>
-Table filled(F f) {
+Table make_table(F f) {
   Table table{};
   for (int code = -128; code < 128; ++code) {
     table[static_cast<size_t>(code + 128)] =
@@ -95,7 +95,7 @@ std::optional<Int8Function> pair_with_number(const ir::Graph& graph, const Op& o
     if (graph.type(op.inputs[other]).dtype != ir::DType::kI8) return std::nullopt;
     const auto number = one_number<int8_t>(graph, op.inputs[other]);
     if (!number || graph.type(x).shape != graph.type(op.output).shape) continue;
-    return Int8Function{filled([&](int64_t code) {
+    return Int8Function{make_table([&](int64_t code) {
                           return other == 0 ? pair_of(op, *number, code)
                                             : pair_of(op, code, *number);
                         }),
@@ -120,7 +120,7 @@ std::optional<Int8Function> one_tap(const ir::Graph& graph, const Op& op) {
   const auto mult = one_number<int32_t>(graph, op.inputs[3]);
   const auto shift = one_number<int32_t>(graph, op.inputs[4]);
   if (!weight || !bias || !mult || !shift) return std::nullopt;
-  return Int8Function{filled([&](int64_t code) {
+  return Int8Function{make_table([&](int64_t code) {
                         const int64_t sum = *bias + (code - op.integer("x_zp")) * *weight;
                         const int64_t y = scaled(sum, *mult, *shift, op.integer("rounding"));
                         return bounded(op, y + op.integer("y_zp"));
@@ -137,7 +137,7 @@ std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
     return std::nullopt;
   }
   if (op.kind == OpKind::rescale) {
-    return filled([&](int64_t code) {
+    return make_table([&](int64_t code) {
       return scaled(code - op.integer("x_zp"), op.integer("mult"), op.integer("shift"), 0) +
              op.integer("y_zp");
     });
@@ -164,14 +164,14 @@ std::optional<Int8Function> int8_function(const ir::Graph& region, const Op& op)
 std::optional<Table> table_of_pair(const ir::Graph& region, const Op& op, const Table& first,
                                    const Table& second) {
   if (!is_pair(op) || region.type(op.output).dtype != ir::DType::kI8) return std::nullopt;
-  return filled([&](int64_t code) {
+  return make_table([&](int64_t code) {
     const auto at = static_cast<size_t>(code + 128);
     return pair_of(op, first[at], second[at]);
   });
 }
 
 Table identity_table() {
-  return filled([](int64_t code) { return code; });
+  return make_table([](int64_t code) { return code; });
 }
 
 Table composed(const Table& first, const Table& second) {

@@ -14,7 +14,8 @@ using container::IoRecord;
 using container::kAbsent;
 using container::KernelRecord;
 
-uint32_t u32(int64_t value) {
+template <typename T>
+uint32_t u32(T value) {
   return static_cast<uint32_t>(value);
 }
 uint16_t u16(int64_t value) {
@@ -32,15 +33,14 @@ class Writer {
   Writer(const Network& network, bool prefetch)
       : net_(network), prefetch_(prefetch), offsets_(network.buffers.size(), -1) {}
 
-  Result<Written> run() {
+  Result<EncodedProgram> run() {
     place_shared();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
       align(weights_, container::kBlockAlignment);
       const size_t from = weights_.size();
       records_.push_back(record(static_cast<int>(i)));
-      records_.back().prefetch_from = u32(static_cast<int64_t>(from));
-      sections_.push_back(static_cast<int64_t>(
-          container::aligned(u32(static_cast<int64_t>(weights_.size() - from)))));
+      records_.back().prefetch_from = u32(from);
+      sections_.push_back(static_cast<int64_t>(container::aligned(u32(weights_.size() - from))));
     }
     align(weights_, container::kBlockAlignment);
     if (weights_.size() > container::kBytesMax || net_.scratch_bytes > container::kBytesMax) {
@@ -48,17 +48,15 @@ class Writer {
                          weights_.size(), net_.scratch_bytes, container::kBytesMax);
     }
     prefetch();
-    Written written;
-    written.program = assemble();
-    written.weights = std::move(weights_);
-    written.prefetch_bytes = prefetch_bytes_;
-    const uint32_t hash =
-        container::content_hash(reinterpret_cast<const uint8_t*>(written.program.data()),
-                                u32(static_cast<int64_t>(written.program.size())),
-                                reinterpret_cast<const uint8_t*>(written.weights.data()),
-                                u32(static_cast<int64_t>(written.weights.size())));
-    std::memcpy(written.program.data() + offsetof(Header, content_hash), &hash, sizeof hash);
-    return written;
+    EncodedProgram encoded;
+    encoded.program = assemble();
+    encoded.weights = std::move(weights_);
+    encoded.prefetch_bytes = prefetch_bytes_;
+    const uint32_t hash = container::content_hash(
+        reinterpret_cast<const uint8_t*>(encoded.program.data()), u32(encoded.program.size()),
+        reinterpret_cast<const uint8_t*>(encoded.weights.data()), u32(encoded.weights.size()));
+    std::memcpy(encoded.program.data() + offsetof(Header, content_hash), &hash, sizeof hash);
+    return encoded;
   }
 
  private:
@@ -66,7 +64,7 @@ class Writer {
   uint32_t constants(const std::vector<T>& values) {
     if (values.empty()) return kAbsent;
     align(weights_, sizeof(T));
-    const auto offset = u32(static_cast<int64_t>(weights_.size()));
+    const auto offset = u32(weights_.size());
     const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
     weights_.insert(weights_.end(), bytes, bytes + values.size() * sizeof(T));
     return offset;
@@ -86,17 +84,17 @@ class Writer {
     }
   }
 
-  container::View view(const View& from) const {
+  container::View view(const BufferView& from) const {
     const Buffer& buffer = net_.buffers[static_cast<size_t>(from.buffer)];
     container::View result = {};
     result.memory = buffer.memory;
     result.rank = u8(static_cast<int64_t>(from.dims.size()));
-    const bool edge = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
-    result.index = u16(edge ? buffer.index : 0);
+    const bool is_io = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
+    result.index = u16(is_io ? buffer.index : 0);
     const int64_t base = buffer.memory == Memory::kWeights
                              ? offsets_[static_cast<size_t>(from.buffer)]
-                         : edge ? 0
-                                : buffer.offset;
+                         : is_io ? 0
+                                 : buffer.offset;
     result.offset = u32(base + from.offset);
     for (size_t k = 0; k < container::kRankMax; ++k) {
       const bool there = k < from.dims.size();
@@ -108,7 +106,7 @@ class Writer {
 
   KernelRecord record(int index) {
     const KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
-    for (const View& operand : kernel.operands) place_constant(operand.buffer);
+    for (const BufferView& operand : kernel.operands) place_constant(operand.buffer);
     KernelRecord r = {};
     r.kernel = kernel.kernel;
     r.function = kernel.function;
@@ -132,7 +130,7 @@ class Writer {
       r.multiplier[i] = static_cast<int32_t>(kernel.multiplier[i]);
       r.shift[i] = static_cast<int32_t>(kernel.shift[i]);
     }
-    r.scale_count = u32(static_cast<int64_t>(kernel.multipliers.size()));
+    r.scale_count = u32(kernel.multipliers.size());
     r.weights = constants(kernel.weights);
     r.bias = constants(kernel.bias);
     r.multipliers = constants(kernel.multipliers);
@@ -144,39 +142,39 @@ class Writer {
     r.cycles = u32(kernel.cycles);
     for (size_t i = 0; i < kernel.operands.size(); ++i) r.operands[i] = view(kernel.operands[i]);
     r.output = view(kernel.output);
-    if (kernel.outside) r.outside = view(*kernel.outside);
+    if (kernel.padded) r.padded = view(*kernel.padded);
     return r;
   }
 
   /// Assigns prefetch slots: two slots alternate at the start and the end of the prefetch memory.
-  /// Its size is that of the two largest consecutive sections. The constants of a kernel are copied
+  /// Its size is the largest sum of two consecutive sections. The constants of a kernel are copied
   /// to one slot while the kernel before reads the other.
   void prefetch() {
     int64_t before = 0;
-    std::vector<size_t> with;
+    std::vector<size_t> prefetching;  // kernels with a section
     for (size_t i = 0; i < records_.size(); ++i) {
-      if (sections_[i] > 0) with.push_back(i);
+      if (sections_[i] > 0) prefetching.push_back(i);
     }
     if (!prefetch_) {
       for (KernelRecord& record : records_) record.prefetch_from = 0;
       return;
     }
-    for (const size_t i : with) {
+    for (const size_t i : prefetching) {
       prefetch_bytes_ = std::max(prefetch_bytes_, before + sections_[i]);
       before = sections_[i];
     }
     for (size_t i = 0; i < records_.size(); ++i) {
       if (sections_[i] == 0) records_[i].prefetch_from = 0;
     }
-    for (size_t n = 0; n < with.size(); ++n) {
-      KernelRecord& record = records_[with[n]];
-      record.prefetch_bytes = u32(sections_[with[n]]);
-      record.prefetch_to = u32(n % 2 == 0 ? 0 : prefetch_bytes_ - sections_[with[n]]);
+    for (size_t n = 0; n < prefetching.size(); ++n) {
+      KernelRecord& record = records_[prefetching[n]];
+      record.prefetch_bytes = u32(sections_[prefetching[n]]);
+      record.prefetch_to = u32(n % 2 == 0 ? 0 : prefetch_bytes_ - sections_[prefetching[n]]);
     }
   }
 
-  static IoRecord io(const NetworkIo& edge) {
-    const ir::Type& type = edge.type;
+  static IoRecord io(const NetworkIo& tensor) {
+    const ir::Type& type = tensor.type;
     IoRecord r = {};
     r.rank = u8(std::max<int64_t>(1, static_cast<int64_t>(type.shape.size())));
     r.channels_last = u8(ir::is_contiguous(type.dim_order) ? 0 : 1);
@@ -200,22 +198,22 @@ class Writer {
     Header header = {};
     header.magic = container::kMagic;
     header.version = container::kVersion;
-    header.kernel_count = u32(static_cast<int64_t>(records_.size()));
+    header.kernel_count = u32(records_.size());
     header.cycles = u32(net_.cycles());
-    header.weight_bytes = u32(static_cast<int64_t>(weights_.size()));
+    header.weight_bytes = u32(weights_.size());
     header.scratch_bytes = u32(net_.scratch_bytes);
     header.profile_bytes = 0;
     header.prefetch_bytes = u32(prefetch_bytes_);
-    header.input_count = u32(static_cast<int64_t>(net_.inputs.size()));
-    header.output_count = u32(static_cast<int64_t>(net_.outputs.size()));
+    header.input_count = u32(net_.inputs.size());
+    header.output_count = u32(net_.outputs.size());
     std::vector<std::byte> file(sizeof(Header));
-    header.io_offset = u32(static_cast<int64_t>(file.size()));
-    for (const NetworkIo& edge : net_.inputs) append(file, io(edge));
-    for (const NetworkIo& edge : net_.outputs) append(file, io(edge));
+    header.io_offset = u32(file.size());
+    for (const NetworkIo& tensor : net_.inputs) append(file, io(tensor));
+    for (const NetworkIo& tensor : net_.outputs) append(file, io(tensor));
     align(file, container::kBlockAlignment);
-    header.kernels_offset = u32(static_cast<int64_t>(file.size()));
+    header.kernels_offset = u32(file.size());
     for (const KernelRecord& record : records_) append(file, record);
-    header.program_bytes = u32(static_cast<int64_t>(file.size()));
+    header.program_bytes = u32(file.size());
     std::memcpy(file.data(), &header, sizeof header);
     return file;
   }
@@ -231,27 +229,27 @@ class Writer {
 
 }  // namespace
 
-Result<Written> write(const Network& network, bool prefetch) {
+Result<EncodedProgram> write(const Network& network, bool prefetch) {
   return Writer(network, prefetch).run();
 }
 
-Result<std::vector<std::byte>> payload_of(const Network& network, const Written& written) {
+Result<std::vector<std::byte>> payload_of(const Network& network, const EncodedProgram& encoded) {
   payload::Payload result;
-  const auto format = [](const NetworkIo& edge) {
-    return ir::is_contiguous(edge.type.dim_order) ? payload::Format::kAsDimensions
-                                                  : payload::Format::kChannelsLast;
+  const auto format = [](const NetworkIo& tensor) {
+    return ir::is_contiguous(tensor.type.dim_order) ? payload::MemoryOrder::kRowMajor
+                                                    : payload::MemoryOrder::kChannelsLast;
   };
-  for (const NetworkIo& edge : network.inputs) {
+  for (const NetworkIo& tensor : network.inputs) {
     result.input_map.push_back(u8(static_cast<int64_t>(result.input_map.size())));
-    result.input_formats.push_back(format(edge));
+    result.input_formats.push_back(format(tensor));
   }
-  for (const NetworkIo& edge : network.outputs) {
+  for (const NetworkIo& tensor : network.outputs) {
     result.output_map.push_back(u8(static_cast<int64_t>(result.output_map.size())));
-    result.output_formats.push_back(format(edge));
+    result.output_formats.push_back(format(tensor));
   }
   result.arg_count = u8(static_cast<int64_t>(network.inputs.size()));
-  result.program = written.program;
-  result.weights = written.weights;
+  result.program = encoded.program;
+  result.weights = encoded.weights;
   return payload::write_payload(result);
 }
 

@@ -1,4 +1,5 @@
-// Checks the whole kernel list: interface, hash, kernels, and that all outputs are written.
+// Checks the whole kernel list: interface, hash, kernels, and that kernels write at least as many
+// elements as each output has.
 
 #include "engines/neutron/container/check_kernel.h"
 #include "engines/neutron/container/program.h"
@@ -23,7 +24,7 @@ uint64_t written_to(const Program& program, const Header& header, uint32_t index
       if (view.memory == Memory::kOutput && view.index == index) written += elements_of(view);
     };
     add(record.output);
-    if (record.kernel == Kernel::kPad) add(record.outside);
+    if (record.kernel == Kernel::kPad) add(record.padded);
   }
   return written;
 }

@@ -1,6 +1,6 @@
 // Checks a kernel. Views must be inside their memories and have the kernel's shapes, windows must
-// be finite, and constants must exist. No result may overwrite data that is still read. Prefetched
-// weights must be inside their memories.
+// have sizes, strides and dilations above 0 and bounded padding, and constants must exist. No
+// result may overwrite data that is still read. Prefetched weights must be inside their memories.
 
 #include "engines/neutron/container/check_kernel.h"
 
@@ -28,7 +28,7 @@ struct KernelCheck {
   [[nodiscard]] const View& y() const { return record.output; }
 
   /// Records that the kernel reads [first, end) of the weights block.
-  void reads(int64_t first, int64_t end) {
+  void record_read(int64_t first, int64_t end) {
     const int64_t from = record.prefetch_from;
     const int64_t to = from + record.prefetch_bytes;
     const bool inside = first >= from && end <= to;
@@ -37,10 +37,10 @@ struct KernelCheck {
   }
   /// Returns true if the weights block has `bytes` at `offset`, a multiple of `alignment`. Records
   /// the read.
-  bool has_constants(uint32_t offset, uint64_t bytes, uint32_t alignment) {
+  bool check_constants(uint32_t offset, uint64_t bytes, uint32_t alignment) {
     const uint32_t room = header.weight_bytes;
     if (offset % alignment != 0 || offset > room || bytes > room - offset) return false;
-    reads(offset, offset + static_cast<int64_t>(bytes));
+    record_read(offset, offset + static_cast<int64_t>(bytes));
     return true;
   }
   [[nodiscard]] int32_t constant(uint32_t offset, uint32_t index) const {
@@ -62,23 +62,23 @@ bool is_well_formed(const View& view) {
 }
 
 /// Returns the size of the view's memory in bytes; 0 if the memory does not exist.
-uint32_t room_of(const KernelCheck& at, const View& view) {
-  const Header& header = at.header;
+uint32_t room_of(const KernelCheck& check, const View& view) {
+  const Header& header = check.header;
   if (view.memory == Memory::kInput) {
-    return view.index < header.input_count ? at.program.input(view.index).bytes : 0;
+    return view.index < header.input_count ? check.program.input(view.index).bytes : 0;
   }
   if (view.memory == Memory::kOutput) {
-    return view.index < header.output_count ? at.program.output(view.index).bytes : 0;
+    return view.index < header.output_count ? check.program.output(view.index).bytes : 0;
   }
   if (view.index != 0) return 0;
   if (view.memory == Memory::kScratch) return header.scratch_bytes;
   return view.memory == Memory::kWeights ? header.weight_bytes : 0;
 }
 
-bool is_inside(const KernelCheck& at, const View& view) {
+bool is_inside(const KernelCheck& check, const View& view) {
   if (!is_well_formed(view)) return false;
   const Extent extent = extent_of(view);
-  return extent.first >= 0 && extent.end <= int64_t{room_of(at, view)};
+  return extent.first >= 0 && extent.end <= int64_t{room_of(check, view)};
 }
 
 /// Unused views must be zero, so that each kernel has only one encoding.
@@ -87,18 +87,18 @@ bool is_unused(const View& view) {
   return memcmp(&view, &kUnused, sizeof view) == 0;
 }
 
-bool is_read(KernelCheck& at, const View& view) {
-  if (!is_inside(at, view)) return false;
+bool check_read_view(KernelCheck& check, const View& view) {
+  if (!is_inside(check, view)) return false;
   if (view.memory == Memory::kWeights) {
     const Extent extent = extent_of(view);
-    at.reads(extent.first, extent.end);
+    check.record_read(extent.first, extent.end);
   }
   return true;
 }
 
-bool is_written(const KernelCheck& at, const View& view) {
+bool check_written_view(const KernelCheck& check, const View& view) {
   const bool writable = view.memory == Memory::kOutput || view.memory == Memory::kScratch;
-  return writable && is_inside(at, view) && is_injective(view);
+  return writable && is_inside(check, view) && is_injective(view);
 }
 
 // --- Numbers -----------------------------------------------------------------------------------
@@ -112,17 +112,17 @@ bool has_scale(const KernelRecord& record, uint32_t which) {
 }
 
 /// Checks the scales: one in the record, or in the weights block one per channel or one for all.
-Status check_scales(KernelCheck& at, uint32_t channels) {
-  const KernelRecord& record = at.record;
+Status check_scales(KernelCheck& check, uint32_t channels) {
+  const KernelRecord& record = check.record;
   const uint32_t count = record.scale_count;
   if (count == 0) return has_scale(record, 2) ? Status::kOk : Status::kBadScale;
   const uint64_t bytes = 4 * uint64_t{count};
-  if ((count != 1 && count != channels) || !at.has_constants(record.multipliers, bytes, 4) ||
-      !at.has_constants(record.shifts, bytes, 4)) {
+  if ((count != 1 && count != channels) || !check.check_constants(record.multipliers, bytes, 4) ||
+      !check.check_constants(record.shifts, bytes, 4)) {
     return Status::kBadScale;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    if (!is_scale(at.constant(record.multipliers, i), at.constant(record.shifts, i))) {
+    if (!is_scale(check.constant(record.multipliers, i), check.constant(record.shifts, i))) {
       return Status::kBadScale;
     }
   }
@@ -146,35 +146,35 @@ bool has_numbers(const KernelRecord& record) {
 
 /// Checks the table for the kernel's result. Kernels that only copy have none; kTable must have
 /// one.
-bool has_table(KernelCheck& at) {
-  const KernelRecord& record = at.record;
+bool check_table(KernelCheck& check) {
+  const KernelRecord& record = check.record;
   const bool must = record.kernel == Kernel::kTable;
   if (record.table == kAbsent) return !must && record.function == Function::kNone;
-  return (must || record.kernel < Kernel::kSoftmax) && at.has_constants(record.table, 256, 1);
+  return (must || record.kernel < Kernel::kSoftmax) && check.check_constants(record.table, 256, 1);
 }
 
 // --- Windows -----------------------------------------------------------------------------------
 
-struct Window {
+struct WindowSide {
   uint32_t size, outputs;  // in elements
   uint32_t kernel, stride, dilation, pad;
 };
 
-Window rows_of(const KernelCheck& at) {
-  const KernelRecord& r = at.record;
-  return {at.a().dims[1], at.y().dims[1], r.kernel_h, r.stride_h, r.dilation_h, r.pad_top};
+WindowSide rows_of(const KernelCheck& check) {
+  const KernelRecord& r = check.record;
+  return {check.a().dims[1], check.y().dims[1], r.kernel_h, r.stride_h, r.dilation_h, r.pad_top};
 }
-Window columns_of(const KernelCheck& at) {
-  const KernelRecord& r = at.record;
-  return {at.a().dims[2], at.y().dims[2], r.kernel_w, r.stride_w, r.dilation_w, r.pad_left};
+WindowSide columns_of(const KernelCheck& check) {
+  const KernelRecord& r = check.record;
+  return {check.a().dims[2], check.y().dims[2], r.kernel_w, r.stride_w, r.dilation_w, r.pad_left};
 }
 
-bool is_window(const Window& w) {
+bool is_window(const WindowSide& w) {
   return w.kernel != 0 && w.stride != 0 && w.dilation != 0;
 }
 
 /// Returns true if the last window ends in the image or at most kPadBehindMax after it.
-bool fits_window(const Window& w) {
+bool fits_window(const WindowSide& w) {
   if (!is_window(w)) return false;
   const int64_t last = (int64_t{w.outputs} - 1) * w.stride - w.pad;
   const int64_t end = last + (int64_t{w.kernel} - 1) * w.dilation + 1;
@@ -182,7 +182,7 @@ bool fits_window(const Window& w) {
 }
 
 /// Returns true if every window contains at least one element of the image.
-bool is_covered(const Window& w) {
+bool is_covered(const WindowSide& w) {
   for (uint32_t i = 0; i < w.outputs; ++i) {
     const auto start = static_cast<int32_t>(int64_t{i} * w.stride - w.pad);
     const Taps taps = taps_at(start, w.kernel, w.dilation, w.size);
@@ -193,7 +193,7 @@ bool is_covered(const Window& w) {
 
 /// Returns true if the output is not larger than a transposed convolution allows: its padding at
 /// the end is at least 0, its output_padding less than stride or dilation.
-bool fits_transposed_window(const Window& w) {
+bool fits_transposed_window(const WindowSide& w) {
   if (!is_window(w)) return false;
   const int64_t extra = (w.stride > w.dilation ? w.stride : w.dilation) - 1;
   const int64_t end = (int64_t{w.size} - 1) * w.stride + (int64_t{w.kernel} - 1) * w.dilation + 1;
@@ -202,94 +202,94 @@ bool fits_transposed_window(const Window& w) {
 
 // --- Kernels -----------------------------------------------------------------------------------
 
-bool are_images(const KernelCheck& at) {
-  return at.a().rank == 4 && at.y().rank == 4 && at.a().dims[0] == at.y().dims[0];
+bool are_images(const KernelCheck& check) {
+  return check.a().rank == 4 && check.y().rank == 4 && check.a().dims[0] == check.y().dims[0];
 }
 
 uint64_t window_size(const KernelRecord& record) {
   return uint64_t{record.kernel_h} * record.kernel_w;
 }
 
-Status check_weighted(KernelCheck& at, uint64_t weights, uint32_t channels) {
-  const KernelRecord& record = at.record;
+Status check_weighted(KernelCheck& check, uint64_t weights, uint32_t channels) {
+  const KernelRecord& record = check.record;
   const bool constants =
-      at.has_constants(record.weights, weights, 1) &&
-      (record.bias == kAbsent || at.has_constants(record.bias, 4 * uint64_t{channels}, 4));
-  return constants ? check_scales(at, channels) : Status::kBadKernel;
+      check.check_constants(record.weights, weights, 1) &&
+      (record.bias == kAbsent || check.check_constants(record.bias, 4 * uint64_t{channels}, 4));
+  return constants ? check_scales(check, channels) : Status::kBadKernel;
 }
 
-Status check_convolution(KernelCheck& at) {
-  const KernelRecord& record = at.record;
+Status check_convolution(KernelCheck& check) {
+  const KernelRecord& record = check.record;
   const bool depthwise = record.kernel == Kernel::kConv2DDepthwise;
   const bool transposed = record.kernel == Kernel::kTransposeConv2D;
-  const uint32_t in = at.a().dims[3];
-  const uint32_t out = at.y().dims[3];
-  if (!are_images(at) || (depthwise && in != out)) return Status::kBadView;
+  const uint32_t in = check.a().dims[3];
+  const uint32_t out = check.y().dims[3];
+  if (!are_images(check) || (depthwise && in != out)) return Status::kBadView;
   const auto fits = transposed ? fits_transposed_window : fits_window;
-  if (!fits(rows_of(at)) || !fits(columns_of(at))) return Status::kBadKernel;
+  if (!fits(rows_of(check)) || !fits(columns_of(check))) return Status::kBadKernel;
   const bool plain = window_size(record) == 1 && record.pad_top == 0 && record.pad_left == 0;
   if (record.kernel == Kernel::kConv2DPointwise && !plain) return Status::kBadKernel;
   const uint64_t each = limited_product(limited_product(out, depthwise ? 1 : in), record.kernel_h);
-  return check_weighted(at, limited_product(each, record.kernel_w), out);
+  return check_weighted(check, limited_product(each, record.kernel_w), out);
 }
 
-Status check_fully_connected(KernelCheck& at) {
-  const View& a = at.a();
-  const View& y = at.y();
+Status check_fully_connected(KernelCheck& check) {
+  const View& a = check.a();
+  const View& y = check.y();
   if (a.rank != 2 || y.rank != 2 || a.dims[0] != y.dims[0]) return Status::kBadView;
-  return check_weighted(at, limited_product(a.dims[1], y.dims[1]), y.dims[1]);
+  return check_weighted(check, limited_product(a.dims[1], y.dims[1]), y.dims[1]);
 }
 
-Status check_matmul(KernelCheck& at) {
-  const View& a = at.a();
-  const View& b = at.b();
-  const View& y = at.y();
+Status check_matmul(KernelCheck& check) {
+  const View& a = check.a();
+  const View& b = check.b();
+  const View& y = check.y();
   const bool shape = a.rank == 3 && b.rank == 3 && y.rank == 3 && a.dims[0] == y.dims[0] &&
                      b.dims[0] == y.dims[0] && a.dims[1] == y.dims[1] && b.dims[2] == y.dims[2] &&
                      a.dims[2] == b.dims[1];
   if (!shape) return Status::kBadView;
-  return has_scale(at.record, 2) ? Status::kOk : Status::kBadScale;
+  return has_scale(check.record, 2) ? Status::kOk : Status::kBadScale;
 }
 
 /// Checks an elementwise kernel.
-Status check_elementwise(KernelCheck& at) {
-  const bool two = at.record.operand_count == 2;
-  const bool shape = same_dims(at.a(), at.y()) && (!two || same_dims(at.b(), at.y()));
+Status check_elementwise(KernelCheck& check) {
+  const bool two = check.record.operand_count == 2;
+  const bool shape = same_dims(check.a(), check.y()) && (!two || same_dims(check.b(), check.y()));
   return shape ? Status::kOk : Status::kBadView;
 }
 
 /// Checks an elementwise kernel and its scales; 0, 1, 2 in `factors` are those of a, b, y.
-Status check_scaled(KernelCheck& at, std::initializer_list<uint32_t> factors) {
+Status check_scaled(KernelCheck& check, std::initializer_list<uint32_t> factors) {
   for (const uint32_t which : factors) {
-    if (!has_scale(at.record, which)) return Status::kBadScale;
+    if (!has_scale(check.record, which)) return Status::kBadScale;
   }
-  return check_elementwise(at);
+  return check_elementwise(check);
 }
-Status check_sum(KernelCheck& at) {
-  return check_scaled(at, {0, 1, 2});
+Status check_sum(KernelCheck& check) {
+  return check_scaled(check, {0, 1, 2});
 }
-Status check_prelu(KernelCheck& at) {
-  return check_scaled(at, {1, 2});
+Status check_prelu(KernelCheck& check) {
+  return check_scaled(check, {1, 2});
 }
-Status check_product(KernelCheck& at) {
-  return check_scaled(at, {2});
+Status check_product(KernelCheck& check) {
+  return check_scaled(check, {2});
 }
 
-Status check_pool(KernelCheck& at) {
-  if (!are_images(at) || at.a().dims[3] != at.y().dims[3]) return Status::kBadView;
-  const Window rows = rows_of(at);
-  const Window columns = columns_of(at);
+Status check_pool(KernelCheck& check) {
+  if (!are_images(check) || check.a().dims[3] != check.y().dims[3]) return Status::kBadView;
+  const WindowSide rows = rows_of(check);
+  const WindowSide columns = columns_of(check);
   const bool dilated = rows.dilation != 1 || columns.dilation != 1;
   if (!fits_window(rows) || !fits_window(columns) || !is_covered(rows) || !is_covered(columns)) {
     return Status::kBadKernel;
   }
-  return dilated && at.record.kernel == Kernel::kAvgPool ? Status::kBadKernel : Status::kOk;
+  return dilated && check.record.kernel == Kernel::kAvgPool ? Status::kBadKernel : Status::kOk;
 }
 
-Status check_reduction(KernelCheck& at) {
-  const View& a = at.a();
-  const View& y = at.y();
-  const KernelRecord& record = at.record;
+Status check_reduction(KernelCheck& check) {
+  const View& a = check.a();
+  const View& y = check.y();
+  const KernelRecord& record = check.record;
   const uint32_t reduced = record.reduced;
   const bool global = record.kernel == Kernel::kGlobalAvgPool;
   if (reduced == 0 || reduced > a.rank || (global && reduced != 2)) return Status::kBadKernel;
@@ -302,9 +302,9 @@ Status check_reduction(KernelCheck& at) {
 }
 
 /// Differences of quantized values times 2^shift must fit 5 integer and 26 fractional bits.
-Status check_softmax(KernelCheck& at) {
-  const KernelRecord& record = at.record;
-  if (!same_dims(at.a(), at.y())) return Status::kBadView;
+Status check_softmax(KernelCheck& check) {
+  const KernelRecord& record = check.record;
+  if (!same_dims(check.a(), check.y())) return Status::kBadView;
   const int32_t shift = record.shift[2];
   if (record.multiplier[2] < 0 || shift < 0 || shift > 31) return Status::kBadScale;
   if (record.fill > 0) return Status::kBadKernel;
@@ -312,23 +312,24 @@ Status check_softmax(KernelCheck& at) {
   return furthest << shift <= int64_t{31} << 26 ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_copy(KernelCheck& at) {
-  return same_dims(at.a(), at.y()) ? Status::kOk : Status::kBadView;
+Status check_copy(KernelCheck& check) {
+  return same_dims(check.a(), check.y()) ? Status::kOk : Status::kBadView;
 }
 
-Status check_pad(KernelCheck& at) {
-  if (!same_dims(at.a(), at.y()) || !is_written(at, at.record.outside)) return Status::kBadView;
-  const int32_t fill = at.record.fill;
+Status check_pad(KernelCheck& check) {
+  if (!same_dims(check.a(), check.y()) || !check_written_view(check, check.record.padded))
+    return Status::kBadView;
+  const int32_t fill = check.record.fill;
   return fill == static_cast<int8_t>(fill) ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_mirror(KernelCheck& at) {
-  const View& a = at.a();
-  const View& y = at.y();
+Status check_mirror(KernelCheck& check) {
+  const View& a = check.a();
+  const View& y = check.y();
   if (a.rank != y.rank) return Status::kBadView;
-  if (!at.has_constants(at.record.data, 4 * uint64_t{a.rank}, 4)) return Status::kBadKernel;
+  if (!check.check_constants(check.record.data, 4 * uint64_t{a.rank}, 4)) return Status::kBadKernel;
   for (uint32_t k = 0; k < a.rank; ++k) {
-    const int64_t before = at.constant(at.record.data, k);
+    const int64_t before = check.constant(check.record.data, k);
     const int64_t behind = int64_t{y.dims[k]} - a.dims[k] - before;
     const int64_t most = int64_t{a.dims[k]} - 1;
     if (before < 0 || before > most || behind < 0 || behind > most) return Status::kBadKernel;
@@ -336,37 +337,37 @@ Status check_mirror(KernelCheck& at) {
   return Status::kOk;
 }
 
-bool are_within(const KernelCheck& at, uint32_t offset, uint32_t count, int32_t most) {
+bool are_within(const KernelCheck& check, uint32_t offset, uint32_t count, int32_t most) {
   for (uint32_t i = 0; i < count; ++i) {
-    const int32_t value = at.constant(offset, i);
+    const int32_t value = check.constant(offset, i);
     if (value < 0 || value > most) return false;
   }
   return true;
 }
 
-Status check_resize(KernelCheck& at) {
-  const View& a = at.a();
-  const View& y = at.y();
-  if (!are_images(at) || a.dims[3] != y.dims[3]) return Status::kBadView;
-  const uint32_t data = at.record.data;
-  const uint32_t tables = at.record.kernel == Kernel::kResizeBilinear ? 2 : 1;
+Status check_resize(KernelCheck& check) {
+  const View& a = check.a();
+  const View& y = check.y();
+  if (!are_images(check) || a.dims[3] != y.dims[3]) return Status::kBadView;
+  const uint32_t data = check.record.data;
+  const uint32_t tables = check.record.kernel == Kernel::kResizeBilinear ? 2 : 1;
   const uint64_t bytes = 4 * uint64_t{tables} * (uint64_t{y.dims[1]} + y.dims[2]);
-  if (!at.has_constants(data, bytes, 4)) return Status::kBadKernel;
+  if (!check.check_constants(data, bytes, 4)) return Status::kBadKernel;
   const uint32_t columns = data + 4 * tables * y.dims[1];
-  bool good = are_within(at, data, y.dims[1], static_cast<int32_t>(a.dims[1] - 1)) &&
-              are_within(at, columns, y.dims[2], static_cast<int32_t>(a.dims[2] - 1));
+  bool good = are_within(check, data, y.dims[1], static_cast<int32_t>(a.dims[1] - 1)) &&
+              are_within(check, columns, y.dims[2], static_cast<int32_t>(a.dims[2] - 1));
   if (tables == 2) {
-    good = good && are_within(at, data + 4 * y.dims[1], y.dims[1], 2048) &&
-           are_within(at, columns + 4 * y.dims[2], y.dims[2], 2048);
+    good = good && are_within(check, data + 4 * y.dims[1], y.dims[1], 2048) &&
+           are_within(check, columns + 4 * y.dims[2], y.dims[2], 2048);
   }
   return good ? Status::kOk : Status::kBadKernel;
 }
 
-Status check_shape(KernelCheck& at) {
-  switch (at.record.kernel) {
-#define NEUTRON_KERNEL(name, number, operands, shape, run) \
-  case Kernel::k##name:                                    \
-    return shape(at);
+Status check_shape(KernelCheck& check) {
+  switch (check.record.kernel) {
+#define NEUTRON_KERNEL(name, number, operands, check_function, run) \
+  case Kernel::k##name:                                             \
+    return check_function(check);
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
   }
@@ -376,7 +377,7 @@ Status check_shape(KernelCheck& at) {
 /// Returns the number of operands; 0 for an unknown kernel.
 uint32_t operands_of(Kernel kernel) {
   switch (kernel) {
-#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+#define NEUTRON_KERNEL(name, number, operands, check, run) \
   case Kernel::k##name:                                    \
     return operands;
 #include "engines/neutron/container/kernels.def"
@@ -387,33 +388,28 @@ uint32_t operands_of(Kernel kernel) {
 
 // --- Memory hazards ----------------------------------------------------------------------------
 
-/// Returns true for kernels that write an element after all reads of that element.
-bool may_be_in_place(Kernel kernel) {
-  return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
-}
-
 bool overlaps(const KernelRecord& record) {
   const bool in_place = may_be_in_place(record.kernel);
   for (uint32_t i = 0; i < record.operand_count; ++i) {
     const View& operand = record.operands[i];
     if (in_place && same_elements(operand, record.output)) continue;
     if (!are_disjoint(operand, record.output)) return true;
-    if (record.kernel == Kernel::kPad && !are_disjoint(operand, record.outside)) return true;
+    if (record.kernel == Kernel::kPad && !are_disjoint(operand, record.padded)) return true;
   }
   return false;
 }
 
-Status check_prefetch(const KernelCheck& at, uint32_t index) {
-  const KernelRecord& record = at.record;
+Status check_prefetch(const KernelCheck& check, uint32_t index) {
+  const KernelRecord& record = check.record;
   const uint64_t bytes = record.prefetch_bytes;
   if (bytes == 0) return Status::kOk;
-  const bool inside = record.prefetch_from + bytes <= at.header.weight_bytes &&
-                      record.prefetch_to + bytes <= at.header.prefetch_bytes &&
+  const bool inside = record.prefetch_from + bytes <= check.header.weight_bytes &&
+                      record.prefetch_to + bytes <= check.header.prefetch_bytes &&
                       (record.prefetch_from | record.prefetch_to) % kBlockAlignment == 0;
-  if (!inside || at.is_partly_prefetched) return Status::kBadPrefetch;
+  if (!inside || check.is_partly_prefetched) return Status::kBadPrefetch;
   // This copy starts when the previous kernel with prefetched weights starts.
   for (uint32_t i = index; i-- > 0;) {
-    const KernelRecord before = at.program.kernel(i);
+    const KernelRecord before = check.program.kernel(i);
     if (before.prefetch_bytes == 0) continue;
     const bool apart = record.prefetch_to + bytes <= before.prefetch_to ||
                        before.prefetch_to + before.prefetch_bytes <= record.prefetch_to;
@@ -426,24 +422,25 @@ Status check_prefetch(const KernelCheck& at, uint32_t index) {
 
 Status check_kernel(const Program& program, const Header& header, const uint8_t* weights,
                     uint32_t index) {
-  KernelCheck at = {program, header, weights, program.kernel(index)};
-  const KernelRecord& record = at.record;
+  KernelCheck check = {program, header, weights, program.kernel(index)};
+  const KernelRecord& record = check.record;
   const uint32_t operands = operands_of(record.kernel);
   if (operands == 0 || record.operand_count != operands || !has_numbers(record)) {
     return Status::kBadKernel;
   }
-  if (!is_read(at, at.a()) || (operands == 2 && !is_read(at, at.b())) || !is_written(at, at.y())) {
+  if (!check_read_view(check, check.a()) || (operands == 2 && !check_read_view(check, check.b())) ||
+      !check_written_view(check, check.y())) {
     return Status::kBadView;
   }
-  if ((operands == 1 && !is_unused(at.b())) ||
-      (record.kernel != Kernel::kPad && !is_unused(record.outside))) {
+  if ((operands == 1 && !is_unused(check.b())) ||
+      (record.kernel != Kernel::kPad && !is_unused(record.padded))) {
     return Status::kBadView;
   }
-  if (!has_table(at)) return Status::kBadKernel;
-  const Status status = check_shape(at);
+  if (!check_table(check)) return Status::kBadKernel;
+  const Status status = check_shape(check);
   if (status != Status::kOk) return status;
   if (overlaps(record)) return Status::kBadOverlap;
-  return check_prefetch(at, index);
+  return check_prefetch(check, index);
 }
 
 }  // namespace thimble::neutron

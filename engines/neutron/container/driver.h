@@ -57,7 +57,7 @@ typedef struct {
 } NeutronModelConfig;
 
 /* Data of one run. `outputs` has three more entries after the network's outputs: scratch, profile
- * and debug memory. */
+ * and debug memory. `scratch` repeats the first of them; the integer model reads `outputs`. */
 typedef struct {
   const void** inputs;
   void** outputs;
@@ -84,7 +84,7 @@ size_t neutronGetModelContextSize(void);
 /* Returns when the outputs are complete. */
 NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConfig* config);
 
-/* Stops and starts the NPU's clock. */
+/* Stops and starts the NPU's clock. After neutronInit the clock runs. */
 NeutronError neutronSuspend(void);
 NeutronError neutronResume(void);
 

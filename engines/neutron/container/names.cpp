@@ -6,7 +6,7 @@ namespace thimble::neutron {
 
 const char* kernel_name(Kernel kernel) {
   switch (kernel) {
-#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+#define NEUTRON_KERNEL(name, number, operands, check, run) \
   case Kernel::k##name:                                    \
     return #name;
 #include "engines/neutron/container/kernels.def"
@@ -64,7 +64,7 @@ const char* status_text(Status status) {
     case Status::kBadIo:
       return "an input or output is wrong, or no kernel writes it";
     case Status::kBadView:
-      return "an operand is outside its memory, or does not have the kernel's shape";
+      return "a view is outside its memory or does not have the kernel's shape";
     case Status::kBadKernel:
       return "window, constants or numbers do not fit the kernel, or the kernel is unknown";
     case Status::kBadScale:
@@ -74,7 +74,7 @@ const char* status_text(Status status) {
     case Status::kBadPrefetch:
       return "prefetched weights are outside a memory, or overwrite the previous prefetch";
     case Status::kBadHash:
-      return "content hash does not match";
+      return "the content hash does not match";
   }
   return "unknown status";
 }

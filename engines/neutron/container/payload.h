@@ -14,7 +14,8 @@
 //              1: 10 profile bytes (31 bits), 11 debug bytes, 12 prefetch bytes, 13 inputs,
 //                 14 outputs
 //   weights
-//   kernels    up to the end; their size is not stored
+//   kernels    NXP's firmware kernels for the microcode, up to the end, size not stored; absent
+//              with a kernel list
 //
 // The program is the vendor's microcode, of which only these words are public, or Thimble's own
 // kernel list (engines/neutron/container/program.h), which has these words at the same offsets.
@@ -37,6 +38,7 @@ inline constexpr uint32_t kMagicWord = 0;
 inline constexpr uint32_t kProgramBytesWord = 6;
 inline constexpr uint32_t kWeightBytesWord = 7;
 inline constexpr uint32_t kScratchWord = 9;
+/// Bit 31 of the profile word is not part of the size; its meaning is not published.
 inline constexpr uint32_t kProfileMask = 0x7FFFFFFF;
 /// Returns the minimum number of words of a program.
 constexpr uint32_t program_words(uint32_t version) {

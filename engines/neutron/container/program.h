@@ -25,7 +25,7 @@ inline constexpr uint32_t kVendorMagic = abi::neutron::kMicrocodeMagic;
 inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kBlockAlignment = abi::neutron::kPayloadAlignment;
 inline constexpr uint32_t kRankMax = 6;
-inline constexpr uint32_t kIoMax = 127;  // inputs, and outputs; the payload has 8-bit counts
+inline constexpr uint32_t kIoMax = 127;  // inputs, and outputs; a limit of Thimble
 inline constexpr uint32_t kKernelsMax = 4096;
 inline constexpr uint32_t kOperandsMax = 2;
 inline constexpr uint32_t kBytesMax = abi::neutron::kBlockMax;  // bound of any block and memory
@@ -33,12 +33,23 @@ inline constexpr uint32_t kAbsent = 0xFFFFFFFF;                 // offset of an 
 
 /// Type of a kernel: one row of kernels.def each.
 enum class Kernel : uint8_t {
-#define NEUTRON_KERNEL(name, number, operands, shape, run) k##name = (number),
+#define NEUTRON_KERNEL(name, number, operands, check, run) k##name = (number),
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
 };
+constexpr bool is_elementwise(Kernel kernel) {
+  return kernel >= Kernel::kAdd && kernel <= Kernel::kRescale;
+}
+/// Returns true for kernels that only copy a view to a view.
+constexpr bool is_copy(Kernel kernel) {
+  return kernel >= Kernel::kTranspose && kernel <= Kernel::kCopy;
+}
+/// Returns true for kernels that write an element after all reads of that element.
+constexpr bool may_be_in_place(Kernel kernel) {
+  return is_elementwise(kernel) || kernel == Kernel::kSoftmax;
+}
 
-/// Name of the function that a table computes; it has no effect on the model.
+/// Name of the function that a table contains, for reports only: kernels read the table.
 enum class Function : uint8_t {
   kNone = 0,
   kAbs = 1,
@@ -121,17 +132,17 @@ struct KernelRecord {
   uint16_t dilation_h, dilation_w;
   uint16_t pad_top, pad_left;  // padding at the end follows from the output's size
   int32_t a_zero_point, b_zero_point, y_zero_point;
-  int32_t min, max;         // bounds of the result, before the table
-  int32_t multiplier[3];    // scales of a, b, y; a single scale is [2]
-  int32_t shift[3];         // scale = multiplier * 2^(shift - 31)
-  uint32_t scale_count;     // entries of multipliers and shifts: 0, 1 or the number of channels
-  uint32_t multipliers;     // int32 [scale_count]
-  uint32_t shifts;          // int32 [scale_count]
-  uint32_t weights;         // int8
-  uint32_t bias;            // int32 [channels], without the zero point of the input
-  uint32_t table;           // int8 [256]
-  uint32_t data;            // int32: kMirrorPad before[rank]; kResize* the integer graph's tables
-  int32_t fill;             // kPad: the value; kSoftmax: smaller differences count as 0
+  int32_t min, max;       // bounds of the result, before the table
+  int32_t multiplier[3];  // scales of a, b, y; a single scale is [2]
+  int32_t shift[3];       // scale = multiplier * 2^(shift - 31)
+  uint32_t scale_count;   // entries of multipliers and shifts: 0, 1 or the number of channels
+  uint32_t multipliers;   // int32 [scale_count]
+  uint32_t shifts;        // int32 [scale_count]
+  uint32_t weights;       // int8
+  uint32_t bias;   // int32 [channels]; the correction for the input's zero point is not folded in
+  uint32_t table;  // int8 [256]
+  uint32_t data;   // int32: kMirrorPad before[rank]; kResize* the integer graph's tables
+  int32_t fill;    // kPad: the value; kSoftmax: diff_min, smaller differences contribute 0
   uint32_t prefetch_from;   // [from, from + bytes) of the weights block is read from the prefetch
   uint32_t prefetch_bytes;  // memory, beginning at prefetch_to; 0 bytes: no prefetch;
   uint32_t prefetch_to;     // prefetch_from and prefetch_to are multiples of 16
@@ -140,7 +151,7 @@ struct KernelRecord {
   uint32_t reserved1;
   View operands[kOperandsMax];
   View output;
-  View outside;  // kPad: the view that is filled
+  View padded;  // kPad: the whole padded tensor, filled before the copy
 };
 static_assert(sizeof(KernelRecord) == 8 + 16 + 20 + 24 + 28 + 4 + 12 + 12 + 4 * 56);
 
@@ -149,9 +160,9 @@ enum class Status : uint8_t {
   kMisaligned,   // the address is not a multiple of 16
   kTruncated,    // shorter than the header's size
   kNoProgram,    // wrong magic
-  kBadVersion,   // written by a later version
+  kBadVersion,   // another version than kVersion
   kBadHeader,    // invalid counts or sections
-  kBadIo,        // invalid input or output
+  kBadIo,        // invalid input or output record, or an output that the kernels do not fill
   kBadView,      // a view is outside its memory or does not have the kernel's shape
   kBadKernel,    // shape, window or numbers do not fit the kernel
   kBadScale,     // invalid multipliers or shifts

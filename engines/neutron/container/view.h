@@ -55,9 +55,8 @@ inline bool same_elements(const View& a, const View& b) {
 bool is_injective(const View& view);
 
 /// Returns true if the views provably have no byte in common. The proof uses their extents, or
-/// remainders: modulo a stride, no address of A equals an address of B. The latter proves two
-/// pieces of a concatenation along channels: their extents overlap, but not modulo the bytes of a
-/// pixel.
+/// remainders: modulo a stride, no address of A equals one of B. Example: two pieces of a concat
+/// along channels; their ranges overlap, but modulo the bytes of a pixel they do not.
 bool are_disjoint(const View& a, const View& b);
 
 }  // namespace thimble::neutron

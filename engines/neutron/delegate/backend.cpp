@@ -23,8 +23,8 @@ static_assert(sizeof(thimble_neutron_memory) == sizeof(NeutronConfig) &&
               offsetof(thimble_neutron_memory, wait) == offsetof(NeutronConfig, wait));
 
 constexpr uint32_t kTimeoutSeconds = 60;
-constexpr uint32_t kChannels = 1;  // index of the channel dimension
-constexpr uint32_t kTooMuch = 0xFFFFFFFF;
+constexpr uint32_t kChannelDim = 1;
+constexpr uint32_t kScratchOverflow = 0xFFFFFFFF;  // call_scratch(): more than the runtime accepts
 
 /// Data of a delegate slot. The driver's context follows it if the context is small enough.
 struct SlotData {
@@ -93,14 +93,14 @@ uint32_t io_count(const PayloadView& view) {
 /// Returns true if the tensor must be transposed. check() and call_scratch() also call this for
 /// tensors whose order is not supported.
 bool is_transposed(const kernels::Tensor& tensor, bool channels_last) {
-  return channels_last && !is_in_order(tensor, kChannels);
+  return channels_last && !is_in_order(tensor, kChannelDim);
 }
 
 /// Transposes the images of a tensor, to channels-last or back.
 void transpose_images(const kernels::Tensor& tensor, const uint8_t* from, uint8_t* to,
                       bool to_channels_last) {
   const auto images = static_cast<uint32_t>(tensor.sizes[0]);
-  const auto channels = static_cast<uint32_t>(tensor.sizes[kChannels]);
+  const auto channels = static_cast<uint32_t>(tensor.sizes[kChannelDim]);
   if (tensor.bytes == 0) return;
   const uint32_t image_bytes = tensor.bytes / images;
   const uint32_t pixels = image_bytes / channels;
@@ -147,7 +147,7 @@ bool is_apart(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
 /// Returns true if a tensor may be at this offset. Tensors of a kernel list may be in its scratch,
 /// as planned by the compiler. They must not overlap the addresses and the memory after the
 /// scratch.
-bool is_placed(const PayloadView& view, const Scratch& scratch, uint32_t offset, uint32_t bytes) {
+bool may_be_at(const PayloadView& view, const Scratch& scratch, uint32_t offset, uint32_t bytes) {
   if (view.magic != npu::kMagic) return is_apart(offset, bytes, scratch.start, scratch.all);
   const uint32_t front = scratch.addresses + scratch.program;
   return is_apart(offset, bytes, scratch.start, scratch.addresses) &&
@@ -166,36 +166,36 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
     status = check_bytes(tensor, io.channels_last);
   }
   if (status != Status::kOk) return status;
-  const bool passes = is_in_order(tensor, io.channels_last ? kChannels : abi::kMaxRank);
+  const bool passes = is_in_order(tensor, io.channels_last ? kChannelDim : abi::kMaxRank);
   if (!passes && !(io.channels_last && is_in_order(tensor))) return Status::kBadDimOrder;
   const uint32_t offset = args.offset(io.argument);
   const bool is_output = index >= view.input_count;
   if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
   if (is_output && tensor.is_constant) return Status::kCorrupt;
-  return is_placed(view, scratch, offset, tensor.bytes) ? Status::kOk : Status::kCorrupt;
+  return may_be_at(view, scratch, offset, tensor.bytes) ? Status::kOk : Status::kCorrupt;
 }
 
 /// Prepares the network with the driver.
 Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
-  SlotData& work = slot_data(slot);
+  SlotData& data = slot_data(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
-  work.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
+  data.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
                                           : static_cast<void*>(memory.persistent);
-  work.config.microcode = view.program;
-  work.config.weights = view.program + format::padded(view.program_bytes);
-  work.config.kernels =
+  data.config.microcode = view.program;
+  data.config.weights = view.program + format::padded(view.program_bytes);
+  data.config.kernels =
       view.program + format::padded(view.program_bytes) + format::padded(view.weight_bytes);
-  work.config.timeoutSeconds = npu.timeout_seconds != 0 ? npu.timeout_seconds : kTimeoutSeconds;
-  Status status = driver_status(npu, neutronModelPrepare(&work.config, &work.handle));
+  data.config.timeoutSeconds = npu.timeout_seconds != 0 ? npu.timeout_seconds : kTimeoutSeconds;
+  Status status = driver_status(npu, neutronModelPrepare(&data.config, &data.handle));
   if (status == Status::kOk && npu.memory.copy != nullptr) {
     // The driver's parameter is not const, but the driver only reads it.
     const auto* const hooks = reinterpret_cast<const NeutronConfig*>(&npu.memory);
     status = driver_status(npu, neutronSetConfig(const_cast<NeutronConfig*>(hooks)));
   }
   if (status != Status::kOk || npu.networks == nullptr) return status;
-  work.network = find_or_add_network(npu, view.program, work.handle);
-  return work.network != nullptr ? Status::kOk : Status::kBadArgument;
+  data.network = find_or_add_network(npu, view.program, data.handle);
+  return data.network != nullptr ? Status::kOk : Status::kBadArgument;
 }
 
 /// Addresses of the parts of a call's scratch memory.
@@ -225,7 +225,8 @@ CallMemory memory_of(const PayloadView& view, uint8_t* scratch) {
 }
 
 /// Transposes inputs, and redirects transposed outputs to spare memory.
-void bring_inputs(const PayloadView& view, const DelegateArgs& args, CallMemory& memory) {
+void transpose_inputs_and_redirect_outputs(const PayloadView& view, const DelegateArgs& args,
+                                           CallMemory& memory) {
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
     const kernels::Tensor tensor = args.tensor(io.argument);
@@ -239,7 +240,9 @@ void bring_inputs(const PayloadView& view, const DelegateArgs& args, CallMemory&
     }
   }
 }
-void take_outputs(const PayloadView& view, const DelegateArgs& args, const CallMemory& memory) {
+/// Transposes the redirected outputs to their tensors.
+void transpose_outputs(const PayloadView& view, const DelegateArgs& args,
+                       const CallMemory& memory) {
   for (uint32_t i = view.input_count; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
     const kernels::Tensor tensor = args.tensor(io.argument);
@@ -250,17 +253,17 @@ void take_outputs(const PayloadView& view, const DelegateArgs& args, const CallM
   }
 }
 
-Status run_driver(const thimble_neutron& npu, const SlotData& work, const PayloadView& view,
+Status run_driver(const thimble_neutron& npu, const SlotData& data, const PayloadView& view,
                   const CallMemory& memory) {
-  NeutronDataConfig data;
-  data.inputs = memory.inputs;
-  data.outputs = memory.outputs;
-  data.scratch = memory.outputs[view.output_count];
-  data.scratchWeights = view.prefetch_bytes != 0 ? memory.prefetch : nullptr;
-  if (npu.gates_clock == 0) return driver_status(npu, neutronRunBlocking(work.handle, &data));
+  NeutronDataConfig tensors;
+  tensors.inputs = memory.inputs;
+  tensors.outputs = memory.outputs;
+  tensors.scratch = memory.outputs[view.output_count];
+  tensors.scratchWeights = view.prefetch_bytes != 0 ? memory.prefetch : nullptr;
+  if (npu.gates_clock == 0) return driver_status(npu, neutronRunBlocking(data.handle, &tensors));
   Status status = driver_status(npu, neutronResume());
   if (status != Status::kOk) return status;
-  status = driver_status(npu, neutronRunBlocking(work.handle, &data));
+  status = driver_status(npu, neutronRunBlocking(data.handle, &tensors));
   // The clock is stopped even if the run failed; the error of the run has precedence.
   const NeutronError stopped = neutronSuspend();
   return status != Status::kOk ? status : driver_status(npu, stopped);
@@ -288,8 +291,8 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
       npu::check_interface(view.program, view.program_bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.data) SlotData{};
-  work.payload = payload.data;
+  SlotData& data = *new (slot.data) SlotData{};
+  data.payload = payload.data;
   scratch_bytes = format::call_bytes(view);
   return Status::kOk;
 }
@@ -308,14 +311,16 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
     const kernels::Tensor tensor = args.tensor(io.argument);
     if (!is_transposed(tensor, io.channels_last)) continue;
     bytes += format::padded(tensor.bytes);
-    if (bytes > kernels::kMaxTensorBytes) return kTooMuch;  // before the sum overflows 32 bits
+    if (bytes > kernels::kMaxTensorBytes)
+      return kScratchOverflow;  // before the sum overflows 32 bits
   }
   return bytes;
 }
 
+/// Checks the tensors; when memory is given, also prepares the network with the driver.
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& work = slot_data(slot);
-  const PayloadView view = format::trusted_payload(work.payload);
+  SlotData& data = slot_data(slot);
+  const PayloadView view = format::trusted_payload(data.payload);
   if (args.count() != view.arg_count + view.output_count) return Status::kPayloadCounts;
   const uint32_t spare = call_scratch(slot, args);
   const Scratch scratch = {memory.scratch_offset, address_bytes(view),
@@ -324,25 +329,25 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
     const Status status = check_tensor(view, scratch, args, i);
     if (status != Status::kOk) return status;
   }
-  work.transposes = spare != 0;
-  work.scratch = memory.scratch;
+  data.transposes = spare != 0;
+  data.scratch = memory.scratch;
   return memory.scratch != nullptr ? prepare(slot, view, memory) : Status::kOk;
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& work = slot_data(slot);
+  const SlotData& data = slot_data(slot);
   const thimble_neutron& npu = npu_of(slot);
-  const PayloadView view = format::trusted_payload(work.payload);
-  CallMemory memory = memory_of(view, work.scratch);
+  const PayloadView view = format::trusted_payload(data.payload);
+  CallMemory memory = memory_of(view, data.scratch);
   for (uint32_t i = 0; i < view.input_count; ++i) memory.inputs[i] = args.data(view.input_map[i]);
   for (uint32_t i = 0; i < view.output_count; ++i) {
     memory.outputs[i] = args.data(view.arg_count + view.output_map[i]);
   }
-  if (work.transposes) bring_inputs(view, args, memory);
-  const Status status = run_driver(npu, work, view, memory);
+  if (data.transposes) transpose_inputs_and_redirect_outputs(view, args, memory);
+  const Status status = run_driver(npu, data, view, memory);
   if (status != Status::kOk) return status;
-  if (work.transposes) take_outputs(view, args, memory);
-  if (work.network != nullptr) count_call(*work.network);
+  if (data.transposes) transpose_outputs(view, args, memory);
+  if (data.network != nullptr) count_call(*data.network);
   if (npu.profiled != nullptr && view.profile_bytes != 0) {
     npu.profiled(&npu, view.program, memory.outputs[view.output_count + 1], view.profile_bytes);
   }

@@ -1,10 +1,9 @@
 #pragma once
-// The delegates NeutronBackend and ThimbleNeutronModel: a payload as ExecuTorch's NXP backend packs
-// it (engines/neutron/container/payload.h), with the vendor's microcode or a list of kernels of
-// ours, run by whoever stands behind the vendor's driver interface
-// (engines/neutron/container/driver.h). Payload and tensors are checked and the network is prepared
-// when the model is loaded; a call hands the driver addresses, and changes the memory order of a
-// tensor only if the file has it in another one than the network.
+// The delegates NeutronBackend (microcode) and ThimbleNeutronModel (kernel list). Both pass the
+// payload (engines/neutron/container/payload.h) to the linked driver
+// (engines/neutron/container/driver.h): NXP's library or the integer model. Loading checks payload
+// and tensors and prepares the network. A call passes addresses, and transposes a tensor if its
+// memory order differs from the network's.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_neutron.h"
@@ -15,6 +14,8 @@ namespace thimble::runtime::neutron {
 DelegateBackend backend(const thimble_neutron* npu);
 DelegateBackend vendor_backend(const thimble_neutron* npu);
 
+// Functions of both rows. Public because the table that `thimble compile --kernels` writes names
+// them; runtime/exec/delegates.h describes each.
 Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);

@@ -1,5 +1,6 @@
 #pragma once
-// Rows of loaded networks in memory that the product provides; copy functions without DMA.
+// Rows of loaded networks in memory that the product provides. networks.cpp also implements the
+// copy functions of thimble_neutron.h.
 
 #include "thimble_neutron.h"
 

@@ -21,27 +21,27 @@ inline void store(uint8_t* at, uint32_t word) {
 }
 
 /// Transposes four rows of `columns` bytes, a multiple of 4.
-void rows_of_blocks(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t columns,
-                    uint32_t row_bytes) {
+void transpose_four_rows(const uint8_t* from, uint8_t* to, uint32_t to_stride, uint32_t columns,
+                         uint32_t from_stride) {
   constexpr uint32_t kEven = 0x00FF00FF;
   constexpr uint32_t kLow = 0x0000FFFF;
-  const uint8_t* const third = from + 2 * row_bytes;
-  const uint32_t step = 3 * rows;
+  const uint8_t* const third = from + 2 * from_stride;
+  const uint32_t step = 3 * to_stride;
   for (uint32_t at = 0; at != columns; at += kBlock) {
     const uint32_t a = load(from + at);
-    const uint32_t b = load(from + row_bytes + at);
+    const uint32_t b = load(from + from_stride + at);
     const uint32_t c = load(third + at);
-    const uint32_t d = load(third + row_bytes + at);
+    const uint32_t d = load(third + from_stride + at);
     // Interleave bytes of row pairs, then half words.
     const uint32_t ab_even = (a & kEven) | (b & kEven) << 8;
     const uint32_t ab_odd = (a >> 8 & kEven) | (b & ~kEven);
     const uint32_t cd_even = (c & kEven) | (d & kEven) << 8;
     const uint32_t cd_odd = (c >> 8 & kEven) | (d & ~kEven);
     store(to, (ab_even & kLow) | cd_even << 16);
-    store(to + rows, (ab_odd & kLow) | cd_odd << 16);
-    store(to + 2 * rows, ab_even >> 16 | (cd_even & ~kLow));
+    store(to + to_stride, (ab_odd & kLow) | cd_odd << 16);
+    store(to + 2 * to_stride, ab_even >> 16 | (cd_even & ~kLow));
     store(to + step, ab_odd >> 16 | (cd_odd & ~kLow));
-    to += kBlock * rows;
+    to += kBlock * to_stride;
   }
 }
 
@@ -71,7 +71,7 @@ void transpose(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t columns
   const uint32_t whole_rows = rows / kBlock * kBlock;
   const uint32_t whole_columns = columns / kBlock * kBlock;
   for (uint32_t r = 0; r < whole_rows && whole_columns != 0; r += kBlock) {
-    rows_of_blocks(from + r * columns, to + r, rows, whole_columns, columns);
+    transpose_four_rows(from + r * columns, to + r, rows, whole_columns, columns);
   }
   for (uint32_t c = whole_columns; c < columns; ++c) {
     collect(from + c, columns, to + c * rows, whole_rows);

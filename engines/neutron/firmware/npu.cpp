@@ -2,11 +2,11 @@
 // replaces the NPU; the runtime's delegates call it. The command line has additional words at the
 // start:
 //
-//   runner-neutron [-0] [-p] MODEL.pte ...
+//   runner-neutron [-0] ARGUMENTS OF THE RUNNER (firmware/apps/runner/main.cpp)
 //
 // -0 makes the driver call do nothing, to measure the cost of a call. The report has a line for
-// each network: `neutron 0x0123abcd kernels 14 calls 3 cycles 4110`, with its hash, and with NPU
-// cycles as estimated by the compiler. The linker redirects the driver's function to
+// each network: `neutron 19114957 kernels 14 calls 3 cycles 4110`, with its hash in decimal, and
+// with NPU cycles as estimated by the compiler. The linker redirects the driver's function to
 // __wrap_neutronRunBlocking.
 
 #include <cstring>

@@ -1,8 +1,10 @@
 #include "engines/neutron/formats/payload.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+
+#include "base/aligned_bytes.h"
+#include "engines/neutron/container/program.h"
 
 namespace thimble::formats::neutron {
 namespace {
@@ -11,21 +13,6 @@ namespace abi = thimble::abi::neutron;
 using abi::PayloadFault;
 
 constexpr size_t kCountMax = 255;  // one byte
-
-/// A copy of the bytes at a multiple of 16, as the device's reader requires.
-class Aligned {
- public:
-  explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
-    if (!bytes.empty()) std::memcpy(blocks_.data(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] const uint8_t* data() const { return blocks_.data()->bytes; }
-
- private:
-  struct alignas(abi::kPayloadAlignment) Block {
-    uint8_t bytes[abi::kPayloadAlignment];
-  };
-  std::vector<Block> blocks_;
-};
 
 std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadView& view) {
   const uint32_t found = problem.found;
@@ -53,29 +40,31 @@ std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadV
       return fmt::format("output {} is output argument {}, expected one of {}",
                          at - 2 * inputs - outputs, found, expected);
     case PayloadFault::kOutputTwice:
-      return fmt::format("output {} is output argument {}, as one before it is",
+      return fmt::format("output {} has output argument {}, which another output already has",
                          at - 2 * inputs - outputs, found);
     case PayloadFault::kMagic:
       return fmt::format(
-          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} "
-          "(a kernel list)",
-          found, abi::kMicrocodeMagic, abi::kKernelListMagic);
+          "magic {:#010x}, expected {:#010x} (microcode) or {:#010x} (a kernel list)", found,
+          abi::kMicrocodeMagic, abi::kKernelListMagic);
     case PayloadFault::kProgramBytes:
       return fmt::format("a program of {} bytes, expected {} to {}", found,
                          4 * abi::program_words(view.version), abi::kBlockMax);
     case PayloadFault::kWeightBytes:
       return fmt::format("weights of {} bytes, expected at most {}", found, expected);
     case PayloadFault::kMemory:
-      return fmt::format("a memory of {} bytes, expected at most {}", found, expected);
+      return fmt::format(
+          "scratch, profile, debug or prefetch size of {} bytes, expected at most {}", found,
+          expected);
     case PayloadFault::kInputCount:
       return fmt::format("a program of {} inputs, the header has {}", found, expected);
     case PayloadFault::kOutputCount:
       return fmt::format("a program of {} outputs, the header has {}", found, expected);
   }
-  return "not at a multiple of 16";
+  return "the payload's address is not a multiple of 16";
 }
 
-Status parse_view(const Aligned& copy, size_t bytes, abi::PayloadView& view) {
+Status parse_view(const AlignedBytes& copy, abi::PayloadView& view) {
+  const size_t bytes = copy.size();
   abi::PayloadProblem problem;
   if (bytes > std::numeric_limits<int32_t>::max()) {
     return bad_input("Neutron payload: {} bytes, at most 2 GiB", bytes);
@@ -89,9 +78,9 @@ Bytes bytes_of(const uint8_t* data, uint32_t bytes) {
   return {first, first + bytes};
 }
 
-std::vector<Format> formats_of(const uint8_t* data, uint32_t count) {
-  std::vector<Format> formats;
-  for (uint32_t i = 0; i < count; ++i) formats.push_back(static_cast<Format>(data[i]));
+std::vector<MemoryOrder> formats_of(const uint8_t* data, uint32_t count) {
+  std::vector<MemoryOrder> formats;
+  for (uint32_t i = 0; i < count; ++i) formats.push_back(static_cast<MemoryOrder>(data[i]));
   return formats;
 }
 
@@ -213,16 +202,16 @@ Result<Bytes> write_payload(const Payload& payload) {
 }
 
 Result<Payload> read_payload(ByteView bytes) {
-  const Aligned copy(bytes);
+  const AlignedBytes copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, view));
   return payload_of(view);
 }
 
 Status verify_payload(ByteView bytes) {
-  const Aligned copy(bytes);
+  const AlignedBytes copy(bytes);
   abi::PayloadView view;
-  THIMBLE_CHECK(parse_view(copy, bytes.size(), view));
+  THIMBLE_CHECK(parse_view(copy, view));
   const auto offset = [&](const uint8_t* at) { return static_cast<size_t>(at - copy.data()); };
   const size_t header_end = offset(view.output_map + view.output_count) + 1;
   THIMBLE_CHECK(check_zeros(bytes, header_end, offset(view.program)));
@@ -234,10 +223,24 @@ Status verify_payload(ByteView bytes) {
                      abi::kPayloadAlignment);
   }
   if (view.magic == abi::kKernelListMagic && view.kernel_bytes != 0) {
-    return bad_input("Neutron payload, byte {}: {} bytes of kernels after a kernel list",
-                     offset(view.kernels), view.kernel_bytes);
+    return bad_input(
+        "Neutron payload, byte {}: a kernel list must not be followed by a kernels block, found {} "
+        "bytes",
+        offset(view.kernels), view.kernel_bytes);
   }
   return ok();
+}
+
+std::string kernel_list_fault(ByteView program, ByteView weights) {
+  namespace container = thimble::neutron;
+  const AlignedBytes program_copy(program), weights_copy(weights);
+  uint32_t kernel = 0;
+  const container::Status status =
+      container::check(program_copy.data(), static_cast<uint32_t>(program.size()),
+                       weights_copy.data(), static_cast<uint32_t>(weights.size()), kernel);
+  if (status == container::Status::kOk) return "";
+  const std::string where = kernel == container::kAbsent ? "" : fmt::format("kernel {}: ", kernel);
+  return where + container::status_text(status);
 }
 
 std::vector<pte::CompileSpec> compile_specs(const CompileOptions& options) {

@@ -14,16 +14,17 @@
 
 namespace thimble::formats::neutron {
 
-enum class Format : uint8_t { kAsDimensions = 0, kChannelsLast = 1 };
+enum class MemoryOrder : uint8_t { kRowMajor = 0, kChannelsLast = 1 };
 
 struct Payload {
-  std::vector<Format> input_formats;  // one per input of the program
-  std::vector<Format> output_formats;
+  std::vector<MemoryOrder> input_formats;  // one per input of the program
+  std::vector<MemoryOrder> output_formats;
   std::vector<uint8_t> input_map;   // argument index of input i: input_map[i]
   std::vector<uint8_t> output_map;  // argument index of output i: arg_count + output_map[i]
   uint8_t arg_count = 0;            // input arguments of the call; the program may ignore some
   uint8_t version = 1;
-  Bytes program;  // microcode or a kernel list; its words state the sizes of weights and kernels
+  Bytes program;  // microcode or a kernel list; its words 6 and 7 are the sizes of program and
+                  // weights
   Bytes weights;
   Bytes kernels;  // includes the padding when read: the format does not store its size
   bool operator==(const Payload&) const = default;
@@ -35,11 +36,15 @@ struct Payload {
 /// unaligned.
 [[nodiscard]] Result<Payload> read_payload(ByteView bytes);
 /// Performs the checks of read_payload() and those that only apply to writers: padding is zero, a
-/// kernel list is not followed by the vendor's kernels, and no bytes follow the last block.
+/// kernel list has no kernels block, and the size is a multiple of 16.
 [[nodiscard]] Status verify_payload(ByteView bytes);
 
+/// Checks a kernel list as the runtime does. Returns what is wrong ("kernel 3: ..."), or empty. The
+/// bytes may be unaligned.
+[[nodiscard]] std::string kernel_list_fault(ByteView program, ByteView weights);
+
 /// Compile options of ExecuTorch's NXP backend, stored in the file next to the payload. No runtime
-/// reads them; ExecuTorch's partitioner reads the fifth by position.
+/// reads them; ExecuTorch's partitioner reads operators_not_to_delegate by position (the fifth).
 struct CompileOptions {
   std::string output_format = "tflite";
   std::string compile_flags;

@@ -16,16 +16,8 @@ namespace {
 namespace pte = formats::pte;
 
 Status check_list(const formats::neutron::Payload& payload, const std::string& where) {
-  const AlignedBytes program(payload.program);
-  const AlignedBytes weights(payload.weights);
-  uint32_t kernel = neutron::kAbsent;
-  const neutron::Status status =
-      neutron::check(program.data(), static_cast<uint32_t>(program.size()), weights.data(),
-                     static_cast<uint32_t>(weights.size()), kernel);
-  if (status == neutron::Status::kOk) return ok();
-  const bool located = kernel != neutron::kAbsent && kernel < neutron::kKernelsMax;
-  return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
-                   neutron::status_text(status));
+  const std::string fault = formats::neutron::kernel_list_fault(payload.program, payload.weights);
+  return fault.empty() ? ok() : bad_input("{}: {}", where, fault);
 }
 
 Status check_payload(const Bytes& bytes, const std::string& where) {
@@ -35,8 +27,9 @@ Status check_payload(const Bytes& bytes, const std::string& where) {
     return check_list(*payload, where);
   }
   return unsupported(
-      "{}: has microcode of NXP's converter, which only the NPU executes; without the option that"
-      " calls the converter, Thimble writes {}, which also runs here",
+      "{}: microcode runs only on the NPU. Compile without --neutron sdk to get a kernel list "
+      "({}), "
+      "which runs here",
       where, neutron::kDelegateId);
 }
 
@@ -160,12 +153,25 @@ Result<std::unique_ptr<Device>> open_neutron(const pte::Program& /*program*/,
 std::vector<DeviceKind> neutron_devices() {
   constexpr std::string_view kImage = "runner-neutron";
   constexpr std::string_view kHeader = "engines/neutron/delegate/backend.h";
-  constexpr std::string_view kChip = "thimble_neutron_npu";
+  constexpr std::string_view kDeviceSymbol = "thimble_neutron_npu";
   return {
-      {neutron::kDelegateId, check_neutron_payloads, open_neutron<false>, kImage, kHeader,
-       "neutron", kChip, true, profiles},
-      {neutron::kVendorDelegateId, check_neutron_payloads, open_neutron<true>, kImage, kHeader,
-       "neutron", kChip, true},
+      {.id = neutron::kDelegateId,
+       .check = check_neutron_payloads,
+       .open = open_neutron<false>,
+       .image = kImage,
+       .header = kHeader,
+       .cpp_namespace = "neutron",
+       .object = kDeviceSymbol,
+       .has_memory = true,
+       .profile = profiles},
+      {.id = neutron::kVendorDelegateId,
+       .check = check_neutron_payloads,
+       .open = open_neutron<true>,
+       .image = kImage,
+       .header = kHeader,
+       .cpp_namespace = "neutron",
+       .object = kDeviceSymbol,
+       .has_memory = true},
   };
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Requantization of sums (docs/numerics.md, "Requantization"), in 32 bits where possible.
+// Requantization of sums (docs/numerics.md, "Requantization").
 
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 namespace thimble::neutron::model {
 
-/// Adds with two's complement wrap-around, as the NPU's accumulators do.
+/// Adds with two's complement wrap-around, as docs/neutron.md defines sums.
 constexpr int32_t wrapping_add(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -32,12 +32,12 @@ constexpr int32_t multiply_high(int32_t a, int32_t b) {
 }
 
 /// The number multiplier * 2^(shift - 31), with multiplier >= 0 and -31 <= shift <= 30.
-struct Factor {
+struct Multiplier {
   int32_t multiplier;
   int32_t shift;
 };
 
-constexpr int32_t scaled(int32_t value, Factor factor, bool single) {
+constexpr int32_t scaled(int32_t value, Multiplier factor, bool single) {
   if (single) {
     const int32_t right = 31 - factor.shift;
     const int64_t product = int64_t{value} * factor.multiplier;

@@ -6,13 +6,13 @@
 namespace thimble::neutron::model {
 
 /// Number of output channels that are summed together; each input element is loaded once for all.
-inline constexpr uint32_t kLanes = 4;
+inline constexpr uint32_t kChannelsTogether = 4;
 
 /// Adds (x - zero_point) * w over `count` elements to the sum of each lane. The weights of a lane
 /// are contiguous; those of the next lane begin `lane_step` further.
 template <uint32_t kCount>
 inline void add_products(const int8_t* x, const int8_t* w, uint32_t lane_step, uint32_t count,
-                         int32_t zero_point, uint32_t (&sums)[kLanes]) {
+                         int32_t zero_point, uint32_t (&sums)[kChannelsTogether]) {
   uint32_t local[kCount];
   for (uint32_t lane = 0; lane < kCount; ++lane) local[lane] = sums[lane];
   for (uint32_t i = 0; i < count; ++i) {
@@ -28,7 +28,7 @@ inline void add_products(const int8_t* x, const int8_t* w, uint32_t lane_step, u
 template <uint32_t kCount>
 inline void add_products_strided(const int8_t* x, int32_t x_step, const int8_t* w,
                                  uint32_t lane_step, uint32_t count, int32_t zero_point,
-                                 uint32_t (&sums)[kLanes]) {
+                                 uint32_t (&sums)[kChannelsTogether]) {
   for (uint32_t i = 0; i < count; ++i) {
     const int32_t value = x[static_cast<int32_t>(i) * x_step] - zero_point;
     for (uint32_t lane = 0; lane < kCount; ++lane) {
@@ -39,15 +39,17 @@ inline void add_products_strided(const int8_t* x, int32_t x_step, const int8_t* 
 
 /// Chooses the function for `lanes` lanes and for the input's step.
 inline void dot(const int8_t* x, int32_t x_step, const int8_t* w, uint32_t lane_step,
-                uint32_t count, int32_t zero_point, uint32_t lanes, uint32_t (&sums)[kLanes]) {
-  if (x_step == 1 && lanes == kLanes) {
-    return add_products<kLanes>(x, w, lane_step, count, zero_point, sums);
+                uint32_t count, int32_t zero_point, uint32_t lanes,
+                uint32_t (&sums)[kChannelsTogether]) {
+  if (x_step == 1 && lanes == kChannelsTogether) {
+    return add_products<kChannelsTogether>(x, w, lane_step, count, zero_point, sums);
   }
-  if (lanes == kLanes) {
-    return add_products_strided<kLanes>(x, x_step, w, lane_step, count, zero_point, sums);
+  if (lanes == kChannelsTogether) {
+    return add_products_strided<kChannelsTogether>(x, x_step, w, lane_step, count, zero_point,
+                                                   sums);
   }
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    uint32_t one[kLanes] = {sums[lane]};
+    uint32_t one[kChannelsTogether] = {sums[lane]};
     const int8_t* const of_lane = w + lane * lane_step;
     if (x_step == 1) {
       add_products<1>(x, of_lane, 0, count, zero_point, one);

@@ -9,7 +9,7 @@ namespace {
 
 namespace neutron = thimble::neutron;
 
-constexpr uint32_t kPreparedMark = 0x50454E54;  // "TNEP"
+constexpr uint32_t kContextMagic = 0x50454E54;  // "TNEP"
 
 /// The memory that a handle points to.
 struct Context {
@@ -31,7 +31,7 @@ NeutronError error(uint32_t category, uint32_t code = 0) {
 
 Context* context_of(NeutronModelHandle handle) {
   auto* const context = static_cast<Context*>(handle);
-  return context != nullptr && context->mark == kPreparedMark ? context : nullptr;
+  return context != nullptr && context->mark == kContextMagic ? context : nullptr;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelH
   if (status != neutron::Status::kOk) {
     return error(NEUTRON_MODEL_PROGRAM, static_cast<uint32_t>(status));
   }
-  *static_cast<Context*>(*handle) = {kPreparedMark, program, weights};
+  *static_cast<Context*>(*handle) = {kContextMagic, program, weights};
   return NEUTRON_NO_ERROR;
 }
 

@@ -8,12 +8,12 @@ namespace {
 
 /// Computes y = f(a) for every element.
 template <class F>
-void unary(const KernelArgs& work, F f) {
-  const View& a = work.record.operands[0];
-  loops_over(a, work.record.output, 0, a.rank)
+void unary(const KernelArgs& args, F f) {
+  const View& a = args.record.operands[0];
+  loops_over(a, args.record.output, 0, a.rank)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
-        const int8_t* x = work.a + at[0];
-        int8_t* y = work.y + at[1];
+        const int8_t* x = args.a + at[0];
+        int8_t* y = args.y + at[1];
         for (uint32_t i = 0; i < count; ++i) {
           const auto k = static_cast<int32_t>(i);
           y[k * steps[1]] = f(x[k * steps[0]]);
@@ -23,13 +23,13 @@ void unary(const KernelArgs& work, F f) {
 
 /// Computes y = f(a, b) for every element.
 template <class F>
-void binary(const KernelArgs& work, F f) {
-  const KernelRecord& record = work.record;
+void binary(const KernelArgs& args, F f) {
+  const KernelRecord& record = args.record;
   loops_over(record.operands[0], record.operands[1], record.output)
       .for_rows([&](const int32_t(&at)[3], uint32_t count, const int32_t(&steps)[3]) {
-        const int8_t* a = work.a + at[0];
-        const int8_t* b = work.b + at[1];
-        int8_t* y = work.y + at[2];
+        const int8_t* a = args.a + at[0];
+        const int8_t* b = args.b + at[1];
+        int8_t* y = args.y + at[2];
         for (uint32_t i = 0; i < count; ++i) {
           const auto k = static_cast<int32_t>(i);
           y[k * steps[2]] = f(a[k * steps[0]], b[k * steps[1]]);
@@ -41,16 +41,16 @@ void binary(const KernelArgs& work, F f) {
 
 /// Both operands are converted to a common scale with 20 additional bits. For a subtraction, the
 /// second operand is negated before that.
-void add(const KernelArgs& work) {
+void add_or_subtract(const KernelArgs& args) {
   constexpr int32_t kSpare = 20;
-  const KernelRecord& record = work.record;
-  const OutputStage finish(work);
-  const Factor of_a = work.factor(0);
-  const Factor of_b = work.factor(1);
-  const Factor of_y = work.factor(2);
-  const bool single = work.single();
+  const KernelRecord& record = args.record;
+  const OutputStage finish(args);
+  const Multiplier of_a = args.multiplier(0);
+  const Multiplier of_b = args.multiplier(1);
+  const Multiplier of_y = args.multiplier(2);
+  const bool single = args.rounds_once();
   const int32_t sign = record.kernel == Kernel::kSub ? -1 : 1;
-  binary(work, [=](int32_t a, int32_t b) {
+  binary(args, [=](int32_t a, int32_t b) {
     const int32_t wide_a = (a - record.a_zero_point) * (1 << kSpare);
     const int32_t wide_b = sign * (b - record.b_zero_point) * (1 << kSpare);
     const int32_t sum = wrapping_add(scaled(wide_a, of_a, single), scaled(wide_b, of_b, single));
@@ -58,48 +58,49 @@ void add(const KernelArgs& work) {
   });
 }
 
-void multiply(const KernelArgs& work) {
-  const KernelRecord& record = work.record;
-  const OutputStage finish(work);
-  const Factor factor = work.factor(2);
-  const bool single = work.single();
-  binary(work, [=](int32_t a, int32_t b) {
+void multiply(const KernelArgs& args) {
+  const KernelRecord& record = args.record;
+  const OutputStage finish(args);
+  const Multiplier factor = args.multiplier(2);
+  const bool single = args.rounds_once();
+  binary(args, [=](int32_t a, int32_t b) {
     const int32_t product = (a - record.a_zero_point) * (b - record.b_zero_point);
     return finish(scaled(product, factor, single));
   });
 }
 
-void maximum(const KernelArgs& work) {
-  const OutputStage finish(work);
-  const bool least = work.record.kernel == Kernel::kMinimum;
-  binary(work, [=](int32_t a, int32_t b) { return finish.code((a < b) == least ? a : b); });
+void maximum_or_minimum(const KernelArgs& args) {
+  const OutputStage finish(args);
+  const bool least = args.record.kernel == Kernel::kMinimum;
+  binary(args,
+         [=](int32_t a, int32_t b) { return finish.clamp_and_map((a < b) == least ? a : b); });
 }
 
-void prelu(const KernelArgs& work) {
-  const KernelRecord& record = work.record;
-  const OutputStage finish(work);
-  const Factor above = work.factor(2);
-  const Factor below = work.factor(1);
-  const bool single = work.single();
-  binary(work, [=](int32_t x, int32_t slope) {
+void prelu(const KernelArgs& args) {
+  const KernelRecord& record = args.record;
+  const OutputStage finish(args);
+  const Multiplier above = args.multiplier(2);
+  const Multiplier below = args.multiplier(1);
+  const bool single = args.rounds_once();
+  binary(args, [=](int32_t x, int32_t slope) {
     const int32_t value = x - record.a_zero_point;
     if (value >= 0) return finish(scaled(value, above, single));
     return finish(scaled(value * (slope - record.b_zero_point), below, single));
   });
 }
 
-void table(const KernelArgs& work) {
+void table(const KernelArgs& args) {
   const auto* const entries =
-      reinterpret_cast<const int8_t*>(work.constants(work.record.table)) + 128;
-  unary(work, [=](int32_t x) { return entries[x]; });
+      reinterpret_cast<const int8_t*>(args.constants(args.record.table)) + 128;
+  unary(args, [=](int32_t x) { return entries[x]; });
 }
 
-void rescale(const KernelArgs& work) {
-  const KernelRecord& record = work.record;
-  const OutputStage finish(work);
-  const Factor factor = work.factor(2);
-  const bool single = work.single();
-  unary(work, [=](int32_t x) { return finish(scaled(x - record.a_zero_point, factor, single)); });
+void rescale(const KernelArgs& args) {
+  const KernelRecord& record = args.record;
+  const OutputStage finish(args);
+  const Multiplier factor = args.multiplier(2);
+  const bool single = args.rounds_once();
+  unary(args, [=](int32_t x) { return finish(scaled(x - record.a_zero_point, factor, single)); });
 }
 
 }  // namespace thimble::neutron::model

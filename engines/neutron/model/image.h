@@ -6,6 +6,9 @@
 
 namespace thimble::neutron::model {
 
+/// Channels of one pixel that depthwise convolutions and pools process together.
+inline constexpr uint32_t kChannelBlock = 32;
+
 /// Returns the byte offset of [n, h, w, 0].
 inline int32_t pixel(const View& view, uint32_t n, uint32_t h, uint32_t w) {
   return static_cast<int32_t>(n) * view.strides[0] + static_cast<int32_t>(h) * view.strides[1] +
@@ -31,8 +34,8 @@ struct Window {
   }
 };
 
-inline Window window_at(const KernelArgs& work, uint32_t h, uint32_t w) {
-  const KernelRecord& r = work.record;
+inline Window window_at(const KernelArgs& args, uint32_t h, uint32_t w) {
+  const KernelRecord& r = args.record;
   const View& a = r.operands[0];
   const int32_t top = static_cast<int32_t>(h * r.stride_h) - r.pad_top;
   const int32_t left = static_cast<int32_t>(w * r.stride_w) - r.pad_left;
@@ -43,12 +46,12 @@ inline Window window_at(const KernelArgs& work, uint32_t h, uint32_t w) {
 /// Calls `each(x, tap)` for every tap inside the image: `x` is the offset of its input pixel
 /// [.., 0], `tap` its index in the kernel, row by row.
 template <class Each>
-void for_taps(const KernelArgs& work, uint32_t n, const Window& window, Each each) {
-  const KernelRecord& r = work.record;
+void for_taps(const KernelArgs& args, uint32_t n, const Window& window, Each each) {
+  const KernelRecord& r = args.record;
   for (uint32_t ky = window.rows.from; ky < window.rows.to; ++ky) {
-    const uint32_t row = window.rows.at + (ky - window.rows.from) * r.dilation_h;
+    const uint32_t row = window.rows.position + (ky - window.rows.from) * r.dilation_h;
     for (uint32_t kx = window.columns.from; kx < window.columns.to; ++kx) {
-      const uint32_t column = window.columns.at + (kx - window.columns.from) * r.dilation_w;
+      const uint32_t column = window.columns.position + (kx - window.columns.from) * r.dilation_w;
       each(pixel(r.operands[0], n, row, column), ky * r.kernel_w + kx);
     }
   }

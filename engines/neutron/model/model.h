@@ -1,16 +1,15 @@
 #pragma once
-// The integer model of the NPU: executes a kernel list bit-exactly as docs/neutron.md specifies. It
-// replaces the hardware in a product without one, so it must be fast enough for whole networks on
-// an emulated core. Dense data has loops of its own; all other strides share a general loop.
+// The integer model of the NPU: executes a kernel list with the arithmetic of docs/neutron.md, with
+// the same bytes on every machine. It replaces the hardware on the host and in emulated images, so
+// it must be fast enough for whole networks on an emulated core. Dense data has loops of its own;
+// all other strides share a general loop.
 
 #include "engines/neutron/container/program.h"
 
 namespace thimble::neutron {
 
-/// Starts to copy weights from a memory that the NPU does not read; may return before the copy is
-/// complete. The signature is that of the vendor's driver interface.
+/// NeutronConfig::copy and NeutronConfig::wait of engines/neutron/container/driver.h.
 using Copy = void (*)(void* to, void* from, uint32_t bytes, uint32_t channel);
-/// Returns when the last copy of that channel is complete.
 using Wait = void (*)(uint32_t channel);
 
 inline constexpr uint32_t kPrefetchChannels = 2;
@@ -24,9 +23,9 @@ struct Job {
   uint8_t* scratch = nullptr;              // header().scratch_bytes
   uint8_t* prefetch = nullptr;             // header().prefetch_bytes, 16-byte aligned; null: no
                                            // prefetch, weights are read from `weights`
-  Copy copy = nullptr;                     // null: the model uses memcpy and does not wait
-  Wait wait = nullptr;
-  uint8_t* profile = nullptr;  // header().profile_bytes, or null
+  Copy copy = nullptr;                     // null: memcpy
+  Wait wait = nullptr;                     // null: copies are complete when `copy` returns
+  uint8_t* profile = nullptr;              // header().profile_bytes, or null
 };
 
 /// Executes the kernels in order. The copy of a kernel's prefetched weights starts when the

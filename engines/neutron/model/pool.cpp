@@ -5,29 +5,27 @@
 namespace thimble::neutron::model {
 namespace {
 
-constexpr uint32_t kBlock = 32;  // channels per block
-
 /// Pools each block of channels of each pixel: starts with `first`, applies `join(value, element)`
 /// for each tap, and finally `end(value, taps)`.
 template <class Join, class End>
-void pool(const KernelArgs& work, int32_t first, Join join, End end) {
-  const View& a = work.record.operands[0];
-  const View& y = work.record.output;
+void pool(const KernelArgs& args, int32_t first, Join join, End end) {
+  const View& a = args.record.operands[0];
+  const View& y = args.record.output;
   for_pixels(y, [&](uint32_t n, uint32_t h, uint32_t w) {
-    const Window window = window_at(work, h, w);
+    const Window window = window_at(args, h, w);
     const int32_t to = pixel(y, n, h, w);
-    for (uint32_t from = 0; from < y.dims[3]; from += kBlock) {
-      const uint32_t count = y.dims[3] - from < kBlock ? y.dims[3] - from : kBlock;
-      int32_t values[kBlock];
+    for (uint32_t from = 0; from < y.dims[3]; from += kChannelBlock) {
+      const uint32_t count = y.dims[3] - from < kChannelBlock ? y.dims[3] - from : kChannelBlock;
+      int32_t values[kChannelBlock];
       for (uint32_t i = 0; i < count; ++i) values[i] = first;
-      for_taps(work, n, window, [&](int32_t x, uint32_t) {
+      for_taps(args, n, window, [&](int32_t x, uint32_t) {
         for (uint32_t i = 0; i < count; ++i) {
           const int32_t at = x + static_cast<int32_t>(from + i) * a.strides[3];
-          values[i] = join(values[i], work.a[at]);
+          values[i] = join(values[i], args.a[at]);
         }
       });
       for (uint32_t i = 0; i < count; ++i) {
-        work.y[to + static_cast<int32_t>(from + i) * y.strides[3]] = end(values[i], window.taps());
+        args.y[to + static_cast<int32_t>(from + i) * y.strides[3]] = end(values[i], window.taps());
       }
     }
   });
@@ -35,21 +33,21 @@ void pool(const KernelArgs& work, int32_t first, Join join, End end) {
 
 }  // namespace
 
-void max_pool(const KernelArgs& work) {
-  const OutputStage finish(work);
+void max_pool(const KernelArgs& args) {
+  const OutputStage finish(args);
   pool(
-      work, -128, [](int32_t most, int32_t x) { return x > most ? x : most; },
-      [=](int32_t most, uint32_t) { return finish.code(most); });
+      args, -128, [](int32_t most, int32_t x) { return x > most ? x : most; },
+      [=](int32_t most, uint32_t) { return finish.clamp_and_map(most); });
 }
 
 /// Rounds to nearest, halves away from zero; padding is not counted.
-void average_pool(const KernelArgs& work) {
-  const OutputStage finish(work);
+void average_pool(const KernelArgs& args) {
+  const OutputStage finish(args);
   pool(
-      work, 0, [](int32_t sum, int32_t x) { return wrapping_add(sum, x); },
+      args, 0, [](int32_t sum, int32_t x) { return wrapping_add(sum, x); },
       [=](int32_t sum, uint32_t taps) {
         const auto n = static_cast<int32_t>(taps);
-        return finish.code(wrapping_add(sum, sum >= 0 ? n / 2 : -(n / 2)) / n);
+        return finish.clamp_and_map(wrapping_add(sum, sum >= 0 ? n / 2 : -(n / 2)) / n);
       });
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 /// Calls `each(x, y)` for every output element: `x` is the offset of its first operand element.
 template <class Each>
-void for_results(const KernelArgs& work, uint32_t kept, Each each) {
-  loops_over(work.record.operands[0], work.record.output, 0, kept)
+void for_results(const KernelArgs& args, uint32_t kept, Each each) {
+  loops_over(args.record.operands[0], args.record.output, 0, kept)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
         for (uint32_t i = 0; i < count; ++i) {
           const auto k = static_cast<int32_t>(i);
@@ -19,11 +19,11 @@ void for_results(const KernelArgs& work, uint32_t kept, Each each) {
 }
 
 template <class Join>
-int32_t reduced(const KernelArgs& work, const Loops<1>& loops, int32_t x, int32_t first,
+int32_t reduced(const KernelArgs& args, const Loops<1>& loops, int32_t x, int32_t first,
                 Join join) {
   int32_t value = first;
   loops.for_rows([&](const int32_t(&at)[1], uint32_t count, const int32_t(&steps)[1]) {
-    const int8_t* const row = work.a + x + at[0];
+    const int8_t* const row = args.a + x + at[0];
     for (uint32_t i = 0; i < count; ++i) {
       value = join(value, row[static_cast<int32_t>(i) * steps[0]]);
     }
@@ -32,35 +32,35 @@ int32_t reduced(const KernelArgs& work, const Loops<1>& loops, int32_t x, int32_
 }
 
 template <class Join, class End>
-void reduce(const KernelArgs& work, int32_t first, Join join, End end) {
-  const View& a = work.record.operands[0];
-  const uint32_t kept = a.rank - work.record.reduced;
+void reduce(const KernelArgs& args, int32_t first, Join join, End end) {
+  const View& a = args.record.operands[0];
+  const uint32_t kept = a.rank - args.record.reduced;
   const Loops<1> loops = loops_over(a, kept, a.rank);
-  for_results(work, kept,
-              [&](int32_t x, int32_t y) { work.y[y] = end(reduced(work, loops, x, first, join)); });
+  for_results(args, kept,
+              [&](int32_t x, int32_t y) { args.y[y] = end(reduced(args, loops, x, first, join)); });
 }
 
 }  // namespace
 
-void mean(const KernelArgs& work) {
-  const OutputStage finish(work);
-  const int32_t zero_point = work.record.a_zero_point;
-  const Factor factor = work.factor(2);
-  const bool single = work.single();
+void mean(const KernelArgs& args) {
+  const OutputStage finish(args);
+  const int32_t zero_point = args.record.a_zero_point;
+  const Multiplier factor = args.multiplier(2);
+  const bool single = args.rounds_once();
   reduce(
-      work, 0, [=](int32_t sum, int32_t x) { return wrapping_add(sum, x - zero_point); },
+      args, 0, [=](int32_t sum, int32_t x) { return wrapping_add(sum, x - zero_point); },
       [=](int32_t sum) { return finish(scaled(sum, factor, single)); });
 }
 
-void reduce_max_min(const KernelArgs& work) {
-  const OutputStage finish(work);
-  const auto end = [=](int32_t value) { return finish.code(value); };
-  if (work.record.kernel == Kernel::kReduceMax) {
+void reduce_max_min(const KernelArgs& args) {
+  const OutputStage finish(args);
+  const auto end = [=](int32_t value) { return finish.clamp_and_map(value); };
+  if (args.record.kernel == Kernel::kReduceMax) {
     return reduce(
-        work, -128, [](int32_t most, int32_t x) { return x > most ? x : most; }, end);
+        args, -128, [](int32_t most, int32_t x) { return x > most ? x : most; }, end);
   }
   reduce(
-      work, 127, [](int32_t least, int32_t x) { return x < least ? x : least; }, end);
+      args, 127, [](int32_t least, int32_t x) { return x < least ? x : least; }, end);
 }
 
 }  // namespace thimble::neutron::model

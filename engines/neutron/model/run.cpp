@@ -8,7 +8,7 @@ namespace {
 
 using model::KernelArgs;
 
-const uint8_t* base_of(const Job& job, const View& view, const KernelArgs& work) {
+const uint8_t* base_of(const Job& job, const View& view, const KernelArgs& args) {
   switch (view.memory) {
     case Memory::kInput:
       return job.inputs[view.index] + view.offset;
@@ -17,7 +17,7 @@ const uint8_t* base_of(const Job& job, const View& view, const KernelArgs& work)
     case Memory::kScratch:
       return job.scratch + view.offset;
     case Memory::kWeights:
-      return work.constants(view.offset);
+      return args.constants(view.offset);
     case Memory::kNone:
       break;
   }
@@ -30,11 +30,11 @@ int8_t* written(const Job& job, const View& view) {
   return reinterpret_cast<int8_t*>(memory + view.offset);
 }
 
-void execute(const KernelArgs& work) {
-  switch (work.record.kernel) {
-#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+void execute(const KernelArgs& args) {
+  switch (args.record.kernel) {
+#define NEUTRON_KERNEL(name, number, operands, check, run) \
   case Kernel::k##name:                                    \
-    return model::run(work);
+    return model::run(args);
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
   }
@@ -84,17 +84,17 @@ class Prefetcher {
 };
 
 KernelArgs kernel_args(const Job& job, const KernelRecord& record) {
-  KernelArgs work = {};
-  work.record = record;
-  work.weights = job.weights;
-  work.prefetched = job.prefetch == nullptr ? nullptr : job.prefetch + record.prefetch_to;
-  work.a = reinterpret_cast<const int8_t*>(base_of(job, record.operands[0], work));
+  KernelArgs args = {};
+  args.record = record;
+  args.weights = job.weights;
+  args.prefetched = job.prefetch == nullptr ? nullptr : job.prefetch + record.prefetch_to;
+  args.a = reinterpret_cast<const int8_t*>(base_of(job, record.operands[0], args));
   if (record.operand_count == 2) {
-    work.b = reinterpret_cast<const int8_t*>(base_of(job, record.operands[1], work));
+    args.b = reinterpret_cast<const int8_t*>(base_of(job, record.operands[1], args));
   }
-  work.y = written(job, record.output);
-  if (record.kernel == Kernel::kPad) work.outside = written(job, record.outside);
-  return work;
+  args.y = written(job, record.output);
+  if (record.kernel == Kernel::kPad) args.padded = written(job, record.padded);
+  return args;
 }
 
 /// Writes one profile record per kernel, and one for the whole run.

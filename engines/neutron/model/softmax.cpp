@@ -64,7 +64,7 @@ struct Row {
 };
 
 struct Scale {
-  Factor factor;
+  Multiplier factor;
   int32_t least;  // smaller differences count as 0
   /// Returns e^(scale * difference) for difference <= 0.
   [[nodiscard]] int32_t exp(int32_t difference) const {
@@ -100,18 +100,18 @@ void softmax_row(const Row& row, const Scale& scale) {
 
 }  // namespace
 
-void softmax(const KernelArgs& work) {
-  const KernelRecord& record = work.record;
+void softmax(const KernelArgs& args) {
+  const KernelRecord& record = args.record;
   const View& a = record.operands[0];
   const View& y = record.output;
   const uint32_t last = a.rank - 1;
-  const Scale scale = {work.factor(2), record.fill};
+  const Scale scale = {args.multiplier(2), record.fill};
   loops_over(a, y, 0, last)
       .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
         for (uint32_t i = 0; i < count; ++i) {
           const auto k = static_cast<int32_t>(i);
-          softmax_row({work.a + at[0] + k * steps[0], a.strides[last],
-                       work.y + at[1] + k * steps[1], y.strides[last], a.dims[last]},
+          softmax_row({args.a + at[0] + k * steps[0], a.strides[last],
+                       args.y + at[1] + k * steps[1], y.strides[last], a.dims[last]},
                       scale);
         }
       });

@@ -11,7 +11,13 @@
 
 namespace thimble::neutron::text {
 
-enum class Number : uint8_t { kU8, kU16, kI32, kU32, kOffset };  // kOffset: u32; kAbsent is `none`
+enum class Number : uint8_t {
+  kU8,
+  kU16,
+  kI32,
+  kU32,
+  kOffset
+};  // kOffset: u32; 0xFFFFFFFF is written `none`
 
 inline constexpr uint32_t kCountMax = 3;
 
@@ -20,10 +26,8 @@ struct Field {
   size_t offset;  // in KernelRecord
   Number number;
   uint32_t count;
-  int64_t usual[kCountMax];
+  int64_t default_values[kCountMax];
 };
-
-inline constexpr int64_t kNone = kAbsent;
 
 inline constexpr Field kFields[] = {
     {"window", offsetof(KernelRecord, kernel_h), Number::kU16, 2, {0, 0}},
@@ -37,11 +41,11 @@ inline constexpr Field kFields[] = {
     {"max", offsetof(KernelRecord, max), Number::kI32, 1, {127}},
     {"multiplier", offsetof(KernelRecord, multiplier), Number::kI32, 3, {0, 0, 0}},
     {"shift", offsetof(KernelRecord, shift), Number::kI32, 3, {0, 0, 0}},
-    {"scales", offsetof(KernelRecord, scale_count), Number::kOffset, 3, {0, kNone, kNone}},
-    {"weights", offsetof(KernelRecord, weights), Number::kOffset, 1, {kNone}},
-    {"bias", offsetof(KernelRecord, bias), Number::kOffset, 1, {kNone}},
-    {"table", offsetof(KernelRecord, table), Number::kOffset, 1, {kNone}},
-    {"data", offsetof(KernelRecord, data), Number::kOffset, 1, {kNone}},
+    {"scales", offsetof(KernelRecord, scale_count), Number::kOffset, 3, {0, kAbsent, kAbsent}},
+    {"weights", offsetof(KernelRecord, weights), Number::kOffset, 1, {kAbsent}},
+    {"bias", offsetof(KernelRecord, bias), Number::kOffset, 1, {kAbsent}},
+    {"table", offsetof(KernelRecord, table), Number::kOffset, 1, {kAbsent}},
+    {"data", offsetof(KernelRecord, data), Number::kOffset, 1, {kAbsent}},
     {"fill", offsetof(KernelRecord, fill), Number::kI32, 1, {0}},
     {"prefetch", offsetof(KernelRecord, prefetch_from), Number::kU32, 3, {0, 0, 0}},
     {"macs", offsetof(KernelRecord, macs), Number::kU32, 1, {0}},

@@ -163,16 +163,16 @@ class Parser {
     return number(header_.content_hash, 16);
   }
 
-  /// Reads the entry's index, which must equal its position `count`.
-  thimble::Status place(size_t count) {
+  /// Reads the entry's number, which must equal its position `index`.
+  thimble::Status expect_index(size_t index) {
     const Word found = next();
-    size_t index = 0;
-    if (read_number(found.text, index) && index == count) return ok();
-    return wrong(found, fmt::format("number {}", count));
+    size_t number = 0;
+    if (read_number(found.text, number) && number == index) return ok();
+    return wrong(found, fmt::format("number {}", index));
   }
 
   thimble::Status io(const Word& start, std::vector<IoRecord>& records) {
-    THIMBLE_CHECK(place(records.size()));
+    THIMBLE_CHECK(expect_index(records.size()));
     if (records.size() == kIoMax) return wrong(start, fmt::format("at most {}", kIoMax));
     IoRecord io = {};
     const Word type = next();
@@ -217,7 +217,7 @@ class Parser {
   }
 
   thimble::Status kernel(const Word& start) {
-    THIMBLE_CHECK(place(kernels_.size()));
+    THIMBLE_CHECK(expect_index(kernels_.size()));
     if (kernels_.size() == kKernelsMax) return wrong(start, fmt::format("at most {}", kKernelsMax));
     KernelRecord record = {};
     const Word name = next();
@@ -236,7 +236,7 @@ class Parser {
     THIMBLE_CHECK(view(record.output));
     if (ahead() == "inside") {
       next();
-      THIMBLE_CHECK(view(record.outside));
+      THIMBLE_CHECK(view(record.padded));
     }
     THIMBLE_CHECK(fields(record));
     kernels_.push_back(record);
@@ -246,7 +246,7 @@ class Parser {
   /// Reads pairs of field name and numbers in any order, up to a word that is not a field name.
   thimble::Status fields(KernelRecord& record) {
     for (const Field& field : kFields) {
-      for (uint32_t i = 0; i < field.count; ++i) store(record, field, i, field.usual[i]);
+      for (uint32_t i = 0; i < field.count; ++i) store(record, field, i, field.default_values[i]);
     }
     for (;;) {
       if (ahead() == "function") {
@@ -278,7 +278,7 @@ class Parser {
       const size_t comma = std::min(rest.find(','), rest.size());
       const std::string_view one = rest.substr(0, comma);
       const bool last = i + 1 == field.count;
-      int64_t value = kNone;
+      int64_t value = kAbsent;
       const bool read =
           (field.number == Number::kOffset && one == "none") || read_number(one, value);
       if (!read || (comma == rest.size()) != last || !store(record, field, i, value)) {

@@ -1,28 +1,11 @@
 #include <fmt/format.h>
 
-#include <cstring>
-#include <vector>
-
+#include "base/aligned_bytes.h"
 #include "engines/neutron/text/fields.h"
 #include "engines/neutron/text/text.h"
 
 namespace thimble::neutron::text {
 namespace {
-
-/// A copy of the bytes with 16-byte alignment.
-class Aligned {
- public:
-  explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
-    if (!bytes.empty()) std::memcpy(blocks_.data(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] const uint8_t* data() const { return blocks_.data()->bytes; }
-
- private:
-  struct alignas(kBlockAlignment) Block {
-    uint8_t bytes[kBlockAlignment];
-  };
-  std::vector<Block> blocks_;
-};
 
 std::string memory(const View& view) {
   switch (view.memory) {
@@ -49,8 +32,8 @@ bool is_dense(const View& view) {
 
 std::string text_of(const View& view) {
   std::string text = memory(view);
-  const bool edge = view.memory == Memory::kInput || view.memory == Memory::kOutput;
-  if (!edge || view.offset != 0) text += fmt::format("+{}", view.offset);
+  const bool is_io = view.memory == Memory::kInput || view.memory == Memory::kOutput;
+  if (!is_io || view.offset != 0) text += fmt::format("+{}", view.offset);
   text += fmt::format("[{}", fmt::join(view.dims, view.dims + view.rank, ","));
   if (!is_dense(view)) {
     text += fmt::format(":{}", fmt::join(view.strides, view.strides + view.rank, ","));
@@ -60,7 +43,8 @@ std::string text_of(const View& view) {
 
 std::string number(const KernelRecord& record, const Field& field, uint32_t index) {
   const int64_t value = load(record, field, index);
-  return field.number == Number::kOffset && value == kNone ? "none" : fmt::format("{}", value);
+  return field.number == Number::kOffset && value == int64_t{kAbsent} ? "none"
+                                                                      : fmt::format("{}", value);
 }
 
 std::string fields(const KernelRecord& record) {
@@ -69,13 +53,13 @@ std::string fields(const KernelRecord& record) {
     text += fmt::format(" function {}", function_name(record.function));
   }
   for (const Field& field : kFields) {
-    bool is_usual = true;
+    bool is_default = true;
     std::string values;
     for (uint32_t i = 0; i < field.count; ++i) {
-      is_usual = is_usual && load(record, field, i) == field.usual[i];
+      is_default = is_default && load(record, field, i) == field.default_values[i];
       values += (i == 0 ? "" : ",") + number(record, field, i);
     }
-    if (!is_usual) text += fmt::format(" {} {}", field.name, values);
+    if (!is_default) text += fmt::format(" {} {}", field.name, values);
   }
   return text;
 }
@@ -84,7 +68,7 @@ std::string kernel_lines(uint32_t index, const KernelRecord& record) {
   std::string text = fmt::format("kernel {:<3} {}", index, kernel_name(record.kernel));
   for (uint32_t i = 0; i < record.operand_count; ++i) text += " " + text_of(record.operands[i]);
   text += " -> " + text_of(record.output);
-  if (record.kernel == Kernel::kPad) text += " inside " + text_of(record.outside);
+  if (record.kernel == Kernel::kPad) text += " inside " + text_of(record.padded);
   const std::string numbers = fields(record);
   return numbers.empty() ? text + "\n" : text + "\n          " + numbers + "\n";
 }
@@ -98,8 +82,8 @@ std::string io_line(const char* direction, uint32_t index, const IoRecord& io) {
 }  // namespace
 
 Result<std::string> print(ByteView program, ByteView weights, std::string_view label) {
-  const Aligned list_bytes(program);
-  const Aligned weight_bytes(weights);
+  const AlignedBytes list_bytes(program);
+  const AlignedBytes weight_bytes(weights);
   uint32_t at = kAbsent;
   const Status status = check(list_bytes.data(), static_cast<uint32_t>(program.size()),
                               weight_bytes.data(), static_cast<uint32_t>(weights.size()), at);

@@ -10,9 +10,10 @@
 //   output 0   int8[1,8,4,4] channels_last scale 0.00390625 zero -128
 //
 // A view is written as its memory, the offset if it has one, the dimensions, and the strides if
-// they are not dense. Numbers of a kernel are named by the table in fields.h; default values are
-// omitted. Offsets and counts of the block follow from the lines, so text and bytes correspond one
-// to one. `#` begins a comment.
+// they are not dense. Pad is written `-> VIEW inside VIEW`: the second view is the filled one
+// (KernelRecord::padded). Numbers of a kernel are named by the table in fields.h; default values
+// are omitted. Offsets and counts of the block follow from the lines, so text and bytes correspond
+// one to one. `#` begins a comment.
 
 #include <string>
 #include <string_view>

@@ -59,12 +59,12 @@ std::string no_model(const WorkFolder& folder) {
   const fs::path path = folder.file(kOutput);
   std::error_code error;
   const fs::file_type type = fs::symlink_status(path, error).type();
-  if (type == fs::file_type::not_found) return "it reported success but wrote no model";
+  if (type == fs::file_type::not_found) return "it ended with code 0, but wrote no model";
   if (type != fs::file_type::regular) {
-    return "it reported success, but its output is a folder, a link or a device";
+    return "it ended with code 0, but its output is a folder, a link or a device";
   }
   const auto bytes = fs::file_size(path, error);
-  if (error || bytes == 0) return "it reported success but wrote no model";
+  if (error || bytes == 0) return "it ended with code 0, but wrote no model";
   if (bytes <= kModelBytesMax) return "";
   return fmt::format("it wrote {} bytes, a model has at most {}", bytes, kModelBytesMax);
 }
@@ -165,7 +165,7 @@ Result<Converted> convert(ByteView model, std::string_view label, const SdkOptio
   }
   if (const std::string none = no_model(folder); !none.empty()) return failure(none);
   const auto written = folder.read(kOutput);
-  if (!written) return failure("it reported success, but its model cannot be read");
+  if (!written) return failure("it ended with code 0, but its model cannot be read");
   Converted converted;
   const ByteView bytes = as_byte_view(*written);
   converted.model.assign(bytes.begin(), bytes.end());

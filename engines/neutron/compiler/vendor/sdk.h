@@ -1,9 +1,11 @@
 #pragma once
 // Calls the tools of an installed eIQ Neutron SDK of NXP: the converter, and the tool that merges
-// kernel lists. Each runs in a separate process, in a temporary folder, with a time limit.
+// kernel selections (C tables of the firmware kernels that a model needs). Each runs in a separate
+// process, in a temporary folder, with a time limit.
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,14 +23,15 @@ struct SdkOptions {
   std::chrono::seconds time_limit{300};  // per call
   std::string target;                    // the converter's name of the device: "imxrt700"
   bool prefetch = false;                 // fetch weights to SRAM while the NPU runs
-  bool kernel_selection = false;         // write the list of firmware kernels that are needed
-  std::vector<std::string> flags;        // further options, passed to the converter unchanged
+  bool kernel_selection =
+      false;  // write *_kernel_selection.c, the table of the firmware kernels in use
+  std::vector<std::string> flags;  // further options, passed to the converter unchanged
 };
 
 struct Converted {
   Bytes model;
   std::string version;                  // of the converter, if its output contains it
-  std::vector<std::string> selections;  // C files that the converter wrote
+  std::vector<std::string> selections;  // kernel selections
 };
 
 /// Returns the path of the converter; the error names the expected path if it does not exist.
@@ -38,7 +41,8 @@ struct Converted {
 [[nodiscard]] Result<Converted> convert(ByteView model, std::string_view label,
                                         const SdkOptions& options);
 
-/// Merges kernel lists with the SDK's own tool, which requires that all have the same version.
+/// Merges kernel selections with the SDK's merge_kernel_selection_code. All must come from one
+/// version of the converter.
 /// Returns nothing if the SDK does not contain the tool.
 [[nodiscard]] Result<std::optional<std::string>> merge_selections(
     const std::vector<GeneratedFile>& files, const SdkOptions& options);

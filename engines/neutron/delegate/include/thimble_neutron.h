@@ -38,7 +38,7 @@ struct thimble_neutron {
   uint32_t gates_clock;              /* not 0: the NPU's clock runs during calls only */
   thimble_neutron_memory memory;     /* null: the driver's default functions */
   int32_t* error;                    /* receives the driver's error code; may be null */
-  thimble_neutron_network* networks; /* null: calls are not counted */
+  thimble_neutron_network* networks; /* null: no counting of calls, networks are not unloaded */
   uint32_t network_count;            /* a file with more networks does not load */
   /* Called after each run of a network that was compiled for profiling; may be null. */
   void (*profiled)(const thimble_neutron* npu, const void* program, const void* records,

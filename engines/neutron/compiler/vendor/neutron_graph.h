@@ -3,8 +3,8 @@
 // NeutronGraph, that has microcode, weights and kernels as constants. docs/neutron.md, "Converter
 // of the vendor".
 //
-//   operands  model inputs..., microcode, weights, kernels
-//   results   model outputs..., scratch [, profile, debug]   the last two from version 1 on
+//   inputs    model inputs..., microcode, weights, kernels
+//   outputs   model outputs..., scratch [, profile, debug]   the last two from version 1 on
 
 #include <cstdint>
 #include <vector>
@@ -14,17 +14,17 @@
 
 namespace thimble::engine::neutron {
 
-struct GraphNode {
+struct NeutronGraphOp {
   uint8_t version = 0;                // payload version
-  std::vector<uint8_t> input_map;     // node input index to model input index
-  std::vector<uint8_t> output_map;    // node output index to model output index
+  std::vector<uint8_t> input_map;     // operator input index to model input index
+  std::vector<uint8_t> output_map;    // operator output index to model output index
   Bytes microcode, weights, kernels;  // opaque
 };
 
 /// `sent` is the model that was converted. Its inputs and outputs are matched with those of the
 /// converted model by name if all names still exist, else by position. Messages begin with `name`.
-[[nodiscard]] Result<GraphNode> graph_node(const formats::tflite::File& sent,
-                                           const formats::tflite::File& converted,
-                                           std::string_view name);
+[[nodiscard]] Result<NeutronGraphOp> read_neutron_graph(const formats::tflite::File& sent,
+                                                        const formats::tflite::File& converted,
+                                                        std::string_view name);
 
 }  // namespace thimble::engine::neutron

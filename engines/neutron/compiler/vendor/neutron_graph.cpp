@@ -1,4 +1,4 @@
-#include "engines/neutron/compiler/vendor/graph_node.h"
+#include "engines/neutron/compiler/vendor/neutron_graph.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,7 @@ using formats::tflite::FileTensor;
 
 constexpr std::string_view kOperator = "NeutronGraph";
 constexpr size_t kConstants = 3;  // microcode, weights, kernels
-constexpr size_t kPortsMax = std::numeric_limits<uint8_t>::max();
+constexpr size_t kIoCountMax = std::numeric_limits<uint8_t>::max();
 
 std::string type_text(const FileTensor& tensor) {
   return formats::tflite::type_name(tensor.type) +
@@ -32,7 +32,7 @@ class Extraction {
   Extraction(const File& sent, const File& converted, std::string_view name)
       : sent_(sent), converted_(converted), name_(name) {}
 
-  Result<GraphNode> run() {
+  Result<NeutronGraphOp> run() {
     THIMBLE_CHECK(check_operator());
     THIMBLE_TRY(const auto inputs, matched(sent_.inputs, converted_.inputs, "input"));
     THIMBLE_TRY(const auto outputs, matched(sent_.outputs, converted_.outputs, "output"));
@@ -72,12 +72,12 @@ class Extraction {
   Result<std::vector<size_t>> matched(const std::vector<int32_t>& before,
                                       const std::vector<int32_t>& after,
                                       std::string_view what) const {
-    if (before.size() != after.size() || after.size() > kPortsMax) {
+    if (before.size() != after.size() || after.size() > kIoCountMax) {
       return bad_input("{}: {} {}s, expected {}", name_, after.size(), what, before.size());
     }
     std::vector<size_t> by_name;
-    for (const int32_t port : after) {
-      const std::string& wanted = tensor_of(converted_, port).name;
+    for (const int32_t tensor : after) {
+      const std::string& wanted = tensor_of(converted_, tensor).name;
       const auto same = [&](int32_t other) { return tensor_of(sent_, other).name == wanted; };
       const auto found = std::ranges::find_if(before, same);
       if (found == before.end()) break;
@@ -129,7 +129,7 @@ class Extraction {
     }
     return bad_input(
         "{}: {} has {} results for {} outputs of the model, expected {} (scratch) or {} (scratch, "
-        "profile, debug): an unknown converter version",
+        "profile, debug): unsupported converter version",
         name_, kOperator, results, own, own + 1, own + 3);
   }
 
@@ -144,11 +144,12 @@ class Extraction {
         return bad_input("{}: {} {} of {} is not an {} of the model", name_, what, i, kOperator,
                          what);
       }
-      const size_t port = match[static_cast<size_t>(found - of_model.begin())];
-      if (std::ranges::find(map, static_cast<uint8_t>(port)) != map.end()) {
-        return bad_input("{}: {} {} of the model exists twice in {}", name_, what, port, kOperator);
+      const size_t tensor = match[static_cast<size_t>(found - of_model.begin())];
+      if (std::ranges::find(map, static_cast<uint8_t>(tensor)) != map.end()) {
+        return bad_input("{}: {} {} of the model occurs twice in {}", name_, what, tensor,
+                         kOperator);
       }
-      map.push_back(static_cast<uint8_t>(port));
+      map.push_back(static_cast<uint8_t>(tensor));
     }
     return map;
   }
@@ -156,12 +157,13 @@ class Extraction {
   const File& sent_;
   const File& converted_;
   std::string_view name_;
-  GraphNode node_;
+  NeutronGraphOp node_;
 };
 
 }  // namespace
 
-Result<GraphNode> graph_node(const File& sent, const File& converted, std::string_view name) {
+Result<NeutronGraphOp> read_neutron_graph(const File& sent, const File& converted,
+                                          std::string_view name) {
   return Extraction(sent, converted, name).run();
 }
 

@@ -1,8 +1,13 @@
-#include <fmt/format.h>
-
 #include "engines/neutron/compiler/network.h"
 
+#include <fmt/format.h>
+
 namespace thimble::engine::neutron {
+
+int64_t KernelOp::constant_bytes() const {
+  const size_t words = bias.size() + multipliers.size() + shifts.size() + data.size();
+  return static_cast<int64_t>(weights.size() + table.size() + 4 * words);
+}
 
 std::string kernel_text(const KernelOp& kernel) {
   std::string text = container::kernel_name(kernel.kernel);

@@ -11,8 +11,8 @@ namespace thimble::engine::axon {
 inline constexpr char kFormProgram[] = "program";  // the .pte contains the program
 inline constexpr char kFormHeader[] = "header";    // the firmware contains it: Delegate::files
 
-/// Implements Engine::finish. A failure of the tools is a bad_input error; a network that they
-/// cannot compile is an unsupported error.
-[[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
+/// Implements Npu::compile_with_vendor_tools. A failure of the tools is a bad_input error; a
+/// network that they cannot compile is an unsupported error.
+[[nodiscard]] Status compile_with_vendor_tools(const VendorTools& tools, Delegate& delegate);
 
 }  // namespace thimble::engine::axon

@@ -1,4 +1,4 @@
-#include "engines/neutron/compiler/line.h"
+#include "engines/neutron/compiler/clamped_linear.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,13 +45,13 @@ double best_slope(Entries entries, int least, int most) {
   return (low + high) / 2;
 }
 
-int32_t result_of(const Line& line, int code) {
-  const int32_t sum = line.weight * (code - line.x_zero) + line.bias;
-  const int32_t scaled = numerics::requantize(sum, line.mult, line.shift);
-  return std::clamp(scaled + line.y_zero, line.min, line.max);
+int32_t result_of(const ClampedLinear& function, int code) {
+  const int32_t sum = function.weight * (code - function.x_zero) + function.bias;
+  const int32_t scaled = numerics::requantize(sum, function.mult, function.shift);
+  return std::clamp(scaled + function.y_zero, function.min, function.max);
 }
 
-std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero) {
+std::optional<ClampedLinear> line_through(Entries entries, int32_t x_zero, int32_t y_zero) {
   constexpr int32_t kWeight = 127;  // the largest weight gives the finest bias
   const int least = *std::ranges::min_element(entries);
   const int most = *std::ranges::max_element(entries);
@@ -68,21 +68,21 @@ std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero
   const double bias = (slope * x_zero + start - y_zero) / unit;
   const auto multiplier = numerics::quantize_multiplier(unit);
   if (std::abs(bias) > 0x1p30 || !numerics::shift_in_range(multiplier.shift)) return std::nullopt;
-  Line line{slope < 0 ? -kWeight : kWeight,
-            static_cast<int32_t>(std::lround(bias)),
-            multiplier.mult,
-            multiplier.shift,
-            x_zero,
-            y_zero};
+  ClampedLinear function{slope < 0 ? -kWeight : kWeight,
+                         static_cast<int32_t>(std::lround(bias)),
+                         multiplier.mult,
+                         multiplier.shift,
+                         x_zero,
+                         y_zero};
   // Clamp only where the line would exceed the bounds.
   const double first = slope * -128 + start, last = slope * 127 + start;
-  if (std::min(first, last) < least - 0.5) line.min = least;
-  if (std::max(first, last) > most + 0.5) line.max = most;
+  if (std::min(first, last) < least - 0.5) function.min = least;
+  if (std::max(first, last) > most + 0.5) function.max = most;
   for (int code = -128; code < 128; ++code) {
     const int entry = entries[static_cast<size_t>(code + 128)];
-    if (std::abs(result_of(line, code) - entry) > 1) return std::nullopt;
+    if (std::abs(result_of(function, code) - entry) > 1) return std::nullopt;
   }
-  return line;
+  return function;
 }
 
 int32_t zero_of(const ir::Type& type) {
@@ -91,16 +91,16 @@ int32_t zero_of(const ir::Type& type) {
 
 }  // namespace
 
-std::optional<Line> line_of(const ir::Graph& graph, const ir::Op& op) {
+std::optional<ClampedLinear> clamped_linear_of(const ir::Graph& graph, const ir::Op& op) {
   const ir::Type &x = graph.type(op.inputs[0]), &y = graph.type(op.output);
   if (x.dtype != ir::DType::kI8 || y.dtype != ir::DType::kI8) return std::nullopt;
   if (op.kind == ir::OpKind::rescale) {
-    Line line;
-    line.mult = static_cast<int32_t>(op.integer("mult"));
-    line.shift = static_cast<int32_t>(op.integer("shift"));
-    line.x_zero = static_cast<int32_t>(op.integer("x_zp"));
-    line.y_zero = static_cast<int32_t>(op.integer("y_zp"));
-    return line;
+    ClampedLinear function;
+    function.mult = static_cast<int32_t>(op.integer("mult"));
+    function.shift = static_cast<int32_t>(op.integer("shift"));
+    function.x_zero = static_cast<int32_t>(op.integer("x_zp"));
+    function.y_zero = static_cast<int32_t>(op.integer("y_zp"));
+    return function;
   }
   if (op.kind != ir::OpKind::lut) return std::nullopt;
   const ir::TensorPtr& table = graph.value(op.inputs[1]).constant;

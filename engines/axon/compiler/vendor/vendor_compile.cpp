@@ -1,4 +1,4 @@
-#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/vendor_compile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -148,7 +148,7 @@ Status put_marker(const CompiledHeader& network, const ProgramInterface& interfa
 
 }  // namespace
 
-Status finish(const VendorTools& tools, Delegate& delegate) {
+Status compile_with_vendor_tools(const VendorTools& tools, Delegate& delegate) {
   if (tools.form.empty() || delegate.id != isa::kDelegateId) return ok();
   const AlignedBytes payload(delegate.payload);
   const auto bytes = static_cast<uint32_t>(delegate.payload.size());

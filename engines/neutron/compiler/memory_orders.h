@@ -1,5 +1,5 @@
 #pragma once
-// formats(): assigns a memory order to each value of a subgraph before kernels are created.
+// memory_orders(): assigns a memory order to each value of a subgraph before kernels are created.
 //
 // Image operators, and PReLU with a slope per channel, require channels-last images. Their order is
 // propagated in both directions, to a fixpoint. It passes through operators that accept any order:
@@ -14,6 +14,6 @@
 namespace thimble::engine::neutron {
 
 /// Returns one order per value; empty means row-major.
-[[nodiscard]] std::vector<ir::DimOrder> formats(const ir::Graph& region);
+[[nodiscard]] std::vector<ir::DimOrder> memory_orders(const ir::Graph& region);
 
 }  // namespace thimble::engine::neutron

@@ -1,0 +1,90 @@
+#pragma once
+// The rows of ops.def as tables, for limits.h and for the list of supported operators.
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engines/neutron/compiler/limits.h"
+#include "interchange/table_function.h"
+#include "ir/graph.h"
+
+namespace thimble::engine::neutron {
+
+/// An operator with its graph; the quantities of ops.def are functions of it.
+struct OpInGraph {
+  const ir::Graph& graph;
+  const ir::Op& op;
+  [[nodiscard]] const ir::Type& x() const { return graph.type(op.inputs[0]); }
+  [[nodiscard]] const ir::Type& y() const { return graph.type(op.output); }
+  [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph.type(op.inputs[i]).shape; }
+  [[nodiscard]] bool is_computed(size_t i) const {
+    return op.inputs[i] != ir::kNoValue && graph.value(op.inputs[i]).constant == nullptr;
+  }
+  /// Returns entry `i` of an attribute [height, width].
+  [[nodiscard]] int64_t side(std::string_view name, size_t i) const { return op.integers(name)[i]; }
+};
+
+/// Column `op` of the following rows: the operator's name, or "any".
+struct LimitRow {
+  std::string_view op;
+  uint8_t variants;
+  std::string_view name;
+  int64_t (*quantity)(const OpInGraph&);
+  int64_t lowest, highest;
+};
+
+struct ZeroRow {
+  std::string_view op;
+  uint8_t variants;
+  std::string_view message;
+  int64_t (*quantity)(const OpInGraph&);
+};
+
+struct ChoiceRow {
+  std::string_view op;
+  uint8_t variants;
+  std::string_view name;
+  int64_t (*quantity)(const OpInGraph&);
+  std::initializer_list<int64_t> values;
+};
+
+struct SupportedRow {
+  ir::OpKind op;
+  uint8_t variants;
+};
+
+struct RefusalRow {
+  ir::OpKind op;
+  uint8_t variants;
+  std::string_view reason;
+};
+
+struct FunctionRow {
+  interchange::Function::Kind kind;
+  uint8_t variants;
+  std::string_view builtin, names;
+};
+
+struct FixedRow {
+  interchange::Function::Kind kind;
+  double scale;
+  int32_t zero_point;
+};
+
+[[nodiscard]] std::span<const SupportedRow> supported_rows();
+[[nodiscard]] std::span<const RefusalRow> refusal_rows();
+[[nodiscard]] std::span<const LimitRow> limit_rows();
+[[nodiscard]] std::span<const ZeroRow> zero_rows();
+[[nodiscard]] std::span<const ChoiceRow> choice_rows();
+[[nodiscard]] std::span<const FunctionRow> function_rows();
+[[nodiscard]] std::span<const FixedRow> fixed_rows();
+
+/// Returns the range as text: "4", "at least 4" or "1 to 4".
+[[nodiscard]] std::string range_text(int64_t lowest, int64_t highest);
+/// Returns the names of the functions that a `lut` may compute: "abs, clamp, hardtanh, relu, ..."
+[[nodiscard]] std::string functions_text(Variant variant);
+
+}  // namespace thimble::engine::neutron
