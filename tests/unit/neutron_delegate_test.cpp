@@ -21,7 +21,7 @@ namespace thimble::neutron_test {
 namespace {
 
 using abi::Status;
-using formats::neutron::Format;
+using formats::neutron::MemoryOrder;
 using formats::neutron::Payload;
 using runtime_test::LoadedModel;
 using runtime_test::plan_of;
@@ -58,8 +58,8 @@ CallFile simple_file() {
   CallFile file;
   file.inputs = {{{1, 3, 4, 5}}};
   file.outputs = {{{1, 7}}};
-  file.payload.input_formats = {Format::kAsDimensions};
-  file.payload.output_formats = {Format::kAsDimensions};
+  file.payload.input_formats = {MemoryOrder::kRowMajor};
+  file.payload.output_formats = {MemoryOrder::kRowMajor};
   file.payload.input_map = {0};
   file.payload.output_map = {0};
   file.payload.arg_count = 1;
@@ -131,7 +131,7 @@ std::vector<Data> expected(const CallFile& file, const std::vector<Data>& inputs
   for (size_t i = 0; i < file.payload.input_map.size(); ++i) {
     const uint8_t argument = file.payload.input_map[i];
     const Port& port = file.inputs[argument];
-    const bool turn = file.payload.input_formats[i] == Format::kChannelsLast && !port.last;
+    const bool turn = file.payload.input_formats[i] == MemoryOrder::kChannelsLast && !port.last;
     seen.push_back(turn ? reordered(inputs[argument], port.sizes, true) : inputs[argument]);
   }
   std::vector<Data> outputs(file.outputs.size());
@@ -140,7 +140,7 @@ std::vector<Data> expected(const CallFile& file, const std::vector<Data>& inputs
     const Port& port = file.outputs[argument];
     Data data(port.bytes());
     for (size_t k = 0; k < data.size(); ++k) data[k] = made(i, k, seen);
-    const bool turn = file.payload.output_formats[i] == Format::kChannelsLast && !port.last;
+    const bool turn = file.payload.output_formats[i] == MemoryOrder::kChannelsLast && !port.last;
     outputs[argument] = turn ? reordered(data, port.sizes, false) : data;
   }
   return outputs;
@@ -310,8 +310,8 @@ TEST(NeutronDelegate, ArgumentMapsSelectInputsAndOutputs) {
   CallFile file = simple_file();
   file.inputs = {{{1, 5}}, {{1, 6}}, {{1, 7}}};
   file.outputs = {{{1, 3}}, {{1, 4}}};
-  file.payload.input_formats.assign(2, Format::kAsDimensions);
-  file.payload.output_formats.assign(2, Format::kAsDimensions);
+  file.payload.input_formats.assign(2, MemoryOrder::kRowMajor);
+  file.payload.output_formats.assign(2, MemoryOrder::kRowMajor);
   file.payload.input_map = {2, 0};
   file.payload.output_map = {1, 0};
   file.payload.arg_count = 3;
@@ -334,7 +334,7 @@ TEST(NeutronDelegate, ImagesInNetworkOrderAreNotCopied) {
   CallFile file = simple_file();
   file.inputs = {{{2, 3, 4, 5}, true}};
   file.outputs = {{{2, 6, 2, 3}, true}};
-  file.payload.input_formats = file.payload.output_formats = {Format::kChannelsLast};
+  file.payload.input_formats = file.payload.output_formats = {MemoryOrder::kChannelsLast};
   set_network_sizes(file);
   LoadedModel loaded(written(file.program()), npu.kernels());
   ASSERT_EQ(loaded.status, 0);
@@ -372,8 +372,8 @@ TEST(NeutronDelegate, RandomImagesInBothMemoryOrders) {
     CallFile file = simple_file();
     file.inputs = {random_port(random), random_port(random)};
     file.outputs = {random_port(random), random_port(random)};
-    file.payload.input_formats.assign(2, Format::kChannelsLast);
-    file.payload.output_formats.assign(2, Format::kChannelsLast);
+    file.payload.input_formats.assign(2, MemoryOrder::kChannelsLast);
+    file.payload.output_formats.assign(2, MemoryOrder::kChannelsLast);
     file.payload.input_map = {1, 0};
     file.payload.output_map = {1, 0};
     file.payload.arg_count = 2;
@@ -558,12 +558,12 @@ const Case kCases[] = {
        file.inputs[0] = {{1, 1, 4, 5}, true};
      }},
     {"an order that is neither", Status::kBadDimOrder,
-     [](CallFile& file, Npu&) { file.payload.input_formats[0] = Format::kChannelsLast; },
+     [](CallFile& file, Npu&) { file.payload.input_formats[0] = MemoryOrder::kChannelsLast; },
      [](pte::Program& p) {
        tensor_of(p, 0).dim_order = {0, 1, 3, 2};
      }},
     {"channels last of a vector", Status::kBadDimOrder,
-     [](CallFile& file, Npu&) { file.payload.output_formats[0] = Format::kChannelsLast; }},
+     [](CallFile& file, Npu&) { file.payload.output_formats[0] = MemoryOrder::kChannelsLast; }},
     {"an output that is the caller's", Status::kCorrupt, kAsItIs,
      [](pte::Program& p) {
        std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args[1] = 0;
@@ -587,13 +587,13 @@ const Case kCases[] = {
      }},
     {"another order that has no room in the plan", Status::kCorrupt,
      [](CallFile& file, Npu&) {
-       file.payload.input_formats[0] = Format::kChannelsLast;
+       file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
        file.planned = true;
        file.scratch_bytes = 96 + 63;
      }},
     {"the same with room", Status::kOk,
      [](CallFile& file, Npu&) {
-       file.payload.input_formats[0] = Format::kChannelsLast;
+       file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
        file.planned = true;
        file.scratch_bytes = 96 + 64;
      }},
@@ -618,7 +618,7 @@ TEST(NeutronDelegate, RefusesReorderingSizeAbove32Bits) {
   constexpr int32_t kSide = 1 << 14;
   CallFile file = simple_file();
   file.inputs.assign(8, {{1, 2, kSide, kSide}});
-  file.payload.input_formats.assign(8, Format::kChannelsLast);
+  file.payload.input_formats.assign(8, MemoryOrder::kChannelsLast);
   file.payload.input_map = {0, 1, 2, 3, 4, 5, 6, 7};
   file.payload.arg_count = 8;
   file.payload.program = microcode(1, 8, 1, kWeightBytes);
@@ -659,7 +659,7 @@ bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
 TEST(NeutronDelegate, RandomlyChangedFilesAreSafe) {
   constexpr int kChanges = 4000;
   CallFile file = simple_file();
-  file.payload.input_formats[0] = Format::kChannelsLast;
+  file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
   const Bytes good = written(file.program());
   const auto payload = formats::neutron::write_payload(file.payload);
   ASSERT_TRUE(payload.ok());

@@ -24,7 +24,7 @@ namespace {
 
 // `Status` is the status of the list's check.
 using DeviceStatus = abi::Status;
-using formats::neutron::Format;
+using formats::neutron::MemoryOrder;
 using runtime_test::LoadedModel;
 using runtime_test::plan_of;
 using runtime_test::tensor_of;
@@ -289,7 +289,7 @@ const Case kCases[] = {
        file.outputs[0].sizes = {1, 5, 2, 3, 1};
      }},
     {"another order than the list has", DeviceStatus::kBadPayload, [](List&) {},
-     [](CallFile& file) { file.payload.input_formats[0] = Format::kAsDimensions; }},
+     [](CallFile& file) { file.payload.input_formats[0] = MemoryOrder::kRowMajor; }},
     {"a record that is none", DeviceStatus::kBadPayload,
      [](List& list) { list.inputs[0].reserved = 1; }},
     {"no kernels", DeviceStatus::kBadPayload, [](List& list) { list.kernels.clear(); }},
@@ -371,7 +371,7 @@ TEST(NeutronFiles, HostMessagesNameKernelHashAndMicrocode) {
   CallFile vendor;
   vendor.inputs = {{{1, 4}}};
   vendor.outputs = {{{1, 4}}};
-  vendor.payload.input_formats = vendor.payload.output_formats = {Format::kAsDimensions};
+  vendor.payload.input_formats = vendor.payload.output_formats = {MemoryOrder::kRowMajor};
   vendor.payload.input_map = vendor.payload.output_map = {0};
   vendor.payload.arg_count = 1;
   vendor.payload.program = microcode(1, 1, 1, 0);

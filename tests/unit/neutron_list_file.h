@@ -16,11 +16,12 @@ inline CallFile file_of(const List& list) {
   CallFile file;
   file.id = neutron::kDelegateId;
   const auto add = [](const IoRecord& io, std::vector<Port>& ports,
-                      std::vector<formats::neutron::Format>& formats, std::vector<uint8_t>& map) {
+                      std::vector<formats::neutron::MemoryOrder>& formats,
+                      std::vector<uint8_t>& map) {
     const bool last = io.channels_last != 0;
     map.push_back(static_cast<uint8_t>(ports.size()));
     ports.push_back({{io.dims, io.dims + io.rank}, last});
-    formats.push_back(static_cast<formats::neutron::Format>(last));
+    formats.push_back(static_cast<formats::neutron::MemoryOrder>(last));
   };
   formats::neutron::Payload& payload = file.payload;
   for (const IoRecord& io : list.inputs) {
