@@ -511,7 +511,7 @@ class InspectAndTargets(Cli):
         end = lines.index("")
         self.assertEqual([row["name"] for row in listed], [line.split()[0] for line in lines[1:end]])
         below = " ".join("\n".join(lines[end:]).split())
-        self.assertIn("axon supports these operators of the integer graph: concat, copy, lut,", below)
+        self.assertIn("axon supports these operators of the integer graph: amax, concat, copy,", below)
         self.assertIn("neutron-n3-64 supports these operators of the integer graph: ", below)
 
 

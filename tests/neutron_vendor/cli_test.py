@@ -105,7 +105,7 @@ def test_places(work, sdk):
     done = compile_model(folder, "--neutron", "sdk", sdk=sdk, target="cortex-m55")
     check(done.returncode == 2 and "cortex-m55 has no Neutron" in done.stderr, done.stderr)
     done = compile_model(folder, "--neutron", "sdk", "--axon", "program", sdk=sdk)
-    check(done.returncode == 2 and "for different parts" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "cannot be combined" in done.stderr, done.stderr)
     done = compile_model(folder, "--neutron-sdk", sdk)
     check(done.returncode == 2 and "which --neutron sdk calls" in done.stderr, done.stderr)
     check(files_of(folder) == [], files_of(folder))

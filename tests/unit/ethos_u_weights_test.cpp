@@ -304,7 +304,8 @@ TEST_P(EveryMicroblock, FastAndSparse) {
       const auto encoded = encode(draw(layer, Fill::kSparse, &random_), scales(layer.out, &random_),
                                   options_of(layer), layer.starts);
       ASSERT_FALSE(encoded.ok()) << text(layer);
-      EXPECT_NE(encoded.error().message.find(sparse ? "no sparse weights" : "no fast weights"),
+      EXPECT_NE(encoded.error().message.find(sparse ? "not support sparse weights"
+                                                    : "not support fast weights"),
                 std::string::npos)
           << encoded.error().message;
     }

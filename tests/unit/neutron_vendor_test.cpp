@@ -205,7 +205,7 @@ const ModeCase kModes[] = {
     {"skew:magic", {"unsupported microcode format (converter version 9.9.9)", "magic 0x65434d6e"}},
     {"skew:results", {"4 results for 2 outputs", "unsupported converter version"}},
     {"skew:size", {"unsupported microcode format (converter version 9.9.9)"}},
-    {"stray", {"input 0 of NeutronGraph is no input of the model"}},
+    {"stray", {"input 0 of NeutronGraph is not an input of the model"}},
     {"truncated", {"a damaged LiteRT model"}},
     {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left a part of"}},
 };
@@ -301,7 +301,7 @@ TEST(NeutronVendor, SubgraphWithoutTfliteFormIsUnsupported) {
   const StandinSdk sdk;
   Delegate delegate = delegate_of();
   delegate.tflite_model.clear();
-  delegate.no_tflite_reason = "qdiv cannot be said in LiteRT";
+  delegate.no_tflite_reason = "qdiv cannot be represented in LiteRT";
   const Status status = compile_with_vendor_tools(sdk.tools(), delegate);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);

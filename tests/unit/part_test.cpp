@@ -149,7 +149,8 @@ TEST(Part, Nrf54lm20bHasAxon) {
   constexpr std::string_view kAxon =
       "cpu = \"cortex-m33\"\n[[engine]]\nname = \"axon\"\nsettings = { dispatch_us = 5 }\n";
   EXPECT_TRUE(parse_part(kAxon, "board").ok());
-  expect_error(replaced(kAxon, "dispatch_us", "speed"), "clock_mhz or dispatch_us");
+  expect_error(replaced(kAxon, "dispatch_us", "speed"),
+               "one of clock_mhz, dispatch_us was expected");
   expect_error(replaced(kAxon, "dispatch_us = 5", "dispatch_us = -1"), "expected 0 to 10000");
   expect_error(replaced(kAxon, "settings", "memory_mode = \"Sram_Only\"\nsettings"), "memory_mode");
 }
