@@ -107,7 +107,7 @@ def test_places(work, sdk):
     done = compile_model(folder, "--neutron", "sdk", "--axon", "program", sdk=sdk)
     check(done.returncode == 2 and "cannot be combined" in done.stderr, done.stderr)
     done = compile_model(folder, "--neutron-sdk", sdk)
-    check(done.returncode == 2 and "which --neutron sdk calls" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "need --neutron sdk" in done.stderr, done.stderr)
     check(files_of(folder) == [], files_of(folder))
 
 
