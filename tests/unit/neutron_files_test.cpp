@@ -376,7 +376,7 @@ TEST(NeutronFiles, HostMessagesNameKernelHashAndMicrocode) {
   vendor.payload.arg_count = 1;
   vendor.payload.program = microcode(1, 1, 1, 0);
   EXPECT_EQ(message(vendor.program()).substr(0, 67),
-            "m.pte: delegate 0, NeutronBackend: microcode runs only on the NPU. C");
+            "m.pte: delegate 0, NeutronBackend: microcode runs only on the NPU. ");
 }
 
 TEST(NeutronFiles, HostReportsEstimatedKernels) {
