@@ -77,7 +77,7 @@ bool Calls::reads_external(const pte::KernelCall& call) const {
 
 /// Storage class of the call's data: constant, unless run() receives one of the addresses.
 std::string Calls::storage_class(const pte::KernelCall& call) const {
-  return reads_external(call) ? "" : program_.upper + "_STATIC ";
+  return reads_external(call) ? "" : program_.upper + "_FIXED ";
 }
 
 void Calls::add_run_block(const pte::KernelCall& call, const pte::ChosenKernel& kernel) {
