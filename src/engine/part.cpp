@@ -29,11 +29,6 @@ Status add_settings(const TomlValue& table, const std::string& prefix, Settings*
   return ok();
 }
 
-Error at(const TomlValue& table, Error error) {
-  error.message = fmt::format("{}: {}", table.location, error.message);
-  return error;
-}
-
 Result<PartNpu> parse_engine(const TomlValue& table) {
   Reader reader(table, "engine");
   PartNpu use;
@@ -41,13 +36,13 @@ Result<PartNpu> parse_engine(const TomlValue& table) {
   THIMBLE_TRY(use.memory_mode, reader.text("memory_mode"));
   THIMBLE_TRY(use.system, reader.text("system"));
   const auto engine = find_npu(use.name);
-  if (!engine) return at(table, engine.error());
+  if (!engine) return prefixed(table.location, engine.error());
   use.engine = *engine;
   THIMBLE_TRY(const TomlValue* const own, reader.table("settings"));
   if (own != nullptr) THIMBLE_CHECK(add_settings(*own, "", &use.settings));
   THIMBLE_CHECK(reader.done());
   const Status fits = use.engine->check == nullptr ? ok() : use.engine->check(use);
-  if (!fits) return at(table, fits.error());
+  if (!fits) return prefixed(table.location, fits.error());
   return use;
 }
 
@@ -275,7 +270,7 @@ Result<TomlValue> table_of(const Source& source, std::vector<std::string> above)
   const auto* const text = name->as<std::string>();
   if (text == nullptr) return bad_input("{}: base is not a string", name->location);
   const auto base = source_of(*text, source.folder);
-  if (!base) return at(*name, base.error());
+  if (!base) return prefixed(name->location, base.error());
   above.push_back(source.where);
   if (std::ranges::find(above, base->where) != above.end()) {
     return bad_input("{}: base {} is based on this file (cycle)", name->location, base->where);
@@ -294,7 +289,7 @@ Result<Part> part_of(const Source& source, std::string name) {
   THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
   if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", source.where);
   const auto core = find_core(cpu);
-  if (!core) return at(*table.find("cpu"), core.error());
+  if (!core) return prefixed(table.find("cpu")->location, core.error());
   part.cpu = *core;
   THIMBLE_TRY(const std::vector<TomlValue> engines, reader.tables("engine"));
   for (const TomlValue& engine : engines) {

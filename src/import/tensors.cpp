@@ -12,7 +12,7 @@ Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights, const std::
   THIMBLE_TRY(const auto weight, weights.gather_finite(fqn));
   auto tensor = convert_weight(weight);
   if (tensor) return tensor;
-  return Error{tensor.error().kind, fmt::format("{}: {}", fqn, tensor.error().message)};
+  return prefixed(fqn, tensor.error());
 }
 
 void Tensors::bind(const std::string& name, ValueId value, std::string owner) {

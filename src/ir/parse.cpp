@@ -32,8 +32,7 @@ class Parser {
     THIMBLE_CHECK(advance());
     if (token_.kind != Kind::kEnd) return expected("the end of the text");
     const Status status = verify(graph_);
-    if (!status.ok())
-      return Error{status.error().kind, fmt::format("{}: {}", file_, status.error().message)};
+    if (!status.ok()) return prefixed(file_, status.error());
     return std::move(graph_);
   }
 

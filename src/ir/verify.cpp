@@ -69,10 +69,7 @@ class Verifier {
       if (!names.insert(value.name).second)
         return bad_input("two values are named %{}", value.name);
       const Status status = check_type(value.type);
-      if (!status.ok()) {
-        return Error{status.error().kind,
-                     fmt::format("%{}: {}", value.name, status.error().message)};
-      }
+      if (!status.ok()) return prefixed("%" + value.name, status.error());
       if (value.constant == nullptr) continue;
       THIMBLE_CHECK(define(id, "a constant"));
       const Tensor& data = *value.constant;

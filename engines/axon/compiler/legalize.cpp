@@ -43,8 +43,7 @@ Result<ir::Graph> Legalizer::run() {
     const Op& op = from_.ops()[i];
     const Status added = add(op);
     if (added.ok()) continue;
-    return Error{added.error().kind,
-                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+    return prefixed(ir::op_name(op.kind), added.error());
   }
   return rewriter_.finish();
 }

@@ -31,8 +31,7 @@ Result<Network> Lowering::run() {
     op_ = static_cast<int>(i);
     const Status added = add_op(op);
     if (added.ok()) continue;
-    return Error{added.error().kind,
-                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+    return prefixed(ir::op_name(op.kind), added.error());
   }
   THIMBLE_CHECK(add_outputs());
   if (net_.layers.empty()) return unsupported("the subgraph computes nothing");

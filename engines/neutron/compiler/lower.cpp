@@ -66,8 +66,7 @@ Result<Network> Lowering::run() {
     op_ = static_cast<int>(i);
     const Status added = add_op(op);
     if (added.ok()) continue;
-    return Error{added.error().kind,
-                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+    return prefixed(ir::op_name(op.kind), added.error());
   }
   THIMBLE_CHECK(add_outputs());
   if (net_.kernels.size() > container::kKernelsMax) {
@@ -144,13 +143,13 @@ void Lowering::assign_destination_from_slices(ValueId id) {
   int64_t covered = 0;
   for (const int reader : consumers_[ir::index_of(id)]) {
     const Op& op = graph_.ops()[static_cast<size_t>(reader)];
-    const auto& home = destinations_[ir::index_of(op.output)];
-    if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
+    const auto& destination = destinations_[ir::index_of(op.output)];
+    if (op.kind != OpKind::slice || op.integer("step") != 1 || !destination) continue;
     const auto dim = static_cast<size_t>(op.integer("dim"));
-    const auto axis = home->single(dim);
+    const auto axis = destination->single(dim);
     // A slice of one element does not define the stride.
     if (!axis || axis->size == 1) return;
-    Location from = *home;
+    Location from = *destination;
     from.offset -= op.integer("start") * axis->stride;
     from.dims[dim] = {{shape(id)[dim], axis->stride}};
     if (from.offset < 0 || (whole && !same_layout(*whole, from))) return;
@@ -165,11 +164,11 @@ void Lowering::assign_operand_destination(const Op& op) {
   const auto index = static_cast<size_t>(&op - graph_.ops().data());
   if (fusions_[index].absorbed || (!is_view_op(op) && !fusions_[index].in_producer)) return;
   if (!destinations_[ir::index_of(op.output)]) assign_channels_last_destination(op);
-  const auto& home = destinations_[ir::index_of(op.output)];
-  if (!home) return;
+  const auto& destination = destinations_[ir::index_of(op.output)];
+  if (!destination) return;
   if (op.kind == OpKind::permute) {
-    assign_destination(op.inputs[0], unpermuted(*home, op.integers("dims")));
-  } else if (const auto turned = reshaped(*home, shape(fusions_[index].input))) {
+    assign_destination(op.inputs[0], unpermuted(*destination, op.integers("dims")));
+  } else if (const auto turned = reshaped(*destination, shape(fusions_[index].input))) {
     assign_destination(fusions_[index].input, *turned);
   }
 }
@@ -188,12 +187,12 @@ void Lowering::assign_concat_destinations(const Op& op) {
     }
     return pieces;
   };
-  auto& home = destinations_[ir::index_of(op.output)];
-  Location whole = home ? *home : fresh(op.output, orders_[ir::index_of(op.output)]);
-  if (home && pieces_of(whole).size() != op.inputs.size()) {
+  auto& destination = destinations_[ir::index_of(op.output)];
+  Location whole = destination ? *destination : fresh(op.output, orders_[ir::index_of(op.output)]);
+  if (destination && pieces_of(whole).size() != op.inputs.size()) {
     whole = fresh(op.output, orders_[ir::index_of(op.output)]);
   }
-  if (!home) home = whole;
+  if (!destination) destination = whole;
   concat_locations_[op.output] = whole;
   const std::vector<Location> pieces = pieces_of(whole);
   for (size_t i = 0; i < pieces.size(); ++i) assign_destination(op.inputs[i], pieces[i]);

@@ -26,20 +26,20 @@ Status Lowering::alias(const Op& op) {
     THIMBLE_TRY(const Location rows_first, copy_of(from, {}));
     view = aliased_location(op, rows_first);
   }
-  const auto& home = destinations_[ir::index_of(op.output)];
-  if (home && at_destination_[ir::index_of(from)]) {
+  const auto& destination = destinations_[ir::index_of(op.output)];
+  if (destination && at_destination_[ir::index_of(from)]) {
     const auto seen = aliased_location(op, *destinations_[ir::index_of(from)]);
-    at_destination_[ir::index_of(op.output)] = seen && same_layout(*seen, *home);
+    at_destination_[ir::index_of(op.output)] = seen && same_layout(*seen, *destination);
   }
   return finish_result(op.output, *view, Kernel::kTranspose);
 }
 
 Status Lowering::concat(const Op& op) {
-  const Location home = concat_locations_.at(op.output);
+  const Location whole = concat_locations_.at(op.output);
   const auto dim = static_cast<size_t>(op.integer("dim"));
   int64_t start = 0;
   for (const ValueId id : op.inputs) {
-    const auto piece = sliced(home, dim, start, shape(id)[dim]);
+    const auto piece = sliced(whole, dim, start, shape(id)[dim]);
     if (!piece) {
       return unsupported(
           "the pieces of a concat along dimension {} of {} need more than one stride", dim,
@@ -50,7 +50,7 @@ Status Lowering::concat(const Op& op) {
     if (!done) THIMBLE_CHECK(copy(location(id), *piece, Kernel::kConcat));
     start += shape(id)[dim];
   }
-  return finish_result(op.output, home, Kernel::kTranspose);
+  return finish_result(op.output, whole, Kernel::kTranspose);
 }
 
 Status Lowering::slice(const Op& op) {

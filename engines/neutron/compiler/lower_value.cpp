@@ -168,11 +168,11 @@ bool Lowering::overlaps_operand(const Location& to, const std::vector<Location>&
 
 Status Lowering::finish_result(ValueId id, const Location& made_at, Kernel copy_kind) {
   locations_[ir::index_of(id)] = made_at;
-  const auto& home = destinations_[ir::index_of(id)];
-  if (!home || at_destination_[ir::index_of(id)]) return ok();
+  const auto& destination = destinations_[ir::index_of(id)];
+  if (!destination || at_destination_[ir::index_of(id)]) return ok();
   at_destination_[ir::index_of(id)] = true;
-  if (same_layout(*home, made_at)) return ok();
-  return copy(made_at, *home, copy_kind);
+  if (same_layout(*destination, made_at)) return ok();
+  return copy(made_at, *destination, copy_kind);
 }
 
 /// Adds a copy. If it needs more loops than a view has dimensions, adds several copies.

@@ -52,8 +52,9 @@ class Lowering {
   /// and no operand overlaps it, otherwise a new buffer.
   template <typename Fits>
   Location target(ir::ValueId id, const std::vector<Location>& operands, bool in_place, Fits fits) {
-    const auto& home = destinations_[static_cast<size_t>(id)];
-    if (home && fits(*home) && !overlaps_operand(*home, operands, in_place)) return *home;
+    const auto& destination = destinations_[static_cast<size_t>(id)];
+    if (destination && fits(*destination) && !overlaps_operand(*destination, operands, in_place))
+      return *destination;
     return fresh(id, orders_[static_cast<size_t>(id)]);
   }
   static bool overlaps_operand(const Location& to, const std::vector<Location>& operands,
