@@ -12,8 +12,8 @@ Error prefixed(std::string_view name, const Error& error) {
 
 Failure::Failure(Error error) : error_(new Error(std::move(error))) {}
 
-void Failure::destroy() {
-  delete error_;
+void Failure::Destroy::operator()(const Error* error) const {
+  delete error;
 }
 
 }  // namespace thimble

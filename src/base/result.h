@@ -5,6 +5,7 @@
 // support (exit code 1), and a bug in Thimble. A bug is an assert and never an Error.
 
 #include <cassert>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,20 +43,14 @@ class Failure {
  public:
   Failure() = default;
   explicit Failure(Error error);
-  Failure(Failure&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
-  Failure& operator=(Failure&& other) noexcept {
-    std::swap(error_, other.error_);
-    return *this;
-  }
-  ~Failure() {
-    if (error_ != nullptr) destroy();
-  }
   explicit operator bool() const { return error_ != nullptr; }
   const Error& operator*() const { return *error_; }
 
  private:
-  void destroy();
-  Error* error_ = nullptr;
+  struct Destroy {
+    void operator()(const Error* error) const;
+  };
+  std::unique_ptr<const Error, Destroy> error_;
 };
 
 template <typename T>
