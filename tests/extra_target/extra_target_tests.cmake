@@ -19,7 +19,7 @@ if(THIMBLE_TESTS)
   thimble_add_engines(extra_cli cli ROOTS ${root} LIBRARIES text)
 
   # The lists are object files, so the linker uses them instead of the lists in the libraries.
-  add_executable(thimble_extra)
+  add_executable(thimble_extra ${CMAKE_SOURCE_DIR}/tools/main.cpp)
   target_link_libraries(thimble_extra PRIVATE thimble_tools extra_lists extra_cli)
   set_target_properties(thimble_extra PROPERTIES OUTPUT_NAME thimble
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/extra_target)
