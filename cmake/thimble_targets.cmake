@@ -33,7 +33,7 @@ function(thimble_unity name)
   endforeach()
 endfunction()
 
-# thimble_optimize(NAME [FLAG]): compiles the library with FLAG (-O2) instead of -O1 in Release.
+# thimble_optimize(NAME [FLAG]): compiles the library with FLAG (-O2) instead of -Og in Release.
 function(thimble_optimize name)
   if(NOT MSVC)
     list(APPEND ARGN -O2)
@@ -83,22 +83,16 @@ function(thimble_device_library name)
   endif()
 endfunction()
 
-# thimble_test_headers(NAME): compiles the tests or test library NAME with -Og, in 85 % of the
-# time of -O1. With THIMBLE_UNITY, the headers that most tests include are precompiled once for all tests;
-# they are half of the compile time of a small test.
+# thimble_test_headers(NAME): with THIMBLE_UNITY, the headers that most tests include are precompiled
+# once for all tests; they are half of the compile time of a small test.
 function(thimble_test_headers name)
-  if(MSVC)
-    return()
-  endif()
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
-  if(NOT THIMBLE_UNITY)
+  if(NOT THIMBLE_UNITY OR MSVC)
     return()
   endif()
   if(NOT TARGET thimble_test_header)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/test_header.cpp CONTENT "")
     add_library(thimble_test_header OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/test_header.cpp)
     target_link_libraries(thimble_test_header PRIVATE thimble_ir GTest::gtest)
-    target_compile_options(thimble_test_header PRIVATE $<$<CONFIG:Release>:-Og>)
     target_precompile_headers(thimble_test_header PRIVATE <gtest/gtest.h> <algorithm> <filesystem> <fstream>
                               <functional> <map> <optional> <random> <set> <span> <sstream> <string> <vector>
                               ${CMAKE_SOURCE_DIR}/src/base/result.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)

@@ -84,7 +84,7 @@ class KernelsUsed(unittest.TestCase):
         self.run_it(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCORE={core}",
                     f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DTHIMBLE_PROGRAM={THIMBLE}",
                     f"-DTHIMBLE_EXTRA_TARGETS={ABACUS}")
-        self.run_it(CMAKE, "--build", build)
+        self.run_it(CMAKE, "--build", build, "--target", *models)
 
     def symbols(self, name):
         image, = self.path.glob(f"build-*/{name}")
