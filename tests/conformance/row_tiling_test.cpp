@@ -247,7 +247,7 @@ TEST(RowTiling, refuses_what_others_read) {
       EXPECT_TRUE(engine::row_tiling_cost(with_last_reader, pair)) << "seed " << seed;
     }
   }
-  EXPECT_GE(ranges, 20) << "ranges that can be tiled";
+  EXPECT_GE(ranges, 120) << "ranges that can be tiled";
 }
 
 }  // namespace
