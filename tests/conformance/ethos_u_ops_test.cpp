@@ -151,7 +151,8 @@ TEST_P(EthosUOps, TableAfterConcatOrPadAppliesToAllElements) {
     input %x: i8[1,16,4,4]
     input %z: i8[1,16,4,4]
     const %t: i8[256] = 0x0517c3e08081f37f...
-    %a: i8[1,16,4,4] = max_pool2d(%x) {kernel=[1,1], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    %a: i8[1,16,4,4] = max_pool2d(%x)
+      {kernel=[1,1], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
     )";
   for (const char* const body : {
            "%c: i8[1,32,4,4] = concat(%a, %z) {dim=1}",

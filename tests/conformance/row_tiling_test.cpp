@@ -240,7 +240,7 @@ TEST(RowTiling, refuses_what_others_read) {
       ASSERT_TRUE(copy.ok()) << copy.error().message;
       EXPECT_FALSE(engine::row_tiling_cost(with_reader, pair))
           << "seed " << seed << " at " << first;
-      // The same operator after the range does no harm if it reads the last result.
+      // A reader of the last result does not matter.
       ir::Graph with_last_reader = graph;
       const ValueId last = graph.ops()[static_cast<size_t>(first) + 1].output;
       ASSERT_TRUE(with_last_reader.add(OpKind::copy, {last}, {}).ok());
