@@ -7,6 +7,9 @@ thimble_test_library(test_graphs
   DEPS thimble_ir)
 file(GLOB integer_graphs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/random_integer_*.cpp)
 thimble_test_library(test_integer_graphs SOURCES ${integer_graphs} DEPS test_graphs thimble_eval)
+thimble_test_library(test_networks
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/../unit/quant_random_network.cpp
+  DEPS test_graphs thimble_passes thimble_quant)
 thimble_test_library(test_runs
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/run_series.cpp ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
   DEPS test_integer_graphs thimble_emit thimble_eval thimble_runtime)
@@ -81,5 +84,5 @@ thimble_test(neutron_ops_test
   LABELS conformance)
 thimble_test(engines_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/engines_test.cpp
-  DEPS test_runs thimble_driver thimble_hostrun
+  DEPS test_runs test_networks thimble_driver thimble_hostrun
   LABELS conformance fast)

@@ -144,6 +144,37 @@ TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
             << refused_["region"] << " refused " << reasons_["region"] << "\n";
 }
 
+/// A table after a concat or pad applies to all elements: to copied and filled ones, and to those
+/// that another operator wrote in their place.
+TEST_P(EthosUOps, TableAfterConcatOrPadAppliesToAllElements) {
+  constexpr const char* kStart = R"(graph @forward {
+    input %x: i8[1,16,4,4]
+    input %z: i8[1,16,4,4]
+    const %t: i8[256] = 0x0517c3e08081f37f...
+    %a: i8[1,16,4,4] = max_pool2d(%x)
+      {kernel=[1,1], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    )";
+  for (const char* const body : {
+           "%c: i8[1,32,4,4] = concat(%a, %z) {dim=1}",
+           "%c: i8[1,32,4,4] = concat(%z, %a) {dim=1}",
+           "%c: i8[1,32,4,4] = concat(%a, %a) {dim=1}",
+           "%c: i8[1,16,8,4] = concat(%a, %z) {dim=2}",
+           "%c: i8[1,32,4,4] = concat(%x, %z) {dim=1}",
+           "%c: i8[1,16,6,5] = pad(%a) {before=[0,0,1,0], after=[0,0,1,1], value=5}",
+           "%c: i8[1,16,6,5] = pad(%x) {before=[0,0,1,0], after=[0,0,1,1], value=5}",
+       }) {
+    // The table's result is not an output, so that the table may become part of other operations.
+    const auto graph = ir::parse(std::string(kStart) + body +
+                                     "\n%y = lut(%c, %t)\n"
+                                     "%s = slice(%y) {dim=2, start=1, end=4}\noutput %s }",
+                                 "case");
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), 1);
+    EXPECT_FALSE(outcome.refused) << body << ": " << outcome.message;
+    EXPECT_EQ(outcome.message, "") << body;
+  }
+}
+
 /// A refusal names the operator, the NPU, the value and the limit.
 TEST_P(EthosUOps, RefusalsNameOperatorValueAndLimit) {
   struct Refused {

@@ -25,7 +25,7 @@ if(THIMBLE_TESTS)
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/extra_target)
   thimble_test(engines_extra_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/../conformance/engines_test.cpp
-    DEPS extra_lists test_runs thimble_driver thimble_hostrun
+    DEPS extra_lists test_runs test_networks thimble_driver thimble_hostrun
     LABELS conformance fast)
   set_tests_properties(engines_extra_test PROPERTIES ENVIRONMENT THIMBLE_ENGINE=abacus)
 

@@ -1,5 +1,5 @@
-// Calls of the AXON on the emulated M33: the bytes equal the host's for every step; the cost of a
-// call without the NPU's own work; and the code size of the delegate.
+// Calls of the AXON on the emulated M33: the bytes equal the host's for every step; and the cost of
+// a call without the NPU's own work.
 
 #include <cstdio>
 #include <cstring>
@@ -14,11 +14,8 @@
 namespace thimble::firmware_test {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Core kM33 = {"cortex-m33", "mps2-an505", Isa::kV7em};
 constexpr size_t kSteps = 20;
-constexpr int kDelegateBytesMax = 4 * 1024;
 constexpr long kCallInstructionsMax = 1200;
 constexpr double kMegahertz = 128;  // clock of the nRF54LM20B's core
 
@@ -130,32 +127,6 @@ TEST(Axon, CallInstructionsStayBelowLimit) {
         "128 MHz and one per cycle; loading: %ld\n",
         each.name, call, static_cast<double>(call) / kMegahertz, counted(counts, "load 0"));
   }
-}
-
-/// Returns the bytes of code and read-only data of objects that a product links.
-int text_bytes(const std::vector<fs::path>& objects) {
-  std::vector<std::string> command = {THIMBLE_ARM_SIZE, "-t"};
-  for (const fs::path& object : objects) command.push_back(object.string());
-  const auto result = base::run_process(command, {});
-  if (!result.ok() || result->exit_code != 0) return -1;
-  const size_t last = result->output.rfind('\n', result->output.size() - 2);
-  return std::stoi(result->output.substr(last + 1));
-}
-
-TEST(Axon, DelegateCodeSizeStaysBelowLimit) {
-  const fs::path folder = firmware_folder() / "cortex-m33";
-  const fs::path delegate = folder / "engines/axon/delegate";
-  const fs::path lists = folder / "engines/axon/container";
-  const int own = text_bytes(
-      {delegate / "backend.cpp.o", delegate / "counters.cpp.o", lists / "check_interface.cpp.o"});
-  const int layers = text_bytes({lists / "check.cpp.o", lists / "check_layer.cpp.o"});
-  EXPECT_GT(own, 500);
-  EXPECT_LT(own, kDelegateBytesMax);
-  RecordProperty("bytes", own);
-  std::printf(
-      "the delegate at -Os, with its check of lists: %d bytes; the integer model's check of "
-      "layers: %d more\n",
-      own, layers);
 }
 
 }  // namespace

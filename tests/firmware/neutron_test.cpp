@@ -1,5 +1,5 @@
 // Calls of the Neutron on the emulated M33: the bytes equal the host's; the cost of a call without
-// the NPU's own work; the cost of reordering images; and the code size of the delegate.
+// the NPU's own work; and the cost of reordering images.
 
 #include <cstdio>
 
@@ -13,14 +13,12 @@
 namespace thimble::firmware_test {
 namespace {
 
-namespace fs = std::filesystem;
 using neutron_test::CallFile;
 using neutron_test::List;
 using FileBytes = thimble::Bytes;
 
 constexpr Core kM33 = {"cortex-m33", "mps2-an505", Isa::kV7em};
 constexpr size_t kSteps = 20;
-constexpr int kDelegateBytesMax = 4 * 1024;
 constexpr long kCallInstructionsMax = 1000;
 constexpr double kTurnInstructionsMax = 3.0;     // per byte, channels in blocks of four
 constexpr double kTurnInstructionsMaxOdd = 4.5;  // per byte, any number of channels
@@ -145,28 +143,6 @@ TEST(Neutron, ReorderingCostsAtMostThreeInstructionsPerByte) {
     const double most = channels % 4 == 0 ? kTurnInstructionsMax : kTurnInstructionsMaxOdd;
     EXPECT_LT(static_cast<double>(cost), most * bytes);
   }
-}
-
-/// Returns the bytes of code and read-only data of objects that a product links.
-int text_bytes(const std::vector<fs::path>& objects) {
-  std::vector<std::string> command = {THIMBLE_ARM_SIZE, "-t"};
-  for (const fs::path& object : objects) command.push_back(object.string());
-  const auto result = base::run_process(command, {});
-  if (!result.ok() || result->exit_code != 0) return -1;
-  const size_t last = result->output.rfind('\n', result->output.size() - 2);
-  return std::stoi(result->output.substr(last + 1));
-}
-
-TEST(Neutron, DelegateCodeSizeStaysBelowLimit) {
-  const fs::path folder = firmware_folder() / "cortex-m33";
-  const fs::path delegate = folder / "engines/neutron/delegate";
-  const fs::path lists = folder / "engines/neutron/container";
-  const int own = text_bytes({delegate / "backend.cpp.o", delegate / "networks.cpp.o",
-                              delegate / "transpose.cpp.o", lists / "check_interface.cpp.o"});
-  EXPECT_GT(own, 500);
-  EXPECT_LT(own, kDelegateBytesMax);
-  RecordProperty("bytes", own);
-  std::printf("the delegate at -Os, with its check of lists: %d bytes\n", own);
 }
 
 }  // namespace

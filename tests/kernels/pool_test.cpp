@@ -178,10 +178,17 @@ TEST(Pools, RefuseInvalidArguments) {
     EXPECT_EQ(status(average, [](P& p) { p.dilation_h = 2; }),
               average ? Status::kBadParameter : Status::kOk);
   }
-  pool.average = false;
+  for (const bool average : {false, true}) {
+    pool.average = average;
+    EXPECT_EQ(pool.stock(random).check(), Status::kOk);
+    for (const size_t arg : {1, 2, 3}) {  // kernel, stride, padding
+      Invocation one_number = pool.stock(random);
+      one_number.args[arg].ints.count = 1;
+      EXPECT_EQ(one_number.check(), Status::kBadParameter) << "average " << average << ' ' << arg;
+    }
+  }
   pool.average = true;
   Invocation scratch = pool.stock(random);
-  EXPECT_EQ(scratch.check(), Status::kOk);
   scratch.value(8) = constant_words({1});
   EXPECT_EQ(scratch.check(), Status::kBadParameter);
   pool.average = false;

@@ -16,33 +16,9 @@
 namespace thimble::axon_test {
 namespace {
 
+using runtime_test::GuardedMemory;
+
 constexpr size_t kMemoryMost = size_t{1} << 20;  // larger memories only make the test slower
-constexpr uint8_t kUntouched = 0xC3;
-constexpr size_t kGuard = 64;
-
-/// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
-class GuardedMemory {
- public:
-  explicit GuardedMemory(size_t bytes, uint8_t fill)
-      : bytes_(bytes), memory_(bytes + (kWatched ? 0 : kGuard)) {
-    std::memset(memory_.data(), kUntouched, memory_.size());
-    std::memset(memory_.data(), fill, bytes);
-  }
-  [[nodiscard]] uint8_t* data() const { return memory_.data(); }
-  [[nodiscard]] bool intact() const {
-    return std::all_of(memory_.data() + bytes_, memory_.data() + memory_.size(),
-                       [](uint8_t byte) { return byte == kUntouched; });
-  }
-
- private:
-#if defined(__SANITIZE_ADDRESS__)
-  static constexpr bool kWatched = true;
-#else
-  static constexpr bool kWatched = false;
-#endif
-  size_t bytes_;
-  AlignedBytes memory_;
-};
 
 uint32_t dense_bytes(const axon::IoRecord& io) {
   return uint32_t{io.n} * io.c * io.h * io.w * io.element_bytes;

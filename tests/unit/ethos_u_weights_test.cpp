@@ -529,8 +529,17 @@ TEST(EthosUWeights, EncodedSlicesAreCached) {
   WeightEncoder encoder(weights, requantize);
   const std::vector<int64_t> halves = {0, 32}, thirds = {0, 32, 48};
   const auto a = encoder.encode(options_of(layer), halves);
+  EXPECT_EQ(encoder.encoded_slices(), 2U);
   const auto b = encoder.encode(options_of(layer), thirds);
-  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(encoder.encoded_slices(), 4U) << "channels 0 to 31 were encoded before";
+  const auto again = encoder.encode(options_of(layer), thirds);
+  EXPECT_EQ(encoder.encoded_slices(), 4U);
+  ASSERT_TRUE(a.ok() && b.ok() && again.ok());
+  EXPECT_EQ(again->bytes, b->bytes);
+  WeightOptions other = options_of(layer);
+  other.ifm_bits = 16;
+  ASSERT_TRUE(encoder.encode(other, halves).ok());
+  EXPECT_EQ(encoder.encoded_slices(), 6U) << "other options need other bytes";
   ASSERT_EQ(b->slices.size(), 3U);
   EXPECT_EQ(a->slices[0].all.length, b->slices[0].all.length);
   EXPECT_EQ(

@@ -89,7 +89,8 @@ TEST(FunctionOfTable, EveryFunctionIsFoundOverScales) {
     found_exactly[static_cast<size_t>(meant.kind)] += found->kind == meant.kind ? 1 : 0;
   }
   for (int kind = 0; kind <= static_cast<int>(Kind::kTanh); ++kind) {
-    EXPECT_GT(found_exactly[kind], 300) << "kind " << kind;
+    // About 1,820 per kind are meant. Where a table saturates, a simpler function also fits.
+    EXPECT_GE(found_exactly[kind], 1350) << "kind " << kind;
   }
 }
 

@@ -1,90 +1,21 @@
-// The delegates of the Neutron with a test driver: the order of calls, the memory and the byte
-// order passed to them, and the files that are refused at load.
+// The delegates of the Neutron with a test driver: the order of calls, and the memory and the byte
+// order passed to them.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <numeric>
 #include <random>
 
 #include "abi/status.h"
-#include "engines/neutron/delegate/backend.h"
 #include "formats/pte/read.h"
-#include "neutron_program.h"
-#include "neutron_test_driver.h"
-#include "runtime_support.h"
+#include "neutron_delegate_support.h"
 #include "test_files.h"
 
 namespace thimble::neutron_test {
 namespace {
 
 using abi::Status;
-using formats::neutron::MemoryOrder;
-using formats::neutron::Payload;
-using runtime_test::LoadedModel;
-using runtime_test::plan_of;
-using runtime_test::tensor_of;
-using runtime_test::written;
-using Data = std::vector<uint8_t>;
-
-/// The NPU and the kernel table of a product.
-struct Npu {
-  Npu() {
-    driver() = {};
-    npu.error = &error;
-    npu.networks = networks.data();
-    npu.network_count = 2;
-    table.delegates = &delegates;
-  }
-  Npu(const Npu&) = delete;
-  [[nodiscard]] const thimble_kernels* kernels() const {
-    return reinterpret_cast<const thimble_kernels*>(&table);
-  }
-  int32_t error = 0;
-  std::array<thimble_neutron_network, 2> networks = {};
-  thimble_neutron npu = {};
-  std::array<runtime::DelegateBackend, 2> rows = {runtime::neutron::backend(&npu),
-                                                  runtime::neutron::vendor_backend(&npu)};
-  runtime::DelegateBackends delegates = runtime::delegates_of(rows.data(), 2);
-  kernels::KernelTable table = kernels::all_kernels();
-};
-
-constexpr uint32_t kWeightBytes = 20;
-
-/// Returns a file with one image input and one vector output, payload version 1.
-CallFile simple_file() {
-  CallFile file;
-  file.inputs = {{{1, 3, 4, 5}}};
-  file.outputs = {{{1, 7}}};
-  file.payload.input_formats = {MemoryOrder::kRowMajor};
-  file.payload.output_formats = {MemoryOrder::kRowMajor};
-  file.payload.input_map = {0};
-  file.payload.output_map = {0};
-  file.payload.arg_count = 1;
-  file.payload.program = microcode(1, 1, 1, kWeightBytes);
-  file.payload.weights = Bytes(kWeightBytes, std::byte{0x77});
-  file.payload.kernels = Bytes(16, std::byte{0x88});
-  return file;
-}
-
-/// Sets the sizes that a real driver would read in the microcode.
-void set_network_sizes(const CallFile& file, const MicrocodeWords& words = {}) {
-  TestDriver& me = driver();
-  me.input_bytes.clear();
-  me.output_bytes.clear();
-  for (const uint8_t argument : file.payload.input_map) {
-    me.input_bytes.push_back(file.inputs[argument].bytes());
-  }
-  for (const uint8_t output : file.payload.output_map) {
-    me.output_bytes.push_back(file.outputs[output].bytes());
-  }
-  me.scratch_bytes = words.scratch;
-  me.profile_bytes = words.profile;
-  me.debug_bytes = words.debug;
-  me.prefetch_bytes = words.prefetch;
-}
 
 Data random_data(size_t bytes, std::mt19937& random) {
   Data data(bytes);
@@ -110,14 +41,6 @@ Data reordered(const Data& from, const std::vector<int32_t>& sizes, bool to_last
   return to;
 }
 
-/// Runs the loaded file on these inputs, each in the file's memory order.
-thimble_status run(LoadedModel& loaded, const std::vector<Data>& inputs) {
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    const auto status = thimble_set_input(&loaded.model, i, inputs[i].data(), inputs[i].size());
-    if (status != 0) return status;
-  }
-  return thimble_run(&loaded.model);
-}
 Data output(const LoadedModel& loaded, uint32_t index) {
   thimble_view view = {};
   EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
@@ -493,197 +416,6 @@ TEST(NeutronDelegate, ProfileRecordsAreReported) {
   ASSERT_EQ(loaded.status, 0);
   ASSERT_EQ(run(loaded, {Data(60)}), 0);
   EXPECT_EQ(seen, 32U);
-}
-
-struct Case {
-  const char* name;
-  Status expected;
-  std::function<void(CallFile&, Npu&)> change;  // applied before the file is made
-  std::function<void(pte::Program&)> edit = [](pte::Program&) {};
-};
-
-std::byte& blob_byte(pte::Program& program, size_t at) {
-  return program.delegate_blobs[0].bytes[at];
-}
-constexpr auto kAsItIs = [](CallFile&, Npu&) {};
-
-const Case kCases[] = {
-    {"nothing", Status::kOk, kAsItIs},
-    {"a delegate without a device", Status::kMissingDelegate,
-     [](CallFile&, Npu& npu) { npu.rows[1].device = nullptr; }},
-    {"another delegate's name", Status::kMissingDelegate,
-     [](CallFile& file, Npu&) { file.id = "NeutronBackend2"; }},
-    {"the other delegate's name: the magic decides", Status::kOk,
-     [](CallFile& file, Npu&) { file.id = "ThimbleNeutronModel"; }},
-    {"no payload", Status::kBadPayload, kAsItIs,
-     [](pte::Program& p) { p.delegate_blobs[0].bytes.clear(); }},
-    {"half a payload", Status::kBadPayload, kAsItIs,
-     [](pte::Program& p) { p.delegate_blobs[0].bytes.resize(100); }},
-    {"another magic", Status::kBadMagic, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 16) = std::byte{'N'}; }},
-    {"a version of later", Status::kPayloadVersion, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 7) = std::byte{2}; }},
-    {"the words of another version", Status::kBadPayload, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 7) = std::byte{0}; }},
-    {"a program of more inputs", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 16 + 52) = std::byte{2}; }},
-    {"a program of fewer outputs", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 16 + 56) = std::byte{0}; }},
-    {"an input that is no argument", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 5) = std::byte{1}; }},
-    {"an output that is no argument", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 6) = std::byte{1}; }},
-    {"a format that is none", Status::kBadPayload, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 3) = std::byte{2}; }},
-    {"weights that leave the payload", Status::kBadPayload, kAsItIs,
-     [](pte::Program& p) { blob_byte(p, 16 + 28) = std::byte{255}; }},
-    {"an argument less", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) {
-       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.pop_back();
-     }},
-    {"an argument more", Status::kPayloadCounts, kAsItIs,
-     [](pte::Program& p) {
-       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.push_back(0);
-     }},
-    {"bytes without a sign", Status::kOk, kAsItIs,
-     [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kByte; }},
-    {"floats", Status::kBadDType, kAsItIs,
-     [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kFloat; }},
-    {"channels last, and the network takes them first", Status::kBadDimOrder, kAsItIs,
-     [](pte::Program& p) {
-       tensor_of(p, 0).dim_order = {0, 2, 3, 1};
-     }},
-    {"the same with one channel", Status::kOk,
-     [](CallFile& file, Npu&) {
-       file.inputs[0] = {{1, 1, 4, 5}, true};
-     }},
-    {"an order that is neither", Status::kBadDimOrder,
-     [](CallFile& file, Npu&) { file.payload.input_formats[0] = MemoryOrder::kChannelsLast; },
-     [](pte::Program& p) {
-       tensor_of(p, 0).dim_order = {0, 1, 3, 2};
-     }},
-    {"channels last of a vector", Status::kBadDimOrder,
-     [](CallFile& file, Npu&) { file.payload.output_formats[0] = MemoryOrder::kChannelsLast; }},
-    {"an output that is the caller's", Status::kCorrupt, kAsItIs,
-     [](pte::Program& p) {
-       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args[1] = 0;
-     }},
-    {"an output that is a constant", Status::kCorrupt, kAsItIs,
-     [](pte::Program& p) {
-       p.constants.emplace_back(7);
-       tensor_of(p, 1).allocation.reset();
-       tensor_of(p, 1).data_buffer_idx = 1;
-     }},
-    {"an output in scratch", Status::kCorrupt,
-     [](CallFile& file, Npu&) {
-       file.planned = true;
-       file.scratch_bytes = 96;
-     },
-     [](pte::Program& p) { tensor_of(p, 1).allocation->offset = 16 + 64; }},
-    {"scratch past the arena", Status::kCorrupt,
-     [](CallFile& file, Npu&) {
-       file.planned = true;
-       file.scratch_bytes = 95;
-     }},
-    {"another order that has no room in the plan", Status::kCorrupt,
-     [](CallFile& file, Npu&) {
-       file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
-       file.planned = true;
-       file.scratch_bytes = 96 + 63;
-     }},
-    {"the same with room", Status::kOk,
-     [](CallFile& file, Npu&) {
-       file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
-       file.planned = true;
-       file.scratch_bytes = 96 + 64;
-     }},
-};
-
-TEST(NeutronDelegate, EachInvalidFileReturnsItsStatus) {
-  for (const Case& each : kCases) {
-    Npu npu;
-    CallFile file = simple_file();
-    each.change(file, npu);
-    set_network_sizes(file);
-    pte::Program program = file.program();
-    each.edit(program);
-    const LoadedModel loaded(written(program), npu.kernels());
-    EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
-    EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
-  }
-}
-
-/// Eight images of 512 MiB would need reordering: the sum of their sizes is 0 modulo 2^32.
-TEST(NeutronDelegate, RefusesReorderingSizeAbove32Bits) {
-  constexpr int32_t kSide = 1 << 14;
-  CallFile file = simple_file();
-  file.inputs.assign(8, {{1, 2, kSide, kSide}});
-  file.payload.input_formats.assign(8, MemoryOrder::kChannelsLast);
-  file.payload.input_map = {0, 1, 2, 3, 4, 5, 6, 7};
-  file.payload.arg_count = 8;
-  file.payload.program = microcode(1, 8, 1, kWeightBytes);
-  for (const bool planned : {false, true}) {
-    file.planned = planned;
-    file.scratch_bytes = 256;
-    const Npu npu;
-    const LoadedModel refused(written(file.program()), npu.kernels());
-    EXPECT_EQ(refused.size_status, static_cast<int32_t>(Status::kBadPayload));
-  }
-}
-
-TEST(NeutronDelegate, MoreNetworksThanTableRows) {
-  Npu npu;
-  npu.npu.network_count = 0;
-  set_network_sizes(simple_file());
-  const Bytes file = written(simple_file().program());
-  const LoadedModel refused(file, npu.kernels());
-  EXPECT_EQ(refused.status, static_cast<int32_t>(Status::kBadArgument));
-  npu.npu.networks = nullptr;
-  npu.npu.network_count = 2;
-  LoadedModel loaded(file, npu.kernels());
-  ASSERT_EQ(loaded.status, 0);
-  EXPECT_EQ(run(loaded, {Data(60)}), 0);
-  thimble_neutron_forget(&npu.npu);
-  EXPECT_EQ(driver().log.find("unprepare"), std::string::npos) << "nothing was counted";
-}
-
-/// Returns true if a model of the file needs little memory, or if the file is refused.
-bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
-  const runtime_test::AlignedBytes file(bytes);
-  thimble_needs needs = {};
-  const auto status = thimble_size(file.data(), file.size(), kernels, &needs);
-  return status != 0 || needs.arena_bytes < size_t{1} << 20;
-}
-
-/// Randomly changed payloads give an error status, or a run that does not change the file.
-TEST(NeutronDelegate, RandomlyChangedFilesAreSafe) {
-  constexpr int kChanges = 4000;
-  CallFile file = simple_file();
-  file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
-  const Bytes good = written(file.program());
-  const auto payload = formats::neutron::write_payload(file.payload);
-  ASSERT_TRUE(payload.ok());
-  const auto at = std::search(good.begin(), good.end(), payload->begin(), payload->end());
-  ASSERT_NE(at, good.end());
-  std::mt19937 random(11);
-  int ran = 0;
-  for (int i = 0; i < kChanges; ++i) {
-    Bytes bytes = good;
-    const size_t change = random() % 8 == 0
-                              ? random() % good.size()
-                              : static_cast<size_t>(at - good.begin()) + random() % 76;
-    bytes[change] ^= static_cast<std::byte>(1U << random() % 8);
-    const Npu npu;
-    set_network_sizes(file, {0, 0, 0, 0});
-    driver().knows_prefetch = false;
-    if (!is_small(bytes, npu.kernels())) continue;
-    LoadedModel loaded(bytes, npu.kernels());
-    if (loaded.status != 0) continue;
-    ran += runtime_test::run_with_input_buffers(loaded) == 0 ? 1 : 0;
-    EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
-  }
-  EXPECT_GT(ran, kChanges / 100);
-  EXPECT_LT(ran, kChanges);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 # The delegates of the Neutron, with a driver of the test program.
 thimble_test(neutron_delegate_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_delegate_invalid_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_delegate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_test_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp

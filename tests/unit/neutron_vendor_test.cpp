@@ -141,7 +141,13 @@ TEST(NeutronVendor, ConverterOutputBecomesPayload) {
 
 TEST(NeutronVendor, OlderVersionHasOnlyScratch) {
   const StandinSdk sdk("v0");
-  EXPECT_EQ(payload_in(finished(sdk.tools())).version, 0);
+  const Delegate delegate = finished(sdk.tools());
+  const auto payload = payload_in(delegate);
+  EXPECT_EQ(payload.version, 0);
+  // The seven addresses of a call with two inputs and two outputs, and the stand-in's 1,000 bytes
+  // of scratch: no profile, no debug, no prefetch memory.
+  EXPECT_EQ(load_le<uint32_t>(payload.program, 4 * abi::neutron::kScratchWord), 1000U);
+  EXPECT_EQ(delegate.scratch_bytes, 64 + 1008);
 }
 
 TEST(NeutronVendor, NodePortOrderBecomesMaps) {

@@ -217,13 +217,12 @@ TEST(QuantizeMultiplier, EqualsFrexpAndLround) {
   }
 }
 
-TEST(FixedPoint, IsConstexpr) {
-  static_assert(requantize(1000, 1 << 30, -1) == 250);
-  static_assert(requantize_single(1000, 1 << 30, -1) == 250);
-  static_assert(round_half_even(2.5F) == 2);
-  static_assert(quantize_i8(1.0F, 10.0F, 3) == 13);
-  static_assert(quantize_multiplier(0.25) == Multiplier{1 << 30, -1});
-}
+// These functions are constexpr.
+static_assert(requantize(1000, 1 << 30, -1) == 250);
+static_assert(requantize_single(1000, 1 << 30, -1) == 250);
+static_assert(round_half_even(2.5F) == 2);
+static_assert(quantize_i8(1.0F, 10.0F, 3) == 13);
+static_assert(quantize_multiplier(0.25) == Multiplier{1 << 30, -1});
 
 }  // namespace
 }  // namespace thimble::numerics

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "eval/evaluate.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "quant/quantize.h"
@@ -60,16 +63,37 @@ TEST(QuantizeReductions, AccuracyIsLimitedByInt8Only) {
   expect_lowered({"amin(%x) {dims=[1]}", "[2,3,16]", "amin", 30});
 }
 
+/// The scale of a norm's operand is at least sqrt(eps) * n / 2^30, so that eps * n^2 / scale^2 is
+/// at most 2^60. The norm of an operand that is much smaller than sqrt(eps) is the operand minus
+/// its mean; with a smaller eps its magnitude would be 1.
 TEST(QuantizeNorms, EpsDoesNotOverflowForSmallScale) {
-  // With x of this size, eps * n^2 / scale^2 would exceed 64 bits.
-  const auto model = quantized(R"(
-    input %x: f32[1,4096]
-    const %tiny: f32[1,4096] = 0x17b7d12a...
-    %s: f32[1,4096] = mul(%x, %tiny)
-    %y: f32[1,4096] = layer_norm(%s, _, _) {dims=1, eps=1}
-    output %y)");
-  ASSERT_TRUE(model.ok()) << model.error().message;
-  EXPECT_TRUE(ir::verify(model->graph).ok());
+  struct Case {
+    const char* factor;  // the operand is x * factor
+    double largest_min;  // lower bound of the largest result
+  };
+  for (const Case& c : {Case{"0x17b7f138", 2e-4}, Case{"0x17b7d12a", 0}}) {
+    SCOPED_TRACE(c.factor);
+    const ir::Graph graph =
+        parsed("input %x: f32[1,4096]\nconst %small: f32[1] = " + std::string(c.factor) + R"(
+      %s: f32[1,4096] = mul(%x, %small)
+      %y: f32[1,4096] = layer_norm(%s, _, _) {dims=1, eps=1}
+      output %y)");
+    const auto model = quant::quantize(graph, random_calibration(graph, 1, 16), {}, {});
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    ASSERT_TRUE(ir::verify(model->graph).ok());
+    ASSERT_EQ(names_of(model->graph), "quantize lut qlayer_norm dequantize");
+    const ir::Op& norm = model->graph.ops()[2];
+    EXPECT_EQ(model->graph.type(norm.inputs[0]).quant->scale[0], 0x1p-18);
+    const double step = model->graph.type(norm.output).quant->scale[0];
+    ir::Tensor x = random_inputs(graph, 3)[0];  // in [-8, 8]; the calibration saw [-2, 2]
+    for (float& value : x.data<float>()) value /= 4;
+    const auto outputs = eval::evaluate(model->graph, std::vector{x});
+    const auto expected = eval::evaluate(graph, std::vector{x});
+    ASSERT_TRUE(outputs.ok() && expected.ok());
+    const auto y = outputs->front().data<float>(), wanted = expected->front().data<float>();
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], wanted[i], step) << "at " << i;
+    EXPECT_GE(*std::ranges::max_element(y), c.largest_min);
+  }
 }
 
 TEST(QuantizeNorms, NonConstantWeightsAreRefusedByName) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "eval/evaluate.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "numerics/multiplier.h"
@@ -172,10 +173,8 @@ TEST(QuantizeRules, LogSoftmaxUsesCalibratedRange) {
     %s: f32[1,4] = mul(%x, %small)
     %d: f32[1,4] = log_softmax(%s) {dim=1}
     output %d)");
-  for (const Op& op : graph.ops()) {
-    if (op.kind != ir::OpKind::qlog_softmax) continue;
-    EXPECT_LT(graph.type(op.output).quant->scale[0], 0.02);
-  }
+  ASSERT_EQ(names_of(graph), "quantize lut qlog_softmax dequantize");
+  EXPECT_LT(quant_of(graph, 2).scale[0], 0.02);
 }
 
 TEST(QuantizeRules, ElementwiseChainBecomesOneTable) {
@@ -259,7 +258,18 @@ TEST(QuantizeRules, ChannelsWithoutWeightsAndValuesWithoutRange) {
     const %b: f32[4] = 0x0000803f000000000000000000000000
     %y: f32[1,4] = linear(%x, %w, %b)
     output %y)");
-  EXPECT_EQ(names_of(graph), "quantize qlinear dequantize");
+  ASSERT_EQ(names_of(graph), "quantize qlinear dequantize");
+  const double step = quant_of(graph, 1).scale[0];
+  for (const auto& [a, b] : {std::pair(0.5F, -0.5F), {-0.5F, 0.25F}, {0.0F, 0.0F}}) {
+    const std::vector<float> x = {a, b};
+    const auto outputs = eval::evaluate(graph, std::vector{ir::make_f32({1, 2}, x)});
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+    const auto y = outputs->front().data<float>();
+    EXPECT_NEAR(y[0], 1, step);
+    EXPECT_EQ(y[1], 0);
+    EXPECT_EQ(y[2], 0);
+    EXPECT_NEAR(y[3], 4 * a + b, 3 * step);
+  }
   const ir::Graph zero = [] {
     const auto text = ir::parse(R"(graph @f {
       input %x: f32[1,2]
@@ -270,6 +280,10 @@ TEST(QuantizeRules, ChannelsWithoutWeightsAndValuesWithoutRange) {
     return quant::quantize(*text, random_calibration(*text, 1, 2), {}, {})->graph;
   }();
   EXPECT_TRUE(ir::verify(zero).ok());
+  const std::vector<float> x = {0.75F, -1.5F};
+  const auto shares = eval::evaluate(zero, std::vector{ir::make_f32({1, 2}, x)});
+  ASSERT_TRUE(shares.ok()) << shares.error().message;
+  for (const float share : shares->front().data<float>()) EXPECT_EQ(share, 0.5F);
 }
 
 /// Returns the number of multipliers of a linear [8, 2] whose last seven rows are `small`.

@@ -1,6 +1,6 @@
 // Files that do not load: one case per rule with its status. Then every truncation and thousands of
-// random mutations, which must do no harm. Under the address sanitizer, the buffers of
-// runtime_support.h make every access after their end a failure.
+// random mutations, which must do no harm: the guard bytes of
+// runtime_support.h detect a write outside the model's memory, the address sanitizer every access.
 
 #include <gtest/gtest.h>
 
@@ -378,6 +378,7 @@ TEST(RuntimeMalformed, RandomMutationsAreSafe) {
       // Small numbers are tried more often: indices and counts are small.
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
+    SCOPED_TRACE(testing::Message() << "mutant " << i);
     LoadedModel loaded(bytes);
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     const thimble_status with_memory = status_of_init(loaded);

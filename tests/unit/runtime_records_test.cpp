@@ -509,11 +509,12 @@ TEST(RuntimeRecords, EveryChangedByteIsSafe) {
     for (const int value : {0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, 127, 128, 192, 255}) {
       Bytes bytes = good.bytes;
       bytes[at] = static_cast<std::byte>(value);
+      SCOPED_TRACE(testing::Message() << "byte " << at << " = " << value);
       LoadedModel loaded(bytes, native_kernels());
-      EXPECT_EQ(loaded.size_status == 0, loaded.status == 0) << at << " " << value;
+      EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
       if (loaded.status != 0) continue;
       ++accepted;
-      EXPECT_EQ(run_with_input_buffers(loaded), 0) << at << " " << value;
+      EXPECT_EQ(run_with_input_buffers(loaded), 0);
     }
   }
   EXPECT_GT(accepted, 100);
@@ -534,6 +535,7 @@ TEST(RuntimeRecords, RandomMutationsAreSafe) {
           i % 4 == 0 ? below(bytes.size()) : good.numbers + below(good.end - good.numbers);
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
+    SCOPED_TRACE(testing::Message() << "mutant " << i);
     LoadedModel loaded(bytes, native_kernels(i % 2 == 0));
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     if (loaded.status != 0) continue;

@@ -1,8 +1,11 @@
 // Files that load: outputs, memory needs, and the interface's status for invalid calls.
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <iterator>
+#include <set>
 #include <string>
 
 #include "abi/status.h"
@@ -267,12 +270,46 @@ TEST(RuntimeTrace, HookIsCalledBeforeAndAfterEachInstruction) {
   EXPECT_EQ(seen, "");
 }
 
-TEST(RuntimeStatus, EachCodeHasAText) {
-  for (thimble_status status = 0; status <= code(Status::kNotInitialized); ++status) {
-    EXPECT_STRNE(thimble_status_text(status), "unknown status") << status;
+/// The guards that the tests of damaged files rely on.
+TEST(RuntimeSupport, WritesOutsideTheMemoryAreDetected) {
+  static const Bytes file = written(sample_program());
+  EXPECT_NONFATAL_FAILURE(
+      {
+        const LoadedModel loaded(file);
+        loaded.file.data()[40] ^= 1;
+      },
+      "the file was written to");
+  if (GuardedMemory::kGuard == 0) GTEST_SKIP() << "the address sanitizer detects the others";
+  for (const int at : {-1, 0}) {
+    static int position;
+    position = at;
+    EXPECT_NONFATAL_FAILURE(
+        {
+          const LoadedModel loaded(file);
+          uint8_t* const place = position < 0 ? loaded.memory->data() - 1
+                                              : loaded.memory->data() + loaded.memory->size();
+          *place ^= 1;
+        },
+        "outside the model's memory");
   }
+}
+
+TEST(RuntimeStatus, EachCodeHasATextOfItsOwn) {
+  static constexpr thimble_status kCodes[] = {
+#define THIMBLE_STATUS(name, value, text) value,
+#include "abi/status.def"
+#undef THIMBLE_STATUS
+  };
+  const std::string unknown = thimble_status_text(-1);
+  EXPECT_EQ(unknown, "unknown status");
   EXPECT_STREQ(thimble_status_text(0), "ok");
-  EXPECT_STREQ(thimble_status_text(-1), "unknown status");
+  std::set<std::string> texts = {unknown};
+  for (const thimble_status status : kCodes) {
+    const std::string text = thimble_status_text(status);
+    EXPECT_TRUE(texts.insert(text).second) << status << " also has: " << text;
+  }
+  EXPECT_EQ(kCodes[std::size(kCodes) - 1], std::ssize(kCodes) - 1) << "codes without a gap";
+  EXPECT_EQ(thimble_status_text(std::size(kCodes)), unknown);
 }
 
 }  // namespace

@@ -134,23 +134,30 @@ Bytes written(const pte::Program& program) {
   return bytes.ok() ? *bytes : Bytes();
 }
 
-LoadedModel::LoadedModel(ByteView bytes, const thimble_kernels* kernels) : file(bytes) {
+LoadedModel::LoadedModel(ByteView bytes, const thimble_kernels* kernels)
+    : content(bytes.begin(), bytes.end()), file(bytes) {
   size_status = thimble_size(file.data(), file.size(), kernels, &needs);
   // thimble_init() is called even if thimble_size() failed: both must agree, and init must not
   // write without memory.
   const size_t memory_bytes = size_status == 0 ? needs.arena_bytes + needs.state_bytes : 0;
-  memory = std::make_unique<AlignedBytes>(memory_bytes);
-  std::memset(memory->data(), 0, memory_bytes);
+  memory = std::make_unique<GuardedMemory>(memory_bytes);
   status = thimble_init(&model, file.data(), file.size(), kernels, memory->data(), memory_bytes);
 }
 
+LoadedModel::~LoadedModel() {
+  EXPECT_TRUE(memory->intact()) << "a byte outside the model's memory was written";
+  EXPECT_TRUE(file.intact()) << "a byte outside the file was written";
+  EXPECT_TRUE(content.empty() || std::memcmp(content.data(), file.data(), content.size()) == 0)
+      << "the file was written to";
+}
+
 thimble_status run_with_input_buffers(LoadedModel& loaded) {
-  std::vector<std::unique_ptr<AlignedBytes>> buffers;
+  constexpr uint8_t kInputByte = 0x5A;
+  std::vector<std::unique_ptr<GuardedMemory>> buffers;
   for (uint32_t i = 0; i < thimble_input_count(&loaded.model); ++i) {
     thimble_view view;
     if (const auto status = thimble_input(&loaded.model, i, &view)) return status;
-    buffers.push_back(std::make_unique<AlignedBytes>(view.bytes));
-    std::memset(buffers.back()->data(), 0x5A, view.bytes);
+    buffers.push_back(std::make_unique<GuardedMemory>(view.bytes, kInputByte));
     const auto* data = buffers.back()->data();
     if (const auto status = thimble_set_input(&loaded.model, i, data, view.bytes)) return status;
   }
@@ -168,6 +175,12 @@ thimble_status run_with_input_buffers(LoadedModel& loaded) {
     }
   }
   thimble_reset(&loaded.model);
+  for (const auto& buffer : buffers) {
+    EXPECT_TRUE(buffer->intact()) << "a byte outside an input buffer was written";
+    EXPECT_TRUE(std::all_of(buffer->data(), buffer->data() + buffer->size(), [](uint8_t byte) {
+      return byte == kInputByte;
+    })) << "an input buffer was written to";
+  }
   return status;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // Small programs and kernels for the tests of runtime/. Two operators cover every argument letter.
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -34,6 +36,38 @@ class AlignedBytes {
   };
   std::unique_ptr<uint8_t, Delete> data_;
   size_t bytes_;
+};
+
+/// Memory of exactly `bytes` under the address sanitizer, else with guard bytes on both sides.
+class GuardedMemory {
+ public:
+  explicit GuardedMemory(size_t bytes, uint8_t fill = 0)
+      : bytes_(bytes), memory_(bytes + 2 * kGuard) {
+    std::memset(memory_.data(), kUntouched, memory_.size());
+    std::memset(data(), fill, bytes);
+  }
+  explicit GuardedMemory(ByteView content) : GuardedMemory(content.size()) {
+    if (!content.empty()) std::memcpy(data(), content.data(), content.size());
+  }
+  [[nodiscard]] uint8_t* data() const { return memory_.data() + kGuard; }
+  [[nodiscard]] size_t size() const { return bytes_; }
+  /// Returns true if no guard byte was written.
+  [[nodiscard]] bool intact() const {
+    const auto is_untouched = [](uint8_t byte) { return byte == kUntouched; };
+    return std::all_of(memory_.data(), data(), is_untouched) &&
+           std::all_of(data() + bytes_, memory_.data() + memory_.size(), is_untouched);
+  }
+
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr size_t kGuard = 0;
+#else
+  static constexpr size_t kGuard = 64;
+#endif
+
+ private:
+  static constexpr uint8_t kUntouched = 0xC3;
+  size_t bytes_;
+  AlignedBytes memory_;
 };
 
 /// test::copy.out "To" copies bytes. test::everything.out "TtibdlRo" writes the sum of its
@@ -72,18 +106,24 @@ inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
 /// Returns the bytes of the file; an error fails the test.
 Bytes written(const pte::Program& program);
 
-/// A loaded model with the memory it uses. `size_status` is thimble_size()'s, `status` init's.
+/// A loaded model with the memory it uses. `size_status` is thimble_size()'s, `status` init's. At
+/// the end of the object's life, a changed byte of the file or a byte written outside the model's
+/// memory fails the test.
 struct LoadedModel {
   explicit LoadedModel(ByteView file, const thimble_kernels* kernels = test_kernels());
-  AlignedBytes file;
+  LoadedModel(const LoadedModel&) = delete;
+  ~LoadedModel();
+  const Bytes content;  // of the file
+  GuardedMemory file;
   thimble_needs needs{};
   thimble_status size_status;
   thimble_status status;
-  std::unique_ptr<AlignedBytes> memory;
+  std::unique_ptr<GuardedMemory> memory;
   thimble_model model{};
 };
 
-/// Gives each input a buffer of its own bytes, runs the model and returns the run's status.
+/// Gives each input a buffer of its own bytes, runs the model and returns the run's status. A run
+/// that changes an input buffer or writes outside of it fails the test.
 thimble_status run_with_input_buffers(LoadedModel& loaded);
 
 }  // namespace thimble::runtime_test

@@ -88,7 +88,11 @@ Result<View> Lowering::concat(const ir::Op& op) {
   for (const ir::ValueId part : op.inputs) {
     THIMBLE_TRY(const View x, read(part));
     const View there = sliced_view(y, dim, start, x.shape[dim]);
-    if (!same_place(there, x)) THIMBLE_CHECK(copy(there, x));
+    if (same_place(there, x)) {
+      writes_whole_result_ = false;
+    } else {
+      THIMBLE_CHECK(copy(there, x));
+    }
     start += x.shape[dim];
   }
   return y;
@@ -108,7 +112,11 @@ Result<View> Lowering::pad(const ir::Op& op) {
     }
     inside = sliced_view(inside, i, before[i], size);
   }
-  if (!same_place(inside, x)) THIMBLE_CHECK(copy(inside, x));
+  if (same_place(inside, x)) {
+    writes_whole_result_ = false;
+  } else {
+    THIMBLE_CHECK(copy(inside, x));
+  }
   return y;
 }
 

@@ -188,10 +188,12 @@ class Lowering {
   NpuProgram program_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<std::optional<View>> views_;    // by value; set when lowered
-  std::vector<std::optional<View>> places_;   // by value; chosen destination
-  std::vector<std::vector<size_t>> writers_;  // by value; operations that write its elements
-  std::vector<size_t> pushed_;                // operations of the current operator
+  std::vector<std::optional<View>> views_;   // by value; set when lowered
+  std::vector<std::optional<View>> places_;  // by value; chosen destination
+  /// By value: the operations that write all its elements; empty if an operand was placed in it.
+  std::vector<std::vector<size_t>> writers_;
+  std::vector<size_t> pushed_;       // operations of the current operator
+  bool writes_whole_result_ = true;  // no operand of the current operator is placed in its result
   /// Flattened images that keep the order of their memory: by value, the logical column of each
   /// column.
   std::map<ir::ValueId, std::vector<int64_t>> columns_;

@@ -76,6 +76,7 @@ Result<std::shared_ptr<const WeightEncoder::Coded>> WeightEncoder::slice(const K
   if (found != coded_.end()) return found->second;
   THIMBLE_CHECK(check(weights_, requantize_, key.options, key.channel, key.channels));
   auto coded = std::make_shared<Coded>();
+  ++encoded_slices_;
   WeightSlice& slice = coded->slice;
   slice.channel = key.channel;
   slice.channels = key.channels;

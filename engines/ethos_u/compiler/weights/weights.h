@@ -84,6 +84,9 @@ class WeightEncoder {
   [[nodiscard]] Result<WeightSlice> estimate(const WeightOptions& options, int64_t channel,
                                              int64_t channels);
 
+  /// Returns the number of slices that encode() encoded; slices from the cache are not counted.
+  [[nodiscard]] size_t encoded_slices() const { return encoded_slices_; }
+
  private:
   struct Coded;  // one slice
   struct Key {
@@ -96,6 +99,7 @@ class WeightEncoder {
   const Weights& weights_;
   const Requantize& requantize_;
   std::map<Key, std::shared_ptr<const Coded>> coded_;
+  size_t encoded_slices_ = 0;
 };
 
 /// Encodes without a cache. An empty `starts` gives one slice.
