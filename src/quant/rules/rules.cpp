@@ -106,9 +106,7 @@ Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
 }
 
 Error RuleCall::located(const Error& error) const {
-  const std::string where = op_.source.where();
-  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ",
-                                  ir::op_name(op_.kind), error.message)};
+  return ir::located(op_.source, op_.kind, error);
 }
 
 Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
