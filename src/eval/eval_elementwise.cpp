@@ -1,4 +1,4 @@
-// Elementwise operators: float arithmetic and activations; integer addition, subtraction,
+// Elementwise operators: float arithmetic and clamp; integer addition, subtraction,
 // multiplication and lookup tables; quantize and dequantize.
 
 #include <algorithm>
@@ -67,17 +67,6 @@ void eval_clamp(const Call& call) {
     if (std::isnan(x)) return x;
     return std::min(std::max(x, low), high);
   });
-}
-
-void eval_sigmoid(const Call& call) {
-  unary<float, float>(call, [](float x) {
-    return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
-  });
-}
-
-void eval_tanh(const Call& call) {
-  unary<float, float>(
-      call, [](float x) { return static_cast<float>(std::tanh(static_cast<double>(x))); });
 }
 
 void eval_lut(const Call& call) {

@@ -9,7 +9,8 @@
 namespace thimble::eval {
 namespace {
 
-void of_float(const Call& call, double (*function)(double)) {
+template <typename F>
+void of_float(const Call& call, F function) {
   const auto x = call.input<float>(0);
   for (size_t i = 0; i < x.size(); ++i) {
     call.result<float>()[i] = static_cast<float>(function(static_cast<double>(x[i])));
@@ -41,40 +42,27 @@ bool holds(int64_t relation, T a, T b) {
 
 }  // namespace
 
-void eval_abs(const Call& call) {
-  of_float(call, [](double x) { return std::fabs(x); });
-}
-void eval_cos(const Call& call) {
-  of_float(call, [](double x) { return std::cos(x); });
-}
-void eval_erf(const Call& call) {
-  of_float(call, [](double x) { return std::erf(x); });
-}
-void eval_exp(const Call& call) {
-  of_float(call, [](double x) { return std::exp(x); });
-}
-void eval_floor(const Call& call) {
-  of_float(call, [](double x) { return std::floor(x); });
-}
-void eval_log(const Call& call) {
-  of_float(call, [](double x) { return std::log(x); });
-}
-void eval_rsqrt(const Call& call) {
-  of_float(call, [](double x) { return 1 / std::sqrt(x); });
-}
-void eval_sin(const Call& call) {
-  of_float(call, [](double x) { return std::sin(x); });
-}
-void eval_sqrt(const Call& call) {
-  of_float(call, [](double x) { return std::sqrt(x); });
-}
+/// Defines the function of a row of ops.def that maps each element x of a float operand.
+#define THIMBLE_FUNCTION(name, value)               \
+  void eval_##name(const Call& call) {              \
+    of_float(call, [](double x) { return value; }); \
+  }
+THIMBLE_FUNCTION(abs, std::fabs(x))
+THIMBLE_FUNCTION(cos, std::cos(x))
+THIMBLE_FUNCTION(erf, std::erf(x))
+THIMBLE_FUNCTION(exp, std::exp(x))
+THIMBLE_FUNCTION(floor, std::floor(x))
+THIMBLE_FUNCTION(log, std::log(x))
+THIMBLE_FUNCTION(rsqrt, 1 / std::sqrt(x))
+THIMBLE_FUNCTION(sigmoid, 1 / (1 + std::exp(-x)))
+THIMBLE_FUNCTION(sin, std::sin(x))
+THIMBLE_FUNCTION(sqrt, std::sqrt(x))
+THIMBLE_FUNCTION(tanh, std::tanh(x))
+#undef THIMBLE_FUNCTION
 
 void eval_pow(const Call& call) {
   const double exponent = call.op.number("exponent");
-  const auto x = call.input<float>(0);
-  for (size_t i = 0; i < x.size(); ++i) {
-    call.result<float>()[i] = static_cast<float>(std::pow(static_cast<double>(x[i]), exponent));
-  }
+  of_float(call, [=](double x) { return std::pow(x, exponent); });
 }
 
 void eval_div(const Call& call) {

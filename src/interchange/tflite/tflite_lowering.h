@@ -52,8 +52,9 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   Status matmul() override;
   int scaled(int x, float scale);
   Result<std::vector<float>> weight_scales(const AccumulatorBounds& sums, bool matrix);
-  AccumulatorBounds accumulator_bounds(int64_t outs,
-                                       const std::function<size_t(int64_t, int64_t)>& place);
+  Result<AccumulatorBounds> accumulator_scales();
+  void set_bounds(AccumulatorBounds& sums, int64_t outs,
+                  const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
   int bias(const std::vector<float>& scales);
   Result<int> padded(int x, const ir::Shape& kernel, formats::tflite::Padding* padding);

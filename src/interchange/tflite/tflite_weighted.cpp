@@ -53,10 +53,20 @@ int alternate(int i) {
 
 }  // namespace
 
-/// Returns the accumulator bounds. `place(channel, i)` is the index of the channel's i-th weight;
+/// Checks the constant operands and the zero points of x and the result; returns their scales.
+Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_scales() {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
+  if (has(2)) THIMBLE_CHECK(constant_content(2));
+  AccumulatorBounds sums;
+  THIMBLE_TRY(sums.x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(sums.y_scale, result_scale());
+  return sums;
+}
+
+/// Sets the bounds of each channel. `place(channel, i)` is the index of the channel's i-th weight;
 /// the number of weights per channel is the tensor's size divided by `outs`.
-TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
-    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
+void TfliteLowering::set_bounds(AccumulatorBounds& sums, int64_t outs,
+                                const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
@@ -64,7 +74,6 @@ TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
   const int64_t zero = zero_point("x_zp");
   const int64_t least = lowest() - zero, most = highest() - zero;
   const int64_t each = static_cast<int64_t>(codes.size()) / outs;
-  AccumulatorBounds sums;
   for (int64_t o = 0; o < outs; ++o) {
     int64_t low = 0;
     if (has(2)) {
@@ -89,7 +98,6 @@ TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
     }
     sums.weight_scale.push_back(scale);
   }
-  return sums;
 }
 
 /// Returns one scale per channel, or a single scale if that gives the same results. `matrix`: uses
@@ -226,17 +234,11 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
 }
 
 Status TfliteLowering::convolution() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], channels = shape(0)[1];
   const int64_t each = ir::element_count(w.shape) / outs;
-  AccumulatorBounds sums = accumulator_bounds(
-      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), dilation = integers("dilation");
   ConvOptions options;
@@ -256,7 +258,7 @@ Status TfliteLowering::convolution() {
     kernel = weights({outs, w.shape[2], w.shape[3], w.shape[1]}, ir::to_memory(w, {0, 2, 3, 1}),
                      scales, 0);
   }
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   options.activation = t.activation;
   const int made = emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options,
                         {x, kernel, bias(scales)}, make_result(result_in(Layouts::image())));
@@ -265,21 +267,16 @@ Status TfliteLowering::convolution() {
 
 /// Writes TRANSPOSE_CONV without padding and slices the result to the padded size.
 Status TfliteLowering::transposed_convolution() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   if (integer("groups") != 1) return refuse("TRANSPOSE_CONV has no groups");
   if (integers("dilation") != std::vector<int64_t>{1, 1}) {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
-  AccumulatorBounds sums = accumulator_bounds(outs, [&](int64_t o, int64_t i) {
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) {
     return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
   });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), pads = integers("padding");
   ConvOptions options;
@@ -289,7 +286,7 @@ Status TfliteLowering::transposed_convolution() {
   const Shape& s = shape(0);
   const Shape full = {y[0], std::max((s[2] - 1) * stride[0] + w.shape[2], pads[0] + y[2]),
                       std::max((s[3] - 1) * stride[1] + w.shape[3], pads[1] + y[3]), y[1]};
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   options.activation = t.activation;
   const int sizes = constants({4}, {full.begin(), full.end()});
   const int kernel = weights({outs, w.shape[2], w.shape[3], w.shape[0]},
@@ -310,16 +307,10 @@ Status TfliteLowering::transposed_convolution() {
 /// LiteRT's FULLY_CONNECTED rounds once. A linear layer with double rounding is written as a
 /// convolution of an image with one column.
 Status TfliteLowering::linear() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], ins = w.shape[1];
-  AccumulatorBounds sums = accumulator_bounds(
-      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
   const bool matrix = single_rounding();
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
   const int64_t rows = ir::element_count(shape(0)) / ins;
@@ -329,7 +320,7 @@ Status TfliteLowering::linear() {
   const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
   int x = logical(0);
   if (shape(0) != from) x = reshaped(x, from);
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
   const int y = make_result(to);
   if (matrix) {

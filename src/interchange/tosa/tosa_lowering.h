@@ -34,7 +34,6 @@ class TosaLowering : private OpLowering {
   Status transposed_convolution() override;
   Status linear() override;
   Status matmul() override;
-  int one_convolution(int x, const std::vector<int>& weights, int bias, bool depthwise);
   int bias_part(int64_t start, int64_t count);
   Result<int> requantize_channels(int acc, int64_t start, int64_t count);
 
