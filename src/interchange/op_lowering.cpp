@@ -116,8 +116,8 @@ DimOrder OpLowering::common_order() const {
 
 DimOrder OpLowering::moved_last(const std::vector<int64_t>& dims) const {
   DimOrder order = Layouts::logical(shape(0).size());
-  std::ranges::stable_partition(
-      order, [&](uint8_t dim) { return std::ranges::find(dims, dim) == dims.end(); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](uint8_t dim) { return std::ranges::find(dims, dim) == dims.end(); });
   return order;
 }
 

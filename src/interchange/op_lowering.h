@@ -3,6 +3,7 @@
 // accessors for the operator that is being lowered, and its operands' tensors in the requested
 // dimension orders.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
