@@ -40,12 +40,6 @@ ir::Tensor slice(const ir::Tensor& all, const Port& port, int64_t call) {
   return one;
 }
 
-std::string describe(std::span<const Port> ports) {
-  std::string text;
-  for (const Port& port : ports) text += (text.empty() ? "" : ", ") + port.describe();
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<std::vector<ir::Tensor>>> read_inputs(
@@ -53,7 +47,7 @@ Result<std::vector<std::vector<ir::Tensor>>> read_inputs(
     std::string_view model) {
   if (files.size() != ports.size()) {
     return bad_input("{}: {} --input given, expected {}: {}", model, files.size(), ports.size(),
-                     describe(ports));
+                     hostrun::port_list(ports));
   }
   std::vector<ir::Tensor> arrays;
   std::optional<int64_t> calls = steps ? std::nullopt : std::optional<int64_t>(1);

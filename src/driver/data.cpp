@@ -1,6 +1,7 @@
 #include "driver/data.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -10,46 +11,16 @@ namespace npy = formats::npy;
 
 namespace {
 
-std::optional<ir::DType> dtype_of(npy::DType dtype) {
-  switch (dtype) {
-    case npy::DType::kFloat32:
-      return ir::DType::kF32;
-    case npy::DType::kInt8:
-      return ir::DType::kI8;
-    case npy::DType::kUint8:
-      return ir::DType::kU8;
-    case npy::DType::kInt16:
-      return ir::DType::kI16;
-    case npy::DType::kInt32:
-      return ir::DType::kI32;
-    case npy::DType::kInt64:
-      return ir::DType::kI64;
-    case npy::DType::kBool:
-      return ir::DType::kBool;
-    default:
-      return {};
-  }
-}
-
-npy::DType dtype_of(ir::DType dtype) {
-  switch (dtype) {
-    case ir::DType::kF32:
-      return npy::DType::kFloat32;
-    case ir::DType::kI8:
-      return npy::DType::kInt8;
-    case ir::DType::kU8:
-      return npy::DType::kUint8;
-    case ir::DType::kI16:
-      return npy::DType::kInt16;
-    case ir::DType::kI32:
-      return npy::DType::kInt32;
-    case ir::DType::kI64:
-      return npy::DType::kInt64;
-    case ir::DType::kBool:
-      return npy::DType::kBool;
-  }
-  return npy::DType::kFloat32;
-}
+struct ElementType {
+  ir::DType ir;
+  npy::DType npy;
+};
+constexpr ElementType kElementTypes[] = {
+    {ir::DType::kF32, npy::DType::kFloat32}, {ir::DType::kI8, npy::DType::kInt8},
+    {ir::DType::kU8, npy::DType::kUint8},    {ir::DType::kI16, npy::DType::kInt16},
+    {ir::DType::kI32, npy::DType::kInt32},   {ir::DType::kI64, npy::DType::kInt64},
+    {ir::DType::kBool, npy::DType::kBool},
+};
 
 const npy::NpyArray* find(const npy::NpzArrays& arrays, std::string_view name) {
   for (const auto& [array_name, array] : arrays) {
@@ -102,17 +73,19 @@ Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label)
     }
     return tensor;
   }
-  const std::optional<ir::DType> dtype = dtype_of(array.dtype);
-  if (!dtype)
+  const auto* const type = std::ranges::find(kElementTypes, array.dtype, &ElementType::npy);
+  if (type == std::end(kElementTypes))
     return bad_input("{}: dtype {} is not supported as a model input", label,
                      npy::name(array.dtype));
-  tensor.dtype = *dtype;
+  tensor.dtype = type->ir;
   tensor.bytes = array.bytes;
   return tensor;
 }
 
 npy::NpyArray to_npy(const ir::Tensor& tensor) {
-  return {dtype_of(tensor.dtype), tensor.shape, tensor.bytes};
+  const auto* const type = std::ranges::find(kElementTypes, tensor.dtype, &ElementType::ir);
+  assert(type != std::end(kElementTypes));
+  return {type->npy, tensor.shape, tensor.bytes};
 }
 
 Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {

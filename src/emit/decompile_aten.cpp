@@ -267,44 +267,6 @@ Result<ValueId> aten_linear(DecompilerCall* call) {
   return call->graph().add(OpKind::linear, {x, w, bias}, {});
 }
 
-Result<ValueId> movement(PteOp op, DecompilerCall* call) {
-  switch (op) {
-    case PteOp::aten_cat:
-      return cat(call);
-    case PteOp::aten_constant_pad_nd:
-      return aten_pad(call);
-    case PteOp::aten_expand_copy: {
-      THIMBLE_TRY(const ir::Type out, call->out_type());
-      return add_op(call, OpKind::expand, 1, {{"shape", out.shape}});
-    }
-    case PteOp::aten_permute_copy:
-      return permute(call, call->integers(1));
-    case PteOp::aten_select_copy:
-      return aten_select(call);
-    case PteOp::aten_slice_copy:
-      return aten_slice(call);
-    case PteOp::aten_squeeze_copy_dim:
-    case PteOp::aten_squeeze_copy_dims:
-    case PteOp::aten_unsqueeze_copy:
-    case PteOp::aten_view_copy:
-      return view(call);
-    case PteOp::aten_stack:
-      return stack(call);
-    case PteOp::aten_t_copy:
-      return transpose(call, 0, -1);
-    case PteOp::aten_transpose_copy:
-      return transpose(call, call->integer(1), call->integer(2));
-    case PteOp::dim_order_to_copy: {
-      THIMBLE_TRY(const ir::Type in, call->type(0));
-      THIMBLE_TRY(const ir::Type out, call->out_type());
-      if (in.dtype != out.dtype) return unsupported("changes the element type");
-      return add_op(call, OpKind::copy, 1);
-    }
-    default:
-      return unsupported("the IR has no operator for it");
-  }
-}
-
 }  // namespace
 
 Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
@@ -353,8 +315,39 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
       return aten_linear(call);
     case PteOp::aten_max_pool2d:
       return max_pool(call);
+    case PteOp::aten_cat:
+      return cat(call);
+    case PteOp::aten_constant_pad_nd:
+      return aten_pad(call);
+    case PteOp::aten_expand_copy: {
+      THIMBLE_TRY(const ir::Type out, call->out_type());
+      return add_op(call, OpKind::expand, 1, {{"shape", out.shape}});
+    }
+    case PteOp::aten_permute_copy:
+      return permute(call, call->integers(1));
+    case PteOp::aten_select_copy:
+      return aten_select(call);
+    case PteOp::aten_slice_copy:
+      return aten_slice(call);
+    case PteOp::aten_squeeze_copy_dim:
+    case PteOp::aten_squeeze_copy_dims:
+    case PteOp::aten_unsqueeze_copy:
+    case PteOp::aten_view_copy:
+      return view(call);
+    case PteOp::aten_stack:
+      return stack(call);
+    case PteOp::aten_t_copy:
+      return transpose(call, 0, -1);
+    case PteOp::aten_transpose_copy:
+      return transpose(call, call->integer(1), call->integer(2));
+    case PteOp::dim_order_to_copy: {
+      THIMBLE_TRY(const ir::Type in, call->type(0));
+      THIMBLE_TRY(const ir::Type out, call->out_type());
+      if (in.dtype != out.dtype) return unsupported("changes the element type");
+      return add_op(call, OpKind::copy, 1);
+    }
     default:
-      return movement(op, call);
+      return unsupported("the IR has no operator for it");
   }
 }
 

@@ -94,7 +94,9 @@ Result<ir::ValueId> decompile_conv2d_scalar(DecompilerCall* call);
 Result<ir::ValueId> decompile_depthwise_scalar(DecompilerCall* call);
 Result<ir::ValueId> decompile_linear_scalar(DecompilerCall* call);
 // Packed for all cores: abi/packed_ops.h.
-Result<ir::ValueId> decompile_packed_op(abi::PteOp op, DecompilerCall* call);
 Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
+/// Returns the function of an operator of abi/packed_ops.h, or null.
+using Decompile = Result<ir::ValueId>(DecompilerCall* call);
+[[nodiscard]] Decompile* find_packed_op(abi::PteOp op);
 
 }  // namespace thimble::emit

@@ -1,6 +1,7 @@
 // Decompiles native operators: reads their packed parameters (abi/native_params.h).
 
 #include <cstring>
+#include <map>
 
 #include "abi/native_params.h"
 #include "emit/decompile_packed.h"
@@ -14,9 +15,6 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-struct Channels {
-  ValueId bias, mult, shift;
-};
 Result<Channels> read_native_channels(DecompilerCall* call, PackedReader* packed, int64_t count,
                                       int64_t scales) {
   THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(count));
@@ -28,7 +26,8 @@ Result<Channels> read_native_channels(DecompilerCall* call, PackedReader* packed
                   call->add_constant("shift", ir::make_i32({scales}, wide))};
 }
 
-Result<ValueId> native_conv(DecompilerCall* call, bool depthwise) {
+template <bool depthwise>
+Result<ValueId> native_conv(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   PackedReader packed(*bytes);
@@ -56,23 +55,8 @@ Result<ValueId> native_conv(DecompilerCall* call, bool depthwise) {
   } else {
     weights = ir::permuted(weights, std::vector<int64_t>{0, 3, 1, 2});
   }
-  const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
-  const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
-  THIMBLE_TRY(const ir::Type result, call->out_type());
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(result.shape, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
-                             stride, dilation));
-  return call->graph().add(OpKind::qconv2d,
-                           {x, call->add_constant("w", std::move(weights)), channels.bias,
-                            channels.mult, channels.shift},
-                           {{"stride", stride},
-                            {"padding", pad},
-                            {"dilation", dilation},
-                            {"groups", int64_t{p.groups}},
-                            {"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  return add_qconv2d(call, x, call->add_constant("w", std::move(weights)), channels, p, p.groups,
+                     -p.x_offset, p.y_offset);
 }
 
 Result<ValueId> native_linear(DecompilerCall* call) {
@@ -87,13 +71,8 @@ Result<ValueId> native_linear(DecompilerCall* call) {
   }
   const ir::Shape shape = {p.out_features, p.in_features};
   THIMBLE_TRY(const std::vector<int8_t> values, packed.array<int8_t>(ir::element_count(shape)));
-  return call->graph().add(OpKind::qlinear,
-                           {x, call->add_constant("w", ir::make_i8(shape, values)), channels.bias,
-                            channels.mult, channels.shift},
-                           {{"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  return add_qlinear(call, x, call->add_constant("w", ir::make_i8(shape, values)), channels, p,
+                     -p.x_offset, p.y_offset);
 }
 
 Result<ValueId> native_add(DecompilerCall* call) {
@@ -106,7 +85,8 @@ Result<ValueId> native_mul(DecompilerCall* call) {
   return build_qmul(call, p);
 }
 
-Result<ValueId> native_pool(DecompilerCall* call, OpKind kind) {
+template <OpKind kind>
+Result<ValueId> native_pool(DecompilerCall* call) {
   THIMBLE_TRY(const abi::PoolParams p, header_of<abi::PoolParams>(call, 1));
   if (kind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
     return unsupported("is a max pool with a clamp");
@@ -136,7 +116,8 @@ Result<ValueId> native_log_softmax(DecompilerCall* call) {
                             {"y_zp", int64_t{p.y_offset}}});
 }
 
-Result<ValueId> quantize_or_dequantize(DecompilerCall* call, OpKind kind) {
+template <OpKind kind>
+Result<ValueId> quantize_or_dequantize(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(kind, {x},
                            {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
@@ -188,69 +169,34 @@ Result<ValueId> native_direct(PteOp op, DecompilerCall* call) {
 }  // namespace
 
 Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
-  switch (op) {
-    case PteOp::thimble_add:
-      return native_add(call);
-    case PteOp::thimble_add_flat:
-      return decompile_add_flat(call);
-    case PteOp::thimble_avg_pool2d:
-      return native_pool(call, OpKind::qavg_pool2d);
-    case PteOp::thimble_conv2d:
-      return native_conv(call, false);
-    case PteOp::thimble_conv2d_dsp:
-      return decompile_conv2d_dsp(call);
-    case PteOp::thimble_depthwise_dsp:
-      return decompile_depthwise_dsp(call);
-    case PteOp::thimble_linear_dsp:
-      return decompile_linear_dsp(call);
-    case PteOp::thimble_conv2d_scalar:
-      return decompile_conv2d_scalar(call);
-    case PteOp::thimble_depthwise_scalar:
-      return decompile_depthwise_scalar(call);
-    case PteOp::thimble_linear_scalar:
-      return decompile_linear_scalar(call);
-    case PteOp::thimble_depthwise_conv2d:
-      return native_conv(call, true);
-    case PteOp::thimble_depthwise_mve:
-      return decompile_depthwise_mve(call);
-    case PteOp::thimble_dequantize16:
-    case PteOp::thimble_dequantize:
-      return quantize_or_dequantize(call, OpKind::dequantize);
-    case PteOp::thimble_quantize16:
-      return native_quantize16(call);
-    case PteOp::thimble_linear:
-      return native_linear(call);
-    case PteOp::thimble_log_softmax:
-      return native_log_softmax(call);
-    case PteOp::thimble_max_pool2d:
-      return native_pool(call, OpKind::max_pool2d);
-    case PteOp::thimble_mean:
-      return native_mean(call);
-    case PteOp::thimble_mul:
-      return native_mul(call);
-    case PteOp::thimble_quantize:
-      return quantize_or_dequantize(call, OpKind::quantize);
-    case PteOp::thimble_conv2d_mve:
-      return decompile_conv2d_mve(call);
-    case PteOp::thimble_linear_mve:
-      return decompile_linear_mve(call);
-    case PteOp::thimble_add_table:
-    case PteOp::thimble_avg_window:
-    case PteOp::thimble_concat2:
-    case PteOp::thimble_concat3:
-    case PteOp::thimble_concat4:
-    case PteOp::thimble_dequantize_nest:
-    case PteOp::thimble_lut_codes:
-    case PteOp::thimble_max_window:
-    case PteOp::thimble_mean_run:
-    case PteOp::thimble_move:
-    case PteOp::thimble_mul_nest:
-    case PteOp::thimble_quantize_nest:
-    case PteOp::thimble_softmax_rows:
-      return decompile_packed_op(op, call);
-    default:
-      return native_direct(op, call);
-  }
+  static const std::map<PteOp, Decompile*> kOps = {
+      {PteOp::thimble_add, native_add},
+      {PteOp::thimble_add_flat, decompile_add_flat},
+      {PteOp::thimble_avg_pool2d, native_pool<OpKind::qavg_pool2d>},
+      {PteOp::thimble_conv2d, native_conv<false>},
+      {PteOp::thimble_conv2d_dsp, decompile_conv2d_dsp},
+      {PteOp::thimble_conv2d_mve, decompile_conv2d_mve},
+      {PteOp::thimble_conv2d_scalar, decompile_conv2d_scalar},
+      {PteOp::thimble_depthwise_conv2d, native_conv<true>},
+      {PteOp::thimble_depthwise_dsp, decompile_depthwise_dsp},
+      {PteOp::thimble_depthwise_mve, decompile_depthwise_mve},
+      {PteOp::thimble_depthwise_scalar, decompile_depthwise_scalar},
+      {PteOp::thimble_dequantize, quantize_or_dequantize<OpKind::dequantize>},
+      {PteOp::thimble_dequantize16, quantize_or_dequantize<OpKind::dequantize>},
+      {PteOp::thimble_linear, native_linear},
+      {PteOp::thimble_linear_dsp, decompile_linear_dsp},
+      {PteOp::thimble_linear_mve, decompile_linear_mve},
+      {PteOp::thimble_linear_scalar, decompile_linear_scalar},
+      {PteOp::thimble_log_softmax, native_log_softmax},
+      {PteOp::thimble_max_pool2d, native_pool<OpKind::max_pool2d>},
+      {PteOp::thimble_mean, native_mean},
+      {PteOp::thimble_mul, native_mul},
+      {PteOp::thimble_quantize, quantize_or_dequantize<OpKind::quantize>},
+      {PteOp::thimble_quantize16, native_quantize16},
+  };
+  if (const auto row = kOps.find(op); row != kOps.end()) return row->second(call);
+  if (Decompile* const packed = find_packed_op(op)) return packed(call);
+  return native_direct(op, call);
 }
 
 }  // namespace thimble::emit

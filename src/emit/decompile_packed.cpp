@@ -53,58 +53,40 @@ std::vector<int32_t> plain_biases(const UnpackedFilters& filters, size_t depth,
   return biases;
 }
 
+Channels add_channels(DecompilerCall* call, const UnpackedFilters& filters, size_t depth,
+                      int64_t x_zero_point) {
+  const ir::Shape count = {static_cast<int64_t>(filters.bias.size())};
+  const std::vector<int32_t> bias = plain_biases(filters, depth, x_zero_point);
+  return {call->add_constant("bias", ir::make_i32(count, bias)),
+          call->add_constant("mult", ir::make_i32(count, filters.mult)),
+          call->add_constant("shift", ir::make_i32(count, filters.shift))};
+}
+
 }  // namespace
 
 Result<ValueId> build_qlinear(DecompilerCall* call, const abi::LinearGeometry& g,
                               UnpackedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  const ir::Shape shape = {g.out_features, g.in_features};
-  const ir::Shape channels = {g.out_features};
   drop_padding_filters(g.out_features, g.in_features, &filters);
-  const std::vector<int32_t> bias = plain_biases(filters, g.in_features, g.x_zero_point);
-  return call->graph().add(ir::OpKind::qlinear,
-                           {x, call->add_constant("w", ir::make_i8(shape, filters.weights)),
-                            call->add_constant("bias", ir::make_i32(channels, bias)),
-                            call->add_constant("mult", ir::make_i32(channels, filters.mult)),
-                            call->add_constant("shift", ir::make_i32(channels, filters.shift))},
-                           {{"x_zp", int64_t{g.x_zero_point}},
-                            {"y_zp", int64_t{g.y_zero_point}},
-                            {"min", int64_t{g.min}},
-                            {"max", int64_t{g.max}}});
+  const ValueId w =
+      call->add_constant("w", ir::make_i8({g.out_features, g.in_features}, filters.weights));
+  const Channels channels = add_channels(call, filters, g.in_features, g.x_zero_point);
+  return add_qlinear(call, x, w, channels, g, g.x_zero_point, g.y_zero_point);
 }
 
 Result<ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& g, int64_t groups,
                               UnpackedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const ir::Shape& image = call->graph().type(x).shape;
   if (groups < 1 || g.in_c % groups != 0)
     return bad_input("its channels are not divisible by its groups");
   const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
   const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
   drop_padding_filters(g.out_c, depth, &filters);
-  const std::vector<int32_t> bias = plain_biases(filters, depth, g.x_zero_point);
-  const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
-  const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(out.shape, image, {g.pad_top, g.pad_left}, {g.kernel_h, g.kernel_w},
-                             stride, dilation));
   const std::vector<int64_t> order = {0, 3, 1, 2};
-  const ir::Shape channels = {g.out_c};
-  return call->graph().add(
-      ir::OpKind::qconv2d,
-      {x, call->add_constant("w", ir::permuted(ir::make_i8(shape, filters.weights), order)),
-       call->add_constant("bias", ir::make_i32(channels, bias)),
-       call->add_constant("mult", ir::make_i32(channels, filters.mult)),
-       call->add_constant("shift", ir::make_i32(channels, filters.shift))},
-      {{"stride", stride},
-       {"padding", pad},
-       {"dilation", dilation},
-       {"groups", groups},
-       {"x_zp", int64_t{g.x_zero_point}},
-       {"y_zp", int64_t{g.y_zero_point}},
-       {"min", int64_t{g.min}},
-       {"max", int64_t{g.max}}});
+  const ValueId w =
+      call->add_constant("w", ir::permuted(ir::make_i8(shape, filters.weights), order));
+  const Channels channels = add_channels(call, filters, depth, g.x_zero_point);
+  return add_qconv2d(call, x, w, channels, g, groups, g.x_zero_point, g.y_zero_point);
 }
 
 Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read) {

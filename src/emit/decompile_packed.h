@@ -55,6 +55,45 @@ Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i);
 /// Geometry of a packed linear in argument i, checked against the lengths of x and the result.
 Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i);
 
+/// Constant operands of a convolution or linear after its weights.
+struct Channels {
+  ir::ValueId bias = ir::kNoValue, mult = ir::kNoValue, shift = ir::kNoValue;
+};
+/// Adds a qlinear with these operands. Params is LinearParams or LinearGeometry.
+template <class Params>
+Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId weights,
+                                const Channels& channels, const Params& p, int64_t x_zero_point,
+                                int64_t y_zero_point) {
+  return call->graph().add(ir::OpKind::qlinear,
+                           {x, weights, channels.bias, channels.mult, channels.shift},
+                           {{"x_zp", x_zero_point},
+                            {"y_zp", y_zero_point},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+/// Adds a qconv2d with these operands. Window is ConvParams or WindowGeometry.
+template <class Window>
+Result<ir::ValueId> add_qconv2d(DecompilerCall* call, ir::ValueId x, ir::ValueId weights,
+                                const Channels& channels, const Window& w, int64_t groups,
+                                int64_t x_zero_point, int64_t y_zero_point) {
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const std::vector<int64_t> stride = {w.stride_h, w.stride_w};
+  const std::vector<int64_t> dilation = {w.dilation_h, w.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, call->graph().type(x).shape, {w.pad_top, w.pad_left},
+                             {w.kernel_h, w.kernel_w}, stride, dilation));
+  return call->graph().add(ir::OpKind::qconv2d,
+                           {x, weights, channels.bias, channels.mult, channels.shift},
+                           {{"stride", stride},
+                            {"padding", pad},
+                            {"dilation", dilation},
+                            {"groups", groups},
+                            {"x_zp", x_zero_point},
+                            {"y_zp", y_zero_point},
+                            {"min", int64_t{w.min}},
+                            {"max", int64_t{w.max}}});
+}
+
 /// Filters and scales of a packed convolution or linear, unpacked.
 struct UnpackedFilters {
   std::vector<int8_t> weights;  // [out][kh][kw][in / groups]

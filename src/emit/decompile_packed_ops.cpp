@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "abi/packed_ops.h"
 #include "emit/decompile_packed.h"
@@ -54,7 +55,8 @@ Result<ValueId> lut_codes(DecompilerCall* call) {
   return call->graph().add(OpKind::lut, {x, constant}, {});
 }
 
-Result<ValueId> window_pool(DecompilerCall* call, OpKind kind) {
+template <OpKind kind>
+Result<ValueId> window_pool(DecompilerCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
   return build_pool(call, kind, g);
 }
@@ -64,7 +66,8 @@ Result<ValueId> mean_run(DecompilerCall* call) {
   return build_qmean(call, run.mean);
 }
 
-Result<ValueId> quantize_nest(DecompilerCall* call, OpKind kind) {
+template <OpKind kind>
+Result<ValueId> quantize_nest(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::QuantizeNest p, header_of<abi::QuantizeNest>(call, 1));
   double scale = 0;
@@ -72,7 +75,8 @@ Result<ValueId> quantize_nest(DecompilerCall* call, OpKind kind) {
   return call->graph().add(kind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
 }
 
-Result<ValueId> concat(DecompilerCall* call, size_t count) {
+template <size_t count>
+Result<ValueId> concat(DecompilerCall* call) {
   std::vector<ValueId> parts;
   for (size_t i = 0; i < count; ++i) {
     THIMBLE_TRY(const ValueId part, call->tensor(i));
@@ -152,37 +156,24 @@ Result<ValueId> move(DecompilerCall* call) {
 
 }  // namespace
 
-Result<ValueId> decompile_packed_op(PteOp op, DecompilerCall* call) {
-  switch (op) {
-    case PteOp::thimble_add_table:
-      return add_table(call);
-    case PteOp::thimble_avg_window:
-      return window_pool(call, OpKind::qavg_pool2d);
-    case PteOp::thimble_concat2:
-      return concat(call, 2);
-    case PteOp::thimble_concat3:
-      return concat(call, 3);
-    case PteOp::thimble_concat4:
-      return concat(call, 4);
-    case PteOp::thimble_dequantize_nest:
-      return quantize_nest(call, OpKind::dequantize);
-    case PteOp::thimble_lut_codes:
-      return lut_codes(call);
-    case PteOp::thimble_max_window:
-      return window_pool(call, OpKind::max_pool2d);
-    case PteOp::thimble_mean_run:
-      return mean_run(call);
-    case PteOp::thimble_move:
-      return move(call);
-    case PteOp::thimble_mul_nest:
-      return mul_nest(call);
-    case PteOp::thimble_quantize_nest:
-      return quantize_nest(call, OpKind::quantize);
-    case PteOp::thimble_softmax_rows:
-      return softmax_rows(call);
-    default:
-      return unsupported("is not an operator of abi/packed_ops.h");
-  }
+Decompile* find_packed_op(PteOp op) {
+  static const std::map<PteOp, Decompile*> kOps = {
+      {PteOp::thimble_add_table, add_table},
+      {PteOp::thimble_avg_window, window_pool<OpKind::qavg_pool2d>},
+      {PteOp::thimble_concat2, concat<2>},
+      {PteOp::thimble_concat3, concat<3>},
+      {PteOp::thimble_concat4, concat<4>},
+      {PteOp::thimble_dequantize_nest, quantize_nest<OpKind::dequantize>},
+      {PteOp::thimble_lut_codes, lut_codes},
+      {PteOp::thimble_max_window, window_pool<OpKind::max_pool2d>},
+      {PteOp::thimble_mean_run, mean_run},
+      {PteOp::thimble_move, move},
+      {PteOp::thimble_mul_nest, mul_nest},
+      {PteOp::thimble_quantize_nest, quantize_nest<OpKind::quantize>},
+      {PteOp::thimble_softmax_rows, softmax_rows},
+  };
+  const auto row = kOps.find(op);
+  return row == kOps.end() ? nullptr : row->second;
 }
 
 }  // namespace thimble::emit

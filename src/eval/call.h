@@ -32,18 +32,8 @@ struct Call {
   }
 };
 
-/// Returns `value` clamped to the attributes `min` and `max` of an integer result.
-[[nodiscard]] inline int8_t to_code(const Call& call, int64_t value) {
-  return static_cast<int8_t>(clamp(value, call.integer("min"), call.integer("max")));
-}
-
-[[nodiscard]] inline int16_t to_code16(const Call& call, int64_t value) {
-  return static_cast<int16_t>(clamp(value, call.integer("min"), call.integer("max")));
-}
-
-/// Stores element `index` of an int8, int16 or int32 result, clamped to `min` and `max`.
-inline void store(const Call& call, size_t index, int64_t value) {
-  const int64_t code = clamp(value, call.integer("min"), call.integer("max"));
+/// Stores element `index` of an int8, int16 or int32 result.
+inline void store_code(const Call& call, size_t index, int64_t code) {
   switch (call.output.dtype) {
     case ir::DType::kI16:
       call.result<int16_t>()[index] = static_cast<int16_t>(code);
@@ -54,6 +44,31 @@ inline void store(const Call& call, size_t index, int64_t value) {
     default:
       call.result<int8_t>()[index] = static_cast<int8_t>(code);
       break;
+  }
+}
+
+/// Stores element `index` of an integer result, clamped to the attributes `min` and `max`.
+inline void store(const Call& call, size_t index, int64_t value) {
+  store_code(call, index, clamp(value, call.integer("min"), call.integer("max")));
+}
+
+/// Calls `visit` with a zero of the element type. Booleans are bytes.
+template <typename Visit>
+void with_type(ir::DType dtype, Visit visit) {
+  switch (dtype) {
+    case ir::DType::kF32:
+      return visit(float{});
+    case ir::DType::kI8:
+      return visit(int8_t{});
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return visit(uint8_t{});
+    case ir::DType::kI16:
+      return visit(int16_t{});
+    case ir::DType::kI32:
+      return visit(int32_t{});
+    case ir::DType::kI64:
+      return visit(int64_t{});
   }
 }
 
@@ -69,6 +84,12 @@ inline void store(const Call& call, size_t index, int64_t value) {
 /// Does the operator round halves to even, with the zero point inside?
 [[nodiscard]] inline bool rounds_half_even(const Call& call) {
   return rounding_of(call) == Rounding::kEven;
+}
+
+/// Returns the entry for channel `channel` of an operand with one entry or one entry per channel.
+[[nodiscard]] inline int64_t channel_entry(const Call& call, size_t operand, int64_t channel) {
+  const auto values = call.input<int32_t>(operand);
+  return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
 }
 
 /// Strides in elements of one operand along the dimensions of the result.
@@ -95,6 +116,36 @@ void for_each(const ir::Shape& shape, const std::array<OperandStrides, N>& steps
   }
 }
 
+/// Visits the elements of the result: visit(element index, a, b), with both operands broadcast.
+template <typename T, typename Visit>
+void for_each_pair(const Call& call, Visit visit) {
+  const auto a = call.input<T>(0);
+  const auto b = call.input<T>(1);
+  const ir::Shape& shape = call.output.shape;
+  for_each<2>(shape,
+              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
+              [&](size_t i, const std::array<int64_t, 2>& offset) {
+                visit(i, a[static_cast<size_t>(offset[0])], b[static_cast<size_t>(offset[1])]);
+              });
+}
+
+/// result = f(a, b). Boolean results are stored as 0 and 1.
+template <typename T, typename To = T, typename F>
+void pairs(const Call& call, F f) {
+  for_each_pair<T>(call,
+                   [&](size_t i, T a, T b) { call.result<To>()[i] = static_cast<To>(f(a, b)); });
+}
+
+/// Stores f(a, b) of quantized values, clamped to `min` and `max`.
+template <typename T, typename F>
+void store_pairs(const Call& call, F f) {
+  const int64_t low = call.integer("min");
+  const int64_t high = call.integer("max");
+  for_each_pair<T>(call, [&](size_t i, int64_t a, int64_t b) {
+    store_code(call, i, clamp(f(a, b), low, high));
+  });
+}
+
 /// Visits every row along `dim`: visit(index of the first element, stride between elements).
 template <typename Visit>
 void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
@@ -106,6 +157,20 @@ void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
       visit(static_cast<size_t>(i * shape[dim] * step + j), static_cast<size_t>(step));
     }
   }
+}
+
+/// Copies each row along the attribute `dim` to a vector, applies `f`, and writes the vector to the
+/// result.
+template <typename T, typename From = T, typename F>
+void by_row(const Call& call, F f) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const auto x = call.input<From>(0);
+  std::vector<T> row(static_cast<size_t>(call.shape(0)[dim]));
+  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    for (size_t i = 0; i < row.size(); ++i) row[i] = x[first + i * step];
+    f(row);
+    for (size_t i = 0; i < row.size(); ++i) call.result<T>()[first + i * step] = row[i];
+  });
 }
 
 #define THIMBLE_OP(name, operands, attributes) void eval_##name(const Call& call);

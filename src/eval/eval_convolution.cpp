@@ -7,17 +7,12 @@ namespace {
 
 /// y = clamp(requantize(acc, mult[o], shift[o]) + y_zp, min, max).
 auto requantizing(const Call& call) {
-  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
-  const auto entry = [&call](size_t operand, int64_t o) {
-    const auto values = call.input<int32_t>(operand);
-    return int64_t{values.size() == 1 ? values[0] : values[static_cast<size_t>(o)]};
-  };
+  const Rounding rounding = rounding_of(call);
   const int64_t y_zp = call.integer("y_zp");
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
   return [=, &call](int64_t o, size_t index, int64_t sum) {
-    const int64_t scaled = requantize(wrap32(sum), entry(3, o), entry(4, o), rounding);
-    call.result<int8_t>()[index] = static_cast<int8_t>(clamp(wrap32(scaled + y_zp), low, high));
+    const int64_t scaled =
+        requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
+    store(call, index, wrap32(scaled + y_zp));
   };
 }
 
@@ -63,7 +58,7 @@ void eval_qlinear(const Call& call) {
   if (rounds_half_even(call)) {
     return multiply<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
   }
-  multiply<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
+  multiply<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing(call));
 }
 
 }  // namespace thimble::eval

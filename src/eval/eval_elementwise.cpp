@@ -1,4 +1,4 @@
-// Elementwise operators: float arithmetic and activations; integer addition, subtraction,
+// Elementwise operators: float arithmetic and clamp; integer addition, subtraction,
 // multiplication and lookup tables; quantize and dequantize.
 
 #include <algorithm>
@@ -8,35 +8,6 @@
 
 namespace thimble::eval {
 namespace {
-
-/// result = f(a, b), with both operands broadcast.
-template <typename T, typename F>
-void binary(const Call& call, F f) {
-  const auto a = call.input<T>(0);
-  const auto b = call.input<T>(1);
-  const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape,
-              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
-              [&](size_t i, const std::array<int64_t, 2>& offset) {
-                call.result<T>()[i] =
-                    f(a[static_cast<size_t>(offset[0])], b[static_cast<size_t>(offset[1])]);
-              });
-}
-
-/// Stores f(a, b) in the width of the result type.
-template <typename F>
-void binary_half_even(const Call& call, F f) {
-  const auto a = call.input<int8_t>(0);
-  const auto b = call.input<int8_t>(1);
-  const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape,
-              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
-              [&](size_t i, const std::array<int64_t, 2>& offset) {
-                store(call, i,
-                      f(int64_t{a[static_cast<size_t>(offset[0])]},
-                        int64_t{b[static_cast<size_t>(offset[1])]}));
-              });
-}
 
 template <typename From, typename To, typename F>
 void unary(const Call& call, F f) {
@@ -56,27 +27,25 @@ void scaled_sum(const Call& call, int64_t sign_of_b) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t y_mult = call.integer("y_mult");
   const int64_t y_shift = call.integer("y_shift");
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
-  binary<int8_t>(call, [=](int8_t a, int8_t b) {
+  store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
     const int64_t scaled_a = requantize((a - a_zp) * pow2(20), a_mult, a_shift, rounding);
     const int64_t scaled_b =
         requantize(sign_of_b * (b - b_zp) * pow2(20), b_mult, b_shift, rounding);
     const int64_t sum = requantize(wrap32(scaled_a + scaled_b), y_mult, y_shift, rounding);
-    return static_cast<int8_t>(clamp(wrap32(sum + y_zp), low, high));
+    return wrap32(sum + y_zp);
   });
 }
 
 }  // namespace
 
 void eval_add(const Call& call) {
-  binary<float>(call, [](float a, float b) { return a + b; });
+  pairs<float>(call, [](float a, float b) { return a + b; });
 }
 void eval_sub(const Call& call) {
-  binary<float>(call, [](float a, float b) { return a - b; });
+  pairs<float>(call, [](float a, float b) { return a - b; });
 }
 void eval_mul(const Call& call) {
-  binary<float>(call, [](float a, float b) { return a * b; });
+  pairs<float>(call, [](float a, float b) { return a * b; });
 }
 
 void eval_batch_norm(const Call& call) {
@@ -100,17 +69,6 @@ void eval_clamp(const Call& call) {
   });
 }
 
-void eval_sigmoid(const Call& call) {
-  unary<float, float>(call, [](float x) {
-    return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
-  });
-}
-
-void eval_tanh(const Call& call) {
-  unary<float, float>(
-      call, [](float x) { return static_cast<float>(std::tanh(static_cast<double>(x))); });
-}
-
 void eval_lut(const Call& call) {
   const auto table = call.input<int8_t>(1);
   unary<int8_t, int8_t>(call, [=](int8_t x) { return table[static_cast<size_t>(x + 128)]; });
@@ -124,7 +82,7 @@ void eval_qadd(const Call& call) {
     const int64_t b_mult = call.integer("b_mult");
     const int64_t shift = call.integer("y_shift");
     const int64_t y_zp = call.integer("y_zp");
-    return binary_half_even(call, [=](int64_t a, int64_t b) {
+    return store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * a_mult + (b - b_zp) * b_mult, 1, shift, y_zp);
     });
   }
@@ -141,16 +99,13 @@ void eval_qmul(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
   if (rounds_half_even(call)) {
-    return binary_half_even(call, [=](int64_t a, int64_t b) {
+    return store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * (b - b_zp), mult, shift, y_zp);
     });
   }
-  binary<int8_t>(call, [=](int8_t a, int8_t b) {
-    const int64_t product = requantize((a - a_zp) * (b - b_zp), mult, shift, rounding);
-    return static_cast<int8_t>(clamp(wrap32(product + y_zp), low, high));
+  store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
+    return wrap32(requantize((a - a_zp) * (b - b_zp), mult, shift, rounding) + y_zp);
   });
 }
 

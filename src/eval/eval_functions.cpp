@@ -9,46 +9,11 @@
 namespace thimble::eval {
 namespace {
 
-using ir::DType;
-
-void of_float(const Call& call, double (*function)(double)) {
+template <typename F>
+void of_float(const Call& call, F function) {
   const auto x = call.input<float>(0);
   for (size_t i = 0; i < x.size(); ++i) {
     call.result<float>()[i] = static_cast<float>(function(static_cast<double>(x[i])));
-  }
-}
-
-/// result = f(a, b), with both operands broadcast. Boolean results are stored as 0 and 1.
-template <typename T, typename To, typename F>
-void pairs(const Call& call, F f) {
-  const auto a = call.input<T>(0);
-  const auto b = call.input<T>(1);
-  const ir::Shape& shape = call.output.shape;
-  for_each<2>(shape,
-              {broadcast_strides(call.shape(0), shape), broadcast_strides(call.shape(1), shape)},
-              [&](size_t i, const std::array<int64_t, 2>& offset) {
-                const T& left = a[static_cast<size_t>(offset[0])];
-                call.result<To>()[i] = static_cast<To>(f(left, b[static_cast<size_t>(offset[1])]));
-              });
-}
-
-/// Calls `visit` with a zero of the element type. Booleans are bytes.
-template <typename Visit>
-void with_type(DType dtype, Visit visit) {
-  switch (dtype) {
-    case DType::kF32:
-      return visit(float{});
-    case DType::kI8:
-      return visit(int8_t{});
-    case DType::kU8:
-    case DType::kBool:
-      return visit(uint8_t{});
-    case DType::kI16:
-      return visit(int16_t{});
-    case DType::kI32:
-      return visit(int32_t{});
-    case DType::kI64:
-      return visit(int64_t{});
   }
 }
 
@@ -77,60 +42,47 @@ bool holds(int64_t relation, T a, T b) {
 
 }  // namespace
 
-void eval_abs(const Call& call) {
-  of_float(call, [](double x) { return std::fabs(x); });
-}
-void eval_cos(const Call& call) {
-  of_float(call, [](double x) { return std::cos(x); });
-}
-void eval_erf(const Call& call) {
-  of_float(call, [](double x) { return std::erf(x); });
-}
-void eval_exp(const Call& call) {
-  of_float(call, [](double x) { return std::exp(x); });
-}
-void eval_floor(const Call& call) {
-  of_float(call, [](double x) { return std::floor(x); });
-}
-void eval_log(const Call& call) {
-  of_float(call, [](double x) { return std::log(x); });
-}
-void eval_rsqrt(const Call& call) {
-  of_float(call, [](double x) { return 1 / std::sqrt(x); });
-}
-void eval_sin(const Call& call) {
-  of_float(call, [](double x) { return std::sin(x); });
-}
-void eval_sqrt(const Call& call) {
-  of_float(call, [](double x) { return std::sqrt(x); });
-}
+/// Defines the function of a row of ops.def that maps each element x of a float operand.
+#define THIMBLE_FUNCTION(name, value)               \
+  void eval_##name(const Call& call) {              \
+    of_float(call, [](double x) { return value; }); \
+  }
+THIMBLE_FUNCTION(abs, std::fabs(x))
+THIMBLE_FUNCTION(cos, std::cos(x))
+THIMBLE_FUNCTION(erf, std::erf(x))
+THIMBLE_FUNCTION(exp, std::exp(x))
+THIMBLE_FUNCTION(floor, std::floor(x))
+THIMBLE_FUNCTION(log, std::log(x))
+THIMBLE_FUNCTION(rsqrt, 1 / std::sqrt(x))
+THIMBLE_FUNCTION(sigmoid, 1 / (1 + std::exp(-x)))
+THIMBLE_FUNCTION(sin, std::sin(x))
+THIMBLE_FUNCTION(sqrt, std::sqrt(x))
+THIMBLE_FUNCTION(tanh, std::tanh(x))
+#undef THIMBLE_FUNCTION
 
 void eval_pow(const Call& call) {
   const double exponent = call.op.number("exponent");
-  const auto x = call.input<float>(0);
-  for (size_t i = 0; i < x.size(); ++i) {
-    call.result<float>()[i] = static_cast<float>(std::pow(static_cast<double>(x[i]), exponent));
-  }
+  of_float(call, [=](double x) { return std::pow(x, exponent); });
 }
 
 void eval_div(const Call& call) {
-  pairs<float, float>(call, [](float a, float b) { return a / b; });
+  pairs<float>(call, [](float a, float b) { return a / b; });
 }
 
 void eval_prelu(const Call& call) {
-  pairs<float, float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
+  pairs<float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
 }
 
 void eval_maximum(const Call& call) {
   with_type(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
-    pairs<T, T>(call, [](T a, T b) { return is_nan(a) || a > b ? a : b; });
+    pairs<T>(call, [](T a, T b) { return is_nan(a) || a > b ? a : b; });
   });
 }
 void eval_minimum(const Call& call) {
   with_type(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
-    pairs<T, T>(call, [](T a, T b) { return is_nan(a) || a < b ? a : b; });
+    pairs<T>(call, [](T a, T b) { return is_nan(a) || a < b ? a : b; });
   });
 }
 
@@ -143,10 +95,10 @@ void eval_compare(const Call& call) {
 }
 
 void eval_logical_and(const Call& call) {
-  pairs<uint8_t, uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
+  pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
 }
 void eval_logical_or(const Call& call) {
-  pairs<uint8_t, uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
+  pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
 }
 void eval_logical_not(const Call& call) {
   const auto x = call.input<uint8_t>(0);
@@ -178,18 +130,16 @@ void eval_qdiv(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
-  pairs<int8_t, int8_t>(call, [=](int8_t a_code, int8_t b_code) {
+  store_pairs<int8_t>(call, [=](int64_t a_code, int64_t b_code) {
     const int64_t a = a_code - a_zp;
     const int64_t b = b_code - b_zp;
-    if (b == 0) return a > 0 ? high : a < 0 ? low : clamp(y_zp, low, high);
+    if (b == 0) return a > 0 ? int64_t{INT8_MAX} : a < 0 ? int64_t{INT8_MIN} : y_zp;
     // |a| * 2^20 / |b| to nearest, halves up. The sign follows, so halves round away from zero.
     const int64_t numerator = std::abs(a) * pow2(20);
     const int64_t divisor = std::abs(b);
     const int64_t magnitude = (2 * numerator + divisor) / (2 * divisor);
     const int64_t quotient = (a < 0) == (b < 0) ? magnitude : -magnitude;
-    return clamp(requantize(quotient, mult, shift, rounding) + y_zp, low, high);
+    return requantize(quotient, mult, shift, rounding) + y_zp;
   });
 }
 
@@ -202,11 +152,11 @@ void eval_qprelu(const Call& call) {
   const int64_t shift = call.integer("shift");
   const int64_t w_mult = call.integer("w_mult");
   const int64_t w_shift = call.integer("w_shift");
-  pairs<int8_t, int8_t>(call, [&](int8_t x, int8_t w) {
+  store_pairs<int8_t>(call, [=](int64_t x, int64_t w) {
     const int64_t scaled = x >= x_zp
                                ? requantize(x - x_zp, mult, shift, rounding)
                                : requantize((x - x_zp) * (w - w_zp), w_mult, w_shift, rounding);
-    return to_code(call, wrap32(scaled + y_zp));
+    return wrap32(scaled + y_zp);
   });
 }
 

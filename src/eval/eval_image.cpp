@@ -1,4 +1,4 @@
-// Transposed convolution, adaptive pools and bilinear resizing, float and integer.
+// Transposed convolution and bilinear resizing, float and integer.
 
 #include <algorithm>
 #include <cmath>
@@ -44,46 +44,9 @@ void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   });
   for (size_t i = 0; i < sums.size(); ++i) {
     const size_t o = i / static_cast<size_t>(out[2] * out[3]) % static_cast<size_t>(out[1]);
-    finish(o, i, sums[i] + (call.has(2) ? static_cast<Sum>(call.input<Bias>(2)[o]) : Sum{0}));
+    const Sum bias = call.has(2) ? static_cast<Sum>(call.input<Bias>(2)[o]) : Sum{0};
+    finish(static_cast<int64_t>(o), i, sums[i] + bias);
   }
-}
-
-/// Calls visit(index in the result, elements of the window).
-template <typename T, typename Visit>
-void for_each_adaptive_window(const Call& call, Visit visit) {
-  const ir::Shape& in = call.shape(0);
-  const ir::Shape& out = call.output.shape;
-  const auto first = [&](int64_t i, size_t dim) { return i * in[dim] / out[dim]; };
-  const auto last = [&](int64_t i, size_t dim) {
-    return ((i + 1) * in[dim] + out[dim] - 1) / out[dim];
-  };
-  std::vector<T> elements;
-  size_t index = 0;
-  for (int64_t plane = 0; plane < in[0] * in[1]; ++plane) {
-    const T* x = call.input<T>(0).data() + plane * in[2] * in[3];
-    for (int64_t y = 0; y < out[2]; ++y) {
-      for (int64_t z = 0; z < out[3]; ++z) {
-        elements.clear();
-        for (int64_t row = first(y, 2); row < last(y, 2); ++row) {
-          for (int64_t column = first(z, 3); column < last(z, 3); ++column) {
-            elements.push_back(x[row * in[3] + column]);
-          }
-        }
-        visit(index++, elements);
-      }
-    }
-  }
-}
-
-template <typename T>
-void adaptive_max_pool(const Call& call) {
-  for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
-    T best = elements[0];
-    for (const T value : elements) {
-      if (value > best || value != value) best = value;  // NaN is the maximum, as in PyTorch
-    }
-    call.result<T>()[index] = best;
-  });
 }
 
 /// The two input rows or columns between which an output row or column is interpolated.
@@ -122,23 +85,6 @@ void for_each_pixel(const Call& call, Visit visit) {
   }
 }
 
-/// Returns the entry for output channel o of an operand with one entry or one entry per channel.
-int64_t channel_entry(const Call& call, size_t operand, size_t o) {
-  const auto values = call.input<int32_t>(operand);
-  return values.size() == 1 ? values[0] : values[o];
-}
-
-template <typename T>
-void adaptive_mean(const Call& call) {
-  for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
-    const int64_t n = static_cast<int64_t>(elements.size());
-    int64_t sum = 0;
-    for (const T value : elements) sum += value;
-    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
-    call.result<T>()[index] = static_cast<T>(clamp(mean, call.integer("min"), call.integer("max")));
-  });
-}
-
 /// Interpolates quantized values without rescaling.
 template <typename T>
 void integer_resize(const Call& call) {
@@ -163,35 +109,9 @@ void integer_resize(const Call& call) {
 
 }  // namespace
 
-void eval_adaptive_avg_pool2d(const Call& call) {
-  for_each_adaptive_window<float>(call, [&](size_t index, const std::vector<float>& elements) {
-    double sum = 0;
-    for (const float value : elements) sum += static_cast<double>(value);
-    call.result<float>()[index] = static_cast<float>(sum / static_cast<double>(elements.size()));
-  });
-}
-
-void eval_adaptive_max_pool2d(const Call& call) {
-  switch (call.output.dtype) {
-    case ir::DType::kF32:
-      return adaptive_max_pool<float>(call);
-    case ir::DType::kI8:
-      return adaptive_max_pool<int8_t>(call);
-    case ir::DType::kU8:
-    case ir::DType::kBool:
-      return adaptive_max_pool<uint8_t>(call);
-    case ir::DType::kI16:
-      return adaptive_max_pool<int16_t>(call);
-    case ir::DType::kI32:
-      return adaptive_max_pool<int32_t>(call);
-    case ir::DType::kI64:
-      return adaptive_max_pool<int64_t>(call);
-  }
-}
-
 void eval_conv_transpose2d(const Call& call) {
   convolve_transposed<double, float, float, float>(
-      call, 0.0, [&](size_t, size_t index, double sum) {
+      call, 0.0, [&](int64_t, size_t index, double sum) {
         call.result<float>()[index] = static_cast<float>(sum);
       });
 }
@@ -212,25 +132,20 @@ void eval_resize_bilinear(const Call& call) {
   });
 }
 
-void eval_qadaptive_avg_pool2d(const Call& call) {
-  is_wide(call) ? adaptive_mean<int16_t>(call) : adaptive_mean<int8_t>(call);
-}
-
 void eval_qconv_transpose2d(const Call& call) {
-  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
+  const Rounding rounding = rounding_of(call);
   convolve_transposed<int64_t, int8_t, int8_t, int32_t>(
-      call, call.integer("x_zp"), [&](size_t o, size_t index, int64_t sum) {
+      call, call.integer("x_zp"), [&](int64_t o, size_t index, int64_t sum) {
         const int64_t scaled =
             requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
-        call.result<int8_t>()[index] = to_code(call, wrap32(scaled + call.integer("y_zp")));
+        store(call, index, wrap32(scaled + call.integer("y_zp")));
       });
 }
 
 void eval_qconv_transpose2d16(const Call& call) {
   convolve_transposed<int64_t, int16_t, int8_t, int64_t>(
-      call, 0, [&](size_t o, size_t index, int64_t sum) {
-        const int64_t y = requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o));
-        call.result<int16_t>()[index] = to_code16(call, y);
+      call, 0, [&](int64_t o, size_t index, int64_t sum) {
+        store(call, index, requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o)));
       });
 }
 

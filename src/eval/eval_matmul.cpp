@@ -66,17 +66,14 @@ void eval_qmatmul(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
-  const int64_t min = call.integer("min");
-  const int64_t max = call.integer("max");
-  const Rounding rounding = static_cast<Rounding>(call.integer("rounding"));
+  const Rounding rounding = rounding_of(call);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
       sum += (a[static_cast<size_t>(a_first + k)] - a_zp) *
              (b[static_cast<size_t>(b_first + k * b_step)] - b_zp);
     }
-    const int64_t y = wrap32(requantize(sum, mult, shift, rounding) + y_zp);
-    call.result<int8_t>()[i] = static_cast<int8_t>(clamp(y, min, max));
+    store(call, i, wrap32(requantize(sum, mult, shift, rounding) + y_zp));
   });
 }
 
@@ -90,8 +87,7 @@ void eval_qmatmul16(const Call& call) {
       sum += int64_t{a[static_cast<size_t>(a_first + k)]} *
              b[static_cast<size_t>(b_first + k * b_step)];
     }
-    const int64_t y = requantize64(sum, call.integer("mult"), call.integer("shift"));
-    call.result<int16_t>()[i] = to_code16(call, y);
+    store(call, i, requantize64(sum, call.integer("mult"), call.integer("shift")));
   });
 }
 

@@ -18,29 +18,6 @@ void store(const Call& call, int64_t offset, const std::byte* bytes) {
   std::memcpy(call.output.bytes.data() + static_cast<size_t>(offset) * width, bytes, width);
 }
 
-template <typename T>
-void fill(const Call& call, double value) {
-  std::fill(call.result<T>().begin(), call.result<T>().end(), static_cast<T>(value));
-}
-
-void fill(const Call& call, double value) {
-  switch (call.output.dtype) {
-    case ir::DType::kF32:
-      return fill<float>(call, value);
-    case ir::DType::kI8:
-      return fill<int8_t>(call, value);
-    case ir::DType::kU8:
-    case ir::DType::kBool:
-      return fill<uint8_t>(call, value);
-    case ir::DType::kI16:
-      return fill<int16_t>(call, value);
-    case ir::DType::kI32:
-      return fill<int32_t>(call, value);
-    case ir::DType::kI64:
-      return fill<int64_t>(call, value);
-  }
-}
-
 }  // namespace
 
 void eval_concat(const Call& call) {
@@ -67,7 +44,10 @@ void eval_expand(const Call& call) {
 }
 
 void eval_pad(const Call& call) {
-  fill(call, call.op.number("value"));
+  with_type(call.output.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    std::ranges::fill(call.result<T>(), static_cast<T>(call.op.number("value")));
+  });
   const auto before = call.op.integers("before");
   const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;

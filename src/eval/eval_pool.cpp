@@ -1,4 +1,4 @@
-// Pools and means. Padding positions are never counted.
+// Pools, adaptive pools and means. Padding positions are never counted.
 
 #include <algorithm>
 #include <cmath>
@@ -40,15 +40,63 @@ void for_each_window(const Call& call, Visit visit) {
   }
 }
 
+/// Calls visit(index in the result, elements of the window).
+template <typename T, typename Visit>
+void for_each_adaptive_window(const Call& call, Visit visit) {
+  const ir::Shape& in = call.shape(0);
+  const ir::Shape& out = call.output.shape;
+  const auto first = [&](int64_t i, size_t dim) { return i * in[dim] / out[dim]; };
+  const auto last = [&](int64_t i, size_t dim) {
+    return ((i + 1) * in[dim] + out[dim] - 1) / out[dim];
+  };
+  std::vector<T> elements;
+  size_t index = 0;
+  for (int64_t plane = 0; plane < in[0] * in[1]; ++plane) {
+    const T* x = call.input<T>(0).data() + plane * in[2] * in[3];
+    for (int64_t y = 0; y < out[2]; ++y) {
+      for (int64_t z = 0; z < out[3]; ++z) {
+        elements.clear();
+        for (int64_t row = first(y, 2); row < last(y, 2); ++row) {
+          for (int64_t column = first(z, 3); column < last(z, 3); ++column) {
+            elements.push_back(x[row * in[3] + column]);
+          }
+        }
+        visit(index++, elements);
+      }
+    }
+  }
+}
+
+template <typename T>
+T maximum_in_window(const std::vector<T>& elements) {
+  T best = elements[0];
+  for (const T value : elements) {
+    // NaN is the maximum, as in PyTorch. NaN is unequal to itself.
+    if (value > best || value != value) best = value;
+  }
+  return best;
+}
+
+/// Returns the mean to nearest, halves away from zero.
+template <typename T>
+int64_t mean_in_window(const std::vector<T>& elements) {
+  const int64_t n = static_cast<int64_t>(elements.size());
+  int64_t sum = 0;
+  for (const T value : elements) sum += value;
+  return (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
+}
+
 template <typename T>
 void max_pool(const Call& call) {
   for_each_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
-    T best = elements[0];
-    for (const T value : elements) {
-      // NaN is the maximum, as in PyTorch. NaN is unequal to itself.
-      if (value > best || value != value) best = value;
-    }
-    call.result<T>()[index] = best;
+    call.result<T>()[index] = maximum_in_window(elements);
+  });
+}
+
+template <typename T>
+void adaptive_mean(const Call& call) {
+  for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
+    store(call, index, mean_in_window(elements));
   });
 }
 
@@ -59,6 +107,18 @@ OperandStrides reduced_steps(const Call& call) {
   OperandStrides steps = ir::strides(kept, {});
   for (const int64_t dim : call.op.integers("dims")) steps[static_cast<size_t>(dim)] = 0;
   return steps;
+}
+
+/// Returns for each element of the result the sum of x - zero_point.
+template <typename Sum, typename T>
+std::vector<Sum> reduced_sums(const Call& call, Sum zero_point) {
+  const auto x = call.input<T>(0);
+  std::vector<Sum> sums(static_cast<size_t>(ir::element_count(call.output.shape)), 0);
+  for_each<1>(call.shape(0), {reduced_steps(call)},
+              [&](size_t i, const std::array<int64_t, 1>& to) {
+                sums[static_cast<size_t>(to[0])] += static_cast<Sum>(x[i]) - zero_point;
+              });
+  return sums;
 }
 
 }  // namespace
@@ -73,22 +133,29 @@ void eval_avg_pool2d(const Call& call) {
   });
 }
 
+void eval_adaptive_avg_pool2d(const Call& call) {
+  for_each_adaptive_window<float>(call, [&](size_t index, const std::vector<float>& elements) {
+    double sum = 0;
+    for (const float value : elements) sum += static_cast<double>(value);
+    call.result<float>()[index] = static_cast<float>(sum / static_cast<double>(elements.size()));
+  });
+}
+
+void eval_adaptive_max_pool2d(const Call& call) {
+  with_type(call.output.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
+      call.result<T>()[index] = maximum_in_window(elements);
+    });
+  });
+}
+
+void eval_qadaptive_avg_pool2d(const Call& call) {
+  is_wide(call) ? adaptive_mean<int16_t>(call) : adaptive_mean<int8_t>(call);
+}
+
 void eval_max_pool2d(const Call& call) {
-  switch (call.output.dtype) {
-    case ir::DType::kF32:
-      return max_pool<float>(call);
-    case ir::DType::kI8:
-      return max_pool<int8_t>(call);
-    case ir::DType::kU8:
-    case ir::DType::kBool:
-      return max_pool<uint8_t>(call);
-    case ir::DType::kI16:
-      return max_pool<int16_t>(call);
-    case ir::DType::kI32:
-      return max_pool<int32_t>(call);
-    case ir::DType::kI64:
-      return max_pool<int64_t>(call);
-  }
+  with_type(call.output.dtype, [&](auto zero) { max_pool<decltype(zero)>(call); });
 }
 
 void eval_max_pool2d16(const Call& call) {
@@ -102,62 +169,44 @@ void eval_qavg_pool2d(const Call& call) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   for_each_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
-    const int64_t n = static_cast<int64_t>(elements.size());
+    if (!even) return store(call, index, mean_in_window(elements));
     int64_t sum = 0;
-    for (const int8_t value : elements) sum += value;
-    if (even) {
-      store(call, index, requantize_even(sum - n * x_zp, mult, shift, y_zp));
-      return;
-    }
-    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
-    call.result<int8_t>()[index] = to_code(call, mean);
+    for (const int8_t value : elements) sum += value - x_zp;
+    store(call, index, requantize_even(sum, mult, shift, y_zp));
   });
 }
 
 void eval_qavg_pool2d16(const Call& call) {
   for_each_window<int16_t>(call, [&](size_t index, const std::vector<int16_t>& elements) {
-    const int64_t n = static_cast<int64_t>(elements.size());
-    int64_t sum = 0;
-    for (const int16_t value : elements) sum += value;
-    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
-    call.result<int16_t>()[index] =
-        static_cast<int16_t>(clamp(mean, call.integer("min"), call.integer("max")));
+    store(call, index, mean_in_window(elements));
   });
 }
 
 void eval_mean(const Call& call) {
-  const auto x = call.input<float>(0);
-  std::vector<double> sums(call.result<float>().size(), 0.0);
-  for_each<1>(call.shape(0), {reduced_steps(call)},
-              [&](size_t i, const std::array<int64_t, 1>& to) {
-                sums[static_cast<size_t>(to[0])] += static_cast<double>(x[i]);
-              });
-  const size_t count = x.size() / sums.size();
+  const std::vector<double> sums = reduced_sums<double, float>(call, 0);
+  const size_t count = call.input<float>(0).size() / sums.size();
   for (size_t i = 0; i < sums.size(); ++i) {
     call.result<float>()[i] = static_cast<float>(sums[i] / static_cast<double>(count));
   }
 }
 
 void eval_qmean(const Call& call) {
-  const auto x = call.input<int8_t>(0);
-  const int64_t x_zp = call.integer("x_zp");
-  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
-  std::vector<int64_t> sums(static_cast<size_t>(ir::element_count(call.output.shape)), 0);
-  for_each<1>(call.shape(0), {reduced_steps(call)},
-              [&](size_t i, const std::array<int64_t, 1>& to) {
-                sums[static_cast<size_t>(to[0])] += x[i] - x_zp;
-              });
-  if (rounding == Rounding::kEven) {
-    for (size_t i = 0; i < sums.size(); ++i) {
-      store(call, i,
-            requantize_even(sums[i], call.integer("mult"), call.integer("shift"),
-                            call.integer("y_zp")));
-    }
-    return;
-  }
+  const Rounding rounding = rounding_of(call);
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const std::vector<int64_t> sums = reduced_sums<int64_t, int8_t>(call, call.integer("x_zp"));
   for (size_t i = 0; i < sums.size(); ++i) {
-    const int64_t mean = requantize(sums[i], call.integer("mult"), call.integer("shift"), rounding);
-    call.result<int8_t>()[i] = to_code(call, wrap32(mean + call.integer("y_zp")));
+    store(call, i,
+          rounding == Rounding::kEven ? requantize_even(sums[i], mult, shift, y_zp)
+                                      : wrap32(requantize(sums[i], mult, shift, rounding) + y_zp));
+  }
+}
+
+void eval_qmean16(const Call& call) {
+  const std::vector<int64_t> sums = reduced_sums<int64_t, int16_t>(call, 0);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    store(call, i, requantize64(sums[i], call.integer("mult"), call.integer("shift")));
   }
 }
 

@@ -1,7 +1,7 @@
 // Recurrent layers with one layer and one direction, computed step by step and gate by gate.
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 
@@ -10,27 +10,38 @@
 namespace thimble::eval {
 namespace {
 
-/// Sizes of a recurrent layer and its step order.
-struct Layer {
-  explicit Layer(const Call& call)
-      : steps(static_cast<size_t>(call.output.shape[0])),
-        batch(static_cast<size_t>(call.output.shape[1])),
-        hidden(static_cast<size_t>(call.output.shape[2])),
-        inputs(static_cast<size_t>(call.shape(0)[2])),
-        reverse(call.integer("reverse") != 0) {}
+/// One element of h in one step.
+template <typename T>
+struct Unit {
+  std::span<const T> x, h;  // the step's input, and h after the previous step
+  size_t j = 0;             // position in h
+  size_t state = 0;         // index in the initial h and c
+  size_t result = 0;        // index in the result
 
-  /// Calls body(offset of the row in x, offset of the row in the result) for each step of batch
-  /// element b, in execution order.
-  void for_each_step(size_t b, const std::function<void(size_t, size_t)>& body) const {
+  [[nodiscard]] size_t row(size_t gate) const { return gate * h.size() + j; }
+};
+
+/// Computes h step by step: update(unit) returns the unit's new h and stores its result.
+template <typename T, typename Update>
+void for_each_unit(const Call& call, Update update) {
+  const ir::Shape& shape = call.output.shape;
+  const size_t steps = static_cast<size_t>(shape[0]);
+  const size_t batch = static_cast<size_t>(shape[1]);
+  const size_t hidden = static_cast<size_t>(shape[2]);
+  const size_t inputs = static_cast<size_t>(call.shape(0)[2]);
+  for (size_t b = 0; b < batch; ++b) {
+    const auto h0 = call.input<T>(1).subspan(b * hidden, hidden);
+    std::vector<T> h(h0.begin(), h0.end());
     for (size_t i = 0; i < steps; ++i) {
-      const size_t t = reverse ? steps - 1 - i : i;
-      body((t * batch + b) * inputs, (t * batch + b) * hidden);
+      const size_t t = call.integer("reverse") != 0 ? steps - 1 - i : i;
+      const std::vector<T> before = h;
+      for (size_t j = 0; j < hidden; ++j) {
+        h[j] = update(Unit<T>{call.input<T>(0).subspan((t * batch + b) * inputs, inputs), before, j,
+                              b * hidden + j, (t * batch + b) * hidden + j});
+      }
     }
   }
-
-  size_t steps, batch, hidden, inputs;
-  bool reverse;
-};
+}
 
 // --- float ---------------------------------------------------------------------------------------
 
@@ -51,82 +62,56 @@ double bias(const Call& call, size_t operand, size_t row) {
   return call.has(operand) ? static_cast<double>(call.input<float>(operand)[row]) : 0;
 }
 
+/// Returns w_ih * x + w_hh * h + b_ih + b_hh of one gate. `w_ih` is the first of these operands.
+double gate_sum(const Call& call, size_t w_ih, const Unit<float>& unit, size_t gate) {
+  const size_t row = unit.row(gate);
+  return product(call.input<float>(w_ih), unit.x, row) +
+         product(call.input<float>(w_ih + 1), unit.h, row) + bias(call, w_ih + 2, row) +
+         bias(call, w_ih + 3, row);
+}
+
 }  // namespace
 
 void eval_lstm(const Call& call) {
-  const Layer layer(call);
-  const size_t hidden = layer.hidden;
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<float>(1).subspan(b * hidden, hidden);
-    const auto c0 = call.input<float>(2).subspan(b * hidden, hidden);
-    std::vector<float> h(h0.begin(), h0.end()), c(c0.begin(), c0.end());
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<float>(0).subspan(x_at, layer.inputs);
-      const std::vector<float> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const auto gate = [&](size_t index) {
-          const size_t row = index * hidden + j;
-          return product(call.input<float>(3), x, row) +
-                 product(call.input<float>(4), before, row) + bias(call, 5, row) +
-                 bias(call, 6, row);
-        };
-        const double cell =
-            sigmoid(gate(1)) * static_cast<double>(c[j]) + sigmoid(gate(0)) * std::tanh(gate(2));
-        c[j] = static_cast<float>(cell);
-        h[j] = static_cast<float>(sigmoid(gate(3)) * std::tanh(cell));
-        call.result<float>()[y_at + j] = call.integer("cell") != 0 ? c[j] : h[j];
-      }
-    });
-  }
+  const auto c0 = call.input<float>(2);
+  std::vector<float> cells(c0.begin(), c0.end());
+  for_each_unit<float>(call, [&](const Unit<float>& unit) {
+    const auto gate = [&](size_t index) { return gate_sum(call, 3, unit, index); };
+    float& c = cells[unit.state];
+    const double cell =
+        sigmoid(gate(1)) * static_cast<double>(c) + sigmoid(gate(0)) * std::tanh(gate(2));
+    c = static_cast<float>(cell);
+    const float h = static_cast<float>(sigmoid(gate(3)) * std::tanh(cell));
+    call.result<float>()[unit.result] = call.integer("cell") != 0 ? c : h;
+    return h;
+  });
 }
 
 void eval_gru(const Call& call) {
-  const Layer layer(call);
-  const size_t hidden = layer.hidden;
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<float>(1).subspan(b * hidden, hidden);
-    std::vector<float> h(h0.begin(), h0.end());
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<float>(0).subspan(x_at, layer.inputs);
-      const std::vector<float> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const auto of_x = [&](size_t index) {
-          const size_t row = index * hidden + j;
-          return product(call.input<float>(2), x, row) + bias(call, 4, row);
-        };
-        const auto of_h = [&](size_t index) {
-          const size_t row = index * hidden + j;
-          return product(call.input<float>(3), before, row) + bias(call, 5, row);
-        };
-        const double reset = sigmoid(of_x(0) + of_h(0));
-        const double keep = sigmoid(of_x(1) + of_h(1));
-        const double fresh = std::tanh(of_x(2) + reset * of_h(2));
-        h[j] = static_cast<float>((1 - keep) * fresh + keep * static_cast<double>(before[j]));
-        call.result<float>()[y_at + j] = h[j];
-      }
-    });
-  }
+  for_each_unit<float>(call, [&](const Unit<float>& unit) {
+    const auto of_x = [&](size_t gate) {
+      const size_t row = unit.row(gate);
+      return product(call.input<float>(2), unit.x, row) + bias(call, 4, row);
+    };
+    const auto of_h = [&](size_t gate) {
+      const size_t row = unit.row(gate);
+      return product(call.input<float>(3), unit.h, row) + bias(call, 5, row);
+    };
+    const double reset = sigmoid(of_x(0) + of_h(0));
+    const double keep = sigmoid(of_x(1) + of_h(1));
+    const double fresh = std::tanh(of_x(2) + reset * of_h(2));
+    const double h = (1 - keep) * fresh + keep * static_cast<double>(unit.h[unit.j]);
+    return call.result<float>()[unit.result] = static_cast<float>(h);
+  });
 }
 
 void eval_rnn(const Call& call) {
-  const Layer layer(call);
-  const size_t hidden = layer.hidden;
   const bool relu = call.integer("relu") != 0;
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<float>(1).subspan(b * hidden, hidden);
-    std::vector<float> h(h0.begin(), h0.end());
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<float>(0).subspan(x_at, layer.inputs);
-      const std::vector<float> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const double sum = product(call.input<float>(2), x, j) +
-                           product(call.input<float>(3), before, j) + bias(call, 4, j) +
-                           bias(call, 5, j);
-        h[j] = static_cast<float>(relu ? std::max(sum, 0.0) : std::tanh(sum));
-        call.result<float>()[y_at + j] = h[j];
-      }
-    });
-  }
+  for_each_unit<float>(call, [&](const Unit<float>& unit) {
+    const double sum = gate_sum(call, 2, unit, 0);
+    const double h = relu ? std::max(sum, 0.0) : std::tanh(sum);
+    return call.result<float>()[unit.result] = static_cast<float>(h);
+  });
 }
 
 // --- integer -------------------------------------------------------------------------------------
@@ -162,6 +147,11 @@ class Gates {
   }
   int64_t bias(size_t which, size_t row) const {
     return call_.input<int32_t>(w_ih_ + 2 + which)[row];
+  }
+  /// The sum of a layer with one bias.
+  int64_t sum(const Unit<Code>& unit, size_t gate) const {
+    const size_t row = unit.row(gate);
+    return saturate16(wrap32(of_x(unit.x, row) + of_h(unit.h, row) + bias(0, row)));
   }
 
   int64_t tanh(int64_t v) const {
@@ -208,99 +198,69 @@ int64_t blend(int64_t keep, int64_t old, int64_t fresh, int64_t bits) {
 
 template <typename Code>
 void integer_lstm(const Call& call) {
-  const Layer layer(call);
   const Gates<Code> gates(call, 3, 1);
-  const size_t hidden = layer.hidden;
   const int64_t bits = call.integer("c_bits");
   const int64_t which = call.integer("cell");
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
-    std::vector<Code> h(h0.begin(), h0.end());
-    std::vector<int64_t> c(hidden);
-    for (size_t j = 0; j < hidden; ++j) {
-      const bool wide = call.inputs[2]->dtype == ir::DType::kI16;
-      c[j] = wide ? call.input<int16_t>(2)[b * hidden + j]
-                  : saturate16(requantize(
-                        call.input<int8_t>(2)[b * hidden + j] - call.integer("c0_zp"),
-                        call.integer("c0_mult"), call.integer("c0_shift"), Rounding::kDouble));
+  std::vector<int64_t> cells;
+  if (call.inputs[2]->dtype == ir::DType::kI16) {
+    const auto c0 = call.input<int16_t>(2);
+    cells.assign(c0.begin(), c0.end());
+  } else {
+    for (const int8_t code : call.input<int8_t>(2)) {
+      cells.push_back(saturate16(requantize(code - call.integer("c0_zp"), call.integer("c0_mult"),
+                                            call.integer("c0_shift"), Rounding::kDouble)));
     }
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
-      const std::vector<Code> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const auto gate = [&](size_t index) {
-          const size_t row = index * hidden + j;
-          return saturate16(
-              wrap32(gates.of_x(x, row) + gates.of_h(before, row) + gates.bias(0, row)));
-        };
-        const int64_t fresh = gates.sigmoid(gate(0)) * gates.tanh(gate(2));
-        c[j] = blend(gates.sigmoid(gate(1)), c[j], fresh, bits);
-        const int64_t seen = gates.tanh(saturate16(scale_down(c[j], bits - 12)));
-        h[j] = gates.output(gates.sigmoid(gate(3)) * seen);
-        if (which == 0) call.result<Code>()[y_at + j] = h[j];
-        if (which == 1) call.result<Code>()[y_at + j] = gates.cell(c[j]);
-        if (which == 2) call.result<int16_t>()[y_at + j] = static_cast<int16_t>(c[j]);
-      }
-    });
   }
+  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
+    const auto gate = [&](size_t index) { return gates.sum(unit, index); };
+    int64_t& c = cells[unit.state];
+    c = blend(gates.sigmoid(gate(1)), c, gates.sigmoid(gate(0)) * gates.tanh(gate(2)), bits);
+    const int64_t seen = gates.tanh(saturate16(scale_down(c, bits - 12)));
+    const Code h = gates.output(gates.sigmoid(gate(3)) * seen);
+    if (which == 0) call.result<Code>()[unit.result] = h;
+    if (which == 1) call.result<Code>()[unit.result] = gates.cell(c);
+    if (which == 2) call.result<int16_t>()[unit.result] = static_cast<int16_t>(c);
+    return h;
+  });
 }
 
 template <typename Code>
 void integer_gru(const Call& call) {
-  const Layer layer(call);
   const Gates<Code> gates(call, 2, 2);
-  const size_t hidden = layer.hidden;
   const int64_t bits = call.integer("h_bits");
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
-    std::vector<Code> h(h0.begin(), h0.end());
-    std::vector<int64_t> exact(hidden);
-    for (size_t j = 0; j < hidden; ++j) {
-      exact[j] = saturate16(requantize(h[j] - call.integer("h_zp"), call.integer("h0_mult"),
-                                       call.integer("h0_shift"), Rounding::kDouble));
-    }
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
-      const std::vector<Code> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const auto of_x = [&](size_t index) {
-          return wrap32(gates.of_x(x, index * hidden + j) + gates.bias(0, index * hidden + j));
-        };
-        const auto of_h = [&](size_t index) {
-          return wrap32(gates.of_h(before, index * hidden + j) + gates.bias(1, index * hidden + j));
-        };
-        const int64_t reset = gates.sigmoid(saturate16(wrap32(of_x(0) + of_h(0))));
-        const int64_t keep = gates.sigmoid(saturate16(wrap32(of_x(1) + of_h(1))));
-        const int64_t past = scale_down(reset * saturate16(of_h(2)), 15);
-        const int64_t fresh = gates.tanh(saturate16(saturate16(of_x(2)) + past));
-        exact[j] = blend(keep, exact[j], (32768 - keep) * fresh, bits);
-        h[j] = gates.output(exact[j]);
-        call.result<Code>()[y_at + j] = h[j];
-      }
-    });
+  std::vector<int64_t> exact;
+  for (const Code h : call.input<Code>(1)) {
+    exact.push_back(saturate16(requantize(h - call.integer("h_zp"), call.integer("h0_mult"),
+                                          call.integer("h0_shift"), Rounding::kDouble)));
   }
+  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
+    const auto of_x = [&](size_t gate) {
+      const size_t row = unit.row(gate);
+      return wrap32(gates.of_x(unit.x, row) + gates.bias(0, row));
+    };
+    const auto of_h = [&](size_t gate) {
+      const size_t row = unit.row(gate);
+      return wrap32(gates.of_h(unit.h, row) + gates.bias(1, row));
+    };
+    const int64_t reset = gates.sigmoid(saturate16(wrap32(of_x(0) + of_h(0))));
+    const int64_t keep = gates.sigmoid(saturate16(wrap32(of_x(1) + of_h(1))));
+    const int64_t past = scale_down(reset * saturate16(of_h(2)), 15);
+    const int64_t fresh = gates.tanh(saturate16(saturate16(of_x(2)) + past));
+    int64_t& h = exact[unit.state];
+    h = blend(keep, h, (32768 - keep) * fresh, bits);
+    return call.result<Code>()[unit.result] = gates.output(h);
+  });
 }
 
 template <typename Code>
 void integer_rnn(const Call& call) {
-  const Layer layer(call);
   const Gates<Code> gates(call, 2, 1);
-  const size_t hidden = layer.hidden;
   const bool relu = call.integer("relu") != 0;
-  for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
-    std::vector<Code> h(h0.begin(), h0.end());
-    layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
-      const std::vector<Code> before = h;
-      for (size_t j = 0; j < hidden; ++j) {
-        const int64_t sum =
-            saturate16(wrap32(gates.of_x(x, j) + gates.of_h(before, j) + gates.bias(0, j)));
-        h[j] = gates.output(relu ? std::max<int64_t>(sum, 0) : gates.tanh(sum));
-        call.result<Code>()[y_at + j] = h[j];
-      }
-    });
-  }
+  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
+    const int64_t sum = gates.sum(unit, 0);
+    return call.result<Code>()[unit.result] =
+               gates.output(relu ? std::max<int64_t>(sum, 0) : gates.tanh(sum));
+  });
 }
 
 }  // namespace

@@ -41,41 +41,12 @@ size_t greatest(const std::vector<T>& elements, bool smallest) {
   return best;
 }
 
-template <typename T>
 void extreme(const Call& call, bool smallest) {
-  for_each_reduced<T>(call, [&](size_t index, const std::vector<T>& elements) {
-    call.result<T>()[index] = elements[greatest(elements, smallest)];
-  });
-}
-
-void extreme_of_any(const Call& call, bool smallest) {
-  switch (call.output.dtype) {
-    case ir::DType::kF32:
-      return extreme<float>(call, smallest);
-    case ir::DType::kI8:
-      return extreme<int8_t>(call, smallest);
-    case ir::DType::kU8:
-    case ir::DType::kBool:
-      return extreme<uint8_t>(call, smallest);
-    case ir::DType::kI16:
-      return extreme<int16_t>(call, smallest);
-    case ir::DType::kI32:
-      return extreme<int32_t>(call, smallest);
-    case ir::DType::kI64:
-      return extreme<int64_t>(call, smallest);
-  }
-}
-
-template <typename T>
-void positions(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const size_t length = static_cast<size_t>(call.shape(0)[dim]);
-  size_t index = 0;
-  std::vector<T> row(length);
-  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
-    for (size_t i = 0; i < length; ++i) row[i] = call.input<T>(0)[first + i * step];
-    const size_t position = greatest(row, call.integer("smallest") != 0);
-    call.result<int64_t>()[index++] = static_cast<int64_t>(position);
+  with_type(call.output.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_each_reduced<T>(call, [&](size_t index, const std::vector<T>& elements) {
+      call.result<T>()[index] = elements[greatest(elements, smallest)];
+    });
   });
 }
 
@@ -89,28 +60,25 @@ int64_t bits_for(int64_t count) {
 }  // namespace
 
 void eval_amax(const Call& call) {
-  extreme_of_any(call, /*smallest=*/false);
+  extreme(call, /*smallest=*/false);
 }
 void eval_amin(const Call& call) {
-  extreme_of_any(call, /*smallest=*/true);
+  extreme(call, /*smallest=*/true);
 }
 
 void eval_argmax(const Call& call) {
-  switch (call.inputs[0]->dtype) {
-    case ir::DType::kF32:
-      return positions<float>(call);
-    case ir::DType::kI8:
-      return positions<int8_t>(call);
-    case ir::DType::kU8:
-    case ir::DType::kBool:
-      return positions<uint8_t>(call);
-    case ir::DType::kI16:
-      return positions<int16_t>(call);
-    case ir::DType::kI32:
-      return positions<int32_t>(call);
-    case ir::DType::kI64:
-      return positions<int64_t>(call);
-  }
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  with_type(call.inputs[0]->dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto x = call.input<T>(0);
+    size_t index = 0;
+    std::vector<T> row(static_cast<size_t>(call.shape(0)[dim]));
+    for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+      for (size_t i = 0; i < row.size(); ++i) row[i] = x[first + i * step];
+      const size_t position = greatest(row, call.integer("smallest") != 0);
+      call.result<int64_t>()[index++] = static_cast<int64_t>(position);
+    });
+  });
 }
 
 void eval_sum(const Call& call) {
@@ -148,32 +116,29 @@ void eval_qvariance(const Call& call) {
     const int64_t p = std::max<int64_t>(0, 2 * bits_for(count) - 16);
     const int64_t v = floor_divide(count * squares - sum * sum, pow2(p));
     const int64_t scaled = floor_divide(v * mult + pow2(30 - shift), pow2(31 - shift));
-    call.result<int8_t>()[index] = to_code(call, scaled + call.integer("y_zp"));
+    store(call, index, scaled + call.integer("y_zp"));
   });
 }
 
 void eval_cumsum(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const auto x = call.input<float>(0);
-  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+  by_row<float>(call, [](std::vector<float>& row) {
     double sum = 0;
-    for (size_t i = 0; i < static_cast<size_t>(call.shape(0)[dim]); ++i) {
-      sum += static_cast<double>(x[first + i * step]);
-      call.result<float>()[first + i * step] = static_cast<float>(sum);
+    for (float& value : row) {
+      sum += static_cast<double>(value);
+      value = static_cast<float>(sum);
     }
   });
 }
 
 void eval_qcumsum(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const auto x = call.input<int8_t>(0);
-  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
-  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+  const Rounding rounding = rounding_of(call);
+  by_row<int8_t>(call, [&](std::vector<int8_t>& row) {
     int64_t sum = 0;
-    for (size_t i = 0; i < static_cast<size_t>(call.shape(0)[dim]); ++i) {
-      sum += x[first + i * step] - call.integer("x_zp");
+    for (int8_t& code : row) {
+      sum += code - call.integer("x_zp");
       const int64_t y = requantize(sum, call.integer("mult"), call.integer("shift"), rounding);
-      call.result<int8_t>()[first + i * step] = to_code(call, wrap32(y + call.integer("y_zp")));
+      code = static_cast<int8_t>(
+          clamp(wrap32(y + call.integer("y_zp")), call.integer("min"), call.integer("max")));
     }
   });
 }

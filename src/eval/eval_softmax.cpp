@@ -2,25 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "eval/call.h"
 
 namespace thimble::eval {
 namespace {
-
-/// Copies each row to a vector, applies `f`, and writes the vector to the result.
-template <typename T, typename F>
-void by_row(const Call& call, F f) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
-  const size_t length = static_cast<size_t>(call.shape(0)[dim]);
-  const auto x = call.input<T>(0);
-  std::vector<T> row(length);
-  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
-    for (size_t i = 0; i < length; ++i) row[i] = x[first + i * step];
-    f(row);
-    for (size_t i = 0; i < length; ++i) call.result<T>()[first + i * step] = row[i];
-  });
-}
 
 double sum_of_exp(const std::vector<float>& row, double maximum) {
   double sum = 0;
@@ -57,12 +44,13 @@ void eval_log_softmax(const Call& call) {
 namespace {
 
 /// Quantized values below `lowest` are masked: they add nothing to the sum, and their result is
-/// -128. In a row with only masked values, every result is -128.
-void softmax_of_codes(const Call& call, int64_t lowest) {
+/// `zero`. A row with only masked values does not change. The scale of the result is 2^-bits.
+template <typename Code, typename From = Code>
+void softmax_of_codes(const Call& call, int64_t lowest, int64_t zero, int64_t bits) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   const int64_t diff_min = call.integer("diff_min");
-  by_row<int8_t>(call, [=](std::vector<int8_t>& row) {
+  by_row<Code, From>(call, [=](std::vector<Code>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
     if (maximum < lowest) return;
     const auto takes_part = [&](int64_t code) {
@@ -72,18 +60,18 @@ void softmax_of_codes(const Call& call, int64_t lowest) {
       return exp_on_negative(multiply_q31((code - maximum) * pow2(shift), mult));
     };
     int64_t sum = 0;
-    for (const int8_t code : row) {
+    for (const Code code : row) {
       if (takes_part(code)) sum += divide_half_away(exponential(code), pow2(12));
     }
     sum = std::min(sum, pow2(31));
     const int64_t headroom = headroom32(sum);
     const int64_t scale = one_over_one_plus(sum * pow2(headroom) - pow2(31));
-    for (int8_t& code : row) {
-      int64_t y = -128;
+    for (Code& code : row) {
+      int64_t y = zero;
       if (takes_part(code)) {
-        y += divide_half_away(multiply_q31(scale, exponential(code)), pow2(35 - headroom));
+        y += divide_half_away(multiply_q31(scale, exponential(code)), pow2(43 - bits - headroom));
       }
-      code = static_cast<int8_t>(clamp(y, -128, 127));
+      code = static_cast<Code>(clamp(y, zero, std::numeric_limits<Code>::max()));
     }
   });
 }
@@ -91,10 +79,14 @@ void softmax_of_codes(const Call& call, int64_t lowest) {
 }  // namespace
 
 void eval_qsoftmax(const Call& call) {
-  softmax_of_codes(call, -128);
+  softmax_of_codes<int8_t>(call, -128, -128, 8);
 }
 void eval_qmasked_softmax(const Call& call) {
-  softmax_of_codes(call, -127);
+  softmax_of_codes<int8_t>(call, -127, -128, 8);
+}
+void eval_qsoftmax16(const Call& call) {
+  is_wide(call) ? softmax_of_codes<int16_t>(call, -32768, 0, 15)
+                : softmax_of_codes<int16_t, int8_t>(call, -128, 0, 15);
 }
 
 void eval_qlog_softmax(const Call& call) {

@@ -19,24 +19,6 @@ constexpr void (*kFunctions[])(const Call&) = {
 #undef THIMBLE_OP
 };
 
-Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
-  if (inputs.size() != graph.inputs().size()) {
-    return bad_input("{} inputs given, the graph has {}", inputs.size(), graph.inputs().size());
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ir::Value& value = graph.value(graph.inputs()[i]);
-    const Tensor& given = inputs[i];
-    if (given.dtype == value.type.dtype && given.shape == value.type.shape) {
-      assert(given.bytes.size() == value.type.bytes());
-      continue;
-    }
-    return bad_input("input {} (%{}) is {}, expected {}", i, value.name,
-                     ir::type_text(given.dtype, given.shape),
-                     ir::type_text(value.type.dtype, value.type.shape));
-  }
-  return ok();
-}
-
 /// Returns an error if the graph has a delegate: the evaluator does not have its subgraph.
 Status check_no_delegates(const Graph& graph) {
   for (const Op& op : graph.ops()) {
@@ -74,6 +56,24 @@ OperandStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {
     if (from[i] == to[missing + i]) steps[missing + i] = own[i];
   }
   return steps;
+}
+
+Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return bad_input("{} inputs given, the graph has {}", inputs.size(), graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& value = graph.value(graph.inputs()[i]);
+    const Tensor& given = inputs[i];
+    if (given.dtype == value.type.dtype && given.shape == value.type.shape) {
+      assert(given.bytes.size() == value.type.bytes());
+      continue;
+    }
+    return bad_input("input {} (%{}) is {}, expected {}", i, value.name,
+                     ir::type_text(given.dtype, given.shape),
+                     ir::type_text(value.type.dtype, value.type.shape));
+  }
+  return ok();
 }
 
 StateTensors initial_state(const Graph& graph) {

@@ -22,6 +22,9 @@ using OnResult = std::function<void(const ir::Op& op, const ir::Tensor& result)>
 using StateTensors = std::vector<ir::Tensor>;
 [[nodiscard]] StateTensors initial_state(const ir::Graph& graph);
 
+/// Returns an error unless there is one tensor per graph input, of its element type and shape.
+[[nodiscard]] Status check_inputs(const ir::Graph& graph, std::span<const ir::Tensor> inputs);
+
 /// Runs a verified graph on one tensor per graph input, in order. Returns one tensor per graph
 /// output. Returns an error if an input has the wrong element type or shape. Each value is freed
 /// after its last use. The states have their initial content.

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <set>
 
+#include <fmt/ranges.h>
+
 #include "base/aligned_bytes.h"
 #include "formats/pte/read.h"
 #include "hostrun/device.h"
@@ -14,9 +16,7 @@ namespace thimble::hostrun {
 namespace {
 
 std::string joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// Operators that the file calls and for which this build has no kernel, as text.

@@ -170,13 +170,17 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   return interface;
 }
 
+std::string port_list(std::span<const Port> ports) {
+  std::string text;
+  for (const Port& port : ports) text += (text.empty() ? "" : ", ") + port.describe();
+  return text;
+}
+
 Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inputs,
                     std::string_view label) {
   if (inputs.size() != ports.size()) {
-    std::string wanted;
-    for (const Port& port : ports) wanted += (wanted.empty() ? "" : ", ") + port.describe();
     return bad_input("{}: {} inputs given, expected {}: {}", label, inputs.size(), ports.size(),
-                     wanted);
+                     port_list(ports));
   }
   for (size_t i = 0; i < ports.size(); ++i) {
     if (inputs[i].dtype == ports[i].dtype && inputs[i].shape == ports[i].shape) continue;

@@ -46,6 +46,9 @@ struct Interface {
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);
 
+/// Returns the descriptions of the ports, separated by commas.
+[[nodiscard]] std::string port_list(std::span<const Port> ports);
+
 /// Checks that there is one tensor per port, of its type and shape. Messages name the port and the
 /// found type.
 [[nodiscard]] Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inputs,

@@ -56,9 +56,8 @@ Status adaptive_pool(Call& call, size_t rank, OpKind pool, OpKind adaptive) {
              {"padding", Ints{0, 0, 0, 0}}};
     if (pool == OpKind::max_pool2d) attrs.set("dilation", Ints{1, 1});
   }
-  THIMBLE_TRY(ValueId y, call.add(regular ? pool : adaptive, {image.x}, std::move(attrs)));
-  THIMBLE_TRY(y, as_given(call, image, y));
-  return call.result(y);
+  THIMBLE_TRY(const ValueId y, call.add(regular ? pool : adaptive, {image.x}, std::move(attrs)));
+  return call.result(as_given(call, image, y));
 }
 
 }  // namespace

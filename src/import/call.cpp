@@ -9,7 +9,8 @@ namespace thimble::import_pt2 {
 namespace pt2 = formats::pt2;
 using ir::ValueId;
 
-Status Call::result(ValueId value) {
+Status Call::result(Result<ValueId> made) {
+  THIMBLE_TRY(const ValueId value, std::move(made));
   if (is_in_place(short_target(node_.target))) return write_self(value);
   const auto names = output_names();
   if (!names.empty()) context_.tensors.bind(names.front(), value);

@@ -41,27 +41,22 @@ Result<ValueId> both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
 }
 
 Status compared(Call& call, Relation relation) {
-  THIMBLE_TRY(const ValueId y,
-              both(call, OpKind::compare, {{"relation", static_cast<int64_t>(relation)}}));
-  return call.result(y);
+  return call.result(both(call, OpKind::compare, {{"relation", static_cast<int64_t>(relation)}}));
 }
 
 Status elementwise_extreme(Call& call, OpKind kind) {
-  THIMBLE_TRY(const ValueId y, both(call, kind));
-  return call.result(y);
+  return call.result(both(call, kind));
 }
 
 Status truths_of_both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_TRY(const ValueId a, as_bool(call, "self"));
   THIMBLE_TRY(const ValueId b, as_bool(call, "other"));
-  THIMBLE_TRY(const ValueId y, call.add(kind, {a, b}, std::move(attrs)));
-  return call.result(y);
+  return call.result(call.add(kind, {a, b}, std::move(attrs)));
 }
 
 Status negated(Call& call) {
   THIMBLE_TRY(const ValueId x, as_bool(call, "self"));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::logical_not, {x}));
-  return call.result(y);
+  return call.result(call.add(OpKind::logical_not, {x}));
 }
 
 /// Checks for bool. Only on booleans are bitwise operators equal to logical operators.
@@ -98,8 +93,7 @@ Status triangle(Call& call, bool lower) {
   }
   const ValueId mask = call.constant_value("triangle", std::move(kept));
   const ValueId zero = call.constant_value("zero", filled(type.dtype, {}, 0));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {mask, x, zero}));
-  return call.result(y);
+  return call.result(call.add(OpKind::where, {mask, x, zero}));
 }
 
 /// Returns true if `condition` means that every element of x along `dim` is -inf, in the form that
@@ -162,8 +156,7 @@ Status one_hot(Call& call) {
                        {{"relation", static_cast<int64_t>(Relation::kEq)}}));
   const ValueId one = call.constant_value("one", filled(DType::kI64, {}, 1));
   const ValueId zero = call.constant_value("zero", filled(DType::kI64, {}, 0));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {here, one, zero}));
-  return call.result(y);
+  return call.result(call.add(OpKind::where, {here, one, zero}));
 }
 
 Status eq(Call& call) {
@@ -224,8 +217,7 @@ Status where(Call& call) {
   THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
   THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
   if (is_safe_softmax(call.builder(), condition, a, b)) return call.result(b);
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {condition, a, b}));
-  return call.result(y);
+  return call.result(call.add(OpKind::where, {condition, a, b}));
 }
 
 Status masked_fill(Call& call) {
@@ -233,8 +225,7 @@ Status masked_fill(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   const DType dtype = call.builder().graph.type(x).dtype;
   THIMBLE_TRY(const ValueId value, operand_as(call, "value", dtype));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {mask, value, x}));
-  return call.result(y);
+  return call.result(call.add(OpKind::where, {mask, value, x}));
 }
 
 Status tril(Call& call) {

@@ -89,13 +89,12 @@ Status convolve(Call& call, size_t rank) {
   ValueId x = conv.image.x;
   merge_pad(call.builder(), x, padding);
   THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
-  THIMBLE_TRY(ValueId y, call.add(OpKind::conv2d, {x, w, conv.b},
-                                  {{"stride", as_2d(conv.stride, rank, 1)},
-                                   {"padding", std::move(padding)},
-                                   {"dilation", as_2d(conv.dilation, rank, 1)},
-                                   {"groups", conv.groups}}));
-  THIMBLE_TRY(y, as_given(call, conv.image, y));
-  return call.result(y);
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::conv2d, {x, w, conv.b},
+                                        {{"stride", as_2d(conv.stride, rank, 1)},
+                                         {"padding", std::move(padding)},
+                                         {"dilation", as_2d(conv.dilation, rank, 1)},
+                                         {"groups", conv.groups}}));
+  return call.result(as_given(call, conv.image, y));
 }
 
 /// 3-D convolution as conv2d: each output slice becomes an image of the batch, whose channels are
@@ -158,14 +157,13 @@ Status convolve_transposed(Call& call, size_t rank) {
   padding.insert(padding.end(), padding.begin(), padding.end());
   THIMBLE_TRY(const Ints output_padding, call.spatial("output_padding", rank, 0));
   THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
-  THIMBLE_TRY(ValueId y, call.add(OpKind::conv_transpose2d, {conv.image.x, w, conv.b},
-                                  {{"stride", as_2d(conv.stride, rank, 1)},
-                                   {"padding", as_2d(padding, rank, 0)},
-                                   {"output_padding", as_2d(output_padding, rank, 0)},
-                                   {"dilation", as_2d(conv.dilation, rank, 1)},
-                                   {"groups", conv.groups}}));
-  THIMBLE_TRY(y, as_given(call, conv.image, y));
-  return call.result(y);
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::conv_transpose2d, {conv.image.x, w, conv.b},
+                                        {{"stride", as_2d(conv.stride, rank, 1)},
+                                         {"padding", as_2d(padding, rank, 0)},
+                                         {"output_padding", as_2d(output_padding, rank, 0)},
+                                         {"dilation", as_2d(conv.dilation, rank, 1)},
+                                         {"groups", conv.groups}}));
+  return call.result(as_given(call, conv.image, y));
 }
 
 }  // namespace

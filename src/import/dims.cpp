@@ -63,8 +63,7 @@ Status repeated(Call& call, ValueId x, const Ints& repeats) {
   }
   THIMBLE_TRY(x, call.reshape(x, split));
   THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{"shape", grown}}));
-  THIMBLE_TRY(x, call.reshape(x, joined));
-  return call.result(x);
+  return call.result(call.reshape(x, joined));
 }
 
 }  // namespace

@@ -47,8 +47,7 @@ Status reduced_error(Call& call, ValueId errors) {
   if (reduction == 0 || shape.empty()) return call.result(errors);
   THIMBLE_TRY(const ValueId all, call.reshape(errors, {ir::element_count(shape)}));
   const OpKind kind = reduction == 1 ? OpKind::mean : OpKind::sum;
-  THIMBLE_TRY(const ValueId y, call.add(kind, {all}, along(0, false)));
-  return call.result(y);
+  return call.result(call.add(kind, {all}, along(0, false)));
 }
 
 Result<ValueId> difference(Call& call, std::string_view first, std::string_view second) {
@@ -75,8 +74,7 @@ Status cdist(Call& call) {
   THIMBLE_TRY(const ValueId apart, call.add(OpKind::sub, {a, b}));
   THIMBLE_TRY(const double p, call.number("p", 2));
   const auto last = static_cast<int64_t>(call.shape(apart).size()) - 1;
-  THIMBLE_TRY(const ValueId y, length(call, apart, last, p, /*keeps_dims=*/false));
-  return call.result(y);
+  return call.result(length(call, apart, last, p, /*keeps_dims=*/false));
 }
 
 Status cosine_similarity(Call& call) {
@@ -93,8 +91,7 @@ Status cosine_similarity(Call& call) {
     THIMBLE_TRY(*each, direction(call, *each, dim, eps));
   }
   THIMBLE_TRY(const ValueId products, call.add(OpKind::mul, {a, b}));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::sum, {products}, along(dim, false)));
-  return call.result(y);
+  return call.result(call.add(OpKind::sum, {products}, along(dim, false)));
 }
 
 /// Distance along the last dimension. As in PyTorch, eps is added to the difference.
@@ -106,8 +103,7 @@ Status pairwise_distance(Call& call) {
   THIMBLE_TRY(apart, call.add(OpKind::add, {apart, call.scalar(eps)}));
   const auto last = static_cast<int64_t>(call.shape(apart).size()) - 1;
   if (last < 0) return bad_input("the inputs are scalars");
-  THIMBLE_TRY(const ValueId y, length(call, apart, last, p, keeps_dims));
-  return call.result(y);
+  return call.result(length(call, apart, last, p, keeps_dims));
 }
 
 Status l1_loss(Call& call) {

@@ -233,8 +233,7 @@ Status einsum(Call& call) {
     THIMBLE_TRY(y, sum.multiplied(y, {operands[i], equation.operands[i]}, needed));
   }
   THIMBLE_TRY(y, sum.reduced(y, equation.result));
-  THIMBLE_TRY(const ValueId result, sum.ordered(y, equation.result));
-  return call.result(result);
+  return call.result(sum.ordered(y, equation.result));
 }
 
 }  // namespace handlers

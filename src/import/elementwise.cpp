@@ -33,14 +33,12 @@ Status binary(Call& call, OpKind kind, bool exchanged = false) {
   THIMBLE_TRY(ValueId a, operand(call, "self", exchanged ? alpha : 1));
   THIMBLE_TRY(ValueId b, operand(call, "other", exchanged ? 1 : alpha));
   if (exchanged) std::swap(a, b);
-  THIMBLE_TRY(const ValueId y, call.add(kind, {a, b}));
-  return call.result(y);
+  return call.result(call.add(kind, {a, b}));
 }
 
 Status unary(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(const ValueId y, call.add(kind, {x}, std::move(attrs)));
-  return call.result(y);
+  return call.result(call.add(kind, {x}, std::move(attrs)));
 }
 
 Status clamped(Call& call, double low, double high) {
@@ -86,8 +84,7 @@ Status divided(Call& call, const std::string& rounding) {
 Status normalized_exponentials(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
-  THIMBLE_TRY(const ValueId y, call.add(kind, {x}, {{"dim", dim}}));
-  return call.result(y);
+  return call.result(call.add(kind, {x}, {{"dim", dim}}));
 }
 
 }  // namespace
@@ -138,8 +135,7 @@ Status lerp(Call& call) {
 
 Status neg(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(const ValueId y, call.scaled(x, -1));
-  return call.result(y);
+  return call.result(call.scaled(x, -1));
 }
 
 Status relu(Call& call) {

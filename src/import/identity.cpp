@@ -16,8 +16,7 @@ using ir::ValueId;
 /// Expands `value` to the shape of `self`.
 Status as_self(Call& call, ValueId value) {
   THIMBLE_TRY(const ValueId self, call.tensor("self"));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::expand, {value}, {{"shape", call.shape(self)}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::expand, {value}, {{"shape", call.shape(self)}}));
 }
 
 /// Returns the error for an unsupported conversion. For a small integer type, the message describes
@@ -56,8 +55,7 @@ Status contiguous(Call& call) {
 }
 
 Status clone(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
-  return call.result(x);
+  return call.result(call.any_tensor("self"));
 }
 
 Status dropout(Call& call) {
@@ -83,12 +81,10 @@ Status to(Call& call) {
   }
   const DType held = call.builder().graph.type(x).dtype;
   if (held == DType::kBool && type == ScalarType::kFloat32) {
-    THIMBLE_TRY(const ValueId y, call.tensor("self"));
-    return call.result(y);
+    return call.result(call.tensor("self"));
   }
   if (held == DType::kF32 && type == ScalarType::kBool) {
-    THIMBLE_TRY(const ValueId y, as_bool(call, "self"));
-    return call.result(y);
+    return call.result(as_bool(call, "self"));
   }
   const bool is_same = dtype ? *dtype == held : type == from;
   if (!is_same && dtype) {

@@ -126,8 +126,7 @@ class JoinedIndex {
 Status gather_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
   THIMBLE_TRY(const ValueId x, call.any_tensor(x_name));
   THIMBLE_TRY(const ValueId index, positions(call, index_name));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::gather, {x, index}, {{"dim", dim}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::gather, {x, index}, {{"dim", dim}}));
 }
 
 /// Returns the number of rows in each bag. The offsets must be constant and equidistant.
@@ -172,8 +171,7 @@ Status embedding_bag(Call& call) {
   THIMBLE_TRY(y, call.reshape(y, {count / size, size, width}));
   THIMBLE_TRY(const int64_t mode, call.integer("mode", 0));
   const OpKind kind = mode == 0 ? OpKind::sum : mode == 1 ? OpKind::mean : OpKind::amax;
-  THIMBLE_TRY(y, call.add(kind, {y}, {{"dims", Ints{1}}, {"keepdim", int64_t{0}}}));
-  return call.result(y);
+  return call.result(call.add(kind, {y}, {{"dims", Ints{1}}, {"keepdim", int64_t{0}}}));
 }
 
 Status index_select(Call& call) {
@@ -186,8 +184,7 @@ Status gather(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
   THIMBLE_TRY(const ValueId index, positions(call, "index"));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::gather_elements, {x, index}, {{"dim", dim}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::gather_elements, {x, index}, {{"dim", dim}}));
 }
 
 Status index(Call& call) {
@@ -202,17 +199,14 @@ Status index(Call& call) {
   if (given.size() == 1) {
     const size_t dim = given[0];
     THIMBLE_TRY(const ValueId at, mask_to_indices(call, indices[dim]));
-    THIMBLE_TRY(const ValueId y,
-                call.add(OpKind::gather, {x, at}, {{"dim", static_cast<int64_t>(dim)}}));
-    return call.result(y);
+    return call.result(call.add(OpKind::gather, {x, at}, {{"dim", static_cast<int64_t>(dim)}}));
   }
   if (given.back() - given.front() + 1 != given.size()) {
     return unsupported("indices of dimensions that are not adjacent");
   }
   JoinedIndex joined(call, x, given.front());
   for (const size_t dim : given) THIMBLE_CHECK(joined.add(indices[dim]));
-  THIMBLE_TRY(const ValueId y, joined.gathered());
-  return call.result(y);
+  return call.result(joined.gathered());
 }
 
 }  // namespace handlers

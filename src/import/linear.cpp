@@ -50,8 +50,7 @@ Result<ValueId> matmul_of_matrices(Call& call, ValueId a, ValueId b, double scal
 Status add_product(Call& call, std::string_view first, std::string_view second) {
   THIMBLE_TRY(const ValueId a, call.tensor(first));
   THIMBLE_TRY(const ValueId b, call.tensor(second));
-  THIMBLE_TRY(const ValueId y, multiplied(call, a, b));
-  return call.result(y);
+  return call.result(multiplied(call, a, b));
 }
 
 /// Adds beta * self + product, where `self` and the product are tensors.
@@ -60,8 +59,7 @@ Status sum_with_self(Call& call, ValueId product) {
   if (beta == 0) return call.result(product);
   THIMBLE_TRY(ValueId bias, call.tensor("self"));
   THIMBLE_TRY(bias, call.scaled(bias, beta));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::add, {product, bias}));
-  return call.result(y);
+  return call.result(call.add(OpKind::add, {product, bias}));
 }
 
 /// Returns true if the shape has one element per column, shared by all rows.
@@ -158,8 +156,7 @@ Status trilinear(Call& call) {
   THIMBLE_TRY(const ValueId x1, call.tensor("i1"));
   THIMBLE_TRY(const ValueId w, call.tensor("i2"));
   THIMBLE_TRY(const ValueId x2, call.tensor("i3"));
-  THIMBLE_TRY(const ValueId y, bilinear(call, x1, w, x2));
-  return call.result(y);
+  return call.result(bilinear(call, x1, w, x2));
 }
 
 Status linear(Call& call) {
@@ -168,8 +165,7 @@ Status linear(Call& call) {
   THIMBLE_TRY(const ValueId bias, call.optional_tensor("bias"));
   const bool known = is_constant(call, weight) && (bias == ir::kNoValue || is_constant(call, bias));
   if (known && call.shape(weight).size() == 2) {
-    THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {x, weight, bias}));
-    return call.result(y);
+    return call.result(call.add(OpKind::linear, {x, weight, bias}));
   }
   ValueId columns = weight;
   if (call.shape(weight).size() == 2) {

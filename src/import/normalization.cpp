@@ -48,8 +48,7 @@ Status batch_statistics(Call& call) {
   THIMBLE_CHECK(channel_rank(shape));
   const int64_t count = shape[1];
   if (shape[0] == 1) {
-    THIMBLE_TRY(const ValueId y, add_group_norm(call, x, count));
-    return call.result(y);
+    return call.result(add_group_norm(call, x, count));
   }
   Ints exchange(shape.size());
   std::iota(exchange.begin(), exchange.end(), 0);
@@ -59,8 +58,7 @@ Status batch_statistics(Call& call) {
   THIMBLE_TRY(y, call.reshape(y, {1, count, ir::element_count(shape) / count}));
   THIMBLE_TRY(y, add_group_norm(call, y, count));
   THIMBLE_TRY(y, call.reshape(y, exchanged));
-  THIMBLE_TRY(y, call.add(OpKind::permute, {y}, {{"dims", exchange}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::permute, {y}, {{"dims", exchange}}));
 }
 
 /// Returns the number of dimensions in `normalized_shape`, which are the last ones of the input.
@@ -130,8 +128,7 @@ Status batch_norm(Call& call) {
   }
   const ValueId scale_id = call.constant_value("scale", std::move(scale));
   const ValueId shift_id = call.constant_value("shift", std::move(shift));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::batch_norm, {x, scale_id, shift_id}));
-  return call.result(y);
+  return call.result(call.add(OpKind::batch_norm, {x, scale_id, shift_id}));
 }
 
 /// Normalizes each channel of each image by its own statistics, or by running statistics.
@@ -140,15 +137,13 @@ Status instance_norm(Call& call) {
   if (!own) return batch_norm(call);
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   THIMBLE_CHECK(channel_rank(call.shape(x)));
-  THIMBLE_TRY(const ValueId y, add_group_norm(call, x, call.shape(x)[1]));
-  return call.result(y);
+  return call.result(add_group_norm(call, x, call.shape(x)[1]));
 }
 
 Status group_norm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   THIMBLE_TRY(const int64_t groups, call.integer(call.has("num_groups") ? "num_groups" : "group"));
-  THIMBLE_TRY(const ValueId y, add_group_norm(call, x, groups));
-  return call.result(y);
+  return call.result(add_group_norm(call, x, groups));
 }
 
 Status layer_norm(Call& call) {
@@ -157,9 +152,7 @@ Status layer_norm(Call& call) {
   THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
   THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
-  THIMBLE_TRY(const ValueId y,
-              call.add(OpKind::layer_norm, {x, w, b}, {{"dims", dims}, {"eps", eps}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::layer_norm, {x, w, b}, {{"dims", dims}, {"eps", eps}}));
 }
 
 /// The default of `eps` is the float32 machine epsilon.
@@ -169,8 +162,7 @@ Status rms_norm(Call& call) {
   THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
   constexpr double kEps = std::numeric_limits<float>::epsilon();
   THIMBLE_TRY(const double eps, call.number("eps", kEps));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::rms_norm, {x, w}, {{"dims", dims}, {"eps", eps}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::rms_norm, {x, w}, {{"dims", dims}, {"eps", eps}}));
 }
 
 }  // namespace handlers

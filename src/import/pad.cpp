@@ -46,9 +46,8 @@ Status pad_constant(Call& call, ValueId x, const std::vector<Amount>& amounts, d
     after[amount.dim] = std::max<int64_t>(0, amount.after);
     THIMBLE_TRY(x, call.apply({slice_step(static_cast<int64_t>(amount.dim), start, end)}, x));
   }
-  THIMBLE_TRY(const ValueId y,
-              call.add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}}));
-  return call.result(y);
+  return call.result(
+      call.add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}}));
 }
 
 /// Returns the element index for position `at`, which may be outside of the dimension.

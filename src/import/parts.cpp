@@ -53,8 +53,7 @@ Status outer(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const ValueId y, call.tensor("vec2"));
   THIMBLE_TRY(const ValueId column, call.reshape(x, {ir::element_count(call.shape(x)), 1}));
-  THIMBLE_TRY(const ValueId product, call.add(OpKind::mul, {column, y}));
-  return call.result(product);
+  return call.result(call.add(OpKind::mul, {column, y}));
 }
 
 Status prod(Call& call) {
@@ -72,8 +71,7 @@ Status prod(Call& call) {
   THIMBLE_TRY(x, product(call, x, dim));
   shape[static_cast<size_t>(dim)] = 1;
   if (!keeps_dims) shape.erase(shape.begin() + dim);
-  THIMBLE_TRY(x, call.reshape(x, shape));
-  return call.result(x);
+  return call.result(call.reshape(x, shape));
 }
 
 Status diff(Call& call) {

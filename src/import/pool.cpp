@@ -122,9 +122,8 @@ using AddPool = Result<ValueId> (*)(Call& call, const Pool& pool);
 
 Status pooled(Call& call, size_t rank, AddPool add) {
   THIMBLE_TRY(const Pool pool, read_pool(call, rank));
-  THIMBLE_TRY(ValueId y, add(call, pool));
-  THIMBLE_TRY(y, as_given(call, pool.image, y));
-  return call.result(y);
+  THIMBLE_TRY(const ValueId y, add(call, pool));
+  return call.result(as_given(call, pool.image, y));
 }
 
 /// Pools a volume in two steps: first along the depth, in an image whose rows are whole slices,
@@ -152,8 +151,7 @@ Status pooled_volume(Call& call, AddPool add) {
   shape[3] = call.shape(y)[2];
   shape[4] = call.shape(y)[3];
   if (!has_batch) shape.erase(shape.begin());
-  THIMBLE_TRY(y, call.reshape(y, shape));
-  return call.result(y);
+  return call.result(call.reshape(y, shape));
 }
 
 }  // namespace

@@ -88,6 +88,11 @@ Result<Parameters> read_parameters(Call& call, std::string_view scale,
   return result;
 }
 
+Result<ir::Shape> input_shape(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
+  return call.shape(x);
+}
+
 Result<Parameters> per_tensor_parameters(Call& call) {
   THIMBLE_TRY(Parameters result, read_parameters(call, "scale", "zero_point"));
   if (result.scale.size() == 1) return result;
@@ -100,7 +105,8 @@ Status check_axis(const Parameters& parameters, const ir::Shape& shape) {
   return bad_input("{} scales along a dimension of {}", parameters.scale.size(), size);
 }
 
-Result<Parameters> per_channel_parameters(Call& call, const ir::Shape& shape) {
+Result<Parameters> per_channel_parameters(Call& call) {
+  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
   THIMBLE_TRY(Parameters result, read_parameters(call, "scales", "zero_points"));
   THIMBLE_TRY(result.axis, call.dimension("axis", shape.size()));
   THIMBLE_CHECK(check_axis(result, shape));
@@ -108,7 +114,8 @@ Result<Parameters> per_channel_parameters(Call& call, const ir::Shape& shape) {
 }
 
 /// Reads torchao's parameters: one scale per block of the tensor.
-Result<Parameters> block_parameters(Call& call, const ir::Shape& shape) {
+Result<Parameters> block_parameters(Call& call) {
+  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
   THIMBLE_TRY(Parameters result, read_parameters(call, "scale", "zero_point"));
   THIMBLE_TRY(const Ints block, call.integers("block_size"));
   if (block.size() != shape.size()) {
@@ -174,7 +181,10 @@ ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
   return codes;
 }
 
-Status quantize(Call& call, const Parameters& parameters, std::string_view dtype) {
+using ReadParameters = Result<Parameters>(Call& call);
+
+Status quantize(Call& call, ReadParameters* read, std::string_view dtype) {
+  THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const CodeType type, code_type(call, dtype));
   THIMBLE_TRY(const CodeRange range, code_range(call, type));
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
@@ -183,27 +193,25 @@ Status quantize(Call& call, const Parameters& parameters, std::string_view dtype
   }
   if (parameters.axis) return unsupported("an activation with a scale per channel");
   if (!type.attribute) return unsupported("a 32-bit activation");
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::quantize, {x},
-                                        {{"scale", parameters.scale[0]},
-                                         {"zero_point", parameters.zero_point[0]},
-                                         {"type", *type.attribute},
-                                         {"min", static_cast<int64_t>(range.low)},
-                                         {"max", static_cast<int64_t>(range.high)}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::quantize, {x},
+                              {{"scale", parameters.scale[0]},
+                               {"zero_point", parameters.zero_point[0]},
+                               {"type", *type.attribute},
+                               {"min", static_cast<int64_t>(range.low)},
+                               {"max", static_cast<int64_t>(range.high)}}));
 }
 
-Status dequantize(Call& call, const Parameters& parameters, std::string_view result_type) {
+Status dequantize(Call& call, ReadParameters* read, std::string_view result_type) {
+  THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const ScalarType wanted, call.scalar_type(result_type, ScalarType::kFloat32));
   if (wanted != ScalarType::kFloat32) {
     return unsupported("its result is {}, expected float32", formats::pt2::name(wanted));
   }
   THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
-  ValueId y = ir::kNoValue;
   if (!parameters.axis) {
-    THIMBLE_TRY(
-        y, call.add(OpKind::dequantize, {x},
-                    {{"scale", parameters.scale[0]}, {"zero_point", parameters.zero_point[0]}}));
-    return call.result(y);
+    return call.result(
+        call.add(OpKind::dequantize, {x},
+                 {{"scale", parameters.scale[0]}, {"zero_point", parameters.zero_point[0]}}));
   }
   if (call.builder().constant_of(x) == nullptr) {
     return unsupported("an activation with a scale per channel");
@@ -217,14 +225,8 @@ Status dequantize(Call& call, const Parameters& parameters, std::string_view res
   }
   const ValueId scale_id = call.constant_value("scale", std::move(scale));
   const ValueId zero_point_id = call.constant_value("zero_point", std::move(zero_point));
-  THIMBLE_TRY(y, call.add(OpKind::dequantize_channels, {x, scale_id, zero_point_id},
-                          {{"axis", *parameters.axis}}));
-  return call.result(y);
-}
-
-Result<ir::Shape> input_shape(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
-  return call.shape(x);
+  return call.result(call.add(OpKind::dequantize_channels, {x, scale_id, zero_point_id},
+                              {{"axis", *parameters.axis}}));
 }
 
 }  // namespace
@@ -232,39 +234,23 @@ Result<ir::Shape> input_shape(Call& call) {
 namespace handlers {
 
 Status quantize_per_tensor(Call& call) {
-  THIMBLE_TRY(const Parameters parameters, per_tensor_parameters(call));
-  return quantize(call, parameters, "dtype");
+  return quantize(call, per_tensor_parameters, "dtype");
 }
-
 Status dequantize_per_tensor(Call& call) {
-  THIMBLE_TRY(const Parameters parameters, per_tensor_parameters(call));
-  return dequantize(call, parameters, "out_dtype");
+  return dequantize(call, per_tensor_parameters, "out_dtype");
 }
-
 Status quantize_per_channel(Call& call) {
-  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
-  THIMBLE_TRY(const Parameters parameters, per_channel_parameters(call, shape));
-  return quantize(call, parameters, "dtype");
+  return quantize(call, per_channel_parameters, "dtype");
 }
-
 Status dequantize_per_channel(Call& call) {
-  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
-  THIMBLE_TRY(const Parameters parameters, per_channel_parameters(call, shape));
-  return dequantize(call, parameters, "out_dtype");
+  return dequantize(call, per_channel_parameters, "out_dtype");
 }
-
 Status quantize_affine(Call& call) {
-  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
-  THIMBLE_TRY(const Parameters parameters, block_parameters(call, shape));
-  return quantize(call, parameters, "output_dtype");
+  return quantize(call, block_parameters, "output_dtype");
 }
-
 Status dequantize_affine(Call& call) {
-  THIMBLE_TRY(const ir::Shape shape, input_shape(call));
-  THIMBLE_TRY(const Parameters parameters, block_parameters(call, shape));
-  return dequantize(call, parameters, "output_dtype");
+  return dequantize(call, block_parameters, "output_dtype");
 }
-
 Status choose_qparams(Call&) {
   return dynamic("scale");
 }

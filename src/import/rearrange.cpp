@@ -136,8 +136,7 @@ Status roll(Call& call) {
     if (shifts.size() != 1) return bad_input("{} shifts without dims", shifts.size());
     THIMBLE_TRY(x, flat(call, x));
     THIMBLE_TRY(x, rolled(call, x, 0, shifts[0]));
-    THIMBLE_TRY(x, call.reshape(x, shape));
-    return call.result(x);
+    return call.result(call.reshape(x, shape));
   }
   THIMBLE_TRY(dims, call.dimensions("dims", shape.size()));
   if (dims.size() != shifts.size() || shape.empty()) {
@@ -165,8 +164,7 @@ Status repeat_interleave(Call& call) {
     positions.insert(positions.end(), place(count), i);
   }
   if (positions.empty()) return unsupported("the result is empty");
-  THIMBLE_TRY(x, select_along(call, x, place(dim), positions));
-  return call.result(x);
+  return call.result(select_along(call, x, place(dim), positions));
 }
 
 Status pixel_shuffle(Call& call) {
@@ -176,9 +174,8 @@ Status pixel_shuffle(Call& call) {
     return bad_input("upscale_factor {} for {} channels", r, p.c);
   }
   const int64_t c = p.c / (r * r);
-  THIMBLE_TRY(const ValueId y, shuffled(call, p.x, {p.n, c, r, r, p.h, p.w}, {0, 1, 4, 2, 5, 3},
-                                        with_leading(p, c, p.h * r, p.w * r)));
-  return call.result(y);
+  return call.result(shuffled(call, p.x, {p.n, c, r, r, p.h, p.w}, {0, 1, 4, 2, 5, 3},
+                              with_leading(p, c, p.h * r, p.w * r)));
 }
 
 Status pixel_unshuffle(Call& call) {
@@ -189,9 +186,8 @@ Status pixel_unshuffle(Call& call) {
   }
   const int64_t h = p.h / r;
   const int64_t w = p.w / r;
-  THIMBLE_TRY(const ValueId y, shuffled(call, p.x, {p.n, p.c, h, r, w, r}, {0, 1, 3, 5, 2, 4},
-                                        with_leading(p, p.c * r * r, h, w)));
-  return call.result(y);
+  return call.result(shuffled(call, p.x, {p.n, p.c, h, r, w, r}, {0, 1, 3, 5, 2, 4},
+                              with_leading(p, p.c * r * r, h, w)));
 }
 
 Status channel_shuffle(Call& call) {
@@ -202,9 +198,8 @@ Status channel_shuffle(Call& call) {
     return bad_input("{} groups for shape {}", groups, ir::list_text(shape));
   }
   const int64_t plane = ir::element_count(shape) / (shape[0] * shape[1]);
-  THIMBLE_TRY(const ValueId y,
-              shuffled(call, x, {shape[0], groups, shape[1] / groups, plane}, {0, 2, 1, 3}, shape));
-  return call.result(y);
+  return call.result(
+      shuffled(call, x, {shape[0], groups, shape[1] / groups, plane}, {0, 2, 1, 3}, shape));
 }
 
 /// torch.Tensor.unfold: the elements of a window become the last dimension.
@@ -225,8 +220,7 @@ Status unfold(Call& call) {
     if (i != dim + 1) dims.push_back(i);
   }
   dims.push_back(dim + 1);
-  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", dims}}));
-  return call.result(x);
+  return call.result(call.add(OpKind::permute, {x}, {{"dims", dims}}));
 }
 
 /// torch.nn.functional.unfold: [N,C,H,W] to [N, C * taps, windows].
@@ -255,8 +249,7 @@ Status im2col(Call& call) {
   const ir::Shape& shape = call.shape(x);  // N, C, rows, kernel_h, columns, kernel_w
   const ir::Shape joined = {shape[0], shape[1] * kernel[0] * kernel[1], counts[0] * counts[1]};
   THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", Ints{0, 1, 3, 5, 2, 4}}}));
-  THIMBLE_TRY(x, call.reshape(x, image.has_batch ? joined : ir::Shape{joined[1], joined[2]}));
-  return call.result(x);
+  return call.result(call.reshape(x, image.has_batch ? joined : ir::Shape{joined[1], joined[2]}));
 }
 
 }  // namespace handlers

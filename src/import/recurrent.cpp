@@ -18,6 +18,19 @@ struct Family {
 constexpr Family kGru{OpKind::gru}, kLstm{OpKind::lstm}, kRnnRelu{OpKind::rnn, true},
     kRnnTanh{OpKind::rnn};
 
+/// Returns h0, and c0 of an LSTM.
+Result<std::vector<ValueId>> initial_states(Call& call, const Family& family) {
+  std::vector<ValueId> states;
+  if (family.states() == 2) {
+    THIMBLE_TRY(states, call.tensors("hx"));
+  } else {
+    THIMBLE_TRY(const ValueId h0, call.tensor("hx"));
+    states = {h0};
+  }
+  if (states.size() == family.states()) return states;
+  return bad_input("argument hx has {} tensors", states.size());
+}
+
 class Stack {
  public:
   Stack(Call& call, Family family) : call_(call), family_(family) {}
@@ -58,14 +71,7 @@ class Stack {
       return unsupported("the model is in training mode; call model.eval() before the export");
     }
     directions_ = bidirectional ? 2 : 1;
-    if (family_.states() == 2) {
-      THIMBLE_TRY(states_, call_.tensors("hx"));
-    } else {
-      THIMBLE_TRY(const ValueId h0, call_.tensor("hx"));
-      states_ = {h0};
-    }
-    if (states_.size() != family_.states())
-      return bad_input("argument hx has {} tensors", states_.size());
+    THIMBLE_TRY(states_, initial_states(call_, family_));
     THIMBLE_TRY(params_, call_.tensors("params"));
     if (layers_ < 1) return bad_input("argument num_layers is {}", layers_);
     const size_t each = has_biases_ ? 4 : 2;
@@ -144,15 +150,7 @@ class Stack {
 
 /// Imports a cell as a layer with one step: x [batch, features], states [batch, hidden].
 Status import_cell(Call& call, Family family) {
-  std::vector<ValueId> states;
-  if (family.states() == 2) {
-    THIMBLE_TRY(states, call.tensors("hx"));
-  } else {
-    THIMBLE_TRY(const ValueId h0, call.tensor("hx"));
-    states = {h0};
-  }
-  if (states.size() != family.states())
-    return bad_input("argument hx has {} tensors", states.size());
+  THIMBLE_TRY(const std::vector<ValueId> states, initial_states(call, family));
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   std::vector<ValueId> inputs = {x};
   inputs.insert(inputs.end(), states.begin(), states.end());

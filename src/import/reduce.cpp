@@ -70,19 +70,11 @@ Result<ValueId> add_mean(Call& call, const Reduced& over) {
   return add_reduction(call, over, OpKind::mean);
 }
 
-/// Reduces booleans: the maximum is `any`, the minimum is `all`.
-Status reduce_bool(Call& call, OpKind kind) {
-  THIMBLE_TRY(const ValueId x, as_bool(call, "self"));
+/// Reduces `self`, which the caller has read, to its maximum or minimum.
+Status extreme(Call& call, Result<ValueId> self, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, std::move(self));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
-  THIMBLE_TRY(const ValueId y, add_reduction(call, over, kind));
-  return call.result(y);
-}
-
-Status extreme(Call& call, OpKind kind) {
-  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
-  THIMBLE_TRY(const Reduced over, reduced(call, x));
-  THIMBLE_TRY(const ValueId y, add_reduction(call, over, kind));
-  return call.result(y);
+  return call.result(add_reduction(call, over, kind));
 }
 
 Result<ValueId> position(Call& call, ValueId x, int64_t dim, bool keeps_dims, bool smallest) {
@@ -113,8 +105,7 @@ Status position_of(Call& call, bool smallest) {
   const ir::Shape shape = call.shape(x);
   if (call.has("dim") || shape.empty()) {
     THIMBLE_TRY(const int64_t dim, call.dimension("dim", shape.size(), 0));
-    THIMBLE_TRY(const ValueId y, position(call, x, dim, keeps_dims, smallest));
-    return call.result(y);
+    return call.result(position(call, x, dim, keeps_dims, smallest));
   }
   THIMBLE_TRY(x, call.reshape(x, {ir::element_count(shape)}));
   THIMBLE_TRY(ValueId y, position(call, x, 0, false, smallest));
@@ -136,16 +127,15 @@ Result<ValueId> add_deviation(Call& call, const Reduced& over) {
   return call.add(OpKind::sqrt, {variance});
 }
 
-using Spread = Result<ValueId> (*)(Call& call, const Reduced& over);
+using AddReduction = Result<ValueId> (*)(Call& call, const Reduced& over);
 
-Status spread(Call& call, Spread add) {
+Status reduce_float(Call& call, AddReduction add) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
-  THIMBLE_TRY(const ValueId y, add(call, over));
-  return call.result(y);
+  return call.result(add(call, over));
 }
 
-Status spread_and_mean(Call& call, Spread add) {
+Status reduce_float_and_mean(Call& call, AddReduction add) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
   THIMBLE_TRY(const ValueId y, add(call, over));
@@ -160,13 +150,11 @@ Status vector_norm(Call& call, double p) {
   if (p == 2) {
     THIMBLE_TRY(over.x, call.add(OpKind::mul, {x, x}));
     THIMBLE_TRY(const ValueId sum, add_reduction(call, over, OpKind::sum));
-    THIMBLE_TRY(const ValueId y, call.add(OpKind::sqrt, {sum}));
-    return call.result(y);
+    return call.result(call.add(OpKind::sqrt, {sum}));
   }
   THIMBLE_TRY(over.x, call.add(OpKind::abs, {x}));
   if (std::isinf(p)) {
-    THIMBLE_TRY(const ValueId y, add_reduction(call, over, p > 0 ? OpKind::amax : OpKind::amin));
-    return call.result(y);
+    return call.result(add_reduction(call, over, p > 0 ? OpKind::amax : OpKind::amin));
   }
   if (!(p > 0)) return unsupported("a norm of order {}, expected above 0 or infinite", p);
   if (p != 1) {
@@ -184,30 +172,25 @@ Status vector_norm(Call& call, double p) {
 namespace handlers {
 
 Status mean(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(const Reduced over, reduced(call, x));
-  THIMBLE_TRY(const ValueId y, add_mean(call, over));
-  return call.result(y);
+  return reduce_float(call, add_mean);
 }
-
 Status sum(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(const Reduced over, reduced(call, x));
-  THIMBLE_TRY(const ValueId y, add_reduction(call, over, OpKind::sum));
-  return call.result(y);
+  return reduce_float(
+      call, [](Call& c, const Reduced& over) { return add_reduction(c, over, OpKind::sum); });
 }
 
+/// `all` and `any` are the minimum and maximum of booleans.
 Status all(Call& call) {
-  return reduce_bool(call, OpKind::amin);
+  return extreme(call, as_bool(call, "self"), OpKind::amin);
 }
 Status any(Call& call) {
-  return reduce_bool(call, OpKind::amax);
+  return extreme(call, as_bool(call, "self"), OpKind::amax);
 }
 Status amax(Call& call) {
-  return extreme(call, OpKind::amax);
+  return extreme(call, call.any_tensor("self"), OpKind::amax);
 }
 Status amin(Call& call) {
-  return extreme(call, OpKind::amin);
+  return extreme(call, call.any_tensor("self"), OpKind::amin);
 }
 Status max_dim(Call& call) {
   return extreme_along(call, OpKind::amax);
@@ -223,16 +206,16 @@ Status argmin(Call& call) {
 }
 
 Status variance(Call& call) {
-  return spread(call, add_variance);
+  return reduce_float(call, add_variance);
 }
 Status deviation(Call& call) {
-  return spread(call, add_deviation);
+  return reduce_float(call, add_deviation);
 }
 Status variance_and_mean(Call& call) {
-  return spread_and_mean(call, add_variance);
+  return reduce_float_and_mean(call, add_variance);
 }
 Status deviation_and_mean(Call& call) {
-  return spread_and_mean(call, add_deviation);
+  return reduce_float_and_mean(call, add_deviation);
 }
 
 Status linalg_vector_norm(Call& call) {
@@ -248,8 +231,7 @@ Status cumsum(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   if (call.shape(x).empty()) return call.result(x);
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::cumsum, {x}, {{"dim", dim}}));
-  return call.result(y);
+  return call.result(call.add(OpKind::cumsum, {x}, {{"dim", dim}}));
 }
 
 /// m + log(sum of exp(x - m)); it cannot overflow, because m is the maximum.
@@ -266,8 +248,7 @@ Status logsumexp(Call& call) {
   if (call.shape(maximum) != shape) {
     THIMBLE_TRY(maximum, call.reshape(maximum, shape));
   }
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::add, {maximum, log}));
-  return call.result(y);
+  return call.result(call.add(OpKind::add, {maximum, log}));
 }
 
 }  // namespace handlers

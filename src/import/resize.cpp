@@ -116,8 +116,7 @@ Status nearest(Call& call, size_t rank, bool half_pixels) {
                                              resize.scale[side], half_pixels, round_ratios);
     THIMBLE_TRY(y, select_along(call, y, 2 + side, positions));
   }
-  THIMBLE_TRY(y, as_given(call, resize.image, y));
-  return call.result(y);
+  return call.result(as_given(call, resize.image, y));
 }
 
 Status bilinear(Call& call, size_t rank) {
@@ -136,8 +135,7 @@ Status bilinear(Call& call, size_t rank) {
                              {"scale_h", resize.scale[0]},
                              {"scale_w", resize.scale[1]}}));
   }
-  THIMBLE_TRY(y, as_given(call, resize.image, y));
-  return call.result(y);
+  return call.result(as_given(call, resize.image, y));
 }
 
 /// Cubic convolution kernel at distance x; `a` is its slope at distance 1.

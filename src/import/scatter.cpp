@@ -72,15 +72,13 @@ Status write(Call& call, const Place& place, ValueId values) {
   const ir::Tensor* known = call.builder().constant_of(place.index);
   if (known != nullptr) {
     const ir::Tensor held = *known;
-    THIMBLE_TRY(const ValueId y, write_known(call, place, held, part));
-    return call.result(y);
+    return call.result(write_known(call, place, held, part));
   }
   if (shape[static_cast<size_t>(place.dim)] != 1) {
     return unsupported("{} positions computed at run time, expected at most one",
                        shape[static_cast<size_t>(place.dim)]);
   }
-  THIMBLE_TRY(const ValueId y, write_at(call, place, part));
-  return call.result(y);
+  return call.result(write_at(call, place, part));
 }
 
 }  // namespace

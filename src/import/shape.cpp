@@ -47,8 +47,7 @@ Status view_or_copy(Call& call, Ints sizes) {
         strides.ok() && strides->size() == from.size() && !can_view(from, *strides, shape);
     if (!copies) return call.view({reshape_step(std::move(shape))});
   }
-  THIMBLE_TRY(const ValueId y, call.reshape(x, std::move(shape)));
-  return call.result(y);
+  return call.result(call.reshape(x, std::move(shape)));
 }
 
 }  // namespace

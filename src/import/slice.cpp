@@ -79,8 +79,7 @@ Status split_evenly(Call& call, const Axis& axis, int64_t size) {
 Status scattered(Call& call, const View& view) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const ValueId part, call.any_tensor("src"));
-  THIMBLE_TRY(const ValueId y, call.write_through(view, x, part));
-  return call.result(y);
+  return call.result(call.write_through(view, x, part));
 }
 
 }  // namespace
@@ -97,8 +96,7 @@ Status slice_copy(Call& call) {
   THIMBLE_TRY(const Axis axis, read_axis(call));
   THIMBLE_TRY(Step step, read_slice(call, axis));
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
-  THIMBLE_TRY(const ValueId y, call.apply({std::move(step)}, x));
-  return call.result(y);
+  return call.result(call.apply({std::move(step)}, x));
 }
 
 Status narrow(Call& call) {

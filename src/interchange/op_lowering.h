@@ -1,7 +1,9 @@
 #pragma once
-// Base class of the TFLite and TOSA lowerings: short accessors for the operator that is being
-// lowered, and its operands' tensors in the requested dimension orders.
+// Base class of the TFLite and TOSA lowerings: the operators that both formats have, short
+// accessors for the operator that is being lowered, and its operands' tensors in the requested
+// dimension orders.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "interchange/integer_graph.h"
 #include "interchange/layouts.h"
+#include "numerics/multiplier.h"
 
 namespace thimble::interchange {
 
@@ -16,11 +19,61 @@ class OpLowering {
  protected:
   /// `tool` is the format's name in refusal messages.
   OpLowering(const IntegerGraph& core, TensorMaker& maker, std::string_view tool)
-      : source_(core), graph_(core.graph), layouts_(core.graph, maker), tool_(tool) {}
+      : source_(core),
+        graph_(core.graph),
+        maker_(maker),
+        layouts_(core.graph, maker),
+        tool_(tool) {}
+  virtual ~OpLowering() = default;
+
+  /// Lowers the current operator.
+  Status lower();
+  // One function per kind of operator that both formats have.
+  virtual Status convolution() = 0;
+  virtual Status transposed_convolution() = 0;
+  virtual Status linear() = 0;
+  virtual Status matmul() = 0;
+  virtual Status add_or_subtract() = 0;
+  virtual Status multiply() = 0;
+  virtual Status prelu() = 0;
+  virtual Status table() = 0;
+  virtual Status extreme_of_two() = 0;
+  virtual Status compare() = 0;
+  virtual Status logical() = 0;
+  virtual Status where() = 0;
+  virtual Status rescale_codes() = 0;
+  virtual Status reshape() = 0;
+  virtual Status slice() = 0;
+  virtual Status concat() = 0;
+  virtual Status pad() = 0;
+  virtual Status expand() = 0;
+  virtual Status gather() = 0;
+  virtual Status pool() = 0;
+  virtual Status mean() = 0;
+  virtual Status extreme() = 0;
+  virtual Status position_of_extreme() = 0;
+  virtual Status softmax() = 0;
+  /// Lowers or refuses an operator that only one format has.
+  virtual Status lower_other() = 0;
 
   [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
   [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
     return op_->integers(name);
+  }
+  [[nodiscard]] bool has_attr(std::string_view name) const {
+    return ir::op_info(op_->kind).attr(name) != nullptr;
+  }
+  /// Returns the zero point of this name, or 0 if the operator has none.
+  [[nodiscard]] int64_t zero_point(std::string_view name) const {
+    return has_attr(name) ? integer(name) : 0;
+  }
+  /// Returns attributes `prefix`mult and `prefix`shift.
+  [[nodiscard]] numerics::Multiplier multiplier(const std::string& prefix = "") const {
+    return {static_cast<int32_t>(integer(prefix + "mult")),
+            static_cast<int32_t>(integer(prefix + "shift"))};
+  }
+  [[nodiscard]] bool single_rounding() const {
+    return has_attr("rounding") && integer("rounding") == 1;
   }
   [[nodiscard]] bool has(size_t i) const {
     return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;
@@ -28,23 +81,58 @@ class OpLowering {
   [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
   [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
   [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
+  /// Returns the content of a constant operand.
+  [[nodiscard]] Result<const ir::Tensor*> constant_content(size_t i) const;
+  /// Returns the positions along a dimension of this size if operand i, an index, is constant.
+  /// Negative positions count from the end; positions out of range are clamped.
+  [[nodiscard]] std::optional<std::vector<int32_t>> constant_positions(size_t i,
+                                                                       int64_t size) const;
   [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
+  /// Returns the result's shape in this dimension order.
+  [[nodiscard]] ir::Shape result_in(const ir::DimOrder& order) const {
+    return Layouts::in_order(result_shape(), order);
+  }
   [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
+  /// Bounds of the quantized values of operand 0.
+  [[nodiscard]] int32_t lowest() const { return wide() ? -32768 : -128; }
+  [[nodiscard]] int32_t highest() const { return wide() ? 32767 : 127; }
+
   int logical(size_t i) { return layouts_.get(operand(i), {}); }
+  int in_order(size_t i, ir::DimOrder order) { return layouts_.get(operand(i), std::move(order)); }
+  /// Returns operand i in the order [N, H, W, C].
+  int image(size_t i) { return layouts_.get(operand(i), Layouts::image()); }
   /// Returns the dimension order that most operands of an elementwise operator have.
   [[nodiscard]] ir::DimOrder common_order() const;
-  void put(int tensor, ir::DimOrder order = {}) {
+  /// Returns the order of operand 0 with these dimensions, ascending, after all others.
+  [[nodiscard]] ir::DimOrder moved_last(const std::vector<int64_t>& dims) const;
+  /// Returns [1, rows, 1, columns] of operand 0 in this order: its dimensions up to the attribute
+  /// `dim`, and those after it.
+  [[nodiscard]] ir::Shape rows_and_columns(const ir::DimOrder& order) const;
+
+  /// Records the tensor of the operator's result.
+  Status put(int tensor, ir::DimOrder order = {}) {
     layouts_.put(op_->output, std::move(order), tensor);
+    return ok();
   }
+  /// Records the result of a reduction in this order, which keeps the attribute `dims` as
+  /// dimensions of size 1. Removes them if the graph's result does not have them.
+  Status put_reduced(int tensor, const ir::DimOrder& order);
   [[nodiscard]] Error refuse(const std::string& reason) const {
     return refusal(*op_, tool_, reason);
   }
 
   const IntegerGraph& source_;
   const ir::Graph& graph_;
+  TensorMaker& maker_;
   Layouts layouts_;
   std::string_view tool_;
   const ir::Op* op_ = nullptr;
 };
+
+/// Returns the shape with dimensions of size 1 before it, so that it has this rank.
+[[nodiscard]] ir::Shape with_rank(const ir::Shape& shape, size_t rank);
+
+/// Returns the dimensions that are not 1.
+[[nodiscard]] ir::Shape longer_than_one(const ir::Shape& shape);
 
 }  // namespace thimble::interchange

@@ -39,6 +39,12 @@ std::string Source::where() const {
   return line > 0 ? fmt::format("{}:{}", file, line) : file;
 }
 
+Error located(const Source& source, OpKind kind, const Error& error) {
+  const std::string where = source.where();
+  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", op_name(kind),
+                                  error.message)};
+}
+
 int64_t Op::integer(std::string_view name) const {
   return std::get<int64_t>(attribute(*this, name));
 }

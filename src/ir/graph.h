@@ -43,6 +43,9 @@ struct Source {
   [[nodiscard]] std::string where() const;
 };
 
+/// Returns the error with `kws.py:31: conv2d: ` before its message.
+[[nodiscard]] Error located(const Source& source, OpKind kind, const Error& error);
+
 struct Value {
   std::string name;  // unique in the graph
   Type type;

@@ -22,8 +22,7 @@ Status check_same_dtype(const InferContext& c, size_t i, size_t j) {
 
 /// Returns the per-tensor quantization if both types have the same one, else nullopt.
 std::optional<Quant> joint_quant(const Type& a, const Type& b) {
-  const bool joint = a.quant && a.quant == b.quant && a.quant->axis == -1;
-  return joint ? a.quant : std::nullopt;
+  return a.quant == b.quant ? kept_quant(a) : std::nullopt;
 }
 
 /// Quantized values can be compared or merged only if their quantizations are equal.
@@ -43,13 +42,13 @@ Result<Type> select_type(const InferContext& c) {
 }
 
 Result<Type> bool_result(const InferContext& c, Shape shape) {
-  for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kBool));
+  THIMBLE_CHECK(c.expect_dtypes(c.count(), DType::kBool));
   return Type{DType::kBool, std::move(shape), {}, {}};
 }
 
 /// Checks the int8 operands, zero points, clamp bounds and rounding of a q* operator.
 Status check_int8(const InferContext& c, std::initializer_list<std::string_view> zero_points) {
-  for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtypes(c.count(), DType::kI8));
   for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
   THIMBLE_CHECK(check_clamp(c));
   return check_rounding(c);
@@ -57,44 +56,20 @@ Status check_int8(const InferContext& c, std::initializer_list<std::string_view>
 
 }  // namespace
 
-Result<Type> infer_abs(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_cos(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_erf(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_exp(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_floor(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_log(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_pow(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_rsqrt(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_sin(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_sqrt(const InferContext& c) {
-  return float_result(c, same_shape);
-}
+THIMBLE_FLOAT_RULE(abs, same_shape)
+THIMBLE_FLOAT_RULE(cos, same_shape)
+THIMBLE_FLOAT_RULE(erf, same_shape)
+THIMBLE_FLOAT_RULE(exp, same_shape)
+THIMBLE_FLOAT_RULE(floor, same_shape)
+THIMBLE_FLOAT_RULE(log, same_shape)
+THIMBLE_FLOAT_RULE(pow, same_shape)
+THIMBLE_FLOAT_RULE(rsqrt, same_shape)
+THIMBLE_FLOAT_RULE(sin, same_shape)
+THIMBLE_FLOAT_RULE(sqrt, same_shape)
 
-Result<Type> infer_div(const InferContext& c) {
-  return float_result(c, broadcast_rule);
-}
+THIMBLE_FLOAT_RULE(div, broadcast_rule)
 
-Result<Type> infer_prelu(const InferContext& c) {
-  return float_result(c, broadcast_to_first);
-}
+THIMBLE_FLOAT_RULE(prelu, broadcast_to_first)
 
 Result<Type> infer_maximum(const InferContext& c) {
   return select_type(c);

@@ -65,8 +65,7 @@ Result<Type> weighted16(const InferContext& c, Result<Shape> (*rule)(const Infer
 }
 
 Result<Shape> broadcast16(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI16));
   THIMBLE_CHECK(check_clamp16(c));
   return broadcast_rule(c);
 }
@@ -82,8 +81,7 @@ Result<Type> scaled_sum16(const InferContext& c) {
 }  // namespace
 
 Result<Type> infer_lut16(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI16));
   THIMBLE_CHECK(c.expect_shape(1, {numerics::kLut16Size}));
   return int16_result(c.shape(0));
 }
@@ -111,8 +109,7 @@ Result<Type> infer_qlinear16(const InferContext& c) {
 Result<Type> infer_qmatmul16(const InferContext& c) {
   // 2^16 products of 2^30 stay below 2^47.
   constexpr int64_t kDepthMax = int64_t{1} << 16;
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI16));
   THIMBLE_TRY(Shape shape, matmul_rule(c));
   THIMBLE_CHECK(check_multiplier64(c));
   THIMBLE_CHECK(check_clamp16(c));
@@ -124,8 +121,7 @@ Result<Type> infer_qmatmul16(const InferContext& c) {
 }
 
 Result<Type> infer_qprelu16(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI16));
   THIMBLE_TRY(Shape shape, broadcast_to_first(c));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
   THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
@@ -147,7 +143,7 @@ Result<Type> infer_qavg_pool2d16(const InferContext& c) {
     return unsupported("a window of {} elements overflows 32 bits", taps);
   }
   Type type = int16_result({c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
-  if (c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
+  type.quant = kept_quant(c.type(0));
   return type;
 }
 
@@ -161,15 +157,7 @@ Result<Type> infer_qmean16(const InferContext& c) {
 
 Result<Type> infer_qsoftmax16(const InferContext& c) {
   THIMBLE_CHECK(expect_quantized(c));
-  THIMBLE_CHECK(c.dimension(0));
-  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
-  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
-  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
-  const int64_t reach = c.type(0).dtype == DType::kI8 ? 255 : 65535;
-  const int64_t lowest = std::max(c.integer("diff_min"), -reach);
-  if (lowest * (int64_t{1} << c.integer("shift")) < INT32_MIN) {
-    return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
-  }
+  THIMBLE_CHECK(check_softmax(c, c.type(0).dtype == DType::kI8 ? 255 : 65535));
   Type type = int16_result(c.shape(0));
   type.quant = per_tensor(0x1p-15, 0);
   return type;

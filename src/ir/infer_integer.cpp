@@ -102,11 +102,20 @@ Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
   return ok();
 }
 
+Status check_softmax(const InferContext& c, int64_t reach) {
+  THIMBLE_CHECK(c.dimension(0));
+  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
+  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
+  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
+  const int64_t lowest = std::max(c.integer("diff_min"), -reach);
+  if (lowest * (int64_t{1} << c.integer("shift")) >= INT32_MIN) return ok();
+  return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
+}
+
 namespace {
 
 Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const InferContext&)) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
@@ -115,8 +124,7 @@ Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const 
 }
 
 Result<Shape> int8_broadcast(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
   return broadcast_rule(c);
 }
@@ -162,8 +170,7 @@ Result<Type> infer_qsub(const InferContext& c) {
 }
 
 Result<Type> infer_qmul(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   // The range exceeds int8 because an operand may be a sum with a constant. Products fit 32 bits.
   for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
   THIMBLE_CHECK(check_half_even_attrs(c));
@@ -196,14 +203,12 @@ Result<Type> infer_qavg_pool2d(const InferContext& c) {
   if (taps * 255 > INT32_MAX) return unsupported("a window of {} elements overflows 32 bits", taps);
   Type type =
       half_even_result(c, {c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
-  if (!rounds_half_to_even(c) && c.type(0).quant && c.type(0).quant->axis == -1)
-    type.quant = c.type(0).quant;
+  if (!rounds_half_to_even(c)) type.quant = kept_quant(c.type(0));
   return type;
 }
 
 Result<Type> infer_qmatmul(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   THIMBLE_TRY(Shape shape, matmul_rule(c));
   for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
@@ -236,14 +241,7 @@ Result<Type> infer_qmasked_softmax(const InferContext& c) {
 
 Result<Type> infer_qsoftmax(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(c.dimension(0));
-  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
-  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
-  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
-  const int64_t lowest = std::max<int64_t>(c.integer("diff_min"), -255);
-  if (lowest * (int64_t{1} << c.integer("shift")) < INT32_MIN) {
-    return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
-  }
+  THIMBLE_CHECK(check_softmax(c, 255));
   return int8_result(c.shape(0));
 }
 

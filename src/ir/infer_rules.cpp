@@ -5,18 +5,10 @@
 namespace thimble::ir {
 namespace {
 
-// Upper bound of window attributes, for plausibility; below it no sum of them can overflow.
-constexpr int64_t kWindowMax = 65535;
+// Upper bound of window attributes and extents, for plausibility; below it no sum of them can
+// overflow.
+constexpr int64_t kEntryMax = 65535;
 constexpr std::string_view kSide[2] = {"height", "width"};
-
-Status check_entries(std::string_view name, const std::vector<int64_t>& values, size_t count,
-                     int64_t low) {
-  bool good = values.size() == count;
-  for (const int64_t value : values) good = good && value >= low && value <= kWindowMax;
-  if (good) return ok();
-  return bad_input("{} is {}, expected {} numbers from {} to {}", name, list_text(values), count,
-                   low, kWindowMax);
-}
 
 Status finish_window(const InferContext& c, Window& window) {
   for (size_t i = 0; i < 2; ++i) {
@@ -37,11 +29,11 @@ Status finish_window(const InferContext& c, Window& window) {
 Status read_steps(const InferContext& c, Window& window) {
   const auto stride = c.op().integers("stride");
   const auto padding = c.op().integers("padding");
-  THIMBLE_CHECK(check_entries("stride", stride, 2, 1));
-  THIMBLE_CHECK(check_entries("padding", padding, 4, 0));
+  THIMBLE_CHECK(c.expect_entries("stride", 2, 1));
+  THIMBLE_CHECK(c.expect_entries("padding", 4, 0));
   if (op_info(c.op().kind).attr("dilation") != nullptr) {
     const auto dilation = c.op().integers("dilation");
-    THIMBLE_CHECK(check_entries("dilation", dilation, 2, 1));
+    THIMBLE_CHECK(c.expect_entries("dilation", 2, 1));
     window.dilation = {dilation[0], dilation[1]};
   }
   window.stride = {stride[0], stride[1]};
@@ -80,6 +72,13 @@ Status InferContext::expect_dtype(size_t i, DType dtype) const {
   return bad_input("{}, expected {}", describe(i), dtype_name(dtype));
 }
 
+Status InferContext::expect_dtypes(size_t count, DType dtype) const {
+  for (size_t i = 0; i < count; ++i) {
+    if (has(i)) THIMBLE_CHECK(expect_dtype(i, dtype));
+  }
+  return ok();
+}
+
 Status InferContext::expect_rank(size_t i, size_t rank) const {
   if (shape(i).size() == rank) return ok();
   return bad_input("{}, expected rank {}", describe(i), rank);
@@ -99,6 +98,15 @@ Status InferContext::expect_range(std::string_view attr, int64_t low, int64_t hi
   const int64_t found = integer(attr);
   if (found >= low && found <= high) return ok();
   return bad_input("{} is {}, expected {} to {}", attr, found, low, high);
+}
+
+Status InferContext::expect_entries(std::string_view attr, size_t count, int64_t low) const {
+  const auto values = op_.integers(attr);
+  bool good = values.size() == count;
+  for (const int64_t value : values) good = good && value >= low && value <= kEntryMax;
+  if (good) return ok();
+  return bad_input("{} is {}, expected {} numbers from {} to {}", attr, list_text(values), count,
+                   low, kEntryMax);
 }
 
 Result<size_t> InferContext::dimension(size_t i) const {
@@ -133,7 +141,7 @@ Result<Window> pool_window(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   Window window;
   const auto kernel = c.op().integers("kernel");
-  THIMBLE_CHECK(check_entries("kernel", kernel, 2, 1));
+  THIMBLE_CHECK(c.expect_entries("kernel", 2, 1));
   window.kernel = {kernel[0], kernel[1]};
   THIMBLE_CHECK(read_steps(c, window));
   THIMBLE_CHECK(finish_window(c, window));

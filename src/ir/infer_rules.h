@@ -28,10 +28,14 @@ class InferContext {
   [[nodiscard]] std::string describe(size_t i) const;
 
   [[nodiscard]] Status expect_dtype(size_t i, DType dtype) const;
+  /// Checks the first `count` operands; optional ones may be absent.
+  [[nodiscard]] Status expect_dtypes(size_t count, DType dtype) const;
   [[nodiscard]] Status expect_rank(size_t i, size_t rank) const;
   [[nodiscard]] Status expect_shape(size_t i, const Shape& shape) const;
   [[nodiscard]] Status expect_constant(size_t i) const;
   [[nodiscard]] Status expect_range(std::string_view attr, int64_t low, int64_t high) const;
+  /// Checks that the attribute has `count` plausible extents or positions of `low` or more.
+  [[nodiscard]] Status expect_entries(std::string_view attr, size_t count, int64_t low) const;
   /// Returns attribute `dim` after checking that it is a dimension of operand i.
   [[nodiscard]] Result<size_t> dimension(size_t i) const;
   /// Checks that attribute `dims` lists one or more distinct dimensions of operand i. Returns true
@@ -63,6 +67,11 @@ struct Window {
 /// Float arithmetic: every operand is f32; the result is f32 with the rule's shape.
 [[nodiscard]] Result<Type> float_result(const InferContext& c,
                                         Result<Shape> (*rule)(const InferContext&));
+/// Defines the type rule of a row of ops.def with the function `rule` for the shape.
+#define THIMBLE_FLOAT_RULE(name, rule)               \
+  Result<Type> infer_##name(const InferContext& c) { \
+    return float_result(c, rule);                    \
+  }
 [[nodiscard]] Result<Shape> same_shape(const InferContext& c);  // as operand 0
 /// The shape of operand 0, whose dimension `dim` exists.
 [[nodiscard]] Result<Shape> along_dim(const InferContext& c);
@@ -76,6 +85,8 @@ struct Window {
 [[nodiscard]] Status check_clamp(const InferContext& c);  // attributes `min` and `max`
 [[nodiscard]] Status check_multiplier(const InferContext& c, std::string_view mult,
                                       std::string_view shift);
+/// Checks the attributes of an integer softmax whose operand has differences of at most `reach`.
+[[nodiscard]] Status check_softmax(const InferContext& c, int64_t reach);
 [[nodiscard]] Status check_rounding(const InferContext& c);
 /// Operators that may round halves to even (infer_half_even.cpp). check_half_even_attrs() checks
 /// the numbers that `rounding` 2 requires; for other roundings it checks that the related

@@ -174,9 +174,9 @@ class Parser {
 
   Status statement() {
     if (is_word("input")) return input();
-    if (is_word("const")) return constant();
+    if (is_word("const")) return initialized_value(/*is_state=*/false);
     if (is_word("output")) return output();
-    if (is_word("state")) return state();
+    if (is_word("state")) return initialized_value(/*is_state=*/true);
     if (is_word("update")) return update();
     if (token_.kind == Kind::kValue) return operation();
     return expected("'input', 'state', 'const', 'output', 'update', a value or '}'");
@@ -208,24 +208,6 @@ class Parser {
     return ok();
   }
 
-  Status constant() {
-    THIMBLE_TRY(InitializedValue made, initialized_value());
-    const ValueId id =
-        graph_.add_constant(made.name, std::move(made.content), std::move(made.type.quant));
-    if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
-    names_[made.name] = id;
-    return ok();
-  }
-
-  Status state() {
-    THIMBLE_TRY(InitializedValue made, initialized_value());
-    const ValueId id =
-        graph_.add_state(made.name, std::move(made.content), std::move(made.type.quant));
-    if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
-    names_[made.name] = id;
-    return ok();
-  }
-
   /// `update %state = %value`
   Status update() {
     THIMBLE_CHECK(advance());
@@ -244,18 +226,13 @@ class Parser {
     return ok();
   }
 
-  struct InitializedValue {
-    std::string name;
-    Type type;
-    TensorPtr content;
-  };
-  /// `WORD %name: type = 0x...`
-  Result<InitializedValue> initialized_value() {
+  /// A constant or a state: `WORD %name: type = 0x...`
+  Status initialized_value(bool is_state) {
     THIMBLE_CHECK(advance());
     THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/true));
     THIMBLE_CHECK(expect_mark('='));
     if (token_.kind != Kind::kHex) return expected("0x and the bytes in hex");
-    const Type& type = *made.type;
+    Type& type = *made.type;
     THIMBLE_TRY(const std::string_view digits, hex_digits(type));
     auto tensor = std::make_shared<Tensor>(zeros(type.dtype, type.shape));
     for (size_t i = 0; i < tensor->bytes.size(); ++i) {
@@ -265,7 +242,12 @@ class Parser {
       tensor->bytes[i] = static_cast<std::byte>(value);
     }
     THIMBLE_CHECK(advance());
-    return InitializedValue{std::move(made.name), std::move(*made.type), std::move(tensor)};
+    const ValueId id =
+        is_state ? graph_.add_state(made.name, std::move(tensor), std::move(type.quant))
+                 : graph_.add_constant(made.name, std::move(tensor), std::move(type.quant));
+    if (!is_contiguous(type.dim_order)) graph_.value(id).type.dim_order = type.dim_order;
+    names_[made.name] = id;
+    return ok();
   }
 
   /// Returns the hex digits of a constant: all of them, or a repeated pattern, `0x00ff...`.
@@ -378,6 +360,14 @@ class Parser {
     return attrs;
   }
 
+  /// `WORD "text"`, if it is next.
+  Status clause(std::string_view word, std::string& text) {
+    if (!is_word(word)) return ok();
+    THIMBLE_CHECK(advance());
+    THIMBLE_TRY(text, take_string());
+    return ok();
+  }
+
   Result<Source> source_clauses() {
     Source source;
     if (is_word("at")) {
@@ -391,18 +381,9 @@ class Parser {
         THIMBLE_TRY(source.text, take_string());
       }
     }
-    if (is_word("in")) {
-      THIMBLE_CHECK(advance());
-      THIMBLE_TRY(source.module, take_string());
-    }
-    if (is_word("of")) {
-      THIMBLE_CHECK(advance());
-      THIMBLE_TRY(source.target, take_string());
-    }
-    if (is_word("as")) {
-      THIMBLE_CHECK(advance());
-      THIMBLE_TRY(source.node, take_string());
-    }
+    THIMBLE_CHECK(clause("in", source.module));
+    THIMBLE_CHECK(clause("of", source.target));
+    THIMBLE_CHECK(clause("as", source.node));
     return source;
   }
 

@@ -80,10 +80,4 @@ Result<Attrs> normalized(OpKind kind, const Attrs& attrs) {
   return result;
 }
 
-Error located(const Source& source, OpKind kind, const Error& error) {
-  const std::string where = source.where();
-  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", op_name(kind),
-                                  error.message)};
-}
-
 }  // namespace thimble::ir

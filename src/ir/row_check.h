@@ -16,7 +16,4 @@ namespace thimble::ir {
 /// names, missing values, wrong kinds and NaN are errors.
 [[nodiscard]] Result<Attrs> normalized(OpKind kind, const Attrs& attrs);
 
-/// Returns the error with `kws.py:31: conv2d: ` before its message.
-[[nodiscard]] Error located(const Source& source, OpKind kind, const Error& error);
-
 }  // namespace thimble::ir

@@ -131,10 +131,9 @@ struct NotFinite {
 Error not_finite(const Graph& graph, const NotFinite& found) {
   for (const ir::Op& op : graph.ops()) {
     if (op.output != found.value) continue;
-    const std::string where = op.source.where();
-    return bad_input("{}{}{}: the result (%{}) is not finite on calibration sample {}", where,
-                     where.empty() ? "" : ": ", ir::op_name(op.kind), graph.value(found.value).name,
-                     found.sample);
+    return ir::located(op.source, op.kind,
+                       bad_input("the result (%{}) is not finite on calibration sample {}",
+                                 graph.value(found.value).name, found.sample));
   }
   return bad_input("calibration data: {}: sample {} is not finite", graph.value(found.value).name,
                    found.sample);

@@ -158,37 +158,35 @@ void run_log_softmax(const Call& call, Scratch& scratch) {
 }  // namespace
 
 const KernelTable& float_kernels() {
-  static const KernelTable kTable = [] {
-    fix_block_sizes();
-    KernelTable table{};
-    add_movement(table);
-    const auto set = [&table](ir::OpKind kind, Kernel kernel) {
-      table[static_cast<size_t>(kind)] = kernel;
-    };
-    for (const ir::OpKind kind :
-         {ir::OpKind::abs, ir::OpKind::cos, ir::OpKind::erf, ir::OpKind::exp, ir::OpKind::floor,
-          ir::OpKind::log, ir::OpKind::pow, ir::OpKind::rsqrt, ir::OpKind::sin, ir::OpKind::sqrt}) {
-      set(kind, run_function);
-    }
-    set(ir::OpKind::add, run_add);
-    set(ir::OpKind::avg_pool2d, run_avg_pool2d);
-    set(ir::OpKind::batch_norm, run_batch_norm);
-    set(ir::OpKind::clamp, run_clamp);
-    set(ir::OpKind::conv2d, run_conv2d);
-    set(ir::OpKind::div, run_div);
-    set(ir::OpKind::conv_transpose2d, run_conv_transpose2d);
-    set(ir::OpKind::linear, run_linear);
-    set(ir::OpKind::log_softmax, run_log_softmax);
-    set(ir::OpKind::maximum, run_maximum);
-    set(ir::OpKind::minimum, run_minimum);
-    set(ir::OpKind::mul, run_mul);
-    set(ir::OpKind::prelu, run_prelu);
-    set(ir::OpKind::sigmoid, run_sigmoid);
-    set(ir::OpKind::softmax, run_softmax);
-    set(ir::OpKind::sub, run_sub);
-    set(ir::OpKind::tanh, run_tanh);
-    return table;
-  }();
+  static const KernelTable kTable = kernel_table({
+      {ir::OpKind::abs, run_function},
+      {ir::OpKind::add, run_add},
+      {ir::OpKind::avg_pool2d, run_avg_pool2d},
+      {ir::OpKind::batch_norm, run_batch_norm},
+      {ir::OpKind::clamp, run_clamp},
+      {ir::OpKind::conv2d, run_conv2d},
+      {ir::OpKind::conv_transpose2d, run_conv_transpose2d},
+      {ir::OpKind::cos, run_function},
+      {ir::OpKind::div, run_div},
+      {ir::OpKind::erf, run_function},
+      {ir::OpKind::exp, run_function},
+      {ir::OpKind::floor, run_function},
+      {ir::OpKind::linear, run_linear},
+      {ir::OpKind::log, run_function},
+      {ir::OpKind::log_softmax, run_log_softmax},
+      {ir::OpKind::maximum, run_maximum},
+      {ir::OpKind::minimum, run_minimum},
+      {ir::OpKind::mul, run_mul},
+      {ir::OpKind::pow, run_function},
+      {ir::OpKind::prelu, run_prelu},
+      {ir::OpKind::rsqrt, run_function},
+      {ir::OpKind::sigmoid, run_sigmoid},
+      {ir::OpKind::sin, run_function},
+      {ir::OpKind::softmax, run_softmax},
+      {ir::OpKind::sqrt, run_function},
+      {ir::OpKind::sub, run_sub},
+      {ir::OpKind::tanh, run_tanh},
+  });
   return kTable;
 }
 

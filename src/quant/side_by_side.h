@@ -32,10 +32,6 @@ class SideBySide {
   using Seen = std::function<void(size_t, const ir::Tensor&, const ir::Tensor&)>;
   void run(const std::vector<ir::Tensor>& inputs, const Seen& seen);
 
-  /// Returns an operand of the current integer operator. Valid inside `seen`.
-  [[nodiscard]] const ir::Tensor& integer_value(ir::ValueId id) const {
-    return integer_engine_.value(id);
-  }
   [[nodiscard]] std::vector<ir::Tensor> float_outputs() const { return float_engine_.outputs(); }
   [[nodiscard]] std::vector<ir::Tensor> integer_outputs() const {
     return integer_engine_.outputs();

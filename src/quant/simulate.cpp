@@ -88,63 +88,6 @@ T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, si
   return values;
 }
 
-/// Converts accumulators [N,O,h,w] to quantized values.
-template <typename T>
-void requantize_planes(const Call& call, const T* accumulators) {
-  const ir::Shape& shape = call.output.shape;
-  const int64_t plane = shape[2] * shape[3];
-  int8_t* y = call.result<int8_t>().data();
-  for (int64_t o = 0; o < shape[1]; ++o) {
-    const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
-    for (int64_t n = 0; n < shape[0]; ++n) {
-      const int64_t first = (n * shape[1] + o) * plane;
-      for (int64_t i = first; i < first + plane; ++i) y[i] = to_code(accumulators[i]);
-    }
-  }
-}
-
-/// `sum` computes the accumulators from operand and weights as T. It may use scratch slots 0 and 1.
-template <typename T, typename Sum>
-void weighted_planes(const Call& call, Scratch& scratch, Sum sum) {
-  const size_t weights = call.input<int8_t>(1).size();
-  T* w = scratch.get<T>(2, weights + call.result<int8_t>().size());
-  T* accumulators = w + weights;
-  for (size_t i = 0; i < weights; ++i) w[i] = static_cast<T>(call.input<int8_t>(1)[i]);
-  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
-  sum(x, w, accumulators);
-  requantize_planes(call, accumulators);
-}
-
-template <typename T>
-void convolution(const Call& call, Scratch& scratch) {
-  weighted_planes<T>(call, scratch, [&](const T* x, const T* w, T* accumulators) {
-    convolve<T>(convolution_of(call), x, w, nullptr, accumulators, scratch);
-  });
-}
-
-template <typename T>
-void transposed(const Call& call, Scratch& scratch) {
-  weighted_planes<T>(call, scratch, [&](const T* x, const T* w, T* accumulators) {
-    convolve_transposed<T>(call, x, w, nullptr, accumulators, scratch);
-  });
-}
-
-template <typename T>
-void linear(const Call& call, Scratch& scratch) {
-  const int64_t out = call.shape(1)[0];
-  const int64_t in = call.shape(1)[1];
-  const int64_t rows = static_cast<int64_t>(call.input<int8_t>(0).size()) / in;
-  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
-  const T* w = shifted<T>(call.input<int8_t>(1), 0, scratch, 2);
-  T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * out));
-  multiply_transposed(x, w, accumulators, rows, in, out);
-  int8_t* y = call.result<int8_t>().data();
-  for (int64_t o = 0; o < out; ++o) {
-    const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
-    for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
-  }
-}
-
 /// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
 struct WideRequantizer {
   int64_t bias;
@@ -156,6 +99,8 @@ struct WideRequantizer {
         numerics::clamp(numerics::requantize64(sum, mult, shift), low, high));
   }
 };
+
+/// Returns the requantizer of a qconv2d16 or qlinear16.
 WideRequantizer wide_requantizer(const Call& call, size_t channel) {
   const auto entry = [&](size_t operand) {
     const auto values = call.input<int32_t>(operand);
@@ -165,35 +110,73 @@ WideRequantizer wide_requantizer(const Call& call, size_t channel) {
           attribute(call, "min"), attribute(call, "max")};
 }
 
-void run_qconv2d16(const Call& call, Scratch& scratch) {
-  const size_t weights = call.input<int8_t>(1).size();
-  double* w = scratch.get<double>(2, weights + call.result<int16_t>().size());
-  double* accumulators = w + weights;
-  for (size_t i = 0; i < weights; ++i) w[i] = call.input<int8_t>(1)[i];
-  const double* x = shifted<double>(call.input<int16_t>(0), 0, scratch, 3);
-  convolve<double>(convolution_of(call), x, w, nullptr, accumulators, scratch);
+/// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) converts
+/// those of one channel.
+template <typename Code, typename T, typename RequantizerOf>
+void requantize_planes(const Call& call, const T* accumulators, RequantizerOf requantizer_of) {
   const ir::Shape& shape = call.output.shape;
   const int64_t plane = shape[2] * shape[3];
-  int16_t* y = call.result<int16_t>().data();
-  for (int64_t i = 0; i < shape[0] * shape[1]; ++i) {
-    const WideRequantizer to_code = wide_requantizer(call, static_cast<size_t>(i % shape[1]));
-    for (int64_t at = i * plane; at < (i + 1) * plane; ++at) y[at] = to_code(accumulators[at]);
+  Code* y = call.result<Code>().data();
+  for (int64_t o = 0; o < shape[1]; ++o) {
+    const auto to_code = requantizer_of(call, static_cast<size_t>(o));
+    for (int64_t n = 0; n < shape[0]; ++n) {
+      const int64_t first = (n * shape[1] + o) * plane;
+      for (int64_t i = first; i < first + plane; ++i) y[i] = to_code(accumulators[i]);
+    }
   }
 }
 
-void run_qlinear16(const Call& call, Scratch& scratch) {
+/// `sum` computes the accumulators from operand and weights as T. It may use scratch slots 0 and 1.
+template <typename T, typename Code, typename RequantizerOf, typename Sum>
+void weighted_planes(const Call& call, Scratch& scratch, int32_t zero_point,
+                     RequantizerOf requantizer_of, Sum sum) {
+  const size_t weights = call.input<int8_t>(1).size();
+  T* w = scratch.get<T>(2, weights + call.result<Code>().size());
+  T* accumulators = w + weights;
+  for (size_t i = 0; i < weights; ++i) w[i] = static_cast<T>(call.input<int8_t>(1)[i]);
+  const T* x = shifted<T>(call.input<Code>(0), zero_point, scratch, 3);
+  sum(x, w, accumulators);
+  requantize_planes<Code>(call, accumulators, requantizer_of);
+}
+
+template <typename T, typename Code, typename RequantizerOf>
+void convolution(const Call& call, Scratch& scratch, int32_t zero_point,
+                 RequantizerOf requantizer_of) {
+  weighted_planes<T, Code>(
+      call, scratch, zero_point, requantizer_of, [&](const T* x, const T* w, T* accumulators) {
+        convolve<T>(convolution_of(call), x, w, nullptr, accumulators, scratch);
+      });
+}
+
+template <typename T>
+void transposed(const Call& call, Scratch& scratch) {
+  weighted_planes<T, int8_t>(call, scratch, attribute(call, "x_zp"), requantizer,
+                             [&](const T* x, const T* w, T* accumulators) {
+                               convolve_transposed<T>(call, x, w, nullptr, accumulators, scratch);
+                             });
+}
+
+template <typename T, typename Code, typename RequantizerOf>
+void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerOf requantizer_of) {
   const int64_t out = call.shape(1)[0];
   const int64_t in = call.shape(1)[1];
-  const int64_t rows = static_cast<int64_t>(call.input<int16_t>(0).size()) / in;
-  const double* x = shifted<double>(call.input<int16_t>(0), 0, scratch, 3);
-  const double* w = shifted<double>(call.input<int8_t>(1), 0, scratch, 2);
-  double* accumulators = scratch.get<double>(0, static_cast<size_t>(rows * out));
+  const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
+  const T* x = shifted<T>(call.input<Code>(0), zero_point, scratch, 3);
+  const T* w = shifted<T>(call.input<int8_t>(1), 0, scratch, 2);
+  T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * out));
   multiply_transposed(x, w, accumulators, rows, in, out);
-  int16_t* y = call.result<int16_t>().data();
+  Code* y = call.result<Code>().data();
   for (int64_t o = 0; o < out; ++o) {
-    const WideRequantizer to_code = wide_requantizer(call, static_cast<size_t>(o));
+    const auto to_code = requantizer_of(call, static_cast<size_t>(o));
     for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
   }
+}
+
+void run_qconv2d16(const Call& call, Scratch& scratch) {
+  convolution<double, int16_t>(call, scratch, 0, wide_requantizer);
+}
+void run_qlinear16(const Call& call, Scratch& scratch) {
+  linear<double, int16_t>(call, scratch, 0, wide_requantizer);
 }
 
 void run_lut16(const Call& call, Scratch&) {
@@ -241,7 +224,9 @@ void run_qmul16(const Call& call, Scratch&) {
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qconv2d(call);
-  fits_float(call) ? convolution<float>(call, scratch) : convolution<double>(call, scratch);
+  const int32_t x_zp = attribute(call, "x_zp");
+  fits_float(call) ? convolution<float, int8_t>(call, scratch, x_zp, requantizer)
+                   : convolution<double, int8_t>(call, scratch, x_zp, requantizer);
 }
 void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
   transposed_fits_float(call) ? transposed<float>(call, scratch)
@@ -249,7 +234,9 @@ void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
 }
 void run_qlinear(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qlinear(call);
-  fits_float(call) ? linear<float>(call, scratch) : linear<double>(call, scratch);
+  const int32_t x_zp = attribute(call, "x_zp");
+  fits_float(call) ? linear<float, int8_t>(call, scratch, x_zp, requantizer)
+                   : linear<double, int8_t>(call, scratch, x_zp, requantizer);
 }
 
 void scaled_sum(const Call& call, int32_t sign_of_b) {
@@ -338,45 +325,29 @@ void run_dequantize(const Call& call, Scratch&) {
 }  // namespace
 
 const KernelTable& integer_kernels() {
-  static const KernelTable kTable = [] {
-    fix_block_sizes();
-    KernelTable table{};
-    add_movement(table);
-    const auto set = [&table](ir::OpKind kind, Kernel kernel) {
-      table[static_cast<size_t>(kind)] = kernel;
-    };
-    set(ir::OpKind::dequantize, run_dequantize);
-    set(ir::OpKind::lut, run_lut);
-    set(ir::OpKind::lut16, run_lut16);
-    set(ir::OpKind::qadd, run_qadd);
-    set(ir::OpKind::qadd16, run_qadd16);
-    set(ir::OpKind::qconv2d, run_qconv2d);
-    set(ir::OpKind::qconv2d16, run_qconv2d16);
-    set(ir::OpKind::qconv_transpose2d, run_qconv_transpose2d);
-    set(ir::OpKind::qlinear, run_qlinear);
-    set(ir::OpKind::qlinear16, run_qlinear16);
-    set(ir::OpKind::qmul, run_qmul);
-    set(ir::OpKind::qmul16, run_qmul16);
-    set(ir::OpKind::qsub, run_qsub);
-    set(ir::OpKind::qsub16, run_qsub16);
-    set(ir::OpKind::quantize, run_quantize);
-    return table;
-  }();
+  static const KernelTable kTable = kernel_table({
+      {ir::OpKind::dequantize, run_dequantize},
+      {ir::OpKind::lut, run_lut},
+      {ir::OpKind::lut16, run_lut16},
+      {ir::OpKind::qadd, run_qadd},
+      {ir::OpKind::qadd16, run_qadd16},
+      {ir::OpKind::qconv2d, run_qconv2d},
+      {ir::OpKind::qconv2d16, run_qconv2d16},
+      {ir::OpKind::qconv_transpose2d, run_qconv_transpose2d},
+      {ir::OpKind::qlinear, run_qlinear},
+      {ir::OpKind::qlinear16, run_qlinear16},
+      {ir::OpKind::qmul, run_qmul},
+      {ir::OpKind::qmul16, run_qmul16},
+      {ir::OpKind::qsub, run_qsub},
+      {ir::OpKind::qsub16, run_qsub16},
+      {ir::OpKind::quantize, run_quantize},
+  });
   return kTable;
 }
 
 Result<std::vector<ir::Tensor>> simulate(const ir::Graph& graph,
                                          std::span<const ir::Tensor> inputs) {
-  if (inputs.size() != graph.inputs().size()) {
-    return bad_input("{} inputs given, the graph has {}", inputs.size(), graph.inputs().size());
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ir::Value& value = graph.value(graph.inputs()[i]);
-    if (inputs[i].dtype == value.type.dtype && inputs[i].shape == value.type.shape) continue;
-    return bad_input("input {} (%{}) is {}, expected {}", i, value.name,
-                     ir::type_text(inputs[i].dtype, inputs[i].shape),
-                     ir::type_text(value.type.dtype, value.type.shape));
-  }
+  THIMBLE_CHECK(eval::check_inputs(graph, inputs));
   FastExecutor engine(graph, integer_kernels());
   engine.run(inputs, {});
   return engine.outputs();

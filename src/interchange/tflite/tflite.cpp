@@ -59,10 +59,7 @@ Result<Bytes> TfliteLowering::run() {
     DimOrder order = Layouts::io_order(value.type);
     const int tensor = make(Layouts::in_order(value.type.shape, order), *type);
     at(tensor).name = value.name;
-    if (value.type.quant && value.type.quant->axis < 0) {
-      at(tensor).scale = {static_cast<float>(value.type.quant->scale[0])};
-      at(tensor).zero_point = {value.type.quant->zero_point[0]};
-    }
+    set_quant(tensor, value.type);
     model_.inputs.push_back(tensor);
     layouts_.put(input, std::move(order), tensor);
   }
@@ -106,79 +103,11 @@ void TfliteLowering::name_tensors() {
   }
 }
 
-Status TfliteLowering::lower() {
+Status TfliteLowering::lower_other() {
   switch (op_->kind) {
-    case OpKind::qconv2d:
-    case OpKind::qconv2d16:
-      return convolution();
-    case OpKind::qconv_transpose2d:
-    case OpKind::qconv_transpose2d16:
-      return transposed_convolution();
-    case OpKind::qlinear:
-    case OpKind::qlinear16:
-      return linear();
-    case OpKind::qmatmul:
-      return matmul();
-    case OpKind::qadd:
-    case OpKind::qadd16:
-    case OpKind::qsub:
-    case OpKind::qsub16:
-      return add_or_subtract();
-    case OpKind::qmul:
-      return multiply();
-    case OpKind::lut:
-      return table_or_function();
-    case OpKind::qprelu:
-      return prelu();
-    case OpKind::maximum:
-    case OpKind::minimum:
-      return extreme_of_two();
-    case OpKind::compare:
-      return compare();
-    case OpKind::logical_and:
-    case OpKind::logical_or:
-    case OpKind::logical_not:
-      return logical();
-    case OpKind::where:
-      return where();
-    case OpKind::rescale:
-      return rescale_codes();
-    case OpKind::copy:
-      layouts_.alias(operand(0), op_->output);
-      return ok();
-    case OpKind::reshape:
-      return reshape();
-    case OpKind::permute:
-      layouts_.alias_permuted(operand(0), op_->output, integers("dims"));
-      return ok();
-    case OpKind::slice:
-      return slice();
-    case OpKind::concat:
-      return concat();
-    case OpKind::pad:
-      return pad();
-    case OpKind::expand:
-      return expand();
-    case OpKind::gather:
-      return gather();
-    case OpKind::qavg_pool2d:
-    case OpKind::qavg_pool2d16:
-    case OpKind::max_pool2d:
-    case OpKind::max_pool2d16:
-      return pool();
-    case OpKind::qmean:
-      return mean();
-    case OpKind::amax:
-    case OpKind::amin:
-      return extreme();
-    case OpKind::argmax:
-      return position_of_extreme();
     case OpKind::qresize_bilinear:
       if (profile_.images) return resize_bilinear();
       return refuse("RESIZE_BILINEAR rounds halves away from 0");
-    case OpKind::qsoftmax:
-    case OpKind::qsoftmax16:
-      return softmax();
     case OpKind::qgru:
     case OpKind::qlstm:
     case OpKind::qrnn:
@@ -195,52 +124,34 @@ Status TfliteLowering::lower() {
 
 // --- accessors for the current operator ---------------------------------------------------------
 
-Result<float> TfliteLowering::operand_scale(size_t i, std::string_view zero_point) {
+Result<float> TfliteLowering::operand_scale(size_t i, std::string_view name) {
   const ir::Value& value = graph_.value(operand(i));
   if (!value.type.quant || value.type.quant->axis >= 0) {
     return refuse(fmt::format("operand {} has no per-tensor scale", value.name));
   }
-  const int64_t wanted = ir::op_info(op_->kind).attr(zero_point) ? integer(zero_point) : 0;
+  const int64_t wanted = zero_point(name);
   if (value.type.quant->zero_point[0] != wanted) {
-    return refuse(fmt::format("{} is {}, the zero point of {} is {}", zero_point, wanted,
-                              value.name, value.type.quant->zero_point[0]));
-  }
-  return static_cast<float>(value.type.quant->scale[0]);
-}
-
-int32_t TfliteLowering::y_zero_point() const {
-  return ir::op_info(op_->kind).attr("y_zp") ? static_cast<int32_t>(integer("y_zp")) : 0;
-}
-
-Result<float> TfliteLowering::result_scale() {
-  const ir::Value& value = graph_.value(op_->output);
-  if (!value.type.quant || value.type.quant->axis >= 0) return refuse("its result has no scale");
-  if (value.type.quant->zero_point[0] != y_zero_point()) {
-    return refuse(fmt::format("y_zp is {}, the zero point of its result {}", y_zero_point(),
+    return refuse(fmt::format("{} is {}, the zero point of {} is {}", name, wanted, value.name,
                               value.type.quant->zero_point[0]));
   }
   return static_cast<float>(value.type.quant->scale[0]);
 }
 
-Status TfliteLowering::constant_operand(size_t i) const {
-  const ir::Value& value = graph_.value(operand(i));
-  if (value.constant) return ok();
-  return refuse(fmt::format("operand {} is not a constant", value.name));
-}
-
-numerics::Multiplier TfliteLowering::multiplier(const std::string& name) const {
-  return {static_cast<int32_t>(integer(name + "mult")),
-          static_cast<int32_t>(integer(name + "shift"))};
-}
-
-bool TfliteLowering::single_rounding() const {
-  return ir::op_info(op_->kind).attr("rounding") && integer("rounding") == 1;
+Result<float> TfliteLowering::result_scale() {
+  const ir::Value& value = graph_.value(op_->output);
+  if (!value.type.quant || value.type.quant->axis >= 0) return refuse("its result has no scale");
+  if (value.type.quant->zero_point[0] != zero_point("y_zp")) {
+    return refuse(fmt::format("y_zp is {}, the zero point of its result {}", zero_point("y_zp"),
+                              value.type.quant->zero_point[0]));
+  }
+  return static_cast<float>(value.type.quant->scale[0]);
 }
 
 Bounds TfliteLowering::bounds() const {
   const bool to_wide = graph_.type(op_->output).dtype == ir::DType::kI16;
-  Bounds b{y_zero_point(), to_wide ? -32768 : -128, to_wide ? 32767 : 127};
-  if (ir::op_info(op_->kind).attr("min")) {
+  Bounds b{static_cast<int32_t>(zero_point("y_zp")), to_wide ? -32768 : -128,
+           to_wide ? 32767 : 127};
+  if (has_attr("min")) {
     b.min = static_cast<int32_t>(integer("min"));
     b.max = static_cast<int32_t>(integer("max"));
   }
@@ -251,10 +162,9 @@ Bounds TfliteLowering::bounds() const {
 /// dimension order differs from the logical one.
 int TfliteLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();
-  if (shape(i).size() == rank) return layouts_.get(operand(i), order);
+  if (shape(i).size() == rank) return in_order(i, order);
   if (order == Layouts::logical(rank) || ir::element_count(shape(i)) == 1) return logical(i);
-  Shape padded(rank - shape(i).size(), 1);
-  padded.insert(padded.end(), shape(i).begin(), shape(i).end());
+  const Shape padded = with_rank(shape(i), rank);
   const Shape wanted = Layouts::in_order(padded, order);
   if (ir::same_memory(padded, {}, order)) return reshaped(logical(i), wanted);
   return transposed(reshaped(logical(i), padded), {order.begin(), order.end()}, wanted);
@@ -268,6 +178,12 @@ int TfliteLowering::make(const Shape& shape, DType type, const std::string& suff
   return static_cast<int>(model_.tensors.size()) - 1;
 }
 
+void TfliteLowering::set_quant(int tensor, const ir::Type& type) {
+  if (!type.quant || type.quant->axis >= 0) return;
+  at(tensor).scale = {static_cast<float>(type.quant->scale[0])};
+  at(tensor).zero_point = {type.quant->zero_point[0]};
+}
+
 int TfliteLowering::make_like(int like, const Shape& shape) {
   const int made = make(shape, at(like).type);
   at(made).scale = at(like).scale;
@@ -278,10 +194,7 @@ int TfliteLowering::make_like(int like, const Shape& shape) {
 int TfliteLowering::make_result(const Shape& shape) {
   const ir::Type& type = graph_.type(op_->output);
   const int made = make(shape, tflite_type(type.dtype).value_or(DType::kInt8));
-  if (type.quant && type.quant->axis < 0) {
-    at(made).scale = {static_cast<float>(type.quant->scale[0])};
-    at(made).zero_point = {type.quant->zero_point[0]};
-  }
+  set_quant(made, type);
   return made;
 }
 
@@ -327,10 +240,7 @@ int TfliteLowering::constant(const ir::Value& value, const DimOrder& order) {
                         tflite_type(value.type.dtype).value_or(DType::kInt8));
   at(made).name = value.name;
   at(made).data = ir::to_memory(*value.constant, order);
-  if (value.type.quant && value.type.quant->axis < 0) {
-    at(made).scale = {static_cast<float>(value.type.quant->scale[0])};
-    at(made).zero_point = {value.type.quant->zero_point[0]};
-  }
+  set_quant(made, value.type);
   return made;
 }
 

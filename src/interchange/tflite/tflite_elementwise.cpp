@@ -31,8 +31,8 @@ Status TfliteLowering::add_or_subtract() {
   }
   if (subtracts) {
     // LiteRT rounds b and subtracts it; Thimble rounds -b. The results differ on exact halves.
-    const int64_t zero = ir::op_info(op_->kind).attr("b_zp") ? integer("b_zp") : 0;
-    for (int64_t code = wide() ? -32768 : -128; code <= (wide() ? 32767 : 127); ++code) {
+    const int64_t zero = zero_point("b_zp");
+    for (int64_t code = lowest(); code <= highest(); ++code) {
       const auto up = static_cast<int32_t>((code - zero) * (int64_t{1} << spare));
       if (numerics::requantize(-up, b.mult, b.shift) !=
           -numerics::requantize(up, b.mult, b.shift)) {
@@ -42,11 +42,10 @@ Status TfliteLowering::add_or_subtract() {
   }
   const DimOrder order = common_order();
   const ClampMethod t = clamp_method(y_scale);
-  const int made = emit(subtracts ? Op::kSub : Op::kAdd, ActivationOptions{t.activation},
-                        {broadcastable(0, order), broadcastable(1, order)},
-                        make_result(Layouts::in_order(result_shape(), order)));
-  put(t.limit ? clamped(made) : made, order);
-  return ok();
+  const int made =
+      emit(subtracts ? Op::kSub : Op::kAdd, ActivationOptions{t.activation},
+           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_in(order)));
+  return put(t.limit ? clamped(made) : made, order);
 }
 
 /// LiteRT computes this multiplier in float. If that changes results, the product gets a scale that
@@ -64,24 +63,16 @@ Status TfliteLowering::multiply() {
     }
   }
   const RequantizeFn ours = make_requantize_fn(multiplier(), bounds(), single_rounding());
-  constexpr int kTries = 16;
-  std::optional<float> found;
-  for (int i = 0; i < kTries && !found; ++i) {
-    float scale = y_scale;
-    for (int k = 0; k < (i + 1) / 2; ++k) {
-      scale = std::nextafter(scale, i % 2 == 0 ? 0.0F : INFINITY);
-    }
+  auto found = nearest_fitting_scale(y_scale, [&](float scale) {
     const auto theirs = litert_multiplier(static_cast<double>(a_scale * b_scale / scale));
     const RequantizeFn step = make_requantize_fn(theirs, bounds());
-    const bool same = numerics::shift_in_range(theirs.shift) &&
-                      std::all_of(products.begin(), products.end(),
-                                  [&](int32_t p) { return ours(p) == step(p); });
-    if (same) found = scale;
-  }
+    return numerics::shift_in_range(theirs.shift) &&
+           std::ranges::all_of(products, [&](int32_t p) { return ours(p) == step(p); });
+  });
   if (profile_.functions) found = y_scale;  // no QUANTIZE: some products are off by one
   if (!found) return refuse("MUL's multiplier, computed from the scales, gives other results");
   const DimOrder order = common_order();
-  const Shape out = Layouts::in_order(result_shape(), order);
+  const Shape out = result_in(order);
   const ClampMethod t = clamp_method(*found);
   int made = make_result(out);
   if (*found != y_scale) at(made).scale = {*found};
@@ -89,16 +80,15 @@ Status TfliteLowering::multiply() {
        {broadcastable(0, order), broadcastable(1, order)}, made);
   if (t.limit) made = clamped(made);
   if (*found != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 /// Reads entry x + 128 of the table with GATHER: LiteRT's activations round differently.
-Status TfliteLowering::table() {
-  THIMBLE_CHECK(constant_operand(1));
+Status TfliteLowering::table_lookup() {
+  THIMBLE_CHECK(constant_content(1));
   const DimOrder order = common_order();
-  const Shape out = Layouts::in_order(result_shape(), order);
-  const int x = layouts_.get(operand(0), order);
+  const Shape out = result_in(order);
+  const int x = in_order(0, order);
   const int whole = emit(Op::kCast, formats::tflite::CastOptions{DType::kInt8, DType::kInt32}, {x},
                          make(out, DType::kInt32, ".code"));
   const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({}, {128})},
@@ -106,18 +96,16 @@ Status TfliteLowering::table() {
   const int entries = make_result({256});
   at(entries).name += ".table";
   at(entries).data = graph_.value(operand(1)).constant->bytes;
-  put(emit(Op::kGather, formats::tflite::AxisOptions{0}, {entries, place}, make_result(out)),
-      order);
-  return ok();
+  return put(emit(Op::kGather, formats::tflite::AxisOptions{0}, {entries, place}, make_result(out)),
+             order);
 }
 
 Status TfliteLowering::extreme_of_two() {
   const DimOrder order = common_order();
-  put(emit(op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum, {},
-           {broadcastable(0, order), broadcastable(1, order)},
-           make_result(Layouts::in_order(result_shape(), order))),
+  return put(
+      emit(op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum, {},
+           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_in(order))),
       order);
-  return ok();
 }
 
 /// Compares int32 values: LiteRT's int8 comparisons scale and round the operands first.
@@ -134,9 +122,7 @@ Status TfliteLowering::compare() {
   constexpr Op kOps[] = {Op::kEqual,     Op::kNotEqual, Op::kLess,
                          Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual};
   const Op kind = kOps[static_cast<size_t>(integer("relation"))];
-  put(emit(kind, {}, {whole(0), whole(1)}, make_result(Layouts::in_order(result_shape(), order))),
-      order);
-  return ok();
+  return put(emit(kind, {}, {whole(0), whole(1)}, make_result(result_in(order))), order);
 }
 
 Status TfliteLowering::logical() {
@@ -147,17 +133,15 @@ Status TfliteLowering::logical() {
     kind = op_->kind == OpKind::logical_and ? Op::kLogicalAnd : Op::kLogicalOr;
     operands.push_back(broadcastable(1, order));
   }
-  put(emit(kind, {}, operands, make_result(Layouts::in_order(result_shape(), order))), order);
-  return ok();
+  return put(emit(kind, {}, operands, make_result(result_in(order))), order);
 }
 
 Status TfliteLowering::where() {
   const DimOrder order = common_order();
-  put(emit(Op::kSelectV2, {},
-           {broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)},
-           make_result(Layouts::in_order(result_shape(), order))),
-      order);
-  return ok();
+  return put(emit(Op::kSelectV2, {},
+                  {broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)},
+                  make_result(result_in(order))),
+             order);
 }
 
 Status TfliteLowering::rescale_codes() {
@@ -166,17 +150,14 @@ Status TfliteLowering::rescale_codes() {
   const auto theirs =
       litert_multiplier(static_cast<double>(x_scale) / static_cast<double>(y_scale));
   const int64_t zero = integer("x_zp");
-  const int64_t low = (wide() ? -32768 : -128) - zero, high = (wide() ? 32767 : 127) - zero;
+  const int64_t low = lowest() - zero, high = highest() - zero;
   if (!numerics::shift_in_range(theirs.shift) ||
       !same_requantization(make_requantize_fn(multiplier(), bounds()),
                            make_requantize_fn(theirs, bounds()), low, high)) {
     return refuse("QUANTIZE's multiplier, computed from the scales, gives other results");
   }
   const DimOrder order = common_order();
-  put(emit(Op::kQuantize, {}, {layouts_.get(operand(0), order)},
-           make_result(Layouts::in_order(result_shape(), order))),
-      order);
-  return ok();
+  return put(emit(Op::kQuantize, {}, {in_order(0, order)}, make_result(result_in(order))), order);
 }
 
 }  // namespace thimble::interchange

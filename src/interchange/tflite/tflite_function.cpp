@@ -18,18 +18,6 @@ using Kind = Function::Kind;
 
 namespace {
 
-/// Returns the float nearest to `scale` that fits, starting with `scale` itself.
-template <typename Fits>
-std::optional<float> nearest_fitting_scale(float scale, Fits fits) {
-  constexpr int kTries = 16;
-  for (int i = 0; i < kTries; ++i) {
-    float near = scale;
-    for (int k = 0; k < (i + 1) / 2; ++k) near = std::nextafter(near, i % 2 == 0 ? 0.0F : INFINITY);
-    if (fits(near)) return near;
-  }
-  return std::nullopt;
-}
-
 /// The quantization of the result, if LiteRT fixes it for the operator.
 struct FixedResult {
   float scale;
@@ -78,17 +66,17 @@ std::optional<Op> named_clamp(const Function& f) {
 
 }  // namespace
 
-Status TfliteLowering::table_or_function() {
+Status TfliteLowering::table() {
   if (profile_.functions) {
     if (const auto f = recognize_table_function(graph_, *op_)) return function(*f);
   }
-  return table();
+  return table_lookup();
 }
 
 Status TfliteLowering::function(const Function& f) {
   const DimOrder order = common_order();
-  const int x = layouts_.get(operand(0), order);
-  const Shape out = Layouts::in_order(result_shape(), order);
+  const int x = in_order(0, order);
+  const Shape out = result_in(order);
   const auto& from = graph_.type(operand(0)).quant;
   const auto& to = graph_.type(op_->output).quant;
   if (f.kind == Kind::kRescale && from == to) {
@@ -98,8 +86,8 @@ Status TfliteLowering::function(const Function& f) {
   if (f.kind == Kind::kClamp) return clamped_by_function(x, f, order);
   if (f.kind == Kind::kNeg) {
     const int zero = scalar_like(x, from->zero_point[0]);
-    put(emit(Op::kSub, formats::tflite::ActivationOptions{}, {zero, x}, make_result(out)), order);
-    return ok();
+    return put(emit(Op::kSub, formats::tflite::ActivationOptions{}, {zero, x}, make_result(out)),
+               order);
   }
   Options options;
   if (f.kind == Kind::kLeakyRelu) options = LeakyReluOptions{static_cast<float>(f.alpha)};
@@ -113,16 +101,14 @@ Status TfliteLowering::function(const Function& f) {
   }
   emit(*operator_of(f.kind), options, {x}, made);
   if (rescaled) made = emit(Op::kQuantize, {}, {made}, make_result(out));
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 /// Writes other bounds as MAXIMUM and MINIMUM, which require the result's scale for their operands.
 Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOrder& order) {
-  const Shape out = Layouts::in_order(result_shape(), order);
+  const Shape out = result_in(order);
   if (const auto named = named_clamp(f)) {
-    put(emit(*named, {}, {x}, make_result(out)), order);
-    return ok();
+    return put(emit(*named, {}, {x}, make_result(out)), order);
   }
   const ir::Quant& quant = *graph_.type(op_->output).quant;
   int made = x;
@@ -139,15 +125,14 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
     const int high = scalar_like(made, code(f.max));
     made = emit(Op::kMinimum, {}, {made, high}, make_result(out));
   }
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 /// LiteRT computes both multipliers in float32. To get the graph's results, the scales of the
 /// slopes and of the result are moved by a few floats. A QUANTIZE that changes no quantized value
 /// then restores the scale of the result.
 Status TfliteLowering::prelu() {
-  THIMBLE_CHECK(constant_operand(1));
+  THIMBLE_CHECK(constant_content(1));
   THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
   THIMBLE_TRY(const float w_scale, operand_scale(1, "w_zp"));
   THIMBLE_TRY(const float y_scale, result_scale());
@@ -173,19 +158,18 @@ Status TfliteLowering::prelu() {
     return refuse("PRELU's multipliers, computed from the scales, give other results");
   }
   const DimOrder order = common_order();
-  const Shape out = Layouts::in_order(result_shape(), order);
+  const Shape out = result_in(order);
   const formats::tflite::Tensor shared = at(broadcastable(1, order));
   model_.tensors.push_back(shared);  // a copy: other readers may require another scale
   const int slopes = static_cast<int>(model_.tensors.size()) - 1;
   at(slopes).scale = {w.value_or(w_scale)};
   int made = make_result(out);
   if (!profile_.functions) at(made).scale = {*y};
-  emit(Op::kPrelu, {}, {layouts_.get(operand(0), order), slopes}, made);
+  emit(Op::kPrelu, {}, {in_order(0, order), slopes}, made);
   const Bounds b = bounds();
   if (b.min > -128 || b.max < 127) made = clamped(made);
   if (at(made).scale[0] != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 }  // namespace thimble::interchange

@@ -125,11 +125,11 @@ bool TfliteLowering::resize_or_mirror_pad() {
     return true;
   }
   if (!found->mirrors) {
-    const Shape out = Layouts::in_order(result_shape(), Layouts::image());
+    const Shape out = result_in(Layouts::image());
     const int size = constants({2}, {static_cast<int32_t>(out[1]), static_cast<int32_t>(out[2])});
-    put(emit(Op::kResizeNearest, ResizeOptions{false, found->half_pixel_centers},
-             {layouts_.get(source, Layouts::image()), size}, make_result(out)),
-        Layouts::image());
+    layouts_.put(op_->output, Layouts::image(),
+                 emit(Op::kResizeNearest, ResizeOptions{false, found->half_pixel_centers},
+                      {layouts_.get(source, Layouts::image()), size}, make_result(out)));
     return true;
   }
   const DimOrder order = layouts_.existing(source);
@@ -139,30 +139,29 @@ bool TfliteLowering::resize_or_mirror_pad() {
     pairs[at] = static_cast<int32_t>(found->before[i]);
     pairs[at + 1] = static_cast<int32_t>(found->after[i]);
   }
-  put(emit(Op::kMirrorPad, formats::tflite::MirrorPadOptions{},
+  layouts_.put(
+      op_->output, order,
+      emit(Op::kMirrorPad, formats::tflite::MirrorPadOptions{},
            {layouts_.get(source, order), constants({static_cast<int64_t>(order.size()), 2}, pairs)},
-           make_result(Layouts::in_order(result_shape(), order))),
-      order);
+           make_result(result_in(order))));
   return true;
 }
 
 /// LiteRT has 10 fractional bits per position, the graph has 11, and LiteRT rounds halves away from
 /// 0. The results are equal except for halves below 0 if both sides grow by powers of two.
 Status TfliteLowering::resize_bilinear() {
-  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(constant_operand(i));
+  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(constant_content(i));
   const auto table = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;
   };
-  const Shape out = Layouts::in_order(result_shape(), Layouts::image());
+  const Shape out = result_in(Layouts::image());
   for (const auto& [align, half] : {std::pair(false, true), {true, false}, {false, false}}) {
     const ResizeOptions options{align, half};
     if (!is_bilinear(table(1), table(2), shape(0)[2], options)) continue;
     if (!is_bilinear(table(3), table(4), shape(0)[3], options)) continue;
     const int size = constants({2}, {static_cast<int32_t>(out[1]), static_cast<int32_t>(out[2])});
-    put(emit(Op::kResizeBilinear, options, {layouts_.get(operand(0), Layouts::image()), size},
-             make_result(out)),
-        Layouts::image());
-    return ok();
+    return put(emit(Op::kResizeBilinear, options, {image(0), size}, make_result(out)),
+               Layouts::image());
   }
   return refuse("RESIZE_BILINEAR computes its positions only from the sizes");
 }

@@ -6,6 +6,7 @@
 // therefore computes LiteRT's multiplier and compares it with the graph's. If the quantized results
 // differ for some sum, the operator is written in another way or refused.
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,37 +42,38 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   using Options = formats::tflite::Options;
   using Activation = formats::tflite::Activation;
 
-  Status lower();
+  Status lower_other() override;
 
   // tflite_weighted.cpp
   struct AccumulatorBounds;  // accumulator bounds per output channel
-  Status convolution();
-  Status transposed_convolution();
-  Status linear();
-  Status matmul();
+  Status convolution() override;
+  Status transposed_convolution() override;
+  Status linear() override;
+  Status matmul() override;
   int scaled(int x, float scale);
   Result<std::vector<float>> weight_scales(const AccumulatorBounds& sums, bool matrix);
-  AccumulatorBounds accumulator_bounds(int64_t outs,
-                                       const std::function<size_t(int64_t, int64_t)>& place);
+  Result<AccumulatorBounds> accumulator_scales();
+  void set_bounds(AccumulatorBounds& sums, int64_t outs,
+                  const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
   int bias(const std::vector<float>& scales);
   Result<int> padded(int x, const ir::Shape& kernel, formats::tflite::Padding* padding);
 
   // tflite_elementwise.cpp
-  Status add_or_subtract();
-  Status multiply();
-  Status table();
-  Status extreme_of_two();
-  Status compare();
-  Status logical();
-  Status where();
-  Status rescale_codes();
+  Status add_or_subtract() override;
+  Status multiply() override;
+  Status table_lookup();
+  Status extreme_of_two() override;
+  Status compare() override;
+  Status logical() override;
+  Status where() override;
+  Status rescale_codes() override;
 
   // tflite_function.cpp
-  Status table_or_function();
+  Status table() override;
   Status function(const Function& f);
   Status clamped_by_function(int x, const Function& f, const ir::DimOrder& order);
-  Status prelu();
+  Status prelu() override;
 
   // tflite_image.cpp
   struct IndexPattern {
@@ -85,32 +87,28 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   bool resize_or_mirror_pad();
 
   // tflite_movement.cpp
-  Status reshape();
-  Status slice();
-  Status concat();
-  Status pad();
-  Status expand();
-  Status gather();
+  Status reshape() override;
+  Status slice() override;
+  Status concat() override;
+  Status pad() override;
+  Status expand() override;
+  Status gather() override;
 
   // tflite_pool.cpp
-  Status pool();
-  Status mean();
+  Status pool() override;
+  Status mean() override;
   Status mean_of(int x, const ir::Shape& out, int y);
-  Status extreme();
-  Status position_of_extreme();
-  Status softmax();
+  Status extreme() override;
+  Status position_of_extreme() override;
+  Status softmax() override;
 
   // Accessors for the current operator, in addition to OpLowering.
   using OpLowering::logical;
   int broadcastable(size_t i, const ir::DimOrder& order);
-  /// Returns the operand's scale after checking its zero point against the attribute.
-  Result<float> operand_scale(size_t i, std::string_view zero_point);
+  /// Returns the operand's scale after checking its zero point against the attribute `name`.
+  Result<float> operand_scale(size_t i, std::string_view name);
   /// Returns the result's scale after checking its zero point.
   Result<float> result_scale();
-  Status constant_operand(size_t i) const;
-  [[nodiscard]] numerics::Multiplier multiplier(const std::string& name = "") const;
-  [[nodiscard]] bool single_rounding() const;
-  [[nodiscard]] int32_t y_zero_point() const;
   [[nodiscard]] Bounds bounds() const;
 
   // Tensors and operators.
@@ -118,6 +116,8 @@ class TfliteLowering : public TensorMaker, private OpLowering {
     return model_.tensors[static_cast<size_t>(tensor)];
   }
   int make(const ir::Shape& shape, DType type, const std::string& suffix = "");
+  /// Copies a per-tensor scale and zero point.
+  void set_quant(int tensor, const ir::Type& type);
   /// Creates a tensor with the type and quantization of `like`.
   int make_like(int like, const ir::Shape& shape);
   /// Creates a tensor with the type and quantization of the operator's result.
@@ -144,6 +144,19 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   formats::tflite::Model model_;
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
 };
+
+/// Returns the float nearest to `scale` for which fits(float) is true, starting with `scale`
+/// itself.
+template <typename Fits>
+std::optional<float> nearest_fitting_scale(float scale, Fits fits) {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    float near = scale;
+    for (int k = 0; k < (i + 1) / 2; ++k) near = std::nextafter(near, i % 2 == 0 ? 0.0F : INFINITY);
+    if (fits(near)) return near;
+  }
+  return std::nullopt;
+}
 
 /// LiteRT's QuantizeMultiplier for a real multiplier in double.
 [[nodiscard]] numerics::Multiplier litert_multiplier(double real);

@@ -11,18 +11,6 @@ using formats::tflite::Op;
 using ir::DimOrder;
 using ir::Shape;
 
-namespace {
-
-Shape longer_than_one(const Shape& s) {
-  Shape kept;
-  for (const int64_t size : s) {
-    if (size != 1) kept.push_back(size);
-  }
-  return kept;
-}
-
-}  // namespace
-
 /// The bytes are equal in any order if only one dimension exceeds 1; else the order must be
 /// logical.
 Status TfliteLowering::reshape() {
@@ -31,36 +19,33 @@ Status TfliteLowering::reshape() {
   if (to.size() == 4 && longer_than_one(to).size() <= 1 && longer_than_one(shape(0)).size() <= 1 &&
       !graph_.value(operand(0)).constant) {
     const Shape image = Layouts::in_order(to, Layouts::image());
-    put(reshaped(layouts_.get(operand(0), from), image), Layouts::image());
-    return ok();
+    return put(reshaped(in_order(0, from), image), Layouts::image());
   }
-  put(reshaped(logical(0), to));
-  return ok();
+  return put(reshaped(logical(0), to));
 }
 
 Status TfliteLowering::slice() {
   const DimOrder order = layouts_.existing(operand(0));
   const auto axis = static_cast<size_t>(Layouts::position(order, integer("dim")));
-  const Shape out = Layouts::in_order(result_shape(), order);
-  const int x = layouts_.get(operand(0), order);
+  const Shape out = result_in(order);
+  const int x = in_order(0, order);
   const auto rank = static_cast<int64_t>(out.size());
   std::vector<int64_t> begin(out.size(), 0);
   begin[axis] = integer("start");
   if (integer("step") == 1) {
-    put(emit(Op::kSlice, {}, {x, constants({rank}, narrow(begin)), constants({rank}, narrow(out))},
+    return put(
+        emit(Op::kSlice, {}, {x, constants({rank}, narrow(begin)), constants({rank}, narrow(out))},
              make_result(out)),
         order);
-    return ok();
   }
   std::vector<int64_t> end = out, step(out.size(), 1);
   end[axis] = begin[axis] + (out[axis] - 1) * integer("step") + 1;
   step[axis] = integer("step");
-  put(emit(Op::kStridedSlice, {},
-           {x, constants({rank}, narrow(begin)), constants({rank}, narrow(end)),
-            constants({rank}, narrow(step))},
-           make_result(out)),
-      order);
-  return ok();
+  return put(emit(Op::kStridedSlice, {},
+                  {x, constants({rank}, narrow(begin)), constants({rank}, narrow(end)),
+                   constants({rank}, narrow(step))},
+                  make_result(out)),
+             order);
 }
 
 Status TfliteLowering::concat() {
@@ -71,22 +56,21 @@ Status TfliteLowering::concat() {
     if (graph_.type(operand(i)).quant != quant && !graph_.value(operand(i)).constant) {
       return refuse("CONCATENATION requires equal scales for all operands");
     }
-    parts.push_back(layouts_.get(operand(i), order));
+    parts.push_back(in_order(i, order));
     at(parts.back()).scale =
         quant ? std::vector<float>{static_cast<float>(quant->scale[0])} : std::vector<float>{};
     if (quant) at(parts.back()).zero_point = {quant->zero_point[0]};
   }
   const int axis = Layouts::position(order, integer("dim"));
-  put(emit(Op::kConcatenation, formats::tflite::AxisOptions{axis}, parts,
-           make_result(Layouts::in_order(result_shape(), order))),
-      order);
-  return ok();
+  return put(emit(Op::kConcatenation, formats::tflite::AxisOptions{axis}, parts,
+                  make_result(result_in(order))),
+             order);
 }
 
 /// PAD fills with the zero point; PADV2 fills with any quantized value.
 Status TfliteLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
-  const int x = layouts_.get(operand(0), order);
+  const int x = in_order(0, order);
   const Shape before = Layouts::in_order(integers("before"), order);
   const Shape after = Layouts::in_order(integers("after"), order);
   std::vector<int32_t> pairs;
@@ -97,23 +81,21 @@ Status TfliteLowering::pad() {
   if (order.size() > 4) return refuse("PAD supports at most 4 dimensions");
   const int list = constants({static_cast<int64_t>(order.size()), 2}, pairs);
   const auto value = static_cast<int64_t>(op_->number("value"));
-  const int made = make_result(Layouts::in_order(result_shape(), order));
+  const int made = make_result(result_in(order));
   const bool zero = at(made).zero_point.empty() ? value == 0 : value == at(made).zero_point[0];
   if (zero) {
     emit(Op::kPad, {}, {x, list}, made);
   } else {
     emit(Op::kPadV2, {}, {x, list, scalar_like(made, value)}, made);
   }
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 Status TfliteLowering::expand() {
   const DimOrder order = common_order();
-  const Shape out = Layouts::in_order(result_shape(), order);
+  const Shape out = result_in(order);
   const int sizes = constants({static_cast<int64_t>(out.size())}, narrow(out));
-  put(emit(Op::kBroadcastTo, {}, {broadcastable(0, order), sizes}, make_result(out)), order);
-  return ok();
+  return put(emit(Op::kBroadcastTo, {}, {broadcastable(0, order), sizes}, make_result(out)), order);
 }
 
 /// Consecutive repetition of each element is written as a concatenation of the tensor with itself.
@@ -121,40 +103,20 @@ Status TfliteLowering::expand() {
 /// converted here; for other positions LiteRT reports an error.
 Status TfliteLowering::gather() {
   if (profile_.images && resize_or_mirror_pad()) return ok();
-  const ir::Value& index = graph_.value(operand(1));
   const auto axis = static_cast<int32_t>(integer("dim"));
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {
     const DimOrder order = layouts_.existing(operand(0));
-    const Shape from = Layouts::in_order(shape(0), order);
-    const auto place = from.begin() + Layouts::position(order, axis);
-    const Shape rows = {1, ir::element_count(Shape(from.begin(), place + 1)), 1,
-                        ir::element_count(Shape(place + 1, from.end()))};
-    const int once = reshaped(layouts_.get(operand(0), order), rows);
+    const Shape rows = rows_and_columns(order);
+    const int once = reshaped(in_order(0, order), rows);
     const std::vector<int> parts(static_cast<size_t>(times), once);
     const int all = emit(Op::kConcatenation, formats::tflite::AxisOptions{2}, parts,
                          make_like(once, {1, rows[1], times, rows[3]}));
-    put(reshaped(all, Layouts::in_order(result_shape(), order)), order);
-    return ok();
+    return put(reshaped(all, result_in(order)), order);
   }
-  int places = -1;
-  if (index.constant) {
-    const int64_t size = shape(0)[static_cast<size_t>(axis)];
-    std::vector<int32_t> values;
-    const size_t each = ir::dtype_bytes(index.type.dtype);
-    const ByteView bytes = index.constant->bytes;
-    for (size_t i = 0; i < bytes.size(); i += each) {
-      const int64_t raw = each == 8 ? static_cast<int64_t>(load_le<uint64_t>(bytes, i))
-                                    : static_cast<int32_t>(load_le<uint32_t>(bytes, i));
-      values.push_back(
-          static_cast<int32_t>(std::clamp<int64_t>(raw < 0 ? raw + size : raw, 0, size - 1)));
-    }
-    places = constants(index.type.shape, values);
-  } else {
-    places = logical(1);
-  }
-  put(emit(Op::kGather, formats::tflite::AxisOptions{axis}, {logical(0), places},
-           make_result(result_shape())));
-  return ok();
+  const auto positions = constant_positions(1, shape(0)[static_cast<size_t>(axis)]);
+  const int places = positions ? constants(shape(1), *positions) : logical(1);
+  return put(emit(Op::kGather, formats::tflite::AxisOptions{axis}, {logical(0), places},
+                  make_result(result_shape())));
 }
 
 }  // namespace thimble::interchange

@@ -26,7 +26,7 @@ Status TfliteLowering::pool() {
   options.width = static_cast<int32_t>(kernel[1]);
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
-  const int unpadded = layouts_.get(operand(0), Layouts::image());
+  const int unpadded = image(0);
   const size_t transposed = model_.operators.size();
   THIMBLE_TRY(const int x, padded(unpadded, kernel, &options.padding));
   if (is_mean && model_.operators.size() != transposed) {
@@ -35,15 +35,13 @@ Status TfliteLowering::pool() {
   ClampMethod t;
   if (is_mean) {
     const auto& quant = graph_.type(op_->output).quant;
-    const bool free =
-        bounds().min <= (wide() ? -32768 : -128) && bounds().max >= (wide() ? 32767 : 127);
+    const bool free = bounds().min <= lowest() && bounds().max >= highest();
     if (!free && !quant) return refuse("its result has no scale");
     t.limit = !free;
   }
   const int made = emit(is_mean ? Op::kAveragePool2d : Op::kMaxPool2d, options, {x},
-                        make_like(x, Layouts::in_order(result_shape(), Layouts::image())));
-  put(t.limit ? clamped(made) : made, Layouts::image());
-  return ok();
+                        make_like(x, result_in(Layouts::image())));
+  return put(t.limit ? clamped(made) : made, Layouts::image());
 }
 
 namespace {
@@ -77,23 +75,17 @@ Status TfliteLowering::mean() {
   if (s.size() == 4 && dims == std::vector<int64_t>{2, 3}) {
     const Shape out = {s[0], 1, 1, s[1]};
     const int y = make_result(out);
-    THIMBLE_CHECK(mean_of(layouts_.get(operand(0), Layouts::image()), out, y));
+    THIMBLE_CHECK(mean_of(image(0), out, y));
     return ok();
   }
   const bool neighbours = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
   if (!neighbours) {  // the reduced dimensions are moved to the end
-    DimOrder order;
-    for (size_t i = 0; i < s.size(); ++i) {
-      const bool stays = std::ranges::find(dims, static_cast<int64_t>(i)) == dims.end();
-      if (stays) order.push_back(static_cast<uint8_t>(i));
-    }
-    int64_t kept = 1, count = 1;
-    for (const uint8_t dim : order) kept *= s[dim];
-    for (const int64_t dim : dims) {
-      order.push_back(static_cast<uint8_t>(dim));
-      count *= s[static_cast<size_t>(dim)];
-    }
-    const int x = reshaped(layouts_.get(operand(0), order), {kept, count, 1, 1});
+    const DimOrder order = moved_last(dims);
+    const Shape there = Layouts::in_order(s, order);
+    const auto end = there.end() - static_cast<int64_t>(dims.size());
+    const int64_t kept = ir::element_count(Shape(there.begin(), end));
+    const int64_t count = ir::element_count(Shape(end, there.end()));
+    const int x = reshaped(in_order(0, order), {kept, count, 1, 1});
     const Shape out = {kept, 1, 1, 1};
     return mean_of(x, out, make_result(out));
   }
@@ -120,11 +112,9 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
     if (activation(y_scale) != formats::tflite::Activation::kNone) made = clamped(made);
     if (result_shape().size() == 4 && shape(0).size() == 4 && result_shape()[2] == 1 &&
         result_shape()[3] == 1 && result_shape()[1] == out[3]) {
-      put(made, Layouts::image());
-    } else {
-      put(reshaped(made, result_shape()));
+      return put(made, Layouts::image());
     }
-    return ok();
+    return put(reshaped(made, result_shape()));
   };
   if (profile_.functions && is_sum(multiplier(), ratio, n)) {
     return finish(
@@ -163,7 +153,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
 
 Status TfliteLowering::extreme() {
   const DimOrder order = layouts_.existing(operand(0));
-  const int x = layouts_.get(operand(0), order);
+  const int x = in_order(0, order);
   std::vector<int32_t> axes;
   Shape kept = shape(0);
   for (const int64_t dim : integers("dims")) {
@@ -172,21 +162,9 @@ Status TfliteLowering::extreme() {
   }
   const int list = constants({static_cast<int64_t>(axes.size())}, axes);
   const Shape there = Layouts::in_order(kept, order);
-  int made = emit(op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin,
-                  formats::tflite::ReducerOptions{}, {x, list}, make_like(x, there));
-  if (result_shape() == kept) {
-    put(made, order);
-    return ok();
-  }
-  if (!ir::same_memory(kept, order, {})) {
-    std::vector<int> perms;
-    for (size_t i = 0; i < kept.size(); ++i) {
-      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
-    }
-    made = transposed(made, perms, kept);
-  }
-  put(reshaped(made, result_shape()));
-  return ok();
+  return put_reduced(emit(op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin,
+                          formats::tflite::ReducerOptions{}, {x, list}, make_like(x, there)),
+                     order);
 }
 
 Status TfliteLowering::position_of_extreme() {
@@ -199,8 +177,7 @@ Status TfliteLowering::position_of_extreme() {
   append_le(at(axis).data, static_cast<uint32_t>(dim));
   const int made = emit(integer("smallest") != 0 ? Op::kArgMin : Op::kArgMax,
                         formats::tflite::ArgOptions{}, {x, axis}, make(out, DType::kInt64));
-  put(out == result_shape() ? made : reshaped(made, result_shape()));
-  return ok();
+  return put(out == result_shape() ? made : reshaped(made, result_shape()));
 }
 
 /// LiteRT's softmax reduces the last dimension and has a fixed result scale.
@@ -219,21 +196,16 @@ Status TfliteLowering::softmax() {
   if (type.quant != ir::per_tensor(0x1p-8, -128)) {
     return refuse("the scale of its result differs from the fixed scale of SOFTMAX");
   }
-  DimOrder order;
   const auto rank = shape(0).size();
-  for (size_t i = 0; i < rank; ++i) {
-    if (static_cast<int64_t>(i) != integer("dim")) order.push_back(static_cast<uint8_t>(i));
-  }
-  order.push_back(static_cast<uint8_t>(integer("dim")));
+  const DimOrder order = moved_last({integer("dim")});
   const Shape there = Layouts::in_order(shape(0), order);
   const Shape rows = {ir::element_count(there) / there.back(), there.back()};
-  int x = layouts_.get(operand(0), order);
+  int x = in_order(0, order);
   if (rank > 4) x = reshaped(x, rows);
   int made = emit(Op::kSoftmax, formats::tflite::SoftmaxOptions{}, {x},
                   make_result(rank > 4 ? rows : there));
   if (rank > 4) made = reshaped(made, there);
-  put(made, order);
-  return ok();
+  return put(made, order);
 }
 
 }  // namespace thimble::interchange

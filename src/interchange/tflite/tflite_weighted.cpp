@@ -53,18 +53,27 @@ int alternate(int i) {
 
 }  // namespace
 
-/// Returns the accumulator bounds. `place(channel, i)` is the index of the channel's i-th weight;
+/// Checks the constant operands and the zero points of x and the result; returns their scales.
+Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_scales() {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
+  if (has(2)) THIMBLE_CHECK(constant_content(2));
+  AccumulatorBounds sums;
+  THIMBLE_TRY(sums.x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(sums.y_scale, result_scale());
+  return sums;
+}
+
+/// Sets the bounds of each channel. `place(channel, i)` is the index of the channel's i-th weight;
 /// the number of weights per channel is the tensor's size divided by `outs`.
-TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
-    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
+void TfliteLowering::set_bounds(AccumulatorBounds& sums, int64_t outs,
+                                const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
   const auto shift = graph_.value(operand(4)).constant->data<int32_t>();
-  const int64_t zero = ir::op_info(op_->kind).attr("x_zp") ? integer("x_zp") : 0;
-  const int64_t least = (wide() ? -32768 : -128) - zero, most = (wide() ? 32767 : 127) - zero;
+  const int64_t zero = zero_point("x_zp");
+  const int64_t least = lowest() - zero, most = highest() - zero;
   const int64_t each = static_cast<int64_t>(codes.size()) / outs;
-  AccumulatorBounds sums;
   for (int64_t o = 0; o < outs; ++o) {
     int64_t low = 0;
     if (has(2)) {
@@ -89,7 +98,6 @@ TfliteLowering::AccumulatorBounds TfliteLowering::accumulator_bounds(
     }
     sums.weight_scale.push_back(scale);
   }
-  return sums;
 }
 
 /// Returns one scale per channel, or a single scale if that gives the same results. `matrix`: uses
@@ -219,24 +227,18 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
                      s[3]};
   const bool largest = kind == ir::OpKind::max_pool2d || kind == ir::OpKind::max_pool2d16;
   if (largest) {
-    const int lowest = scalar_like(x, wide() ? -32768 : -128);
-    return emit(Op::kPadV2, {}, {x, list, lowest}, make_like(x, out));
+    const int fill = scalar_like(x, lowest());
+    return emit(Op::kPadV2, {}, {x, list, fill}, make_like(x, out));
   }
   return emit(Op::kPad, {}, {x, list}, make_like(x, out));
 }
 
 Status TfliteLowering::convolution() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
-  if (has(2)) THIMBLE_CHECK(constant_operand(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], channels = shape(0)[1];
   const int64_t each = ir::element_count(w.shape) / outs;
-  AccumulatorBounds sums = accumulator_bounds(
-      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), dilation = integers("dilation");
   ConvOptions options;
@@ -246,8 +248,7 @@ Status TfliteLowering::convolution() {
   options.dilation_w = static_cast<int32_t>(dilation[1]);
   options.wide_bias = wide();
   const Shape window = {(w.shape[2] - 1) * dilation[0] + 1, (w.shape[3] - 1) * dilation[1] + 1};
-  THIMBLE_TRY(const int x,
-              padded(layouts_.get(operand(0), Layouts::image()), window, &options.padding));
+  THIMBLE_TRY(const int x, padded(image(0), window, &options.padding));
   const bool depthwise = integer("groups") == channels && w.shape[1] == 1 && channels > 1;
   int kernel = -1;
   if (depthwise) {
@@ -257,32 +258,25 @@ Status TfliteLowering::convolution() {
     kernel = weights({outs, w.shape[2], w.shape[3], w.shape[1]}, ir::to_memory(w, {0, 2, 3, 1}),
                      scales, 0);
   }
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   options.activation = t.activation;
-  const int made =
-      emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options, {x, kernel, bias(scales)},
-           make_result(Layouts::in_order(result_shape(), Layouts::image())));
-  put(t.limit ? clamped(made) : made, Layouts::image());
-  return ok();
+  const int made = emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options,
+                        {x, kernel, bias(scales)}, make_result(result_in(Layouts::image())));
+  return put(t.limit ? clamped(made) : made, Layouts::image());
 }
 
 /// Writes TRANSPOSE_CONV without padding and slices the result to the padded size.
 Status TfliteLowering::transposed_convolution() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
-  if (has(2)) THIMBLE_CHECK(constant_operand(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   if (integer("groups") != 1) return refuse("TRANSPOSE_CONV has no groups");
   if (integers("dilation") != std::vector<int64_t>{1, 1}) {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
-  AccumulatorBounds sums = accumulator_bounds(outs, [&](int64_t o, int64_t i) {
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) {
     return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
   });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), pads = integers("padding");
   ConvOptions options;
@@ -292,14 +286,13 @@ Status TfliteLowering::transposed_convolution() {
   const Shape& s = shape(0);
   const Shape full = {y[0], std::max((s[2] - 1) * stride[0] + w.shape[2], pads[0] + y[2]),
                       std::max((s[3] - 1) * stride[1] + w.shape[3], pads[1] + y[3]), y[1]};
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   options.activation = t.activation;
   const int sizes = constants({4}, {full.begin(), full.end()});
   const int kernel = weights({outs, w.shape[2], w.shape[3], w.shape[0]},
                              ir::to_memory(w, {1, 2, 3, 0}), scales, 0);
-  int made = emit(Op::kTransposeConv, options,
-                  {sizes, kernel, layouts_.get(operand(0), Layouts::image()), bias(scales)},
-                  make_result(full));
+  int made =
+      emit(Op::kTransposeConv, options, {sizes, kernel, image(0), bias(scales)}, make_result(full));
   if (t.limit) made = clamped(made);
   const Shape kept = {y[0], y[2], y[3], y[1]};
   if (kept != full) {
@@ -308,23 +301,16 @@ Status TfliteLowering::transposed_convolution() {
     const int size = constants({4}, {kept.begin(), kept.end()});
     made = emit(Op::kSlice, {}, {made, begin, size}, make_like(made, kept));
   }
-  put(made, Layouts::image());
-  return ok();
+  return put(made, Layouts::image());
 }
 
 /// LiteRT's FULLY_CONNECTED rounds once. A linear layer with double rounding is written as a
 /// convolution of an image with one column.
 Status TfliteLowering::linear() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
-  if (has(2)) THIMBLE_CHECK(constant_operand(2));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float y_scale, result_scale());
+  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], ins = w.shape[1];
-  AccumulatorBounds sums = accumulator_bounds(
-      outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
-  sums.x_scale = x_scale;
-  sums.y_scale = y_scale;
+  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
   const bool matrix = single_rounding();
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
   const int64_t rows = ir::element_count(shape(0)) / ins;
@@ -334,7 +320,7 @@ Status TfliteLowering::linear() {
   const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
   int x = logical(0);
   if (shape(0) != from) x = reshaped(x, from);
-  const ClampMethod t = clamp_method(y_scale);
+  const ClampMethod t = clamp_method(sums.y_scale);
   const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
   const int y = make_result(to);
   if (matrix) {
@@ -348,8 +334,7 @@ Status TfliteLowering::linear() {
   }
   int made = t.limit ? clamped(y) : y;
   if (result_shape() != to) made = reshaped(made, result_shape());
-  put(made);
-  return ok();
+  return put(made);
 }
 
 /// Multiplies x by a constant so that its scale becomes `scale`; the quantized values do not
@@ -397,8 +382,7 @@ Status TfliteLowering::matmul() {
   const bool transpose = integer("transpose_b") != 0;
   const int made = emit(Op::kBatchMatMul, formats::tflite::MatMulOptions{transpose},
                         {a, logical(1)}, make_result(result_shape()));
-  put(activation(y_scale) == formats::tflite::Activation::kNone ? made : clamped(made));
-  return ok();
+  return put(activation(y_scale) == formats::tflite::Activation::kNone ? made : clamped(made));
 }
 
 }  // namespace thimble::interchange

@@ -72,22 +72,31 @@ int TosaBuilder::constant(DType type, const Shape& shape, Bytes bytes) {
   return made;
 }
 
-int TosaBuilder::constants32(const Shape& shape, const std::vector<int32_t>& values) {
-  Bytes bytes;
-  for (const int32_t value : values) append_le(bytes, static_cast<uint32_t>(value));
-  return constant(DType::kInt32, shape, std::move(bytes));
+namespace {
+
+size_t element_bytes(DType type) {
+  switch (type) {
+    case DType::kInt16:
+      return 2;
+    case DType::kInt32:
+      return 4;
+    case DType::kInt48:
+      return 6;
+    default:
+      return 1;
+  }
 }
 
-int TosaBuilder::constants16(const Shape& shape, const std::vector<int32_t>& values) {
-  Bytes bytes;
-  for (const int32_t value : values) append_le(bytes, static_cast<uint16_t>(value));
-  return constant(DType::kInt16, shape, std::move(bytes));
-}
+}  // namespace
 
-int TosaBuilder::constants8(const Shape& shape, const std::vector<int32_t>& values) {
+int TosaBuilder::constants(DType type, const Shape& shape, const std::vector<int32_t>& values) {
   Bytes bytes;
-  for (const int32_t value : values) append_le(bytes, static_cast<uint8_t>(value));
-  return constant(DType::kInt8, shape, std::move(bytes));
+  for (const int64_t value : values) {
+    for (size_t i = 0; i < element_bytes(type); ++i) {
+      bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+    }
+  }
+  return constant(type, shape, std::move(bytes));
 }
 
 int TosaBuilder::scalar(int32_t value, size_t rank) {
@@ -118,28 +127,22 @@ int TosaBuilder::rescale(int x, const Rescaling& r) {
   const bool each = r.scales.size() > 1;
   const int whole = r.narrow ? 15 : 31;
   std::vector<int32_t> mults, shifts;
-  for (const Scale& scale : r.scales) {
+  for (const Multiplier& scale : r.scales) {
     int32_t mult = scale.mult;
     if (r.narrow) mult = mult >= 0x7FFF0000 ? 32767 : (mult + (1 << 15)) / (1 << 16);
     mults.push_back(mult);
     shifts.push_back(whole - scale.shift);
   }
   const Shape entries = {static_cast<int64_t>(mults.size())};
-  const int mult = r.narrow ? constants16(entries, mults) : constants32(entries, mults);
-  const auto zero_point = [&](DType type, int32_t value) {
-    if (type == DType::kInt8) return constants8({1}, {value});
-    if (type == DType::kInt16) return constants16({1}, {value});
-    if (type == DType::kInt48) return constant(type, {1}, Bytes(6));
-    return constants32({1}, {value});
-  };
+  const int mult = constants(r.narrow ? DType::kInt16 : DType::kInt32, entries, mults);
   return emit(Op::kRescale, formats::tosa::RescaleAttr{!r.narrow, r.rounding, each},
-              {x, mult, constants8(entries, shifts), zero_point(type(x), r.x_zp),
-               zero_point(r.type, r.y_zp)},
+              {x, mult, constants8(entries, shifts), constants(type(x), {1}, {r.x_zp}),
+               constants(r.type, {1}, {r.y_zp})},
               r.type, shape(x));
 }
 
 namespace {
-constexpr Scale kOne = {1 << 30, 1};
+constexpr Multiplier kOne = {1 << 30, 1};
 }  // namespace
 
 int TosaBuilder::widen(int x, int64_t zero_point) {
@@ -167,24 +170,25 @@ int TosaBuilder::clamp(int x, int64_t low, int64_t high) {
   return emit(Op::kClamp, attr, {x}, of, shape(x));
 }
 
-int TosaBuilder::binary(Op op, int a, int b) {
+Shape TosaBuilder::broadcast(int a, int b) const {
   Shape out = shape(a);
   assert(out.size() == shape(b).size());
   for (size_t i = 0; i < out.size(); ++i) out[i] = std::max(out[i], shape(b)[i]);
+  return out;
+}
+
+int TosaBuilder::binary(Op op, int a, int b) {
   const bool compares = op == Op::kEqual || op == Op::kGreater || op == Op::kGreaterEqual;
-  return emit(op, {}, {a, b}, compares ? DType::kBool : type(a), out);
+  return emit(op, {}, {a, b}, compares ? DType::kBool : type(a), broadcast(a, b));
 }
 
 int TosaBuilder::mul(int a, int b, int shift) {
-  Shape out = shape(a);
-  for (size_t i = 0; i < out.size(); ++i) out[i] = std::max(out[i], shape(b)[i]);
-  return emit(Op::kMul, {}, {a, b, constants8({1}, {shift})}, type(a), out);
+  return emit(Op::kMul, {}, {a, b, constants8({1}, {shift})}, type(a), broadcast(a, b));
 }
 
 int TosaBuilder::shift_right(int a, int b, bool round) {
-  Shape out = shape(a);
-  for (size_t i = 0; i < out.size(); ++i) out[i] = std::max(out[i], shape(b)[i]);
-  return emit(Op::kArithmeticRightShift, formats::tosa::ShiftAttr{round}, {a, b}, type(a), out);
+  return emit(Op::kArithmeticRightShift, formats::tosa::ShiftAttr{round}, {a, b}, type(a),
+              broadcast(a, b));
 }
 
 int TosaBuilder::unary(Op op, int x) {
@@ -271,11 +275,7 @@ int TosaBuilder::pad(int x, const Shape& before, const Shape& after, int32_t val
     pairs.push_back(after[i]);
   }
   if (out == shape(x)) return x;
-  int filling = -1;
-  if (type(x) == DType::kInt8) filling = constants8({1}, {value});
-  if (type(x) == DType::kInt16) filling = constants16({1}, {value});
-  if (type(x) == DType::kInt32) filling = constants32({1}, {value});
-  if (type(x) == DType::kBool) filling = constant(DType::kBool, {1}, Bytes(1, std::byte(value)));
+  const int filling = constants(type(x), {1}, {value});
   return emit(Op::kPad, {}, {x, list(pairs), filling}, type(x), out);
 }
 

@@ -14,16 +14,14 @@
 #include "formats/tosa/program.h"
 #include "interchange/layouts.h"
 #include "ir/graph.h"
+#include "numerics/multiplier.h"
 
 namespace thimble::interchange {
 
-/// The multiplier mult * 2^(shift-31), as in the graph.
-struct Scale {
-  int32_t mult = 0, shift = 0;
-};
+using numerics::Multiplier;
 
 struct Rescaling {
-  std::vector<Scale> scales;  // one, or one per index of the last dimension
+  std::vector<Multiplier> scales;  // one, or one per index of the last dimension
   int32_t x_zp = 0, y_zp = 0;
   formats::tosa::DType type = formats::tosa::DType::kInt32;
   formats::tosa::Rounding rounding = formats::tosa::Rounding::kSingle;
@@ -49,9 +47,13 @@ class TosaBuilder : public TensorMaker {
   [[nodiscard]] ir::Shape shape(int tensor) const { return tensors_[index(tensor)].shape; }
 
   int constant(DType type, const ir::Shape& shape, Bytes bytes);
-  int constants32(const ir::Shape& shape, const std::vector<int32_t>& values);
-  int constants16(const ir::Shape& shape, const std::vector<int32_t>& values);
-  int constants8(const ir::Shape& shape, const std::vector<int32_t>& values);
+  int constants(DType type, const ir::Shape& shape, const std::vector<int32_t>& values);
+  int constants32(const ir::Shape& shape, const std::vector<int32_t>& values) {
+    return constants(DType::kInt32, shape, values);
+  }
+  int constants8(const ir::Shape& shape, const std::vector<int32_t>& values) {
+    return constants(DType::kInt8, shape, values);
+  }
   /// Returns an int32 constant of shape [1, 1, ...].
   int scalar(int32_t value, size_t rank);
   int emit(Op op, Attr attr, std::vector<int> operands, DType type, const ir::Shape& shape);
@@ -127,6 +129,8 @@ class TosaBuilder : public TensorMaker {
     int result = -1;
     std::string location;
   };
+  /// Returns the shape to which both tensors broadcast; their ranks are equal.
+  [[nodiscard]] ir::Shape broadcast(int a, int b) const;
   static size_t index(int tensor) { return static_cast<size_t>(tensor); }
   int add_tensor(TensorInfo known);
   int list(const ir::Shape& values);

@@ -21,20 +21,18 @@ Status TosaLowering::add_or_subtract() {
     // RESCALE requires inputs below 2^(shift-1); int16 values are therefore shifted separately.
     x = wide() ? b_.up(b_.widen(x), 15) : b_.rescale(x, {{{1 << 30, 21}}, zp});
     if (negate) x = b_.sub(b_.same_rank(x, 0), x);
-    return scaled(x, scale(name), rounding());
+    return scaled(x, multiplier(name), rounding());
   };
   const int a = term(0, "a_", false);
   const int b = term(1, "b_", subtracts);
-  put(requantized(b_.add(a, b), {scale("y_")}), order);
-  return ok();
+  return put(requantized(b_.add(a, b), {multiplier("y_")}), order);
 }
 
 Status TosaLowering::multiply() {
   const DimOrder order = common_order();
   const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
   const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
-  put(requantized(b_.mul(a, b), {scale()}), order);
-  return ok();
+  return put(requantized(b_.mul(a, b), {multiplier()}), order);
 }
 
 /// Returns a * 2^20 / b, rounded to nearest, halves away from zero; b must not be 0.
@@ -58,7 +56,7 @@ Status TosaLowering::divide() {
   const int zero = b_.same_rank(b, 0);
   const int by_zero = b_.equal(b, zero);
   const int quotient = divided(a, b_.select(by_zero, b_.same_rank(b, 1), b));
-  const int y = b_.widen(requantized(quotient, {scale()}));
+  const int y = b_.widen(requantized(quotient, {multiplier()}));
   const auto limit = [&](const char* name) {
     return b_.same_rank(y, static_cast<int32_t>(integer(name)));
   };
@@ -66,36 +64,33 @@ Status TosaLowering::divide() {
       static_cast<int32_t>(std::clamp(zero_point("y_zp"), integer("min"), integer("max")));
   int alone = b_.select(b_.greater(a, zero), limit("max"), b_.same_rank(y, y_zp));
   alone = b_.select(b_.greater(zero, a), limit("min"), alone);
-  put(b_.narrow(b_.select(by_zero, alone, y), result_type()), order);
-  return ok();
+  return put(b_.narrow(b_.select(by_zero, alone, y), result_type()), order);
 }
 
 Status TosaLowering::prelu() {
   const DimOrder order = common_order();
   const int x = b_.widen(broadcastable(0, order), zero_point("x_zp"));
   const int w = b_.widen(broadcastable(1, order), zero_point("w_zp"));
-  const int above = scaled(x, scale(), rounding());
-  const int below = scaled(b_.mul(x, w), scale("w_"), rounding());
+  const int above = scaled(x, multiplier(), rounding());
+  const int below = scaled(b_.mul(x, w), multiplier("w_"), rounding());
   const int chosen = b_.select(b_.greater_equal(x, b_.same_rank(x, 0)), above, below);
   const int y = b_.clamp(b_.plus(chosen, static_cast<int32_t>(zero_point("y_zp"))), integer("min"),
                          integer("max"));
-  put(b_.narrow(y, result_type()), order);
-  return ok();
+  return put(b_.narrow(y, result_type()), order);
 }
 
 Status TosaLowering::table() {
   const DimOrder order = common_order();
-  const int x = layouts_.get(operand(0), order);
+  const int x = in_order(0, order);
   const int table = logical(1);
-  put(b_.emit(Op::kTable, {}, {x, table}, DType::kInt8, b_.shape(x)), order);
-  return ok();
+  return put(b_.emit(Op::kTable, {}, {x, table}, DType::kInt8, b_.shape(x)), order);
 }
 
 /// TOSA's int16 TABLE returns entry * 128 + slope * rest. Thimble's lut16 divides that by 128 and
 /// rounds halves up.
 Status TosaLowering::table16() {
   const DimOrder order = common_order();
-  const int x = layouts_.get(operand(0), order);
+  const int x = in_order(0, order);
   THIMBLE_TRY(const ir::Tensor* points, constant_content(1));
   const auto entries = points->data<int16_t>();
   for (size_t i = 1; i < entries.size(); ++i) {
@@ -104,8 +99,7 @@ Status TosaLowering::table16() {
       return refuse("two adjacent entries of its table differ by more than TABLE allows");
   }
   const int line = b_.emit(Op::kTable, {}, {x, logical(1)}, DType::kInt32, b_.shape(x));
-  put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
-  return ok();
+  return put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
 }
 
 Status TosaLowering::extreme_of_two() {
@@ -113,8 +107,7 @@ Status TosaLowering::extreme_of_two() {
   const Op kind = op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum;
   const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
   const int y = b_.binary(kind, a, b);
-  put(result_type() == DType::kInt32 ? y : b_.narrow(y, result_type()), order);
-  return ok();
+  return put(result_type() == DType::kInt32 ? y : b_.narrow(y, result_type()), order);
 }
 
 Status TosaLowering::compare() {
@@ -142,33 +135,29 @@ Status TosaLowering::compare() {
     default:
       y = b_.greater_equal(a, b);
   }
-  put(y, order);
-  return ok();
+  return put(y, order);
 }
 
 Status TosaLowering::logical() {
   const DimOrder order = common_order();
   const int a = broadcastable(0, order);
   if (op_->kind == OpKind::logical_not) {
-    put(b_.unary(Op::kLogicalNot, a), order);
-    return ok();
+    return put(b_.unary(Op::kLogicalNot, a), order);
   }
   const Op kind = op_->kind == OpKind::logical_and ? Op::kLogicalAnd : Op::kLogicalOr;
-  put(b_.binary(kind, a, broadcastable(1, order)), order);
-  return ok();
+  return put(b_.binary(kind, a, broadcastable(1, order)), order);
 }
 
 Status TosaLowering::where() {
   const DimOrder order = common_order();
-  put(b_.select(broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)), order);
-  return ok();
+  return put(b_.select(broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)),
+             order);
 }
 
 Status TosaLowering::rescale_codes() {
   const DimOrder order = common_order();
-  const int x = b_.widen(layouts_.get(operand(0), order), zero_point("x_zp"));
-  put(requantized(x, {scale()}), order);
-  return ok();
+  const int x = b_.widen(in_order(0, order), zero_point("x_zp"));
+  return put(requantized(x, {multiplier()}), order);
 }
 
 }  // namespace thimble::interchange

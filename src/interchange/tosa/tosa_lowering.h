@@ -27,49 +27,46 @@ class TosaLowering : private OpLowering {
   using DType = formats::tosa::DType;
   using Op = formats::tosa::Op;
 
-  Status lower();
+  Status lower_other() override;
 
   // tosa_weighted.cpp
-  Status convolution();
-  Status transposed_convolution();
-  Status linear();
-  Status matmul();
-  int one_convolution(int x, const std::vector<int>& weights, int bias, bool depthwise);
+  Status convolution() override;
+  Status transposed_convolution() override;
+  Status linear() override;
+  Status matmul() override;
   int bias_part(int64_t start, int64_t count);
   Result<int> requantize_channels(int acc, int64_t start, int64_t count);
 
   // tosa_elementwise.cpp
-  Status add_or_subtract();
-  Status multiply();
+  Status add_or_subtract() override;
+  Status multiply() override;
   Status divide();
-  Status prelu();
-  Status table();
+  Status prelu() override;
+  Status table() override;
   Status table16();
-  Status extreme_of_two();
-  Status compare();
-  Status logical();
-  Status where();
-  Status rescale_codes();
+  Status extreme_of_two() override;
+  Status compare() override;
+  Status logical() override;
+  Status where() override;
+  Status rescale_codes() override;
   int divided(int a, int b);
 
   // tosa_movement.cpp
-  Status reshape();
-  Status permute();
-  Status slice();
-  Status concat();
-  Status pad();
-  Status expand();
-  Status gather();
+  Status reshape() override;
+  Status slice() override;
+  Status concat() override;
+  Status pad() override;
+  Status expand() override;
+  Status gather() override;
   Status gather_elements();
   Result<int> positions(size_t operand, int64_t size);
 
   // tosa_pool.cpp
-  Status pool();
+  Status pool() override;
   Status adaptive_pool();
-  Status mean();
-  void put_reduced(int y, const ir::DimOrder& order);
-  Status extreme();
-  Status position_of_extreme();
+  Status mean() override;
+  Status extreme() override;
+  Status position_of_extreme() override;
   Status running_sum();
   Status resize();
   int dilated_max(int x, int64_t rows, int64_t columns);
@@ -77,8 +74,7 @@ class TosaLowering : private OpLowering {
   int interpolated(int x, int axis, const ir::Tensor& low, const ir::Tensor& weight);
 
   // tosa_softmax.cpp
-  Status softmax();
-  Status log_softmax();
+  Status softmax() override;
 
   // tosa_norm.cpp
   Status norm();
@@ -93,15 +89,14 @@ class TosaLowering : private OpLowering {
   /// Returns operand i with the rank of the result, in `order`, an order of the result's
   /// dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
-  /// Returns the content of a constant operand.
-  Result<const ir::Tensor*> constant_content(size_t i) const;
-  /// Returns attributes `name_mult` and `name_shift`.
-  [[nodiscard]] Scale scale(const std::string& name = "") const;
   [[nodiscard]] formats::tosa::Rounding rounding() const;
-  [[nodiscard]] int64_t zero_point(std::string_view name) const;
+  /// Type of 32-bit or wider sums.
+  [[nodiscard]] DType sums_type() const { return wide() ? DType::kInt48 : DType::kInt32; }
+  /// Returns the zero point as a constant; always 0 for 16-bit activations.
+  int zero_constant(int64_t zero_point = 0);
   /// Requantizes 32-bit sums to the result type, clamped to min and max.
-  int requantized(int sums, const std::vector<Scale>& scales, bool narrow = false);
-  int scaled(int x, Scale scale, formats::tosa::Rounding rounding);
+  int requantized(int sums, const std::vector<Multiplier>& scales, bool narrow = false);
+  int scaled(int x, Multiplier scale, formats::tosa::Rounding rounding);
 
   TosaBuilder b_;
 };

@@ -171,38 +171,26 @@ Status TosaLowering::norm() {
     THIMBLE_CHECK(constant_content(2));
     a = b_.add(a, b_.constants32(entries, coefficients(2)));
   }
-  put(b_.reshape(requantized(a, {scale()}), s));
-  return ok();
+  return put(b_.reshape(requantized(a, {multiplier()}), s));
 }
 
 Status TosaLowering::variance() {
   if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const Shape& s = shape(0);
-  DimOrder order;
-  int64_t n = 1;
   const auto dims = integers("dims");
-  const auto reduced = [&](size_t i) {
-    return std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
-  };
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (!reduced(i)) order.push_back(static_cast<uint8_t>(i));
-  }
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (!reduced(i)) continue;
-    order.push_back(static_cast<uint8_t>(i));
-    n *= s[i];
-  }
+  const DimOrder order = moved_last(dims);
+  int64_t n = 1;
+  for (const int64_t dim : dims) n *= s[static_cast<size_t>(dim)];
   if (n > kRowMax) return refuse("rows of more than 16384 elements");
   const int64_t rows = ir::element_count(s) / n;
-  const int x = b_.reshape(b_.widen(layouts_.get(operand(0), order)), {rows, n});
+  const int x = b_.reshape(b_.widen(in_order(0, order)), {rows, n});
   const SplitInt v = scaled_variance(b_, x, true, 0);
   const int dropped = std::max(0, 2 * bits_of(static_cast<uint64_t>(n - 1)) - 16);
   const int kept =
       b_.binary(Op::kBitwiseOr, b_.up(v.high, 28 - dropped), b_.down_unsigned(v.low, dropped));
-  Rescaling r{{scale()}, 0, static_cast<int32_t>(zero_point("y_zp")), result_type()};
+  Rescaling r{{multiplier()}, 0, static_cast<int32_t>(zero_point("y_zp")), result_type()};
   const int y = b_.clamp(b_.rescale(kept, r), integer("min"), integer("max"));
-  put(b_.reshape(y, result_shape()));
-  return ok();
+  return put(b_.reshape(y, result_shape()));
 }
 
 }  // namespace thimble::interchange

@@ -20,10 +20,9 @@ Status TosaLowering::pool() {
   const auto kernel = integers("kernel"), stride = integers("stride"),
              padding = integers("padding");
   const Shape& s = shape(0);
-  int x = layouts_.get(operand(0), Layouts::image());
+  int x = image(0);
   if (!mean && integers("dilation") != std::vector<int64_t>{1, 1}) {
-    put(dilated_max(x, result_shape()[2], result_shape()[3]), Layouts::image());
-    return ok();
+    return put(dilated_max(x, result_shape()[2], result_shape()[3]), Layouts::image());
   }
   const Extent rows = exact_extent(s[2], padding[0], padding[2], kernel[0], stride[0]);
   const Extent columns = exact_extent(s[3], padding[1], padding[3], kernel[1], stride[1]);
@@ -33,21 +32,19 @@ Status TosaLowering::pool() {
   const Shape out = {s[0], rows.out, columns.out, s[1]};
   std::vector<int> operands = {x};
   if (mean) {
-    const int zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {0});
+    const int zero = zero_constant();
     operands = {x, zero, zero};
   }
   int y = b_.emit(mean ? Op::kAvgPool2d : Op::kMaxPool2d, attr, operands, b_.type(x), out);
   if (mean) y = b_.clamp(y, integer("min"), integer("max"));
-  put(y, Layouts::image());
-  return ok();
+  return put(y, Layouts::image());
 }
 
 /// Computes a dilated max pool as the maximum of one strided slice per kernel tap.
 int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
   const auto kernel = integers("kernel"), stride = integers("stride"),
              padding = integers("padding"), dilation = integers("dilation");
-  const int32_t lowest = wide() ? -32768 : -128;
-  x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest);
+  x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest());
   const int wide_x = b_.widen(x);
   int best = -1;
   for (int64_t r = 0; r < kernel[0]; ++r) {
@@ -64,7 +61,7 @@ int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
 int TosaLowering::windows_mean(int x) {
   const Shape s = b_.shape(x);
   const formats::tosa::PoolAttr attr{ints({s[1], s[2]}), {1, 1}, {0, 0, 0, 0}};
-  const int zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {0});
+  const int zero = zero_constant();
   const Shape out = {s[0], 1, 1, s[3]};
   const int y = b_.emit(Op::kAvgPool2d, attr, {x, zero, zero}, b_.type(x), out);
   return b_.clamp(y, integer("min"), integer("max"));
@@ -74,7 +71,7 @@ int TosaLowering::windows_mean(int x) {
 Status TosaLowering::adaptive_pool() {
   const auto size = integers("size");
   const Shape& s = shape(0);
-  const int x = layouts_.get(operand(0), Layouts::image());
+  const int x = image(0);
   std::vector<int> lines;
   for (int64_t r = 0; r < size[0]; ++r) {
     const int64_t top = r * s[2] / size[0], bottom = ((r + 1) * s[2] + size[0] - 1) / size[0];
@@ -91,46 +88,27 @@ Status TosaLowering::adaptive_pool() {
     }
     lines.push_back(b_.concat(cells, 2));
   }
-  put(b_.concat(lines, 1), Layouts::image());
-  return ok();
+  return put(b_.concat(lines, 1), Layouts::image());
 }
 
 Status TosaLowering::mean() {
   const DimOrder order = layouts_.existing(operand(0));
-  int sum = b_.widen(layouts_.get(operand(0), order), zero_point("x_zp"));
+  int sum = b_.widen(in_order(0, order), zero_point("x_zp"));
   for (const int64_t dim : integers("dims")) {
     sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
   }
-  put_reduced(requantized(sum, {scale()}, wide()), order);
-  return ok();
-}
-
-/// Records the result of reductions in this order. Removes the dimensions of size 1 if the graph's
-/// result does not have them.
-void TosaLowering::put_reduced(int y, const DimOrder& order) {
-  Shape kept = shape(0);
-  for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
-  if (result_shape() == kept) return put(y, order);
-  if (!ir::same_memory(kept, order, {})) {
-    std::vector<int> perms;
-    for (size_t i = 0; i < kept.size(); ++i) {
-      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
-    }
-    y = b_.transpose(y, perms);
-  }
-  put(b_.reshape(y, result_shape()));
+  return put_reduced(requantized(sum, {multiplier()}, wide()), order);
 }
 
 Status TosaLowering::extreme() {
   const DimOrder order = layouts_.existing(operand(0));
   const Op kind = op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin;
-  int x = layouts_.get(operand(0), order);
+  int x = in_order(0, order);
   if (b_.type(x) == DType::kBool) return refuse("it orders booleans");
   for (const int64_t dim : integers("dims")) {
     x = b_.reduce(kind, x, Layouts::position(order, dim));
   }
-  put_reduced(x, order);
-  return ok();
+  return put_reduced(x, order);
 }
 
 Status TosaLowering::position_of_extreme() {
@@ -146,34 +124,25 @@ Status TosaLowering::position_of_extreme() {
   Shape out = b_.shape(x);
   out.erase(out.begin() + axis);
   const int y = b_.emit(Op::kArgMax, formats::tosa::AxisAttr{axis}, {x}, DType::kInt32, out);
-  put(b_.reshape(y, result_shape()));
-  return ok();
+  return put(b_.reshape(y, result_shape()));
 }
 
 /// Computes a cumulative sum as a matrix product with a triangular matrix of ones.
 Status TosaLowering::running_sum() {
-  const DimOrder last = [&] {
-    DimOrder order;
-    for (size_t i = 0; i < shape(0).size(); ++i) {
-      if (static_cast<int64_t>(i) != integer("dim")) order.push_back(static_cast<uint8_t>(i));
-    }
-    order.push_back(static_cast<uint8_t>(integer("dim")));
-    return order;
-  }();
+  const DimOrder last = moved_last({integer("dim")});
   const Shape there = Layouts::in_order(shape(0), last);
   const int64_t n = there.back(), rows = ir::element_count(there) / n;
   std::vector<int32_t> ones;
   for (int64_t k = 0; k < n; ++k) {
     for (int64_t i = 0; i < n; ++i) ones.push_back(k <= i ? 1 : 0);
   }
-  const int x = b_.reshape(layouts_.get(operand(0), last), {1, rows, n});
+  const int x = b_.reshape(in_order(0, last), {1, rows, n});
   if (b_.type(x) != DType::kInt8) return refuse("16-bit activations");
   const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
   const int acc =
       b_.emit(Op::kMatMul, {}, {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
               DType::kInt32, {1, rows, n});
-  put(b_.reshape(requantized(acc, {scale()}), there), last);
-  return ok();
+  return put(b_.reshape(requantized(acc, {multiplier()}), there), last);
 }
 
 // --- bilinear ----------------------------------------------------------------------------------
@@ -206,14 +175,13 @@ int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir:
 Status TosaLowering::resize() {
   if (wide()) return refuse("16-bit activations: their sums need more than 32 bits");
   for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(constant_content(i));
-  const int x = b_.widen(layouts_.get(operand(0), Layouts::image()));
+  const int x = b_.widen(image(0));
   const auto tensor = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;
   };
   const int rows = interpolated(x, 1, tensor(1), tensor(2));
   const int sum = interpolated(rows, 2, tensor(3), tensor(4));
-  put(b_.narrow(b_.down(sum, 22, true), DType::kInt8), Layouts::image());
-  return ok();
+  return put(b_.narrow(b_.down(sum, 22, true), DType::kInt8), Layouts::image());
 }
 
 }  // namespace thimble::interchange

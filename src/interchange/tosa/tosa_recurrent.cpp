@@ -68,8 +68,8 @@ class Cell {
   }
   /// Rescales to int8 with attributes `name_mult`, `name_shift`, `name_zp`.
   int to_int8_output(int x, const std::string& name) {
-    const Scale scale{static_cast<int32_t>(op_.integer(name + "_mult")),
-                      static_cast<int32_t>(op_.integer(name + "_shift"))};
+    const Multiplier scale{static_cast<int32_t>(op_.integer(name + "_mult")),
+                           static_cast<int32_t>(op_.integer(name + "_shift"))};
     return b_.rescale(x, {{scale},
                           0,
                           static_cast<int32_t>(op_.integer(name + "_zp")),
@@ -78,11 +78,11 @@ class Cell {
   }
 
  private:
-  std::vector<Scale> scales(int side) const {
+  std::vector<Multiplier> scales(int side) const {
     const ir::Tensor& mult = constant(tables_);
     const ir::Tensor& shift = constant(tables_ + 1);
     const int64_t entries = mult.shape[1];
-    std::vector<Scale> all;
+    std::vector<Multiplier> all;
     for (int64_t row = 0; row < rows_; ++row) {
       const auto at = static_cast<size_t>(side * entries + row / (rows_ / entries));
       all.push_back({mult.data<int32_t>()[at], shift.data<int32_t>()[at]});
@@ -117,10 +117,11 @@ Status TosaLowering::recurrent() {
       kept = b_.widen(kept);
     } else {
       kept = cell.limited(
-          scaled(b_.widen(kept, zero_point("c0_zp")), scale("c0_"), Rounding::kDouble));
+          scaled(b_.widen(kept, zero_point("c0_zp")), multiplier("c0_"), Rounding::kDouble));
     }
   } else if (gru) {
-    kept = cell.limited(scaled(b_.widen(h, zero_point("h_zp")), scale("h0_"), Rounding::kDouble));
+    kept =
+        cell.limited(scaled(b_.widen(h, zero_point("h_zp")), multiplier("h0_"), Rounding::kDouble));
   }
   std::vector<int> results(static_cast<size_t>(steps), -1);
   const auto gate = [&](int sums, int64_t index) {
@@ -158,8 +159,7 @@ Status TosaLowering::recurrent() {
     }
     results[static_cast<size_t>(t)] = b_.reshape(result, {1, batch, hidden});
   }
-  put(b_.concat(results, 0));
-  return ok();
+  return put(b_.concat(results, 0));
 }
 
 }  // namespace thimble::interchange

@@ -52,7 +52,7 @@ Status TosaLowering::softmax() {
   const auto dim = static_cast<size_t>(integer("dim"));
   if (shape(0)[dim] > kSoftmaxRowMax) return refuse("rows of more than 4095 elements");
   const int axis = Layouts::position(order, integer("dim"));
-  const int codes_x = layouts_.get(operand(0), order);
+  const int codes_x = in_order(0, order);
   const int x = b_.widen(codes_x);
   const int distance = b_.sub(b_.reduce(Op::kReduceMax, x, axis), x);
   const numerics::Softmax parameters{static_cast<int32_t>(integer("mult")),
@@ -76,12 +76,7 @@ Status TosaLowering::softmax() {
   const bool to16 = op_->kind == OpKind::qsoftmax16;
   const int rest = b_.sub(b_.same_rank(headroom, to16 ? 28 : 31), headroom);
   const int y = b_.shift_right(to16 ? product : b_.down(product, 4), rest, true);
-  put(to16 ? b_.narrow(y, DType::kInt16) : b_.narrow(y, DType::kInt8, -128), order);
-  return ok();
-}
-
-Status TosaLowering::log_softmax() {
-  return refuse("its logarithm squares 32-bit numbers bit by bit");
+  return put(to16 ? b_.narrow(y, DType::kInt16) : b_.narrow(y, DType::kInt8, -128), order);
 }
 
 }  // namespace thimble::interchange

@@ -26,7 +26,7 @@ int TosaLowering::bias_part(int64_t start, int64_t count) {
       for (size_t k = 0; k < bytes_each; ++k) bytes[i * bytes_each + k] = bias.bytes[from + k];
     }
   }
-  return b_.constant(wide() ? DType::kInt48 : DType::kInt32, {count}, std::move(bytes));
+  return b_.constant(sums_type(), {count}, std::move(bytes));
 }
 
 /// Requantizes the sums of channels start .. start + count; channels are the last dimension.
@@ -34,7 +34,7 @@ Result<int> TosaLowering::requantize_channels(int acc, int64_t start, int64_t co
   THIMBLE_TRY(const ir::Tensor* mults, constant_content(3));
   THIMBLE_TRY(const ir::Tensor* shifts, constant_content(4));
   const auto mult = mults->data<int32_t>(), shift = shifts->data<int32_t>();
-  std::vector<Scale> scales;
+  std::vector<Multiplier> scales;
   for (int64_t o = start; o < start + count; ++o) {
     const size_t entry = mult.size() > 1 ? static_cast<size_t>(o) : 0;
     scales.push_back({mult[entry], shift[entry]});
@@ -56,17 +56,16 @@ Status TosaLowering::convolution() {
   const Extent columns =
       exact_extent(shape(0)[3], padding[1], padding[3], (w[3] - 1) * dilation[1] + 1, stride[1]);
   const int64_t batch = shape(0)[0], channels = shape(0)[1];
-  int x = layouts_.get(operand(0), Layouts::image());
+  int x = image(0);
   x = b_.slice(x, {0, 0, 0, 0}, {batch, rows.size, columns.size, channels});
   const ConvAttr attr{ints({rows.before, rows.after, columns.before, columns.after}), ints(stride),
-                      ints(dilation), wide() ? DType::kInt48 : DType::kInt32};
-  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
-  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
+                      ints(dilation), sums_type()};
+  const int x_zero = zero_constant(zero_point("x_zp"));
   const int w_zero = b_.constants8({1}, {0});
   Shape out = {batch, rows.out, columns.out, w[0]};
   const auto depthwise = groups == channels && w[1] == 1 && groups > 1;
   if (depthwise || groups == 1) {
-    int kernel = layouts_.get(operand(1), {0, 2, 3, 1});
+    int kernel = in_order(1, {0, 2, 3, 1});
     if (depthwise) {
       kernel = b_.constant(DType::kInt8, {w[2], w[3], channels, w[0] / channels},
                            ir::to_memory(*weights, {2, 3, 0, 1}));
@@ -75,13 +74,12 @@ Status TosaLowering::convolution() {
     const int acc =
         b_.emit(kind, attr, {x, kernel, bias_part(0, w[0]), x_zero, w_zero}, attr.accumulator, out);
     THIMBLE_TRY(const int y, requantize_channels(acc, 0, w[0]));
-    put(y, Layouts::image());
-    return ok();
+    return put(y, Layouts::image());
   }
   const int64_t in_each = channels / groups, out_each = w[0] / groups;
   out[3] = out_each;
   std::vector<int> parts;
-  const int all = layouts_.get(operand(1), {0, 2, 3, 1});
+  const int all = in_order(1, {0, 2, 3, 1});
   for (int64_t g = 0; g < groups; ++g) {
     const int part = b_.part(x, 3, g * in_each, in_each);
     const int kernel = b_.part(all, 0, g * out_each, out_each);
@@ -91,8 +89,7 @@ Status TosaLowering::convolution() {
     THIMBLE_TRY(const int y, requantize_channels(acc, g * out_each, out_each));
     parts.push_back(y);
   }
-  put(b_.concat(parts, 3), Layouts::image());
-  return ok();
+  return put(b_.concat(parts, 3), Layouts::image());
 }
 
 namespace {
@@ -135,14 +132,13 @@ Status TosaLowering::transposed_convolution() {
   const int64_t bottom = cut(padding[2], kernel[1]), right = cut(padding[3], kernel[2]);
   const formats::tosa::TransposeConvAttr attr{
       ints({-top, more[0] - bottom, -left, more[1] - right}), ints(integers("stride")),
-      wide() ? DType::kInt48 : DType::kInt32};
+      sums_type()};
   const Shape& y = result_shape();
   const Shape full = {y[0], y[2] + padding[0] - top + padding[2] - bottom,
                       y[3] + padding[1] - left + padding[3] - right, w[1]};
-  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
-  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
+  const int x_zero = zero_constant(zero_point("x_zp"));
   const int w_zero = b_.constants8({1}, {0});
-  const int x = layouts_.get(operand(0), Layouts::image());
+  const int x = image(0);
   std::vector<int> parts;
   for (int64_t g = 0; g < groups; ++g) {
     const int part = b_.part(x, 3, g * in_each, in_each);
@@ -157,8 +153,7 @@ Status TosaLowering::transposed_convolution() {
   }
   const int all = b_.slice(b_.concat(parts, 3), {0, padding[0] - top, padding[1] - left, 0},
                            {y[0], y[2], y[3], y[1]});
-  put(all, Layouts::image());
-  return ok();
+  return put(all, Layouts::image());
 }
 
 Status TosaLowering::linear() {
@@ -168,15 +163,13 @@ Status TosaLowering::linear() {
   const int64_t rows = ir::element_count(shape(0)) / in;
   const int x = b_.reshape(logical(0), {rows, 1, 1, in});
   const int kernel = b_.constant(DType::kInt8, {out, 1, 1, in}, weights->bytes);
-  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
-  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
-  const ConvAttr attr{{0, 0, 0, 0}, {1, 1}, {1, 1}, wide() ? DType::kInt48 : DType::kInt32};
+  const int x_zero = zero_constant(zero_point("x_zp"));
+  const ConvAttr attr{{0, 0, 0, 0}, {1, 1}, {1, 1}, sums_type()};
   const int acc =
       b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
               attr.accumulator, {rows, 1, 1, out});
   THIMBLE_TRY(const int y, requantize_channels(acc, 0, out));
-  put(b_.reshape(y, result_shape()));
-  return ok();
+  return put(b_.reshape(y, result_shape()));
 }
 
 Status TosaLowering::matmul() {
@@ -187,9 +180,7 @@ Status TosaLowering::matmul() {
   // Reshapes operand i to [count, rows, columns], broadcast to the result's leading dimensions.
   const auto flat = [&](size_t i) {
     const Shape& s = shape(i);
-    Shape full(rank - s.size(), 1);
-    full.insert(full.end(), s.begin(), s.end());
-    int t = b_.reshape(logical(i), full);
+    int t = b_.reshape(logical(i), with_rank(s, rank));
     Shape wanted = batch;
     wanted.insert(wanted.end(), s.end() - 2, s.end());
     t = b_.tile(t, wanted);
@@ -199,15 +190,10 @@ Status TosaLowering::matmul() {
   const int a = flat(0);
   int b = flat(1);
   if (integer("transpose_b") != 0) b = b_.transpose(b, {0, 2, 1});
-  const auto zero = [&](const char* name) {
-    return wide() ? b_.constants16({1}, {0})
-                  : b_.constants8({1}, {static_cast<int32_t>(zero_point(name))});
-  };
-  const int acc =
-      b_.emit(Op::kMatMul, {}, {a, b, zero("a_zp"), zero("b_zp")},
-              wide() ? DType::kInt48 : DType::kInt32, {count, b_.shape(a)[1], b_.shape(b)[2]});
-  put(b_.reshape(requantized(acc, {scale()}, wide()), y));
-  return ok();
+  const int acc = b_.emit(
+      Op::kMatMul, {}, {a, b, zero_constant(zero_point("a_zp")), zero_constant(zero_point("b_zp"))},
+      sums_type(), {count, b_.shape(a)[1], b_.shape(b)[2]});
+  return put(b_.reshape(requantized(acc, {multiplier()}, wide()), y));
 }
 
 }  // namespace thimble::interchange

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "quant/fast/broadcast.h"
+#include "quant/fast/convolution.h"
 
 namespace thimble::quant {
 namespace {
@@ -76,20 +77,6 @@ void max_pool(const eval::Call& call) {
   });
 }
 
-}  // namespace
-
-PoolWindow pool_window_of(const eval::Call& call) {
-  const ir::Shape& x = call.shape(0);
-  const ir::Shape& y = call.output.shape;
-  const auto kernel = call.op.integers("kernel");
-  const auto stride = call.op.integers("stride");
-  const auto padding = call.op.integers("padding");
-  const bool dilated = ir::op_info(call.op.kind).attr("dilation") != nullptr;
-  const auto dilation = dilated ? call.op.integers("dilation") : std::vector<int64_t>{1, 1};
-  return {x[0] * x[1], x[2],      x[3],        y[2],        y[3],       kernel[0], kernel[1],
-          stride[0],   stride[1], dilation[0], dilation[1], padding[0], padding[1]};
-}
-
 void move_concat(const eval::Call& call, Scratch&) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
   const eval::OperandStrides steps = ir::strides(call.output.shape, {});
@@ -135,17 +122,35 @@ void move_max_pool2d(const eval::Call& call, Scratch&) {
   eval::eval_max_pool2d(call);
 }
 
-void add_movement(KernelTable& table) {
-  const auto set = [&table](ir::OpKind kind, Kernel kernel) {
+}  // namespace
+
+PoolWindow pool_window_of(const eval::Call& call) {
+  const ir::Shape& x = call.shape(0);
+  const ir::Shape& y = call.output.shape;
+  const auto kernel = call.op.integers("kernel");
+  const auto stride = call.op.integers("stride");
+  const auto padding = call.op.integers("padding");
+  const bool dilated = ir::op_info(call.op.kind).attr("dilation") != nullptr;
+  const auto dilation = dilated ? call.op.integers("dilation") : std::vector<int64_t>{1, 1};
+  return {x[0] * x[1], x[2],      x[3],        y[2],        y[3],       kernel[0], kernel[1],
+          stride[0],   stride[1], dilation[0], dilation[1], padding[0], padding[1]};
+}
+
+KernelTable kernel_table(std::initializer_list<std::pair<ir::OpKind, Kernel>> rows) {
+  fix_block_sizes();
+  KernelTable table{};
+  const auto add = [&table](ir::OpKind kind, Kernel kernel) {
     table[static_cast<size_t>(kind)] = kernel;
   };
-  set(ir::OpKind::concat, move_concat);
-  set(ir::OpKind::copy, move_copy);
-  set(ir::OpKind::expand, move_expand);
-  set(ir::OpKind::max_pool2d, move_max_pool2d);
-  set(ir::OpKind::permute, move_permute);
-  set(ir::OpKind::reshape, move_copy);
-  set(ir::OpKind::slice, move_slice);
+  add(ir::OpKind::concat, move_concat);
+  add(ir::OpKind::copy, move_copy);
+  add(ir::OpKind::expand, move_expand);
+  add(ir::OpKind::max_pool2d, move_max_pool2d);
+  add(ir::OpKind::permute, move_permute);
+  add(ir::OpKind::reshape, move_copy);
+  add(ir::OpKind::slice, move_slice);
+  for (const auto& [kind, kernel] : rows) add(kind, kernel);
+  return table;
 }
 
 }  // namespace thimble::quant

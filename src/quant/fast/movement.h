@@ -1,19 +1,16 @@
 #pragma once
-// Data movement and max pooling for any element type, used by the float engine and the integer
-// engine.
+// Data movement and max pooling for any element type, in the kernel tables of the float engine and
+// the integer engine.
+
+#include <initializer_list>
+#include <utility>
 
 #include "quant/fast/executor.h"
 
 namespace thimble::quant {
 
-void move_concat(const eval::Call& call, Scratch& scratch);
-void move_copy(const eval::Call& call, Scratch& scratch);  // also reshape
-void move_expand(const eval::Call& call, Scratch& scratch);
-void move_max_pool2d(const eval::Call& call, Scratch& scratch);
-void move_permute(const eval::Call& call, Scratch& scratch);
-void move_slice(const eval::Call& call, Scratch& scratch);
-
-void add_movement(KernelTable& table);
+/// Returns a table of `rows` and of the kernels that only move data.
+[[nodiscard]] KernelTable kernel_table(std::initializer_list<std::pair<ir::OpKind, Kernel>> rows);
 
 /// The positions of a pooling window that are inside the image, and the traversal of its plane.
 struct PoolWindow {

@@ -48,9 +48,7 @@ Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
   Attrs attrs = zero_points(call, "a_zp", "b_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId a, call.codes(0));
-  THIMBLE_TRY(const ValueId b, call.codes(1));
-  return call.add(kind, {a, b}, attrs);
+  return call.add_on_codes(kind, attrs);
 }
 
 }  // namespace
@@ -74,12 +72,10 @@ Result<ValueId> sum_rule(RuleCall& call) {
   THIMBLE_CHECK(call.set_multiplier(attrs, "b_", b.scale / joint));
   THIMBLE_CHECK(call.set_multiplier(attrs, "y_", joint / (spare * y.scale)));
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId a_id, call.codes(0));
-  THIMBLE_TRY(const ValueId b_id, call.codes(1));
   const bool adds = call.op().kind == OpKind::add;
   const OpKind narrow = adds ? OpKind::qadd : OpKind::qsub;
   const OpKind wide = adds ? OpKind::qadd16 : OpKind::qsub16;
-  return call.add(call.wide() ? wide : narrow, {a_id, b_id}, attrs);
+  return call.add_on_codes(call.wide() ? wide : narrow, attrs);
 }
 
 Result<ValueId> product_rule(RuleCall& call) {
@@ -100,9 +96,7 @@ Result<ValueId> prelu_rule(RuleCall& call) {
   THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
   THIMBLE_CHECK(call.set_multiplier(attrs, "w_", x.scale * w.scale / y.scale));
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId x_id, call.codes(0));
-  THIMBLE_TRY(const ValueId w_id, call.codes(1));
-  return call.add(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, {x_id, w_id}, attrs);
+  return call.add_on_codes(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, attrs);
 }
 
 Result<ValueId> mean_rule(RuleCall& call) {

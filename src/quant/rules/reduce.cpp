@@ -27,8 +27,7 @@ Result<ValueId> scaled_sum(RuleCall& call, OpKind kind, double factor) {
     THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   }
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId id, call.codes(0));
-  return call.add(kind, {id}, attrs);
+  return call.add_on_codes(kind, attrs);
 }
 
 }  // namespace
@@ -45,8 +44,7 @@ Result<ValueId> cumsum_rule(RuleCall& call) {
 
 /// Quantization does not change the position of the maximum.
 Result<ValueId> argmax_rule(RuleCall& call) {
-  THIMBLE_TRY(const ValueId id, call.codes(0));
-  return call.add(OpKind::argmax, {id}, call.op().attrs);
+  return call.add_on_codes(OpKind::argmax, call.op().attrs);
 }
 
 Result<ValueId> variance_rule(RuleCall& call) {
@@ -61,8 +59,7 @@ Result<ValueId> variance_rule(RuleCall& call) {
   attrs.set("y_zp", int64_t{y.zero_point});
   THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale * x.scale * std::exp2(p) / divisor));
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId id, call.codes(0));
-  return call.add(OpKind::qvariance, {id}, attrs);
+  return call.add_on_codes(OpKind::qvariance, attrs);
 }
 
 }  // namespace thimble::quant

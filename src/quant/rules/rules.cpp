@@ -106,9 +106,7 @@ Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
 }
 
 Error RuleCall::located(const Error& error) const {
-  const std::string where = op_.source.where();
-  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ",
-                                  ir::op_name(op_.kind), error.message)};
+  return ir::located(op_.source, op_.kind, error);
 }
 
 Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
@@ -116,6 +114,14 @@ Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::
     attrs.set("rounding", decisions().rounding);
   }
   return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source, hint_);
+}
+Result<ValueId> RuleCall::add_on_codes(ir::OpKind kind, ir::Attrs attrs) {
+  std::vector<ValueId> operands;
+  for (size_t i = 0; i < op_.inputs.size(); ++i) {
+    THIMBLE_TRY(const ValueId operand, codes(i));
+    operands.push_back(operand);
+  }
+  return add(kind, std::move(operands), std::move(attrs));
 }
 Result<ValueId> RuleCall::add_inner(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs,
                                     std::string_view role, std::optional<ir::Quant> quant) {
