@@ -18,8 +18,8 @@ constexpr int64_t kEpsShiftMax = 30;
 Result<Shape> variance_rule(const InferContext& c) {
   const double correction = c.op().number("correction");
   THIMBLE_TRY(Shape shape, mean_rule(c));
-  const auto count = static_cast<double>(c.type(0).elements() / element_count(shape));
-  if (correction >= 0 && correction < count) return shape;
+  const int64_t count = c.type(0).elements() / element_count(shape);
+  if (correction >= 0 && correction < static_cast<double>(count)) return shape;
   return bad_input("correction is {}, expected 0 or more and less than the {} elements", correction,
                    count);
 }
