@@ -101,10 +101,8 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   if (args.count() != uint32_t{header.input_count} + header.output_count) {
     return Status::kBadPayload;
   }
-  for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status = check_tensor(header, work.container.input(i), memory, args, i);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < args.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(header, work.container.input(i), memory, args, i));
   work.interlayer = memory.scratch;
   const thimble_axon& driver = npu_of(slot);
   if (driver.counters == nullptr || memory.scratch == nullptr) return Status::kOk;

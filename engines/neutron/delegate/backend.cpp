@@ -325,10 +325,8 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   const uint32_t spare = call_scratch(slot, args);
   const Scratch scratch = {memory.scratch_offset, address_bytes(view),
                            format::padded(view.scratch_bytes), format::call_bytes(view) + spare};
-  for (uint32_t i = 0; i < io_count(view); ++i) {
-    const Status status = check_tensor(view, scratch, args, i);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < io_count(view); ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(view, scratch, args, i));
   data.transposes = spare != 0;
   data.scratch = memory.scratch;
   return memory.scratch != nullptr ? prepare(slot, view, memory) : Status::kOk;
@@ -344,8 +342,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
     memory.outputs[i] = args.data(view.arg_count + view.output_map[i]);
   }
   if (data.transposes) transpose_inputs_and_redirect_outputs(view, args, memory);
-  const Status status = run_driver(npu, data, view, memory);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(run_driver(npu, data, view, memory));
   if (data.transposes) transpose_outputs(view, args, memory);
   if (data.network != nullptr) count_call(*data.network);
   if (npu.profiled != nullptr && view.profile_bytes != 0) {
