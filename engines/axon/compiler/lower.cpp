@@ -97,8 +97,7 @@ Status Lowering::assign_variable(const StatePair& state, const BufferView& conte
   layer.inputs = {content};
   layer.inputs[0].dims = to.dims;  // contiguous elements in the same order
   layer.output = to;
-  THIMBLE_CHECK(append(std::move(layer)));
-  net_.outputs[state.output].map = net_.layers.back().output;
+  THIMBLE_TRY(net_.outputs[state.output].map, append(std::move(layer)));
   net_.outputs[state.output].variable = input.variable;
   return ok();
 }
@@ -202,8 +201,7 @@ Result<BufferView> Lowering::raw(ValueId id) {
     if (graph_.value(id).constant) return constant(id);
     const Op* op = producer(id);
     assert(op != nullptr && is_view_op(*op) && "a value is read before its layer");
-    THIMBLE_TRY(const BufferView from, raw(op->inputs[0]));
-    return from;
+    return raw(op->inputs[0]);
   }
   return *maps_[ir::index_of(id)];
 }
@@ -240,8 +238,7 @@ Result<BufferView> Lowering::reshaped(const BufferView& from, const Dims& dims) 
   layer.operation = Operation::kReshape;
   layer.inputs = {from};
   layer.output = to;
-  THIMBLE_CHECK(append(std::move(layer)));
-  return net_.layers.back().output;
+  return append(std::move(layer));
 }
 
 Result<BufferView> Lowering::constant(ValueId id) {
@@ -284,13 +281,19 @@ BufferView Lowering::result_of(const Op& op, const Dims& dims) {
 
 // --- layers ------------------------------------------------------------------------------------
 
-Status Lowering::append(Layer layer) {
+Result<BufferView> Lowering::append(Layer layer) {
   THIMBLE_CHECK(check_limits(layer));
   layer.cycles = cycles_of(layer);
   layer.ir_op = op_;
   layer.scale = scale_of(op_);
   layer.output.producer = static_cast<int>(net_.layers.size());
   net_.layers.push_back(std::move(layer));
+  return net_.layers.back().output;
+}
+
+Status Lowering::finish(const Op& op, Layer layer) {
+  THIMBLE_TRY(const BufferView output, append(std::move(layer)));
+  set(op.output, output);
   return ok();
 }
 
