@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/limits.h"
 #include "engines/axon/compiler/lowering.h"
@@ -253,9 +254,7 @@ Result<BufferView> Lowering::constant(ValueId id) {
   map.row_stride = map.row_bytes();
   map.zero_point = zero_point_of(value.type);
   map.buffer = static_cast<int>(net_.buffers.size());
-  while (net_.constants.size() % container::kSectionAlignment != 0) {
-    net_.constants.push_back(std::byte{0});
-  }
+  align_size(net_.constants, container::kSectionAlignment);
   net_.buffers.push_back(
       {Source::kConstant, 0, 0, static_cast<int64_t>(net_.constants.size()), 0, 0});
   net_.constants.insert(net_.constants.end(), value.constant->bytes.begin(),
