@@ -123,7 +123,6 @@ class Lowering {
   [[nodiscard]] bool is_nearest_x2(const ir::Op& op) const;
 
   Result<View> wide_sum(const ir::Op& op);  // qadd16, qsub16
-  Result<View> wide_product(const ir::Op& op);
   /// Functions of one quantized value, or of two.
   using UnaryFunction = std::function<int64_t(int64_t)>;
   using BinaryFunction = std::function<int64_t(int64_t, int64_t)>;

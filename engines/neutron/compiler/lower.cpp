@@ -287,6 +287,21 @@ Status Lowering::append(KernelOp kernel) {
   return ok();
 }
 
+Status Lowering::finish(const Op& op, KernelOp kernel, const Location& y, Kernel copy_kind) {
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return finish_result(op.output, y, copy_kind);
+}
+
+void Lowering::set_requantization(const Op& op, KernelOp* kernel) {
+  kernel->rounding = op.integer("rounding");
+  kernel->y_zero_point = op.integer("y_zp");
+  kernel->min = op.integer("min");
+  kernel->max = op.integer("max");
+  if (ir::op_info(op.kind).attr("mult") == nullptr) return;
+  kernel->multiplier[2] = op.integer("mult");
+  kernel->shift[2] = op.integer("shift");
+}
+
 void Lowering::set_table(KernelOp* kernel) const {
   const Fusion& own = fusion();
   if (!own.table) return;
