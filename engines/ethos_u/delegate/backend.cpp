@@ -29,16 +29,8 @@ struct CallState {
     return entry;
   }
 };
-static_assert(sizeof(CallState) <= sizeof(DelegateSlot::data) &&
-              alignof(CallState) <= alignof(uintptr_t));
 static_assert(payload::kIoMax <= 0xFFFF);
 
-CallState& state_in(DelegateSlot& slot) {
-  return *reinterpret_cast<CallState*>(slot.data);
-}
-const CallState& state_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const CallState*>(slot.data);
-}
 const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_ethos_u*>(slot.backend->device);
 }
@@ -161,7 +153,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  CallState& work = state_in(slot);
+  CallState& work = slot_data<CallState>(slot);
   if (args.count() != uint32_t{work.input_count} + work.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
     Status status = check_tensor(work, args, i);
@@ -177,7 +169,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const CallState& work = state_in(slot);
+  const CallState& work = slot_data<CallState>(slot);
   for (uint32_t i = 0; i < work.input_count; ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     uint8_t* const place = work.job.scratch + work.entry(i).offset;

@@ -36,15 +36,7 @@ struct SlotData {
   bool transposes;                   // true if at least one tensor must be transposed
 };
 constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::data) - sizeof(SlotData);
-static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
-              alignof(SlotData) <= alignof(uintptr_t));
 
-SlotData& slot_data(DelegateSlot& slot) {
-  return *reinterpret_cast<SlotData*>(slot.data);
-}
-const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.data);
-}
 const thimble_neutron& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_neutron*>(slot.backend->device);
 }
@@ -177,7 +169,7 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
 
 /// Prepares the network with the driver.
 Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
-  SlotData& data = slot_data(slot);
+  SlotData& data = slot_data<SlotData>(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
   data.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
@@ -303,7 +295,7 @@ uint32_t persistent_bytes(const DelegateBackend&) {
 }
 
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
-  const PayloadView view = format::trusted_payload(slot_data(slot).payload);
+  const PayloadView view = format::trusted_payload(slot_data<SlotData>(slot).payload);
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
@@ -319,7 +311,7 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
 
 /// Checks the tensors; when memory is given, also prepares the network with the driver.
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& data = slot_data(slot);
+  SlotData& data = slot_data<SlotData>(slot);
   const PayloadView view = format::trusted_payload(data.payload);
   if (args.count() != view.arg_count + view.output_count) return Status::kPayloadCounts;
   const uint32_t spare = call_scratch(slot, args);
@@ -333,7 +325,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& data = slot_data(slot);
+  const SlotData& data = slot_data<SlotData>(slot);
   const thimble_neutron& npu = npu_of(slot);
   const PayloadView view = format::trusted_payload(data.payload);
   CallMemory memory = memory_of(view, data.scratch);
