@@ -28,6 +28,8 @@ inline constexpr Element kInt32 = {32, true};
 
 /// Returns image n of [N,C,H,W] as an operand; its channels must be innermost.
 [[nodiscard]] Operand image_of(const View& view, int64_t n);
+/// Returns an operand that starts at an offset in the view, without shape and strides.
+[[nodiscard]] Operand operand_at(const View& view, int64_t offset);
 
 /// A convolution or depthwise convolution on [N,C,H,W], before legalization.
 struct ConvJob {
