@@ -2,7 +2,6 @@
 // Parts that the packed forms of all instruction sets share: the bytes of a constant, the geometry
 // of a window, and a convolution's filters and scales as plain numbers.
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "engines/cortex_m/compiler/select.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "engines/cortex_m/compiler/direct.h"

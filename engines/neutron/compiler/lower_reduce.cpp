@@ -8,7 +8,6 @@ namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
-using ir::ValueId;
 
 namespace {
 
