@@ -81,12 +81,6 @@ inline constexpr uint8_t kJumpFalseCall = 4;
 inline constexpr uint8_t kFreeCall = 5;
 }  // namespace instruction_tag
 
-namespace shape_dynamism {
-inline constexpr int8_t kStatic = 0;
-inline constexpr int8_t kDynamicBound = 1;
-inline constexpr int8_t kDynamicUnbound = 2;
-}  // namespace shape_dynamism
-
 namespace tensor_location {
 inline constexpr int8_t kSegment = 0;
 inline constexpr int8_t kExternal = 1;
@@ -107,7 +101,6 @@ inline constexpr VtableOffset kConstantBuffer = 8;        // [Buffer], deprecate
 inline constexpr VtableOffset kBackendDelegateData = 10;  // [InlineData]
 inline constexpr VtableOffset kSegments = 12;             // [DataSegment]
 inline constexpr VtableOffset kConstantSegment = 14;      // SubsegmentOffsets
-inline constexpr VtableOffset kMutableDataSegments = 16;  // [SubsegmentOffsets]
 inline constexpr VtableOffset kNamedData = 18;            // [NamedData]
 }  // namespace program
 
@@ -136,22 +129,15 @@ inline constexpr VtableOffset kSegmentIndex = 6;  // u32
 }  // namespace named_data
 
 namespace execution_plan {
-inline constexpr VtableOffset kName = 4;                   // string
-inline constexpr VtableOffset kContainerMetaType = 6;      // ContainerMetadata
-inline constexpr VtableOffset kValues = 8;                 // [EValue]
-inline constexpr VtableOffset kInputs = 10;                // [i32]
-inline constexpr VtableOffset kOutputs = 12;               // [i32]
-inline constexpr VtableOffset kChains = 14;                // [Chain]
-inline constexpr VtableOffset kOperators = 16;             // [Operator]
-inline constexpr VtableOffset kDelegates = 18;             // [BackendDelegate]
-inline constexpr VtableOffset kNonConstBufferSizes = 20;   // [i64], [0] is reserved
-inline constexpr VtableOffset kNonConstBufferDevice = 22;  // [NonConstBufferDevice]
+inline constexpr VtableOffset kName = 4;                  // string
+inline constexpr VtableOffset kValues = 8;                // [EValue]
+inline constexpr VtableOffset kInputs = 10;               // [i32]
+inline constexpr VtableOffset kOutputs = 12;              // [i32]
+inline constexpr VtableOffset kChains = 14;               // [Chain]
+inline constexpr VtableOffset kOperators = 16;            // [Operator]
+inline constexpr VtableOffset kDelegates = 18;            // [BackendDelegate]
+inline constexpr VtableOffset kNonConstBufferSizes = 20;  // [i64], [0] is reserved
 }  // namespace execution_plan
-
-namespace container_metadata {
-inline constexpr VtableOffset kEncodedInpStr = 4;  // string
-inline constexpr VtableOffset kEncodedOutStr = 6;  // string
-}  // namespace container_metadata
 
 namespace evalue {
 inline constexpr VtableOffset kValType = 4;  // u8, a value_tag
@@ -163,10 +149,8 @@ inline constexpr VtableOffset kScalarType = 4;        // i8
 inline constexpr VtableOffset kStorageOffset = 6;     // i32
 inline constexpr VtableOffset kSizes = 8;             // [i32]
 inline constexpr VtableOffset kDimOrder = 10;         // [u8]
-inline constexpr VtableOffset kRequiresGrad = 12;     // bool
 inline constexpr VtableOffset kDataBufferIdx = 14;    // u32
 inline constexpr VtableOffset kAllocationInfo = 16;   // AllocationDetails
-inline constexpr VtableOffset kLayout = 18;           // i8
 inline constexpr VtableOffset kShapeDynamism = 20;    // i8
 inline constexpr VtableOffset kExtraTensorInfo = 22;  // ExtraTensorInfo
 }  // namespace tensor
@@ -178,11 +162,7 @@ inline constexpr VtableOffset kMemoryOffsetHigh = 8;  // u32
 }  // namespace allocation_details
 
 namespace extra_tensor_info {
-inline constexpr VtableOffset kMutableDataSegmentsIdx = 4;  // u64
-inline constexpr VtableOffset kFullyQualifiedName = 6;      // string
-inline constexpr VtableOffset kLocation = 8;                // i8
-inline constexpr VtableOffset kDeviceType = 10;             // i8
-inline constexpr VtableOffset kDeviceIndex = 12;            // i8
+inline constexpr VtableOffset kLocation = 8;  // i8
 }  // namespace extra_tensor_info
 
 /// Tables Int, Bool, Double and String have one field, as do the five list tables.
@@ -199,9 +179,8 @@ inline constexpr VtableOffset kOverload = 6;  // string
 }  // namespace op
 
 namespace backend_delegate {
-inline constexpr VtableOffset kId = 4;            // string
-inline constexpr VtableOffset kProcessed = 6;     // BackendDelegateDataReference
-inline constexpr VtableOffset kCompileSpecs = 8;  // [CompileSpec]
+inline constexpr VtableOffset kId = 4;         // string
+inline constexpr VtableOffset kProcessed = 6;  // BackendDelegateDataReference
 }  // namespace backend_delegate
 
 namespace delegate_data_reference {
@@ -209,22 +188,8 @@ inline constexpr VtableOffset kLocation = 4;  // i8
 inline constexpr VtableOffset kIndex = 6;     // u32, into backend_delegate_data or segments
 }  // namespace delegate_data_reference
 
-namespace compile_spec {
-inline constexpr VtableOffset kKey = 4;    // string
-inline constexpr VtableOffset kValue = 6;  // [u8]
-}  // namespace compile_spec
-
-namespace non_const_buffer_device {
-inline constexpr VtableOffset kBufferIdx = 4;    // i32
-inline constexpr VtableOffset kDeviceType = 6;   // i8
-inline constexpr VtableOffset kDeviceIndex = 8;  // i8
-}  // namespace non_const_buffer_device
-
 namespace chain {
-inline constexpr VtableOffset kInputs = 4;        // [i32]
-inline constexpr VtableOffset kOutputs = 6;       // [i32]
 inline constexpr VtableOffset kInstructions = 8;  // [Instruction]
-inline constexpr VtableOffset kStacktrace = 10;   // [FrameList]
 }  // namespace chain
 
 namespace instruction {
@@ -241,19 +206,5 @@ namespace delegate_call {
 inline constexpr VtableOffset kDelegateIndex = 4;  // i32
 inline constexpr VtableOffset kArgs = 6;           // [i32]
 }  // namespace delegate_call
-
-namespace move_call {
-inline constexpr VtableOffset kMoveFrom = 4;  // i32
-inline constexpr VtableOffset kMoveTo = 6;    // i32
-}  // namespace move_call
-
-namespace jump_false_call {
-inline constexpr VtableOffset kCondValueIndex = 4;          // i32
-inline constexpr VtableOffset kDestinationInstruction = 6;  // i32
-}  // namespace jump_false_call
-
-namespace free_call {
-inline constexpr VtableOffset kValueIndex = 4;  // i32
-}  // namespace free_call
 
 }  // namespace thimble::abi::pte

@@ -10,3 +10,10 @@ enum class Status : int32_t {
 #undef THIMBLE_STATUS
 };
 }  // namespace thimble::abi
+
+/// Returns the Status of an expression from the enclosing function if it is not kOk.
+#define THIMBLE_RETURN_IF_ERROR(...)                          \
+  do {                                                        \
+    const ::thimble::abi::Status error_ = (__VA_ARGS__);      \
+    if (error_ != ::thimble::abi::Status::kOk) return error_; \
+  } while (false)

@@ -9,13 +9,13 @@ Status check_adaptive_pool(const Call& call, uint32_t words) {
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, x.dtype); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, x.dtype));
     if (t->rank != 4) return Status::kBadShape;
     if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
-  if (const Status s = check_attributes(tensor(call, 1), words); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), words));
   const int32_t* const attribute = attributes(tensor(call, 1));
   if (attribute[0] != 2) return Status::kBadParameter;
   for (uint32_t side = 0; side < 2; ++side) {

@@ -10,11 +10,8 @@ Status check_add_flat(const Call& call) {
   const Tensor& b = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
   const Tensor* const all[] = {&a, &b, &y};
-  for (const Tensor* t : all) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
-  const Status packed = check_packed(tensor(call, 2), sizeof(abi::AddFlat));
-  if (packed != Status::kOk) return packed;
+  for (const Tensor* t : all) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_packed(tensor(call, 2), sizeof(abi::AddFlat)));
   const abi::AddFlat& p = add_flat(tensor(call, 2).data);
   if (a.bytes != p.count || b.bytes != p.count || y.bytes != p.count) return Status::kBadShape;
   const bool codes = is_code(p.a_zero_point) && is_code(p.b_zero_point) && is_code(p.y_zero_point);

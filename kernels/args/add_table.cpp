@@ -5,10 +5,9 @@
 namespace thimble::kernels {
 
 Status check_add_table(const Call& call) {
-  const Status blob = check_blob(tensor(call, 2), sizeof(abi::AddTable));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(abi::AddTable)));
   const auto& p = packed<abi::AddTable>(tensor(call, 2));
-  if (const Status s = check_binary_nest(call, p.nest); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_binary_nest(call, p.nest));
   const bool fine = are_bounds(p.add.min, p.add.max) && is_code(p.add.y_offset) &&
                     p.add.y_shift >= -31 && p.add.y_shift <= -1;
   return fine ? Status::kOk : Status::kBadParameter;

@@ -15,11 +15,20 @@ namespace thimble::kernels {
 /// Checks that the constant has exactly `count` words.
 inline Status check_attributes(const Tensor& t, uint32_t count) {
   const uint32_t bytes = count * static_cast<uint32_t>(sizeof(int32_t));
-  if (const Status s = check_blob(t, bytes); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_blob(t, bytes));
   return t.bytes == bytes ? Status::kOk : Status::kBadParameter;
 }
 inline const int32_t* attributes(const Tensor& t) {
   return static_cast<const int32_t*>(t.data);
+}
+/// As above, for words that are the fields of a struct.
+template <class Params>
+Status check_attributes(const Tensor& t) {
+  return check_attributes(t, sizeof(Params) / sizeof(int32_t));
+}
+template <class Params>
+const Params& attributes(const Tensor& t) {
+  return *static_cast<const Params*>(t.data);
 }
 
 class AttributeReader {

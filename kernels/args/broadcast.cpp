@@ -13,9 +13,9 @@ int32_t size_at(const Tensor& t, uint32_t rank, uint32_t d) {
 }  // namespace
 
 Status check_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y) {
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   for (uint32_t i = 0; i < count; ++i) {
-    if (const Status s = check_tensor(*operands[i]); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*operands[i]));
     if (operands[i]->rank > y.rank) return Status::kBadShape;
   }
   for (uint32_t d = 0; d < y.rank; ++d) {

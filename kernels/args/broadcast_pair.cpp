@@ -45,8 +45,8 @@ StrideIterator broadcast_pair(const Tensor& y, const Tensor& a, const Tensor& b)
 }
 
 Status check_floats(const Tensor& x, const Tensor& y) {
-  if (const Status s = check_tensor(x, DType::kF32); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kF32));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kF32));
   return same_sizes(x, y) ? Status::kOk : Status::kBadShape;
 }
 

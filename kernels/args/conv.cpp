@@ -5,8 +5,6 @@
 
 #include "kernels/args/conv.h"
 
-#include <cstring>
-
 namespace thimble::kernels {
 namespace {
 
@@ -60,15 +58,15 @@ Conv bind_stock(const Call& call, const Stock& at) {
 }
 
 Status check_activations(const Tensor& x, const Tensor& y, StockSignature form) {
-  if (const Status s = check_image(x, form); s != Status::kOk) return s;
-  if (const Status s = check_image(y, form); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_image(x, form));
+  THIMBLE_RETURN_IF_ERROR(check_image(y, form));
   return x.sizes[0] == y.sizes[0] ? Status::kOk : Status::kBadShape;
 }
 
 /// Checks everything except the size of the weights and the per-channel values.
 Status check_geometry(const Conv& conv) {
   if (!is_offset(conv.x_offset)) return Status::kBadParameter;
-  if (const Status s = check_axes(conv.axis, conv.in_c); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_axes(conv.axis, conv.in_c));
   if (conv.groups < 1 || conv.in_c % conv.groups != 0 || conv.out_c % conv.groups != 0) {
     return Status::kBadShape;
   }
@@ -90,12 +88,11 @@ Status check_stock(const Call& call, const Stock& at, Letters letters) {
   if (!integers_fit(call, letters)) return Status::kBadParameter;
   constexpr bool has_scratch = kSignature != StockSignature::kNoScratch;
   if (has_scratch && tensor(call, at.scratch).is_constant) return Status::kBadParameter;
-  if (const Status s = check_activations(tensor(call, 0), y, kSignature); s != Status::kOk)
-    return s;
-  if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), y, kSignature));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI8));
   if (w.rank != 4) return Status::kBadShape;
   if (!is_contiguous(w)) return Status::kBadDimOrder;
-  if (const Status s = check_bias(tensor(call, 2), y.sizes[channels]); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_bias(tensor(call, 2), y.sizes[channels]));
   for (uint32_t list = 3; list <= 5; ++list) {
     if (ints(call, list).count != 2) return Status::kBadParameter;
   }
@@ -103,7 +100,7 @@ Status check_stock(const Call& call, const Stock& at, Letters letters) {
 }
 
 Status check_bound_stock(const Conv& conv) {
-  if (const Status s = check_geometry(conv); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_geometry(conv));
   for (const WindowAxis& axis : conv.axis) {
     if (axis.out != window_output(axis, false)) return Status::kBadShape;
   }
@@ -113,17 +110,9 @@ Status check_bound_stock(const Conv& conv) {
 /// Binds everything except the arrays after the header; the caller must first check their size.
 Conv bind_header(const Call& call) {
   Conv conv;
-  abi::ConvParams header;
-  memcpy(&header, tensor(call, 1).data, sizeof header);
+  const auto header = read_params<abi::ConvParams>(tensor(call, 1));
   bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), conv);
-  conv.axis[0].kernel = header.kernel_h;
-  conv.axis[1].kernel = header.kernel_w;
-  conv.axis[0].stride = header.stride_h;
-  conv.axis[1].stride = header.stride_w;
-  conv.axis[0].dilation = header.dilation_h;
-  conv.axis[1].dilation = header.dilation_w;
-  conv.axis[0].pad = header.pad_top;
-  conv.axis[1].pad = header.pad_left;
+  bind_window(header, conv.axis);
   conv.groups = header.groups;
   conv.x_offset = header.x_offset;
   conv.requant.y_offset = header.y_offset;
@@ -136,20 +125,18 @@ Status check_native(const Call& call, bool depthwise) {
   const Tensor& x = tensor(call, 0);
   const Tensor& params = tensor(call, 1);
   const Tensor& y = tensor(call, 2);
-  const Status both = check_activations(x, y, StockSignature::kCurrent);
-  if (both != Status::kOk) return both;
-  if (const Status s = check_blob(params, sizeof(abi::ConvParams)); s != Status::kOk) return s;
-  abi::ConvParams header;
-  memcpy(&header, params.data, sizeof header);
+  THIMBLE_RETURN_IF_ERROR(check_activations(x, y, StockSignature::kCurrent));
+  THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::ConvParams)));
+  const auto header = read_params<abi::ConvParams>(params);
   if (header.out_channels != y.sizes[1]) return Status::kBadShape;
   if (depthwise && header.groups != x.sizes[1]) return Status::kBadShape;
   const Conv conv = bind_header(call);
-  if (const Status s = check_geometry(conv); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_geometry(conv));
   for (const WindowAxis& axis : conv.axis) {
     if (!output_follows(axis)) return Status::kBadShape;
   }
   const int64_t bytes = packed_bytes(sizeof header, conv.out_c, conv.out_c, weights_bytes(conv));
-  if (const Status s = check_packed(params, bytes); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_packed(params, bytes));
   return check_requant(bind_native_conv(call).requant, conv.out_c);
 }
 
@@ -160,7 +147,7 @@ Status check_stock_conv2d(const Call& call) {
   constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_conv2d_13);
   constexpr Stock at = positions(kConv2d, kSignature);
   constexpr uint32_t channels = image_dims(kSignature).channels;
-  if (const Status s = check_stock<kSignature>(call, at, kLetters); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_stock<kSignature>(call, at, kLetters));
   const Tensor& w = tensor(call, 1);
   const int32_t in_c = tensor(call, 0).sizes[channels];
   if (w.sizes[0] != tensor(call, at.y).sizes[channels]) return Status::kBadShape;
@@ -173,7 +160,7 @@ Status check_stock_depthwise(const Call& call) {
   constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_depthwise_conv2d_14);
   constexpr Stock at = positions(kDepthwise, kSignature);
   constexpr uint32_t channels = image_dims(kSignature).channels;
-  if (const Status s = check_stock<kSignature>(call, at, kLetters); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_stock<kSignature>(call, at, kLetters));
   const Tensor& w = tensor(call, 1);
   const int64_t in_c = tensor(call, 0).sizes[channels];
   const int32_t out_c = tensor(call, at.y).sizes[channels];

@@ -3,21 +3,17 @@
 namespace thimble::kernels {
 
 Status check_conv2d_dsp(const Call& call) {
-  const Status window = check_window(tensor(call, 0), tensor(call, 1), tensor(call, 4));
-  if (window != Status::kOk) return window;
+  THIMBLE_RETURN_IF_ERROR(check_window(tensor(call, 0), tensor(call, 1), tensor(call, 4)));
   const abi::WindowGeometry& g = window_geometry(tensor(call, 1));
-  const Status weights = check_packed(tensor(call, 2), abi::dsp_conv_weights_bytes(g));
-  if (weights != Status::kOk) return weights;
+  THIMBLE_RETURN_IF_ERROR(check_packed(tensor(call, 2), abi::dsp_conv_weights_bytes(g)));
   return check_scratch(tensor(call, 3), abi::dsp_conv_scratch_bytes(g));
 }
 
 Status check_depthwise_dsp(const Call& call) {
-  const Status window = check_window(tensor(call, 0), tensor(call, 1), tensor(call, 4));
-  if (window != Status::kOk) return window;
+  THIMBLE_RETURN_IF_ERROR(check_window(tensor(call, 0), tensor(call, 1), tensor(call, 4)));
   const abi::WindowGeometry& g = window_geometry(tensor(call, 1));
   if (g.in_c != g.out_c || g.in_c % 4 != 0) return Status::kBadShape;
-  const Status weights = check_packed(tensor(call, 2), abi::dsp_depthwise_weights_bytes(g));
-  if (weights != Status::kOk) return weights;
+  THIMBLE_RETURN_IF_ERROR(check_packed(tensor(call, 2), abi::dsp_depthwise_weights_bytes(g)));
   return check_scratch(tensor(call, 3), abi::dsp_depthwise_scratch_bytes(g));
 }
 

@@ -16,10 +16,9 @@ Status check_conv2d(const Call& call, int64_t scratch_rows) {
   const Tensor& x = tensor(call, 0);
   const Tensor& geometry = tensor(call, 1);
   const Tensor& y = tensor(call, 4);
-  if (const Status s = check_window(x, geometry, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_window(x, geometry, y));
   const int64_t row = abi::scalar_row(window_bytes(window_geometry(geometry)));
-  const Status scratch = check_scratch(tensor(call, 3), scratch_rows * row);
-  if (scratch != Status::kOk) return scratch;
+  THIMBLE_RETURN_IF_ERROR(check_scratch(tensor(call, 3), scratch_rows * row));
   return check_constant(tensor(call, 2), window_geometry(geometry).out_c, row);
 }
 
@@ -185,17 +184,15 @@ Status check_depthwise_scalar(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& geometry = tensor(call, 1);
   const Tensor& y = tensor(call, 4);
-  if (const Status s = check_depthwise_window(x, geometry, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_depthwise_window(x, geometry, y));
   const WindowGeometry& g = window_geometry(geometry);
-  const Status scratch = check_scratch(tensor(call, 3), abi::scalar_depthwise_scratch(g));
-  if (scratch != Status::kOk) return scratch;
+  THIMBLE_RETURN_IF_ERROR(check_scratch(tensor(call, 3), abi::scalar_depthwise_scratch(g)));
   return check_constant(tensor(call, 2), g.out_c, int64_t{g.kernel_h * g.kernel_w});
 }
 
 Status check_linear_scalar(const Call& call) {
   const Tensor& geometry = tensor(call, 1);
-  const Status s = check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
   return check_constant(tensor(call, 2), g.out_features, abi::scalar_row(g.in_features));
 }

@@ -40,8 +40,7 @@ Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType
                         const TransposedWindow& window, int32_t groups) {
   const Tensor* const all[] = {&x, &w, &y};
   for (const Tensor* t : all) {
-    const Status s = check_tensor(*t, t == &w ? DType::kI8 : dtype);
-    if (s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, t == &w ? DType::kI8 : dtype));
     if (t->rank != 4) return Status::kBadShape;
   }
   static constexpr uint8_t kWeightOrder[] = {1, 2, 3, 0};
@@ -49,9 +48,8 @@ Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType
   const bool lists = window.strides == 2 && window.paddings == 4 && window.output_paddings == 2 &&
                      window.dilations == 2;
   if (!lists) return Status::kBadParameter;
-  for (uint32_t side = 0; side < 2; ++side) {
-    if (const Status s = check_side(x, w, y, window, side); s != Status::kOk) return s;
-  }
+  for (uint32_t side = 0; side < 2; ++side)
+    THIMBLE_RETURN_IF_ERROR(check_side(x, w, y, window, side));
   const bool fits = x.sizes[0] == y.sizes[0] && w.sizes[0] == x.sizes[1] &&
                     w.sizes[0] % groups == 0 && int64_t{w.sizes[1]} * groups == y.sizes[1];
   return fits ? Status::kOk : Status::kBadShape;

@@ -6,15 +6,11 @@ namespace thimble::kernels {
 
 Status check_depthwise_mve(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  if (const Status s = check_depthwise_window(x, tensor(call, 1), tensor(call, 4));
-      s != Status::kOk) {
-    return s;
-  }
+  THIMBLE_RETURN_IF_ERROR(check_depthwise_window(x, tensor(call, 1), tensor(call, 4)));
   const abi::WindowGeometry& g = window_geometry(tensor(call, 1));
   if (g.in_c != g.out_c || g.in_c % 4 != 0) return Status::kBadShape;
   const int64_t blocks = (g.in_c + abi::kDepthwiseLanes - 1) / abi::kDepthwiseLanes;
-  const Status packed = check_packed(tensor(call, 2), blocks * DepthwiseBlock(g).bytes());
-  if (packed != Status::kOk) return packed;
+  THIMBLE_RETURN_IF_ERROR(check_packed(tensor(call, 2), blocks * DepthwiseBlock(g).bytes()));
   return check_scratch(tensor(call, 3), abi::depthwise_scratch_bytes(g));
 }
 

@@ -11,9 +11,7 @@
 namespace thimble::kernels {
 Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
   const Tensor* const all[] = {&a, &b, &y};
-  for (const Tensor* t : all) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
+  for (const Tensor* t : all) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
   return check_broadcast_pair(a, b, y);
 }
 

@@ -21,9 +21,9 @@ inline Status check_index(const Tensor& index) {
 /// the sizes of y.
 inline Status check_gather_operands(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
-  if (const Status s = check_index(tensor(call, 1)); s != Status::kOk) return s;
-  if (const Status s = check_pair(x, tensor(call, 3)); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 2), 1));
+  THIMBLE_RETURN_IF_ERROR(check_index(tensor(call, 1)));
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, tensor(call, 3)));
   const auto dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
   return dim < x.rank ? Status::kOk : Status::kBadParameter;
 }

@@ -7,8 +7,6 @@
 
 #include "kernels/args/linear.h"
 
-#include <cstring>
-
 namespace thimble::kernels {
 namespace {
 
@@ -19,7 +17,7 @@ int32_t last_size(const Tensor& t) {
 Status check_activations(const Tensor& x, const Tensor& y) {
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
     if (t->rank < 1) return Status::kBadShape;
     if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
@@ -50,8 +48,7 @@ Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t ou
 /// Binds everything except the arrays after the header; the caller must first check their size.
 Linear bind_header(const Call& call) {
   Linear linear;
-  abi::LinearParams header;
-  memcpy(&header, tensor(call, 1).data, sizeof header);
+  const auto header = read_params<abi::LinearParams>(tensor(call, 1));
   bind_activations(tensor(call, 0), tensor(call, 2), linear);
   linear.x_offset = header.x_offset;
   linear.requant.y_offset = header.y_offset;
@@ -67,20 +64,17 @@ Status check_stock_linear(const Call& call) {
   const Tensor& w = tensor(call, 1);
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_linear;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  if (const Status s = check_activations(tensor(call, 0), y); s != Status::kOk) return s;
-  if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), y));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI8));
   if (w.rank != 2 || w.sizes[0] != last_size(y) || w.sizes[1] != last_size(tensor(call, 0))) {
     return Status::kBadShape;
   }
   if (!is_contiguous(w)) return Status::kBadDimOrder;
-  for (uint32_t optional = 2; optional <= 3; ++optional) {
-    const Status s = check_bias(tensor(call, optional), last_size(y));
-    if (s != Status::kOk) return s;
-  }
+  for (uint32_t optional = 2; optional <= 3; ++optional)
+    THIMBLE_RETURN_IF_ERROR(check_bias(tensor(call, optional), last_size(y)));
   if (!tensor(call, 2).is_null && !tensor(call, 3).is_null) return Status::kBadParameter;
   if (!is_offset(integer(call, 4)) || integer(call, 5) != 0) return Status::kBadParameter;
-  const Status s = check_scale_lists(ints(call, 7), ints(call, 8), last_size(y));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_scale_lists(ints(call, 7), ints(call, 8), last_size(y)));
   return check_requant(bind_stock_linear(call).requant, last_size(y));
 }
 
@@ -103,11 +97,9 @@ Linear bind_stock_linear(const Call& call) {
 
 Status check_native_linear(const Call& call) {
   const Tensor& params = tensor(call, 1);
-  const Status s = check_activations(tensor(call, 0), tensor(call, 2));
-  if (s != Status::kOk) return s;
-  if (const Status b = check_blob(params, sizeof(abi::LinearParams)); b != Status::kOk) return b;
-  abi::LinearParams header;
-  memcpy(&header, params.data, sizeof header);
+  THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::LinearParams)));
+  const auto header = read_params<abi::LinearParams>(params);
   const Linear linear = bind_header(call);
   if (header.in_features != linear.in || header.out_features != linear.out) {
     return Status::kBadShape;
@@ -115,16 +107,14 @@ Status check_native_linear(const Call& call) {
   if (header.scales != 1 && header.scales != linear.out) return Status::kBadParameter;
   if (!is_offset(linear.x_offset)) return Status::kBadParameter;
   const int64_t weights = int64_t{linear.in} * linear.out;
-  const Status p =
-      check_packed(params, packed_bytes(sizeof header, linear.out, header.scales, weights));
-  if (p != Status::kOk) return p;
+  THIMBLE_RETURN_IF_ERROR(
+      check_packed(params, packed_bytes(sizeof header, linear.out, header.scales, weights)));
   return check_requant(bind_native_linear(call).requant, linear.out);
 }
 
 Linear bind_native_linear(const Call& call) {
   Linear linear = bind_header(call);
-  abi::LinearParams header;
-  memcpy(&header, tensor(call, 1).data, sizeof header);
+  const auto header = read_params<abi::LinearParams>(tensor(call, 1));
   linear.w = bind_packed(tensor(call, 1), sizeof header, linear.out, header.scales, linear.requant);
   return linear;
 }

@@ -3,8 +3,7 @@
 namespace thimble::kernels {
 
 Status check_linear_dsp(const Call& call) {
-  const Status rows = check_linear_geometry(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  if (rows != Status::kOk) return rows;
+  THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(tensor(call, 1).data);
   if (g.in_features % 4 != 0 || g.in_features == 0) return Status::kBadShape;
   return check_packed(tensor(call, 2), abi::dsp_linear_weights_bytes(g));

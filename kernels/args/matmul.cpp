@@ -6,7 +6,7 @@ namespace thimble::kernels {
 
 Status check_matmul8(const Call& call) {
   constexpr uint32_t kAttributes = sizeof(MatmulAttributes) / sizeof(int32_t);
-  if (const Status s = check_attributes(tensor(call, 2), kAttributes); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 2), kAttributes));
   const MatmulAttributes& a = matmul_attributes(call);
   const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
                     is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&
@@ -20,7 +20,7 @@ Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dty
                     int32_t depth_max) {
   const Tensor* const all[] = {&a, &b, &y};
   for (const Tensor* t : all) {
-    if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, dtype));
     if (t->rank < 2) return Status::kBadShape;
     if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }

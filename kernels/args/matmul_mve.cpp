@@ -12,11 +12,10 @@ Status check_weights(const Tensor& packed, uint32_t channels, int64_t depth) {
 
 Status check_conv2d_mve(const Call& call) {
   const Tensor& geometry = tensor(call, 1);
-  const Status window = check_window(tensor(call, 0), geometry, tensor(call, 4));
-  if (window != Status::kOk) return window;
+  THIMBLE_RETURN_IF_ERROR(check_window(tensor(call, 0), geometry, tensor(call, 4)));
   const abi::WindowGeometry& g = window_geometry(geometry);
   const int64_t depth = window_bytes(g);
-  if (const Status s = check_weights(tensor(call, 2), g.out_c, depth); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_weights(tensor(call, 2), g.out_c, depth));
   const uint32_t row = uint32_t{g.kernel_w} * g.in_c;
   return check_scratch(tensor(call, 3),
                        abi::conv2d_mve_scratch_bytes(static_cast<uint32_t>(depth), row));
@@ -24,8 +23,7 @@ Status check_conv2d_mve(const Call& call) {
 
 Status check_linear_mve(const Call& call) {
   const Tensor& geometry = tensor(call, 1);
-  const Status rows = check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3));
-  if (rows != Status::kOk) return rows;
+  THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
   return check_weights(tensor(call, 2), g.out_features, g.in_features);
 }

@@ -13,10 +13,9 @@ constexpr uint32_t kMaxCount = INT32_MAX / 255;
 Status check_mean_run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::MeanRun));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::MeanRun)));
   const auto& p = packed<abi::MeanRun>(tensor(call, 1));
   const bool fits = p.count != 0 && p.count <= kMaxCount &&
                     uint64_t{p.outer} * p.inner == y.bytes &&

@@ -11,7 +11,7 @@ void byte_strides(const Tensor& t, int32_t* out) {
 }
 
 Status check_pair(const Tensor& from, const Tensor& to) {
-  if (const Status s = check_tensor(from); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(from));
   return check_tensor(to, from.dtype);
 }
 

@@ -49,9 +49,8 @@ void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
 Status check_move_nest(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::Move));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::Move)));
   const auto& p = packed<abi::Move>(tensor(call, 1));
   const uint32_t element = p.element_bytes;
   if (element != 1 && element != 2 && element != 4 && element != 8) return Status::kBadParameter;

@@ -10,12 +10,12 @@ THIMBLE_NORM_ROWS(int8_t);
 
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries) {
   if (!w.is_null) {
-    if (const Status s = check_tensor(w, DType::kI16); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI16));
     if (!is_contiguous(w)) return Status::kBadDimOrder;
     if (elements(w) != entries) return Status::kBadShape;
   }
   if (b.is_null) return Status::kOk;
-  if (const Status s = check_tensor(b, DType::kI32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(b, DType::kI32));
   if (!is_contiguous(b)) return Status::kBadDimOrder;
   if (!b.is_constant) return Status::kBadParameter;
   if (elements(b) != entries) return Status::kBadShape;

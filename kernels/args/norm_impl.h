@@ -92,10 +92,8 @@ template <class Code>
 Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
                   const Norm& norm) {
   const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    const Status s = check_tensor(*t, NormWords<Code>::kNarrow ? DType::kI8 : DType::kI16);
-    if (s != Status::kOk) return s;
-  }
+  for (const Tensor* t : both)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, NormWords<Code>::kNarrow ? DType::kI8 : DType::kI16));
   const bool bounds =
       NormWords<Code>::kNarrow ? are_bounds(norm.min, norm.max) : are_bounds16(norm.min, norm.max);
   const bool fine = attributes.complete() && norm.eps < uint64_t{1} << 62 && is_code(norm.zero) &&

@@ -23,8 +23,7 @@ struct GroupNorm {
     const int32_t groups = attributes.word();
     Norm norm;
     norm.read<Code>(attributes, /*is_centered=*/true);
-    const Status s = check_norm<Code>(x, tensor(call, 4), attributes, norm);
-    if (s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, 4), attributes, norm));
     if (x.rank < 2) return Status::kBadShape;
     if (groups < 1 || x.sizes[1] % groups != 0) return Status::kBadParameter;
     if (!is_contiguous(x) && !has_channels_innermost(x)) return Status::kBadDimOrder;
@@ -75,10 +74,8 @@ struct TrailingNorm {
     const auto dims = static_cast<uint32_t>(attributes.word());
     Norm norm;
     norm.read<Code>(attributes, /*is_centered=*/kHasBias);
-    const Status s = check_norm<Code>(x, tensor(call, kAttributes + 1), attributes, norm);
-    if (s != Status::kOk) return s;
-    const Status rows = check_trailing(x, dims, NormWords<Code>::kRowMax);
-    if (rows != Status::kOk) return rows;
+    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, kAttributes + 1), attributes, norm));
+    THIMBLE_RETURN_IF_ERROR(check_trailing(x, dims, NormWords<Code>::kRowMax));
     int32_t entries = 1;
     for (uint32_t d = x.rank - dims; d < x.rank; ++d) entries *= x.sizes[d];
     Tensor none;

@@ -78,7 +78,7 @@ bool is_nhwc_but_for_ones(const Tensor& t) {
 }
 
 Status check_image(const Tensor& t, StockSignature form) {
-  if (const Status s = check_tensor(t, DType::kI8); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kI8));
   if (t.rank != 4) return Status::kBadShape;
   const bool fits = form == StockSignature::kNhwc ? is_contiguous(t) : is_nhwc(t);
   return fits ? Status::kOk : Status::kBadDimOrder;

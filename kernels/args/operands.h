@@ -82,6 +82,13 @@ inline Status check_tensor(const Tensor& t, DType dtype) {
 }
 /// Checks a constant that run() reads as 32-bit words: at least `bytes` long and aligned.
 Status check_blob(const Tensor& t, int64_t bytes);
+/// Returns the struct at the start of a constant.
+template <class Params>
+Params read_params(const Tensor& t) {
+  Params params;
+  memcpy(&params, t.data, sizeof params);
+  return params;
+}
 
 inline int32_t elements(const Tensor& t) {
   return static_cast<int32_t>(t.bytes / element_bytes(t.dtype));

@@ -27,10 +27,9 @@ bool axis_fits(const Axis& axis) {
 }  // namespace
 
 Status check_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
-  if (const Status s = check_image(x, StockSignature::kCurrent); s != Status::kOk) return s;
-  if (const Status s = check_image(y, StockSignature::kCurrent); s != Status::kOk) return s;
-  const Status blob = check_packed(geometry, sizeof(abi::WindowGeometry));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_image(x, StockSignature::kCurrent));
+  THIMBLE_RETURN_IF_ERROR(check_image(y, StockSignature::kCurrent));
+  THIMBLE_RETURN_IF_ERROR(check_packed(geometry, sizeof(abi::WindowGeometry)));
   const abi::WindowGeometry& g = window_geometry(geometry);
   if (!is_image_of(x, g.in_h, g.in_w, g.in_c)) return Status::kBadShape;
   if (!is_image_of(y, g.out_h, g.out_w, g.out_c)) return Status::kBadShape;
@@ -46,17 +45,16 @@ Status check_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
 }
 
 Status check_depthwise_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
-  if (const Status s = check_window(x, geometry, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_window(x, geometry, y));
   const abi::WindowGeometry& g = window_geometry(geometry);
   return g.out_c % g.in_c == 0 ? Status::kOk : Status::kBadShape;
 }
 
 Status check_linear_geometry(const Tensor& x, const Tensor& geometry, const Tensor& y) {
-  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
   if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
-  const Status blob = check_packed(geometry, sizeof(abi::LinearGeometry));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_packed(geometry, sizeof(abi::LinearGeometry)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
   if (uint64_t{g.rows} * g.in_features != x.bytes) return Status::kBadShape;
   if (uint64_t{g.rows} * g.out_features != y.bytes) return Status::kBadShape;

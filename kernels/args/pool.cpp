@@ -8,8 +8,6 @@
 
 #include "kernels/args/pool.h"
 
-#include <cstring>
-
 #include "abi/native_params.h"
 
 namespace thimble::kernels {
@@ -45,8 +43,8 @@ Pool bind_stock(const Call& call, uint32_t y) {
 }
 
 Status check_activations(const Tensor& x, const Tensor& y, StockSignature form) {
-  if (const Status s = check_image(x, form); s != Status::kOk) return s;
-  if (const Status s = check_image(y, form); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_image(x, form));
+  THIMBLE_RETURN_IF_ERROR(check_image(y, form));
   const uint32_t channels = image_dims(form).channels;
   const bool agree = x.sizes[0] == y.sizes[0] && x.sizes[channels] == y.sizes[channels];
   return agree ? Status::kOk : Status::kBadShape;
@@ -61,7 +59,7 @@ Status check_lists(const Call& call, uint32_t count) {
 
 Status check_pool(const Pool& pool) {
   if (!are_bounds(pool.min, pool.max)) return Status::kBadParameter;
-  if (const Status s = check_axes(pool.axis, pool.c); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_axes(pool.axis, pool.c));
   if (int64_t{pool.axis[0].kernel} * pool.axis[1].kernel > kMaxTaps) return Status::kBadShape;
   for (const WindowAxis& axis : pool.axis) {
     // Averages and maxima of an empty window are undefined.
@@ -71,7 +69,7 @@ Status check_pool(const Pool& pool) {
 }
 
 Status check_stock(const Pool& pool, bool ceil_mode) {
-  if (const Status s = check_pool(pool); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pool(pool));
   for (const WindowAxis& axis : pool.axis) {
     if (axis.out != window_output(axis, ceil_mode)) return Status::kBadShape;
   }
@@ -80,11 +78,11 @@ Status check_stock(const Pool& pool, bool ceil_mode) {
 
 Status check_native(const Call& call) {
   const Tensor& params = tensor(call, 1);
-  const Status s = check_activations(tensor(call, 0), tensor(call, 2), StockSignature::kCurrent);
-  if (s != Status::kOk) return s;
-  if (const Status b = check_blob(params, sizeof(abi::PoolParams)); b != Status::kOk) return b;
+  THIMBLE_RETURN_IF_ERROR(
+      check_activations(tensor(call, 0), tensor(call, 2), StockSignature::kCurrent));
+  THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::PoolParams)));
   const Pool pool = bind_native_pool(call);
-  if (const Status p = check_pool(pool); p != Status::kOk) return p;
+  THIMBLE_RETURN_IF_ERROR(check_pool(pool));
   for (const WindowAxis& axis : pool.axis) {
     if (!output_follows(axis)) return Status::kBadShape;
   }
@@ -109,9 +107,9 @@ Status check_stock_avg_pool(const Call& call) {
   constexpr bool has_ceil_mode = y == 9;
   if (!integers_fit(call, has_ceil_mode ? kCurrent : kOlder)) return Status::kBadParameter;
   if (has_scratch && tensor(call, y - 1).is_constant) return Status::kBadParameter;
-  if (const Status s = check_lists(call, 3); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, y), images_of(kSignature));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_lists(call, 3));
+  THIMBLE_RETURN_IF_ERROR(
+      check_activations(tensor(call, 0), tensor(call, y), images_of(kSignature)));
   return check_stock(bind_stock_avg_pool<kSignature>(call), has_ceil_mode && integer(call, 4) != 0);
 }
 
@@ -119,9 +117,8 @@ template <StockSignature kSignature>
 Status check_stock_max_pool(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_max_pool2d;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  if (const Status s = check_lists(call, 4); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, 10), kSignature);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_lists(call, 4));
+  THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), tensor(call, 10), kSignature));
   if (!is_code(integer(call, 6)) || integer(call, 6) != integer(call, 7)) {
     return Status::kBadParameter;
   }
@@ -129,7 +126,7 @@ Status check_stock_max_pool(const Call& call) {
 }
 
 Status check_native_avg_pool(const Call& call) {
-  if (const Status s = check_native(call); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_native(call));
   const Pool pool = bind_native_pool(call);
   const bool dense = pool.axis[0].dilation == 1 && pool.axis[1].dilation == 1;
   return dense ? Status::kOk : Status::kBadParameter;
@@ -168,17 +165,9 @@ template Pool bind_stock_max_pool<StockSignature::kNhwc>(const Call&);
 
 Pool bind_native_pool(const Call& call) {
   Pool pool;
-  abi::PoolParams header;
-  memcpy(&header, tensor(call, 1).data, sizeof header);
+  const auto header = read_params<abi::PoolParams>(tensor(call, 1));
   bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), pool);
-  pool.axis[0].kernel = header.kernel_h;
-  pool.axis[1].kernel = header.kernel_w;
-  pool.axis[0].stride = header.stride_h;
-  pool.axis[1].stride = header.stride_w;
-  pool.axis[0].dilation = header.dilation_h;
-  pool.axis[1].dilation = header.dilation_w;
-  pool.axis[0].pad = header.pad_top;
-  pool.axis[1].pad = header.pad_left;
+  bind_window(header, pool.axis);
   pool.min = header.min;
   pool.max = header.max;
   return pool;

@@ -5,7 +5,7 @@ namespace thimble::kernels {
 Status check_images16(const Tensor& x, const Tensor& y, const Pool16Window& window) {
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI16); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI16));
     if (t->rank != 4) return Status::kBadShape;
     if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
@@ -15,7 +15,7 @@ Status check_images16(const Tensor& x, const Tensor& y, const Pool16Window& wind
 }
 
 Status check_pool16(const Pool16& pool) {
-  if (const Status s = check_axes(pool.axis, pool.c); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_axes(pool.axis, pool.c));
   for (const WindowAxis& axis : pool.axis) {
     if (!windows_meet_image(axis) || !output_follows(axis)) return Status::kBadShape;
   }

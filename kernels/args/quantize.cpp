@@ -5,8 +5,8 @@ namespace thimble::kernels {
 Status check_quantize_args(const Call& call, const Tensor& y, DType from, DType to) {
   const Tensor& x = tensor(call, 0);
   const double scale = call.args[1].number;
-  if (const Status s = check_tensor(x, from); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, from));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, to));
   if (!same_sizes(x, y)) return Status::kBadShape;
   // A normal float32 whose inverse is normal too. The condition is false for NaN.
   if (!(scale >= 0x1p-126 && scale <= 0x1p126)) return Status::kBadParameter;
@@ -15,7 +15,7 @@ Status check_quantize_args(const Call& call, const Tensor& y, DType from, DType 
 
 Status check_stock_quantize_args(const Call& call, DType from, DType to) {
   const Tensor& y = tensor(call, 6);
-  if (const Status s = check_quantize_args(call, y, from, to); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_quantize_args(call, y, from, to));
   if (!same_layout(tensor(call, 0), y)) return Status::kBadDimOrder;
   if (!are_bounds(integer(call, 3), integer(call, 4))) return Status::kBadParameter;
   const bool is_int8 = integer(call, 5) == static_cast<int32_t>(DType::kI8);

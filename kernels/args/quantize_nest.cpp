@@ -8,10 +8,9 @@ namespace {
 Status check_quantize_operands(const Call& call, DType from, DType to) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, from); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::QuantizeNest));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, from));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, to));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::QuantizeNest)));
   const auto& p = packed<abi::QuantizeNest>(tensor(call, 1));
   const bool inside = is_within(p.nest, 0, static_cast<uint32_t>(elements(y))) &&
                       is_within(p.nest, 1, static_cast<uint32_t>(elements(x))) &&
@@ -30,8 +29,7 @@ Status check_quantize_nest(const Call& call) {
 Status check_dequantize_nest(const Call& call) {
   const DType codes = tensor(call, 0).dtype;
   const bool wide = codes == DType::kI16;
-  const Status s = check_quantize_operands(call, wide ? codes : DType::kI8, DType::kF32);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_quantize_operands(call, wide ? codes : DType::kI8, DType::kF32));
   const uint32_t bytes = packed<abi::QuantizeNest>(tensor(call, 1)).quantized_bytes;
   return bytes == (wide ? 2U : 1U) ? Status::kOk : Status::kBadParameter;
 }

@@ -33,8 +33,7 @@ Status check_types(const Call& call, const RecurrentSignature& form) {
     const Tensor& t = tensor(call, i);
     if (i == form.attributes() || i == form.scratch()) continue;
     const bool any = i == form.y() || (i > 1 && i < form.w_ih());
-    const Status s = any ? check_tensor(t) : check_tensor(t, type_of(i));
-    if (s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(any ? check_tensor(t) : check_tensor(t, type_of(i)));
     if (!is_contiguous(t)) return Status::kBadDimOrder;
   }
   return is_narrow(call) || tensor(call, 0).dtype == DType::kI16 ? Status::kOk : Status::kBadDType;
@@ -77,8 +76,8 @@ Status check_numbers(const Call& call, const RecurrentSignature& form) {
     const int32_t s = static_cast<const int32_t*>(shift.data)[i];
     if (is_narrow(call) ? !is_scale(m, s) : !is_scale16(m, s)) return Status::kBadParameter;
   }
-  const Status s = check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t)));
   const int32_t* const words = words_of(call, form) + form.x_zp_at;
   const bool zero_points =
       is_narrow(call) ? is_code(words[0]) && is_code(words[1]) : words[0] == 0 && words[1] == 0;
@@ -89,9 +88,9 @@ Status check_numbers(const Call& call, const RecurrentSignature& form) {
 }  // namespace
 
 Status check_recurrent(const Call& call, const RecurrentSignature& form) {
-  if (const Status s = check_types(call, form); s != Status::kOk) return s;
-  if (const Status s = check_shapes(call, form); s != Status::kOk) return s;
-  if (const Status s = check_numbers(call, form); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_types(call, form));
+  THIMBLE_RETURN_IF_ERROR(check_shapes(call, form));
+  THIMBLE_RETURN_IF_ERROR(check_numbers(call, form));
   const Tensor& scratch = tensor(call, form.scratch());
   if (scratch.is_null || scratch.is_constant) return Status::kBadParameter;
   if (reinterpret_cast<uintptr_t>(scratch.data) % alignof(int16_t) != 0) {

@@ -52,7 +52,7 @@ Status check_requant(const Requant& requant, int32_t channels) {
 Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t channels) {
   const Tensor* const both[] = {&mult, &shift};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI32); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI32));
     if (!t->is_constant) return Status::kBadParameter;
     if (t->bytes / sizeof(int32_t) != static_cast<uint32_t>(channels)) return Status::kBadShape;
   }
@@ -61,7 +61,7 @@ Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t chann
 
 Status check_bias(const Tensor& bias, int32_t channels) {
   if (bias.is_null) return Status::kOk;
-  if (const Status s = check_tensor(bias, DType::kI32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kI32));
   const uint32_t count = bias.bytes / sizeof(int32_t);
   return count == static_cast<uint32_t>(channels) ? Status::kOk : Status::kBadShape;
 }
@@ -83,7 +83,7 @@ int64_t packed_bytes(uint32_t header_bytes, int64_t channels, int64_t scales,
 }
 
 Status check_packed(const Tensor& params, int64_t bytes) {
-  if (const Status s = check_blob(params, bytes); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_blob(params, bytes));
   if (bytes > kMaxTensorBytes) return Status::kBadShape;
   return params.bytes < bytes + abi::kConstantAlignment ? Status::kOk : Status::kBadParameter;
 }

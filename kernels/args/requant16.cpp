@@ -5,7 +5,7 @@ namespace {
 
 /// Checks an int32 tensor with one entry or one entry per channel.
 Status check_entries(const Tensor& t, int32_t channels) {
-  if (const Status s = check_tensor(t, DType::kI32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kI32));
   if (!t.is_constant) return Status::kBadParameter;
   const int32_t count = elements(t);
   return count == 1 || count == channels ? Status::kOk : Status::kBadShape;
@@ -15,7 +15,7 @@ Status check_wide_bias(const Tensor& bias, int32_t channels, int64_t terms) {
   constexpr int64_t kProductMax = int64_t{128} * 32768;
   if (terms >= numerics::kRequantize64SumMax / kProductMax) return Status::kBadShape;
   if (bias.is_null) return Status::kOk;
-  if (const Status s = check_tensor(bias, DType::kI64); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kI64));
   if (!bias.is_constant) return Status::kBadParameter;
   if (elements(bias) != channels) return Status::kBadShape;
   const int64_t most = numerics::kRequantize64SumMax - 1 - terms * kProductMax;
@@ -30,9 +30,9 @@ Status check_wide_bias(const Tensor& bias, int32_t channels, int64_t terms) {
 
 Status check_requant16(const Tensor& bias, const Tensor& mult, const Tensor& shift,
                        int32_t channels, int64_t terms) {
-  if (const Status s = check_wide_bias(bias, channels, terms); s != Status::kOk) return s;
-  if (const Status s = check_entries(mult, channels); s != Status::kOk) return s;
-  if (const Status s = check_entries(shift, channels); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_wide_bias(bias, channels, terms));
+  THIMBLE_RETURN_IF_ERROR(check_entries(mult, channels));
+  THIMBLE_RETURN_IF_ERROR(check_entries(shift, channels));
   const Requant16 requant = bind_wide_requant(bias, mult, shift, 0, 0);
   for (int32_t i = 0; i < channels; ++i) {
     if (!is_scale16(requant.mult[i * requant.mult_step], requant.shift[i * requant.shift_step])) {

@@ -4,9 +4,7 @@ namespace thimble::kernels {
 
 Status check_rows(const Tensor& x, const Tensor& y, uint32_t dim) {
   const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
+  for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
   if (!same_sizes(x, y) || dim >= x.rank) return Status::kBadShape;
   int32_t steps[abi::kMaxRank];
   strides(x, steps);

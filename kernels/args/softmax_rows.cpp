@@ -5,13 +5,11 @@ namespace thimble::kernels {
 Status check_softmax_rows(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::SoftmaxRows));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::SoftmaxRows)));
   const auto& p = packed<abi::SoftmaxRows>(tensor(call, 1));
   if (p.wide > 1) return Status::kBadParameter;
-  const Status s = check_tensor(y, p.wide != 0 ? DType::kI16 : DType::kI8);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, p.wide != 0 ? DType::kI16 : DType::kI8));
   const bool fits =
       p.length >= 1 && y.bytes == x.bytes << p.wide && uint64_t{p.rows} * p.length == x.bytes;
   return fits ? Status::kOk : Status::kBadShape;

@@ -25,9 +25,7 @@ Status check_axis(const WindowAxis& axis) {
 }  // namespace
 
 Status check_axes(const WindowAxis (&axes)[2], int32_t channels) {
-  for (const WindowAxis& axis : axes) {
-    if (const Status s = check_axis(axis); s != Status::kOk) return s;
-  }
+  for (const WindowAxis& axis : axes) THIMBLE_RETURN_IF_ERROR(check_axis(axis));
   // Distance in bytes between taps, computed even if a window has only one tap inside.
   const int64_t column = int64_t{channels} * axes[1].dilation;
   const int64_t row = int64_t{channels} * axes[1].in * axes[0].dilation;

@@ -33,6 +33,19 @@ struct WindowAxis {
   }
 };
 
+/// Sets the window of both axes from ConvParams or PoolParams.
+template <class Params>
+void bind_window(const Params& params, WindowAxis (&axis)[2]) {
+  axis[0].kernel = params.kernel_h;
+  axis[1].kernel = params.kernel_w;
+  axis[0].stride = params.stride_h;
+  axis[1].stride = params.stride_w;
+  axis[0].dilation = params.dilation_h;
+  axis[1].dilation = params.dilation_w;
+  axis[0].pad = params.pad_top;
+  axis[1].pad = params.pad_left;
+}
+
 /// Checks that both axes are bounded so that run()'s 32-bit positions cannot overflow.
 Status check_axes(const WindowAxis (&axes)[2], int32_t channels);
 /// Returns the output extent as torch.nn.functional defines it for conv2d and for pools with or

@@ -3,8 +3,7 @@
 namespace thimble::kernels {
 
 Status check_window_pool(const Call& call) {
-  const Status s = check_window(tensor(call, 0), tensor(call, 1), tensor(call, 2));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_window(tensor(call, 0), tensor(call, 1), tensor(call, 2)));
   const abi::WindowGeometry& g = window_geometry(tensor(call, 1));
   // With dilation a window may not overlap the image.
   const bool fine = g.in_c == g.out_c && g.dilation_h == 1 && g.dilation_w == 1;

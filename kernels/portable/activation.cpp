@@ -9,9 +9,8 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  for (uint32_t i = 0; i < 3; ++i) {
-    if (const Status s = check_tensor(tensor(call, i), DType::kI8); s != Status::kOk) return s;
-  }
+  for (uint32_t i = 0; i < 3; ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(tensor(call, i), DType::kI8));
   if (elements(tensor(call, 1)) != 256) return Status::kBadShape;
   if (!same_sizes(tensor(call, 0), tensor(call, 2))) return Status::kBadShape;
   return same_layout(tensor(call, 0), tensor(call, 2)) ? Status::kOk : Status::kBadDimOrder;

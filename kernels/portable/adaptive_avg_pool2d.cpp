@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  if (const Status s = check_adaptive_pool(call, 5); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_adaptive_pool(call, 5));
   const int32_t* const attribute = attributes(tensor(call, 1));
   const bool wide = tensor(call, 0).dtype == DType::kI16;
   const bool bounds =

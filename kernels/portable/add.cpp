@@ -4,8 +4,6 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
 // before the output at the same position is written.
 
-#include <cstring>
-
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
 
@@ -57,22 +55,15 @@ void run_stock(const Call& call) {
   run(binary, stock_add_params(call, kLimits));
 }
 
-abi::AddParams native_params(const Call& call) {
-  abi::AddParams params;
-  memcpy(&params, tensor(call, 2).data, sizeof params);
-  return params;
-}
-
 Status check_native(const Call& call) {
-  const Status s = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
   const Status b = check_blob(tensor(call, 2), sizeof(abi::AddParams));
-  return b != Status::kOk ? b : check_add(native_params(call));
+  return b != Status::kOk ? b : check_add(read_params<abi::AddParams>(tensor(call, 2)));
 }
 
 void run_native(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  run(binary, native_params(call));
+  run(binary, read_params<abi::AddParams>(tensor(call, 2)));
 }
 
 }  // namespace

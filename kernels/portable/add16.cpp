@@ -18,18 +18,17 @@ struct Params {
 };
 
 const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
+  return attributes<Params>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
   const Params& p = params_of(call);
   const bool fine = is_scale(p.a_mult, p.a_shift) && is_scale(p.b_mult, p.b_shift) &&
                     is_scale(p.y_mult, p.y_shift) && are_bounds16(p.min, p.max);

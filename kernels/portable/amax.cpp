@@ -13,8 +13,8 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, x.dtype); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   AttributeReader attributes(tensor(call, 1));
   const uint32_t mask = attributes.dims(x.rank);

@@ -13,9 +13,9 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
-  if (const Status s = check_tensor(y, DType::kI64); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI64));
   AttributeReader attributes(tensor(call, 1));
   const auto dim = static_cast<uint32_t>(attributes.word());
   const int32_t keepdim = attributes.word();

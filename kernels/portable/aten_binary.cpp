@@ -41,9 +41,9 @@ void combine(const Tensor& a, From b, const Tensor& y, Function f) {
 }
 
 Status check_types(const Tensor& a, const Tensor& b, const Tensor& y, DType from, DType to) {
-  if (const Status s = check_tensor(a, from); s != Status::kOk) return s;
-  if (const Status s = check_tensor(b, from); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(a, from));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(b, from));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, to));
   return check_broadcast_pair(a, b, y);
 }
 /// Returns true if the argument is a number, not the NaN that represents None.
@@ -160,9 +160,9 @@ void run_compared(const Call& call) {
 Status check_compared_with_number(const Call& call) {
   const Tensor& a = tensor(call, 0);
   if (!is_present(call, 1)) return Status::kBadParameter;
-  if (const Status s = check_tensor(a); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(a));
   if (a.dtype != DType::kF32 && a.dtype != DType::kI8) return Status::kBadDType;
-  if (const Status s = check_tensor(tensor(call, 2), DType::kBool); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(tensor(call, 2), DType::kBool));
   return same_sizes(a, tensor(call, 2)) ? Status::kOk : Status::kBadShape;
 }
 template <Relation kRelation>
@@ -208,13 +208,11 @@ void run_not(const Call& call) {
 Status check_where(const Call& call) {
   const Tensor& condition = tensor(call, 0);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_tensor(condition, DType::kBool); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(condition, DType::kBool));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   for (uint32_t i = 0; i < 3; ++i) {
     const Tensor& t = tensor(call, i);
-    if (const Status s = check_tensor(t, i == 0 ? DType::kBool : y.dtype); s != Status::kOk) {
-      return s;
-    }
+    THIMBLE_RETURN_IF_ERROR(check_tensor(t, i == 0 ? DType::kBool : y.dtype));
     if (t.rank > y.rank) return Status::kBadShape;
     for (uint32_t d = 0; d < t.rank; ++d) {
       const int32_t size = y.sizes[d + y.rank - t.rank];

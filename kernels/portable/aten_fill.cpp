@@ -67,7 +67,7 @@ bool are_sizes(const IntList& list, const Tensor& y) {
 
 Status check_full(const Call& call) {
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (!are_sizes(ints(call, 0), y)) return Status::kBadShape;
   return fits(y.dtype, call.args[1].number) ? Status::kOk : Status::kBadParameter;
 }
@@ -78,7 +78,7 @@ void run_full(const Call& call) {
 /// Checks scalar_tensor: a number as a tensor without dimensions.
 Status check_scalar(const Call& call) {
   const Tensor& y = tensor(call, 1);
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (y.rank != 0) return Status::kBadShape;
   return fits(y.dtype, call.args[0].number) ? Status::kOk : Status::kBadParameter;
 }
@@ -88,8 +88,8 @@ void run_scalar(const Call& call) {
 
 Status check_full_like(const Call& call) {
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_tensor(tensor(call, 0)); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(tensor(call, 0)));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (!same_sizes(tensor(call, 0), y)) return Status::kBadShape;
   return fits(y.dtype, call.args[1].number) ? Status::kOk : Status::kBadParameter;
 }
@@ -100,7 +100,7 @@ void run_full_like(const Call& call) {
 /// Checks _empty_dim_order. The content of y is unspecified.
 Status check_empty(const Call& call) {
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   return are_sizes(ints(call, 0), y) ? Status::kOk : Status::kBadShape;
 }
 void run_empty(const Call&) {}
@@ -117,7 +117,7 @@ Status check_pad(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& pads = ints(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
   if (pads.count % 2 != 0 || pads.count / 2 > x.rank) return Status::kBadParameter;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -153,7 +153,7 @@ int32_t index_at(const Tensor& indices, int32_t i, int32_t rows) {
 }
 
 Status check_indices(const Tensor& indices) {
-  if (const Status s = check_tensor(indices); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(indices));
   if (indices.dtype != DType::kI32 && indices.dtype != DType::kI64) return Status::kBadDType;
   return is_contiguous(indices) ? Status::kOk : Status::kBadDimOrder;
 }
@@ -163,8 +163,8 @@ Status check_embedding(const Call& call) {
   const Tensor& w = tensor(call, 0);
   const Tensor& indices = tensor(call, 1);
   const Tensor& y = tensor(call, 5);
-  if (const Status s = check_pair(w, y); s != Status::kOk) return s;
-  if (const Status s = check_indices(indices); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(w, y));
+  THIMBLE_RETURN_IF_ERROR(check_indices(indices));
   if (w.rank != 2 || y.rank != indices.rank + 1) return Status::kBadShape;
   if (call.args[2].integer < -1 || call.args[2].integer >= w.sizes[0]) {
     return Status::kBadParameter;
@@ -191,8 +191,8 @@ Status check_index_select(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& indices = tensor(call, 2);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
-  if (const Status s = check_indices(indices); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
+  THIMBLE_RETURN_IF_ERROR(check_indices(indices));
   const int64_t dim = call.args[1].integer;
   if (dim < -int64_t{x.rank} || dim >= x.rank) return Status::kBadParameter;
   if (x.rank != y.rank || indices.rank > 1) return Status::kBadShape;
@@ -234,7 +234,7 @@ Status check_upsample(const Call& call) {
   const IntList& sizes = ints(call, 1);
   const DoubleList& scales = call.args[2].doubles;
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != 4 || y.rank != 4) return Status::kBadShape;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
   if ((sizes.count == 2) == (scales.count == 2)) return Status::kBadParameter;
@@ -285,8 +285,8 @@ Status check_to_copy(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);
   const IntList& order = ints(call, 2);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (y.dtype != x.dtype && y.dtype != DType::kF32) return Status::kBadDType;
   if (!same_sizes(x, y)) return Status::kBadShape;
   if (call.args[1].integer != 0) return Status::kBadParameter;

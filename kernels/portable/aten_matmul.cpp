@@ -38,7 +38,7 @@ float dot(const Matrix& a, const Matrix& b, int32_t i, int32_t j, int32_t inner)
 Status check_rank(const Call& call, std::initializer_list<uint32_t> operands, uint32_t rank) {
   for (const uint32_t i : operands) {
     const Tensor& t = tensor(call, i);
-    if (const Status s = check_tensor(t, DType::kF32); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kF32));
     if (t.rank != rank) return Status::kBadShape;
   }
   return Status::kOk;
@@ -53,7 +53,7 @@ bool multiplies(const Tensor& a, const Tensor& b, const Tensor& y) {
 /// Operands of mm (rank 2) and bmm (rank 3): a, b, y.
 template <uint32_t kRank>
 Status check_product(const Call& call) {
-  if (const Status s = check_rank(call, {0, 1, 2}, kRank); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_rank(call, {0, 1, 2}, kRank));
   const Tensor& a = tensor(call, 0);
   const bool batches = kRank == 2 || (a.sizes[0] == tensor(call, 1).sizes[0] &&
                                       a.sizes[0] == tensor(call, 2).sizes[0]);
@@ -86,8 +86,8 @@ void run_product(const Call& call) {
 Status check_addmm(const Call& call) {
   const Tensor& bias = tensor(call, 0);
   const Tensor& y = tensor(call, 5);
-  if (const Status s = check_rank(call, {1, 2, 5}, 2); s != Status::kOk) return s;
-  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_rank(call, {1, 2, 5}, 2));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
   for (const uint32_t i : {3U, 4U}) {
     if (!(call.args[i].number == call.args[i].number)) return Status::kBadParameter;
   }
@@ -123,9 +123,9 @@ Status check_linear(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& bias = tensor(call, 2);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_tensor(x, DType::kF32); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kF32); s != Status::kOk) return s;
-  if (const Status s = check_rank(call, {1}, 2); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kF32));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kF32));
+  THIMBLE_RETURN_IF_ERROR(check_rank(call, {1}, 2));
   if (x.rank < 1 || x.rank != y.rank) return Status::kBadShape;
   for (uint32_t d = 0; d + 1 < x.rank; ++d) {
     if (x.sizes[d] != y.sizes[d]) return Status::kBadShape;
@@ -135,7 +135,7 @@ Status check_linear(const Call& call) {
   }
   if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (bias.is_null) return Status::kOk;
-  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
   return bias.rank == 1 && bias.sizes[0] == w.sizes[0] ? Status::kOk : Status::kBadShape;
 }
 void run_linear(const Call& call) {
@@ -233,7 +233,7 @@ Status check_convolution(const Call& call) {
   const Tensor& bias = tensor(call, 2);
   const Tensor& y = tensor(call, 9);
   if (x.rank != 3 && x.rank != 4) return Status::kBadShape;
-  if (const Status s = check_rank(call, {0, 1, 9}, x.rank); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_rank(call, {0, 1, 9}, x.rank));
   const uint32_t axes = x.rank - 2U;
   for (const uint32_t list : {3U, 4U, 5U}) {
     const uint32_t count = ints(call, list).count;
@@ -254,7 +254,7 @@ Status check_convolution(const Call& call) {
   const bool weights_fit = w.sizes[0] == first && w.sizes[1] == second;
   if (!weights_fit || x.sizes[0] != y.sizes[0]) return Status::kBadShape;
   if (bias.is_null) return Status::kOk;
-  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
   return bias.rank == 1 && bias.sizes[0] == c.out_c ? Status::kOk : Status::kBadShape;
 }
 

@@ -184,7 +184,7 @@ Plan flipped(const Call& call) {
 Status check_view(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (x.bytes != y.bytes || ints(call, 1).count != y.rank) return Status::kBadShape;
   uint32_t open = 0;
@@ -212,7 +212,7 @@ void run_view(const Call& call) {
 /// Checks that part and whole have equal sizes except along `dim`, where `whole` has the sum of all
 /// parts.
 Status check_part(const Tensor& part, const Tensor& whole, uint32_t dim) {
-  if (const Status s = check_pair(part, whole); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(part, whole));
   if (part.rank != whole.rank) return Status::kBadShape;
   for (uint32_t d = 0; d < whole.rank; ++d) {
     if (d != dim && part.sizes[d] != whole.sizes[d]) return Status::kBadShape;
@@ -225,13 +225,13 @@ Status check_part(const Tensor& part, const Tensor& whole, uint32_t dim) {
 template <uint32_t kDim, uint32_t kOuts>
 Status check_split(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   const uint32_t dim = dimension(call.args[kDim].integer, x.rank);
   if (dim == kNoDimension) return Status::kBadParameter;
   int64_t total = 0;
   for (uint32_t i = 0; i < call.args[kOuts].list; ++i) {
     const Tensor y = call.list_item(call, kOuts, i);
-    if (const Status s = check_part(y, x, dim); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_part(y, x, dim));
     total += y.sizes[dim];
   }
   return total == x.sizes[dim] ? Status::kOk : Status::kBadShape;
@@ -251,8 +251,7 @@ void run_split(const Call& call) {
 }
 /// Checks that each part except the last has the size given in the call.
 Status check_split_by(const Call& call) {
-  const Status s = check_split<2, 3>(call);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_split<2, 3>(call));
   const uint32_t dim = dimension(call.args[2].integer, tensor(call, 0).rank);
   const uint32_t count = call.args[3].list;
   for (uint32_t i = 0; i < count; ++i) {
@@ -263,8 +262,7 @@ Status check_split_by(const Call& call) {
   return Status::kOk;
 }
 Status check_split_sizes(const Call& call) {
-  const Status s = check_split<2, 3>(call);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_split<2, 3>(call));
   const uint32_t dim = dimension(call.args[2].integer, tensor(call, 0).rank);
   if (ints(call, 1).count != call.args[3].list) return Status::kBadParameter;
   for (uint32_t i = 0; i < call.args[3].list; ++i) {
@@ -275,7 +273,7 @@ Status check_split_sizes(const Call& call) {
 
 /// Checks that `inner` has the sizes of `outer` without the dimension.
 Status check_layer(const Tensor& inner, const Tensor& outer, uint32_t dim) {
-  if (const Status s = check_pair(inner, outer); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(inner, outer));
   if (inner.rank + 1 != outer.rank) return Status::kBadShape;
   for (uint32_t d = 0; d < inner.rank; ++d) {
     if (inner.sizes[d] != outer.sizes[d < dim ? d : d + 1]) return Status::kBadShape;
@@ -289,14 +287,12 @@ void layer_steps(const Source& outer, uint32_t dim, int32_t* steps) {
 
 Status check_stack(const Call& call) {
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   const uint32_t dim = dimension(call.args[1].integer, y.rank);
   if (dim == kNoDimension) return Status::kBadParameter;
   if (static_cast<uint32_t>(y.sizes[dim]) != call.args[0].list) return Status::kBadShape;
-  for (uint32_t i = 0; i < call.args[0].list; ++i) {
-    const Status s = check_layer(call.list_item(call, 0, i), y, dim);
-    if (s != Status::kOk) return s;
-  }
+  for (uint32_t i = 0; i < call.args[0].list; ++i)
+    THIMBLE_RETURN_IF_ERROR(check_layer(call.list_item(call, 0, i), y, dim));
   return Status::kOk;
 }
 void run_stack(const Call& call) {
@@ -313,14 +309,12 @@ void run_stack(const Call& call) {
 
 Status check_unbind(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   const uint32_t dim = dimension(call.args[1].integer, x.rank);
   if (dim == kNoDimension) return Status::kBadParameter;
   if (static_cast<uint32_t>(x.sizes[dim]) != call.args[2].list) return Status::kBadShape;
-  for (uint32_t i = 0; i < call.args[2].list; ++i) {
-    const Status s = check_layer(call.list_item(call, 2, i), x, dim);
-    if (s != Status::kOk) return s;
-  }
+  for (uint32_t i = 0; i < call.args[2].list; ++i)
+    THIMBLE_RETURN_IF_ERROR(check_layer(call.list_item(call, 2, i), x, dim));
   return Status::kOk;
 }
 void run_unbind(const Call& call) {
@@ -340,7 +334,7 @@ void run_unbind(const Call& call) {
 Status check_repeat(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (ints(call, 1).count != y.rank || x.rank > y.rank) return Status::kBadShape;
   const uint32_t missing = static_cast<uint32_t>(y.rank - x.rank);
   for (uint32_t d = 0; d < y.rank; ++d) {

@@ -35,8 +35,8 @@ void for_each_output(const Tensor& x, const Tensor& y, Visit visit) {
 }
 
 Status check_images(const Tensor& x, const Tensor& y) {
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, x.dtype); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   if (x.rank != 4 || y.rank != 4) return Status::kBadShape;
   return x.sizes[0] == y.sizes[0] && x.sizes[1] == y.sizes[1] ? Status::kOk : Status::kBadShape;
 }
@@ -63,7 +63,7 @@ Status check_windows(const Call& call, bool dilated, bool ceil_mode, const Tenso
     if (ints(call, list).count > 2) return Status::kBadParameter;
   }
   const WindowAxis axes[2] = {window(call, 0, dilated, y), window(call, 1, dilated, y)};
-  if (const Status s = check_axes(axes, y.sizes[1]); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_axes(axes, y.sizes[1]));
   for (const WindowAxis& axis : axes) {
     if (axis.out != window_output(axis, ceil_mode)) return Status::kBadShape;
     if (!windows_meet_image(axis)) return Status::kBadShape;
@@ -77,7 +77,7 @@ Status check_windows(const Call& call, bool dilated, bool ceil_mode, const Tenso
 Status check_avg_pool(const Call& call) {
   const Tensor& y = tensor(call, 7);
   if (tensor(call, 0).dtype != DType::kF32) return Status::kBadDType;
-  if (const Status s = check_images(tensor(call, 0), y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_images(tensor(call, 0), y));
   const int64_t divisor = call.args[6].integer;
   if (divisor != kAbsent && (divisor < 1 || divisor > (1 << 24))) return Status::kBadParameter;
   return check_windows(call, false, call.args[4].integer != 0, y);
@@ -115,7 +115,7 @@ void run_avg_pool(const Call& call) {
 Status check_adaptive(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (tensor(call, 0).dtype != DType::kF32) return Status::kBadDType;
-  if (const Status s = check_images(tensor(call, 0), y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_images(tensor(call, 0), y));
   if (ints(call, 1).count != 2) return Status::kBadParameter;
   for (uint32_t a = 0; a < 2; ++a) {
     if (ints(call, 1).items[a] != y.sizes[2 + a]) return Status::kBadShape;
@@ -152,8 +152,8 @@ Status check_max_pool(const Call& call) {
   const Tensor& y = tensor(call, 6);
   const Tensor& places = tensor(call, 7);
   if (x.dtype != DType::kF32 && x.dtype != DType::kI8) return Status::kBadDType;
-  if (const Status s = check_images(x, y); s != Status::kOk) return s;
-  if (const Status s = check_tensor(places, DType::kI64); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_images(x, y));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(places, DType::kI64));
   if (!same_layout(y, places)) return Status::kBadDimOrder;
   return check_windows(call, true, call.args[5].integer != 0, y);
 }

@@ -83,8 +83,8 @@ void for_each_of(StrideIterator& reduced, int32_t start, Visit visit) {
 Status check_sum(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 4);
-  if (const Status s = check_tensor(x, DType::kF32); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kF32));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kF32));
   const int64_t dtype = call.args[3].integer;
   if (dtype != kAbsent && dtype != static_cast<int64_t>(DType::kF32)) return Status::kBadDType;
   const uint32_t mask = dims_mask(ints(call, 1), x.rank);
@@ -108,8 +108,8 @@ void run_sum(const Call& call) {
 Status check_var(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 4);
-  if (const Status s = check_tensor(x, DType::kF32); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kF32));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kF32));
   const uint32_t mask = dims_mask(ints(call, 1), x.rank);
   if (mask == 0 && x.rank != 0) return Status::kBadParameter;
   return is_reduced(x, y, mask, call.args[3].integer != 0) ? Status::kOk : Status::kBadShape;
@@ -134,9 +134,9 @@ void run_var(const Call& call) {
 Status check_extremum(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kF32 && x.dtype != DType::kI8) return Status::kBadDType;
-  if (const Status s = check_tensor(y, x.dtype); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   const uint32_t mask = dims_mask(ints(call, 1), x.rank);
   if (mask == 0 && x.rank != 0) return Status::kBadParameter;
   return is_reduced(x, y, mask, call.args[2].integer != 0) ? Status::kOk : Status::kBadShape;
@@ -178,9 +178,9 @@ uint32_t argmax_mask(const Call& call) {
 Status check_argmax(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kF32 && x.dtype != DType::kI8) return Status::kBadDType;
-  if (const Status s = check_tensor(y, DType::kI64); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI64));
   const uint32_t mask = argmax_mask(call);
   if (mask == 0 && x.rank != 0) return Status::kBadParameter;
   return is_reduced(x, y, mask, call.args[2].integer != 0) ? Status::kOk : Status::kBadShape;
@@ -257,7 +257,7 @@ void run_softmax(const Call& call) {
 
 Status check_factor(const Tensor& t, int32_t count) {
   if (t.is_null) return Status::kOk;
-  if (const Status s = check_tensor(t, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kF32));
   if (!is_contiguous(t)) return Status::kBadDimOrder;
   return elements(t) == count ? Status::kOk : Status::kBadShape;
 }
@@ -275,17 +275,17 @@ int32_t layer_length(const Call& call) {
 Status check_layer_norm(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& shape = ints(call, 1);
-  if (const Status s = check_floats(x, tensor(call, 5)); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_floats(x, tensor(call, 5)));
   if (shape.count > x.rank) return Status::kBadShape;
   for (uint32_t i = 0; i < shape.count; ++i) {
     if (shape.items[i] != x.sizes[x.rank - shape.count + i]) return Status::kBadShape;
   }
   const int32_t length = layer_length(call);
   for (const uint32_t i : {2U, 3U}) {
-    if (const Status s = check_factor(tensor(call, i), length); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_factor(tensor(call, i), length));
   }
   for (const uint32_t i : {6U, 7U}) {
-    if (const Status s = check_tensor(tensor(call, i), DType::kF32); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(tensor(call, i), DType::kF32));
     if (!is_contiguous(tensor(call, i))) return Status::kBadDimOrder;
     if (elements(tensor(call, i)) != elements(x) / length) return Status::kBadShape;
   }
@@ -316,10 +316,10 @@ void run_layer_norm(const Call& call) {
 /// y, and two empty tensors.
 Status check_batch_norm(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  if (const Status s = check_floats(x, tensor(call, 7)); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_floats(x, tensor(call, 7)));
   if (x.rank < 2) return Status::kBadShape;
   for (const uint32_t i : {1U, 2U, 3U, 4U}) {
-    if (const Status s = check_factor(tensor(call, i), x.sizes[1]); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_factor(tensor(call, i), x.sizes[1]));
   }
   if (tensor(call, 3).is_null || tensor(call, 4).is_null) return Status::kBadParameter;
   return call.args[6].number >= 0 ? Status::kOk : Status::kBadParameter;

@@ -128,8 +128,8 @@ struct Limits {
 };
 
 Status check_limits(const Tensor& x, const Tensor& y, Limits limits) {
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, x.dtype); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   if (!same_sizes(x, y)) return Status::kBadShape;
   if (x.dtype == DType::kF32) return Status::kOk;
   if (x.dtype != DType::kI8) return Status::kBadDType;

@@ -18,19 +18,17 @@ struct Params {
 constexpr int64_t kMaxTaps = (1 << 16) - 1;
 
 const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
+  return attributes<Params>(tensor(call, 1));
 }
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Status words = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
-  if (words != Status::kOk) return words;
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
   const Params& p = params_of(call);
-  if (const Status s = check_images16(x, y, p.window); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_images16(x, y, p.window));
   if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;
-  const Status s = check_pool16(bind_pool16(x, y, p.window));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pool16(bind_pool16(x, y, p.window)));
   const int64_t taps = int64_t{p.window.kernel[0]} * p.window.kernel[1];
   return taps <= kMaxTaps ? Status::kOk : Status::kBadShape;
 }

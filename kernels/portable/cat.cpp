@@ -16,12 +16,12 @@ uint32_t dimension(const Call& call) {
 Status check(const Call& call) {
   const int64_t dim = call.args[1].integer;
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (dim < -int64_t{y.rank} || dim >= y.rank) return Status::kBadParameter;
   int64_t total = 0;
   for (uint32_t i = 0; i < call.args[0].list; ++i) {
     const Tensor x = call.list_item(call, 0, i);
-    if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
     if (x.rank != y.rank) return Status::kBadShape;
     for (uint32_t d = 0; d < x.rank; ++d) {
       if (d != dimension(call) && x.sizes[d] != y.sizes[d]) return Status::kBadShape;

@@ -14,12 +14,12 @@ constexpr int32_t kRelations = 6;
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
   if (operands[0]->dtype != operands[1]->dtype || !is_integer_type(operands[0]->dtype)) {
     return Status::kBadDType;
   }
   if (y.dtype != DType::kBool) return Status::kBadDType;
-  if (const Status s = check_blob(tensor(call, 2), sizeof(int32_t)); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(int32_t)));
   const int32_t relation = *static_cast<const int32_t*>(tensor(call, 2).data);
   return relation >= 0 && relation < kRelations ? Status::kOk : Status::kBadParameter;
 }

@@ -13,13 +13,12 @@ namespace {
 template <uint32_t kCount>
 Status check(const Call& call) {
   const Tensor& y = tensor(call, kCount + 1);
-  const Status blob = check_blob(tensor(call, kCount), sizeof(abi::Concat));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, kCount), sizeof(abi::Concat)));
   const auto& p = packed<abi::Concat>(tensor(call, kCount));
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < kCount; ++i) {
     const Tensor& x = tensor(call, i);
-    if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
     if (uint64_t{p.outer} * p.bytes[i] != x.bytes) return Status::kBadShape;
     bytes += x.bytes;
   }

@@ -20,10 +20,6 @@ struct Params {
   int32_t groups, min, max;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 5)));
-}
-
 struct Conv16 {
   const int16_t* x;
   const int8_t* w;
@@ -37,7 +33,7 @@ Conv16 bind(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 5));
   Conv16 conv = {};
   conv.x = codes16(x);
   conv.w = codes(w);
@@ -58,7 +54,7 @@ Status check_images(const Tensor& x, const Tensor& w, const Tensor& y) {
   const Tensor* const all[] = {&x, &w, &y};
   for (const Tensor* t : all) {
     const DType dtype = t == &w ? DType::kI8 : DType::kI16;
-    if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, dtype));
     if (t->rank != 4) return Status::kBadShape;
     if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
@@ -68,11 +64,9 @@ Status check_images(const Tensor& x, const Tensor& w, const Tensor& y) {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
-  const Status images = check_images(x, w, tensor(call, 6));
-  if (images != Status::kOk) return images;
-  const Status words = check_attributes(tensor(call, 5), sizeof(Params) / sizeof(int32_t));
-  if (words != Status::kOk) return words;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_images(x, w, tensor(call, 6)));
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 5)));
+  const Params& p = attributes<Params>(tensor(call, 5));
   const bool lists = p.strides == 2 && p.pads == 4 && p.dilations == 2;
   if (!lists || p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
   const int32_t out_c = tensor(call, 6).sizes[1];
@@ -80,10 +74,10 @@ Status check(const Call& call) {
     return Status::kBadShape;
   }
   const int64_t terms = int64_t{w.sizes[1]} * w.sizes[2] * w.sizes[3];
-  const Status s = check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), out_c, terms);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(
+      check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), out_c, terms));
   const Conv16 conv = bind(call);
-  if (const Status a = check_axes(conv.axis, conv.in_c); a != Status::kOk) return a;
+  THIMBLE_RETURN_IF_ERROR(check_axes(conv.axis, conv.in_c));
   for (const WindowAxis& axis : conv.axis) {
     if (!output_follows(axis)) return Status::kBadShape;
   }

@@ -65,8 +65,7 @@ Transposed bind(const Call& call) {
 
 Status check_attribute_words(const Call& call) {
   const Tensor& words = tensor(call, 5);
-  const Status s = check_attributes(words, sizeof(Attributes) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Attributes>(words));
   const Attributes a = attributes_of(call);
   const bool fine = a.groups >= 1 && is_code(a.x_zp) && a.rounding == 0;
   return fine ? Status::kOk : Status::kBadParameter;
@@ -74,7 +73,7 @@ Status check_attribute_words(const Call& call) {
 
 /// Checks a tensor of one word, or of one word per channel.
 Status check_scales(const Tensor& scales, int32_t channels) {
-  if (const Status s = check_tensor(scales, DType::kI32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(scales, DType::kI32));
   if (!scales.is_constant) return Status::kBadParameter;
   const int32_t count = elements(scales);
   return count == 1 || count == channels ? Status::kOk : Status::kBadShape;
@@ -84,15 +83,14 @@ Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& shift = tensor(call, 4);
   const Tensor& y = tensor(call, 6);
-  if (const Status s = check_attribute_words(call); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attribute_words(call));
   const Attributes a = attributes_of(call);
-  const Status images = check_transposed(tensor(call, 0), w, y, DType::kI8, a.window, a.groups);
-  if (images != Status::kOk) return images;
+  THIMBLE_RETURN_IF_ERROR(check_transposed(tensor(call, 0), w, y, DType::kI8, a.window, a.groups));
   const int64_t terms = int64_t{w.sizes[0] / a.groups} * w.sizes[2] * w.sizes[3];
   if (terms > abi::kMaxAccumulations) return Status::kBadShape;
-  if (const Status s = check_bias(tensor(call, 2), y.sizes[1]); s != Status::kOk) return s;
-  if (const Status s = check_scales(tensor(call, 3), y.sizes[1]); s != Status::kOk) return s;
-  if (const Status s = check_scales(shift, y.sizes[1]); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_bias(tensor(call, 2), y.sizes[1]));
+  THIMBLE_RETURN_IF_ERROR(check_scales(tensor(call, 3), y.sizes[1]));
+  THIMBLE_RETURN_IF_ERROR(check_scales(shift, y.sizes[1]));
   // check_requant() reads only the low byte of a single shift.
   if (!numerics::shift_in_range(words(shift)[0])) return Status::kBadParameter;
   return check_requant(bind(call).requant, y.sizes[1]);

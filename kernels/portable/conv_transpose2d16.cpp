@@ -17,10 +17,6 @@ struct Params {
   int32_t groups, min, max;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 5)));
-}
-
 struct Transposed16 {
   const int8_t* w;
   int32_t in_c, out_c, groups;
@@ -29,7 +25,7 @@ struct Transposed16 {
 };
 
 Transposed16 bind(const Call& call) {
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 5));
   Transposed16 conv = {};
   conv.w = codes(tensor(call, 1));
   conv.in_c = tensor(call, 0).sizes[1];
@@ -43,12 +39,10 @@ Transposed16 bind(const Call& call) {
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  const Status words = check_attributes(tensor(call, 5), sizeof(Params) / sizeof(int32_t));
-  if (words != Status::kOk) return words;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 5)));
+  const Params& p = attributes<Params>(tensor(call, 5));
   if (p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
-  const Status images = check_transposed(tensor(call, 0), w, y, DType::kI16, p.window, p.groups);
-  if (images != Status::kOk) return images;
+  THIMBLE_RETURN_IF_ERROR(check_transposed(tensor(call, 0), w, y, DType::kI16, p.window, p.groups));
   const int64_t terms = int64_t{w.sizes[0] / p.groups} * w.sizes[2] * w.sizes[3];
   return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), y.sizes[1], terms);
 }

@@ -32,9 +32,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
+  for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
   AttributeReader attributes(tensor(call, 1));
   const Params p = params_of(attributes);
   const bool fine = attributes.complete() && p.dim < x.rank && is_code(p.x_zp) && is_code(p.y_zp) &&

@@ -13,7 +13,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& order = ints(call, 2);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (!same_sizes(x, y)) return Status::kBadShape;
   if (call.args[1].integer != 0) return Status::kBadParameter;
   if (order.count == 0) return Status::kOk;

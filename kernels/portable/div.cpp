@@ -4,6 +4,7 @@
 //
 // In place: y may be a (or b), if that operand has y's shape and dim_order.
 
+#include "kernels/args/attributes.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
@@ -18,15 +19,10 @@ struct Params {
 // |quotient| < 2^28, so a shift of at most 3 does not overflow.
 constexpr int32_t kShiftMax = 3;
 
-const Params& params_of(const Call& call) {
-  return *static_cast<const Params*>(tensor(call, 2).data);
-}
-
 Status check(const Call& call) {
-  const Status binary = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  if (binary != Status::kOk) return binary;
-  if (const Status s = check_blob(tensor(call, 2), sizeof(Params)); s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(Params)));
+  const Params& p = attributes<Params>(tensor(call, 2));
   const bool fine = is_code(p.a_zp) && is_code(p.b_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && p.shift <= kShiftMax && are_bounds(p.min, p.max) &&
                     p.rounding == 0;
@@ -53,7 +49,7 @@ int8_t divide(int32_t a, int32_t b, const Params& p) {
 }
 
 void run(const Call& call) {
-  const Params p = params_of(call);
+  const Params p = attributes<Params>(tensor(call, 2));
   for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                             [&](int8_t a, int8_t b) { return divide(a - p.a_zp, b - p.b_zp, p); });
 }

@@ -13,7 +13,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& sizes = ints(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank > y.rank) return Status::kBadShape;
   if (sizes.count != y.rank || call.args[2].integer != 0) return Status::kBadParameter;
   const uint32_t missing = static_cast<uint32_t>(y.rank - x.rank);

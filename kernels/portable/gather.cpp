@@ -13,7 +13,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_gather_operands(call); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_gather_operands(call));
   const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
   if (y.rank != x.rank + index.rank - 1) return Status::kBadShape;
   for (uint32_t d = 0; d < y.rank; ++d) {

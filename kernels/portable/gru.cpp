@@ -17,7 +17,7 @@ InitialState initial_state_of(const int32_t* words) {
 }
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kGruSignature); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kGruSignature));
   const InitialState begin =
       initial_state_of(static_cast<const int32_t*>(tensor(call, kGruSignature.attributes()).data));
   const bool fine = begin.bits >= 0 && begin.bits <= 15 && is_scale(begin.mult, begin.shift);

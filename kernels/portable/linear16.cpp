@@ -14,7 +14,7 @@ Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
   const Tensor* const all[] = {&x, &w, &y};
   for (const Tensor* t : all) {
     const DType dtype = t == &w ? DType::kI8 : DType::kI16;
-    if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, dtype));
     if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }
   if (x.rank == 0 || w.rank != 2 || y.rank != x.rank) return Status::kBadShape;
@@ -28,9 +28,8 @@ Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
 
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
-  const Status s = check_matrices(tensor(call, 0), w, tensor(call, 6));
-  if (s != Status::kOk) return s;
-  if (const Status a = check_attributes(tensor(call, 5), 2); a != Status::kOk) return a;
+  THIMBLE_RETURN_IF_ERROR(check_matrices(tensor(call, 0), w, tensor(call, 6)));
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 5), 2));
   const int32_t* const bounds = attributes(tensor(call, 5));
   if (!are_bounds16(bounds[0], bounds[1])) return Status::kBadParameter;
   return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0], w.sizes[1]);

@@ -27,11 +27,10 @@ const int32_t* table_of(const Call& call) {
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const Status s = check_rows(x, tensor(call, 2), static_cast<uint32_t>(x.rank - 1));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_rows(x, tensor(call, 2), static_cast<uint32_t>(x.rank - 1)));
   if (x.sizes[x.rank - 1] > abi::kMaxLogSoftmaxRow) return Status::kBadShape;
   constexpr uint32_t kBytes = sizeof(abi::LogSoftmaxParams) + kTableEntries * sizeof(int32_t);
-  if (const Status b = check_blob(tensor(call, 1), kBytes); b != Status::kOk) return b;
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), kBytes));
   const abi::LogSoftmaxParams params = params_of(call);
   const bool fine = is_scale(params.scale_mult, params.scale_shift) &&
                     is_scale(params.log_mult, params.log_shift) && is_code(params.y_offset);

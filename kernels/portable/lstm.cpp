@@ -19,7 +19,7 @@ Cell cell_of(const int32_t* words) {
 }
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kLstmSignature); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kLstmSignature));
   const Cell cell =
       cell_of(static_cast<const int32_t*>(tensor(call, kLstmSignature.attributes()).data));
   const bool fine = cell.result_kind >= 0 && cell.result_kind <= 2 && cell.bits >= 0 &&

@@ -12,10 +12,9 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
-  const Status blob = check_blob(tensor(call, 1), sizeof(abi::LutTable));
-  if (blob != Status::kOk) return blob;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::LutTable)));
   const uint32_t count = packed<abi::LutTable>(tensor(call, 1)).count;
   return x.bytes == count && y.bytes == count ? Status::kOk : Status::kBadShape;
 }

@@ -23,8 +23,7 @@ const Params& params_of(const Call& call) {
 }
 
 Status check(const Call& call) {
-  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
   const Params& p = params_of(call);
   const bool fine =
       (p.transpose_b & ~1) == 0 && is_scale16(p.mult, p.shift) && are_bounds16(p.min, p.max);

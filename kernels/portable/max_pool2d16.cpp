@@ -15,23 +15,17 @@ struct Params {
   int32_t dilations, dilation[2];
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
-}
-
 Pool16 bind(const Call& call) {
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 1));
   Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
   for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation[a];
   return pool;
 }
 
 Status check(const Call& call) {
-  const Status words = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
-  if (words != Status::kOk) return words;
-  const Params& p = params_of(call);
-  const Status s = check_images16(tensor(call, 0), tensor(call, 2), p.window);
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
+  const Params& p = attributes<Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_images16(tensor(call, 0), tensor(call, 2), p.window));
   return p.dilations == 2 ? check_pool16(bind(call)) : Status::kBadParameter;
 }
 

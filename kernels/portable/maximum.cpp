@@ -12,7 +12,7 @@ namespace {
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
   const bool one_type = operands[0]->dtype == y.dtype && operands[1]->dtype == y.dtype;
   return one_type && is_integer_type(y.dtype) ? Status::kOk : Status::kBadDType;
 }

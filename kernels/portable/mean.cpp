@@ -3,8 +3,6 @@
 //
 // Operands: x, MeanParams constant, y. y has the reduced dimensions as 1, or without them.
 
-#include <cstring>
-
 #include "abi/native_params.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define_kernel.h"
@@ -15,23 +13,13 @@ namespace {
 /// Maximum number of summed values: 255 * kMaxCount fits 31 bits, so the sum cannot overflow.
 constexpr int64_t kMaxCount = INT32_MAX / 255;
 
-abi::MeanParams params_of(const Call& call) {
-  abi::MeanParams params;
-  memcpy(&params, tensor(call, 1).data, sizeof params);
-  return params;
-}
-
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
-  if (const Status b = check_blob(tensor(call, 1), sizeof(abi::MeanParams)); b != Status::kOk) {
-    return b;
-  }
-  const abi::MeanParams params = params_of(call);
+  for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::MeanParams)));
+  const abi::MeanParams params = read_params<abi::MeanParams>(tensor(call, 1));
   const bool fine = params.dims_mask != 0 && params.dims_mask < 1U << x.rank &&
                     is_offset(params.x_offset) && is_code(params.y_offset) &&
                     are_bounds(params.min, params.max) && is_scale(params.mult, params.shift);
@@ -43,7 +31,7 @@ Status check(const Call& call) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const abi::MeanParams params = params_of(call);
+  const abi::MeanParams params = read_params<abi::MeanParams>(tensor(call, 1));
   Reduction reduction(x, y, params.dims_mask);
   for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
     int32_t total = 0;

@@ -34,8 +34,8 @@ Params params_of(const Call& call) {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, DType::kI16); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, DType::kI16); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI16));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
   const Params p = params_of(call);
   if (!p.complete || !is_scale16(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
     return Status::kBadParameter;

@@ -4,8 +4,6 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
 // before the output at the same position is written.
 
-#include <cstring>
-
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
 
@@ -33,8 +31,8 @@ void run(Binary& binary, const abi::MulParams& params) {
 Status check_stock(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_mul;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  const Status s = check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7));
-  return s != Status::kOk ? s : check_mul(stock_mul_params(call));
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7)));
+  return check_mul(stock_mul_params(call));
 }
 
 void run_stock(const Call& call) {
@@ -42,22 +40,15 @@ void run_stock(const Call& call) {
   run(binary, stock_mul_params(call));
 }
 
-abi::MulParams native_params(const Call& call) {
-  abi::MulParams params;
-  memcpy(&params, tensor(call, 2).data, sizeof params);
-  return params;
-}
-
 Status check_native(const Call& call) {
-  const Status s = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
   const Status b = check_blob(tensor(call, 2), sizeof(abi::MulParams));
-  return b != Status::kOk ? b : check_mul(native_params(call));
+  return b != Status::kOk ? b : check_mul(read_params<abi::MulParams>(tensor(call, 2)));
 }
 
 void run_native(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  run(binary, native_params(call));
+  run(binary, read_params<abi::MulParams>(tensor(call, 2)));
 }
 
 }  // namespace

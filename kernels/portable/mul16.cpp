@@ -15,26 +15,21 @@ struct Params {
   int32_t mult, shift, min, max;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
-}
-
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
+  const Params& p = attributes<Params>(tensor(call, 2));
   return is_scale(p.mult, p.shift) && are_bounds16(p.min, p.max) ? Status::kOk
                                                                  : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 2));
   for_pairs<int16_t, int16_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                               [&p](int16_t a, int16_t b) {
                                 const int32_t y = numerics::requantize(a * b, p.mult, p.shift);

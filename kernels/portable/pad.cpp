@@ -40,7 +40,7 @@ Status check(const Call& call) {
   const IntList& before = ints(call, 1);
   const IntList& after = ints(call, 2);
   const Tensor& y = tensor(call, 4);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.rank < 1 || x.rank > kDims || y.rank != x.rank) return Status::kBadShape;
   const bool same_order = is_nhwc(x) ? is_nhwc(y) : is_contiguous(x) && is_contiguous(y);

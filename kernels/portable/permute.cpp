@@ -13,9 +13,9 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
-  if (const Status s = check_attributes(tensor(call, 1), x.rank + 1U); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), x.rank + 1U));
   const int32_t* const dims = attributes(tensor(call, 1)) + 1;
   if (dims[-1] != x.rank) return Status::kBadParameter;
   uint32_t seen = 0;

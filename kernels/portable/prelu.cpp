@@ -4,6 +4,7 @@
 //
 // In place: y may be x, if it has the same dim_order.
 
+#include "kernels/args/attributes.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
@@ -15,17 +16,12 @@ struct Params {
   int32_t x_zp, w_zp, y_zp, mult, shift, w_mult, w_shift, min, max, rounding;
 };
 
-const Params& params_of(const Call& call) {
-  return *static_cast<const Params*>(tensor(call, 2).data);
-}
-
 Status check(const Call& call) {
   const Tensor& y = tensor(call, 3);
-  const Status binary = check_binary(tensor(call, 0), tensor(call, 1), y);
-  if (binary != Status::kOk) return binary;
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), y));
   if (!same_sizes(tensor(call, 0), y)) return Status::kBadShape;
-  if (const Status s = check_blob(tensor(call, 2), sizeof(Params)); s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(Params)));
+  const Params& p = attributes<Params>(tensor(call, 2));
   const bool fine = is_code(p.x_zp) && is_code(p.w_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) &&
                     are_bounds(p.min, p.max) && p.rounding == 0;
@@ -39,7 +35,7 @@ int8_t scale(int32_t x, int32_t w, const Params& p) {
 }
 
 void run(const Call& call) {
-  const Params p = params_of(call);
+  const Params p = attributes<Params>(tensor(call, 2));
   for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                             [&](int8_t x, int8_t w) { return scale(x - p.x_zp, w - p.w_zp, p); });
 }

@@ -17,28 +17,23 @@ struct Params {
   int32_t mult, shift, w_mult, w_shift, min, max;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
-}
-
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
   if (!same_sizes(*operands[0], y)) return Status::kBadShape;
-  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
+  const Params& p = attributes<Params>(tensor(call, 2));
   const bool fine =
       is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) && are_bounds16(p.min, p.max);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 2));
   for_pairs<int16_t, int16_t>(
       tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t x, int16_t w) {
         const int32_t y =

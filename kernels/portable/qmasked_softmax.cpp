@@ -12,10 +12,10 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  if (const Status s = check_attributes(tensor(call, 1), 4); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), 4));
   const int32_t* const a = attributes(tensor(call, 1));
-  const Status s = check_rows(tensor(call, 0), tensor(call, 2), static_cast<uint32_t>(a[0]));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(
+      check_rows(tensor(call, 0), tensor(call, 2), static_cast<uint32_t>(a[0])));
   const bool fine = a[1] >= 0 && a[2] >= 0 && a[2] <= 31 && a[3] <= 0;
   return fine ? Status::kOk : Status::kBadParameter;
 }

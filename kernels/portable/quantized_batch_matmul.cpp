@@ -28,7 +28,7 @@ Status check(const Call& call) {
   if (kOut == 8 && tensor(call, 7).is_constant) return Status::kBadParameter;
   const Tensor* const all[] = {&a, &b, &y};
   for (const Tensor* t : all) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
     if (t->rank != 3) return Status::kBadShape;
     if (!is_contiguous(*t)) return Status::kBadDimOrder;
   }

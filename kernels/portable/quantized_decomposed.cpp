@@ -46,8 +46,8 @@ Status check_floats_out(const Call& call, uint32_t out_dtype) {
                                                                       : Status::kBadDType;
 }
 Status check_pair_of(const Tensor& x, const Tensor& y, const Tensor& real) {
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   if (real.dtype != DType::kF32) return Status::kBadDType;
   return same_sizes(x, y) ? Status::kOk : Status::kBadShape;
 }
@@ -110,8 +110,8 @@ Scale scale_of(const Call& call) {
 Status check_quantize(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 6);
-  if (const Status s = check_pair_of(x, y, x); s != Status::kOk) return s;
-  if (const Status s = check_scale(call); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair_of(x, y, x));
+  THIMBLE_RETURN_IF_ERROR(check_scale(call));
   return check_codes(call, y, 3);
 }
 void run_quantize(const Call& call) {
@@ -122,9 +122,9 @@ void run_quantize(const Call& call) {
 Status check_dequantize(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 7);
-  if (const Status s = check_pair_of(x, y, y); s != Status::kOk) return s;
-  if (const Status s = check_scale(call); s != Status::kOk) return s;
-  if (const Status s = check_floats_out(call, 6); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair_of(x, y, y));
+  THIMBLE_RETURN_IF_ERROR(check_scale(call));
+  THIMBLE_RETURN_IF_ERROR(check_floats_out(call, 6));
   return check_codes(call, x, 3);
 }
 void run_dequantize(const Call& call) {
@@ -166,11 +166,11 @@ Status check_scales(const Call& call) {
   const uint32_t axis = channel_axis(call);
   if (axis == tensor(call, 0).rank) return Status::kBadParameter;
   const int32_t channels = tensor(call, 0).sizes[axis];
-  if (const Status s = check_tensor(scales, DType::kF32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(scales, DType::kF32));
   if (!scales.is_constant) return Status::kBadParameter;
   if (elements(scales) != channels) return Status::kBadShape;
   if (!zero_points.is_null) {
-    if (const Status s = check_tensor(zero_points); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(zero_points));
     const bool known = zero_points.dtype == DType::kI64 || zero_points.dtype == DType::kI32;
     if (!known) return Status::kBadDType;
     if (!zero_points.is_constant) return Status::kBadParameter;
@@ -212,8 +212,8 @@ Status check_quantize_channels(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 7);
   if (tensor(call, 2).is_null) return Status::kBadParameter;
-  if (const Status s = check_pair_of(x, y, x); s != Status::kOk) return s;
-  if (const Status s = check_scales(call); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair_of(x, y, x));
+  THIMBLE_RETURN_IF_ERROR(check_scales(call));
   return check_codes(call, y, 4);
 }
 void run_quantize_channels(const Call& call) {
@@ -227,9 +227,9 @@ void run_quantize_channels(const Call& call) {
 Status check_dequantize_channels(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 8);
-  if (const Status s = check_pair_of(x, y, y); s != Status::kOk) return s;
-  if (const Status s = check_scales(call); s != Status::kOk) return s;
-  if (const Status s = check_floats_out(call, 7); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair_of(x, y, y));
+  THIMBLE_RETURN_IF_ERROR(check_scales(call));
+  THIMBLE_RETURN_IF_ERROR(check_floats_out(call, 7));
   return check_codes(call, x, 4);
 }
 void run_dequantize_channels(const Call& call) {

@@ -18,10 +18,10 @@ Status check(const Call& call) {
   const Tensor& a = tensor(call, 0);
   const Tensor& b = tensor(call, 2);
   const Tensor& y = tensor(call, 6);
-  if (const Status s = check_tensor(a); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(a));
   if (a.dtype != DType::kI8 && a.dtype != DType::kI16) return Status::kBadDType;
-  if (const Status s = check_tensor(b, a.dtype); s != Status::kOk) return s;
-  if (const Status s = check_tensor(y, a.dtype); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(b, a.dtype));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, a.dtype));
   if (!same_sizes(a, b) || !same_sizes(a, y)) return Status::kBadShape;
   if (!same_layout(a, b) || !same_layout(a, y)) return Status::kBadDimOrder;
   const double scale = call.args[5].number;

@@ -77,9 +77,9 @@ Status check(const Call& call) {
       (tensor(call, 13).is_constant || tensor(call, 14).is_constant)) {
     return Status::kBadParameter;
   }
-  if (const Status s = check_image(x, kSignature); s != Status::kOk) return s;
-  if (const Status s = check_image(y, kSignature); s != Status::kOk) return s;
-  if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_image(x, kSignature));
+  THIMBLE_RETURN_IF_ERROR(check_image(y, kSignature));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI8));
   if (w.rank != 4) return Status::kBadShape;
   if (!is_contiguous(w)) return Status::kBadDimOrder;
   for (uint32_t list = 3; list <= 6; ++list) {
@@ -93,9 +93,9 @@ Status check(const Call& call) {
   const int64_t taps = int64_t{up.axis[0].kernel} * up.axis[1].kernel;
   if (taps * up.in_c > abi::kMaxAccumulations) return Status::kBadShape;
   if (!is_offset(up.x_offset)) return Status::kBadParameter;
-  if (const Status s = check_bias(tensor(call, 2), up.out_c); s != Status::kOk) return s;
-  const Status s = check_stock_scales(tensor(call, 9), tensor(call, 10), up.out_c);
-  return s != Status::kOk ? s : check_requant(up.requant, up.out_c);
+  THIMBLE_RETURN_IF_ERROR(check_bias(tensor(call, 2), up.out_c));
+  THIMBLE_RETURN_IF_ERROR(check_stock_scales(tensor(call, 9), tensor(call, 10), up.out_c));
+  return check_requant(up.requant, up.out_c);
 }
 
 /// Returns the input position that tap k of output o reads, or -1.

@@ -14,10 +14,6 @@ struct Params {
   int32_t x_zp, y_zp, mult, shift, wide;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
-}
-
 bool is_zero_point(int32_t value, DType dtype) {
   return dtype == DType::kI16 ? value >= INT16_MIN && value <= INT16_MAX : is_code(value);
 }
@@ -27,13 +23,12 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t));
     if (t->dtype != DType::kI8 && t->dtype != DType::kI16) return Status::kBadDType;
   }
   if (!same_sizes(x, y)) return Status::kBadShape;
-  const Status s = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
+  const Params& p = attributes<Params>(tensor(call, 1));
   if ((p.wide != 0) != (y.dtype == DType::kI16)) return Status::kBadDType;
   const bool fine =
       is_zero_point(p.x_zp, x.dtype) && is_zero_point(p.y_zp, y.dtype) && is_scale(p.mult, p.shift);
@@ -58,7 +53,7 @@ void rescale(const Params& p, const void* from, void* to, int32_t count, int32_t
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 1));
   const int32_t count = elements(x);
   const bool narrow_x = x.dtype == DType::kI8;
   if (p.wide != 0) {

@@ -13,7 +13,7 @@ constexpr int32_t kOne = 2048;
 
 /// Checks that a table has `count` words from 0 to `high`.
 Status check_table(const Tensor& table, int32_t count, int32_t high) {
-  if (const Status s = check_tensor(table, DType::kI32); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(table, DType::kI32));
   if (!table.is_constant) return Status::kBadParameter;
   if (elements(table) != count) return Status::kBadShape;
   for (int32_t i = 0; i < count; ++i) {
@@ -28,7 +28,7 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 5);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, x.dtype); s != Status::kOk) return s;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(*t, x.dtype));
     if (t->rank != 4) return Status::kBadShape;
     if (!is_nhwc(*t)) return Status::kBadDimOrder;
   }
@@ -37,10 +37,8 @@ Status check(const Call& call) {
   for (uint32_t side = 0; side < 2; ++side) {
     const int32_t count = y.sizes[2 + side];
     const Tensor& low = tensor(call, 1 + 2 * side);
-    const Status s = check_table(low, count, x.sizes[2 + side] - 1);
-    if (s != Status::kOk) return s;
-    const Status w = check_table(tensor(call, 2 + 2 * side), count, kOne);
-    if (w != Status::kOk) return w;
+    THIMBLE_RETURN_IF_ERROR(check_table(low, count, x.sizes[2 + side] - 1));
+    THIMBLE_RETURN_IF_ERROR(check_table(tensor(call, 2 + 2 * side), count, kOne));
   }
   return Status::kOk;
 }

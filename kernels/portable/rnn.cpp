@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  if (const Status s = check_recurrent(call, kRnnSignature); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kRnnSignature));
   const bool same = tensor(call, kRnnSignature.y()).dtype == tensor(call, 0).dtype;
   return same ? Status::kOk : Status::kBadDType;
 }

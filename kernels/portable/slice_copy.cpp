@@ -27,7 +27,7 @@ Status check(const Call& call) {
   const int64_t dim = call.args[1].integer;
   const int64_t step = call.args[4].integer;
   const Tensor& y = tensor(call, 5);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
   if (dim < -int64_t{x.rank} || dim >= x.rank || step < 1) return Status::kBadParameter;
   const int64_t size = x.sizes[dimension(call)];

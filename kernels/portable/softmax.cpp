@@ -20,8 +20,7 @@ uint32_t dimension(const Call& call) {
 Status check(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_softmax;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  const Status s = check_rows(tensor(call, 0), tensor(call, 7), dimension(call));
-  if (s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_rows(tensor(call, 0), tensor(call, 7), dimension(call)));
   const int32_t shift = integer(call, 5);
   const bool fine = is_code(integer(call, 2)) && integer(call, 3) == -128 &&
                     integer(call, 4) >= 0 && shift >= 0 && shift <= 31 && integer(call, 6) <= 0;

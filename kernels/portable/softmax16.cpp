@@ -15,19 +15,14 @@ struct Params {
   int32_t dim, mult, shift, diff_min;
 };
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
-}
-
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
-  if (const Status s = check_tensor(y, DType::kI16); s != Status::kOk) return s;
-  const Status s = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
-  if (s != Status::kOk) return s;
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
+  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
+  const Params& p = attributes<Params>(tensor(call, 1));
   if (!same_sizes(x, y) || p.dim < 0 || p.dim >= x.rank) return Status::kBadShape;
   if (p.mult < 0 || p.shift < 0 || p.shift > 31 || p.diff_min > 0) return Status::kBadParameter;
   Tensor like_x = y;
@@ -47,7 +42,7 @@ void rows(const numerics::Softmax& softmax, const T* x, int32_t length, int32_t 
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const Params& p = params_of(call);
+  const Params& p = attributes<Params>(tensor(call, 1));
   numerics::Softmax softmax = {};
   softmax.mult = p.mult;
   softmax.shift = p.shift;

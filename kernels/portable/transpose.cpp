@@ -13,7 +13,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& perm = ints(call, 1);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
   if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadDimOrder;
   if (perm.count != x.rank) return Status::kBadParameter;

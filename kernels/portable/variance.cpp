@@ -31,9 +31,7 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
+  for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
   AttributeReader attributes(tensor(call, 1));
   const Params p = params_of(attributes, x.rank);
   const bool fine = attributes.complete() && (p.keepdim & ~1) == 0 && is_code(p.y_zp) &&

@@ -13,7 +13,7 @@ namespace {
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1), &tensor(call, 2)};
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_broadcast(operands, 3, y); s != Status::kOk) return s;
+  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 3, y));
   const bool fits = operands[0]->dtype == DType::kBool && operands[1]->dtype == y.dtype &&
                     operands[2]->dtype == y.dtype;
   return fits ? Status::kOk : Status::kBadDType;

@@ -58,9 +58,8 @@ Status load_model(Model& model, const void* pte, size_t pte_bytes,
                   MemoryLayout& layout) {
   const auto& kernels = *reinterpret_cast<const kernels::KernelTable*>(kernel_handle);
   PteRegions file;
-  Status status = find_regions(pte, pte_bytes, file);
-  if (status == Status::kOk) status = select_executor(file, kernels, model.executor);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find_regions(pte, pte_bytes, file));
+  THIMBLE_RETURN_IF_ERROR(select_executor(file, kernels, model.executor));
   return model.executor->load(model, file, kernels, memory, layout);
 }
 

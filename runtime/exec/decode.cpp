@@ -82,8 +82,7 @@ THIMBLE_INLINE Status find_constant_checked(CheckedAccess& access,
     data = flatbuffer.constant_data + offset;
   } else {
     Position found;  // a separate variable, because only `data` can then stay in a register
-    const Status status = find_buffer_checked(access, flatbuffer, index, bytes, found);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(find_buffer_checked(access, flatbuffer, index, bytes, found));
     data = found;
   }
   // The start of the file is aligned, so the result depends on the file and not on its address.
@@ -163,9 +162,8 @@ THIMBLE_INLINE Status decode_tensor_payload(Access& access, const Model& model,
   const auto table = access.tensor(at);
   if constexpr (Access::kChecked) {
     if (table.at == nullptr) return Status::kCorrupt;
-    const Status status =
-        has_rare_fields(table) ? check_rare_fields(access, table.at) : Status::kOk;
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(has_rare_fields(table) ? check_rare_fields(access, table.at)
+                                                   : Status::kOk);
   }
   const auto type = read_field<uint8_t>(table, pte::tensor::kScalarType);
   const uint32_t element = element_bytes(type);
@@ -199,8 +197,7 @@ THIMBLE_INLINE Status decode_tensor_payload(Access& access, const Model& model,
     if (allocation_at == nullptr) {
       Position data;
       if constexpr (Access::kChecked) {
-        const Status status = find_constant_checked(access, flatbuffer, constant, bytes, data);
-        if (status != Status::kOk) return status;
+        THIMBLE_RETURN_IF_ERROR(find_constant_checked(access, flatbuffer, constant, bytes, data));
       } else {
         data = find_constant(flatbuffer, constant);
       }
@@ -218,8 +215,7 @@ THIMBLE_INLINE Status decode_tensor_payload(Access& access, const Model& model,
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
     if (allocation.at == nullptr) return Status::kCorrupt;
-    const Status status = check_planned(flatbuffer, allocation, bytes, element);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(check_planned(flatbuffer, allocation, bytes, element));
   }
   planned = true;
   if (model.arena == nullptr) return Status::kOk;
@@ -272,8 +268,7 @@ Status decode_tensors(Access& access, const Model& model, const AnyTable& table,
     const char item_letter = letter == kOutputs ? kOutput : kAnyTensor;
     for (uint32_t i = 0; i < count; ++i) {
       kernels::Arg item;
-      const Status status = decode_argument(access, model, items.index_at(i), item_letter, item);
-      if (status != Status::kOk) return status;
+      THIMBLE_RETURN_IF_ERROR(decode_argument(access, model, items.index_at(i), item_letter, item));
     }
   }
   return Status::kOk;
@@ -415,8 +410,7 @@ THIMBLE_OUT_OF_LINE Status normalize_multi_type_args(const kernels::Kernel& kern
     if (required_tag(letter[i]) != kMultiType) continue;
     const uint32_t tag =
         tag_of(decoded.model->flatbuffer.values.target(decoded.indices.index_at(i)));
-    const Status status = kernel.normalize_arg(letter[i], tag, arg[i]);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(kernel.normalize_arg(letter[i], tag, arg[i]));
   }
   return Status::kOk;
 }

@@ -58,8 +58,7 @@ Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32
   if (backend == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
 
   DelegateSource source = {access, {}};
-  const Status status = find_payload(access, row, source.payload);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find_payload(access, row, source.payload));
   slot.backend = backend;
   return backend->open(*backend, source, slot, scratch_bytes);
 }
@@ -94,10 +93,8 @@ uint8_t* persistent_memory(const CheckedAccess& access, const Model& model, uint
 /// Verifies the tensors of a call.
 Status check_args(CheckedAccess& access, const Model& model, FlatVector args) {
   kernels::Tensor tensor;
-  for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status = decode_tensor(access, model, args.index_at(i), tensor);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < args.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(decode_tensor(access, model, args.index_at(i), tensor));
   return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
@@ -229,8 +226,7 @@ Status measure_delegates(CheckedAccess& access, const Model& model,
 
 Status check_delegate_call(CheckedAccess& access, const Model& model,
                            const DelegateBackends& delegates, const Instruction& instruction) {
-  Status status = check_args(access, model, instruction.args);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(check_args(access, model, instruction.args));
   const uint32_t index = instruction.row;
   const bool loading = model.kernel_of_op != nullptr;
   const DelegateArgs args = {model, instruction.args};
@@ -238,12 +234,10 @@ Status check_delegate_call(CheckedAccess& access, const Model& model,
   // The address of a slot must not change after load: a delegate may give it to its driver.
   DelegateSlot& slot = loading ? slots_of(model)[index] : measured;
   uint32_t scratch_bytes = 0;
-  status = open_row(access, delegates, index, slot, scratch_bytes);
-  if (status == Status::kOk) status = add_call_scratch(slot, args, scratch_bytes);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(open_row(access, delegates, index, slot, scratch_bytes));
+  THIMBLE_RETURN_IF_ERROR(add_call_scratch(slot, args, scratch_bytes));
   DelegateMemory memory;
-  status = find_memory(access, model, index, scratch_bytes, memory);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find_memory(access, model, index, scratch_bytes, memory));
   const uint32_t persistent = persistent_bytes_max(delegates);
   if (loading && persistent != 0)
     memory.persistent = persistent_memory(access, model, index, persistent);

@@ -38,6 +38,17 @@ struct DelegateSlot {
 };
 static_assert(sizeof(DelegateSlot) == (abi::kDelegateWords + 1) * sizeof(uintptr_t));
 
+/// Returns the delegate's own data in a slot.
+template <class Data>
+Data& slot_data(DelegateSlot& slot) {
+  static_assert(sizeof(Data) <= sizeof(DelegateSlot::data) && alignof(Data) <= alignof(uintptr_t));
+  return *reinterpret_cast<Data*>(slot.data);
+}
+template <class Data>
+const Data& slot_data(const DelegateSlot& slot) {
+  return *reinterpret_cast<const Data*>(slot.data);
+}
+
 /// Memory of a delegate. Addresses are null while the model has no memory.
 struct DelegateMemory {
   uint8_t* scratch = nullptr;

@@ -20,8 +20,7 @@ Status measure_memory(CheckedAccess& access, const Model& model,
   if (access.has_delegate_calls) {
     if (kernels.delegates == nullptr) return Status::kUnsupported;
     DelegateNeeds needs;
-    const Status status = kernels.delegates->measure(access, model, *kernels.delegates, needs);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(kernels.delegates->measure(access, model, *kernels.delegates, needs));
     arena_bytes = needs.arena_bytes;
     delegate_bytes = needs.count * sizeof(DelegateSlot) + needs.persistent_bytes;
   }
@@ -99,8 +98,7 @@ Status run(const Model& model) {
   for (uint32_t i = 0; i < instructions; ++i) {
     const Instruction instruction = instruction_at(flatbuffer, i);
     if (is_delegate_call(flatbuffer, i)) {
-      const Status status = run_delegate(model, instruction, i);
-      if (status != Status::kOk) return status;
+      THIMBLE_RETURN_IF_ERROR(run_delegate(model, instruction, i));
       continue;
     }
     const kernels::Kernel& kernel = *model.kernel_of_op[instruction.row];

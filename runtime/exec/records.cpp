@@ -361,8 +361,7 @@ THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* dec
       continue;
     }
     if constexpr (kChecked) {
-      const Status status = check_list_or_number(records, letter, operand);
-      if (status != Status::kOk) return status;
+      THIMBLE_RETURN_IF_ERROR(check_list_or_number(records, letter, operand));
     }
     decode_list_or_number(records, letter, operand, *args);
   }
@@ -432,10 +431,9 @@ Status check_calls(const Model& model, const kernels::Tensor* decoded_tensors,
     ++at;
     const uint32_t arguments = arguments_of(kernel);
     if (arguments > static_cast<uint32_t>(end - at)) return Status::kCorrupt;
-    const Status status = arguments <= kFewArguments
-                              ? check_call<kFewArguments>(model, decoded_tensors, at, kernel)
-                              : check_call<abi::kMaxArgs>(model, decoded_tensors, at, kernel);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(arguments <= kFewArguments
+                                ? check_call<kFewArguments>(model, decoded_tensors, at, kernel)
+                                : check_call<abi::kMaxArgs>(model, decoded_tensors, at, kernel));
     at += arguments;
   }
   return at == end ? Status::kOk : Status::kCorrupt;

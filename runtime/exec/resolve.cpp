@@ -100,14 +100,11 @@ Status check_inputs_and_outputs(CheckedAccess& access, const Model& model) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   kernels::Tensor tensor;
   for (uint32_t i = 0; i < flatbuffer.inputs.count(); ++i) {
-    const Status status = decode_tensor(access, model, flatbuffer.inputs.index_at(i), tensor);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(decode_tensor(access, model, flatbuffer.inputs.index_at(i), tensor));
     if (tensor.is_constant) return Status::kCorrupt;
   }
-  for (uint32_t i = 0; i < flatbuffer.outputs.count(); ++i) {
-    const Status status = decode_tensor(access, model, flatbuffer.outputs.index_at(i), tensor);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < flatbuffer.outputs.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(decode_tensor(access, model, flatbuffer.outputs.index_at(i), tensor));
   return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
@@ -123,9 +120,8 @@ Status check_instructions(CheckedAccess& access, const Model& model,
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(flatbuffer, i);
     if (access.has_delegate_calls && is_delegate_call(flatbuffer, i)) {
-      const Status status =
-          kernels.delegates->check(access, model, *kernels.delegates, instruction);
-      if (status != Status::kOk) return status;
+      THIMBLE_RETURN_IF_ERROR(
+          kernels.delegates->check(access, model, *kernels.delegates, instruction));
       continue;
     }
     const kernels::Kernel* kernel =

@@ -36,8 +36,7 @@ Status find_constants(CheckedAccess& access, FlatbufferProgram& flatbuffer) {
     if (flatbuffer.constants.count() > 1) {
       const auto index = read_field<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
       ByteRegion found;
-      const Status status = find_segment(access, index, found);
-      if (status != Status::kOk) return status;
+      THIMBLE_RETURN_IF_ERROR(find_segment(access, index, found));
       flatbuffer.constant_data = found.data;
       access.constant_bytes = found.bytes;
       return Status::kOk;
@@ -219,16 +218,13 @@ Status open_program(const PteRegions& file, CheckedAccess& access, FlatbufferPro
   if (program == nullptr) return Status::kCorrupt;
   if (read_field<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
   access.program = program;
-  Status status = find_constants(access, flatbuffer);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find_constants(access, flatbuffer));
 
   const Position plan = find_plan(verifier, program);
   if (plan == nullptr) return Status::kCorrupt;
   access.plan = plan;
-  status = find_arena_size(verifier, plan, flatbuffer);
-  if (status != Status::kOk) return status;
-  status = check_entries(access, flatbuffer);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find_arena_size(verifier, plan, flatbuffer));
+  THIMBLE_RETURN_IF_ERROR(check_entries(access, flatbuffer));
   return check_plan(access, flatbuffer);
 }
 

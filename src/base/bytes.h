@@ -46,5 +46,14 @@ void append_le(Bytes& bytes, T value) {
 inline void append(Bytes& bytes, ByteView more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
+/// Appends the bytes of `record` as they are in memory.
+template <typename T>
+void append_record(Bytes& bytes, const T& record) {
+  append(bytes, std::as_bytes(std::span(&record, 1)));
+}
+/// Appends zeros until the size is a multiple of `alignment`.
+inline void align_size(Bytes& bytes, size_t alignment) {
+  bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
+}
 
 }  // namespace thimble

@@ -6,48 +6,11 @@ namespace thimble::engine::axon {
 
 std::string_view operation_name(Operation operation) {
   switch (operation) {
-    case Operation::kFullyConnected:
-      return "FC";
-    case Operation::kConv2d:
-      return "CONV";
-    case Operation::kDepthwise:
-      return "DEPTHWISE";
-    case Operation::kPointwise:
-      return "POINTWISE";
-    case Operation::kAveragePool:
-      return "AVGPOOL";
-    case Operation::kMaxPool:
-      return "MAXPOOL";
-    case Operation::kAdd:
-      return "ADD";
-    case Operation::kChannelPad:
-      return "CHANNELPAD";
-    case Operation::kVariableRead:
-      return "READ";
-    case Operation::kConcat:
-      return "CONCAT";
-    case Operation::kStridedSlice:
-      return "SLICE";
-    case Operation::kMultiply:
-      return "MULTIPLY";
-    case Operation::kMean:
-      return "MEAN";
-    case Operation::kVariableAssign:
-      return "ASSIGN";
-    case Operation::kSoftmax:
-      return "SOFTMAX";
-    case Operation::kSigmoid:
-      return "SIGMOID";
-    case Operation::kTanh:
-      return "TANH";
-    case Operation::kReshape:
-      return "RESHAPE";
-    case Operation::kSpaceToBatch:
-      return "SPACETOBATCH";
-    case Operation::kBatchToSpace:
-      return "BATCHTOSPACE";
-    case Operation::kResizeNearest:
-      return "RESIZE";
+#define AXON_OPERATION(name, number, text, report) \
+  case Operation::k##name:                         \
+    return report;
+#include "engines/axon/container/operations.def"
+#undef AXON_OPERATION
   }
   return "LAYER";
 }

@@ -32,8 +32,8 @@ double reach_of(const ir::Tensor& w, const ir::Tensor* bias, size_t channel) {
 }
 
 /// Appends one multiplier, or the pair {negative, positive} if `slope` is given, and one shift.
-Status append(double real, const double* slope, int64_t zero_point, double accumulator_max,
-              double codes, Multipliers* to) {
+Status append_scale(double real, const double* slope, int64_t zero_point, double accumulator_max,
+                    double codes, Multipliers* to) {
   const double negative = slope != nullptr ? real * *slope : 0;
   const auto scale = scale_for(std::max(real, negative), zero_point);
   if (!scale) {
@@ -76,13 +76,13 @@ Result<ValueId> Legalizer::emit_weighted(const Op& op, const Requantization& ask
     const double real = real_of(mult[mult.size() == 1 ? 0 : c], shift[shift.size() == 1 ? 0 : c]);
     const double* slope =
         ask.slopes.empty() ? nullptr : &ask.slopes[ask.slopes.size() == 1 ? 0 : c];
-    THIMBLE_CHECK(
-        append(real * ask.ratio, slope, ask.zero_point, accumulator_max, ask.codes(), &entries));
+    THIMBLE_CHECK(append_scale(real * ask.ratio, slope, ask.zero_point, accumulator_max,
+                               ask.codes(), &entries));
   }
   if (one) {
     const double* slope = ask.slopes.empty() ? nullptr : ask.slopes.data();
-    THIMBLE_CHECK(append(real_of(mult[0], shift[0]) * ask.ratio, slope, ask.zero_point, widest,
-                         ask.codes(), &entries));
+    THIMBLE_CHECK(append_scale(real_of(mult[0], shift[0]) * ask.ratio, slope, ask.zero_point,
+                               widest, ask.codes(), &entries));
   }
   ir::Attrs attrs = op.attrs;
   set_requantization_attrs(ask, &attrs);
@@ -131,7 +131,7 @@ Result<ValueId> Legalizer::standalone_leaky_relu(const Op& op, const Function& f
   const size_t channels = function.slopes.size() == 1 ? 1 : static_cast<size_t>(flat[1]);
   for (size_t c = 0; c < channels; ++c) {
     THIMBLE_CHECK(
-        append(function.ratio, &function.slopes[c], function.zero_point, 255, 255, &entries));
+        append_scale(function.ratio, &function.slopes[c], function.zero_point, 255, 255, &entries));
   }
   const ir::Tensor ones =
       ir::make_i8({flat[1], 1, 1, 1}, std::vector<int8_t>(static_cast<size_t>(flat[1]), 1));

@@ -16,51 +16,34 @@ bool is_vector(const BufferView& map) {
   return map.dims.c == 1 && map.dims.h == 1;
 }
 
-enum class Kind : uint8_t {
-  any,
-  average_pool,
-  channel_pad,
-  conv1d,
-  conv2d,
-  depthwise,
-  fully_connected,
-  max_pool,
-  picture,
-  pointwise,
-  strided_slice,
-  vector,
-};
-
-bool is(Kind kind, const Layer& layer) {
-  const Operation operation = layer.operation;
-  switch (kind) {
-    case Kind::any:
-      return true;
-    case Kind::picture:
-      return !is_vector(layer.inputs[0]) || !is_vector(layer.output);
-    case Kind::vector:
-      return is_vector(layer.inputs[0]) && is_vector(layer.output);
-    case Kind::conv1d:
-      return operation == Operation::kConv2d && is_one_dimensional(layer);
-    case Kind::conv2d:
-      return operation == Operation::kConv2d && !is_one_dimensional(layer);
-    case Kind::average_pool:
-      return operation == Operation::kAveragePool;
-    case Kind::channel_pad:
-      return operation == Operation::kChannelPad;
-    case Kind::depthwise:
-      return operation == Operation::kDepthwise;
-    case Kind::fully_connected:
-      return operation == Operation::kFullyConnected;
-    case Kind::max_pool:
-      return operation == Operation::kMaxPool;
-    case Kind::pointwise:
-      return operation == Operation::kPointwise;
-    case Kind::strided_slice:
-      return operation == Operation::kStridedSlice;
-  }
-  return false;
+namespace layer_kind {
+bool any(const Layer& /*layer*/) {
+  return true;
 }
+bool vector(const Layer& layer) {
+  return is_vector(layer.inputs[0]) && is_vector(layer.output);
+}
+bool picture(const Layer& layer) {
+  return !vector(layer);
+}
+bool conv1d(const Layer& layer) {
+  return layer.operation == Operation::kConv2d && is_one_dimensional(layer);
+}
+bool conv2d(const Layer& layer) {
+  return layer.operation == Operation::kConv2d && !is_one_dimensional(layer);
+}
+template <Operation kOperation>
+bool is(const Layer& layer) {
+  return layer.operation == kOperation;
+}
+constexpr auto average_pool = is<Operation::kAveragePool>;
+constexpr auto channel_pad = is<Operation::kChannelPad>;
+constexpr auto depthwise = is<Operation::kDepthwise>;
+constexpr auto fully_connected = is<Operation::kFullyConnected>;
+constexpr auto max_pool = is<Operation::kMaxPool>;
+constexpr auto pointwise = is<Operation::kPointwise>;
+constexpr auto strided_slice = is<Operation::kStridedSlice>;
+}  // namespace layer_kind
 
 // --- quantities, by their names in ops.def -----------------------------------------------------
 
@@ -116,8 +99,7 @@ int64_t padding(const Layer& l) {
 }
 
 struct Row {
-  Kind kind;
-  std::string_view kind_name;
+  bool (*applies)(const Layer&);
   std::string_view name;
   int64_t (*quantity)(const Layer&);
   int64_t lowest, highest;
@@ -125,7 +107,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define AXON_LIMIT(kind, quantity, lowest, highest, source) \
-  {Kind::kind, #kind, #quantity, quantity, lowest, highest, source},
+  {layer_kind::kind, #quantity, quantity, lowest, highest, source},
 #include "engines/axon/compiler/ops.def"
 };
 
@@ -133,7 +115,7 @@ constexpr Row kRows[] = {
 
 Status check_limits(const Layer& layer) {
   for (const Row& row : kRows) {
-    if (!is(row.kind, layer)) continue;
+    if (!row.applies(layer)) continue;
     const int64_t value = row.quantity(layer);
     if (value >= row.lowest && value <= row.highest) continue;
     return unsupported("{}: {} is {}, expected {} to {}; nearest supported value {} ({})",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/limits.h"
 #include "engines/axon/compiler/lowering.h"
@@ -97,8 +98,7 @@ Status Lowering::assign_variable(const StatePair& state, const BufferView& conte
   layer.inputs = {content};
   layer.inputs[0].dims = to.dims;  // contiguous elements in the same order
   layer.output = to;
-  THIMBLE_CHECK(append(std::move(layer)));
-  net_.outputs[state.output].map = net_.layers.back().output;
+  THIMBLE_TRY(net_.outputs[state.output].map, append(std::move(layer)));
   net_.outputs[state.output].variable = input.variable;
   return ok();
 }
@@ -202,8 +202,7 @@ Result<BufferView> Lowering::raw(ValueId id) {
     if (graph_.value(id).constant) return constant(id);
     const Op* op = producer(id);
     assert(op != nullptr && is_view_op(*op) && "a value is read before its layer");
-    THIMBLE_TRY(const BufferView from, raw(op->inputs[0]));
-    return from;
+    return raw(op->inputs[0]);
   }
   return *maps_[ir::index_of(id)];
 }
@@ -240,8 +239,7 @@ Result<BufferView> Lowering::reshaped(const BufferView& from, const Dims& dims) 
   layer.operation = Operation::kReshape;
   layer.inputs = {from};
   layer.output = to;
-  THIMBLE_CHECK(append(std::move(layer)));
-  return net_.layers.back().output;
+  return append(std::move(layer));
 }
 
 Result<BufferView> Lowering::constant(ValueId id) {
@@ -256,9 +254,7 @@ Result<BufferView> Lowering::constant(ValueId id) {
   map.row_stride = map.row_bytes();
   map.zero_point = zero_point_of(value.type);
   map.buffer = static_cast<int>(net_.buffers.size());
-  while (net_.constants.size() % container::kSectionAlignment != 0) {
-    net_.constants.push_back(std::byte{0});
-  }
+  align_size(net_.constants, container::kSectionAlignment);
   net_.buffers.push_back(
       {Source::kConstant, 0, 0, static_cast<int64_t>(net_.constants.size()), 0, 0});
   net_.constants.insert(net_.constants.end(), value.constant->bytes.begin(),
@@ -284,13 +280,19 @@ BufferView Lowering::result_of(const Op& op, const Dims& dims) {
 
 // --- layers ------------------------------------------------------------------------------------
 
-Status Lowering::append(Layer layer) {
+Result<BufferView> Lowering::append(Layer layer) {
   THIMBLE_CHECK(check_limits(layer));
   layer.cycles = cycles_of(layer);
   layer.ir_op = op_;
   layer.scale = scale_of(op_);
   layer.output.producer = static_cast<int>(net_.layers.size());
   net_.layers.push_back(std::move(layer));
+  return net_.layers.back().output;
+}
+
+Status Lowering::finish(const Op& op, Layer layer) {
+  THIMBLE_TRY(const BufferView output, append(std::move(layer)));
+  set(op.output, output);
   return ok();
 }
 

@@ -32,8 +32,7 @@ Result<BufferView> Lowering::sliced(const BufferView& from, const Dims& begin, c
                                     const Dims& step, const Dims& dims) {
   Layer layer = slice_layer(from, begin, end, step);
   layer.output = new_map(dims, from.element_bytes, from.zero_point);
-  THIMBLE_CHECK(append(std::move(layer)));
-  return net_.layers.back().output;
+  return append(std::move(layer));
 }
 
 /// Copies the map to a new buffer with rows aligned as the NPU writes them.
@@ -88,8 +87,7 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
     if (moved) layer.inputs[0] = first;
     if (move_into(&next, buffer, *second)) layer.inputs[1] = next;
   }
-  THIMBLE_CHECK(append(std::move(layer)));
-  return net_.layers.back().output;
+  return append(std::move(layer));
 }
 
 Status Lowering::concat(const Op& op) {
@@ -129,9 +127,7 @@ Status Lowering::slice(const Op& op) {
   } else {
     layer.output = new_map(dims, x.element_bytes, x.zero_point);
   }
-  THIMBLE_CHECK(append(std::move(layer)));
-  set(op.output, net_.layers.back().output);
-  return ok();
+  return finish(op, std::move(layer));
 }
 
 /// Adds channels with the zero point before or after the channels of the operand.
@@ -144,9 +140,7 @@ Status Lowering::pad(const Op& op) {
   layer.pad_bottom = op.integers("after")[1];
   layer.inputs = {x};
   layer.output = new_map(dims, x.element_bytes, static_cast<int64_t>(op.number("value")));
-  THIMBLE_CHECK(append(std::move(layer)));
-  set(op.output, net_.layers.back().output);
-  return ok();
+  return finish(op, std::move(layer));
 }
 
 }  // namespace thimble::engine::axon

@@ -78,9 +78,7 @@ Status Lowering::append_fully_connected(const Op& op, const Layer& whole) {
   }
   Layer layer = whole;
   layer.output = result_of(op, {1, 1, outputs});
-  THIMBLE_CHECK(append(std::move(layer)));
-  set(op.output, net_.layers.back().output);
-  return ok();
+  return finish(op, std::move(layer));
 }
 
 Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
@@ -94,8 +92,7 @@ Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
                         whole.weights.begin() + (first + count) * inputs);
     part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
     part.output = result_of(op, {1, 1, count});
-    THIMBLE_CHECK(append(std::move(part)));
-    const BufferView piece = net_.layers.back().output;
+    THIMBLE_TRY(const BufferView piece, append(std::move(part)));
     if (!joint) {
       joint = piece;
       continue;
@@ -211,9 +208,7 @@ Status Lowering::convolution(const Op& op) {
     layer.inputs[0].zero_point = window.inputs[0].zero_point;
   }
   layer.output = result_of(op, out);
-  THIMBLE_CHECK(append(std::move(layer)));
-  set(op.output, net_.layers.back().output);
-  return ok();
+  return finish(op, std::move(layer));
 }
 
 }  // namespace thimble::engine::axon

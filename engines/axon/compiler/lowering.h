@@ -38,8 +38,10 @@ class Lowering {
   [[nodiscard]] std::optional<Axis> axis_of(ir::ValueId id, int64_t dim) const;
 
   BufferView new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point);
-  /// Checks the limits, computes the cycles and appends the layer.
-  Status append(Layer layer);
+  /// Checks the limits, computes the cycles and appends the layer. Returns its output.
+  Result<BufferView> append(Layer layer);
+  /// Appends the layer that computes the result of `op`.
+  Status finish(const ir::Op& op, Layer layer);
   void set(ir::ValueId id, const BufferView& map) { maps_[static_cast<size_t>(id)] = map; }
   /// Returns a new map for the result of `op`; element size and zero point are attributes of `op`.
   [[nodiscard]] BufferView result_of(const ir::Op& op, const Dims& dims);

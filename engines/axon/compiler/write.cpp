@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/bytes.h"
+#include "engine/narrow.h"
 #include "engines/axon/compiler/scale.h"
 
 namespace thimble::engine::axon {
@@ -13,27 +15,13 @@ using container::LayerRecord;
 using container::Operand;
 using container::VariableRecord;
 
-uint32_t u32(int64_t value) {
-  return static_cast<uint32_t>(value);
-}
-uint16_t u16(int64_t value) {
-  return static_cast<uint16_t>(value);
-}
-uint8_t u8(int64_t value) {
-  return static_cast<uint8_t>(value);
-}
-
-void align(std::vector<std::byte>& bytes, size_t to) {
-  while (bytes.size() % to != 0) bytes.push_back(std::byte{0});
-}
-
 class Writer {
  public:
   explicit Writer(const Network& network) : net_(network), constants_(network.constants) {}
 
   std::vector<std::byte> run(const std::string& name) {
     for (const Layer& layer : net_.layers) layers_.push_back(record(layer));
-    align(constants_, container::kSectionAlignment);
+    align_size(constants_, container::kSectionAlignment);
     std::vector<std::byte> file = assemble(name);
     const std::string hashed = fmt::format("{}_{:012x}", name, hash(file) & 0xFFFFFFFFFFFF);
     set_name(&file, hashed);
@@ -44,8 +32,7 @@ class Writer {
 
  private:
   static uint64_t hash(const std::vector<std::byte>& file) {
-    return container::content_hash(reinterpret_cast<const uint8_t*>(file.data()),
-                                   u32(static_cast<int64_t>(file.size())));
+    return container::content_hash(reinterpret_cast<const uint8_t*>(file.data()), u32(file.size()));
   }
   static void set_name(std::vector<std::byte>* file, const std::string& name) {
     std::memset(file->data() + offsetof(Header, name), 0, container::kNameBytes);
@@ -55,10 +42,9 @@ class Writer {
   template <typename T>
   uint32_t constants(const std::vector<T>& values) {
     if (values.empty()) return container::kAbsent;
-    align(constants_, 4);
-    const auto offset = u32(static_cast<int64_t>(constants_.size()));
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    constants_.insert(constants_.end(), bytes, bytes + values.size() * sizeof(T));
+    align_size(constants_, 4);
+    const auto offset = u32(constants_.size());
+    append(constants_, std::as_bytes(std::span(values)));
     return offset;
   }
 
@@ -97,7 +83,7 @@ class Writer {
     LayerRecord r = {};
     r.operation = layer.operation;
     r.activation = layer.activation;
-    r.input_count = u8(static_cast<int64_t>(layer.inputs.size()));
+    r.input_count = u8(layer.inputs.size());
     r.axis = layer.axis;
     r.kernel_h = u16(layer.kernel_h);
     r.kernel_w = u16(layer.kernel_w);
@@ -110,13 +96,13 @@ class Writer {
     r.pad_bottom = u8(layer.pad_bottom);
     r.pad_right = u8(layer.pad_right);
     r.weights = constants(layer.weights);
-    r.weight_bytes = u32(static_cast<int64_t>(layer.weights.size()));
+    r.weight_bytes = u32(layer.weights.size());
     r.bias = constants(layer.bias);
     r.multipliers = constants(layer.multipliers);
     r.shifts = constants(layer.shifts);
-    r.scale_shift_count = u16(static_cast<int64_t>(layer.shifts.size()));
+    r.scale_shift_count = u16(layer.shifts.size());
     r.attributes = constants(layer.attributes);
-    r.attribute_count = u16(static_cast<int64_t>(layer.attributes.size()));
+    r.attribute_count = u16(layer.attributes.size());
     set_dequantize(layer, &r);
     r.cycles = u32(layer.cycles);
     for (size_t i = 0; i < layer.inputs.size(); ++i) r.inputs[i] = operand(layer.inputs[i]);
@@ -146,17 +132,11 @@ class Writer {
     return r;
   }
 
-  template <typename T>
-  static void append(std::vector<std::byte>& file, const T& record) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&record);
-    file.insert(file.end(), bytes, bytes + sizeof record);
-  }
-
   void append_edges(const std::vector<NetworkIo>& edges, bool inputs,
                     std::vector<std::byte>& file) {
     int64_t dense = 0;
     for (const NetworkIo& e : edges) {
-      append(file, edge(e, inputs, dense));
+      append_record(file, edge(e, inputs, dense));
       dense += padded_row(e.map.dims.elements() * e.map.element_bytes);
     }
   }
@@ -166,18 +146,18 @@ class Writer {
     header.magic = container::kMagic;
     header.version = container::kVersion;
     header.header_bytes = sizeof(Header);
-    header.input_count = u8(static_cast<int64_t>(net_.inputs.size()));
-    header.output_count = u8(static_cast<int64_t>(net_.outputs.size()));
-    header.layer_count = u16(static_cast<int64_t>(layers_.size()));
-    header.variable_count = u16(static_cast<int64_t>(net_.variables.size()));
+    header.input_count = u8(net_.inputs.size());
+    header.output_count = u8(net_.outputs.size());
+    header.layer_count = u16(layers_.size());
+    header.variable_count = u16(net_.variables.size());
     header.interlayer_bytes = u32(net_.interlayer_bytes);
     header.persistent_bytes = u32(net_.persistent_bytes);
-    header.constant_bytes = u32(static_cast<int64_t>(constants_.size()));
+    header.constant_bytes = u32(constants_.size());
     header.cycles = u32(net_.cycles());
     std::vector<std::byte> file(sizeof(Header));
     const auto section = [&](uint32_t* offset) {
-      align(file, container::kSectionAlignment);
-      *offset = u32(static_cast<int64_t>(file.size()));
+      align_size(file, container::kSectionAlignment);
+      *offset = u32(file.size());
     };
     section(&header.io_offset);
     append_edges(net_.inputs, true, file);
@@ -185,17 +165,17 @@ class Writer {
     section(&header.variables_offset);
     for (const Variable& variable : net_.variables) {
       const Buffer& buffer = net_.buffers[static_cast<size_t>(variable.buffer)];
-      append(file, VariableRecord{u32(buffer.offset),
-                                  u32(buffer.bytes),
-                                  u8(variable.element_bytes),
-                                  {},
-                                  variable.initial});
+      append_record(file, VariableRecord{u32(buffer.offset),
+                                         u32(buffer.bytes),
+                                         u8(variable.element_bytes),
+                                         {},
+                                         variable.initial});
     }
     section(&header.layers_offset);
-    for (const LayerRecord& layer : layers_) append(file, layer);
+    for (const LayerRecord& layer : layers_) append_record(file, layer);
     section(&header.constants_offset);
-    file.insert(file.end(), constants_.begin(), constants_.end());
-    header.bytes = u32(static_cast<int64_t>(file.size()));
+    append(file, constants_);
+    header.bytes = u32(file.size());
     std::memcpy(file.data(), &header, sizeof header);
     set_name(&file, name);
     return file;

@@ -40,32 +40,11 @@ uint64_t content_hash(const uint8_t* data, uint32_t bytes) {
 
 const char* status_text(Status status) {
   switch (status) {
-    case Status::kOk:
-      return "ok";
-    case Status::kMisaligned:
-      return "container does not start at a multiple of 16";
-    case Status::kTruncated:
-      return "container is truncated";
-    case Status::kNoContainer:
-      return "no AXON container (TAXN)";
-    case Status::kBadVersion:
-      return "container is of another version";
-    case Status::kBadHeader:
-      return "header: counts, sizes, sections, cycles or name are wrong";
-    case Status::kBadIo:
-      return "an input or output is wrong";
-    case Status::kBadVariable:
-      return "a variable is wrong";
-    case Status::kBadOperand:
-      return "an operand is outside its memory, misaligned or has the wrong element size";
-    case Status::kBadLayer:
-      return "shapes, kernel, constants or attributes do not fit the operation";
-    case Status::kBadScale:
-      return "a shift is out of range, or zero point * 2^shift overflows 32 bits";
-    case Status::kBadOverlap:
-      return "a layer overwrites data that it reads";
-    case Status::kBadOperation:
-      return "unknown operation";
+#define AXON_STATUS(name, text) \
+  case Status::name:            \
+    return text;
+#include "engines/axon/container/status.def"
+#undef AXON_STATUS
   }
   return "unknown status";
 }

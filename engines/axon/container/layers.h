@@ -33,29 +33,11 @@ inline constexpr uint32_t kShiftMax = 30;
 inline constexpr uint32_t kAbsent = 0xFFFFFFFF;  // offset of an absent constant
 inline constexpr int16_t kNoProducer = -1;
 
-/// Operation of a layer. Values below 100 run on the NPU; the others are extensions on the core.
+/// Operation of a layer: one row of operations.def each.
 enum class Operation : uint8_t {
-  kFullyConnected = 0,
-  kConv2d = 1,
-  kDepthwise = 2,
-  kPointwise = 3,
-  kAveragePool = 4,
-  kMaxPool = 5,
-  kAdd = 6,
-  kChannelPad = 7,
-  kVariableRead = 8,  // a copy; no work if the output is at the variable's address
-  kConcat = 9,
-  kStridedSlice = 10,
-  kMultiply = 11,
-  kMean = 13,
-  kVariableAssign = 20,  // a copy to the variable
-  kSoftmax = 100,
-  kSigmoid = 101,
-  kTanh = 102,
-  kReshape = 103,
-  kSpaceToBatch = 104,
-  kBatchToSpace = 105,
-  kResizeNearest = 106,
+#define AXON_OPERATION(name, number, text, report) k##name = (number),
+#include "engines/axon/container/operations.def"
+#undef AXON_OPERATION
 };
 
 enum class Activation : uint8_t {
@@ -183,19 +165,9 @@ struct LayerRecord {
 static_assert(sizeof(LayerRecord) == 224 && offsetof(LayerRecord, inputs) == 64);
 
 enum class Status : uint8_t {
-  kOk,
-  kMisaligned,   // the address is not a multiple of 16
-  kTruncated,    // shorter than the header's size
-  kNoContainer,  // wrong magic
-  kBadVersion,   // written by a later version
-  kBadHeader,    // invalid counts, sections or name
-  kBadIo,        // invalid input or output
-  kBadVariable,
-  kBadOperand,    // an operand is outside its memory, misaligned, or wrong for its operation
-  kBadLayer,      // shape, kernel or attributes do not fit the operation
-  kBadScale,      // invalid multipliers or shifts, or zero point * 2^shift overflows int32
-  kBadOverlap,    // a layer overwrites an operand that it still reads
-  kBadOperation,  // unknown operation
+#define AXON_STATUS(name, text) name,
+#include "engines/axon/container/status.def"
+#undef AXON_STATUS
 };
 
 /// Checks header, sections, inputs, outputs and variables. This is sufficient for code that does

@@ -22,15 +22,7 @@ struct SlotData {
   uint8_t* interlayer;
   thimble_axon_counter* counter;  // null: calls are not counted
 };
-static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
-              alignof(SlotData) <= alignof(uintptr_t));
 
-SlotData& slot_data(DelegateSlot& slot) {
-  return *reinterpret_cast<SlotData*>(slot.data);
-}
-const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.data);
-}
 const thimble_axon& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_axon*>(slot.backend->device);
 }
@@ -96,15 +88,13 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& work = slot_data(slot);
+  SlotData& work = slot_data<SlotData>(slot);
   const Header header = work.container.header();
   if (args.count() != uint32_t{header.input_count} + header.output_count) {
     return Status::kBadPayload;
   }
-  for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status = check_tensor(header, work.container.input(i), memory, args, i);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < args.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(header, work.container.input(i), memory, args, i));
   work.interlayer = memory.scratch;
   const thimble_axon& driver = npu_of(slot);
   if (driver.counters == nullptr || memory.scratch == nullptr) return Status::kOk;
@@ -114,7 +104,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& work = slot_data(slot);
+  const SlotData& work = slot_data<SlotData>(slot);
   const Header header = work.container.header();
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];

@@ -7,17 +7,6 @@
 
 namespace thimble::runtime::axon_vendor {
 
-/// Returns the slot's data of a delegate.
-template <typename SlotData>
-SlotData& slot_data(DelegateSlot& slot) {
-  static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
-                alignof(SlotData) <= alignof(uintptr_t));
-  return *reinterpret_cast<SlotData*>(slot.data);
-}
-template <typename SlotData>
-const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.data);
-}
 inline const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_axon_silicon*>(slot.backend->device);
 }

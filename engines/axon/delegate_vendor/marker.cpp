@@ -53,8 +53,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
     return Status::kBadPayload;
   }
   SlotData& work = *new (slot.data) SlotData{};
-  const Status status = find(*chip, marker, work.subgraph);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(find(*chip, marker, work.subgraph));
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   if (chip->driver_version != 0 && chip->driver_version < subgraph.driver_version) {
     return Status::kDriverVersion;
@@ -73,10 +72,8 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   if (args.count() != uint32_t{subgraph.input_count} + subgraph.output_count) {
     return Status::kBadPayload;
   }
-  for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status = check_tensor(subgraph.tensors[i], args, i, i >= subgraph.input_count);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < args.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(subgraph.tensors[i], args, i, i >= subgraph.input_count));
   if (memory.scratch == nullptr) return Status::kOk;
   return take_row(chip_of(slot), subgraph.name, work.counter);
 }

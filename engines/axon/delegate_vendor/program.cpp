@@ -150,9 +150,8 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   const ProgramHeader& header = view.header();
   if (args.count() != view.io_count()) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
-    const Status status =
-        check_tensor(operand_of(view, nullptr, i), args, i, i >= header.input_count);
-    if (status != Status::kOk) return status;
+    THIMBLE_RETURN_IF_ERROR(
+        check_tensor(operand_of(view, nullptr, i), args, i, i >= header.input_count));
     if (!is_apart(header, memory, args, i)) return Status::kCorrupt;
   }
   const bool room = memory.fast_planned && memory.fast_bytes / sizeof(Word) >= header.word_count;

@@ -117,12 +117,8 @@ class HeaderReader {
       THIMBLE_CHECK(add_member(definition, at[1], *element, count));
       at += kWords;
     }
-    pad_constants(4);
+    align_size(header_.constants, 4);
     return ok();
-  }
-
-  void pad_constants(size_t to) {
-    while (header_.constants.size() % to != 0) header_.constants.push_back(std::byte{0});
   }
 
   Status add_member(const CDefinition& definition, const CToken& name, uint32_t element,
@@ -131,7 +127,7 @@ class HeaderReader {
     if (values == nullptr || values->items.size() > static_cast<size_t>(count)) {
       return bad_input("line {}: {}: {} values expected", name.line, name.text, count);
     }
-    pad_constants(element);
+    align_size(header_.constants, element);
     const auto offset = static_cast<uint32_t>(header_.constants.size());
     places_[definition.name + "." + name.text] = {AddressSpace::kConstants, offset, element};
     for (const CValue& item : values->items) {

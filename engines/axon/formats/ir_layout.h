@@ -11,9 +11,6 @@ inline constexpr std::string_view kIrTitle = "AXON_INTERMEDIATE_REPRESENTATION_F
 inline constexpr uint32_t kIrSectionAlignment = 4;
 inline constexpr uint64_t kIrAbsent = ~uint64_t{0};
 
-/// Size of an item, the pair {offset, length}.
-inline constexpr uint32_t kIrItemBytes = 8;
-
 struct IrHeaderLayout {
   uint32_t bytes;
   uint32_t title, version, meta, layers, constants, options;  // items

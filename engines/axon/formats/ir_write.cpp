@@ -29,10 +29,6 @@ class Record {
   Bytes bytes_;
 };
 
-void pad(Bytes& bytes) {
-  while (bytes.size() % kIrSectionAlignment != 0) bytes.push_back(std::byte{0});
-}
-
 /// The constants of all layers, concatenated.
 class Constants {
  public:
@@ -40,7 +36,7 @@ class Constants {
   template <typename T>
   uint64_t add(const std::vector<T>& values) {
     if (values.empty()) return kIrAbsent;
-    pad(bytes_);
+    align_size(bytes_, kIrSectionAlignment);
     const uint64_t offset = bytes_.size();
     for (const T value : values) {
       if constexpr (std::is_same_v<T, std::byte>) {
@@ -149,7 +145,7 @@ Status check_layer(const IrLayer& layer, size_t index, size_t layers) {
 size_t append_text(Bytes& bytes, std::string_view text) {
   append(bytes, as_byte_view(text));
   bytes.push_back(std::byte{0});
-  pad(bytes);
+  align_size(bytes, kIrSectionAlignment);
   return text.size() + 1;
 }
 
@@ -161,7 +157,7 @@ void put_labels(Record& meta, uint32_t item, const std::vector<std::string>& lab
   for (const std::string& label : labels) joined += label + '\0';
   meta.put_item(item, bytes.size(), joined.size());
   append(bytes, as_byte_view(joined));
-  pad(bytes);
+  align_size(bytes, kIrSectionAlignment);
 }
 
 }  // namespace
@@ -202,7 +198,7 @@ Result<Bytes> write_ir(const IrFile& file, uint32_t version) {
   append(bytes, layers);
   header.put_item(layout.header.constants, bytes.size(), constants.bytes().size());
   append(bytes, constants.bytes());
-  pad(bytes);
+  align_size(bytes, kIrSectionAlignment);
 
   Record options(layout.options.bytes);
   options.put(layout.options.interlayer_limit, file.interlayer_limit_bytes);

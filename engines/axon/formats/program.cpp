@@ -147,7 +147,7 @@ Result<Bytes> write_marker(const std::string& name) {
   append_le(bytes, abi::kMarkerVersion);
   append_le(bytes, static_cast<uint32_t>(name.size()));
   append(bytes, as_byte_view(name));
-  while (bytes.size() % 4 != 0) bytes.push_back(std::byte{0});
+  align_size(bytes, 4);
   return bytes;
 }
 

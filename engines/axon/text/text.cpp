@@ -14,27 +14,9 @@ struct Name {
   std::string_view name;
 };
 constexpr Name kNames[] = {
-    {Operation::kFullyConnected, "fully_connected"},
-    {Operation::kConv2d, "conv2d"},
-    {Operation::kDepthwise, "depthwise"},
-    {Operation::kPointwise, "pointwise"},
-    {Operation::kAveragePool, "average_pool"},
-    {Operation::kMaxPool, "max_pool"},
-    {Operation::kAdd, "add"},
-    {Operation::kChannelPad, "channel_pad"},
-    {Operation::kVariableRead, "variable_read"},
-    {Operation::kConcat, "concat"},
-    {Operation::kStridedSlice, "strided_slice"},
-    {Operation::kMultiply, "multiply"},
-    {Operation::kMean, "mean"},
-    {Operation::kVariableAssign, "variable_assign"},
-    {Operation::kSoftmax, "softmax"},
-    {Operation::kSigmoid, "sigmoid"},
-    {Operation::kTanh, "tanh"},
-    {Operation::kReshape, "reshape"},
-    {Operation::kSpaceToBatch, "space_to_batch"},
-    {Operation::kBatchToSpace, "batch_to_space"},
-    {Operation::kResizeNearest, "resize_nearest"},
+#define AXON_OPERATION(name, number, text, report) {Operation::k##name, text},
+#include "engines/axon/container/operations.def"
+#undef AXON_OPERATION
 };
 
 std::string_view name_of(Operation operation) {

@@ -43,6 +43,7 @@ Sum sum_of(const ir::Graph& graph, const Op& op) {
 
 /// cortex_m::pad and cortex_m::transpose support at most four dimensions.
 constexpr size_t kStockRank = 4;
+constexpr std::string_view kOtherRounding = "requires a rounding mode that the kernels do not have";
 constexpr std::string_view kStillFloat =
     "is still float after quantization: it has no integer kernel";
 
@@ -166,9 +167,7 @@ class Legalizer {
       return refuse(op, fmt::format("has no kernel for element type {}", ir::dtype_name(dtype)));
     }
     const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
-    if (rounds && !rounds_double(op)) {
-      return refuse(op, "requires a rounding mode that the kernels do not have");
-    }
+    if (rounds && !rounds_double(op)) return refuse(op, kOtherRounding);
     const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
     std::vector<ValueId> inputs;
@@ -200,8 +199,7 @@ class Legalizer {
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
 
   Result<ValueId> convert_conv(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "requires a rounding mode that the kernels do not have");
+    if (!rounds_double(op)) return refuse(op, kOtherRounding);
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
     const std::vector<int64_t> padding = op.integers("padding");
@@ -234,8 +232,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_linear(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "requires a rounding mode that the kernels do not have");
+    if (!rounds_double(op)) return refuse(op, kOtherRounding);
     if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     if (!stock_ || type(inputs[3]).shape[0] == 1)
@@ -352,8 +349,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_binary(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "requires a rounding mode that the kernels do not have");
+    if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const bool negate = stock_ && op.kind == OpKind::qsub;
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
@@ -423,8 +419,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_avg_pool(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "requires a rounding mode that the kernels do not have");
+    if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const ValueId x = rewriter_.map(op.inputs[0]);
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (!symmetric(op, x) && !ceils(op, x)) {
@@ -477,8 +472,7 @@ class Legalizer {
   /// Replaces a mean by a linear layer with weights 1 over the reduced dimensions, which are moved
   /// last. The multiplier includes the division. The result is bit-exact.
   Result<ValueId> convert_mean(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "requires a rounding mode that the kernels do not have");
+    if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const ValueId x = rewriter_.map(op.inputs[0]);
     const std::vector<int64_t> reduced = op.integers("dims");
     const Shape shape = type(x).shape;

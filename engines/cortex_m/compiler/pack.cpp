@@ -3,46 +3,36 @@
 #include "abi/native_params.h"
 #include "engines/cortex_m/compiler/packed.h"
 
-#include <cstring>
-
 namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::Graph;
 using ir::Op;
 
-// The packed bytes are little-endian, as is every host that this is built for.
-class Writer {
- public:
-  template <typename T>
-  void put(const T& value) {
-    append(&value, sizeof(T));
-  }
-  template <typename T>
-  void put_all(const std::vector<T>& values) {
-    append(values.data(), values.size() * sizeof(T));
-  }
-  void pad4() { bytes_.resize((bytes_.size() + 3) / 4 * 4); }
-  [[nodiscard]] Constant take() {
-    const auto size = static_cast<int64_t>(bytes_.size());
-    return {std::make_shared<const std::vector<std::byte>>(std::move(bytes_)),
-            ir::DType::kU8,
-            {size},
-            {}};
-  }
+/// Sets the fields that ConvParams and PoolParams share, except the kernel.
+template <typename Params>
+void set_window(const Op& op, Params* params) {
+  params->stride_h = attr(op, "stride", 0);
+  params->stride_w = attr(op, "stride", 1);
+  const bool dense = op.kind == ir::OpKind::qavg_pool2d;
+  params->dilation_h = dense ? 1 : attr(op, "dilation", 0);
+  params->dilation_w = dense ? 1 : attr(op, "dilation", 1);
+  params->pad_top = attr(op, "padding", 0);
+  params->pad_left = attr(op, "padding", 1);
+}
 
- private:
-  void append(const void* data, size_t size) {
-    const size_t at = bytes_.size();
-    bytes_.resize(at + size);
-    if (size != 0) std::memcpy(bytes_.data() + at, data, size);
-  }
-  std::vector<std::byte> bytes_;
-};
+/// Sets the fields that ConvParams, LinearParams and MeanParams share.
+template <typename Params>
+void set_codes(const Op& op, Params* params) {
+  params->x_offset = -attr(op, "x_zp");
+  params->y_offset = attr(op, "y_zp");
+  params->min = attr(op, "min");
+  params->max = attr(op, "max");
+}
 
 /// bias of every output channel, mult and shift of every one or one for all.
 void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales,
-                  Writer* writer) {
+                  PackedWriter* writer) {
   writer->put_all(op.inputs[2] == ir::kNoValue
                       ? std::vector<int32_t>(static_cast<size_t>(channels), 0)
                       : per_channel(graph, op.inputs[2], channels));
@@ -52,7 +42,7 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t sc
     shifts.push_back(static_cast<int8_t>(shift));
   }
   writer->put_all(shifts);
-  writer->pad4();
+  writer->align(4);
 }
 
 }  // namespace
@@ -85,17 +75,9 @@ Constant pack_conv(const Graph& graph, const Op& op) {
   params.groups = attr(op, "groups");
   params.kernel_h = static_cast<int32_t>(weights[2]);
   params.kernel_w = static_cast<int32_t>(weights[3]);
-  params.stride_h = attr(op, "stride", 0);
-  params.stride_w = attr(op, "stride", 1);
-  params.dilation_h = attr(op, "dilation", 0);
-  params.dilation_w = attr(op, "dilation", 1);
-  params.pad_top = attr(op, "padding", 0);
-  params.pad_left = attr(op, "padding", 1);
-  params.x_offset = -attr(op, "x_zp");
-  params.y_offset = attr(op, "y_zp");
-  params.min = attr(op, "min");
-  params.max = attr(op, "max");
-  Writer writer;
+  set_window(op, &params);
+  set_codes(op, &params);
+  PackedWriter writer;
   writer.put(params);
   put_channels(graph, op, weights[0], weights[0], &writer);
   writer.put_all(conv_weights(graph, op));
@@ -111,11 +93,8 @@ Constant pack_linear(const Graph& graph, const Op& op) {
                              ? graph.type(op.inputs[3]).elements()
                              : weights[0];
   params.scales = static_cast<int32_t>(scales);
-  params.x_offset = -attr(op, "x_zp");
-  params.y_offset = attr(op, "y_zp");
-  params.min = attr(op, "min");
-  params.max = attr(op, "max");
-  Writer writer;
+  set_codes(op, &params);
+  PackedWriter writer;
   writer.put(params);
   put_channels(graph, op, weights[0], scales, &writer);
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);
@@ -136,16 +115,13 @@ Constant pack_add(const Op& op) {
   params.min = attr(op, "min");
   params.max = attr(op, "max");
   params.b_negate = op.kind == ir::OpKind::qsub ? 1 : 0;
-  Writer writer;
-  writer.put(params);
-  return writer.take();
+  return packed_constant(params);
 }
 
 Constant pack_mul(const Op& op) {
-  Writer writer;
-  writer.put(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"),
-                            attr(op, "mult"), attr(op, "shift"), attr(op, "min"), attr(op, "max")});
-  return writer.take();
+  return packed_constant(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"),
+                                        attr(op, "mult"), attr(op, "shift"), attr(op, "min"),
+                                        attr(op, "max")});
 }
 
 Constant pack_pool(const Op& op) {
@@ -153,35 +129,23 @@ Constant pack_pool(const Op& op) {
   abi::PoolParams params = {};
   params.kernel_h = attr(op, "kernel", 0);
   params.kernel_w = attr(op, "kernel", 1);
-  params.stride_h = attr(op, "stride", 0);
-  params.stride_w = attr(op, "stride", 1);
-  params.dilation_h = max_pool ? attr(op, "dilation", 0) : 1;
-  params.dilation_w = max_pool ? attr(op, "dilation", 1) : 1;
-  params.pad_top = attr(op, "padding", 0);
-  params.pad_left = attr(op, "padding", 1);
+  set_window(op, &params);
   params.min = max_pool ? -128 : attr(op, "min");
   params.max = max_pool ? 127 : attr(op, "max");
-  Writer writer;
-  writer.put(params);
-  return writer.take();
+  return packed_constant(params);
 }
 
 Constant pack_mean(const Op& op) {
   abi::MeanParams params = {};
   for (const int64_t dim : op.integers("dims")) params.dims_mask |= uint32_t{1} << dim;
-  params.x_offset = -attr(op, "x_zp");
-  params.y_offset = attr(op, "y_zp");
+  set_codes(op, &params);
   params.mult = attr(op, "mult");
   params.shift = attr(op, "shift");
-  params.min = attr(op, "min");
-  params.max = attr(op, "max");
-  Writer writer;
-  writer.put(params);
-  return writer.take();
+  return packed_constant(params);
 }
 
 Constant pack_log_softmax(const Graph& graph, const Op& op) {
-  Writer writer;
+  PackedWriter writer;
   writer.put(abi::LogSoftmaxParams{attr(op, "scale_mult"), attr(op, "scale_shift"),
                                    attr(op, "log_mult"), attr(op, "log_shift"), attr(op, "y_zp")});
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);

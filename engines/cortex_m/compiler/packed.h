@@ -2,7 +2,6 @@
 // Parts that the packed forms of all instruction sets share: the bytes of a constant, the geometry
 // of a window, and a convolution's filters and scales as plain numbers.
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,9 +27,11 @@ class PackedWriter {
  public:
   template <typename T>
   void put(const T& value) {
-    const size_t at = bytes_.size();
-    bytes_.resize(at + sizeof(T));
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    append(&value, sizeof(T));
+  }
+  template <typename T>
+  void put_all(const std::vector<T>& values) {
+    append(values.data(), values.size() * sizeof(T));
   }
   void align(size_t alignment) {
     bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
@@ -38,6 +39,10 @@ class PackedWriter {
   [[nodiscard]] Constant take();
 
  private:
+  void append(const void* data, size_t size) {
+    const auto* const bytes = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
   std::vector<std::byte> bytes_;
 };
 

@@ -1,6 +1,7 @@
 #include "engines/cortex_m/compiler/select.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "engines/cortex_m/compiler/direct.h"
@@ -296,6 +297,10 @@ class Selector {
     s.pad_w = op.integers("padding")[1];
     return s;
   }
+  int64_t zero_point_of(ValueId id) const {
+    const std::optional<ir::Quant>& quant = graph_.type(id).quant;
+    return quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
+  }
   static Integers pair(const Op& op, std::string_view name) {
     const std::vector<int64_t> values = op.integers(name);
     return {values[0], values[1]};
@@ -398,16 +403,14 @@ class Selector {
     const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
     const numerics::Multiplier scale =
         numerics::quantize_multiplier(quant && !quant->scale.empty() ? quant->scale[0] : 1.0);
-    const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
-    return call(
-        PteOp::cortex_m_quantized_avg_pool2d,
-        {x(op), Integers(kernel), pair(op, "stride"), pair(op, "padding"), ceil_mode, zero_point,
-         int64_t{scale.mult}, int64_t{scale.shift}, Scratch{avg_pool_scratch_bytes(s, isa_)}});
+    return call(PteOp::cortex_m_quantized_avg_pool2d,
+                {x(op), Integers(kernel), pair(op, "stride"), pair(op, "padding"), ceil_mode,
+                 zero_point_of(op.inputs[0]), int64_t{scale.mult}, int64_t{scale.shift},
+                 Scratch{avg_pool_scratch_bytes(s, isa_)}});
   }
 
   Result<KernelCall> stock_max_pool(const Op& op) {
-    const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
-    const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
+    const int64_t zero_point = zero_point_of(op.inputs[0]);
     return call(PteOp::cortex_m_quantized_max_pool2d,
                 {x(op), pair(op, "kernel"), pair(op, "stride"), pair(op, "padding"),
                  pair(op, "dilation"), false, zero_point, zero_point, int64_t{-128}, int64_t{127}});
@@ -415,8 +418,7 @@ class Selector {
 
   Result<KernelCall> softmax(const Op& op) {
     // The zero points are required arguments; the input's cancels and the output's is fixed.
-    const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
-    const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
+    const int64_t zero_point = zero_point_of(op.inputs[0]);
     return call(PteOp::cortex_m_softmax,
                 {x(op), op.integer("dim"), zero_point, int64_t{-128}, op.integer("mult"),
                  op.integer("shift"), op.integer("diff_min")});

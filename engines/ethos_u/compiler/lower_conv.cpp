@@ -245,11 +245,7 @@ namespace {
 
 Operand rows_of(const View& view, size_t index, const Grid& grid, int64_t depth,
                 const std::vector<int64_t>& offsets) {
-  Operand operand;
-  operand.tensor = view.tensor;
-  operand.element = view.element;
-  operand.zero_point = view.zero_point;
-  operand.offset = view.offset + offsets[index];
+  Operand operand = operand_at(view, offsets[index]);
   operand.shape = {grid.h.size, grid.w.size, depth};
   operand.stride_w = grid.w.size > 1 ? grid.w.steps[index] : depth;
   operand.stride_h = grid.h.size > 1 ? grid.h.steps[index] : grid.w.size * operand.stride_w;

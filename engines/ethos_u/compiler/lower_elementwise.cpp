@@ -26,12 +26,17 @@ Requantize global_scale(int64_t mult, int64_t shift, bool single) {
   return result;
 }
 
-Operand image_of(const View& view, int64_t n) {
+Operand operand_at(const View& view, int64_t offset) {
   Operand operand;
   operand.tensor = view.tensor;
   operand.element = view.element;
   operand.zero_point = view.zero_point;
-  operand.offset = view.offset + n * view.steps[0];
+  operand.offset = view.offset + offset;
+  return operand;
+}
+
+Operand image_of(const View& view, int64_t n) {
+  Operand operand = operand_at(view, n * view.steps[0]);
   operand.shape = {view.shape[2], view.shape[3], view.shape[1]};
   operand.stride_w = operand.shape.w > 1 ? view.steps[3] : operand.shape.c;
   operand.stride_h = operand.shape.h > 1 ? view.steps[2] : operand.shape.w * operand.stride_w;
@@ -46,11 +51,7 @@ Operand operand_of(const View& view, size_t index, const Block3& block,
   const auto size = [&](const Axis& axis) {
     return repeats && axis.steps[index] == 0 ? int64_t{1} : axis.size;
   };
-  Operand operand;
-  operand.tensor = view.tensor;
-  operand.element = view.element;
-  operand.zero_point = view.zero_point;
-  operand.offset = view.offset + offsets[index];
+  Operand operand = operand_at(view, offsets[index]);
   operand.shape = {size(h), size(w), size(c)};
   operand.stride_w = operand.shape.w > 1 ? w.steps[index] : operand.shape.c;
   operand.stride_h = operand.shape.h > 1 ? h.steps[index] : operand.shape.w * operand.stride_w;

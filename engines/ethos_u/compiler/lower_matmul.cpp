@@ -18,11 +18,7 @@ namespace {
 
 Operand plane_of(const View& view, int64_t offset, const Shape4& shape, int64_t step_h,
                  int64_t step_w) {
-  Operand operand;
-  operand.tensor = view.tensor;
-  operand.element = view.element;
-  operand.zero_point = view.zero_point;
-  operand.offset = view.offset + offset;
+  Operand operand = operand_at(view, offset);
   operand.shape = shape;
   operand.stride_w = shape.w > 1 ? step_w : shape.c;
   operand.stride_h = shape.h > 1 ? step_h : shape.w * operand.stride_w;

@@ -28,6 +28,8 @@ inline constexpr Element kInt32 = {32, true};
 
 /// Returns image n of [N,C,H,W] as an operand; its channels must be innermost.
 [[nodiscard]] Operand image_of(const View& view, int64_t n);
+/// Returns an operand that starts at an offset in the view, without shape and strides.
+[[nodiscard]] Operand operand_at(const View& view, int64_t offset);
 
 /// A convolution or depthwise convolution on [N,C,H,W], before legalization.
 struct ConvJob {
@@ -123,7 +125,6 @@ class Lowering {
   [[nodiscard]] bool is_nearest_x2(const ir::Op& op) const;
 
   Result<View> wide_sum(const ir::Op& op);  // qadd16, qsub16
-  Result<View> wide_product(const ir::Op& op);
   /// Functions of one quantized value, or of two.
   using UnaryFunction = std::function<int64_t(int64_t)>;
   using BinaryFunction = std::function<int64_t(int64_t, int64_t)>;

@@ -29,16 +29,8 @@ struct CallState {
     return entry;
   }
 };
-static_assert(sizeof(CallState) <= sizeof(DelegateSlot::data) &&
-              alignof(CallState) <= alignof(uintptr_t));
 static_assert(payload::kIoMax <= 0xFFFF);
 
-CallState& state_in(DelegateSlot& slot) {
-  return *reinterpret_cast<CallState*>(slot.data);
-}
-const CallState& state_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const CallState*>(slot.data);
-}
 const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_ethos_u*>(slot.backend->device);
 }
@@ -49,8 +41,7 @@ Status find_block_content(const DelegateSource& source, const payload::BlockCont
   bytes = {piece.data, piece.bytes};
   if (!piece.external) return Status::kOk;
   ByteRegion found;
-  const Status status = source.find_data(piece.data, piece.bytes, found);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(source.find_data(piece.data, piece.bytes, found));
   if (reinterpret_cast<uintptr_t>(found.data) % payload::kPayloadAlignment != 0) {
     return Status::kBadPayload;
   }
@@ -120,8 +111,7 @@ Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool
 }
 
 Status check_stream(const CallState& work, StreamFacts& facts) {
-  const Status status = scan_stream(work.job.stream, work.is_u85, facts);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(scan_stream(work.job.stream, work.is_u85, facts));
   constexpr uint32_t kOthers = ~(1U << kRegionConstants | 1U << kRegionScratch | 1U << kRegionFast);
   if (((facts.reads | facts.writes) & kOthers) != 0) return Status::kUnsupported;
   return (facts.writes & 1U << kRegionConstants) == 0 ? Status::kOk : Status::kBadPayload;
@@ -163,7 +153,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  CallState& work = state_in(slot);
+  CallState& work = slot_data<CallState>(slot);
   if (args.count() != uint32_t{work.input_count} + work.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
     Status status = check_tensor(work, args, i);
@@ -171,8 +161,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
     if (status != Status::kOk) return status;
   }
   StreamFacts facts;
-  const Status status = check_stream(work, facts);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(check_stream(work, facts));
   work.job.scratch = memory.scratch;
   work.job.mode = memory.mode;
   const bool uses_fast = ((facts.reads | facts.writes) & 1U << kRegionFast) != 0;
@@ -180,14 +169,13 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const CallState& work = state_in(slot);
+  const CallState& work = slot_data<CallState>(slot);
   for (uint32_t i = 0; i < work.input_count; ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     uint8_t* const place = work.job.scratch + work.entry(i).offset;
     if (place != tensor.data && tensor.bytes != 0) std::memcpy(place, tensor.data, tensor.bytes);
   }
-  const Status status = run_job(npu_of(slot), work.job);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), work.job));
   for (uint32_t i = work.input_count; i < args.count(); ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     const uint8_t* const place = work.job.scratch + work.entry(i).offset;

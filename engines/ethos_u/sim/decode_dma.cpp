@@ -40,28 +40,20 @@ Fault decode_dma_shape(const Config& config, const Registers& registers, DmaOper
 
 Fault decode_dma(const Config& config, const Registers& registers, DmaOperation* operation) {
   *operation = {};
-  constexpr Place kSrc = place("DMA0_SRC_REGION", "region");
-  constexpr Place kSrcInternal = place("DMA0_SRC_REGION", "internal");
-  constexpr Place kSrcMode = place("DMA0_SRC_REGION", "stride_mode");
-  constexpr Place kGather = place("DMA0_SRC_REGION", "indexed");
-  constexpr Place kDst = place("DMA0_DST_REGION", "region");
-  constexpr Place kDstInternal = place("DMA0_DST_REGION", "internal");
-  constexpr Place kDstMode = place("DMA0_DST_REGION", "stride_mode");
-  constexpr Place kScatter = place("DMA0_DST_REGION", "indexed");
-  const auto src = [&](const Place& at) { return registers.get(Reg0::DMA0_SRC_REGION, at); };
-  const auto dst = [&](const Place& at) { return registers.get(Reg0::DMA0_DST_REGION, at); };
-  operation->source_region = static_cast<uint8_t>(src(kSrc));
-  operation->destination_region = static_cast<uint8_t>(dst(kDst));
-  operation->source_internal = src(kSrcInternal) != 0;
-  operation->destination_internal = dst(kDstInternal) != 0;
-  operation->gather = src(kGather) != 0;
-  operation->scatter = dst(kScatter) != 0;
+  operation->source_region = static_cast<uint8_t>(ETHOS_U_FIELD(DMA0_SRC_REGION, region));
+  operation->destination_region = static_cast<uint8_t>(ETHOS_U_FIELD(DMA0_DST_REGION, region));
+  operation->source_internal = ETHOS_U_FIELD(DMA0_SRC_REGION, internal) != 0;
+  operation->destination_internal = ETHOS_U_FIELD(DMA0_DST_REGION, internal) != 0;
+  operation->gather = ETHOS_U_FIELD(DMA0_SRC_REGION, indexed) != 0;
+  operation->scatter = ETHOS_U_FIELD(DMA0_DST_REGION, indexed) != 0;
   operation->source = registers.address(Reg1::DMA0_SRC);
   operation->destination = registers.address(Reg1::DMA0_DST);
   operation->length = registers.address(Reg1::DMA0_LEN);
-  const uint32_t mode = config.generation == Generation::kU65 ? dst(kDstMode) : src(kSrcMode);
-  if (mode > 2 || (config.generation == Generation::kU55 && (mode != 0 || dst(kDstMode) != 0)) ||
-      (config.generation == Generation::kU65 && src(kSrcMode) != 0)) {
+  const uint32_t source_mode = ETHOS_U_FIELD(DMA0_SRC_REGION, stride_mode);
+  const uint32_t destination_mode = ETHOS_U_FIELD(DMA0_DST_REGION, stride_mode);
+  const uint32_t mode = config.generation == Generation::kU65 ? destination_mode : source_mode;
+  if (mode > 2 || (config.generation == Generation::kU55 && (mode != 0 || destination_mode != 0)) ||
+      (config.generation == Generation::kU65 && source_mode != 0)) {
     return bad("a DMA of an unknown mode");
   }
   operation->dimensions = static_cast<uint8_t>(1 + mode);

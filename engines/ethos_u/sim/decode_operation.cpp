@@ -17,23 +17,14 @@ Scale decode_scale(const Registers& registers, Reg1 code, const Place& shift,
 }
 
 void decode_kernel_shape(const Registers& registers, Kernel* kernel) {
-  const auto bits = [&](const Place& place) {
-    return static_cast<uint8_t>(registers.get(Reg0::KERNEL_STRIDE, place));
-  };
-  constexpr Place kXLsb = place("KERNEL_STRIDE", "stride_x_lsb");
-  constexpr Place kYLsb = place("KERNEL_STRIDE", "stride_y_lsb");
-  constexpr Place kXMsb = place("KERNEL_STRIDE", "stride_x_msb");
-  constexpr Place kYMsb = place("KERNEL_STRIDE", "stride_y_msb");
-  constexpr Place kOrder = place("KERNEL_STRIDE", "weight_order");
-  constexpr Place kXDilation = place("KERNEL_STRIDE", "dilation_x");
-  constexpr Place kYDilation = place("KERNEL_STRIDE", "dilation_y");
-  constexpr Place kDecomposition = place("KERNEL_STRIDE", "decomposition");
-  kernel->stride_x = static_cast<uint8_t>(1 + bits(kXLsb) + 2 * bits(kXMsb));
-  kernel->stride_y = static_cast<uint8_t>(1 + bits(kYLsb) + 2 * bits(kYMsb));
-  kernel->dilation_x = static_cast<uint8_t>(1 + bits(kXDilation));
-  kernel->dilation_y = static_cast<uint8_t>(1 + bits(kYDilation));
-  kernel->part_kernel_first = bits(kOrder) != 0;
-  kernel->decomposition_4x4 = bits(kDecomposition) != 0;
+  kernel->stride_x = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, stride_x_lsb) +
+                                          2 * ETHOS_U_FIELD(KERNEL_STRIDE, stride_x_msb));
+  kernel->stride_y = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, stride_y_lsb) +
+                                          2 * ETHOS_U_FIELD(KERNEL_STRIDE, stride_y_msb));
+  kernel->dilation_x = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, dilation_x));
+  kernel->dilation_y = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, dilation_y));
+  kernel->part_kernel_first = ETHOS_U_FIELD(KERNEL_STRIDE, weight_order) != 0;
+  kernel->decomposition_4x4 = ETHOS_U_FIELD(KERNEL_STRIDE, decomposition) != 0;
   kernel->width = registers.get(Reg0::KERNEL_WIDTH_M1) / kernel->dilation_x + 1U;
   kernel->height = registers.get(Reg0::KERNEL_HEIGHT_M1) / kernel->dilation_y + 1U;
   kernel->pad_top = registers.get(Reg0::IFM_PAD_TOP);
@@ -86,10 +77,8 @@ Fault decode_weights(const Registers& registers, KernelOperation* operation) {
                               Reg1::WEIGHT3_BASE};
   constexpr Reg1 kLengths[4] = {Reg1::WEIGHT_LENGTH, Reg1::WEIGHT1_LENGTH, Reg1::WEIGHT2_LENGTH,
                                 Reg1::WEIGHT3_LENGTH};
-  constexpr Place kFast = place("WEIGHT_FORMAT", "fast");
-  constexpr Place kSparse = place("WEIGHT_FORMAT", "sparse");
-  operation->fast_weights = registers.get(Reg0::WEIGHT_FORMAT, kFast) != 0;
-  operation->sparse = registers.get(Reg0::WEIGHT_FORMAT, kSparse) != 0;
+  operation->fast_weights = ETHOS_U_FIELD(WEIGHT_FORMAT, fast) != 0;
+  operation->sparse = ETHOS_U_FIELD(WEIGHT_FORMAT, sparse) != 0;
   for (uint32_t i = 0; i < operation->cores; ++i) {
     operation->weights[i] = range_of(registers, Reg0::WEIGHT_REGION, kBases[i], kLengths[i]);
     if (operation->weights[i].length == 0) continue;
@@ -113,27 +102,19 @@ Fault decode_scales(const Registers& registers, KernelOperation* operation) {
 
 Fault decode_output(const Registers& registers, KernelOperation* operation) {
   const bool u85 = registers.generation() == Generation::kU85;
-  constexpr Place kScaleMode = place("OFM_PRECISION", "scale_mode");
-  constexpr Place kRound = place("OFM_PRECISION", "round");
-  constexpr Place kReverse = place("OFM_PRECISION", "reverse");
-  constexpr Place kTranspose = place("OFM_PRECISION", "transpose");
-  constexpr Place kFunction = place("ACTIVATION", "function");
-  constexpr Place kClip = place("ACTIVATION", "clip");
-  constexpr Place kTable = place("ACTIVATION", "table");
-  operation->global_scale = registers.get(Reg0::OFM_PRECISION, kScaleMode) != 0;
+  operation->global_scale = ETHOS_U_FIELD(OFM_PRECISION, scale_mode) != 0;
   operation->ofm_scale =
       decode_scale(registers, Reg1::OFM_SCALE, place("OFM_SCALE", "shift"),
                    place("OFM_SCALE", "double_round"), place("OFM_SCALE", "round"));
-  if (!u85)
-    operation->ofm_scale.round = static_cast<uint8_t>(registers.get(Reg0::OFM_PRECISION, kRound));
+  if (!u85) operation->ofm_scale.round = static_cast<uint8_t>(ETHOS_U_FIELD(OFM_PRECISION, round));
   if (operation->ofm_scale.round > (u85 ? 5 : 2)) return bad("an unknown rounding");
-  operation->reverse = static_cast<Reverse>(registers.get(Reg0::OFM_PRECISION, kReverse));
-  const uint32_t transpose = registers.get(Reg0::OFM_PRECISION, kTranspose);
+  operation->reverse = static_cast<Reverse>(ETHOS_U_FIELD(OFM_PRECISION, reverse));
+  const uint32_t transpose = ETHOS_U_FIELD(OFM_PRECISION, transpose);
   if (transpose == 4 || transpose == 5) return bad("an unknown transposition");
   operation->transpose = static_cast<Transpose>(transpose);
-  operation->activation = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kFunction));
-  operation->clip = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kClip));
-  operation->table = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kTable));
+  operation->activation = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, function));
+  operation->clip = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, clip));
+  operation->table = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, table));
   constexpr uint32_t kClips556 = 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5;
   if (!u85 && (kClips556 >> operation->clip & 1) == 0) return bad("an unknown clip range");
   operation->minimum = narrow_value(registers.get(Reg0::ACTIVATION_MIN), operation->ofm);
@@ -142,28 +123,20 @@ Fault decode_output(const Registers& registers, KernelOperation* operation) {
 }
 
 Fault decode_accumulator(const Registers& registers, KernelOperation* operation) {
-  constexpr Place kFormat = place("ACC_FORMAT", "format");
-  constexpr Place kInput = place("ACC_FORMAT", "input");
-  constexpr Place kOutput = place("ACC_FORMAT", "output");
-  constexpr Place kMicroblock = place("ACC_FORMAT", "microblock");
   const bool u85 = registers.generation() == Generation::kU85;
-  operation->accumulator = static_cast<uint8_t>(registers.get(Reg0::ACC_FORMAT, kFormat));
-  const uint32_t input = registers.get(Reg0::ACC_FORMAT, kInput);
-  const uint32_t microblock = registers.get(Reg0::ACC_FORMAT, kMicroblock);
+  operation->accumulator = static_cast<uint8_t>(ETHOS_U_FIELD(ACC_FORMAT, format));
+  const uint32_t input = ETHOS_U_FIELD(ACC_FORMAT, input);
+  const uint32_t microblock = ETHOS_U_FIELD(ACC_FORMAT, microblock);
   if (operation->accumulator > (u85 ? 1 : 2) || input > 2 || microblock > 5) {
     return bad("an unknown format of accumulators");
   }
   operation->accumulator_input = static_cast<AccumulatorInput>(input);
-  operation->accumulator_output = registers.get(Reg0::ACC_FORMAT, kOutput) == 0;
+  operation->accumulator_output = ETHOS_U_FIELD(ACC_FORMAT, output) == 0;
   operation->microblock = static_cast<Microblock>(microblock);
   return {};
 }
 
 void decode_resize(const Registers& registers, KernelOperation* operation) {
-  constexpr Place kXOne = place("RESIZE_X", "one_step");
-  constexpr Place kXBlock = place("RESIZE_X", "block_step");
-  constexpr Place kYOne = place("RESIZE_Y", "one_step");
-  constexpr Place kYBlock = place("RESIZE_Y", "block_step");
   const auto offset = [](uint16_t value) {
     return static_cast<int32_t>(static_cast<uint32_t>(value) << 20) >> 20;
   };
@@ -171,10 +144,10 @@ void decode_resize(const Registers& registers, KernelOperation* operation) {
   operation->resize_n_y = registers.get(Reg0::RESIZE_Y_SCALE_N_M1) + 1U;
   operation->resize_offset_x = offset(registers.get(Reg0::RESIZE_X_OFFSET));
   operation->resize_offset_y = offset(registers.get(Reg0::RESIZE_Y_OFFSET));
-  operation->resize_one_step_x = registers.parameter(Reg1::RESIZE_X, kXOne);
-  operation->resize_block_step_x = registers.parameter(Reg1::RESIZE_X, kXBlock);
-  operation->resize_one_step_y = registers.parameter(Reg1::RESIZE_Y, kYOne);
-  operation->resize_block_step_y = registers.parameter(Reg1::RESIZE_Y, kYBlock);
+  operation->resize_one_step_x = ETHOS_U_PAYLOAD_FIELD(RESIZE_X, one_step);
+  operation->resize_block_step_x = ETHOS_U_PAYLOAD_FIELD(RESIZE_X, block_step);
+  operation->resize_one_step_y = ETHOS_U_PAYLOAD_FIELD(RESIZE_Y, one_step);
+  operation->resize_block_step_y = ETHOS_U_PAYLOAD_FIELD(RESIZE_Y, block_step);
   const uint32_t x = registers.word(Reg1::RESIZE_X);
   const uint32_t y = registers.word(Reg1::RESIZE_Y);
   operation->resize_one_step_mod_x = x & 0x7FF;
@@ -219,8 +192,6 @@ Fault size_ifm(const Registers& registers, KernelOperation* operation) {
 
 Fault decode_second(const Registers& registers, KernelOperation* operation) {
   const bool u85 = registers.generation() == Generation::kU85;
-  constexpr Place kConstant = place("IFM2_BROADCAST", "constant");
-  constexpr Place kOrder = place("IFM2_BROADCAST", "operand_order");
   const bool elementwise = operation->code == Operation::ELEMENTWISE;
   const bool binary =
       elementwise && has_second_operand(static_cast<ElementwiseMode>(operation->mode));
@@ -251,8 +222,8 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
     if (operation->broadcast2 > 8) return bad("an unknown broadcast");
     operation->ifm2_scalar = operation->broadcast2 == 8;
   } else {
-    operation->ifm2_scalar = registers.get(Reg0::IFM2_BROADCAST, kConstant) != 0;
-    operation->ifm2_first = registers.get(Reg0::IFM2_BROADCAST, kOrder) != 0;
+    operation->ifm2_scalar = ETHOS_U_FIELD(IFM2_BROADCAST, constant) != 0;
+    operation->ifm2_first = ETHOS_U_FIELD(IFM2_BROADCAST, operand_order) != 0;
     operation->scalar = ifm2.is_signed ? static_cast<int16_t>(registers.get(Reg0::IFM2_SCALAR))
                                        : registers.get(Reg0::IFM2_SCALAR);
   }
@@ -350,13 +321,11 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
                      place("IFM2_SCALE", "double_round"), place("IFM2_SCALE", "round"));
     if (code == Operation::RESIZE) decode_resize(registers, operation);
   } else {
-    constexpr Place kMode = place("IFM_PRECISION", "scale_mode");
-    constexpr Place kRound = place("IFM_PRECISION", "round");
     operation->ifm_scale =
         decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"), Place{}, Place{});
-    operation->ifm_scale.round = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kRound));
+    operation->ifm_scale.round = static_cast<uint8_t>(ETHOS_U_FIELD(IFM_PRECISION, round));
     operation->ifm2_scale.multiplier = registers.word(Reg1::OPB_SCALE) & 0xFFFF;
-    operation->ifm_scale_mode = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kMode));
+    operation->ifm_scale_mode = static_cast<uint8_t>(ETHOS_U_FIELD(IFM_PRECISION, scale_mode));
     if (operation->ifm_scale.round > 2 || operation->ifm_scale_mode > 2) {
       return bad("an unknown scaling of an input");
     }

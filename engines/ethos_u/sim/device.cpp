@@ -112,7 +112,6 @@ Fault Device::run_stream() {
   }
   job.workspace = workspace_;
   job.workspace_bytes = workspace_bytes_;
-  job.observer = observer_;
   job.max_cost = max_work_;
   return run(job);
 }

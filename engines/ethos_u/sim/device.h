@@ -33,7 +33,6 @@ class Device {
   /// Returns the fault of the last stream; kNone if it ended without a fault.
   [[nodiscard]] const Fault& fault() const { return fault_; }
   [[nodiscard]] uint32_t runs() const { return runs_; }
-  void set_observer(const Observer* observer) { observer_ = observer; }
   /// Sets Job::max_cost. A stream that exceeds it never ends.
   void set_max_cost(uint64_t work) { max_work_ = work; }
 
@@ -56,7 +55,6 @@ class Device {
   ByteRegion memories_[kMemories];
   uint32_t memory_count_ = 0;
   uint32_t words_[kWords] = {};
-  const Observer* observer_ = nullptr;
   uint64_t max_work_ = Job().max_cost;
   Fault fault_;
   uint32_t runs_ = 0;

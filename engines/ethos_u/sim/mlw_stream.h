@@ -23,7 +23,6 @@ class BitReader {
   }
   /// Reads `count` <= 16 bits. Returns zeros and sets failed() if fewer bits are left.
   [[nodiscard]] uint32_t take(uint32_t count);
-  void align_to_byte() { bit_ = (bit_ + 7) & ~uint64_t{7}; }
   [[nodiscard]] uint64_t left() const { return bytes_.size * 8 - bit_; }
   [[nodiscard]] bool failed() const { return failed_; }
 

@@ -17,31 +17,25 @@ namespace {
 
 Function container_function(const interchange::Function& function) {
   using Kind = interchange::Function::Kind;
-  switch (function.kind) {
-    case Kind::kAbs:
-      return Function::kAbs;
-    case Kind::kClamp:
-      return function.min == 0 && std::isinf(function.max) ? Function::kRelu : Function::kClamp;
-    case Kind::kExp:
-      return Function::kExp;
-    case Kind::kHardSwish:
-      return Function::kHardSwish;
-    case Kind::kLeakyRelu:
-      return Function::kLeakyRelu;
-    case Kind::kLog:
-      return Function::kLog;
-    case Kind::kLogistic:
-      return Function::kLogistic;
-    case Kind::kNeg:
-      return Function::kNeg;
-    case Kind::kRescale:
-      return Function::kRescale;
-    case Kind::kRsqrt:
-      return Function::kRsqrt;
-    case Kind::kTanh:
-      return Function::kTanh;
+  struct Row {
+    Kind kind;
+    Function function;
+  };
+  constexpr Row kRows[] = {{Kind::kAbs, Function::kAbs},
+                           {Kind::kClamp, Function::kClamp},
+                           {Kind::kExp, Function::kExp},
+                           {Kind::kHardSwish, Function::kHardSwish},
+                           {Kind::kLeakyRelu, Function::kLeakyRelu},
+                           {Kind::kLog, Function::kLog},
+                           {Kind::kLogistic, Function::kLogistic},
+                           {Kind::kNeg, Function::kNeg},
+                           {Kind::kRescale, Function::kRescale},
+                           {Kind::kRsqrt, Function::kRsqrt},
+                           {Kind::kTanh, Function::kTanh}};
+  if (function.kind == Kind::kClamp && function.min == 0 && std::isinf(function.max)) {
+    return Function::kRelu;
   }
-  return Function::kNone;
+  return std::ranges::find(kRows, function.kind, &Row::kind)->function;
 }
 
 }  // namespace
@@ -291,6 +285,21 @@ Status Lowering::append(KernelOp kernel) {
   kernel.cycles = cycles_of(kernel, costs_);
   net_.kernels.push_back(std::move(kernel));
   return ok();
+}
+
+Status Lowering::finish(const Op& op, KernelOp kernel, const Location& y, Kernel copy_kind) {
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return finish_result(op.output, y, copy_kind);
+}
+
+void Lowering::set_requantization(const Op& op, KernelOp* kernel) {
+  kernel->rounding = op.integer("rounding");
+  kernel->y_zero_point = op.integer("y_zp");
+  kernel->min = op.integer("min");
+  kernel->max = op.integer("max");
+  if (ir::op_info(op.kind).attr("mult") == nullptr) return;
+  kernel->multiplier[2] = op.integer("mult");
+  kernel->shift[2] = op.integer("shift");
 }
 
 void Lowering::set_table(KernelOp* kernel) const {

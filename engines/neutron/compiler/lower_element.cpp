@@ -74,19 +74,13 @@ Status Lowering::pair(const Op& op) {
   set_table(&kernel);
   const bool sum = op.kind == OpKind::qadd || op.kind == OpKind::qsub;
   if (sum || op.kind == OpKind::qmul) {
-    kernel.rounding = op.integer("rounding");
     kernel.a_zero_point = op.integer("a_zp");
     kernel.b_zero_point = op.integer("b_zp");
-    kernel.y_zero_point = op.integer("y_zp");
-    kernel.min = op.integer("min");
-    kernel.max = op.integer("max");
+    set_requantization(op, &kernel);
   }
   if (sum) {
     kernel.multiplier = {op.integer("a_mult"), op.integer("b_mult"), op.integer("y_mult")};
     kernel.shift = {op.integer("a_shift"), op.integer("b_shift"), op.integer("y_shift")};
-  } else if (op.kind == OpKind::qmul) {
-    kernel.multiplier[2] = op.integer("mult");
-    kernel.shift[2] = op.integer("shift");
   }
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
@@ -104,14 +98,11 @@ Status Lowering::prelu(const Op& op) {
   KernelOp kernel;
   kernel.kernel = Kernel::kPRelu;
   set_table(&kernel);
-  kernel.rounding = op.integer("rounding");
   kernel.a_zero_point = op.integer("x_zp");
   kernel.b_zero_point = op.integer("w_zp");
-  kernel.y_zero_point = op.integer("y_zp");
-  kernel.multiplier = {0, op.integer("w_mult"), op.integer("mult")};
-  kernel.shift = {0, op.integer("w_shift"), op.integer("shift")};
-  kernel.min = op.integer("min");
-  kernel.max = op.integer("max");
+  kernel.multiplier[1] = op.integer("w_mult");
+  kernel.shift[1] = op.integer("w_shift");
+  set_requantization(op, &kernel);
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
 

@@ -8,7 +8,6 @@ namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
-using ir::ValueId;
 
 namespace {
 
@@ -71,16 +70,10 @@ Status Lowering::reduction(const Op& op) {
   operand.strides.insert(operand.strides.end(), rest.strides.begin(), rest.strides.end());
   kernel.operands = {operand};
   if (op.kind == OpKind::qmean) {
-    kernel.rounding = op.integer("rounding");
     kernel.a_zero_point = op.integer("x_zp");
-    kernel.y_zero_point = op.integer("y_zp");
-    kernel.multiplier[2] = op.integer("mult");
-    kernel.shift[2] = op.integer("shift");
-    kernel.min = op.integer("min");
-    kernel.max = op.integer("max");
+    set_requantization(op, &kernel);
   }
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(op.output, y, Kernel::kTranspose);
+  return finish(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 Status Lowering::window(KernelOp kernel, const Op& op) {
@@ -88,8 +81,7 @@ Status Lowering::window(KernelOp kernel, const Op& op) {
   const Location y = target(op.output, {x}, false, has_contiguous_channels);
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(op.output, y, Kernel::kTranspose);
+  return finish(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 Status Lowering::pool(const Op& op) {
@@ -158,8 +150,7 @@ Status Lowering::softmax(const Op& op) {
   kernel.fill = op.integer("diff_min");
   kernel.operands = {loop_view(x, loops, 0)};
   kernel.output = loop_view(y, loops, 1);
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(op.output, y, Kernel::kTranspose);
+  return finish(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 }  // namespace thimble::engine::neutron

@@ -122,11 +122,8 @@ void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
   if (op.inputs[2] != ir::kNoValue) kernel->bias = ints(op.inputs[2]);
   kernel->multipliers = ints(op.inputs[3]);
   kernel->shifts = ints(op.inputs[4]);
-  kernel->rounding = op.integer("rounding");
   kernel->a_zero_point = op.integer("x_zp");
-  kernel->y_zero_point = op.integer("y_zp");
-  kernel->min = op.integer("min");
-  kernel->max = op.integer("max");
+  set_requantization(op, kernel);
   kernel->macs = ir::macs_of(graph_, op);
   set_table(kernel);
 }
@@ -148,8 +145,7 @@ Status Lowering::convolution(const Op& op) {
                      std::ranges::all_of(padding, [](int64_t p) { return p == 0; });
   kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
   if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(op.output, y, Kernel::kTranspose);
+  return finish(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 /// Adds one kernel per group on the group's channels. With one input channel per group, adds one
@@ -190,17 +186,12 @@ Status Lowering::transposed(const Op& op) {
     return unsupported("it has {} groups, expected 1", op.integer("groups"));
   }
   THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
-  THIMBLE_TRY(const Location x, image(op.inputs[0]));
-  const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   kernel.kernel = Kernel::kTransposeConv2D;
   set_scales(op, &kernel);
   set_window(op, *weights, op.integers("padding"), &kernel);
   kernel.weights = in_order(*weights, {1, 2, 3, 0});
-  kernel.operands = {image_view(x)};
-  kernel.output = image_view(y);
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(op.output, y, Kernel::kTranspose);
+  return window(std::move(kernel), op);
 }
 
 /// If the elements of a row are stored in another order (a flattened channels-last image), they are
@@ -242,8 +233,7 @@ Status Lowering::linear(const Op& op) {
   kernel.shifts = reordered(kernel.shifts, order);
   kernel.operands = {matrix(x, rows, 0, inputs)};
   kernel.output = matrix(y, rows, 1, outputs);
-  THIMBLE_CHECK(append(std::move(kernel)));
-  return finish_result(result, y, Kernel::kTranspose);
+  return finish(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 /// Joins the leading dimensions into one loop; adds one kernel per index of those that do not join.
@@ -287,14 +277,9 @@ Status Lowering::matmul(const Op& op) {
   for (int64_t i = 0; i < count; ++i) {
     KernelOp kernel;
     kernel.kernel = Kernel::kBatchMatMul;
-    kernel.rounding = op.integer("rounding");
     kernel.a_zero_point = op.integer("a_zp");
     kernel.b_zero_point = op.integer("b_zp");
-    kernel.y_zero_point = op.integer("y_zp");
-    kernel.multiplier[2] = op.integer("mult");
-    kernel.shift[2] = op.integer("shift");
-    kernel.min = op.integer("min");
-    kernel.max = op.integer("max");
+    set_requantization(op, &kernel);
     kernel.macs = ir::macs_of(graph_, op) / count;
     set_table(&kernel);
     kernel.operands = {view(a, 0, i), view(b, 1, i)};

@@ -68,7 +68,12 @@ class Lowering {
 
   /// Sets ir_op, fused_ops and cycles, and appends the kernel.
   Status append(KernelOp kernel);
+  /// Appends the kernel that computes the result of `op` at `y`.
+  Status finish(const ir::Op& op, KernelOp kernel, const Location& y,
+                Kernel copy_kind = Kernel::kCopy);
   void set_table(KernelOp* kernel) const;
+  /// Sets rounding, zero point and bounds of the result, and the multiplier if there is only one.
+  static void set_requantization(const ir::Op& op, KernelOp* kernel);
 
   // lower_weighted.cpp
   Status convolution(const ir::Op& op);

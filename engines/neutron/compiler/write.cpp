@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
+#include "engine/narrow.h"
 #include "engines/neutron/formats/payload.h"
 
 namespace thimble::engine::neutron {
@@ -14,20 +16,6 @@ using container::IoRecord;
 using container::kAbsent;
 using container::KernelRecord;
 
-template <typename T>
-uint32_t u32(T value) {
-  return static_cast<uint32_t>(value);
-}
-uint16_t u16(int64_t value) {
-  return static_cast<uint16_t>(value);
-}
-uint8_t u8(int64_t value) {
-  return static_cast<uint8_t>(value);
-}
-void align(std::vector<std::byte>& bytes, size_t to) {
-  while (bytes.size() % to != 0) bytes.push_back(std::byte{0});
-}
-
 class Writer {
  public:
   Writer(const Network& network, bool prefetch)
@@ -36,13 +24,13 @@ class Writer {
   Result<EncodedProgram> run() {
     place_shared();
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      align(weights_, container::kBlockAlignment);
+      align_size(weights_, container::kBlockAlignment);
       const size_t from = weights_.size();
       records_.push_back(record(static_cast<int>(i)));
       records_.back().prefetch_from = u32(from);
       sections_.push_back(static_cast<int64_t>(container::aligned(u32(weights_.size() - from))));
     }
-    align(weights_, container::kBlockAlignment);
+    align_size(weights_, container::kBlockAlignment);
     if (weights_.size() > container::kBytesMax || net_.scratch_bytes > container::kBytesMax) {
       return unsupported("{} B of weights and {} B of scratch, expected at most {}",
                          weights_.size(), net_.scratch_bytes, container::kBytesMax);
@@ -63,10 +51,9 @@ class Writer {
   template <typename T>
   uint32_t constants(const std::vector<T>& values) {
     if (values.empty()) return kAbsent;
-    align(weights_, sizeof(T));
+    align_size(weights_, sizeof(T));
     const auto offset = u32(weights_.size());
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    weights_.insert(weights_.end(), bytes, bytes + values.size() * sizeof(T));
+    append(weights_, std::as_bytes(std::span(values)));
     return offset;
   }
 
@@ -88,7 +75,7 @@ class Writer {
     const Buffer& buffer = net_.buffers[static_cast<size_t>(from.buffer)];
     container::View result = {};
     result.memory = buffer.memory;
-    result.rank = u8(static_cast<int64_t>(from.dims.size()));
+    result.rank = u8(from.dims.size());
     const bool is_io = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
     result.index = u16(is_io ? buffer.index : 0);
     const int64_t base = buffer.memory == Memory::kWeights
@@ -110,7 +97,7 @@ class Writer {
     KernelRecord r = {};
     r.kernel = kernel.kernel;
     r.function = kernel.function;
-    r.operand_count = u8(static_cast<int64_t>(kernel.operands.size()));
+    r.operand_count = u8(kernel.operands.size());
     r.rounding = u8(kernel.rounding);
     r.reduced = u8(kernel.reduced);
     r.kernel_h = u16(kernel.kernel_h);
@@ -176,7 +163,7 @@ class Writer {
   static IoRecord io(const NetworkIo& tensor) {
     const ir::Type& type = tensor.type;
     IoRecord r = {};
-    r.rank = u8(std::max<int64_t>(1, static_cast<int64_t>(type.shape.size())));
+    r.rank = u8(std::max<size_t>(1, type.shape.size()));
     r.channels_last = u8(ir::is_contiguous(type.dim_order) ? 0 : 1);
     for (size_t k = 0; k < container::kRankMax; ++k) {
       r.dims[k] = k < type.shape.size() ? u32(type.shape[k]) : 1;
@@ -186,12 +173,6 @@ class Writer {
     r.zero_point = known ? type.quant->zero_point[0] : 0;
     r.bytes = u32(type.elements());
     return r;
-  }
-
-  template <typename T>
-  static void append(std::vector<std::byte>& file, const T& record) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&record);
-    file.insert(file.end(), bytes, bytes + sizeof record);
   }
 
   std::vector<std::byte> assemble() const {
@@ -208,11 +189,11 @@ class Writer {
     header.output_count = u32(net_.outputs.size());
     std::vector<std::byte> file(sizeof(Header));
     header.io_offset = u32(file.size());
-    for (const NetworkIo& tensor : net_.inputs) append(file, io(tensor));
-    for (const NetworkIo& tensor : net_.outputs) append(file, io(tensor));
-    align(file, container::kBlockAlignment);
+    for (const NetworkIo& tensor : net_.inputs) append_record(file, io(tensor));
+    for (const NetworkIo& tensor : net_.outputs) append_record(file, io(tensor));
+    align_size(file, container::kBlockAlignment);
     header.kernels_offset = u32(file.size());
-    for (const KernelRecord& record : records_) append(file, record);
+    for (const KernelRecord& record : records_) append_record(file, record);
     header.program_bytes = u32(file.size());
     std::memcpy(file.data(), &header, sizeof header);
     return file;
@@ -240,14 +221,14 @@ Result<std::vector<std::byte>> payload_of(const Network& network, const EncodedP
                                                     : payload::MemoryOrder::kChannelsLast;
   };
   for (const NetworkIo& tensor : network.inputs) {
-    result.input_map.push_back(u8(static_cast<int64_t>(result.input_map.size())));
+    result.input_map.push_back(u8(result.input_map.size()));
     result.input_formats.push_back(format(tensor));
   }
   for (const NetworkIo& tensor : network.outputs) {
-    result.output_map.push_back(u8(static_cast<int64_t>(result.output_map.size())));
+    result.output_map.push_back(u8(result.output_map.size()));
     result.output_formats.push_back(format(tensor));
   }
-  result.arg_count = u8(static_cast<int64_t>(network.inputs.size()));
+  result.arg_count = u8(network.inputs.size());
   result.program = encoded.program;
   result.weights = encoded.weights;
   return payload::write_payload(result);

@@ -51,19 +51,9 @@ constexpr bool may_be_in_place(Kernel kernel) {
 
 /// Name of the function that a table contains, for reports only: kernels read the table.
 enum class Function : uint8_t {
-  kNone = 0,
-  kAbs = 1,
-  kClamp = 2,
-  kExp = 3,
-  kHardSwish = 4,
-  kLeakyRelu = 5,
-  kLog = 6,
-  kLogistic = 7,
-  kNeg = 8,
-  kRelu = 9,
-  kRsqrt = 10,
-  kTanh = 11,
-  kRescale = 12,
+#define NEUTRON_FUNCTION_NAME(name, number, text) k##name = (number),
+#include "engines/neutron/container/functions.def"
+#undef NEUTRON_FUNCTION_NAME
 };
 
 enum class Memory : uint8_t {
@@ -156,19 +146,9 @@ struct KernelRecord {
 static_assert(sizeof(KernelRecord) == 8 + 16 + 20 + 24 + 28 + 4 + 12 + 12 + 4 * 56);
 
 enum class Status : uint8_t {
-  kOk,
-  kMisaligned,   // the address is not a multiple of 16
-  kTruncated,    // shorter than the header's size
-  kNoProgram,    // wrong magic
-  kBadVersion,   // another version than kVersion
-  kBadHeader,    // invalid counts or sections
-  kBadIo,        // invalid input or output record, or an output that the kernels do not fill
-  kBadView,      // a view is outside its memory or does not have the kernel's shape
-  kBadKernel,    // shape, window or numbers do not fit the kernel
-  kBadScale,     // invalid multipliers or shifts
-  kBadOverlap,   // a kernel overwrites data that it still reads
-  kBadPrefetch,  // outside its memory, or overwrites the prefetch before it
-  kBadHash,      // the content hash does not match
+#define NEUTRON_STATUS(name, text) name,
+#include "engines/neutron/container/status.def"
+#undef NEUTRON_STATUS
 };
 
 const char* status_text(Status status);

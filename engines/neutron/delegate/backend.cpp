@@ -36,15 +36,7 @@ struct SlotData {
   bool transposes;                   // true if at least one tensor must be transposed
 };
 constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::data) - sizeof(SlotData);
-static_assert(sizeof(SlotData) <= sizeof(DelegateSlot::data) &&
-              alignof(SlotData) <= alignof(uintptr_t));
 
-SlotData& slot_data(DelegateSlot& slot) {
-  return *reinterpret_cast<SlotData*>(slot.data);
-}
-const SlotData& slot_data(const DelegateSlot& slot) {
-  return *reinterpret_cast<const SlotData*>(slot.data);
-}
 const thimble_neutron& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_neutron*>(slot.backend->device);
 }
@@ -177,7 +169,7 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
 
 /// Prepares the network with the driver.
 Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
-  SlotData& data = slot_data(slot);
+  SlotData& data = slot_data<SlotData>(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
   data.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
@@ -303,7 +295,7 @@ uint32_t persistent_bytes(const DelegateBackend&) {
 }
 
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
-  const PayloadView view = format::trusted_payload(slot_data(slot).payload);
+  const PayloadView view = format::trusted_payload(slot_data<SlotData>(slot).payload);
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
@@ -319,23 +311,21 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
 
 /// Checks the tensors; when memory is given, also prepares the network with the driver.
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& data = slot_data(slot);
+  SlotData& data = slot_data<SlotData>(slot);
   const PayloadView view = format::trusted_payload(data.payload);
   if (args.count() != view.arg_count + view.output_count) return Status::kPayloadCounts;
   const uint32_t spare = call_scratch(slot, args);
   const Scratch scratch = {memory.scratch_offset, address_bytes(view),
                            format::padded(view.scratch_bytes), format::call_bytes(view) + spare};
-  for (uint32_t i = 0; i < io_count(view); ++i) {
-    const Status status = check_tensor(view, scratch, args, i);
-    if (status != Status::kOk) return status;
-  }
+  for (uint32_t i = 0; i < io_count(view); ++i)
+    THIMBLE_RETURN_IF_ERROR(check_tensor(view, scratch, args, i));
   data.transposes = spare != 0;
   data.scratch = memory.scratch;
   return memory.scratch != nullptr ? prepare(slot, view, memory) : Status::kOk;
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& data = slot_data(slot);
+  const SlotData& data = slot_data<SlotData>(slot);
   const thimble_neutron& npu = npu_of(slot);
   const PayloadView view = format::trusted_payload(data.payload);
   CallMemory memory = memory_of(view, data.scratch);
@@ -344,8 +334,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
     memory.outputs[i] = args.data(view.arg_count + view.output_map[i]);
   }
   if (data.transposes) transpose_inputs_and_redirect_outputs(view, args, memory);
-  const Status status = run_driver(npu, data, view, memory);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(run_driver(npu, data, view, memory));
   if (data.transposes) transpose_outputs(view, args, memory);
   if (data.network != nullptr) count_call(*data.network);
   if (npu.profiled != nullptr && view.profile_bytes != 0) {

@@ -290,11 +290,6 @@ class Parser {
     return ok();
   }
 
-  template <class Record>
-  static void append_record(Bytes& bytes, const Record& record) {
-    append(bytes, std::as_bytes(std::span(&record, 1)));
-  }
-
   Bytes assembled() {
     header_.magic = kMagic;
     header_.version = kVersion;

@@ -1,0 +1,21 @@
+#pragma once
+// Numbers of a compiler as fields of a container. The caller ensures that they fit.
+
+#include <cstdint>
+
+namespace thimble::engine {
+
+template <typename T>
+constexpr uint8_t u8(T value) {
+  return static_cast<uint8_t>(value);
+}
+template <typename T>
+constexpr uint16_t u16(T value) {
+  return static_cast<uint16_t>(value);
+}
+template <typename T>
+constexpr uint32_t u32(T value) {
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace thimble::engine
