@@ -47,9 +47,11 @@ inline void store_code(const Call& call, size_t index, int64_t code) {
   }
 }
 
-/// Stores element `index` of an integer result, clamped to the attributes `min` and `max`.
-inline void store(const Call& call, size_t index, int64_t value) {
-  store_code(call, index, clamp(value, call.integer("min"), call.integer("max")));
+/// Returns a function store(index, value) that clamps a value to the attributes `min` and `max` and
+/// stores it as an element of the integer result. The attributes are read once.
+[[nodiscard]] inline auto clamped_store(const Call& call) {
+  return [&call, low = call.integer("min"), high = call.integer("max")](
+             size_t index, int64_t value) { store_code(call, index, clamp(value, low, high)); };
 }
 
 /// Calls `visit` with a zero of the element type. Booleans are bytes.
@@ -139,11 +141,8 @@ void pairs(const Call& call, F f) {
 /// Stores f(a, b) of quantized values, clamped to `min` and `max`.
 template <typename T, typename F>
 void store_pairs(const Call& call, F f) {
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
-  for_each_pair<T>(call, [&](size_t i, int64_t a, int64_t b) {
-    store_code(call, i, clamp(f(a, b), low, high));
-  });
+  const auto store = clamped_store(call);
+  for_each_pair<T>(call, [&](size_t i, int64_t a, int64_t b) { store(i, f(a, b)); });
 }
 
 /// Visits every row along `dim`: visit(index of the first element, stride between elements).

@@ -9,10 +9,10 @@ namespace {
 auto requantizing(const Call& call) {
   const Rounding rounding = rounding_of(call);
   const int64_t y_zp = call.integer("y_zp");
-  return [=, &call](int64_t o, size_t index, int64_t sum) {
+  return [=, &call, store = clamped_store(call)](int64_t o, size_t index, int64_t sum) {
     const int64_t scaled =
         requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
-    store(call, index, wrap32(scaled + y_zp));
+    store(index, wrap32(scaled + y_zp));
   };
 }
 
@@ -23,11 +23,11 @@ auto requantizing_even(const Call& call) {
   const auto shift = call.input<int32_t>(4);
   const int64_t y_zp = call.integer("y_zp");
   const bool leaky = call.integer("leaky") != 0;
-  return [=, &call](int64_t o, size_t index, int64_t sum) {
+  return [=, store = clamped_store(call)](int64_t o, size_t index, int64_t sum) {
     const int64_t acc = wrap32(sum);
     const size_t channel = shift.size() == 1 ? 0 : static_cast<size_t>(o);
     const size_t entry = leaky ? 2 * channel + (acc < 0 ? 0 : 1) : channel;
-    store(call, index, requantize_even(acc, mult[entry], shift[channel], y_zp));
+    store(index, requantize_even(acc, mult[entry], shift[channel], y_zp));
   };
 }
 

@@ -134,18 +134,21 @@ void eval_resize_bilinear(const Call& call) {
 
 void eval_qconv_transpose2d(const Call& call) {
   const Rounding rounding = rounding_of(call);
+  const int64_t y_zp = call.integer("y_zp");
+  const auto store = clamped_store(call);
   convolve_transposed<int64_t, int8_t, int8_t, int32_t>(
       call, call.integer("x_zp"), [&](int64_t o, size_t index, int64_t sum) {
         const int64_t scaled =
             requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
-        store(call, index, wrap32(scaled + call.integer("y_zp")));
+        store(index, wrap32(scaled + y_zp));
       });
 }
 
 void eval_qconv_transpose2d16(const Call& call) {
+  const auto store = clamped_store(call);
   convolve_transposed<int64_t, int16_t, int8_t, int64_t>(
       call, 0, [&](int64_t o, size_t index, int64_t sum) {
-        store(call, index, requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o)));
+        store(index, requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o)));
       });
 }
 

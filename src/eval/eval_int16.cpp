@@ -19,8 +19,8 @@ void scaled_sum16(const Call& call, int64_t sign_of_b) {
 }
 
 auto requantizing16(const Call& call) {
-  return [&call](int64_t o, size_t index, int64_t sum) {
-    store(call, index, requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o)));
+  return [&call, store = clamped_store(call)](int64_t o, size_t index, int64_t sum) {
+    store(index, requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o)));
   };
 }
 

@@ -67,13 +67,14 @@ void eval_qmatmul(const Call& call) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   const Rounding rounding = rounding_of(call);
+  const auto store = clamped_store(call);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
       sum += (a[static_cast<size_t>(a_first + k)] - a_zp) *
              (b[static_cast<size_t>(b_first + k * b_step)] - b_zp);
     }
-    store(call, i, wrap32(requantize(sum, mult, shift, rounding) + y_zp));
+    store(i, wrap32(requantize(sum, mult, shift, rounding) + y_zp));
   });
 }
 
@@ -81,13 +82,16 @@ void eval_qmatmul16(const Call& call) {
   const auto a = call.input<int16_t>(0);
   const auto b = call.input<int16_t>(1);
   const int64_t depth = call.shape(0).back();
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const auto store = clamped_store(call);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
       sum += int64_t{a[static_cast<size_t>(a_first + k)]} *
              b[static_cast<size_t>(b_first + k * b_step)];
     }
-    store(call, i, requantize64(sum, call.integer("mult"), call.integer("shift")));
+    store(i, requantize64(sum, mult, shift));
   });
 }
 

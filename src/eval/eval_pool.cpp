@@ -95,8 +95,9 @@ void max_pool(const Call& call) {
 
 template <typename T>
 void adaptive_mean(const Call& call) {
+  const auto store = clamped_store(call);
   for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
-    store(call, index, mean_in_window(elements));
+    store(index, mean_in_window(elements));
   });
 }
 
@@ -168,17 +169,19 @@ void eval_qavg_pool2d(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
+  const auto store = clamped_store(call);
   for_each_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
-    if (!even) return store(call, index, mean_in_window(elements));
+    if (!even) return store(index, mean_in_window(elements));
     int64_t sum = 0;
     for (const int8_t value : elements) sum += value - x_zp;
-    store(call, index, requantize_even(sum, mult, shift, y_zp));
+    store(index, requantize_even(sum, mult, shift, y_zp));
   });
 }
 
 void eval_qavg_pool2d16(const Call& call) {
+  const auto store = clamped_store(call);
   for_each_window<int16_t>(call, [&](size_t index, const std::vector<int16_t>& elements) {
-    store(call, index, mean_in_window(elements));
+    store(index, mean_in_window(elements));
   });
 }
 
@@ -195,18 +198,22 @@ void eval_qmean(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
+  const auto store = clamped_store(call);
   const std::vector<int64_t> sums = reduced_sums<int64_t, int8_t>(call, call.integer("x_zp"));
   for (size_t i = 0; i < sums.size(); ++i) {
-    store(call, i,
-          rounding == Rounding::kEven ? requantize_even(sums[i], mult, shift, y_zp)
-                                      : wrap32(requantize(sums[i], mult, shift, rounding) + y_zp));
+    store(i, rounding == Rounding::kEven
+                 ? requantize_even(sums[i], mult, shift, y_zp)
+                 : wrap32(requantize(sums[i], mult, shift, rounding) + y_zp));
   }
 }
 
 void eval_qmean16(const Call& call) {
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const auto store = clamped_store(call);
   const std::vector<int64_t> sums = reduced_sums<int64_t, int16_t>(call, 0);
   for (size_t i = 0; i < sums.size(); ++i) {
-    store(call, i, requantize64(sums[i], call.integer("mult"), call.integer("shift")));
+    store(i, requantize64(sums[i], mult, shift));
   }
 }
 

@@ -106,6 +106,8 @@ void eval_variance(const Call& call) {
 void eval_qvariance(const Call& call) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
+  const int64_t y_zp = call.integer("y_zp");
+  const auto store = clamped_store(call);
   for_each_reduced<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     const int64_t count = static_cast<int64_t>(elements.size());
     int64_t sum = 0, squares = 0;
@@ -116,7 +118,7 @@ void eval_qvariance(const Call& call) {
     const int64_t p = std::max<int64_t>(0, 2 * bits_for(count) - 16);
     const int64_t v = floor_divide(count * squares - sum * sum, pow2(p));
     const int64_t scaled = floor_divide(v * mult + pow2(30 - shift), pow2(31 - shift));
-    store(call, index, scaled + call.integer("y_zp"));
+    store(index, scaled + y_zp);
   });
 }
 

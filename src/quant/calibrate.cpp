@@ -164,7 +164,8 @@ std::vector<double> means_along(const Tensor& value, size_t dim) {
     sums[i % channels] +=
         static_cast<double>(plane_sum(x.data() + i * plane, static_cast<int64_t>(plane)));
   }
-  for (double& sum : sums) sum /= static_cast<double>(x.size() / channels);
+  const size_t count = x.size() / channels;
+  for (double& sum : sums) sum /= static_cast<double>(count);
   return sums;
 }
 

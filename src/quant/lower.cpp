@@ -259,7 +259,8 @@ Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
   const Params& to = params_of(plan.result);
   ir::Tensor table = ir::zeros(ir::DType::kI16, {numerics::kLut16Size});
   for (int k = 0; k < numerics::kLut16Size; ++k) {
-    const double x = from.scale * 128 * (k - numerics::kLut16Size / 2);
+    const int code = 128 * (k - numerics::kLut16Size / 2);
+    const double x = from.scale * code;
     table.data<int16_t>()[static_cast<size_t>(k)] = static_cast<int16_t>(to.code(function(x)));
   }
   THIMBLE_TRY(const ValueId x, codes(plan.table_source, from));

@@ -81,7 +81,7 @@ bool is_line(const Real& f) {
   for (const double x : points()) values.push_back(f(x));
   const auto finite = [](double y) { return std::isfinite(y); };
   if (!std::ranges::all_of(values, finite)) return false;
-  const auto [low, high] = std::ranges::minmax(values);
+  const double low = std::ranges::min(values), high = std::ranges::max(values);
   std::vector<size_t> inner;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!close(values[i], low) && !close(values[i], high)) inner.push_back(i);

@@ -115,7 +115,7 @@ class Quantizer {
   /// Observes the values. `observers` overrides the observer of single values.
   Status calibrate(std::optional<Samples> samples,
                    const std::map<ir::ValueId, Observer>& observers) {
-    samples_ = std::move(samples);
+    samples_ = samples;
     // The observations must be sufficient for all widths.
     Plan plan = roles_;
     assign_widths(graph_, request(asked()), plan);
@@ -274,7 +274,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
 
   const auto calibration_start = Clock::now();
   Quantizer quantizer(float_graph, roles, spec, options);
-  THIMBLE_CHECK(quantizer.calibrate(std::move(samples), observers));
+  THIMBLE_CHECK(quantizer.calibrate(samples, observers));
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();

@@ -40,8 +40,9 @@ double macs_of(const Graph& graph) {
     macs += kPerElement * static_cast<double>(graph.type(op.output).elements());
     if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
     const ir::Type& weights = graph.type(op.inputs[1]);
+    const int64_t macs_per_output = weights.elements() / weights.shape[0];
     macs += static_cast<double>(graph.type(op.output).elements()) *
-            static_cast<double>(weights.elements() / weights.shape[0]);
+            static_cast<double>(macs_per_output);
   }
   return macs;
 }
@@ -120,7 +121,7 @@ class TrialScorer {
     scorer->observed_ = Classes(scorer->graph_, scorer->plan_).observed();
     for (size_t half = 0; half < 2; ++half) {
       THIMBLE_TRY(Samples samples, Samples::check(scorer->graph_, halves.part[half]));
-      scorer->samples_.push_back(std::move(samples));
+      scorer->samples_.push_back(samples);
       THIMBLE_TRY(scorer->seen_[half],
                   calibrate(scorer->graph_, scorer->samples_[half], scorer->observed_,
                             Histogram::Detail::kBins, options.threads));

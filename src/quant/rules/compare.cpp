@@ -7,7 +7,6 @@
 
 namespace thimble::quant {
 
-using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
