@@ -17,25 +17,31 @@ namespace {
 
 Function container_function(const interchange::Function& function) {
   using Kind = interchange::Function::Kind;
-  struct Row {
-    Kind kind;
-    Function function;
-  };
-  constexpr Row kRows[] = {{Kind::kAbs, Function::kAbs},
-                           {Kind::kClamp, Function::kClamp},
-                           {Kind::kExp, Function::kExp},
-                           {Kind::kHardSwish, Function::kHardSwish},
-                           {Kind::kLeakyRelu, Function::kLeakyRelu},
-                           {Kind::kLog, Function::kLog},
-                           {Kind::kLogistic, Function::kLogistic},
-                           {Kind::kNeg, Function::kNeg},
-                           {Kind::kRescale, Function::kRescale},
-                           {Kind::kRsqrt, Function::kRsqrt},
-                           {Kind::kTanh, Function::kTanh}};
-  if (function.kind == Kind::kClamp && function.min == 0 && std::isinf(function.max)) {
-    return Function::kRelu;
+  switch (function.kind) {
+    case Kind::kAbs:
+      return Function::kAbs;
+    case Kind::kClamp:
+      return function.min == 0 && std::isinf(function.max) ? Function::kRelu : Function::kClamp;
+    case Kind::kExp:
+      return Function::kExp;
+    case Kind::kHardSwish:
+      return Function::kHardSwish;
+    case Kind::kLeakyRelu:
+      return Function::kLeakyRelu;
+    case Kind::kLog:
+      return Function::kLog;
+    case Kind::kLogistic:
+      return Function::kLogistic;
+    case Kind::kNeg:
+      return Function::kNeg;
+    case Kind::kRescale:
+      return Function::kRescale;
+    case Kind::kRsqrt:
+      return Function::kRsqrt;
+    case Kind::kTanh:
+      return Function::kTanh;
   }
-  return std::ranges::find(kRows, function.kind, &Row::kind)->function;
+  return Function::kNone;
 }
 
 }  // namespace
