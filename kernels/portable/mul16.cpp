@@ -15,6 +15,10 @@ struct Params {
   int32_t mult, shift, min, max;
 };
 
+const Params& params_of(const Call& call) {
+  return attributes<Params>(tensor(call, 2));
+}
+
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
   const Tensor& y = tensor(call, 3);
@@ -23,13 +27,13 @@ Status check(const Call& call) {
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
-  const Params& p = attributes<Params>(tensor(call, 2));
+  const Params& p = params_of(call);
   return is_scale(p.mult, p.shift) && are_bounds16(p.min, p.max) ? Status::kOk
                                                                  : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Params& p = attributes<Params>(tensor(call, 2));
+  const Params& p = params_of(call);
   for_pairs<int16_t, int16_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                               [&p](int16_t a, int16_t b) {
                                 const int32_t y = numerics::requantize(a * b, p.mult, p.shift);
