@@ -1,7 +1,7 @@
 #pragma once
 // Constants of the `.pte` container (ExecuTorch program, identifier ET12), for a reader that
 // decodes the flatbuffer without generated code. docs/formats/pte.md explains them; a unit test
-// compares them with the schema.
+// compares them with the schema. Fields that nothing in Thimble reads are left out.
 //
 // A flatbuffer in four rules, all numbers little-endian:
 //   offset   u32: the target is at (position of the offset) + offset

@@ -11,9 +11,9 @@ enum class Status : int32_t {
 };
 }  // namespace thimble::abi
 
-/// Returns the Status of an expression from the enclosing function if it is not kOk.
-#define THIMBLE_RETURN_IF_ERROR(...)                          \
-  do {                                                        \
-    const ::thimble::abi::Status error_ = (__VA_ARGS__);      \
-    if (error_ != ::thimble::abi::Status::kOk) return error_; \
+/// Evaluates a Status; if it is not kOk, the enclosing function returns it.
+#define THIMBLE_RETURN_IF_ERROR(...)                                            \
+  do {                                                                          \
+    const ::thimble::abi::Status returned_status = (__VA_ARGS__);               \
+    if (returned_status != ::thimble::abi::Status::kOk) return returned_status; \
   } while (false)

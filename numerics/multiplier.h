@@ -6,6 +6,7 @@
 
 namespace thimble::numerics {
 
+/// The factor mult * 2^(shift - 31).
 struct Multiplier {
   int32_t mult = 0;   // 0, or in [2^30, 2^31)
   int32_t shift = 0;  // positive = left

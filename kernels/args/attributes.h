@@ -21,11 +21,13 @@ inline Status check_attributes(const Tensor& t, uint32_t count) {
 inline const int32_t* attributes(const Tensor& t) {
   return static_cast<const int32_t*>(t.data);
 }
-/// As above, for words that are the fields of a struct.
+/// Checks that the constant has exactly the words of `Params`.
 template <class Params>
 Status check_attributes(const Tensor& t) {
   return check_attributes(t, sizeof(Params) / sizeof(int32_t));
 }
+/// Returns the constant as `Params`: a reference into the constant, which check_attributes() found
+/// to be aligned to 4 bytes.
 template <class Params>
 const Params& attributes(const Tensor& t) {
   return *static_cast<const Params*>(t.data);

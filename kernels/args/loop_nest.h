@@ -8,6 +8,8 @@
 
 namespace thimble::kernels {
 
+/// Returns the constant as `P`: a reference into the constant. The caller has checked its size and
+/// alignment with check_blob().
 template <class P>
 const P& packed(const Tensor& t) {
   return *static_cast<const P*>(t.data);

@@ -82,7 +82,7 @@ inline Status check_tensor(const Tensor& t, DType dtype) {
 }
 /// Checks a constant that run() reads as 32-bit words: at least `bytes` long and aligned.
 Status check_blob(const Tensor& t, int64_t bytes);
-/// Returns the struct at the start of a constant.
+/// Returns a copy of the struct at the start of a constant. The constant may have any alignment.
 template <class Params>
 Params read_params(const Tensor& t) {
   Params params;

@@ -30,8 +30,8 @@ struct DelegateSource {
   [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const;
 };
 
-/// Data of a delegate in the model's memory. open() writes it; the content is the same for all
-/// calls of the delegate.
+/// Data of a delegate in the model's memory. `data` has the SlotData of the backend: open() writes
+/// it, and check() adds addresses. The content is the same for all calls of the delegate.
 struct DelegateSlot {
   const DelegateBackend* backend = nullptr;
   alignas(uintptr_t) unsigned char data[abi::kDelegateWords * sizeof(uintptr_t)];

@@ -12,7 +12,7 @@ Error prefixed(std::string_view name, const Error& error) {
 
 Failure::Failure(Error error) : error_(new Error(std::move(error))) {}
 
-void Failure::Destroy::operator()(const Error* error) const {
+void Failure::Deleter::operator()(const Error* error) const {
   delete error;
 }
 

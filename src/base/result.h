@@ -47,10 +47,10 @@ class Failure {
   const Error& operator*() const { return *error_; }
 
  private:
-  struct Destroy {
+  struct Deleter {
     void operator()(const Error* error) const;
   };
-  std::unique_ptr<const Error, Destroy> error_;
+  std::unique_ptr<const Error, Deleter> error_;
 };
 
 template <typename T>

@@ -95,8 +95,9 @@ Result<ir::ValueId> decompile_depthwise_scalar(DecompilerCall* call);
 Result<ir::ValueId> decompile_linear_scalar(DecompilerCall* call);
 // Packed for all cores: abi/packed_ops.h.
 Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
+/// Decompiles one call.
+using DecompileFn = Result<ir::ValueId>(DecompilerCall* call);
 /// Returns the function of an operator of abi/packed_ops.h, or null.
-using Decompile = Result<ir::ValueId>(DecompilerCall* call);
-[[nodiscard]] Decompile* find_packed_op(abi::PteOp op);
+[[nodiscard]] DecompileFn* find_packed_op(abi::PteOp op);
 
 }  // namespace thimble::emit

@@ -15,18 +15,18 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-Result<Channels> read_native_channels(DecompilerCall* call, PackedReader* packed, int64_t count,
-                                      int64_t scales) {
+Result<ChannelOperands> read_native_channels(DecompilerCall* call, PackedReader* packed,
+                                             int64_t count, int64_t scales) {
   THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(count));
   THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(scales));
   THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(scales));
   const std::vector<int32_t> wide(shift.begin(), shift.end());
-  return Channels{call->add_constant("bias", ir::make_i32({count}, bias)),
-                  call->add_constant("mult", ir::make_i32({scales}, mult)),
-                  call->add_constant("shift", ir::make_i32({scales}, wide))};
+  return ChannelOperands{call->add_constant("bias", ir::make_i32({count}, bias)),
+                         call->add_constant("mult", ir::make_i32({scales}, mult)),
+                         call->add_constant("shift", ir::make_i32({scales}, wide))};
 }
 
-template <bool depthwise>
+template <bool kDepthwise>
 Result<ValueId> native_conv(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
@@ -35,12 +35,12 @@ Result<ValueId> native_conv(DecompilerCall* call) {
   const ir::Shape image = call->graph().type(x).shape;
   if (image.size() != 4 || p.groups <= 0) return bad_input("is not a convolution of an image");
   const int64_t out = p.out_channels;
-  const int64_t per_group = depthwise ? 1 : image[1] / p.groups;
-  THIMBLE_TRY(const Channels channels, read_native_channels(call, &packed, out, out));
+  const int64_t per_group = kDepthwise ? 1 : image[1] / p.groups;
+  THIMBLE_TRY(const ChannelOperands channels, read_native_channels(call, &packed, out, out));
   ir::Tensor weights;
   weights.dtype = ir::DType::kI8;
-  weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out}
-                            : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
+  weights.shape = kDepthwise ? ir::Shape{p.kernel_h, p.kernel_w, out}
+                             : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
   for (const int64_t size : weights.shape) {
     if (size < 1 || size > static_cast<int64_t>(bytes->size()))
       return bad_input("its weights have an invalid shape");
@@ -49,7 +49,7 @@ Result<ValueId> native_conv(DecompilerCall* call) {
               packed.array<int8_t>(ir::element_count(weights.shape)));
   weights.bytes.resize(values.size());
   std::memcpy(weights.bytes.data(), values.data(), values.size());
-  if (depthwise) {
+  if (kDepthwise) {
     weights.shape.push_back(1);
     weights = ir::permuted(weights, std::vector<int64_t>{2, 3, 0, 1});
   } else {
@@ -64,7 +64,7 @@ Result<ValueId> native_linear(DecompilerCall* call) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   PackedReader packed(*bytes);
   THIMBLE_TRY(const abi::LinearParams p, packed.header<abi::LinearParams>());
-  THIMBLE_TRY(const Channels channels,
+  THIMBLE_TRY(const ChannelOperands channels,
               read_native_channels(call, &packed, p.out_features, p.scales));
   if (p.in_features < 1 || p.in_features > static_cast<int64_t>(bytes->size())) {
     return bad_input("its weights have an invalid shape");
@@ -85,13 +85,13 @@ Result<ValueId> native_mul(DecompilerCall* call) {
   return build_qmul(call, p);
 }
 
-template <OpKind kind>
+template <OpKind kKind>
 Result<ValueId> native_pool(DecompilerCall* call) {
   THIMBLE_TRY(const abi::PoolParams p, header_of<abi::PoolParams>(call, 1));
-  if (kind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
+  if (kKind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
     return unsupported("is a max pool with a clamp");
   }
-  return build_pool(call, kind, p);
+  return build_pool(call, kKind, p);
 }
 
 Result<ValueId> native_mean(DecompilerCall* call) {
@@ -116,10 +116,10 @@ Result<ValueId> native_log_softmax(DecompilerCall* call) {
                             {"y_zp", int64_t{p.y_offset}}});
 }
 
-template <OpKind kind>
+template <OpKind kKind>
 Result<ValueId> quantize_or_dequantize(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  return call->graph().add(kind, {x},
+  return call->graph().add(kKind, {x},
                            {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
 }
 
@@ -169,7 +169,7 @@ Result<ValueId> native_direct(PteOp op, DecompilerCall* call) {
 }  // namespace
 
 Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
-  static const std::map<PteOp, Decompile*> kOps = {
+  static const std::map<PteOp, DecompileFn*> kOps = {
       {PteOp::thimble_add, native_add},
       {PteOp::thimble_add_flat, decompile_add_flat},
       {PteOp::thimble_avg_pool2d, native_pool<OpKind::qavg_pool2d>},
@@ -195,7 +195,7 @@ Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
       {PteOp::thimble_quantize16, native_quantize16},
   };
   if (const auto row = kOps.find(op); row != kOps.end()) return row->second(call);
-  if (Decompile* const packed = find_packed_op(op)) return packed(call);
+  if (DecompileFn* const packed = find_packed_op(op)) return packed(call);
   return native_direct(op, call);
 }
 

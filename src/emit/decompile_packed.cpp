@@ -53,8 +53,8 @@ std::vector<int32_t> plain_biases(const UnpackedFilters& filters, size_t depth,
   return biases;
 }
 
-Channels add_channels(DecompilerCall* call, const UnpackedFilters& filters, size_t depth,
-                      int64_t x_zero_point) {
+ChannelOperands add_channels(DecompilerCall* call, const UnpackedFilters& filters, size_t depth,
+                             int64_t x_zero_point) {
   const ir::Shape count = {static_cast<int64_t>(filters.bias.size())};
   const std::vector<int32_t> bias = plain_biases(filters, depth, x_zero_point);
   return {call->add_constant("bias", ir::make_i32(count, bias)),
@@ -70,7 +70,7 @@ Result<ValueId> build_qlinear(DecompilerCall* call, const abi::LinearGeometry& g
   drop_padding_filters(g.out_features, g.in_features, &filters);
   const ValueId w =
       call->add_constant("w", ir::make_i8({g.out_features, g.in_features}, filters.weights));
-  const Channels channels = add_channels(call, filters, g.in_features, g.x_zero_point);
+  const ChannelOperands channels = add_channels(call, filters, g.in_features, g.x_zero_point);
   return add_qlinear(call, x, w, channels, g, g.x_zero_point, g.y_zero_point);
 }
 
@@ -85,11 +85,11 @@ Result<ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& g
   const std::vector<int64_t> order = {0, 3, 1, 2};
   const ValueId w =
       call->add_constant("w", ir::permuted(ir::make_i8(shape, filters.weights), order));
-  const Channels channels = add_channels(call, filters, depth, g.x_zero_point);
+  const ChannelOperands channels = add_channels(call, filters, depth, g.x_zero_point);
   return add_qconv2d(call, x, w, channels, g, groups, g.x_zero_point, g.y_zero_point);
 }
 
-Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read) {
+Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFiltersFn* read) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
@@ -97,7 +97,7 @@ Result<ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read) {
   return build_qconv2d(call, g, 1, filters);
 }
 
-Result<ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read) {
+Result<ValueId> decompile_packed_linear(DecompilerCall* call, ReadFiltersFn* read) {
   THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   THIMBLE_TRY(const UnpackedFilters filters, read(*bytes, g.out_features, g.in_features));

@@ -55,15 +55,15 @@ Result<abi::WindowGeometry> read_geometry(DecompilerCall* call, size_t i);
 /// Geometry of a packed linear in argument i, checked against the lengths of x and the result.
 Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i);
 
-/// Constant operands of a convolution or linear after its weights.
-struct Channels {
+/// The operands after the weights: one bias, multiplier and shift per channel.
+struct ChannelOperands {
   ir::ValueId bias = ir::kNoValue, mult = ir::kNoValue, shift = ir::kNoValue;
 };
 /// Adds a qlinear with these operands. Params is LinearParams or LinearGeometry.
 template <class Params>
 Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId weights,
-                                const Channels& channels, const Params& p, int64_t x_zero_point,
-                                int64_t y_zero_point) {
+                                const ChannelOperands& channels, const Params& p,
+                                int64_t x_zero_point, int64_t y_zero_point) {
   return call->graph().add(ir::OpKind::qlinear,
                            {x, weights, channels.bias, channels.mult, channels.shift},
                            {{"x_zp", x_zero_point},
@@ -74,7 +74,7 @@ Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId
 /// Adds a qconv2d with these operands. Window is ConvParams or WindowGeometry.
 template <class Window>
 Result<ir::ValueId> add_qconv2d(DecompilerCall* call, ir::ValueId x, ir::ValueId weights,
-                                const Channels& channels, const Window& w, int64_t groups,
+                                const ChannelOperands& channels, const Window& w, int64_t groups,
                                 int64_t x_zero_point, int64_t y_zero_point) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const std::vector<int64_t> stride = {w.stride_h, w.stride_w};
@@ -108,10 +108,10 @@ Result<ir::ValueId> build_qlinear(DecompilerCall* call, const abi::LinearGeometr
                                   UnpackedFilters filters);
 
 /// Unpacks `count` filters of `depth` weights each from one packed format.
-using ReadFilters = Result<UnpackedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
+using ReadFiltersFn = Result<UnpackedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
 /// Calls whose arguments are x, a geometry and filters: a convolution without groups, a linear.
-Result<ir::ValueId> decompile_packed_conv(DecompilerCall* call, ReadFilters* read);
-Result<ir::ValueId> decompile_packed_linear(DecompilerCall* call, ReadFilters* read);
+Result<ir::ValueId> decompile_packed_conv(DecompilerCall* call, ReadFiltersFn* read);
+Result<ir::ValueId> decompile_packed_linear(DecompilerCall* call, ReadFiltersFn* read);
 
 // Operators whose general form and packed forms have the same parameters.
 Result<ir::ValueId> build_qadd(DecompilerCall* call, const abi::AddParams& p);

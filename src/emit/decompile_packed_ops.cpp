@@ -55,10 +55,10 @@ Result<ValueId> lut_codes(DecompilerCall* call) {
   return call->graph().add(OpKind::lut, {x, constant}, {});
 }
 
-template <OpKind kind>
+template <OpKind kKind>
 Result<ValueId> window_pool(DecompilerCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
-  return build_pool(call, kind, g);
+  return build_pool(call, kKind, g);
 }
 
 Result<ValueId> mean_run(DecompilerCall* call) {
@@ -66,19 +66,19 @@ Result<ValueId> mean_run(DecompilerCall* call) {
   return build_qmean(call, run.mean);
 }
 
-template <OpKind kind>
+template <OpKind kKind>
 Result<ValueId> quantize_nest(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::QuantizeNest p, header_of<abi::QuantizeNest>(call, 1));
   double scale = 0;
   std::memcpy(&scale, p.scale, sizeof scale);
-  return call->graph().add(kind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
+  return call->graph().add(kKind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
 }
 
-template <size_t count>
+template <size_t kCount>
 Result<ValueId> concat(DecompilerCall* call) {
   std::vector<ValueId> parts;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < kCount; ++i) {
     THIMBLE_TRY(const ValueId part, call->tensor(i));
     parts.push_back(part);
   }
@@ -156,8 +156,8 @@ Result<ValueId> move(DecompilerCall* call) {
 
 }  // namespace
 
-Decompile* find_packed_op(PteOp op) {
-  static const std::map<PteOp, Decompile*> kOps = {
+DecompileFn* find_packed_op(PteOp op) {
+  static const std::map<PteOp, DecompileFn*> kOps = {
       {PteOp::thimble_add_table, add_table},
       {PteOp::thimble_avg_window, window_pool<OpKind::qavg_pool2d>},
       {PteOp::thimble_concat2, concat<2>},

@@ -54,9 +54,9 @@ inline void store_code(const Call& call, size_t index, int64_t code) {
              size_t index, int64_t value) { store_code(call, index, clamp(value, low, high)); };
 }
 
-/// Calls `visit` with a zero of the element type. Booleans are bytes.
+/// Calls visit(T{}), where T is the C++ type of `dtype`. Booleans are bytes.
 template <typename Visit>
-void with_type(ir::DType dtype, Visit visit) {
+void dispatch_dtype(ir::DType dtype, Visit visit) {
   switch (dtype) {
     case ir::DType::kF32:
       return visit(float{});
@@ -133,14 +133,14 @@ void for_each_pair(const Call& call, Visit visit) {
 
 /// result = f(a, b). Boolean results are stored as 0 and 1.
 template <typename T, typename To = T, typename F>
-void pairs(const Call& call, F f) {
+void map_pairs(const Call& call, F f) {
   for_each_pair<T>(call,
                    [&](size_t i, T a, T b) { call.result<To>()[i] = static_cast<To>(f(a, b)); });
 }
 
 /// Stores f(a, b) of quantized values, clamped to `min` and `max`.
 template <typename T, typename F>
-void store_pairs(const Call& call, F f) {
+void map_quantized_pairs(const Call& call, F f) {
   const auto store = clamped_store(call);
   for_each_pair<T>(call, [&](size_t i, int64_t a, int64_t b) { store(i, f(a, b)); });
 }
@@ -161,7 +161,7 @@ void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
 /// Copies each row along the attribute `dim` to a vector, applies `f`, and writes the vector to the
 /// result.
 template <typename T, typename From = T, typename F>
-void by_row(const Call& call, F f) {
+void map_rows(const Call& call, F f) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
   const auto x = call.input<From>(0);
   std::vector<T> row(static_cast<size_t>(call.shape(0)[dim]));

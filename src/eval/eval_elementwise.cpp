@@ -27,7 +27,7 @@ void scaled_sum(const Call& call, int64_t sign_of_b) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t y_mult = call.integer("y_mult");
   const int64_t y_shift = call.integer("y_shift");
-  store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
+  map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
     const int64_t scaled_a = requantize((a - a_zp) * pow2(20), a_mult, a_shift, rounding);
     const int64_t scaled_b =
         requantize(sign_of_b * (b - b_zp) * pow2(20), b_mult, b_shift, rounding);
@@ -39,13 +39,13 @@ void scaled_sum(const Call& call, int64_t sign_of_b) {
 }  // namespace
 
 void eval_add(const Call& call) {
-  pairs<float>(call, [](float a, float b) { return a + b; });
+  map_pairs<float>(call, [](float a, float b) { return a + b; });
 }
 void eval_sub(const Call& call) {
-  pairs<float>(call, [](float a, float b) { return a - b; });
+  map_pairs<float>(call, [](float a, float b) { return a - b; });
 }
 void eval_mul(const Call& call) {
-  pairs<float>(call, [](float a, float b) { return a * b; });
+  map_pairs<float>(call, [](float a, float b) { return a * b; });
 }
 
 void eval_batch_norm(const Call& call) {
@@ -82,7 +82,7 @@ void eval_qadd(const Call& call) {
     const int64_t b_mult = call.integer("b_mult");
     const int64_t shift = call.integer("y_shift");
     const int64_t y_zp = call.integer("y_zp");
-    return store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
+    return map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * a_mult + (b - b_zp) * b_mult, 1, shift, y_zp);
     });
   }
@@ -100,11 +100,11 @@ void eval_qmul(const Call& call) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   if (rounds_half_even(call)) {
-    return store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
+    return map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * (b - b_zp), mult, shift, y_zp);
     });
   }
-  store_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
+  map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
     return wrap32(requantize((a - a_zp) * (b - b_zp), mult, shift, rounding) + y_zp);
   });
 }

@@ -10,7 +10,7 @@ namespace thimble::eval {
 namespace {
 
 template <typename F>
-void of_float(const Call& call, F function) {
+void map_floats(const Call& call, F function) {
   const auto x = call.input<float>(0);
   for (size_t i = 0; i < x.size(); ++i) {
     call.result<float>()[i] = static_cast<float>(function(static_cast<double>(x[i])));
@@ -42,63 +42,79 @@ bool holds(int64_t relation, T a, T b) {
 
 }  // namespace
 
-/// Defines the function of a row of ops.def that maps each element x of a float operand.
-#define THIMBLE_FUNCTION(name, value)               \
-  void eval_##name(const Call& call) {              \
-    of_float(call, [](double x) { return value; }); \
-  }
-THIMBLE_FUNCTION(abs, std::fabs(x))
-THIMBLE_FUNCTION(cos, std::cos(x))
-THIMBLE_FUNCTION(erf, std::erf(x))
-THIMBLE_FUNCTION(exp, std::exp(x))
-THIMBLE_FUNCTION(floor, std::floor(x))
-THIMBLE_FUNCTION(log, std::log(x))
-THIMBLE_FUNCTION(rsqrt, 1 / std::sqrt(x))
-THIMBLE_FUNCTION(sigmoid, 1 / (1 + std::exp(-x)))
-THIMBLE_FUNCTION(sin, std::sin(x))
-THIMBLE_FUNCTION(sqrt, std::sqrt(x))
-THIMBLE_FUNCTION(tanh, std::tanh(x))
-#undef THIMBLE_FUNCTION
+void eval_abs(const Call& call) {
+  map_floats(call, [](double x) { return std::fabs(x); });
+}
+void eval_cos(const Call& call) {
+  map_floats(call, [](double x) { return std::cos(x); });
+}
+void eval_erf(const Call& call) {
+  map_floats(call, [](double x) { return std::erf(x); });
+}
+void eval_exp(const Call& call) {
+  map_floats(call, [](double x) { return std::exp(x); });
+}
+void eval_floor(const Call& call) {
+  map_floats(call, [](double x) { return std::floor(x); });
+}
+void eval_log(const Call& call) {
+  map_floats(call, [](double x) { return std::log(x); });
+}
+void eval_rsqrt(const Call& call) {
+  map_floats(call, [](double x) { return 1 / std::sqrt(x); });
+}
+void eval_sigmoid(const Call& call) {
+  map_floats(call, [](double x) { return 1 / (1 + std::exp(-x)); });
+}
+void eval_sin(const Call& call) {
+  map_floats(call, [](double x) { return std::sin(x); });
+}
+void eval_sqrt(const Call& call) {
+  map_floats(call, [](double x) { return std::sqrt(x); });
+}
+void eval_tanh(const Call& call) {
+  map_floats(call, [](double x) { return std::tanh(x); });
+}
 
 void eval_pow(const Call& call) {
   const double exponent = call.op.number("exponent");
-  of_float(call, [=](double x) { return std::pow(x, exponent); });
+  map_floats(call, [=](double x) { return std::pow(x, exponent); });
 }
 
 void eval_div(const Call& call) {
-  pairs<float>(call, [](float a, float b) { return a / b; });
+  map_pairs<float>(call, [](float a, float b) { return a / b; });
 }
 
 void eval_prelu(const Call& call) {
-  pairs<float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
+  map_pairs<float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
 }
 
 void eval_maximum(const Call& call) {
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
-    pairs<T>(call, [](T a, T b) { return is_nan(a) || a > b ? a : b; });
+    map_pairs<T>(call, [](T a, T b) { return is_nan(a) || a > b ? a : b; });
   });
 }
 void eval_minimum(const Call& call) {
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
-    pairs<T>(call, [](T a, T b) { return is_nan(a) || a < b ? a : b; });
+    map_pairs<T>(call, [](T a, T b) { return is_nan(a) || a < b ? a : b; });
   });
 }
 
 void eval_compare(const Call& call) {
   const int64_t relation = call.integer("relation");
-  with_type(call.inputs[0]->dtype, [&](auto zero) {
+  dispatch_dtype(call.inputs[0]->dtype, [&](auto zero) {
     using T = decltype(zero);
-    pairs<T, uint8_t>(call, [=](T a, T b) { return holds(relation, a, b); });
+    map_pairs<T, uint8_t>(call, [=](T a, T b) { return holds(relation, a, b); });
   });
 }
 
 void eval_logical_and(const Call& call) {
-  pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
+  map_pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 && b != 0; });
 }
 void eval_logical_or(const Call& call) {
-  pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
+  map_pairs<uint8_t>(call, [](uint8_t a, uint8_t b) { return a != 0 || b != 0; });
 }
 void eval_logical_not(const Call& call) {
   const auto x = call.input<uint8_t>(0);
@@ -108,7 +124,7 @@ void eval_logical_not(const Call& call) {
 void eval_where(const Call& call) {
   const ir::Shape& shape = call.output.shape;
   const auto condition = call.input<uint8_t>(0);
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto a = call.input<T>(1);
     const auto b = call.input<T>(2);
@@ -130,7 +146,7 @@ void eval_qdiv(const Call& call) {
   const int64_t y_zp = call.integer("y_zp");
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
-  store_pairs<int8_t>(call, [=](int64_t a_code, int64_t b_code) {
+  map_quantized_pairs<int8_t>(call, [=](int64_t a_code, int64_t b_code) {
     const int64_t a = a_code - a_zp;
     const int64_t b = b_code - b_zp;
     if (b == 0) return a > 0 ? int64_t{INT8_MAX} : a < 0 ? int64_t{INT8_MIN} : y_zp;
@@ -152,7 +168,7 @@ void eval_qprelu(const Call& call) {
   const int64_t shift = call.integer("shift");
   const int64_t w_mult = call.integer("w_mult");
   const int64_t w_shift = call.integer("w_shift");
-  store_pairs<int8_t>(call, [=](int64_t x, int64_t w) {
+  map_quantized_pairs<int8_t>(call, [=](int64_t x, int64_t w) {
     const int64_t scaled = x >= x_zp
                                ? requantize(x - x_zp, mult, shift, rounding)
                                : requantize((x - x_zp) * (w - w_zp), w_mult, w_shift, rounding);

@@ -12,7 +12,7 @@ void scaled_sum16(const Call& call, int64_t sign_of_b) {
     return requantize(value, call.integer(name + "_mult"), call.integer(name + "_shift"),
                       Rounding::kDouble);
   };
-  store_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
+  map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
     const int64_t sum = scaled("a", a * pow2(15)) + sign_of_b * scaled("b", b * pow2(15));
     return scaled("y", wrap32(sum));
   });
@@ -64,13 +64,13 @@ void eval_qsub16(const Call& call) {
 }
 
 void eval_qmul16(const Call& call) {
-  store_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
+  map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
     return requantize(a * b, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
   });
 }
 
 void eval_qprelu16(const Call& call) {
-  store_pairs<int16_t>(call, [&](int64_t x, int64_t w) {
+  map_quantized_pairs<int16_t>(call, [&](int64_t x, int64_t w) {
     if (x >= 0) {
       return requantize(x, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
     }

@@ -44,7 +44,7 @@ void eval_expand(const Call& call) {
 }
 
 void eval_pad(const Call& call) {
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
     std::ranges::fill(call.result<T>(), static_cast<T>(call.op.number("value")));
   });

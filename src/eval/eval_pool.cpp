@@ -143,7 +143,7 @@ void eval_adaptive_avg_pool2d(const Call& call) {
 }
 
 void eval_adaptive_max_pool2d(const Call& call) {
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
       call.result<T>()[index] = maximum_in_window(elements);
@@ -156,7 +156,7 @@ void eval_qadaptive_avg_pool2d(const Call& call) {
 }
 
 void eval_max_pool2d(const Call& call) {
-  with_type(call.output.dtype, [&](auto zero) { max_pool<decltype(zero)>(call); });
+  dispatch_dtype(call.output.dtype, [&](auto zero) { max_pool<decltype(zero)>(call); });
 }
 
 void eval_max_pool2d16(const Call& call) {

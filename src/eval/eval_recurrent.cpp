@@ -12,32 +12,33 @@ namespace {
 
 /// One element of h in one step.
 template <typename T>
-struct Unit {
+struct HiddenElement {
   std::span<const T> x, h;  // the step's input, and h after the previous step
   size_t j = 0;             // position in h
-  size_t state = 0;         // index in the initial h and c
-  size_t result = 0;        // index in the result
+  size_t state_index = 0;   // in the initial h and c
+  size_t result_index = 0;  // in the result
 
   [[nodiscard]] size_t row(size_t gate) const { return gate * h.size() + j; }
 };
 
-/// Computes h step by step: update(unit) returns the unit's new h and stores its result.
+/// Computes h step by step: update(element) returns the element's new h and stores its result.
 template <typename T, typename Update>
-void for_each_unit(const Call& call, Update update) {
+void for_each_hidden_element(const Call& call, Update update) {
   const ir::Shape& shape = call.output.shape;
   const size_t steps = static_cast<size_t>(shape[0]);
   const size_t batch = static_cast<size_t>(shape[1]);
   const size_t hidden = static_cast<size_t>(shape[2]);
   const size_t inputs = static_cast<size_t>(call.shape(0)[2]);
+  const bool reverse = call.integer("reverse") != 0;
   for (size_t b = 0; b < batch; ++b) {
     const auto h0 = call.input<T>(1).subspan(b * hidden, hidden);
     std::vector<T> h(h0.begin(), h0.end());
     for (size_t i = 0; i < steps; ++i) {
-      const size_t t = call.integer("reverse") != 0 ? steps - 1 - i : i;
+      const size_t t = reverse ? steps - 1 - i : i;
       const std::vector<T> before = h;
       for (size_t j = 0; j < hidden; ++j) {
-        h[j] = update(Unit<T>{call.input<T>(0).subspan((t * batch + b) * inputs, inputs), before, j,
-                              b * hidden + j, (t * batch + b) * hidden + j});
+        h[j] = update(HiddenElement<T>{call.input<T>(0).subspan((t * batch + b) * inputs, inputs),
+                                       before, j, b * hidden + j, (t * batch + b) * hidden + j});
       }
     }
   }
@@ -63,10 +64,10 @@ double bias(const Call& call, size_t operand, size_t row) {
 }
 
 /// Returns w_ih * x + w_hh * h + b_ih + b_hh of one gate. `w_ih` is the first of these operands.
-double gate_sum(const Call& call, size_t w_ih, const Unit<float>& unit, size_t gate) {
-  const size_t row = unit.row(gate);
-  return product(call.input<float>(w_ih), unit.x, row) +
-         product(call.input<float>(w_ih + 1), unit.h, row) + bias(call, w_ih + 2, row) +
+double gate_sum(const Call& call, size_t w_ih, const HiddenElement<float>& element, size_t gate) {
+  const size_t row = element.row(gate);
+  return product(call.input<float>(w_ih), element.x, row) +
+         product(call.input<float>(w_ih + 1), element.h, row) + bias(call, w_ih + 2, row) +
          bias(call, w_ih + 3, row);
 }
 
@@ -75,42 +76,43 @@ double gate_sum(const Call& call, size_t w_ih, const Unit<float>& unit, size_t g
 void eval_lstm(const Call& call) {
   const auto c0 = call.input<float>(2);
   std::vector<float> cells(c0.begin(), c0.end());
-  for_each_unit<float>(call, [&](const Unit<float>& unit) {
-    const auto gate = [&](size_t index) { return gate_sum(call, 3, unit, index); };
-    float& c = cells[unit.state];
+  const bool returns_cell = call.integer("cell") != 0;
+  for_each_hidden_element<float>(call, [&](const HiddenElement<float>& element) {
+    const auto gate = [&](size_t index) { return gate_sum(call, 3, element, index); };
+    float& c = cells[element.state_index];
     const double cell =
         sigmoid(gate(1)) * static_cast<double>(c) + sigmoid(gate(0)) * std::tanh(gate(2));
     c = static_cast<float>(cell);
     const float h = static_cast<float>(sigmoid(gate(3)) * std::tanh(cell));
-    call.result<float>()[unit.result] = call.integer("cell") != 0 ? c : h;
+    call.result<float>()[element.result_index] = returns_cell ? c : h;
     return h;
   });
 }
 
 void eval_gru(const Call& call) {
-  for_each_unit<float>(call, [&](const Unit<float>& unit) {
+  for_each_hidden_element<float>(call, [&](const HiddenElement<float>& element) {
     const auto of_x = [&](size_t gate) {
-      const size_t row = unit.row(gate);
-      return product(call.input<float>(2), unit.x, row) + bias(call, 4, row);
+      const size_t row = element.row(gate);
+      return product(call.input<float>(2), element.x, row) + bias(call, 4, row);
     };
     const auto of_h = [&](size_t gate) {
-      const size_t row = unit.row(gate);
-      return product(call.input<float>(3), unit.h, row) + bias(call, 5, row);
+      const size_t row = element.row(gate);
+      return product(call.input<float>(3), element.h, row) + bias(call, 5, row);
     };
     const double reset = sigmoid(of_x(0) + of_h(0));
     const double keep = sigmoid(of_x(1) + of_h(1));
     const double fresh = std::tanh(of_x(2) + reset * of_h(2));
-    const double h = (1 - keep) * fresh + keep * static_cast<double>(unit.h[unit.j]);
-    return call.result<float>()[unit.result] = static_cast<float>(h);
+    const double h = (1 - keep) * fresh + keep * static_cast<double>(element.h[element.j]);
+    return call.result<float>()[element.result_index] = static_cast<float>(h);
   });
 }
 
 void eval_rnn(const Call& call) {
   const bool relu = call.integer("relu") != 0;
-  for_each_unit<float>(call, [&](const Unit<float>& unit) {
-    const double sum = gate_sum(call, 2, unit, 0);
+  for_each_hidden_element<float>(call, [&](const HiddenElement<float>& element) {
+    const double sum = gate_sum(call, 2, element, 0);
     const double h = relu ? std::max(sum, 0.0) : std::tanh(sum);
-    return call.result<float>()[unit.result] = static_cast<float>(h);
+    return call.result<float>()[element.result_index] = static_cast<float>(h);
   });
 }
 
@@ -148,10 +150,11 @@ class Gates {
   int64_t bias(size_t which, size_t row) const {
     return call_.input<int32_t>(w_ih_ + 2 + which)[row];
   }
-  /// The sum of a layer with one bias.
-  int64_t sum(const Unit<Code>& unit, size_t gate) const {
-    const size_t row = unit.row(gate);
-    return saturate16(wrap32(of_x(unit.x, row) + of_h(unit.h, row) + bias(0, row)));
+  /// Returns the gate's sum, saturated to int16, of a layer with one bias operand: the sum of the
+  /// float layer's two biases.
+  int64_t sum(const HiddenElement<Code>& element, size_t gate) const {
+    const size_t row = element.row(gate);
+    return saturate16(wrap32(of_x(element.x, row) + of_h(element.h, row) + bias(0, row)));
   }
 
   int64_t tanh(int64_t v) const {
@@ -211,15 +214,15 @@ void integer_lstm(const Call& call) {
                                             call.integer("c0_shift"), Rounding::kDouble)));
     }
   }
-  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
-    const auto gate = [&](size_t index) { return gates.sum(unit, index); };
-    int64_t& c = cells[unit.state];
+  for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
+    const auto gate = [&](size_t index) { return gates.sum(element, index); };
+    int64_t& c = cells[element.state_index];
     c = blend(gates.sigmoid(gate(1)), c, gates.sigmoid(gate(0)) * gates.tanh(gate(2)), bits);
-    const int64_t seen = gates.tanh(saturate16(scale_down(c, bits - 12)));
-    const Code h = gates.output(gates.sigmoid(gate(3)) * seen);
-    if (which == 0) call.result<Code>()[unit.result] = h;
-    if (which == 1) call.result<Code>()[unit.result] = gates.cell(c);
-    if (which == 2) call.result<int16_t>()[unit.result] = static_cast<int16_t>(c);
+    const int64_t tanh_c = gates.tanh(saturate16(scale_down(c, bits - 12)));
+    const Code h = gates.output(gates.sigmoid(gate(3)) * tanh_c);
+    if (which == 0) call.result<Code>()[element.result_index] = h;
+    if (which == 1) call.result<Code>()[element.result_index] = gates.cell(c);
+    if (which == 2) call.result<int16_t>()[element.result_index] = static_cast<int16_t>(c);
     return h;
   });
 }
@@ -228,27 +231,27 @@ template <typename Code>
 void integer_gru(const Call& call) {
   const Gates<Code> gates(call, 2, 2);
   const int64_t bits = call.integer("h_bits");
-  std::vector<int64_t> exact;
+  std::vector<int64_t> states16;  // h in 16 bits, with h_bits fraction bits
   for (const Code h : call.input<Code>(1)) {
-    exact.push_back(saturate16(requantize(h - call.integer("h_zp"), call.integer("h0_mult"),
-                                          call.integer("h0_shift"), Rounding::kDouble)));
+    states16.push_back(saturate16(requantize(h - call.integer("h_zp"), call.integer("h0_mult"),
+                                             call.integer("h0_shift"), Rounding::kDouble)));
   }
-  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
+  for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
     const auto of_x = [&](size_t gate) {
-      const size_t row = unit.row(gate);
-      return wrap32(gates.of_x(unit.x, row) + gates.bias(0, row));
+      const size_t row = element.row(gate);
+      return wrap32(gates.of_x(element.x, row) + gates.bias(0, row));
     };
     const auto of_h = [&](size_t gate) {
-      const size_t row = unit.row(gate);
-      return wrap32(gates.of_h(unit.h, row) + gates.bias(1, row));
+      const size_t row = element.row(gate);
+      return wrap32(gates.of_h(element.h, row) + gates.bias(1, row));
     };
     const int64_t reset = gates.sigmoid(saturate16(wrap32(of_x(0) + of_h(0))));
     const int64_t keep = gates.sigmoid(saturate16(wrap32(of_x(1) + of_h(1))));
     const int64_t past = scale_down(reset * saturate16(of_h(2)), 15);
     const int64_t fresh = gates.tanh(saturate16(saturate16(of_x(2)) + past));
-    int64_t& h = exact[unit.state];
-    h = blend(keep, h, (32768 - keep) * fresh, bits);
-    return call.result<Code>()[unit.result] = gates.output(h);
+    int64_t& state = states16[element.state_index];
+    state = blend(keep, state, (32768 - keep) * fresh, bits);
+    return call.result<Code>()[element.result_index] = gates.output(state);
   });
 }
 
@@ -256,9 +259,9 @@ template <typename Code>
 void integer_rnn(const Call& call) {
   const Gates<Code> gates(call, 2, 1);
   const bool relu = call.integer("relu") != 0;
-  for_each_unit<Code>(call, [&](const Unit<Code>& unit) {
-    const int64_t sum = gates.sum(unit, 0);
-    return call.result<Code>()[unit.result] =
+  for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
+    const int64_t sum = gates.sum(element, 0);
+    return call.result<Code>()[element.result_index] =
                gates.output(relu ? std::max<int64_t>(sum, 0) : gates.tanh(sum));
   });
 }

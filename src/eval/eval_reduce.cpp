@@ -42,7 +42,7 @@ size_t greatest(const std::vector<T>& elements, bool smallest) {
 }
 
 void extreme(const Call& call, bool smallest) {
-  with_type(call.output.dtype, [&](auto zero) {
+  dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_each_reduced<T>(call, [&](size_t index, const std::vector<T>& elements) {
       call.result<T>()[index] = elements[greatest(elements, smallest)];
@@ -68,7 +68,7 @@ void eval_amin(const Call& call) {
 
 void eval_argmax(const Call& call) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
-  with_type(call.inputs[0]->dtype, [&](auto zero) {
+  dispatch_dtype(call.inputs[0]->dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto x = call.input<T>(0);
     size_t index = 0;
@@ -123,7 +123,7 @@ void eval_qvariance(const Call& call) {
 }
 
 void eval_cumsum(const Call& call) {
-  by_row<float>(call, [](std::vector<float>& row) {
+  map_rows<float>(call, [](std::vector<float>& row) {
     double sum = 0;
     for (float& value : row) {
       sum += static_cast<double>(value);
@@ -134,13 +134,18 @@ void eval_cumsum(const Call& call) {
 
 void eval_qcumsum(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  by_row<int8_t>(call, [&](std::vector<int8_t>& row) {
+  const int64_t x_zp = call.integer("x_zp");
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const int64_t low = call.integer("min");
+  const int64_t high = call.integer("max");
+  map_rows<int8_t>(call, [=](std::vector<int8_t>& row) {
     int64_t sum = 0;
     for (int8_t& code : row) {
-      sum += code - call.integer("x_zp");
-      const int64_t y = requantize(sum, call.integer("mult"), call.integer("shift"), rounding);
-      code = static_cast<int8_t>(
-          clamp(wrap32(y + call.integer("y_zp")), call.integer("min"), call.integer("max")));
+      sum += code - x_zp;
+      const int64_t y = requantize(sum, mult, shift, rounding);
+      code = static_cast<int8_t>(clamp(wrap32(y + y_zp), low, high));
     }
   });
 }

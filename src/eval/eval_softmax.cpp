@@ -22,7 +22,7 @@ double maximum_of(const std::vector<float>& row) {
 }  // namespace
 
 void eval_softmax(const Call& call) {
-  by_row<float>(call, [](std::vector<float>& row) {
+  map_rows<float>(call, [](std::vector<float>& row) {
     const double maximum = maximum_of(row);
     const double sum = sum_of_exp(row, maximum);
     for (float& value : row) {
@@ -32,7 +32,7 @@ void eval_softmax(const Call& call) {
 }
 
 void eval_log_softmax(const Call& call) {
-  by_row<float>(call, [](std::vector<float>& row) {
+  map_rows<float>(call, [](std::vector<float>& row) {
     const double maximum = maximum_of(row);
     const double log_sum = std::log(sum_of_exp(row, maximum));
     for (float& value : row) {
@@ -43,17 +43,18 @@ void eval_log_softmax(const Call& call) {
 
 namespace {
 
-/// Quantized values below `lowest` are masked: they add nothing to the sum, and their result is
-/// `zero`. A row with only masked values does not change. The scale of the result is 2^-bits.
+/// Softmax of quantized values; the result has type Code, scale 2^-bits and zero point `zero`.
+/// Values below `lowest` are masked: they do not contribute to the sum and become `zero`. If all
+/// values of a row are masked (only -128 in int8), they stay -128.
 template <typename Code, typename From = Code>
 void softmax_of_codes(const Call& call, int64_t lowest, int64_t zero, int64_t bits) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   const int64_t diff_min = call.integer("diff_min");
-  by_row<Code, From>(call, [=](std::vector<Code>& row) {
+  map_rows<Code, From>(call, [=](std::vector<Code>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
     if (maximum < lowest) return;
-    const auto takes_part = [&](int64_t code) {
+    const auto contributes = [&](int64_t code) {
       return code >= lowest && code - maximum >= diff_min;
     };
     const auto exponential = [&](int64_t code) {
@@ -61,14 +62,14 @@ void softmax_of_codes(const Call& call, int64_t lowest, int64_t zero, int64_t bi
     };
     int64_t sum = 0;
     for (const Code code : row) {
-      if (takes_part(code)) sum += divide_half_away(exponential(code), pow2(12));
+      if (contributes(code)) sum += divide_half_away(exponential(code), pow2(12));
     }
     sum = std::min(sum, pow2(31));
     const int64_t headroom = headroom32(sum);
     const int64_t scale = one_over_one_plus(sum * pow2(headroom) - pow2(31));
     for (Code& code : row) {
       int64_t y = zero;
-      if (takes_part(code)) {
+      if (contributes(code)) {
         y += divide_half_away(multiply_q31(scale, exponential(code)), pow2(43 - bits - headroom));
       }
       code = static_cast<Code>(clamp(y, zero, std::numeric_limits<Code>::max()));
@@ -91,7 +92,7 @@ void eval_qsoftmax16(const Call& call) {
 
 void eval_qlog_softmax(const Call& call) {
   const auto exp_table = call.input<int32_t>(1);
-  by_row<int8_t>(call, [&](std::vector<int8_t>& row) {
+  map_rows<int8_t>(call, [&](std::vector<int8_t>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
     int64_t sum = 0;
     for (const int8_t code : row) sum += exp_table[static_cast<size_t>(maximum - code)];

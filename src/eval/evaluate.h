@@ -22,7 +22,8 @@ using OnResult = std::function<void(const ir::Op& op, const ir::Tensor& result)>
 using StateTensors = std::vector<ir::Tensor>;
 [[nodiscard]] StateTensors initial_state(const ir::Graph& graph);
 
-/// Returns an error unless there is one tensor per graph input, of its element type and shape.
+/// Returns an error if the number of tensors, or the element type or shape of one, differs from the
+/// graph's inputs.
 [[nodiscard]] Status check_inputs(const ir::Graph& graph, std::span<const ir::Tensor> inputs);
 
 /// Runs a verified graph on one tensor per graph input, in order. Returns one tensor per graph

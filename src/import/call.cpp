@@ -9,11 +9,11 @@ namespace thimble::import_pt2 {
 namespace pt2 = formats::pt2;
 using ir::ValueId;
 
-Status Call::result(Result<ValueId> made) {
-  THIMBLE_TRY(const ValueId value, std::move(made));
-  if (is_in_place(short_target(node_.target))) return write_self(value);
+Status Call::result(Result<ValueId> value) {
+  THIMBLE_TRY(const ValueId id, std::move(value));
+  if (is_in_place(short_target(node_.target))) return write_self(id);
   const auto names = output_names();
-  if (!names.empty()) context_.tensors.bind(names.front(), value);
+  if (!names.empty()) context_.tensors.bind(names.front(), id);
   return ok();
 }
 

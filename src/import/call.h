@@ -83,8 +83,8 @@ class Call {
 
   // Results. An output of the node that is not bound has no value; a use of it is an error.
   /// Binds the first output to a new tensor. For an in-place operator, writes it to `self`.
-  /// Returns the error if there is no value.
-  Status result(Result<ir::ValueId> made);
+  /// If `value` is an error, returns it.
+  Status result(Result<ir::ValueId> value);
   /// Binds the outputs to new tensors, in order. Further outputs are not bound.
   Status results(const std::vector<ir::ValueId>& values);
   /// Binds outputs that share the memory of argument `base`.

@@ -181,9 +181,9 @@ ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
   return codes;
 }
 
-using ReadParameters = Result<Parameters>(Call& call);
+using ReadParameters = Result<Parameters> (*)(Call& call);
 
-Status quantize(Call& call, ReadParameters* read, std::string_view dtype) {
+Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const CodeType type, code_type(call, dtype));
   THIMBLE_TRY(const CodeRange range, code_range(call, type));
@@ -201,7 +201,7 @@ Status quantize(Call& call, ReadParameters* read, std::string_view dtype) {
                                {"max", static_cast<int64_t>(range.high)}}));
 }
 
-Status dequantize(Call& call, ReadParameters* read, std::string_view result_type) {
+Status dequantize(Call& call, ReadParameters read, std::string_view result_type) {
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const ScalarType wanted, call.scalar_type(result_type, ScalarType::kFloat32));
   if (wanted != ScalarType::kFloat32) {

@@ -18,7 +18,7 @@ struct Family {
 constexpr Family kGru{OpKind::gru}, kLstm{OpKind::lstm}, kRnnRelu{OpKind::rnn, true},
     kRnnTanh{OpKind::rnn};
 
-/// Returns h0, and c0 of an LSTM.
+/// Returns the initial states: h0, or h0 and c0 for an LSTM.
 Result<std::vector<ValueId>> initial_states(Call& call, const Family& family) {
   std::vector<ValueId> states;
   if (family.states() == 2) {

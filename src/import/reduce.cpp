@@ -70,8 +70,8 @@ Result<ValueId> add_mean(Call& call, const Reduced& over) {
   return add_reduction(call, over, OpKind::mean);
 }
 
-/// Reduces `self`, which the caller has read, to its maximum or minimum.
-Status extreme(Call& call, Result<ValueId> self, OpKind kind) {
+/// Adds the maximum or minimum of `self`. Returns the error if `self` is one.
+Status reduce_max_or_min(Call& call, Result<ValueId> self, OpKind kind) {
   THIMBLE_TRY(const ValueId x, std::move(self));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
   return call.result(add_reduction(call, over, kind));
@@ -87,7 +87,7 @@ Result<ValueId> position(Call& call, ValueId x, int64_t dim, bool keeps_dims, bo
 }
 
 /// Returns values and indices along one dimension.
-Status extreme_along(Call& call, OpKind kind) {
+Status max_or_min_along(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
   if (over.dims.size() > 1) return bad_input("argument dim is missing");
@@ -181,22 +181,22 @@ Status sum(Call& call) {
 
 /// `all` and `any` are the minimum and maximum of booleans.
 Status all(Call& call) {
-  return extreme(call, as_bool(call, "self"), OpKind::amin);
+  return reduce_max_or_min(call, as_bool(call, "self"), OpKind::amin);
 }
 Status any(Call& call) {
-  return extreme(call, as_bool(call, "self"), OpKind::amax);
+  return reduce_max_or_min(call, as_bool(call, "self"), OpKind::amax);
 }
 Status amax(Call& call) {
-  return extreme(call, call.any_tensor("self"), OpKind::amax);
+  return reduce_max_or_min(call, call.any_tensor("self"), OpKind::amax);
 }
 Status amin(Call& call) {
-  return extreme(call, call.any_tensor("self"), OpKind::amin);
+  return reduce_max_or_min(call, call.any_tensor("self"), OpKind::amin);
 }
 Status max_dim(Call& call) {
-  return extreme_along(call, OpKind::amax);
+  return max_or_min_along(call, OpKind::amax);
 }
 Status min_dim(Call& call) {
-  return extreme_along(call, OpKind::amin);
+  return max_or_min_along(call, OpKind::amin);
 }
 Status argmax(Call& call) {
   return position_of(call, /*smallest=*/false);

@@ -31,10 +31,10 @@ Status OpLowering::lower() {
     case OpKind::qprelu:
       return prelu();
     case OpKind::lut:
-      return table();
+      return lookup_table();
     case OpKind::maximum:
     case OpKind::minimum:
-      return extreme_of_two();
+      return max_or_min();
     case OpKind::compare:
       return compare();
     case OpKind::logical_and:
@@ -72,9 +72,9 @@ Status OpLowering::lower() {
       return mean();
     case OpKind::amax:
     case OpKind::amin:
-      return extreme();
+      return reduce_max_or_min();
     case OpKind::argmax:
-      return position_of_extreme();
+      return arg_max_or_min();
     case OpKind::qsoftmax:
     case OpKind::qsoftmax16:
       return softmax();
@@ -83,10 +83,15 @@ Status OpLowering::lower() {
   }
 }
 
-Result<const ir::Tensor*> OpLowering::constant_content(size_t i) const {
+Status OpLowering::check_constant(size_t i) const {
   const ir::Value& value = graph_.value(operand(i));
-  if (value.constant) return value.constant.get();
+  if (value.constant) return ok();
   return refuse(fmt::format("operand {} is not a constant", value.name));
+}
+
+Result<const ir::Tensor*> OpLowering::constant_content(size_t i) const {
+  THIMBLE_CHECK(check_constant(i));
+  return graph_.value(operand(i)).constant.get();
 }
 
 std::optional<std::vector<int32_t>> OpLowering::constant_positions(size_t i, int64_t size) const {
@@ -114,14 +119,14 @@ DimOrder OpLowering::common_order() const {
   return found.empty() ? Layouts::logical(rank) : found;
 }
 
-DimOrder OpLowering::moved_last(const std::vector<int64_t>& dims) const {
+DimOrder OpLowering::order_with_last(const std::vector<int64_t>& dims) const {
   DimOrder order = Layouts::logical(shape(0).size());
   std::stable_partition(order.begin(), order.end(),
                         [&](uint8_t dim) { return std::ranges::find(dims, dim) == dims.end(); });
   return order;
 }
 
-Shape OpLowering::rows_and_columns(const DimOrder& order) const {
+Shape OpLowering::shape_split_after_dim(const DimOrder& order) const {
   const Shape from = Layouts::in_order(shape(0), order);
   const auto place = from.begin() + Layouts::position(order, integer("dim"));
   return {1, ir::element_count(Shape(from.begin(), place + 1)), 1,
@@ -148,7 +153,7 @@ Shape with_rank(const Shape& shape, size_t rank) {
   return padded;
 }
 
-Shape longer_than_one(const Shape& shape) {
+Shape without_unit_dims(const Shape& shape) {
   Shape kept = shape;
   std::erase(kept, 1);
   return kept;

@@ -36,8 +36,8 @@ class OpLowering {
   virtual Status add_or_subtract() = 0;
   virtual Status multiply() = 0;
   virtual Status prelu() = 0;
-  virtual Status table() = 0;
-  virtual Status extreme_of_two() = 0;
+  virtual Status lookup_table() = 0;
+  virtual Status max_or_min() = 0;
   virtual Status compare() = 0;
   virtual Status logical() = 0;
   virtual Status where() = 0;
@@ -50,10 +50,10 @@ class OpLowering {
   virtual Status gather() = 0;
   virtual Status pool() = 0;
   virtual Status mean() = 0;
-  virtual Status extreme() = 0;
-  virtual Status position_of_extreme() = 0;
+  virtual Status reduce_max_or_min() = 0;
+  virtual Status arg_max_or_min() = 0;
   virtual Status softmax() = 0;
-  /// Lowers or refuses an operator that only one format has.
+  /// Lowers an operator that only this format has, or refuses it.
   virtual Status lower_other() = 0;
 
   [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
@@ -81,7 +81,9 @@ class OpLowering {
   [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
   [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
   [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
-  /// Returns the content of a constant operand.
+  /// Returns an error if operand i is not constant.
+  [[nodiscard]] Status check_constant(size_t i) const;
+  /// Returns the content of operand i, or an error if it is not constant.
   [[nodiscard]] Result<const ir::Tensor*> constant_content(size_t i) const;
   /// Returns the positions along a dimension of this size if operand i, an index, is constant.
   /// Negative positions count from the end; positions out of range are clamped.
@@ -89,7 +91,7 @@ class OpLowering {
                                                                        int64_t size) const;
   [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
   /// Returns the result's shape in this dimension order.
-  [[nodiscard]] ir::Shape result_in(const ir::DimOrder& order) const {
+  [[nodiscard]] ir::Shape result_shape_in(const ir::DimOrder& order) const {
     return Layouts::in_order(result_shape(), order);
   }
   [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
@@ -98,24 +100,26 @@ class OpLowering {
   [[nodiscard]] int32_t highest() const { return wide() ? 32767 : 127; }
 
   int logical(size_t i) { return layouts_.get(operand(i), {}); }
-  int in_order(size_t i, ir::DimOrder order) { return layouts_.get(operand(i), std::move(order)); }
+  int operand_in(size_t i, ir::DimOrder order) {
+    return layouts_.get(operand(i), std::move(order));
+  }
   /// Returns operand i in the order [N, H, W, C].
   int image(size_t i) { return layouts_.get(operand(i), Layouts::image()); }
   /// Returns the dimension order that most operands of an elementwise operator have.
   [[nodiscard]] ir::DimOrder common_order() const;
-  /// Returns the order of operand 0 with these dimensions, ascending, after all others.
-  [[nodiscard]] ir::DimOrder moved_last(const std::vector<int64_t>& dims) const;
-  /// Returns [1, rows, 1, columns] of operand 0 in this order: its dimensions up to the attribute
-  /// `dim`, and those after it.
-  [[nodiscard]] ir::Shape rows_and_columns(const ir::DimOrder& order) const;
+  /// Returns a dimension order of operand 0 in which `dims` come last; both groups are ascending.
+  [[nodiscard]] ir::DimOrder order_with_last(const std::vector<int64_t>& dims) const;
+  /// Returns [1, a, 1, b]: a is the product of operand 0's dimensions up to the attribute `dim` in
+  /// this order, b the product of the others.
+  [[nodiscard]] ir::Shape shape_split_after_dim(const ir::DimOrder& order) const;
 
   /// Records the tensor of the operator's result.
   Status put(int tensor, ir::DimOrder order = {}) {
     layouts_.put(op_->output, std::move(order), tensor);
     return ok();
   }
-  /// Records the result of a reduction in this order, which keeps the attribute `dims` as
-  /// dimensions of size 1. Removes them if the graph's result does not have them.
+  /// Records the result of a reduction. `tensor` has the reduced dimensions with size 1; they are
+  /// removed if the operator has keepdim=0.
   Status put_reduced(int tensor, const ir::DimOrder& order);
   [[nodiscard]] Error refuse(const std::string& reason) const {
     return refusal(*op_, tool_, reason);
@@ -129,10 +133,10 @@ class OpLowering {
   const ir::Op* op_ = nullptr;
 };
 
-/// Returns the shape with dimensions of size 1 before it, so that it has this rank.
+/// Returns the shape extended to `rank` by leading dimensions of size 1.
 [[nodiscard]] ir::Shape with_rank(const ir::Shape& shape, size_t rank);
 
 /// Returns the dimensions that are not 1.
-[[nodiscard]] ir::Shape longer_than_one(const ir::Shape& shape);
+[[nodiscard]] ir::Shape without_unit_dims(const ir::Shape& shape);
 
 }  // namespace thimble::interchange

@@ -56,20 +56,44 @@ Status check_int8(const InferContext& c, std::initializer_list<std::string_view>
 
 }  // namespace
 
-THIMBLE_FLOAT_RULE(abs, same_shape)
-THIMBLE_FLOAT_RULE(cos, same_shape)
-THIMBLE_FLOAT_RULE(erf, same_shape)
-THIMBLE_FLOAT_RULE(exp, same_shape)
-THIMBLE_FLOAT_RULE(floor, same_shape)
-THIMBLE_FLOAT_RULE(log, same_shape)
-THIMBLE_FLOAT_RULE(pow, same_shape)
-THIMBLE_FLOAT_RULE(rsqrt, same_shape)
-THIMBLE_FLOAT_RULE(sin, same_shape)
-THIMBLE_FLOAT_RULE(sqrt, same_shape)
+Result<Type> infer_abs(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_cos(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_erf(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_exp(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_floor(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_log(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_pow(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_rsqrt(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_sin(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_sqrt(const InferContext& c) {
+  return float_result(c, same_shape);
+}
 
-THIMBLE_FLOAT_RULE(div, broadcast_rule)
+Result<Type> infer_div(const InferContext& c) {
+  return float_result(c, broadcast_rule);
+}
 
-THIMBLE_FLOAT_RULE(prelu, broadcast_to_first)
+Result<Type> infer_prelu(const InferContext& c) {
+  return float_result(c, broadcast_to_first);
+}
 
 Result<Type> infer_maximum(const InferContext& c) {
   return select_type(c);

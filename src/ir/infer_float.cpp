@@ -39,27 +39,53 @@ Result<Shape> clamp_shape(const InferContext& c) {
 
 }  // namespace
 
-THIMBLE_FLOAT_RULE(add, broadcast_rule)
-THIMBLE_FLOAT_RULE(mul, broadcast_rule)
-THIMBLE_FLOAT_RULE(sub, broadcast_rule)
+Result<Type> infer_add(const InferContext& c) {
+  return float_result(c, broadcast_rule);
+}
+Result<Type> infer_mul(const InferContext& c) {
+  return float_result(c, broadcast_rule);
+}
+Result<Type> infer_sub(const InferContext& c) {
+  return float_result(c, broadcast_rule);
+}
 
-THIMBLE_FLOAT_RULE(conv2d, convolution_rule)
-THIMBLE_FLOAT_RULE(linear, linear_rule)
+Result<Type> infer_conv2d(const InferContext& c) {
+  return float_result(c, convolution_rule);
+}
+Result<Type> infer_linear(const InferContext& c) {
+  return float_result(c, linear_rule);
+}
 Result<Type> infer_matmul(const InferContext& c) {
   const double scale = c.op().number("scale");
   if (!std::isfinite(scale)) return bad_input("scale is {}, expected a finite number", scale);
   return float_result(c, matmul_rule);
 }
-THIMBLE_FLOAT_RULE(batch_norm, batch_norm_shape)
+Result<Type> infer_batch_norm(const InferContext& c) {
+  return float_result(c, batch_norm_shape);
+}
 
-THIMBLE_FLOAT_RULE(avg_pool2d, pool_rule)
-THIMBLE_FLOAT_RULE(mean, mean_rule)
+Result<Type> infer_avg_pool2d(const InferContext& c) {
+  return float_result(c, pool_rule);
+}
+Result<Type> infer_mean(const InferContext& c) {
+  return float_result(c, mean_rule);
+}
 
-THIMBLE_FLOAT_RULE(log_softmax, along_dim)
-THIMBLE_FLOAT_RULE(softmax, along_dim)
+Result<Type> infer_log_softmax(const InferContext& c) {
+  return float_result(c, along_dim);
+}
+Result<Type> infer_softmax(const InferContext& c) {
+  return float_result(c, along_dim);
+}
 
-THIMBLE_FLOAT_RULE(clamp, clamp_shape)
-THIMBLE_FLOAT_RULE(sigmoid, same_shape)
-THIMBLE_FLOAT_RULE(tanh, same_shape)
+Result<Type> infer_clamp(const InferContext& c) {
+  return float_result(c, clamp_shape);
+}
+Result<Type> infer_sigmoid(const InferContext& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_tanh(const InferContext& c) {
+  return float_result(c, same_shape);
+}
 
 }  // namespace thimble::ir

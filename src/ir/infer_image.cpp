@@ -13,7 +13,7 @@ namespace {
 /// Returns the shape [N, C, H, W] with H and W from attribute `size`.
 Result<Shape> sized_image(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
-  THIMBLE_CHECK(c.expect_entries("size", 2, 1));
+  THIMBLE_CHECK(c.expect_integers("size", 2, 1));
   const auto size = c.op().integers("size");
   return Shape{c.shape(0)[0], c.shape(0)[1], size[0], size[1]};
 }
@@ -61,10 +61,10 @@ Result<Shape> transposed_rule(const InferContext& c) {
   if (w[1] > kMaxElements / groups) return unsupported("the result has too many elements");
   const int64_t channels = w[1] * groups;
   if (c.has(2)) THIMBLE_CHECK(c.expect_shape(2, {channels}));
-  THIMBLE_CHECK(c.expect_entries("stride", 2, 1));
-  THIMBLE_CHECK(c.expect_entries("padding", 4, 0));
-  THIMBLE_CHECK(c.expect_entries("output_padding", 2, 0));
-  THIMBLE_CHECK(c.expect_entries("dilation", 2, 1));
+  THIMBLE_CHECK(c.expect_integers("stride", 2, 1));
+  THIMBLE_CHECK(c.expect_integers("padding", 4, 0));
+  THIMBLE_CHECK(c.expect_integers("output_padding", 2, 0));
+  THIMBLE_CHECK(c.expect_integers("dilation", 2, 1));
   THIMBLE_TRY(const int64_t height, transposed_extent(c, 0));
   THIMBLE_TRY(const int64_t width, transposed_extent(c, 1));
   return Shape{x[0], channels, height, width};
@@ -107,16 +107,22 @@ Status check_positions(const InferContext& c, size_t i, int64_t high) {
 
 }  // namespace
 
-THIMBLE_FLOAT_RULE(adaptive_avg_pool2d, sized_image)
+Result<Type> infer_adaptive_avg_pool2d(const InferContext& c) {
+  return float_result(c, sized_image);
+}
 
 Result<Type> infer_adaptive_max_pool2d(const InferContext& c) {
   THIMBLE_TRY(Shape shape, sized_image(c));
   return data_movement_type(c, std::move(shape));
 }
 
-THIMBLE_FLOAT_RULE(conv_transpose2d, transposed_rule)
+Result<Type> infer_conv_transpose2d(const InferContext& c) {
+  return float_result(c, transposed_rule);
+}
 
-THIMBLE_FLOAT_RULE(resize_bilinear, resize_rule)
+Result<Type> infer_resize_bilinear(const InferContext& c) {
+  return float_result(c, resize_rule);
+}
 
 Result<Type> infer_qadaptive_avg_pool2d(const InferContext& c) {
   THIMBLE_CHECK(expect_quantized(c));

@@ -102,12 +102,12 @@ Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
   return ok();
 }
 
-Status check_softmax(const InferContext& c, int64_t reach) {
+Status check_softmax(const InferContext& c, int64_t difference_max) {
   THIMBLE_CHECK(c.dimension(0));
   THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
   THIMBLE_CHECK(c.expect_range("shift", 0, 31));
   THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
-  const int64_t lowest = std::max(c.integer("diff_min"), -reach);
+  const int64_t lowest = std::max(c.integer("diff_min"), -difference_max);
   if (lowest * (int64_t{1} << c.integer("shift")) >= INT32_MIN) return ok();
   return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
 }

@@ -135,13 +135,25 @@ Result<Type> infer_argmax(const InferContext& c) {
   return Type{DType::kI64, std::move(shape), {}, {}};
 }
 
-THIMBLE_FLOAT_RULE(cumsum, along_dim)
-THIMBLE_FLOAT_RULE(sum, mean_rule)
-THIMBLE_FLOAT_RULE(variance, variance_rule)
+Result<Type> infer_cumsum(const InferContext& c) {
+  return float_result(c, along_dim);
+}
+Result<Type> infer_sum(const InferContext& c) {
+  return float_result(c, mean_rule);
+}
+Result<Type> infer_variance(const InferContext& c) {
+  return float_result(c, variance_rule);
+}
 
-THIMBLE_FLOAT_RULE(group_norm, float_norm<group_norm>)
-THIMBLE_FLOAT_RULE(layer_norm, float_norm<trailing_norm>)
-THIMBLE_FLOAT_RULE(rms_norm, float_norm<trailing_norm>)
+Result<Type> infer_group_norm(const InferContext& c) {
+  return float_result(c, float_norm<group_norm>);
+}
+Result<Type> infer_layer_norm(const InferContext& c) {
+  return float_result(c, float_norm<trailing_norm>);
+}
+Result<Type> infer_rms_norm(const InferContext& c) {
+  return float_result(c, float_norm<trailing_norm>);
+}
 
 Result<Type> infer_qcumsum(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));

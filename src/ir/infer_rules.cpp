@@ -5,8 +5,7 @@
 namespace thimble::ir {
 namespace {
 
-// Upper bound of window attributes and extents, for plausibility; below it no sum of them can
-// overflow.
+// Upper bound of kernel sizes, strides, paddings and extents; sums of such numbers do not overflow.
 constexpr int64_t kEntryMax = 65535;
 constexpr std::string_view kSide[2] = {"height", "width"};
 
@@ -29,11 +28,11 @@ Status finish_window(const InferContext& c, Window& window) {
 Status read_steps(const InferContext& c, Window& window) {
   const auto stride = c.op().integers("stride");
   const auto padding = c.op().integers("padding");
-  THIMBLE_CHECK(c.expect_entries("stride", 2, 1));
-  THIMBLE_CHECK(c.expect_entries("padding", 4, 0));
+  THIMBLE_CHECK(c.expect_integers("stride", 2, 1));
+  THIMBLE_CHECK(c.expect_integers("padding", 4, 0));
   if (op_info(c.op().kind).attr("dilation") != nullptr) {
     const auto dilation = c.op().integers("dilation");
-    THIMBLE_CHECK(c.expect_entries("dilation", 2, 1));
+    THIMBLE_CHECK(c.expect_integers("dilation", 2, 1));
     window.dilation = {dilation[0], dilation[1]};
   }
   window.stride = {stride[0], stride[1]};
@@ -100,7 +99,7 @@ Status InferContext::expect_range(std::string_view attr, int64_t low, int64_t hi
   return bad_input("{} is {}, expected {} to {}", attr, found, low, high);
 }
 
-Status InferContext::expect_entries(std::string_view attr, size_t count, int64_t low) const {
+Status InferContext::expect_integers(std::string_view attr, size_t count, int64_t low) const {
   const auto values = op_.integers(attr);
   bool good = values.size() == count;
   for (const int64_t value : values) good = good && value >= low && value <= kEntryMax;
@@ -141,7 +140,7 @@ Result<Window> pool_window(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   Window window;
   const auto kernel = c.op().integers("kernel");
-  THIMBLE_CHECK(c.expect_entries("kernel", 2, 1));
+  THIMBLE_CHECK(c.expect_integers("kernel", 2, 1));
   window.kernel = {kernel[0], kernel[1]};
   THIMBLE_CHECK(read_steps(c, window));
   THIMBLE_CHECK(finish_window(c, window));

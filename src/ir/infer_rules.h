@@ -34,8 +34,8 @@ class InferContext {
   [[nodiscard]] Status expect_shape(size_t i, const Shape& shape) const;
   [[nodiscard]] Status expect_constant(size_t i) const;
   [[nodiscard]] Status expect_range(std::string_view attr, int64_t low, int64_t high) const;
-  /// Checks that the attribute has `count` plausible extents or positions of `low` or more.
-  [[nodiscard]] Status expect_entries(std::string_view attr, size_t count, int64_t low) const;
+  /// Checks that the attribute is a list of `count` numbers from `low` to kEntryMax.
+  [[nodiscard]] Status expect_integers(std::string_view attr, size_t count, int64_t low) const;
   /// Returns attribute `dim` after checking that it is a dimension of operand i.
   [[nodiscard]] Result<size_t> dimension(size_t i) const;
   /// Checks that attribute `dims` lists one or more distinct dimensions of operand i. Returns true
@@ -64,14 +64,9 @@ struct Window {
 [[nodiscard]] Result<Shape> pool_rule(const InferContext& c);
 [[nodiscard]] Result<Shape> mean_rule(const InferContext& c);
 
-/// Float arithmetic: every operand is f32; the result is f32 with the rule's shape.
+/// Checks that every operand is f32. `rule` returns the shape of the f32 result.
 [[nodiscard]] Result<Type> float_result(const InferContext& c,
                                         Result<Shape> (*rule)(const InferContext&));
-/// Defines the type rule of a row of ops.def with the function `rule` for the shape.
-#define THIMBLE_FLOAT_RULE(name, rule)               \
-  Result<Type> infer_##name(const InferContext& c) { \
-    return float_result(c, rule);                    \
-  }
 [[nodiscard]] Result<Shape> same_shape(const InferContext& c);  // as operand 0
 /// The shape of operand 0, whose dimension `dim` exists.
 [[nodiscard]] Result<Shape> along_dim(const InferContext& c);
@@ -85,8 +80,9 @@ struct Window {
 [[nodiscard]] Status check_clamp(const InferContext& c);  // attributes `min` and `max`
 [[nodiscard]] Status check_multiplier(const InferContext& c, std::string_view mult,
                                       std::string_view shift);
-/// Checks the attributes of an integer softmax whose operand has differences of at most `reach`.
-[[nodiscard]] Status check_softmax(const InferContext& c, int64_t reach);
+/// Checks the attributes of an integer softmax. `difference_max` is the largest difference of two
+/// operand values.
+[[nodiscard]] Status check_softmax(const InferContext& c, int64_t difference_max);
 [[nodiscard]] Status check_rounding(const InferContext& c);
 /// Operators that may round halves to even (infer_half_even.cpp). check_half_even_attrs() checks
 /// the numbers that `rounding` 2 requires; for other roundings it checks that the related

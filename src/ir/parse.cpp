@@ -360,8 +360,8 @@ class Parser {
     return attrs;
   }
 
-  /// `WORD "text"`, if it is next.
-  Status clause(std::string_view word, std::string& text) {
+  /// If the next token is `word`, reads it and the string after it into `text`.
+  Status optional_clause(std::string_view word, std::string& text) {
     if (!is_word(word)) return ok();
     THIMBLE_CHECK(advance());
     THIMBLE_TRY(text, take_string());
@@ -381,9 +381,9 @@ class Parser {
         THIMBLE_TRY(source.text, take_string());
       }
     }
-    THIMBLE_CHECK(clause("in", source.module));
-    THIMBLE_CHECK(clause("of", source.target));
-    THIMBLE_CHECK(clause("as", source.node));
+    THIMBLE_CHECK(optional_clause("in", source.module));
+    THIMBLE_CHECK(optional_clause("of", source.target));
+    THIMBLE_CHECK(optional_clause("as", source.node));
     return source;
   }
 

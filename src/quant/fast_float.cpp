@@ -158,7 +158,8 @@ void run_log_softmax(const Call& call, Scratch& scratch) {
 }  // namespace
 
 const KernelTable& float_kernels() {
-  static const KernelTable kTable = kernel_table({
+  fix_block_sizes();
+  static const KernelTable kTable = with_shared_kernels({
       {ir::OpKind::abs, run_function},
       {ir::OpKind::add, run_add},
       {ir::OpKind::avg_pool2d, run_avg_pool2d},

@@ -110,8 +110,8 @@ WideRequantizer wide_requantizer(const Call& call, size_t channel) {
           attribute(call, "min"), attribute(call, "max")};
 }
 
-/// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) converts
-/// those of one channel.
+/// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) returns
+/// the function that converts the accumulators of one channel.
 template <typename Code, typename T, typename RequantizerOf>
 void requantize_planes(const Call& call, const T* accumulators, RequantizerOf requantizer_of) {
   const ir::Shape& shape = call.output.shape;
@@ -325,7 +325,8 @@ void run_dequantize(const Call& call, Scratch&) {
 }  // namespace
 
 const KernelTable& integer_kernels() {
-  static const KernelTable kTable = kernel_table({
+  fix_block_sizes();
+  static const KernelTable kTable = with_shared_kernels({
       {ir::OpKind::dequantize, run_dequantize},
       {ir::OpKind::lut, run_lut},
       {ir::OpKind::lut16, run_lut16},

@@ -190,7 +190,7 @@ constexpr const char* kRareOperators = R"(
   output %products)";
 
 /// Returns a float network, quantized with the engine's preferences. Its scales and zero points are
-/// those of a real network, which an engine with arithmetic of its own may require.
+/// those of a real network, which an engine with its own arithmetic may require.
 ir::Graph quantized_network(uint64_t seed, const engine::Npu& engine) {
   const ir::Graph made =
       seed % 80 == 0 ? test::parsed(kRareOperators) : test::random_network(seed, 8);
@@ -239,15 +239,15 @@ TEST(Engines, OutputsEqualReferenceEvaluator) {
       EXPECT_GE(tally.delegated, 250) << "graphs that " << use.name << " ran in part";
     }
     if (use.engine->supported == nullptr) continue;
-    std::set<std::string> told;
-    for (const engine::OpSupport& row : use.engine->supported(use)) told.insert(row.op);
+    std::set<std::string> listed;
+    for (const engine::OpSupport& row : use.engine->supported(use)) listed.insert(row.op);
     for (const auto& [op, times] : tally.ran) {
-      EXPECT_TRUE(told.contains(op)) << use.name << " takes " << op << " and does not tell";
+      EXPECT_TRUE(listed.contains(op)) << use.name << " runs " << op << " but does not list it";
     }
-    for (const std::string& op : told) {
+    for (const std::string& op : listed) {
       constexpr int kOften = 50;  // with 50 refusals, the operator is not supported
       EXPECT_TRUE(tally.ran[op] > 0 || tally.asked[op] < kOften)
-          << use.name << " tells of " << op << " and takes none of " << tally.asked[op];
+          << use.name << " lists " << op << " but ran none of " << tally.asked[op];
     }
   }
 }

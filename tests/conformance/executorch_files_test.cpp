@@ -39,7 +39,7 @@ const std::map<std::string, Allowance> kAllowances = {
     {"pools_nhwc", {1, 0.0155, 0.2}},
 };
 /// Files that the IR cannot represent completely, and the operator that the IR lacks.
-const std::map<std::string, std::string> kNotLifted = {
+const std::map<std::string, std::string> kNotDecompiled = {
     {"attention", "cortex_m::quantized_"}, {"float_island", "aten::"},
     {"float_elementwise", "aten::"},       {"float_movement", "aten::"},
     {"float_products", "aten::"},          {"float_reductions", "aten::"},
@@ -104,8 +104,8 @@ TEST(ExecuTorchFiles, OutputsEqualEvaluatorOnDecompiledFile) {
     const auto program = formats::pte::read(c.bytes, c.name);
     ASSERT_TRUE(program.ok()) << program.error().message;
     const auto graph = emit::decompile(*program);
-    if (const auto lacking = kNotLifted.find(c.name); lacking != kNotLifted.end()) {
-      ASSERT_FALSE(graph.ok()) << "can be lifted: take it out of the list";
+    if (const auto lacking = kNotDecompiled.find(c.name); lacking != kNotDecompiled.end()) {
+      ASSERT_FALSE(graph.ok()) << "can be decompiled: remove it from the list";
       EXPECT_EQ(graph.error().kind, ErrorKind::kUnsupported);
       EXPECT_NE(graph.error().message.find(lacking->second), std::string::npos)
           << graph.error().message;

@@ -118,7 +118,6 @@ static_assert(tag_of<Instruction, KernelCall>() == instruction_tag::kKernelCall)
 static_assert(tag_of<Instruction, JumpFalseCall>() == instruction_tag::kJumpFalseCall);
 static_assert(std::variant_size_v<Instruction> == instruction_tag::kFreeCall);
 
-static_assert(static_cast<int8_t>(ShapeDynamism::kDynamicBound) == 1);
 static_assert(static_cast<int8_t>(TensorLocation::kExternal) == tensor_location::kExternal);
 static_assert(static_cast<int8_t>(BlobLocation::kSegment) == blob_location::kSegment);
 

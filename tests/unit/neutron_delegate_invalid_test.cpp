@@ -41,35 +41,35 @@ const Case kCases[] = {
      [](pte::Program& p) { p.delegate_blobs[0].bytes.resize(100); }},
     {"another magic", Status::kBadMagic, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 16) = std::byte{'N'}; }},
-    {"a version of later", Status::kPayloadVersion, kAsItIs,
+    {"a later version", Status::kPayloadVersion, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 7) = std::byte{2}; }},
     {"the words of another version", Status::kBadPayload, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 7) = std::byte{0}; }},
-    {"a program of more inputs", Status::kPayloadCounts, kAsItIs,
+    {"a program with more inputs", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 16 + 52) = std::byte{2}; }},
-    {"a program of fewer outputs", Status::kPayloadCounts, kAsItIs,
+    {"a program with fewer outputs", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 16 + 56) = std::byte{0}; }},
     {"an input that is no argument", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 5) = std::byte{1}; }},
     {"an output that is no argument", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 6) = std::byte{1}; }},
-    {"a format that is none", Status::kBadPayload, kAsItIs,
+    {"an unknown format", Status::kBadPayload, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 3) = std::byte{2}; }},
-    {"weights that leave the payload", Status::kBadPayload, kAsItIs,
+    {"weights outside the payload", Status::kBadPayload, kAsItIs,
      [](pte::Program& p) { blob_byte(p, 16 + 28) = std::byte{255}; }},
-    {"an argument less", Status::kPayloadCounts, kAsItIs,
+    {"one argument too few", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) {
        std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.pop_back();
      }},
-    {"an argument more", Status::kPayloadCounts, kAsItIs,
+    {"one argument too many", Status::kPayloadCounts, kAsItIs,
      [](pte::Program& p) {
        std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.push_back(0);
      }},
-    {"bytes without a sign", Status::kOk, kAsItIs,
+    {"unsigned bytes", Status::kOk, kAsItIs,
      [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kByte; }},
     {"floats", Status::kBadDType, kAsItIs,
      [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kFloat; }},
-    {"channels last, and the network takes them first", Status::kBadDimOrder, kAsItIs,
+    {"channels last, but the network expects channels first", Status::kBadDimOrder, kAsItIs,
      [](pte::Program& p) {
        tensor_of(p, 0).dim_order = {0, 2, 3, 1};
      }},
@@ -77,7 +77,7 @@ const Case kCases[] = {
      [](CallFile& file, Npu&) {
        file.inputs[0] = {{1, 1, 4, 5}, true};
      }},
-    {"an order that is neither", Status::kBadDimOrder,
+    {"neither channels first nor channels last", Status::kBadDimOrder,
      [](CallFile& file, Npu&) { file.payload.input_formats[0] = MemoryOrder::kChannelsLast; },
      [](pte::Program& p) {
        tensor_of(p, 0).dim_order = {0, 1, 3, 2};
@@ -105,13 +105,13 @@ const Case kCases[] = {
        file.planned = true;
        file.scratch_bytes = 95;
      }},
-    {"another order that has no room in the plan", Status::kCorrupt,
+    {"another order without scratch for it", Status::kCorrupt,
      [](CallFile& file, Npu&) {
        file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
        file.planned = true;
        file.scratch_bytes = 96 + 63;
      }},
-    {"the same with room", Status::kOk,
+    {"another order with scratch for it", Status::kOk,
      [](CallFile& file, Npu&) {
        file.payload.input_formats[0] = MemoryOrder::kChannelsLast;
        file.planned = true;

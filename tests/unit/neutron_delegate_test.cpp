@@ -1,5 +1,5 @@
-// The delegates of the Neutron with a test driver: the order of calls, and the memory and the byte
-// order passed to them.
+// The delegates of the Neutron with a test driver: the order of calls, and the memory and the
+// memory order passed to them.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 // A test driver with the published interface. It records the calls, fails where a test requests it,
-// and overwrites every memory that it receives. Its outputs show the byte order of the inputs.
+// and overwrites every memory that it receives. Its outputs show the memory order of the inputs.
 
 #include <cstdint>
 #include <string>

@@ -168,7 +168,7 @@ int64_t one_over_one_plus_by_definition(int64_t v) {
 
 std::vector<int8_t> softmax_by_definition(const Softmax& softmax, const std::vector<int8_t>& x) {
   const int64_t maximum = *std::max_element(x.begin(), x.end());
-  const auto takes_part = [&](int64_t code) {
+  const auto contributes = [&](int64_t code) {
     return code >= softmax.lowest && code - maximum >= softmax.diff_min;
   };
   const auto e = [&](int64_t code) {
@@ -176,7 +176,7 @@ std::vector<int8_t> softmax_by_definition(const Softmax& softmax, const std::vec
         mul(wrap32((code - maximum) * (int64_t{1} << softmax.shift)), softmax.mult));
   };
   int64_t sum = 0;
-  for (const int8_t code : x) sum += takes_part(code) ? divide_half_away(e(code), 12) : 0;
+  for (const int8_t code : x) sum += contributes(code) ? divide_half_away(e(code), 12) : 0;
   sum = std::min(sum, int64_t{1} << 31);
   std::vector<int8_t> y(x.size(), -128);
   if (sum == 0) return y;
@@ -184,7 +184,7 @@ std::vector<int8_t> softmax_by_definition(const Softmax& softmax, const std::vec
   while (sum << headroom < int64_t{1} << 31) ++headroom;
   const int64_t scale = one_over_one_plus_by_definition((sum << headroom) - (int64_t{1} << 31));
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!takes_part(x[i])) continue;
+    if (!contributes(x[i])) continue;
     const int64_t value = divide_half_away(mul(scale, e(x[i])), 35 - headroom) - 128;
     y[i] = static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
   }

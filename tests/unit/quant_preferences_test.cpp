@@ -223,8 +223,8 @@ output %y)",
                                  with_tables());
   ASSERT_EQ(names_of(product.graph), "quantize quantize qmul dequantize");
   for (const ir::ValueId id : product.graph.ops()[2].inputs) {
-    const double reach = 127 * product.graph.type(id).quant->scale[0];
-    EXPECT_GT(reach, 1.8) << "a factor is cut off";
+    const double largest = 127 * product.graph.type(id).quant->scale[0];
+    EXPECT_GT(largest, 1.8) << "a factor is cut off";
   }
   EXPECT_GT(product.db, 35);
   const auto exponential = quantized(R"(

@@ -1,6 +1,6 @@
 // Files that do not load: one case per rule with its status. Then every truncation and thousands of
-// random mutations, which must do no harm: the guard bytes of
-// runtime_support.h detect a write outside the model's memory, the address sanitizer every access.
+// random mutations, which must not write outside the model's memory: the guard bytes of
+// runtime_support.h detect such a write, the address sanitizer every access.
 
 #include <gtest/gtest.h>
 

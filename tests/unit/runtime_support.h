@@ -17,6 +17,19 @@ namespace thimble::runtime_test {
 
 namespace pte = formats::pte;
 
+// GCC defines __SANITIZE_ADDRESS__; clang has __has_feature.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kAddressSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+
 /// Bytes aligned to 16, without any byte after the requested size: the address sanitizer detects
 /// every access after the end.
 class AlignedBytes {
@@ -31,10 +44,10 @@ class AlignedBytes {
 
  private:
   static constexpr std::align_val_t kAlignment{16};
-  struct Delete {
+  struct Deleter {
     void operator()(uint8_t* data) const { ::operator delete(data, kAlignment); }
   };
-  std::unique_ptr<uint8_t, Delete> data_;
+  std::unique_ptr<uint8_t, Deleter> data_;
   size_t bytes_;
 };
 
@@ -58,11 +71,7 @@ class GuardedMemory {
            std::all_of(data() + bytes_, memory_.data() + memory_.size(), is_untouched);
   }
 
-#if defined(__SANITIZE_ADDRESS__)
-  static constexpr size_t kGuard = 0;
-#else
-  static constexpr size_t kGuard = 64;
-#endif
+  static constexpr size_t kGuard = kAddressSanitizer ? 0 : 64;
 
  private:
   static constexpr uint8_t kUntouched = 0xC3;
@@ -106,9 +115,9 @@ inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
 /// Returns the bytes of the file; an error fails the test.
 Bytes written(const pte::Program& program);
 
-/// A loaded model with the memory it uses. `size_status` is thimble_size()'s, `status` init's. At
-/// the end of the object's life, a changed byte of the file or a byte written outside the model's
-/// memory fails the test.
+/// A loaded model with the memory it uses. `size_status` is the result of thimble_size(), `status`
+/// of thimble_init(). The destructor fails the test if a byte of the file was changed or a byte
+/// outside the model's memory was written.
 struct LoadedModel {
   explicit LoadedModel(ByteView file, const thimble_kernels* kernels = test_kernels());
   LoadedModel(const LoadedModel&) = delete;

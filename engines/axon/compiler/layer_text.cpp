@@ -6,9 +6,9 @@ namespace thimble::engine::axon {
 
 std::string_view operation_name(Operation operation) {
   switch (operation) {
-#define AXON_OPERATION(name, number, text, report) \
-  case Operation::k##name:                         \
-    return report;
+#define AXON_OPERATION(name, number, list_name, report_name) \
+  case Operation::k##name:                                   \
+    return report_name;
 #include "engines/axon/container/operations.def"
 #undef AXON_OPERATION
   }

@@ -7,7 +7,7 @@
 namespace thimble::engine::axon {
 namespace {
 
-// --- kinds of layers, by their names in ops.def ------------------------------------------------
+// --- layer types of AXON_LIMIT, by their names in ops.def ----------------------------------------
 
 bool is_one_dimensional(const Layer& layer) {
   return layer.inputs[0].dims.h == 1 || layer.inputs[0].dims.w == 1;
@@ -16,7 +16,8 @@ bool is_vector(const BufferView& map) {
   return map.dims.c == 1 && map.dims.h == 1;
 }
 
-namespace layer_kind {
+/// Each function returns true for the layers of its type.
+namespace layer_type {
 bool any(const Layer& /*layer*/) {
   return true;
 }
@@ -43,7 +44,7 @@ constexpr auto fully_connected = is<Operation::kFullyConnected>;
 constexpr auto max_pool = is<Operation::kMaxPool>;
 constexpr auto pointwise = is<Operation::kPointwise>;
 constexpr auto strided_slice = is<Operation::kStridedSlice>;
-}  // namespace layer_kind
+}  // namespace layer_type
 
 // --- quantities, by their names in ops.def -----------------------------------------------------
 
@@ -107,7 +108,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define AXON_LIMIT(kind, quantity, lowest, highest, source) \
-  {layer_kind::kind, #quantity, quantity, lowest, highest, source},
+  {layer_type::kind, #quantity, quantity, lowest, highest, source},
 #include "engines/axon/compiler/ops.def"
 };
 

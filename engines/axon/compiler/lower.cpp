@@ -290,7 +290,7 @@ Result<BufferView> Lowering::append(Layer layer) {
   return net_.layers.back().output;
 }
 
-Status Lowering::finish(const Op& op, Layer layer) {
+Status Lowering::append_result(const Op& op, Layer layer) {
   THIMBLE_TRY(const BufferView output, append(std::move(layer)));
   set(op.output, output);
   return ok();

@@ -62,7 +62,7 @@ Status Lowering::pair(const Op& op) {
   if (feeds_softmax(op.output)) layer.activation = Activation::kPrepareSoftmax;
   layer.inputs = {a, b};
   layer.output = result_of(op, a.dims);
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 Status Lowering::mean(const Op& op) {
@@ -89,7 +89,7 @@ Status Lowering::mean(const Op& op) {
   if (feeds_softmax(op.output)) layer.activation = Activation::kPrepareSoftmax;
   layer.inputs = {x};
   layer.output = result_of(op, dims);
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 Status Lowering::pool(const Op& op) {
@@ -124,7 +124,7 @@ Status Lowering::pool(const Op& op) {
     layer.inputs = {x};
     layer.output = result_of(op, dims);
   }
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 Status Lowering::curve(const Op& op) {
@@ -134,7 +134,7 @@ Status Lowering::curve(const Op& op) {
   layer.operation = tanh ? Operation::kTanh : Operation::kSigmoid;
   layer.inputs = {x};
   layer.output = new_map(x.dims, 1, tanh ? 0 : -128);
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 Status Lowering::softmax(const Op& op) {
@@ -146,7 +146,7 @@ Status Lowering::softmax(const Op& op) {
   layer.axis = *axis;
   layer.inputs = {x};
   layer.output = new_map(x.dims, 1, -128);
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 }  // namespace thimble::engine::axon

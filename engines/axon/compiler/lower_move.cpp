@@ -127,7 +127,7 @@ Status Lowering::slice(const Op& op) {
   } else {
     layer.output = new_map(dims, x.element_bytes, x.zero_point);
   }
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 /// Adds channels with the zero point before or after the channels of the operand.
@@ -140,7 +140,7 @@ Status Lowering::pad(const Op& op) {
   layer.pad_bottom = op.integers("after")[1];
   layer.inputs = {x};
   layer.output = new_map(dims, x.element_bytes, static_cast<int64_t>(op.number("value")));
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 }  // namespace thimble::engine::axon

@@ -78,7 +78,7 @@ Status Lowering::append_fully_connected(const Op& op, const Layer& whole) {
   }
   Layer layer = whole;
   layer.output = result_of(op, {1, 1, outputs});
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
@@ -208,7 +208,7 @@ Status Lowering::convolution(const Op& op) {
     layer.inputs[0].zero_point = window.inputs[0].zero_point;
   }
   layer.output = result_of(op, out);
-  return finish(op, std::move(layer));
+  return append_result(op, std::move(layer));
 }
 
 }  // namespace thimble::engine::axon

@@ -41,7 +41,7 @@ class Lowering {
   /// Checks the limits, computes the cycles and appends the layer. Returns its output.
   Result<BufferView> append(Layer layer);
   /// Appends the layer that computes the result of `op`.
-  Status finish(const ir::Op& op, Layer layer);
+  Status append_result(const ir::Op& op, Layer layer);
   void set(ir::ValueId id, const BufferView& map) { maps_[static_cast<size_t>(id)] = map; }
   /// Returns a new map for the result of `op`; element size and zero point are attributes of `op`.
   [[nodiscard]] BufferView result_of(const ir::Op& op, const Dims& dims);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "engine/narrow.h"
+#include "base/narrow.h"
 #include "engines/axon/compiler/scale.h"
 
 namespace thimble::engine::axon {

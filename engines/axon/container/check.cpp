@@ -40,8 +40,8 @@ uint64_t content_hash(const uint8_t* data, uint32_t bytes) {
 
 const char* status_text(Status status) {
   switch (status) {
-#define AXON_STATUS(name, text) \
-  case Status::name:            \
+#define AXON_STATUS(name, number, text) \
+  case Status::k##name:                 \
     return text;
 #include "engines/axon/container/status.def"
 #undef AXON_STATUS

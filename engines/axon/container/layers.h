@@ -35,7 +35,7 @@ inline constexpr int16_t kNoProducer = -1;
 
 /// Operation of a layer: one row of operations.def each.
 enum class Operation : uint8_t {
-#define AXON_OPERATION(name, number, text, report) k##name = (number),
+#define AXON_OPERATION(name, number, list_name, report_name) k##name = (number),
 #include "engines/axon/container/operations.def"
 #undef AXON_OPERATION
 };
@@ -165,7 +165,7 @@ struct LayerRecord {
 static_assert(sizeof(LayerRecord) == 224 && offsetof(LayerRecord, inputs) == 64);
 
 enum class Status : uint8_t {
-#define AXON_STATUS(name, text) name,
+#define AXON_STATUS(name, number, text) k##name = (number),
 #include "engines/axon/container/status.def"
 #undef AXON_STATUS
 };

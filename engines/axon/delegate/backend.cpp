@@ -79,33 +79,33 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   if (npu::check_interface(payload.data, payload.bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.data) SlotData{};
-  work.container = Container(payload.data);
-  work.container_bytes = payload.bytes;
-  scratch_bytes = scratch_of(work.container.header());
+  SlotData& data = *new (slot.data) SlotData{};
+  data.container = Container(payload.data);
+  data.container_bytes = payload.bytes;
+  scratch_bytes = scratch_of(data.container.header());
   if (driver->load == nullptr) return Status::kOk;
   return static_cast<Status>(driver->load(driver, payload.data, payload.bytes));
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& work = slot_data<SlotData>(slot);
-  const Header header = work.container.header();
+  SlotData& data = slot_data<SlotData>(slot);
+  const Header header = data.container.header();
   if (args.count() != uint32_t{header.input_count} + header.output_count) {
     return Status::kBadPayload;
   }
   for (uint32_t i = 0; i < args.count(); ++i)
-    THIMBLE_RETURN_IF_ERROR(check_tensor(header, work.container.input(i), memory, args, i));
-  work.interlayer = memory.scratch;
+    THIMBLE_RETURN_IF_ERROR(check_tensor(header, data.container.input(i), memory, args, i));
+  data.interlayer = memory.scratch;
   const thimble_axon& driver = npu_of(slot);
   if (driver.counters == nullptr || memory.scratch == nullptr) return Status::kOk;
-  const auto* const text = reinterpret_cast<const char*>(work.container.data());
-  work.counter = find_or_add_counter(driver, text + offsetof(Header, name));
-  return work.counter != nullptr ? Status::kOk : Status::kBadArgument;
+  const auto* const text = reinterpret_cast<const char*>(data.container.data());
+  data.counter = find_or_add_counter(driver, text + offsetof(Header, name));
+  return data.counter != nullptr ? Status::kOk : Status::kBadArgument;
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& work = slot_data<SlotData>(slot);
-  const Header header = work.container.header();
+  const SlotData& data = slot_data<SlotData>(slot);
+  const Header header = data.container.header();
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];
   for (uint32_t i = 0; i < args.count(); ++i) {
@@ -117,20 +117,20 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
     }
   }
   thimble_axon_job job;
-  job.container = work.container.data();
-  job.container_bytes = work.container_bytes;
-  job.name = reinterpret_cast<const char*>(work.container.data()) + offsetof(Header, name);
+  job.container = data.container.data();
+  job.container_bytes = data.container_bytes;
+  job.name = reinterpret_cast<const char*>(data.container.data()) + offsetof(Header, name);
   job.content_hash = header.content_hash;
   job.inputs = inputs;
   job.outputs = outputs;
-  job.interlayer = work.interlayer;
-  job.persistent = work.interlayer + header.interlayer_bytes;
+  job.interlayer = data.interlayer;
+  job.persistent = data.interlayer + header.interlayer_bytes;
   job.cycles = header.cycles;
   const thimble_axon& driver = npu_of(slot);
   const auto status = static_cast<Status>(driver.run(&driver, &job));
-  if (status == Status::kOk && work.counter != nullptr) {
-    work.counter->cycles += job.cycles;
-    ++work.counter->calls;
+  if (status == Status::kOk && data.counter != nullptr) {
+    data.counter->cycles += job.cycles;
+    ++data.counter->calls;
   }
   return status;
 }

@@ -14,7 +14,7 @@ struct Name {
   std::string_view name;
 };
 constexpr Name kNames[] = {
-#define AXON_OPERATION(name, number, text, report) {Operation::k##name, text},
+#define AXON_OPERATION(name, number, list_name, report_name) {Operation::k##name, list_name},
 #include "engines/axon/container/operations.def"
 #undef AXON_OPERATION
 };

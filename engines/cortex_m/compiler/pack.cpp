@@ -21,9 +21,9 @@ void set_window(const Op& op, Params* params) {
   params->pad_left = attr(op, "padding", 1);
 }
 
-/// Sets the fields that ConvParams, LinearParams and MeanParams share.
+/// Sets x_offset, y_offset, min and max, which ConvParams, LinearParams and MeanParams have.
 template <typename Params>
-void set_codes(const Op& op, Params* params) {
+void set_offsets_and_clamp(const Op& op, Params* params) {
   params->x_offset = -attr(op, "x_zp");
   params->y_offset = attr(op, "y_zp");
   params->min = attr(op, "min");
@@ -76,7 +76,7 @@ Constant pack_conv(const Graph& graph, const Op& op) {
   params.kernel_h = static_cast<int32_t>(weights[2]);
   params.kernel_w = static_cast<int32_t>(weights[3]);
   set_window(op, &params);
-  set_codes(op, &params);
+  set_offsets_and_clamp(op, &params);
   PackedWriter writer;
   writer.put(params);
   put_channels(graph, op, weights[0], weights[0], &writer);
@@ -93,7 +93,7 @@ Constant pack_linear(const Graph& graph, const Op& op) {
                              ? graph.type(op.inputs[3]).elements()
                              : weights[0];
   params.scales = static_cast<int32_t>(scales);
-  set_codes(op, &params);
+  set_offsets_and_clamp(op, &params);
   PackedWriter writer;
   writer.put(params);
   put_channels(graph, op, weights[0], scales, &writer);
@@ -138,7 +138,7 @@ Constant pack_pool(const Op& op) {
 Constant pack_mean(const Op& op) {
   abi::MeanParams params = {};
   for (const int64_t dim : op.integers("dims")) params.dims_mask |= uint32_t{1} << dim;
-  set_codes(op, &params);
+  set_offsets_and_clamp(op, &params);
   params.mult = attr(op, "mult");
   params.shift = attr(op, "shift");
   return packed_constant(params);

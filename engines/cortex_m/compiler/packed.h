@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/native_params.h"
+#include "base/bytes.h"
 #include "engine/engine.h"
 #include "ir/graph.h"
 
@@ -27,23 +28,17 @@ class PackedWriter {
  public:
   template <typename T>
   void put(const T& value) {
-    append(&value, sizeof(T));
+    append_record(bytes_, value);
   }
   template <typename T>
   void put_all(const std::vector<T>& values) {
-    append(values.data(), values.size() * sizeof(T));
+    append(bytes_, std::as_bytes(std::span(values)));
   }
-  void align(size_t alignment) {
-    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
-  }
+  void align(size_t alignment) { align_size(bytes_, alignment); }
   [[nodiscard]] Constant take();
 
  private:
-  void append(const void* data, size_t size) {
-    const auto* const bytes = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
-  }
-  std::vector<std::byte> bytes_;
+  Bytes bytes_;
 };
 
 template <typename T>

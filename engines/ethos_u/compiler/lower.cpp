@@ -337,7 +337,7 @@ Status Lowering::lower_op(const ir::Op& op) {
   const Handler handler = handler_of(op.kind);
   if (handler == nullptr) return unsupported("no NPU generation supports the operator");
   pushed_.clear();
-  writes_whole_result_ = true;
+  operand_in_place_ = false;
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];
   const bool there =
@@ -346,7 +346,7 @@ Status Lowering::lower_op(const ir::Op& op) {
   std::vector<size_t>& writers = writers_[static_cast<size_t>(op.output)];
   for (const size_t i : pushed_) {
     const bool writes = program_.ops[i].ofm.tensor == view.tensor;
-    if (writes && writes_whole_result_) writers.push_back(i);
+    if (writes && !operand_in_place_) writers.push_back(i);
   }
   if (!there) {
     THIMBLE_CHECK(copy(*place, view));

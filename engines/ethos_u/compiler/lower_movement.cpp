@@ -89,7 +89,7 @@ Result<View> Lowering::concat(const ir::Op& op) {
     THIMBLE_TRY(const View x, read(part));
     const View there = sliced_view(y, dim, start, x.shape[dim]);
     if (same_place(there, x)) {
-      writes_whole_result_ = false;
+      operand_in_place_ = true;  // another operation wrote this part of the result
     } else {
       THIMBLE_CHECK(copy(there, x));
     }
@@ -113,7 +113,7 @@ Result<View> Lowering::pad(const ir::Op& op) {
     inside = sliced_view(inside, i, before[i], size);
   }
   if (same_place(inside, x)) {
-    writes_whole_result_ = false;
+    operand_in_place_ = true;  // another operation wrote this part of the result
   } else {
     THIMBLE_CHECK(copy(inside, x));
   }

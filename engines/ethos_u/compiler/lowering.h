@@ -191,10 +191,12 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;
   std::vector<std::optional<View>> views_;   // by value; set when lowered
   std::vector<std::optional<View>> places_;  // by value; chosen destination
-  /// By value: the operations that write all its elements; empty if an operand was placed in it.
+  /// By value: the operations that together write every element. Empty if a table cannot be fused
+  /// into them: an operand of a concat or pad is placed in the result, or the result was copied to
+  /// its place.
   std::vector<std::vector<size_t>> writers_;
-  std::vector<size_t> pushed_;       // operations of the current operator
-  bool writes_whole_result_ = true;  // no operand of the current operator is placed in its result
+  std::vector<size_t> pushed_;     // operations of the current operator
+  bool operand_in_place_ = false;  // another operation wrote a part of the current result
   /// Flattened images that keep the order of their memory: by value, the logical column of each
   /// column.
   std::map<ir::ValueId, std::vector<int64_t>> columns_;

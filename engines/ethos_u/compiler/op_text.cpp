@@ -22,10 +22,30 @@ std::string_view pool_text(PoolMode mode) {
 }
 
 std::string_view elementwise_text(ElementwiseMode mode) {
-  constexpr std::string_view kNames[] = {"MUL",   "ADD", "SUB", "MIN", "MAX",
-                                         "LRELU", "ABS", "CLZ", "SHR", "SHL"};
-  const auto index = static_cast<size_t>(mode);
-  return index < std::size(kNames) ? kNames[index] : "ELEMENTWISE";
+  switch (mode) {
+    case ElementwiseMode::kMul:
+      return "MUL";
+    case ElementwiseMode::kAdd:
+      return "ADD";
+    case ElementwiseMode::kSub:
+      return "SUB";
+    case ElementwiseMode::kMin:
+      return "MIN";
+    case ElementwiseMode::kMax:
+      return "MAX";
+    case ElementwiseMode::kLrelu:
+      return "LRELU";
+    case ElementwiseMode::kAbs:
+      return "ABS";
+    case ElementwiseMode::kClz:
+      return "CLZ";
+    case ElementwiseMode::kShr:
+      return "SHR";
+    case ElementwiseMode::kShl:
+      return "SHL";
+    default:
+      return "ELEMENTWISE";
+  }
 }
 
 }  // namespace

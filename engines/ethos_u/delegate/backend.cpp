@@ -14,8 +14,8 @@ namespace {
 namespace isa = thimble::ethos_u;
 namespace payload = abi::ethos_u;
 
-/// State of one delegate call, stored in DelegateSlot::data.
-struct CallState {
+/// Data of a delegate slot.
+struct SlotData {
   Job job;
   const uint8_t* inputs;  // tables of payload::IoEntry
   const uint8_t* outputs;
@@ -50,8 +50,8 @@ Status find_block_content(const DelegateSource& source, const payload::BlockCont
 }
 
 /// Checks that tensor and table entry agree and that the entry is inside scratch.
-Status check_tensor(const CallState& work, const DelegateArgs& args, uint32_t index) {
-  const payload::IoEntry entry = work.entry(index);
+Status check_tensor(const SlotData& data, const DelegateArgs& args, uint32_t index) {
+  const payload::IoEntry entry = data.entry(index);
   const kernels::Tensor tensor = args.tensor(index);
   if (tensor.dtype == kernels::DType::kF32 || tensor.dtype == kernels::DType::kI64) {
     return Status::kBadDType;
@@ -67,7 +67,7 @@ Status check_tensor(const CallState& work, const DelegateArgs& args, uint32_t in
   }
   if (bytes != tensor.bytes) return Status::kBadShape;
   const auto offset = static_cast<uint32_t>(entry.offset);
-  const uint32_t room = work.job.scratch_bytes;
+  const uint32_t room = data.job.scratch_bytes;
   return offset <= room && bytes <= room - offset ? Status::kOk : Status::kBadPayload;
 }
 
@@ -77,15 +77,15 @@ bool disjoint(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
 
 /// Checks that a tensor of the arena is either at the table's address in scratch, or outside of the
 /// memory that the NPU writes.
-Status check_place(const CallState& work, const DelegateMemory& memory, const DelegateArgs& args,
+Status check_place(const SlotData& data, const DelegateMemory& memory, const DelegateArgs& args,
                    uint32_t index) {
-  const bool is_output = index >= work.input_count;
+  const bool is_output = index >= data.input_count;
   const uint32_t offset = args.offset(index);
   if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
   const kernels::Tensor tensor = args.tensor(index);
   if (is_output && tensor.is_constant) return Status::kCorrupt;
-  const auto place = memory.scratch_offset + static_cast<uint32_t>(work.entry(index).offset);
-  const bool free = disjoint(offset, tensor.bytes, memory.scratch_offset, work.job.scratch_bytes);
+  const auto place = memory.scratch_offset + static_cast<uint32_t>(data.entry(index).offset);
+  const bool free = disjoint(offset, tensor.bytes, memory.scratch_offset, data.job.scratch_bytes);
   const bool clear =
       !memory.fast_planned || disjoint(offset, tensor.bytes, memory.fast_offset, memory.fast_bytes);
   return (offset == place || free) && clear ? Status::kOk : Status::kCorrupt;
@@ -110,8 +110,8 @@ Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool
   return Status::kOk;
 }
 
-Status check_stream(const CallState& work, StreamFacts& facts) {
-  THIMBLE_RETURN_IF_ERROR(scan_stream(work.job.stream, work.is_u85, facts));
+Status check_stream(const SlotData& data, StreamFacts& facts) {
+  THIMBLE_RETURN_IF_ERROR(scan_stream(data.job.stream, data.is_u85, facts));
   constexpr uint32_t kOthers = ~(1U << kRegionConstants | 1U << kRegionScratch | 1U << kRegionFast);
   if (((facts.reads | facts.writes) & kOthers) != 0) return Status::kUnsupported;
   return (facts.writes & 1U << kRegionConstants) == 0 ? Status::kOk : Status::kBadPayload;
@@ -129,10 +129,10 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   payload::PayloadView view;
   Status status = payload::read_payload(source.payload.data, source.payload.bytes, view);
   if (status != Status::kOk) return Status::kBadPayload;
-  CallState& work = *new (slot.data) CallState{};
+  SlotData& data = *new (slot.data) SlotData{};
   Bytes commands;
   status = find_block_content(source, view.commands, commands);
-  if (status == Status::kOk) status = find_block_content(source, view.weights, work.job.constants);
+  if (status == Status::kOk) status = find_block_content(source, view.weights, data.job.constants);
   if (status != Status::kOk) return status;
 
   isa::DriverPayload header;
@@ -141,44 +141,44 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   }
   status = check_npu(npu_of(slot), header.config, header.id);
   if (status != Status::kOk) return status;
-  work.job.stream = {commands.data + header.stream_offset, header.stream_words * 4};
-  work.job.scratch_bytes = view.scratch_bytes;
-  work.inputs = view.inputs.entries;
-  work.outputs = view.outputs.entries;
-  work.input_count = static_cast<uint16_t>(view.inputs.count);
-  work.output_count = static_cast<uint16_t>(view.outputs.count);
-  work.is_u85 = isa::product_of(header.config) == 2;
+  data.job.stream = {commands.data + header.stream_offset, header.stream_words * 4};
+  data.job.scratch_bytes = view.scratch_bytes;
+  data.inputs = view.inputs.entries;
+  data.outputs = view.outputs.entries;
+  data.input_count = static_cast<uint16_t>(view.inputs.count);
+  data.output_count = static_cast<uint16_t>(view.outputs.count);
+  data.is_u85 = isa::product_of(header.config) == 2;
   scratch_bytes = view.scratch_bytes;
   return Status::kOk;
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  CallState& work = slot_data<CallState>(slot);
-  if (args.count() != uint32_t{work.input_count} + work.output_count) return Status::kBadPayload;
+  SlotData& data = slot_data<SlotData>(slot);
+  if (args.count() != uint32_t{data.input_count} + data.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
-    Status status = check_tensor(work, args, i);
-    if (status == Status::kOk) status = check_place(work, memory, args, i);
+    Status status = check_tensor(data, args, i);
+    if (status == Status::kOk) status = check_place(data, memory, args, i);
     if (status != Status::kOk) return status;
   }
   StreamFacts facts;
-  THIMBLE_RETURN_IF_ERROR(check_stream(work, facts));
-  work.job.scratch = memory.scratch;
-  work.job.mode = memory.mode;
+  THIMBLE_RETURN_IF_ERROR(check_stream(data, facts));
+  data.job.scratch = memory.scratch;
+  data.job.mode = memory.mode;
   const bool uses_fast = ((facts.reads | facts.writes) & 1U << kRegionFast) != 0;
-  return place_fast(npu_of(slot), memory, uses_fast, work.job);
+  return place_fast(npu_of(slot), memory, uses_fast, data.job);
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const CallState& work = slot_data<CallState>(slot);
-  for (uint32_t i = 0; i < work.input_count; ++i) {
+  const SlotData& data = slot_data<SlotData>(slot);
+  for (uint32_t i = 0; i < data.input_count; ++i) {
     const kernels::Tensor tensor = args.tensor(i);
-    uint8_t* const place = work.job.scratch + work.entry(i).offset;
+    uint8_t* const place = data.job.scratch + data.entry(i).offset;
     if (place != tensor.data && tensor.bytes != 0) std::memcpy(place, tensor.data, tensor.bytes);
   }
-  THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), work.job));
-  for (uint32_t i = work.input_count; i < args.count(); ++i) {
+  THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), data.job));
+  for (uint32_t i = data.input_count; i < args.count(); ++i) {
     const kernels::Tensor tensor = args.tensor(i);
-    const uint8_t* const place = work.job.scratch + work.entry(i).offset;
+    const uint8_t* const place = data.job.scratch + data.entry(i).offset;
     if (place != tensor.data && tensor.bytes != 0) std::memcpy(tensor.data, place, tensor.bytes);
   }
   return Status::kOk;

@@ -40,17 +40,19 @@ Fault decode_dma_shape(const Config& config, const Registers& registers, DmaOper
 
 Fault decode_dma(const Config& config, const Registers& registers, DmaOperation* operation) {
   *operation = {};
-  operation->source_region = static_cast<uint8_t>(ETHOS_U_FIELD(DMA0_SRC_REGION, region));
-  operation->destination_region = static_cast<uint8_t>(ETHOS_U_FIELD(DMA0_DST_REGION, region));
-  operation->source_internal = ETHOS_U_FIELD(DMA0_SRC_REGION, internal) != 0;
-  operation->destination_internal = ETHOS_U_FIELD(DMA0_DST_REGION, internal) != 0;
-  operation->gather = ETHOS_U_FIELD(DMA0_SRC_REGION, indexed) != 0;
-  operation->scatter = ETHOS_U_FIELD(DMA0_DST_REGION, indexed) != 0;
+  operation->source_region =
+      static_cast<uint8_t>(ETHOS_U_FIELD(registers, DMA0_SRC_REGION, region));
+  operation->destination_region =
+      static_cast<uint8_t>(ETHOS_U_FIELD(registers, DMA0_DST_REGION, region));
+  operation->source_internal = ETHOS_U_FIELD(registers, DMA0_SRC_REGION, internal) != 0;
+  operation->destination_internal = ETHOS_U_FIELD(registers, DMA0_DST_REGION, internal) != 0;
+  operation->gather = ETHOS_U_FIELD(registers, DMA0_SRC_REGION, indexed) != 0;
+  operation->scatter = ETHOS_U_FIELD(registers, DMA0_DST_REGION, indexed) != 0;
   operation->source = registers.address(Reg1::DMA0_SRC);
   operation->destination = registers.address(Reg1::DMA0_DST);
   operation->length = registers.address(Reg1::DMA0_LEN);
-  const uint32_t source_mode = ETHOS_U_FIELD(DMA0_SRC_REGION, stride_mode);
-  const uint32_t destination_mode = ETHOS_U_FIELD(DMA0_DST_REGION, stride_mode);
+  const uint32_t source_mode = ETHOS_U_FIELD(registers, DMA0_SRC_REGION, stride_mode);
+  const uint32_t destination_mode = ETHOS_U_FIELD(registers, DMA0_DST_REGION, stride_mode);
   const uint32_t mode = config.generation == Generation::kU65 ? destination_mode : source_mode;
   if (mode > 2 || (config.generation == Generation::kU55 && (mode != 0 || destination_mode != 0)) ||
       (config.generation == Generation::kU65 && source_mode != 0)) {

@@ -17,14 +17,18 @@ Scale decode_scale(const Registers& registers, Reg1 code, const Place& shift,
 }
 
 void decode_kernel_shape(const Registers& registers, Kernel* kernel) {
-  kernel->stride_x = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, stride_x_lsb) +
-                                          2 * ETHOS_U_FIELD(KERNEL_STRIDE, stride_x_msb));
-  kernel->stride_y = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, stride_y_lsb) +
-                                          2 * ETHOS_U_FIELD(KERNEL_STRIDE, stride_y_msb));
-  kernel->dilation_x = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, dilation_x));
-  kernel->dilation_y = static_cast<uint8_t>(1 + ETHOS_U_FIELD(KERNEL_STRIDE, dilation_y));
-  kernel->part_kernel_first = ETHOS_U_FIELD(KERNEL_STRIDE, weight_order) != 0;
-  kernel->decomposition_4x4 = ETHOS_U_FIELD(KERNEL_STRIDE, decomposition) != 0;
+  kernel->stride_x =
+      static_cast<uint8_t>(1 + ETHOS_U_FIELD(registers, KERNEL_STRIDE, stride_x_lsb) +
+                           2 * ETHOS_U_FIELD(registers, KERNEL_STRIDE, stride_x_msb));
+  kernel->stride_y =
+      static_cast<uint8_t>(1 + ETHOS_U_FIELD(registers, KERNEL_STRIDE, stride_y_lsb) +
+                           2 * ETHOS_U_FIELD(registers, KERNEL_STRIDE, stride_y_msb));
+  kernel->dilation_x =
+      static_cast<uint8_t>(1 + ETHOS_U_FIELD(registers, KERNEL_STRIDE, dilation_x));
+  kernel->dilation_y =
+      static_cast<uint8_t>(1 + ETHOS_U_FIELD(registers, KERNEL_STRIDE, dilation_y));
+  kernel->part_kernel_first = ETHOS_U_FIELD(registers, KERNEL_STRIDE, weight_order) != 0;
+  kernel->decomposition_4x4 = ETHOS_U_FIELD(registers, KERNEL_STRIDE, decomposition) != 0;
   kernel->width = registers.get(Reg0::KERNEL_WIDTH_M1) / kernel->dilation_x + 1U;
   kernel->height = registers.get(Reg0::KERNEL_HEIGHT_M1) / kernel->dilation_y + 1U;
   kernel->pad_top = registers.get(Reg0::IFM_PAD_TOP);
@@ -77,8 +81,8 @@ Fault decode_weights(const Registers& registers, KernelOperation* operation) {
                               Reg1::WEIGHT3_BASE};
   constexpr Reg1 kLengths[4] = {Reg1::WEIGHT_LENGTH, Reg1::WEIGHT1_LENGTH, Reg1::WEIGHT2_LENGTH,
                                 Reg1::WEIGHT3_LENGTH};
-  operation->fast_weights = ETHOS_U_FIELD(WEIGHT_FORMAT, fast) != 0;
-  operation->sparse = ETHOS_U_FIELD(WEIGHT_FORMAT, sparse) != 0;
+  operation->fast_weights = ETHOS_U_FIELD(registers, WEIGHT_FORMAT, fast) != 0;
+  operation->sparse = ETHOS_U_FIELD(registers, WEIGHT_FORMAT, sparse) != 0;
   for (uint32_t i = 0; i < operation->cores; ++i) {
     operation->weights[i] = range_of(registers, Reg0::WEIGHT_REGION, kBases[i], kLengths[i]);
     if (operation->weights[i].length == 0) continue;
@@ -102,19 +106,21 @@ Fault decode_scales(const Registers& registers, KernelOperation* operation) {
 
 Fault decode_output(const Registers& registers, KernelOperation* operation) {
   const bool u85 = registers.generation() == Generation::kU85;
-  operation->global_scale = ETHOS_U_FIELD(OFM_PRECISION, scale_mode) != 0;
+  operation->global_scale = ETHOS_U_FIELD(registers, OFM_PRECISION, scale_mode) != 0;
   operation->ofm_scale =
       decode_scale(registers, Reg1::OFM_SCALE, place("OFM_SCALE", "shift"),
                    place("OFM_SCALE", "double_round"), place("OFM_SCALE", "round"));
-  if (!u85) operation->ofm_scale.round = static_cast<uint8_t>(ETHOS_U_FIELD(OFM_PRECISION, round));
+  if (!u85)
+    operation->ofm_scale.round =
+        static_cast<uint8_t>(ETHOS_U_FIELD(registers, OFM_PRECISION, round));
   if (operation->ofm_scale.round > (u85 ? 5 : 2)) return bad("an unknown rounding");
-  operation->reverse = static_cast<Reverse>(ETHOS_U_FIELD(OFM_PRECISION, reverse));
-  const uint32_t transpose = ETHOS_U_FIELD(OFM_PRECISION, transpose);
+  operation->reverse = static_cast<Reverse>(ETHOS_U_FIELD(registers, OFM_PRECISION, reverse));
+  const uint32_t transpose = ETHOS_U_FIELD(registers, OFM_PRECISION, transpose);
   if (transpose == 4 || transpose == 5) return bad("an unknown transposition");
   operation->transpose = static_cast<Transpose>(transpose);
-  operation->activation = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, function));
-  operation->clip = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, clip));
-  operation->table = static_cast<uint8_t>(ETHOS_U_FIELD(ACTIVATION, table));
+  operation->activation = static_cast<uint8_t>(ETHOS_U_FIELD(registers, ACTIVATION, function));
+  operation->clip = static_cast<uint8_t>(ETHOS_U_FIELD(registers, ACTIVATION, clip));
+  operation->table = static_cast<uint8_t>(ETHOS_U_FIELD(registers, ACTIVATION, table));
   constexpr uint32_t kClips556 = 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5;
   if (!u85 && (kClips556 >> operation->clip & 1) == 0) return bad("an unknown clip range");
   operation->minimum = narrow_value(registers.get(Reg0::ACTIVATION_MIN), operation->ofm);
@@ -124,14 +130,14 @@ Fault decode_output(const Registers& registers, KernelOperation* operation) {
 
 Fault decode_accumulator(const Registers& registers, KernelOperation* operation) {
   const bool u85 = registers.generation() == Generation::kU85;
-  operation->accumulator = static_cast<uint8_t>(ETHOS_U_FIELD(ACC_FORMAT, format));
-  const uint32_t input = ETHOS_U_FIELD(ACC_FORMAT, input);
-  const uint32_t microblock = ETHOS_U_FIELD(ACC_FORMAT, microblock);
+  operation->accumulator = static_cast<uint8_t>(ETHOS_U_FIELD(registers, ACC_FORMAT, format));
+  const uint32_t input = ETHOS_U_FIELD(registers, ACC_FORMAT, input);
+  const uint32_t microblock = ETHOS_U_FIELD(registers, ACC_FORMAT, microblock);
   if (operation->accumulator > (u85 ? 1 : 2) || input > 2 || microblock > 5) {
     return bad("an unknown format of accumulators");
   }
   operation->accumulator_input = static_cast<AccumulatorInput>(input);
-  operation->accumulator_output = ETHOS_U_FIELD(ACC_FORMAT, output) == 0;
+  operation->accumulator_output = ETHOS_U_FIELD(registers, ACC_FORMAT, output) == 0;
   operation->microblock = static_cast<Microblock>(microblock);
   return {};
 }
@@ -144,10 +150,10 @@ void decode_resize(const Registers& registers, KernelOperation* operation) {
   operation->resize_n_y = registers.get(Reg0::RESIZE_Y_SCALE_N_M1) + 1U;
   operation->resize_offset_x = offset(registers.get(Reg0::RESIZE_X_OFFSET));
   operation->resize_offset_y = offset(registers.get(Reg0::RESIZE_Y_OFFSET));
-  operation->resize_one_step_x = ETHOS_U_PAYLOAD_FIELD(RESIZE_X, one_step);
-  operation->resize_block_step_x = ETHOS_U_PAYLOAD_FIELD(RESIZE_X, block_step);
-  operation->resize_one_step_y = ETHOS_U_PAYLOAD_FIELD(RESIZE_Y, one_step);
-  operation->resize_block_step_y = ETHOS_U_PAYLOAD_FIELD(RESIZE_Y, block_step);
+  operation->resize_one_step_x = ETHOS_U_PAYLOAD_FIELD(registers, RESIZE_X, one_step);
+  operation->resize_block_step_x = ETHOS_U_PAYLOAD_FIELD(registers, RESIZE_X, block_step);
+  operation->resize_one_step_y = ETHOS_U_PAYLOAD_FIELD(registers, RESIZE_Y, one_step);
+  operation->resize_block_step_y = ETHOS_U_PAYLOAD_FIELD(registers, RESIZE_Y, block_step);
   const uint32_t x = registers.word(Reg1::RESIZE_X);
   const uint32_t y = registers.word(Reg1::RESIZE_Y);
   operation->resize_one_step_mod_x = x & 0x7FF;
@@ -222,8 +228,8 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
     if (operation->broadcast2 > 8) return bad("an unknown broadcast");
     operation->ifm2_scalar = operation->broadcast2 == 8;
   } else {
-    operation->ifm2_scalar = ETHOS_U_FIELD(IFM2_BROADCAST, constant) != 0;
-    operation->ifm2_first = ETHOS_U_FIELD(IFM2_BROADCAST, operand_order) != 0;
+    operation->ifm2_scalar = ETHOS_U_FIELD(registers, IFM2_BROADCAST, constant) != 0;
+    operation->ifm2_first = ETHOS_U_FIELD(registers, IFM2_BROADCAST, operand_order) != 0;
     operation->scalar = ifm2.is_signed ? static_cast<int16_t>(registers.get(Reg0::IFM2_SCALAR))
                                        : registers.get(Reg0::IFM2_SCALAR);
   }
@@ -323,9 +329,11 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   } else {
     operation->ifm_scale =
         decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"), Place{}, Place{});
-    operation->ifm_scale.round = static_cast<uint8_t>(ETHOS_U_FIELD(IFM_PRECISION, round));
+    operation->ifm_scale.round =
+        static_cast<uint8_t>(ETHOS_U_FIELD(registers, IFM_PRECISION, round));
     operation->ifm2_scale.multiplier = registers.word(Reg1::OPB_SCALE) & 0xFFFF;
-    operation->ifm_scale_mode = static_cast<uint8_t>(ETHOS_U_FIELD(IFM_PRECISION, scale_mode));
+    operation->ifm_scale_mode =
+        static_cast<uint8_t>(ETHOS_U_FIELD(registers, IFM_PRECISION, scale_mode));
     if (operation->ifm_scale.round > 2 || operation->ifm_scale_mode > 2) {
       return bad("an unknown scaling of an input");
     }

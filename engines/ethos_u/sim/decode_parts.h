@@ -12,17 +12,18 @@ namespace thimble::ethos_u::sim {
   return fault_of(FaultKind::kMisaligned, detail);
 }
 
-// Position of field `name` of a command, in read-only memory.
-#define ETHOS_U_PLACE(command, name)                        \
+// Position of bit field `name` of a register, in read-only memory.
+#define ETHOS_U_FIELD_POSITION(command, name)               \
   ([]() -> const Place& {                                   \
     static constexpr Place kPlace = place(#command, #name); \
     return kPlace;                                          \
   }())
-// Field `name` of the parameter of a command, read from the variable `registers`. The second form
-// is for commands with a payload.
-#define ETHOS_U_FIELD(command, name) registers.get(Reg0::command, ETHOS_U_PLACE(command, name))
-#define ETHOS_U_PAYLOAD_FIELD(command, name) \
-  registers.parameter(Reg1::command, ETHOS_U_PLACE(command, name))
+// Value of bit field `name` of a register. ETHOS_U_PAYLOAD_FIELD is for registers whose command has
+// a payload; the field is in the 16-bit parameter in both.
+#define ETHOS_U_FIELD(registers, command, name) \
+  (registers).get(Reg0::command, ETHOS_U_FIELD_POSITION(command, name))
+#define ETHOS_U_PAYLOAD_FIELD(registers, command, name) \
+  (registers).parameter(Reg1::command, ETHOS_U_FIELD_POSITION(command, name))
 
 /// Decodes a zero point or limit. The value is signed 16-bit, except for an unsigned 16-bit map.
 [[nodiscard]] int32_t narrow_value(uint16_t value, const FeatureMap& map);

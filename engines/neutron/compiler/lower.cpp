@@ -293,7 +293,7 @@ Status Lowering::append(KernelOp kernel) {
   return ok();
 }
 
-Status Lowering::finish(const Op& op, KernelOp kernel, const Location& y, Kernel copy_kind) {
+Status Lowering::append_result(const Op& op, KernelOp kernel, const Location& y, Kernel copy_kind) {
   THIMBLE_CHECK(append(std::move(kernel)));
   return finish_result(op.output, y, copy_kind);
 }

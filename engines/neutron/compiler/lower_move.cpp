@@ -94,7 +94,7 @@ Status Lowering::pad(const Op& op) {
   kernel.output = views[1];
   kernel.padded = loop_views(*around, {&y})[0];
   kernel.fill = static_cast<int64_t>(op.number("value"));
-  return finish(op, std::move(kernel), y);
+  return append_result(op, std::move(kernel), y);
 }
 
 /// Lowers a gather with constant positions that mirror or repeat elements, along one dimension or,
@@ -135,7 +135,7 @@ Status Lowering::mirror(const Op& op) {
   }
   kernel.operands = {view_of(x, all_dims(x))};
   kernel.output = view_of(y, all_dims(y));
-  return finish(op, std::move(kernel), y);
+  return append_result(op, std::move(kernel), y);
 }
 
 Status Lowering::resize_nearest(const Op& op) {
@@ -151,7 +151,7 @@ Status Lowering::resize_nearest(const Op& op) {
   }
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
-  return finish(op, std::move(kernel), y);
+  return append_result(op, std::move(kernel), y);
 }
 
 Status Lowering::resize_bilinear(const Op& op) {
@@ -167,7 +167,7 @@ Status Lowering::resize_bilinear(const Op& op) {
   }
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
-  return finish(op, std::move(kernel), y);
+  return append_result(op, std::move(kernel), y);
 }
 
 }  // namespace thimble::engine::neutron

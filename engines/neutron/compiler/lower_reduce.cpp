@@ -73,15 +73,15 @@ Status Lowering::reduction(const Op& op) {
     kernel.a_zero_point = op.integer("x_zp");
     set_requantization(op, &kernel);
   }
-  return finish(op, std::move(kernel), y, Kernel::kTranspose);
+  return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
-Status Lowering::window(KernelOp kernel, const Op& op) {
+Status Lowering::window(const Op& op, KernelOp kernel) {
   THIMBLE_TRY(const Location x, image(op.inputs[0]));
   const Location y = target(op.output, {x}, false, has_contiguous_channels);
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
-  return finish(op, std::move(kernel), y, Kernel::kTranspose);
+  return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 Status Lowering::pool(const Op& op) {
@@ -103,7 +103,7 @@ Status Lowering::pool(const Op& op) {
     kernel.dilation_h = op.integers("dilation")[0];
     kernel.dilation_w = op.integers("dilation")[1];
   }
-  return window(std::move(kernel), op);
+  return window(op, std::move(kernel));
 }
 
 Status Lowering::adaptive_pool(const Op& op) {
@@ -118,7 +118,7 @@ Status Lowering::adaptive_pool(const Op& op) {
   kernel.kernel_w = kernel.stride_w = in[3] / out[3];
   kernel.min = op.integer("min");
   kernel.max = op.integer("max");
-  return window(std::move(kernel), op);
+  return window(op, std::move(kernel));
 }
 
 Status Lowering::softmax(const Op& op) {
@@ -150,7 +150,7 @@ Status Lowering::softmax(const Op& op) {
   kernel.fill = op.integer("diff_min");
   kernel.operands = {loop_view(x, loops, 0)};
   kernel.output = loop_view(y, loops, 1);
-  return finish(op, std::move(kernel), y, Kernel::kTranspose);
+  return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 }  // namespace thimble::engine::neutron

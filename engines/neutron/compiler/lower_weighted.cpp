@@ -145,7 +145,7 @@ Status Lowering::convolution(const Op& op) {
                      std::ranges::all_of(padding, [](int64_t p) { return p == 0; });
   kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
   if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
-  return finish(op, std::move(kernel), y, Kernel::kTranspose);
+  return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 /// Adds one kernel per group on the group's channels. With one input channel per group, adds one
@@ -191,7 +191,7 @@ Status Lowering::transposed(const Op& op) {
   set_scales(op, &kernel);
   set_window(op, *weights, op.integers("padding"), &kernel);
   kernel.weights = in_order(*weights, {1, 2, 3, 0});
-  return window(std::move(kernel), op);
+  return window(op, std::move(kernel));
 }
 
 /// If the elements of a row are stored in another order (a flattened channels-last image), they are
@@ -233,7 +233,7 @@ Status Lowering::linear(const Op& op) {
   kernel.shifts = reordered(kernel.shifts, order);
   kernel.operands = {matrix(x, rows, 0, inputs)};
   kernel.output = matrix(y, rows, 1, outputs);
-  return finish(op, std::move(kernel), y, Kernel::kTranspose);
+  return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
 /// Joins the leading dimensions into one loop; adds one kernel per index of those that do not join.

@@ -69,10 +69,11 @@ class Lowering {
   /// Sets ir_op, fused_ops and cycles, and appends the kernel.
   Status append(KernelOp kernel);
   /// Appends the kernel that computes the result of `op` at `y`.
-  Status finish(const ir::Op& op, KernelOp kernel, const Location& y,
-                Kernel copy_kind = Kernel::kCopy);
+  Status append_result(const ir::Op& op, KernelOp kernel, const Location& y,
+                       Kernel copy_kind = Kernel::kCopy);
   void set_table(KernelOp* kernel) const;
-  /// Sets rounding, zero point and bounds of the result, and the multiplier if there is only one.
+  /// Sets rounding, zero point and bounds of the result. If the operator has the attributes `mult`
+  /// and `shift`, also sets entry 2 of `multiplier` and `shift`.
   static void set_requantization(const ir::Op& op, KernelOp* kernel);
 
   // lower_weighted.cpp
@@ -94,7 +95,7 @@ class Lowering {
   Status pool(const ir::Op& op);
   Status adaptive_pool(const ir::Op& op);
   Status softmax(const ir::Op& op);
-  Status window(KernelOp kernel, const ir::Op& op);
+  Status window(const ir::Op& op, KernelOp kernel);
 
   // lower_move.cpp
   Status alias(const ir::Op& op);  // the result is a view of the operand

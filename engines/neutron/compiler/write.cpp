@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "engine/narrow.h"
+#include "base/narrow.h"
 #include "engines/neutron/formats/payload.h"
 
 namespace thimble::engine::neutron {

@@ -17,19 +17,19 @@ const char* kernel_name(Kernel kernel) {
 
 const char* function_name(Function function) {
   switch (function) {
-#define NEUTRON_FUNCTION_NAME(name, number, text) \
-  case Function::k##name:                         \
+#define NEUTRON_TABLE_FUNCTION(name, number, text) \
+  case Function::k##name:                          \
     return text;
 #include "engines/neutron/container/functions.def"
-#undef NEUTRON_FUNCTION_NAME
+#undef NEUTRON_TABLE_FUNCTION
   }
   return "?";
 }
 
 const char* status_text(Status status) {
   switch (status) {
-#define NEUTRON_STATUS(name, text) \
-  case Status::name:               \
+#define NEUTRON_STATUS(name, number, text) \
+  case Status::k##name:                    \
     return text;
 #include "engines/neutron/container/status.def"
 #undef NEUTRON_STATUS

@@ -51,9 +51,9 @@ constexpr bool may_be_in_place(Kernel kernel) {
 
 /// Name of the function that a table contains, for reports only: kernels read the table.
 enum class Function : uint8_t {
-#define NEUTRON_FUNCTION_NAME(name, number, text) k##name = (number),
+#define NEUTRON_TABLE_FUNCTION(name, number, text) k##name = (number),
 #include "engines/neutron/container/functions.def"
-#undef NEUTRON_FUNCTION_NAME
+#undef NEUTRON_TABLE_FUNCTION
 };
 
 enum class Memory : uint8_t {
@@ -146,7 +146,7 @@ struct KernelRecord {
 static_assert(sizeof(KernelRecord) == 8 + 16 + 20 + 24 + 28 + 4 + 12 + 12 + 4 * 56);
 
 enum class Status : uint8_t {
-#define NEUTRON_STATUS(name, text) name,
+#define NEUTRON_STATUS(name, number, text) k##name = (number),
 #include "engines/neutron/container/status.def"
 #undef NEUTRON_STATUS
 };

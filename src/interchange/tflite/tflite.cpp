@@ -162,7 +162,7 @@ Bounds TfliteLowering::bounds() const {
 /// dimension order differs from the logical one.
 int TfliteLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();
-  if (shape(i).size() == rank) return in_order(i, order);
+  if (shape(i).size() == rank) return operand_in(i, order);
   if (order == Layouts::logical(rank) || ir::element_count(shape(i)) == 1) return logical(i);
   const Shape padded = with_rank(shape(i), rank);
   const Shape wanted = Layouts::in_order(padded, order);

@@ -44,7 +44,7 @@ Status TfliteLowering::add_or_subtract() {
   const ClampMethod t = clamp_method(y_scale);
   const int made =
       emit(subtracts ? Op::kSub : Op::kAdd, ActivationOptions{t.activation},
-           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_in(order)));
+           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_shape_in(order)));
   return put(t.limit ? clamped(made) : made, order);
 }
 
@@ -72,7 +72,7 @@ Status TfliteLowering::multiply() {
   if (profile_.functions) found = y_scale;  // no QUANTIZE: some products are off by one
   if (!found) return refuse("MUL's multiplier, computed from the scales, gives other results");
   const DimOrder order = common_order();
-  const Shape out = result_in(order);
+  const Shape out = result_shape_in(order);
   const ClampMethod t = clamp_method(*found);
   int made = make_result(out);
   if (*found != y_scale) at(made).scale = {*found};
@@ -85,10 +85,10 @@ Status TfliteLowering::multiply() {
 
 /// Reads entry x + 128 of the table with GATHER: LiteRT's activations round differently.
 Status TfliteLowering::table_lookup() {
-  THIMBLE_CHECK(constant_content(1));
+  THIMBLE_CHECK(check_constant(1));
   const DimOrder order = common_order();
-  const Shape out = result_in(order);
-  const int x = in_order(0, order);
+  const Shape out = result_shape_in(order);
+  const int x = operand_in(0, order);
   const int whole = emit(Op::kCast, formats::tflite::CastOptions{DType::kInt8, DType::kInt32}, {x},
                          make(out, DType::kInt32, ".code"));
   const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({}, {128})},
@@ -100,11 +100,11 @@ Status TfliteLowering::table_lookup() {
              order);
 }
 
-Status TfliteLowering::extreme_of_two() {
+Status TfliteLowering::max_or_min() {
   const DimOrder order = common_order();
   return put(
       emit(op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum, {},
-           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_in(order))),
+           {broadcastable(0, order), broadcastable(1, order)}, make_result(result_shape_in(order))),
       order);
 }
 
@@ -122,7 +122,7 @@ Status TfliteLowering::compare() {
   constexpr Op kOps[] = {Op::kEqual,     Op::kNotEqual, Op::kLess,
                          Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual};
   const Op kind = kOps[static_cast<size_t>(integer("relation"))];
-  return put(emit(kind, {}, {whole(0), whole(1)}, make_result(result_in(order))), order);
+  return put(emit(kind, {}, {whole(0), whole(1)}, make_result(result_shape_in(order))), order);
 }
 
 Status TfliteLowering::logical() {
@@ -133,14 +133,14 @@ Status TfliteLowering::logical() {
     kind = op_->kind == OpKind::logical_and ? Op::kLogicalAnd : Op::kLogicalOr;
     operands.push_back(broadcastable(1, order));
   }
-  return put(emit(kind, {}, operands, make_result(result_in(order))), order);
+  return put(emit(kind, {}, operands, make_result(result_shape_in(order))), order);
 }
 
 Status TfliteLowering::where() {
   const DimOrder order = common_order();
   return put(emit(Op::kSelectV2, {},
                   {broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)},
-                  make_result(result_in(order))),
+                  make_result(result_shape_in(order))),
              order);
 }
 
@@ -157,7 +157,8 @@ Status TfliteLowering::rescale_codes() {
     return refuse("QUANTIZE's multiplier, computed from the scales, gives other results");
   }
   const DimOrder order = common_order();
-  return put(emit(Op::kQuantize, {}, {in_order(0, order)}, make_result(result_in(order))), order);
+  return put(emit(Op::kQuantize, {}, {operand_in(0, order)}, make_result(result_shape_in(order))),
+             order);
 }
 
 }  // namespace thimble::interchange

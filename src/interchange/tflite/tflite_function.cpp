@@ -66,7 +66,7 @@ std::optional<Op> named_clamp(const Function& f) {
 
 }  // namespace
 
-Status TfliteLowering::table() {
+Status TfliteLowering::lookup_table() {
   if (profile_.functions) {
     if (const auto f = recognize_table_function(graph_, *op_)) return function(*f);
   }
@@ -75,8 +75,8 @@ Status TfliteLowering::table() {
 
 Status TfliteLowering::function(const Function& f) {
   const DimOrder order = common_order();
-  const int x = in_order(0, order);
-  const Shape out = result_in(order);
+  const int x = operand_in(0, order);
+  const Shape out = result_shape_in(order);
   const auto& from = graph_.type(operand(0)).quant;
   const auto& to = graph_.type(op_->output).quant;
   if (f.kind == Kind::kRescale && from == to) {
@@ -106,7 +106,7 @@ Status TfliteLowering::function(const Function& f) {
 
 /// Writes other bounds as MAXIMUM and MINIMUM, which require the result's scale for their operands.
 Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOrder& order) {
-  const Shape out = result_in(order);
+  const Shape out = result_shape_in(order);
   if (const auto named = named_clamp(f)) {
     return put(emit(*named, {}, {x}, make_result(out)), order);
   }
@@ -132,7 +132,7 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
 /// slopes and of the result are moved by a few floats. A QUANTIZE that changes no quantized value
 /// then restores the scale of the result.
 Status TfliteLowering::prelu() {
-  THIMBLE_CHECK(constant_content(1));
+  THIMBLE_CHECK(check_constant(1));
   THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
   THIMBLE_TRY(const float w_scale, operand_scale(1, "w_zp"));
   THIMBLE_TRY(const float y_scale, result_scale());
@@ -158,14 +158,14 @@ Status TfliteLowering::prelu() {
     return refuse("PRELU's multipliers, computed from the scales, give other results");
   }
   const DimOrder order = common_order();
-  const Shape out = result_in(order);
+  const Shape out = result_shape_in(order);
   const formats::tflite::Tensor shared = at(broadcastable(1, order));
   model_.tensors.push_back(shared);  // a copy: other readers may require another scale
   const int slopes = static_cast<int>(model_.tensors.size()) - 1;
   at(slopes).scale = {w.value_or(w_scale)};
   int made = make_result(out);
   if (!profile_.functions) at(made).scale = {*y};
-  emit(Op::kPrelu, {}, {in_order(0, order), slopes}, made);
+  emit(Op::kPrelu, {}, {operand_in(0, order), slopes}, made);
   const Bounds b = bounds();
   if (b.min > -128 || b.max < 127) made = clamped(made);
   if (at(made).scale[0] != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));

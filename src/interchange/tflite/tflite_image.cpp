@@ -125,7 +125,7 @@ bool TfliteLowering::resize_or_mirror_pad() {
     return true;
   }
   if (!found->mirrors) {
-    const Shape out = result_in(Layouts::image());
+    const Shape out = result_shape_in(Layouts::image());
     const int size = constants({2}, {static_cast<int32_t>(out[1]), static_cast<int32_t>(out[2])});
     layouts_.put(op_->output, Layouts::image(),
                  emit(Op::kResizeNearest, ResizeOptions{false, found->half_pixel_centers},
@@ -143,18 +143,18 @@ bool TfliteLowering::resize_or_mirror_pad() {
       op_->output, order,
       emit(Op::kMirrorPad, formats::tflite::MirrorPadOptions{},
            {layouts_.get(source, order), constants({static_cast<int64_t>(order.size()), 2}, pairs)},
-           make_result(result_in(order))));
+           make_result(result_shape_in(order))));
   return true;
 }
 
 /// LiteRT has 10 fractional bits per position, the graph has 11, and LiteRT rounds halves away from
 /// 0. The results are equal except for halves below 0 if both sides grow by powers of two.
 Status TfliteLowering::resize_bilinear() {
-  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(constant_content(i));
+  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(check_constant(i));
   const auto table = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;
   };
-  const Shape out = result_in(Layouts::image());
+  const Shape out = result_shape_in(Layouts::image());
   for (const auto& [align, half] : {std::pair(false, true), {true, false}, {false, false}}) {
     const ResizeOptions options{align, half};
     if (!is_bilinear(table(1), table(2), shape(0)[2], options)) continue;

@@ -52,9 +52,8 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   Status matmul() override;
   int scaled(int x, float scale);
   Result<std::vector<float>> weight_scales(const AccumulatorBounds& sums, bool matrix);
-  Result<AccumulatorBounds> accumulator_scales();
-  void set_bounds(AccumulatorBounds& sums, int64_t outs,
-                  const std::function<size_t(int64_t, int64_t)>& place);
+  Result<AccumulatorBounds> accumulator_bounds(
+      int64_t outs, const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
   int bias(const std::vector<float>& scales);
   Result<int> padded(int x, const ir::Shape& kernel, formats::tflite::Padding* padding);
@@ -63,14 +62,14 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   Status add_or_subtract() override;
   Status multiply() override;
   Status table_lookup();
-  Status extreme_of_two() override;
+  Status max_or_min() override;
   Status compare() override;
   Status logical() override;
   Status where() override;
   Status rescale_codes() override;
 
   // tflite_function.cpp
-  Status table() override;
+  Status lookup_table() override;
   Status function(const Function& f);
   Status clamped_by_function(int x, const Function& f, const ir::DimOrder& order);
   Status prelu() override;
@@ -98,8 +97,8 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   Status pool() override;
   Status mean() override;
   Status mean_of(int x, const ir::Shape& out, int y);
-  Status extreme() override;
-  Status position_of_extreme() override;
+  Status reduce_max_or_min() override;
+  Status arg_max_or_min() override;
   Status softmax() override;
 
   // Accessors for the current operator, in addition to OpLowering.
@@ -145,8 +144,8 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
 };
 
-/// Returns the float nearest to `scale` for which fits(float) is true, starting with `scale`
-/// itself.
+/// Returns the float nearest to `scale` that fits; nullopt if none of the 16 nearest floats, of
+/// which `scale` is the first, fits.
 template <typename Fits>
 std::optional<float> nearest_fitting_scale(float scale, Fits fits) {
   constexpr int kTries = 16;

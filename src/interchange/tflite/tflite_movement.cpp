@@ -16,10 +16,10 @@ using ir::Shape;
 Status TfliteLowering::reshape() {
   const Shape& to = result_shape();
   const DimOrder from = layouts_.existing(operand(0));
-  if (to.size() == 4 && longer_than_one(to).size() <= 1 && longer_than_one(shape(0)).size() <= 1 &&
-      !graph_.value(operand(0)).constant) {
+  if (to.size() == 4 && without_unit_dims(to).size() <= 1 &&
+      without_unit_dims(shape(0)).size() <= 1 && !graph_.value(operand(0)).constant) {
     const Shape image = Layouts::in_order(to, Layouts::image());
-    return put(reshaped(in_order(0, from), image), Layouts::image());
+    return put(reshaped(operand_in(0, from), image), Layouts::image());
   }
   return put(reshaped(logical(0), to));
 }
@@ -27,8 +27,8 @@ Status TfliteLowering::reshape() {
 Status TfliteLowering::slice() {
   const DimOrder order = layouts_.existing(operand(0));
   const auto axis = static_cast<size_t>(Layouts::position(order, integer("dim")));
-  const Shape out = result_in(order);
-  const int x = in_order(0, order);
+  const Shape out = result_shape_in(order);
+  const int x = operand_in(0, order);
   const auto rank = static_cast<int64_t>(out.size());
   std::vector<int64_t> begin(out.size(), 0);
   begin[axis] = integer("start");
@@ -56,21 +56,21 @@ Status TfliteLowering::concat() {
     if (graph_.type(operand(i)).quant != quant && !graph_.value(operand(i)).constant) {
       return refuse("CONCATENATION requires equal scales for all operands");
     }
-    parts.push_back(in_order(i, order));
+    parts.push_back(operand_in(i, order));
     at(parts.back()).scale =
         quant ? std::vector<float>{static_cast<float>(quant->scale[0])} : std::vector<float>{};
     if (quant) at(parts.back()).zero_point = {quant->zero_point[0]};
   }
   const int axis = Layouts::position(order, integer("dim"));
   return put(emit(Op::kConcatenation, formats::tflite::AxisOptions{axis}, parts,
-                  make_result(result_in(order))),
+                  make_result(result_shape_in(order))),
              order);
 }
 
 /// PAD fills with the zero point; PADV2 fills with any quantized value.
 Status TfliteLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
-  const int x = in_order(0, order);
+  const int x = operand_in(0, order);
   const Shape before = Layouts::in_order(integers("before"), order);
   const Shape after = Layouts::in_order(integers("after"), order);
   std::vector<int32_t> pairs;
@@ -81,7 +81,7 @@ Status TfliteLowering::pad() {
   if (order.size() > 4) return refuse("PAD supports at most 4 dimensions");
   const int list = constants({static_cast<int64_t>(order.size()), 2}, pairs);
   const auto value = static_cast<int64_t>(op_->number("value"));
-  const int made = make_result(result_in(order));
+  const int made = make_result(result_shape_in(order));
   const bool zero = at(made).zero_point.empty() ? value == 0 : value == at(made).zero_point[0];
   if (zero) {
     emit(Op::kPad, {}, {x, list}, made);
@@ -93,7 +93,7 @@ Status TfliteLowering::pad() {
 
 Status TfliteLowering::expand() {
   const DimOrder order = common_order();
-  const Shape out = result_in(order);
+  const Shape out = result_shape_in(order);
   const int sizes = constants({static_cast<int64_t>(out.size())}, narrow(out));
   return put(emit(Op::kBroadcastTo, {}, {broadcastable(0, order), sizes}, make_result(out)), order);
 }
@@ -106,12 +106,12 @@ Status TfliteLowering::gather() {
   const auto axis = static_cast<int32_t>(integer("dim"));
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {
     const DimOrder order = layouts_.existing(operand(0));
-    const Shape rows = rows_and_columns(order);
-    const int once = reshaped(in_order(0, order), rows);
+    const Shape rows = shape_split_after_dim(order);
+    const int once = reshaped(operand_in(0, order), rows);
     const std::vector<int> parts(static_cast<size_t>(times), once);
     const int all = emit(Op::kConcatenation, formats::tflite::AxisOptions{2}, parts,
                          make_like(once, {1, rows[1], times, rows[3]}));
-    return put(reshaped(all, result_in(order)), order);
+    return put(reshaped(all, result_shape_in(order)), order);
   }
   const auto positions = constant_positions(1, shape(0)[static_cast<size_t>(axis)]);
   const int places = positions ? constants(shape(1), *positions) : logical(1);

@@ -40,7 +40,7 @@ Status TfliteLowering::pool() {
     t.limit = !free;
   }
   const int made = emit(is_mean ? Op::kAveragePool2d : Op::kMaxPool2d, options, {x},
-                        make_like(x, result_in(Layouts::image())));
+                        make_like(x, result_shape_in(Layouts::image())));
   return put(t.limit ? clamped(made) : made, Layouts::image());
 }
 
@@ -80,12 +80,12 @@ Status TfliteLowering::mean() {
   }
   const bool neighbours = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
   if (!neighbours) {  // the reduced dimensions are moved to the end
-    const DimOrder order = moved_last(dims);
-    const Shape there = Layouts::in_order(s, order);
-    const auto end = there.end() - static_cast<int64_t>(dims.size());
-    const int64_t kept = ir::element_count(Shape(there.begin(), end));
-    const int64_t count = ir::element_count(Shape(end, there.end()));
-    const int x = reshaped(in_order(0, order), {kept, count, 1, 1});
+    const DimOrder order = order_with_last(dims);
+    const Shape ordered = Layouts::in_order(s, order);
+    const auto first_reduced = ordered.end() - static_cast<int64_t>(dims.size());
+    const int64_t kept = ir::element_count(Shape(ordered.begin(), first_reduced));
+    const int64_t count = ir::element_count(Shape(first_reduced, ordered.end()));
+    const int x = reshaped(operand_in(0, order), {kept, count, 1, 1});
     const Shape out = {kept, 1, 1, 1};
     return mean_of(x, out, make_result(out));
   }
@@ -151,9 +151,9 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
   return refuse("neither MEAN's multiplier nor that of a convolution gives the same results");
 }
 
-Status TfliteLowering::extreme() {
+Status TfliteLowering::reduce_max_or_min() {
   const DimOrder order = layouts_.existing(operand(0));
-  const int x = in_order(0, order);
+  const int x = operand_in(0, order);
   std::vector<int32_t> axes;
   Shape kept = shape(0);
   for (const int64_t dim : integers("dims")) {
@@ -167,7 +167,7 @@ Status TfliteLowering::extreme() {
                      order);
 }
 
-Status TfliteLowering::position_of_extreme() {
+Status TfliteLowering::arg_max_or_min() {
   const int x = logical(0);
   if (at(x).type != DType::kInt8) return refuse("ARG_MAX reads int8");
   Shape out = shape(0);
@@ -197,10 +197,10 @@ Status TfliteLowering::softmax() {
     return refuse("the scale of its result differs from the fixed scale of SOFTMAX");
   }
   const auto rank = shape(0).size();
-  const DimOrder order = moved_last({integer("dim")});
+  const DimOrder order = order_with_last({integer("dim")});
   const Shape there = Layouts::in_order(shape(0), order);
   const Shape rows = {ir::element_count(there) / there.back(), there.back()};
-  int x = in_order(0, order);
+  int x = operand_in(0, order);
   if (rank > 4) x = reshaped(x, rows);
   int made = emit(Op::kSoftmax, formats::tflite::SoftmaxOptions{}, {x},
                   make_result(rank > 4 ? rows : there));

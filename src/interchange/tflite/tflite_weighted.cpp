@@ -19,7 +19,7 @@ using ir::Shape;
 /// Bounds of the accumulator and the graph's multiplier, per output channel.
 struct TfliteLowering::AccumulatorBounds {
   std::vector<int64_t> low, high;
-  std::vector<numerics::Multiplier> scales;
+  std::vector<numerics::Multiplier> multipliers;
   std::vector<double> weight_scale;  // from the graph; 0: unknown
   float x_scale = 0, y_scale = 0;
 };
@@ -53,20 +53,17 @@ int alternate(int i) {
 
 }  // namespace
 
-/// Checks the constant operands and the zero points of x and the result; returns their scales.
-Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_scales() {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_content(i));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
+/// Checks that weights, bias, multipliers and shifts are constant and that x and the result have
+/// the operator's zero points. Returns the scales of x and of the result, and the accumulator
+/// bounds of each channel. `place(channel, i)` is the index of the channel's i-th weight; the
+/// number of weights per channel is the tensor's size divided by `outs`.
+Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_bounds(
+    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(check_constant(i));
+  if (has(2)) THIMBLE_CHECK(check_constant(2));
   AccumulatorBounds sums;
   THIMBLE_TRY(sums.x_scale, operand_scale(0, "x_zp"));
   THIMBLE_TRY(sums.y_scale, result_scale());
-  return sums;
-}
-
-/// Sets the bounds of each channel. `place(channel, i)` is the index of the channel's i-th weight;
-/// the number of weights per channel is the tensor's size divided by `outs`.
-void TfliteLowering::set_bounds(AccumulatorBounds& sums, int64_t outs,
-                                const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
@@ -90,7 +87,7 @@ void TfliteLowering::set_bounds(AccumulatorBounds& sums, int64_t outs,
     sums.low.push_back(low);
     sums.high.push_back(high);
     const size_t entry = mult.size() > 1 ? static_cast<size_t>(o) : 0;
-    sums.scales.push_back({mult[entry], shift[entry]});
+    sums.multipliers.push_back({mult[entry], shift[entry]});
     double scale = 0;
     if (w.type.quant) {
       const auto& all = w.type.quant->scale;
@@ -98,6 +95,7 @@ void TfliteLowering::set_bounds(AccumulatorBounds& sums, int64_t outs,
     }
     sums.weight_scale.push_back(scale);
   }
+  return sums;
 }
 
 /// Returns one scale per channel, or a single scale if that gives the same results. `matrix`: uses
@@ -106,16 +104,16 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const AccumulatorBounds
                                                          bool matrix) {
   const auto fits = [&](size_t o, double real) {
     const numerics::Multiplier theirs = litert_multiplier(real);
-    if (theirs == sums.scales[o] && single_rounding() == matrix) return true;
+    if (theirs == sums.multipliers[o] && single_rounding() == matrix) return true;
     if (wide()) return false;  // 64-bit sums: the multipliers must be equal
     return numerics::shift_in_range(theirs.shift) && sums.low[o] >= INT32_MIN &&
            sums.high[o] <= INT32_MAX &&
-           same_requantization(make_requantize_fn(sums.scales[o], bounds(), single_rounding()),
+           same_requantization(make_requantize_fn(sums.multipliers[o], bounds(), single_rounding()),
                                make_requantize_fn(theirs, bounds(), matrix), sums.low[o],
                                sums.high[o]);
   };
   const auto search = [&](size_t o, Formula formula) -> std::optional<float> {
-    const numerics::Multiplier& m = sums.scales[o];
+    const numerics::Multiplier& m = sums.multipliers[o];
     const double derived = std::ldexp(static_cast<double>(m.mult), m.shift - 31) *
                            static_cast<double>(sums.y_scale) / static_cast<double>(sums.x_scale);
     for (const double start : {sums.weight_scale[o], derived}) {
@@ -129,23 +127,23 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const AccumulatorBounds
     if (m.mult == 0 && fits(o, 0x1p-100)) return 0x1p-100F;
     return std::nullopt;
   };
-  if (std::all_of(sums.scales.begin(), sums.scales.end(),
-                  [&](const auto& m) { return m == sums.scales[0]; })) {
+  if (std::all_of(sums.multipliers.begin(), sums.multipliers.end(),
+                  [&](const auto& m) { return m == sums.multipliers[0]; })) {
     const Formula formula = matrix ? one_for_all : each_channel;
     const auto w = search(0, formula);
     bool all = w.has_value();
-    for (size_t o = 0; all && o < sums.scales.size(); ++o) {
+    for (size_t o = 0; all && o < sums.multipliers.size(); ++o) {
       all = fits(o, formula(sums.x_scale, *w, sums.y_scale));
     }
     if (all) return std::vector<float>{*w};
   }
   std::vector<float> scales;
-  for (size_t o = 0; o < sums.scales.size(); ++o) {
+  for (size_t o = 0; o < sums.multipliers.size(); ++o) {
     const auto w = search(o, each_channel);
-    if (!w || (matrix && sums.scales.size() == 1)) {
-      return refuse(fmt::format(
-          "no scale of the weights of channel {} gives the multiplier {}", o,
-          std::ldexp(static_cast<double>(sums.scales[o].mult), sums.scales[o].shift - 31)));
+    if (!w || (matrix && sums.multipliers.size() == 1)) {
+      return refuse(fmt::format("no scale of the weights of channel {} gives the multiplier {}", o,
+                                std::ldexp(static_cast<double>(sums.multipliers[o].mult),
+                                           sums.multipliers[o].shift - 31)));
     }
     scales.push_back(*w);
   }
@@ -234,11 +232,13 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
 }
 
 Status TfliteLowering::convolution() {
-  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
-  const ir::Tensor& w = *graph_.value(operand(1)).constant;
+  THIMBLE_TRY(const ir::Tensor* const weights_tensor, constant_content(1));
+  const ir::Tensor& w = *weights_tensor;
   const int64_t outs = w.shape[0], channels = shape(0)[1];
   const int64_t each = ir::element_count(w.shape) / outs;
-  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
+  THIMBLE_TRY(const AccumulatorBounds sums, accumulator_bounds(outs, [&](int64_t o, int64_t i) {
+                return static_cast<size_t>(o * each + i);
+              }));
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), dilation = integers("dilation");
   ConvOptions options;
@@ -261,22 +261,22 @@ Status TfliteLowering::convolution() {
   const ClampMethod t = clamp_method(sums.y_scale);
   options.activation = t.activation;
   const int made = emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options,
-                        {x, kernel, bias(scales)}, make_result(result_in(Layouts::image())));
+                        {x, kernel, bias(scales)}, make_result(result_shape_in(Layouts::image())));
   return put(t.limit ? clamped(made) : made, Layouts::image());
 }
 
 /// Writes TRANSPOSE_CONV without padding and slices the result to the padded size.
 Status TfliteLowering::transposed_convolution() {
-  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
+  THIMBLE_TRY(const ir::Tensor* const weights_tensor, constant_content(1));
+  const ir::Tensor& w = *weights_tensor;
+  const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
+  THIMBLE_TRY(const AccumulatorBounds sums, accumulator_bounds(outs, [&](int64_t o, int64_t i) {
+                return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
+              }));
   if (integer("groups") != 1) return refuse("TRANSPOSE_CONV has no groups");
   if (integers("dilation") != std::vector<int64_t>{1, 1}) {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
-  const ir::Tensor& w = *graph_.value(operand(1)).constant;
-  const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
-  set_bounds(sums, outs, [&](int64_t o, int64_t i) {
-    return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
-  });
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), pads = integers("padding");
   ConvOptions options;
@@ -307,10 +307,12 @@ Status TfliteLowering::transposed_convolution() {
 /// LiteRT's FULLY_CONNECTED rounds once. A linear layer with double rounding is written as a
 /// convolution of an image with one column.
 Status TfliteLowering::linear() {
-  THIMBLE_TRY(AccumulatorBounds sums, accumulator_scales());
-  const ir::Tensor& w = *graph_.value(operand(1)).constant;
+  THIMBLE_TRY(const ir::Tensor* const weights_tensor, constant_content(1));
+  const ir::Tensor& w = *weights_tensor;
   const int64_t outs = w.shape[0], ins = w.shape[1];
-  set_bounds(sums, outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
+  THIMBLE_TRY(const AccumulatorBounds sums, accumulator_bounds(outs, [&](int64_t o, int64_t i) {
+                return static_cast<size_t>(o * ins + i);
+              }));
   const bool matrix = single_rounding();
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
   const int64_t rows = ir::element_count(shape(0)) / ins;

@@ -93,7 +93,7 @@ Status TosaLowering::lower_other() {
 
 int TosaLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();
-  if (shape(i).size() == rank) return in_order(i, order);
+  if (shape(i).size() == rank) return operand_in(i, order);
   const Shape padded = with_rank(shape(i), rank);
   const int x = b_.reshape(logical(i), padded);
   if (order == Layouts::logical(rank)) return x;
@@ -111,12 +111,12 @@ int TosaLowering::zero_constant(int64_t zero_point) {
                       {wide() ? 0 : static_cast<int32_t>(zero_point)});
 }
 
-int TosaLowering::scaled(int x, Multiplier scale, formats::tosa::Rounding rounding) {
-  return b_.rescale(x, {{scale}, 0, 0, DType::kInt32, rounding});
+int TosaLowering::multiplied(int x, Multiplier factor, formats::tosa::Rounding rounding) {
+  return b_.rescale(x, {{factor}, 0, 0, DType::kInt32, rounding});
 }
 
-int TosaLowering::requantized(int sums, const std::vector<Multiplier>& scales, bool narrow) {
-  Rescaling r{scales,        0,          static_cast<int32_t>(zero_point("y_zp")),
+int TosaLowering::requantized(int sums, const std::vector<Multiplier>& multipliers, bool narrow) {
+  Rescaling r{multipliers,   0,          static_cast<int32_t>(zero_point("y_zp")),
               result_type(), rounding(), narrow};
   if (narrow) r.rounding = formats::tosa::Rounding::kSingle;
   const int y = b_.rescale(sums, r);

@@ -91,9 +91,10 @@ size_t element_bytes(DType type) {
 
 int TosaBuilder::constants(DType type, const Shape& shape, const std::vector<int32_t>& values) {
   Bytes bytes;
-  for (const int64_t value : values) {
+  for (const int32_t value : values) {
+    const int64_t wide = value;  // int48 needs sign extension
     for (size_t i = 0; i < element_bytes(type); ++i) {
-      bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+      bytes.push_back(static_cast<std::byte>(wide >> (8 * i)));
     }
   }
   return constant(type, shape, std::move(bytes));
@@ -124,14 +125,14 @@ int TosaBuilder::emit(Op op, Attr attr, std::vector<int> operands, DType type, c
 }
 
 int TosaBuilder::rescale(int x, const Rescaling& r) {
-  const bool each = r.scales.size() > 1;
+  const bool each = r.multipliers.size() > 1;
   const int whole = r.narrow ? 15 : 31;
   std::vector<int32_t> mults, shifts;
-  for (const Multiplier& scale : r.scales) {
-    int32_t mult = scale.mult;
+  for (const Multiplier& multiplier : r.multipliers) {
+    int32_t mult = multiplier.mult;
     if (r.narrow) mult = mult >= 0x7FFF0000 ? 32767 : (mult + (1 << 15)) / (1 << 16);
     mults.push_back(mult);
-    shifts.push_back(whole - scale.shift);
+    shifts.push_back(whole - multiplier.shift);
   }
   const Shape entries = {static_cast<int64_t>(mults.size())};
   const int mult = constants(r.narrow ? DType::kInt16 : DType::kInt32, entries, mults);

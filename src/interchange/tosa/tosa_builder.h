@@ -21,7 +21,7 @@ namespace thimble::interchange {
 using numerics::Multiplier;
 
 struct Rescaling {
-  std::vector<Multiplier> scales;  // one, or one per index of the last dimension
+  std::vector<Multiplier> multipliers;  // one, or one per index of the last dimension
   int32_t x_zp = 0, y_zp = 0;
   formats::tosa::DType type = formats::tosa::DType::kInt32;
   formats::tosa::Rounding rounding = formats::tosa::Rounding::kSingle;
@@ -47,6 +47,7 @@ class TosaBuilder : public TensorMaker {
   [[nodiscard]] ir::Shape shape(int tensor) const { return tensors_[index(tensor)].shape; }
 
   int constant(DType type, const ir::Shape& shape, Bytes bytes);
+  /// Returns a constant of these values, little-endian.
   int constants(DType type, const ir::Shape& shape, const std::vector<int32_t>& values);
   int constants32(const ir::Shape& shape, const std::vector<int32_t>& values) {
     return constants(DType::kInt32, shape, values);

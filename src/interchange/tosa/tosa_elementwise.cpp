@@ -21,7 +21,7 @@ Status TosaLowering::add_or_subtract() {
     // RESCALE requires inputs below 2^(shift-1); int16 values are therefore shifted separately.
     x = wide() ? b_.up(b_.widen(x), 15) : b_.rescale(x, {{{1 << 30, 21}}, zp});
     if (negate) x = b_.sub(b_.same_rank(x, 0), x);
-    return scaled(x, multiplier(name), rounding());
+    return multiplied(x, multiplier(name), rounding());
   };
   const int a = term(0, "a_", false);
   const int b = term(1, "b_", subtracts);
@@ -71,17 +71,17 @@ Status TosaLowering::prelu() {
   const DimOrder order = common_order();
   const int x = b_.widen(broadcastable(0, order), zero_point("x_zp"));
   const int w = b_.widen(broadcastable(1, order), zero_point("w_zp"));
-  const int above = scaled(x, multiplier(), rounding());
-  const int below = scaled(b_.mul(x, w), multiplier("w_"), rounding());
+  const int above = multiplied(x, multiplier(), rounding());
+  const int below = multiplied(b_.mul(x, w), multiplier("w_"), rounding());
   const int chosen = b_.select(b_.greater_equal(x, b_.same_rank(x, 0)), above, below);
   const int y = b_.clamp(b_.plus(chosen, static_cast<int32_t>(zero_point("y_zp"))), integer("min"),
                          integer("max"));
   return put(b_.narrow(y, result_type()), order);
 }
 
-Status TosaLowering::table() {
+Status TosaLowering::lookup_table() {
   const DimOrder order = common_order();
-  const int x = in_order(0, order);
+  const int x = operand_in(0, order);
   const int table = logical(1);
   return put(b_.emit(Op::kTable, {}, {x, table}, DType::kInt8, b_.shape(x)), order);
 }
@@ -90,7 +90,7 @@ Status TosaLowering::table() {
 /// rounds halves up.
 Status TosaLowering::table16() {
   const DimOrder order = common_order();
-  const int x = in_order(0, order);
+  const int x = operand_in(0, order);
   THIMBLE_TRY(const ir::Tensor* points, constant_content(1));
   const auto entries = points->data<int16_t>();
   for (size_t i = 1; i < entries.size(); ++i) {
@@ -102,7 +102,7 @@ Status TosaLowering::table16() {
   return put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
 }
 
-Status TosaLowering::extreme_of_two() {
+Status TosaLowering::max_or_min() {
   const DimOrder order = common_order();
   const Op kind = op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum;
   const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
@@ -156,7 +156,7 @@ Status TosaLowering::where() {
 
 Status TosaLowering::rescale_codes() {
   const DimOrder order = common_order();
-  const int x = b_.widen(in_order(0, order), zero_point("x_zp"));
+  const int x = b_.widen(operand_in(0, order), zero_point("x_zp"));
   return put(requantized(x, {multiplier()}), order);
 }
 

@@ -42,9 +42,9 @@ class TosaLowering : private OpLowering {
   Status multiply() override;
   Status divide();
   Status prelu() override;
-  Status table() override;
+  Status lookup_table() override;
   Status table16();
-  Status extreme_of_two() override;
+  Status max_or_min() override;
   Status compare() override;
   Status logical() override;
   Status where() override;
@@ -65,8 +65,8 @@ class TosaLowering : private OpLowering {
   Status pool() override;
   Status adaptive_pool();
   Status mean() override;
-  Status extreme() override;
-  Status position_of_extreme() override;
+  Status reduce_max_or_min() override;
+  Status arg_max_or_min() override;
   Status running_sum();
   Status resize();
   int dilated_max(int x, int64_t rows, int64_t columns);
@@ -90,13 +90,13 @@ class TosaLowering : private OpLowering {
   /// dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
   [[nodiscard]] formats::tosa::Rounding rounding() const;
-  /// Type of 32-bit or wider sums.
+  /// Element type of accumulators: int48 for 16-bit activations, else int32.
   [[nodiscard]] DType sums_type() const { return wide() ? DType::kInt48 : DType::kInt32; }
   /// Returns the zero point as a constant; always 0 for 16-bit activations.
   int zero_constant(int64_t zero_point = 0);
   /// Requantizes 32-bit sums to the result type, clamped to min and max.
-  int requantized(int sums, const std::vector<Multiplier>& scales, bool narrow = false);
-  int scaled(int x, Multiplier scale, formats::tosa::Rounding rounding);
+  int requantized(int sums, const std::vector<Multiplier>& multipliers, bool narrow = false);
+  int multiplied(int x, Multiplier factor, formats::tosa::Rounding rounding);
 
   TosaBuilder b_;
 };

@@ -15,12 +15,12 @@ using ir::Shape;
 Status TosaLowering::reshape() {
   const Shape& to = result_shape();
   const DimOrder from = layouts_.existing(operand(0));
-  if (to.size() == 4 && longer_than_one(to) == longer_than_one(shape(0)) &&
+  if (to.size() == 4 && without_unit_dims(to) == without_unit_dims(shape(0)) &&
       from != Layouts::logical(from.size()) &&
-      longer_than_one(Layouts::in_order(to, Layouts::image())) ==
-          longer_than_one(Layouts::in_order(shape(0), from)) &&
-      longer_than_one(to).size() == 1) {
-    return put(b_.reshape(in_order(0, from), Layouts::in_order(to, Layouts::image())),
+      without_unit_dims(Layouts::in_order(to, Layouts::image())) ==
+          without_unit_dims(Layouts::in_order(shape(0), from)) &&
+      without_unit_dims(to).size() == 1) {
+    return put(b_.reshape(operand_in(0, from), Layouts::in_order(to, Layouts::image())),
                Layouts::image());
   }
   return put(b_.reshape(logical(0), to));
@@ -30,27 +30,28 @@ Status TosaLowering::slice() {
   const DimOrder order = layouts_.existing(operand(0));
   const int axis = Layouts::position(order, integer("dim"));
   const int64_t count = result_shape()[static_cast<size_t>(integer("dim"))];
-  return put(b_.strided(in_order(0, order), axis, integer("start"), count, integer("step")), order);
+  return put(b_.strided(operand_in(0, order), axis, integer("start"), count, integer("step")),
+             order);
 }
 
 Status TosaLowering::concat() {
   const DimOrder order = common_order();
   std::vector<int> parts;
-  for (size_t i = 0; i < op_->inputs.size(); ++i) parts.push_back(in_order(i, order));
+  for (size_t i = 0; i < op_->inputs.size(); ++i) parts.push_back(operand_in(i, order));
   return put(b_.concat(parts, Layouts::position(order, integer("dim"))), order);
 }
 
 Status TosaLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
   const auto value = static_cast<int32_t>(op_->number("value"));
-  return put(b_.pad(in_order(0, order), Layouts::in_order(integers("before"), order),
+  return put(b_.pad(operand_in(0, order), Layouts::in_order(integers("before"), order),
                     Layouts::in_order(integers("after"), order), value),
              order);
 }
 
 Status TosaLowering::expand() {
   const DimOrder order = common_order();
-  return put(b_.tile(broadcastable(0, order), result_in(order)), order);
+  return put(b_.tile(broadcastable(0, order), result_shape_in(order)), order);
 }
 
 /// Returns positions 0 .. size-1 from an index that may be negative (from the end) or out of range.
@@ -60,8 +61,8 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
   if (const auto found = constant_positions(i, size)) return b_.constants32(shape(i), *found);
   const int index = logical(i);
   const int from_end = b_.plus(index, n);
-  const int turned = b_.select(b_.greater(b_.same_rank(index, 0), index), from_end, index);
-  return b_.min_scalar(b_.max_scalar(turned, 0), n - 1);
+  const int from_start = b_.select(b_.greater(b_.same_rank(index, 0), index), from_end, index);
+  return b_.min_scalar(b_.max_scalar(from_start, 0), n - 1);
 }
 
 /// Consecutive repetition of each element is written as a concatenation of the tensor with itself.
@@ -71,17 +72,17 @@ Status TosaLowering::gather() {
   const int64_t size = x[static_cast<size_t>(dim)];
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {
     const DimOrder order = layouts_.existing(operand(0));
-    const int once = b_.reshape(in_order(0, order), rows_and_columns(order));
+    const int once = b_.reshape(operand_in(0, order), shape_split_after_dim(order));
     const int all = b_.concat(std::vector<int>(static_cast<size_t>(times), once), 2);
-    return put(b_.reshape(all, result_in(order)), order);
+    return put(b_.reshape(all, result_shape_in(order)), order);
   }
   if (dtype(0) == ir::DType::kBool) return refuse("it gathers booleans");
-  const int64_t before = ir::element_count(Shape(x.begin(), x.begin() + dim));
-  const int64_t behind = ir::element_count(Shape(x.begin() + dim + 1, x.end()));
+  const int64_t outer = ir::element_count(Shape(x.begin(), x.begin() + dim));
+  const int64_t inner = ir::element_count(Shape(x.begin() + dim + 1, x.end()));
   const int64_t count = ir::element_count(shape(1));
   THIMBLE_TRY(int index, positions(1, size));
-  index = b_.tile(b_.reshape(index, {1, count}), {before, count});
-  const int values = b_.reshape(logical(0), {before, size, behind});
+  index = b_.tile(b_.reshape(index, {1, count}), {outer, count});
+  const int values = b_.reshape(logical(0), {outer, size, inner});
   return put(b_.reshape(b_.gather(values, index), result_shape()));
 }
 

@@ -164,11 +164,11 @@ Status TosaLowering::norm() {
   };
   const Shape entries = {groups ? rows : 1, n};
   if (has(1)) {
-    THIMBLE_CHECK(constant_content(1));
+    THIMBLE_CHECK(check_constant(1));
     a = b_.mul(a, b_.constants32(entries, coefficients(1)), 15);
   }
   if (has(2)) {
-    THIMBLE_CHECK(constant_content(2));
+    THIMBLE_CHECK(check_constant(2));
     a = b_.add(a, b_.constants32(entries, coefficients(2)));
   }
   return put(b_.reshape(requantized(a, {multiplier()}), s));
@@ -178,12 +178,12 @@ Status TosaLowering::variance() {
   if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const Shape& s = shape(0);
   const auto dims = integers("dims");
-  const DimOrder order = moved_last(dims);
+  const DimOrder order = order_with_last(dims);
   int64_t n = 1;
   for (const int64_t dim : dims) n *= s[static_cast<size_t>(dim)];
   if (n > kRowMax) return refuse("rows of more than 16384 elements");
   const int64_t rows = ir::element_count(s) / n;
-  const int x = b_.reshape(b_.widen(in_order(0, order)), {rows, n});
+  const int x = b_.reshape(b_.widen(operand_in(0, order)), {rows, n});
   const SplitInt v = scaled_variance(b_, x, true, 0);
   const int dropped = std::max(0, 2 * bits_of(static_cast<uint64_t>(n - 1)) - 16);
   const int kept =

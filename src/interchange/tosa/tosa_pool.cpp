@@ -93,17 +93,17 @@ Status TosaLowering::adaptive_pool() {
 
 Status TosaLowering::mean() {
   const DimOrder order = layouts_.existing(operand(0));
-  int sum = b_.widen(in_order(0, order), zero_point("x_zp"));
+  int sum = b_.widen(operand_in(0, order), zero_point("x_zp"));
   for (const int64_t dim : integers("dims")) {
     sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
   }
   return put_reduced(requantized(sum, {multiplier()}, wide()), order);
 }
 
-Status TosaLowering::extreme() {
+Status TosaLowering::reduce_max_or_min() {
   const DimOrder order = layouts_.existing(operand(0));
   const Op kind = op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin;
-  int x = in_order(0, order);
+  int x = operand_in(0, order);
   if (b_.type(x) == DType::kBool) return refuse("it orders booleans");
   for (const int64_t dim : integers("dims")) {
     x = b_.reduce(kind, x, Layouts::position(order, dim));
@@ -111,7 +111,7 @@ Status TosaLowering::extreme() {
   return put_reduced(x, order);
 }
 
-Status TosaLowering::position_of_extreme() {
+Status TosaLowering::arg_max_or_min() {
   int x = logical(0);
   if (b_.type(x) != DType::kInt8 && b_.type(x) != DType::kInt16) {
     return refuse("ARGMAX reads int8 or int16");
@@ -129,14 +129,14 @@ Status TosaLowering::position_of_extreme() {
 
 /// Computes a cumulative sum as a matrix product with a triangular matrix of ones.
 Status TosaLowering::running_sum() {
-  const DimOrder last = moved_last({integer("dim")});
+  const DimOrder last = order_with_last({integer("dim")});
   const Shape there = Layouts::in_order(shape(0), last);
   const int64_t n = there.back(), rows = ir::element_count(there) / n;
   std::vector<int32_t> ones;
   for (int64_t k = 0; k < n; ++k) {
     for (int64_t i = 0; i < n; ++i) ones.push_back(k <= i ? 1 : 0);
   }
-  const int x = b_.reshape(in_order(0, last), {1, rows, n});
+  const int x = b_.reshape(operand_in(0, last), {1, rows, n});
   if (b_.type(x) != DType::kInt8) return refuse("16-bit activations");
   const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
   const int acc =
@@ -174,7 +174,7 @@ int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir:
 
 Status TosaLowering::resize() {
   if (wide()) return refuse("16-bit activations: their sums need more than 32 bits");
-  for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(constant_content(i));
+  for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(check_constant(i));
   const int x = b_.widen(image(0));
   const auto tensor = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;

@@ -40,7 +40,7 @@ class Cell {
         b_.emit(Op::kConv2d, ConvAttr{{0, 0, 0, 0}, {1, 1}, {1, 1}},
                 {b_.reshape(x, {count, 1, 1, in}), kernel, bias, zero, b_.constants8({1}, {0})},
                 DType::kInt32, {count, 1, 1, rows_});
-    const Rescaling r{scales(side), 0, 0, DType::kInt32, Rounding::kDouble};
+    const Rescaling r{multipliers(side), 0, 0, DType::kInt32, Rounding::kDouble};
     return b_.reshape(b_.rescale(acc, r), {count, rows_});
   }
 
@@ -78,7 +78,7 @@ class Cell {
   }
 
  private:
-  std::vector<Multiplier> scales(int side) const {
+  std::vector<Multiplier> multipliers(int side) const {
     const ir::Tensor& mult = constant(tables_);
     const ir::Tensor& shift = constant(tables_ + 1);
     const int64_t entries = mult.shape[1];
@@ -104,7 +104,7 @@ Status TosaLowering::recurrent() {
   if (wide()) return refuse("16-bit activations: their sums need 64 bits");
   const bool lstm = op_->kind == OpKind::qlstm, gru = op_->kind == OpKind::qgru;
   const size_t w_ih = lstm ? 3 : 2;
-  for (size_t i = w_ih; i < op_->inputs.size(); ++i) THIMBLE_CHECK(constant_content(i));
+  for (size_t i = w_ih; i < op_->inputs.size(); ++i) THIMBLE_CHECK(check_constant(i));
   Cell cell(b_, graph_, *op_, w_ih, gru ? 2 : 1);
   const int64_t steps = shape(0)[0], batch = shape(0)[1], in = shape(0)[2];
   const int64_t hidden = result_shape()[2];
@@ -117,11 +117,11 @@ Status TosaLowering::recurrent() {
       kept = b_.widen(kept);
     } else {
       kept = cell.limited(
-          scaled(b_.widen(kept, zero_point("c0_zp")), multiplier("c0_"), Rounding::kDouble));
+          multiplied(b_.widen(kept, zero_point("c0_zp")), multiplier("c0_"), Rounding::kDouble));
     }
   } else if (gru) {
-    kept =
-        cell.limited(scaled(b_.widen(h, zero_point("h_zp")), multiplier("h0_"), Rounding::kDouble));
+    kept = cell.limited(
+        multiplied(b_.widen(h, zero_point("h_zp")), multiplier("h0_"), Rounding::kDouble));
   }
   std::vector<int> results(static_cast<size_t>(steps), -1);
   const auto gate = [&](int sums, int64_t index) {

@@ -52,7 +52,7 @@ Status TosaLowering::softmax() {
   const auto dim = static_cast<size_t>(integer("dim"));
   if (shape(0)[dim] > kSoftmaxRowMax) return refuse("rows of more than 4095 elements");
   const int axis = Layouts::position(order, integer("dim"));
-  const int codes_x = in_order(0, order);
+  const int codes_x = operand_in(0, order);
   const int x = b_.widen(codes_x);
   const int distance = b_.sub(b_.reduce(Op::kReduceMax, x, axis), x);
   const numerics::Softmax parameters{static_cast<int32_t>(integer("mult")),

@@ -34,18 +34,18 @@ Result<int> TosaLowering::requantize_channels(int acc, int64_t start, int64_t co
   THIMBLE_TRY(const ir::Tensor* mults, constant_content(3));
   THIMBLE_TRY(const ir::Tensor* shifts, constant_content(4));
   const auto mult = mults->data<int32_t>(), shift = shifts->data<int32_t>();
-  std::vector<Multiplier> scales;
+  std::vector<Multiplier> multipliers;
   for (int64_t o = start; o < start + count; ++o) {
     const size_t entry = mult.size() > 1 ? static_cast<size_t>(o) : 0;
-    scales.push_back({mult[entry], shift[entry]});
+    multipliers.push_back({mult[entry], shift[entry]});
     if (mult.size() == 1) break;
   }
-  return requantized(acc, scales, wide());
+  return requantized(acc, multipliers, wide());
 }
 
 Status TosaLowering::convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
+  if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
   const auto padding = integers("padding");
   const auto stride = integers("stride");
@@ -65,7 +65,7 @@ Status TosaLowering::convolution() {
   Shape out = {batch, rows.out, columns.out, w[0]};
   const auto depthwise = groups == channels && w[1] == 1 && groups > 1;
   if (depthwise || groups == 1) {
-    int kernel = in_order(1, {0, 2, 3, 1});
+    int kernel = operand_in(1, {0, 2, 3, 1});
     if (depthwise) {
       kernel = b_.constant(DType::kInt8, {w[2], w[3], channels, w[0] / channels},
                            ir::to_memory(*weights, {2, 3, 0, 1}));
@@ -79,7 +79,7 @@ Status TosaLowering::convolution() {
   const int64_t in_each = channels / groups, out_each = w[0] / groups;
   out[3] = out_each;
   std::vector<int> parts;
-  const int all = in_order(1, {0, 2, 3, 1});
+  const int all = operand_in(1, {0, 2, 3, 1});
   for (int64_t g = 0; g < groups; ++g) {
     const int part = b_.part(x, 3, g * in_each, in_each);
     const int kernel = b_.part(all, 0, g * out_each, out_each);
@@ -118,7 +118,7 @@ Bytes dilated_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t
 
 Status TosaLowering::transposed_convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
+  if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
   const auto padding = integers("padding");
   const auto more = integers("output_padding");
@@ -158,7 +158,7 @@ Status TosaLowering::transposed_convolution() {
 
 Status TosaLowering::linear() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
-  if (has(2)) THIMBLE_CHECK(constant_content(2));
+  if (has(2)) THIMBLE_CHECK(check_constant(2));
   const int64_t out = weights->shape[0], in = weights->shape[1];
   const int64_t rows = ir::element_count(shape(0)) / in;
   const int x = b_.reshape(logical(0), {rows, 1, 1, in});

@@ -136,8 +136,7 @@ PoolWindow pool_window_of(const eval::Call& call) {
           stride[0],   stride[1], dilation[0], dilation[1], padding[0], padding[1]};
 }
 
-KernelTable kernel_table(std::initializer_list<std::pair<ir::OpKind, Kernel>> rows) {
-  fix_block_sizes();
+KernelTable with_shared_kernels(std::initializer_list<std::pair<ir::OpKind, Kernel>> rows) {
   KernelTable table{};
   const auto add = [&table](ir::OpKind kind, Kernel kernel) {
     table[static_cast<size_t>(kind)] = kernel;

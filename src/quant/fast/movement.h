@@ -9,8 +9,10 @@
 
 namespace thimble::quant {
 
-/// Returns a table of `rows` and of the kernels that only move data.
-[[nodiscard]] KernelTable kernel_table(std::initializer_list<std::pair<ir::OpKind, Kernel>> rows);
+/// Returns a table with `rows` and the kernels that the float and the integer engine share: data
+/// movement and max_pool2d.
+[[nodiscard]] KernelTable with_shared_kernels(
+    std::initializer_list<std::pair<ir::OpKind, Kernel>> rows);
 
 /// The positions of a pooling window that are inside the image, and the traversal of its plane.
 struct PoolWindow {

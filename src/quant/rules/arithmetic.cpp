@@ -48,7 +48,7 @@ Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
   Attrs attrs = zero_points(call, "a_zp", "b_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   call.set_clamp(attrs);
-  return call.add_on_codes(kind, attrs);
+  return call.add_with_all_operands(kind, attrs);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Result<ValueId> sum_rule(RuleCall& call) {
   const bool adds = call.op().kind == OpKind::add;
   const OpKind narrow = adds ? OpKind::qadd : OpKind::qsub;
   const OpKind wide = adds ? OpKind::qadd16 : OpKind::qsub16;
-  return call.add_on_codes(call.wide() ? wide : narrow, attrs);
+  return call.add_with_all_operands(call.wide() ? wide : narrow, attrs);
 }
 
 Result<ValueId> product_rule(RuleCall& call) {
@@ -96,7 +96,7 @@ Result<ValueId> prelu_rule(RuleCall& call) {
   THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
   THIMBLE_CHECK(call.set_multiplier(attrs, "w_", x.scale * w.scale / y.scale));
   call.set_clamp(attrs);
-  return call.add_on_codes(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, attrs);
+  return call.add_with_all_operands(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, attrs);
 }
 
 Result<ValueId> mean_rule(RuleCall& call) {

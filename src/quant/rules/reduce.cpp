@@ -27,7 +27,7 @@ Result<ValueId> scaled_sum(RuleCall& call, OpKind kind, double factor) {
     THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   }
   call.set_clamp(attrs);
-  return call.add_on_codes(kind, attrs);
+  return call.add_with_all_operands(kind, attrs);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<ValueId> cumsum_rule(RuleCall& call) {
 
 /// Quantization does not change the position of the maximum.
 Result<ValueId> argmax_rule(RuleCall& call) {
-  return call.add_on_codes(OpKind::argmax, call.op().attrs);
+  return call.add_with_all_operands(OpKind::argmax, call.op().attrs);
 }
 
 Result<ValueId> variance_rule(RuleCall& call) {
@@ -59,7 +59,7 @@ Result<ValueId> variance_rule(RuleCall& call) {
   attrs.set("y_zp", int64_t{y.zero_point});
   THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale * x.scale * std::exp2(p) / divisor));
   call.set_clamp(attrs);
-  return call.add_on_codes(OpKind::qvariance, attrs);
+  return call.add_with_all_operands(OpKind::qvariance, attrs);
 }
 
 }  // namespace thimble::quant

@@ -115,7 +115,7 @@ Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::
   }
   return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source, hint_);
 }
-Result<ValueId> RuleCall::add_on_codes(ir::OpKind kind, ir::Attrs attrs) {
+Result<ValueId> RuleCall::add_with_all_operands(ir::OpKind kind, ir::Attrs attrs) {
   std::vector<ValueId> operands;
   for (size_t i = 0; i < op_.inputs.size(); ++i) {
     THIMBLE_TRY(const ValueId operand, codes(i));

@@ -73,8 +73,9 @@ class RuleCall {
 
   /// Adds the integer operator whose result replaces that of the float operator.
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs);
-  /// Same, for the operands of the float operator with their own parameters.
-  Result<ir::ValueId> add_on_codes(ir::OpKind kind, ir::Attrs attrs);
+  /// Adds the integer operator whose operands are the quantized operands of the float operator,
+  /// each with its own parameters.
+  Result<ir::ValueId> add_with_all_operands(ir::OpKind kind, ir::Attrs attrs);
   /// Adds an intermediate integer operator with its own parameters.
   Result<ir::ValueId> add_inner(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                                 std::string_view role, std::optional<ir::Quant> quant);

@@ -76,7 +76,6 @@ Result<std::shared_ptr<const WeightEncoder::Coded>> WeightEncoder::slice(const K
   if (found != coded_.end()) return found->second;
   THIMBLE_CHECK(check(weights_, requantize_, key.options, key.channel, key.channels));
   auto coded = std::make_shared<Coded>();
-  ++encoded_slices_;
   WeightSlice& slice = coded->slice;
   slice.channel = key.channel;
   slice.channels = key.channels;
@@ -109,6 +108,7 @@ Result<std::shared_ptr<const WeightEncoder::Coded>> WeightEncoder::slice(const K
   slice.zeros = contents.zeros;
   slice.decode_cycles = decode_cycles(key.options, contents.symbols, contents.zeros,
                                       static_cast<int64_t>(contents.values.count()));
+  ++encoded_slices_;
   return std::shared_ptr<const Coded>(coded_.emplace(key, std::move(coded)).first->second);
 }
 

@@ -84,7 +84,7 @@ class WeightEncoder {
   [[nodiscard]] Result<WeightSlice> estimate(const WeightOptions& options, int64_t channel,
                                              int64_t channels);
 
-  /// Returns the number of slices that encode() encoded; slices from the cache are not counted.
+  /// Number of slices encoded so far; a slice found in the cache is not counted. For tests.
   [[nodiscard]] size_t encoded_slices() const { return encoded_slices_; }
 
  private:

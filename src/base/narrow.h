@@ -1,9 +1,9 @@
 #pragma once
-// Numbers of a compiler as fields of a container. The caller ensures that they fit.
+// Narrowing casts for fields of binary formats. The caller ensures that the value fits.
 
 #include <cstdint>
 
-namespace thimble::engine {
+namespace thimble {
 
 template <typename T>
 constexpr uint8_t u8(T value) {
@@ -18,4 +18,4 @@ constexpr uint32_t u32(T value) {
   return static_cast<uint32_t>(value);
 }
 
-}  // namespace thimble::engine
+}  // namespace thimble
