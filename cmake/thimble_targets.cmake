@@ -33,7 +33,7 @@ function(thimble_unity name)
   endforeach()
 endfunction()
 
-# thimble_optimize(NAME [FLAG]): compiles the library with FLAG (-O2) instead of -Og in Release.
+# thimble_optimize(NAME [FLAG]): compiles the library or program with FLAG (-O2) instead of -Og in Release.
 function(thimble_optimize name)
   if(NOT MSVC)
     list(APPEND ARGN -O2)

@@ -214,7 +214,7 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
   }
   if (arguments.emits("ir")) {
     THIMBLE_TRY(const ir::Graph whole,
-                partition::inline_subgraphs(compiled.lowered.graph, compiled.regions));
+                partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (arguments.emits("c")) {

@@ -79,9 +79,9 @@ class Estimate {
 };
 
 struct TiledRange {
-  RowTiling strips;
+  RowTiling tiling;
   engine::RowTilingCost cost;
-  int64_t bytes = 0;  // with what lives beside them
+  int64_t bytes = 0;  // of all buffers that are live at the same time
   [[nodiscard]] int64_t work() const {
     return cost.copied_bytes / kBytesAtOnce + cost.calls * kCallInstructions;
   }
@@ -100,10 +100,10 @@ class TilingChooser {
       if (worst < 0) break;
       const std::optional<TiledRange> best = best_around(worst, chosen, bytes);
       if (!best) break;
-      std::erase_if(chosen, [&](const TiledRange& old) { return meet(old.strips, best->strips); });
+      std::erase_if(chosen, [&](const TiledRange& old) { return meet(old.tiling, best->tiling); });
       chosen.push_back(*best);
     }
-    std::ranges::sort(chosen, {}, [](const TiledRange& c) { return c.strips.first; });
+    std::ranges::sort(chosen, {}, [](const TiledRange& c) { return c.tiling.first; });
     return chosen;
   }
 
@@ -116,7 +116,7 @@ class TilingChooser {
     int worst = -1;
     for (int op = 0; op < static_cast<int>(graph_.ops().size()); ++op) {
       const auto in = std::ranges::find_if(
-          chosen, [&](const TiledRange& c) { return c.strips.first <= op && op <= c.strips.last; });
+          chosen, [&](const TiledRange& c) { return c.tiling.first <= op && op <= c.tiling.last; });
       const int64_t here = in == chosen.end() ? estimate_.at(op) : in->bytes;
       if (here <= bytes) continue;
       bytes = here;
@@ -147,15 +147,15 @@ class TilingChooser {
   }
   int64_t now(int op, const std::vector<TiledRange>& chosen) const {
     for (const TiledRange& c : chosen) {
-      if (c.strips.first <= op && op <= c.strips.last) return c.bytes;
+      if (c.tiling.first <= op && op <= c.tiling.last) return c.bytes;
     }
     return estimate_.at(op);
   }
   /// Returns true if the range contains a part of a chosen range. It may contain a whole one.
   static bool cuts(int first, int last, const std::vector<TiledRange>& chosen) {
     return std::ranges::any_of(chosen, [&](const TiledRange& c) {
-      const bool inside = first <= c.strips.first && c.strips.last <= last;
-      return !inside && first <= c.strips.last && c.strips.first <= last;
+      const bool inside = first <= c.tiling.first && c.tiling.last <= last;
+      return !inside && first <= c.tiling.last && c.tiling.first <= last;
     });
   }
   static bool better(const TiledRange& a, const TiledRange& b, int64_t bytes) {
@@ -165,11 +165,11 @@ class TilingChooser {
     return a.bytes < b.bytes;
   }
 
-  const std::optional<engine::RowTilingCost>& cost_of(const RowTiling& strips) const {
-    const std::tuple key(strips.first, strips.last, strips.rows);
+  const std::optional<engine::RowTilingCost>& cost_of(const RowTiling& tiling) const {
+    const std::tuple key(tiling.first, tiling.last, tiling.rows);
     const auto known = costs_.find(key);
     if (known != costs_.end()) return known->second;
-    return costs_.emplace(key, engine::row_tiling_cost(graph_, strips, owns_inputs_)).first->second;
+    return costs_.emplace(key, engine::row_tiling_cost(graph_, tiling, owns_inputs_)).first->second;
   }
 
   const ir::Graph& graph_;
@@ -235,8 +235,8 @@ std::string note_of(const ir::Graph& graph, const TiledRange& choice) {
   };
   return fmt::format(
       "row tiling: {} to {} in {} tiles of {} rows: {} calls instead of {}, {} B copied",
-      name(choice.strips.first), name(choice.strips.last), choice.cost.strips, choice.strips.rows,
-      choice.cost.calls, choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
+      name(choice.tiling.first), name(choice.tiling.last), choice.cost.tiles, choice.tiling.rows,
+      choice.cost.calls, choice.tiling.last - choice.tiling.first + 1, choice.cost.copied_bytes);
 }
 
 /// One implementation of the graph: its memory, its cost and its tiled ranges.
@@ -244,7 +244,7 @@ struct LoweringVariant {
   BudgetedLowering budgeted;
   int64_t macs = 0;
   InstructionCount work;
-  std::vector<RowTiling> strips;
+  std::vector<RowTiling> tilings;
   int op_at_peak = -1;  // result of op_at_peak_with_scratch
 };
 
@@ -261,7 +261,7 @@ class LoweringVariants {
     for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
       const std::vector<TiledRange> choices = chooser_.choose(aim);
       if (choices.empty()) break;
-      THIMBLE_TRY(LoweringVariant next, at(strips_of(choices), {}));
+      THIMBLE_TRY(LoweringVariant next, at(tilings_of(choices), {}));
       const int64_t over = next.budgeted.bytes - sram_bytes;
       add_notes(choices, &next);
       if (next.budgeted.bytes < best.budgeted.bytes) best = std::move(next);
@@ -301,11 +301,11 @@ class LoweringVariants {
   Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) const {
     for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
       const std::vector<TiledRange> choices = chooser_.choose(aim);
-      const std::vector<RowTiling> strips = strips_of(choices);
-      if (strips.empty() || std::ranges::count(search->seen, strips) != 0) continue;
+      const std::vector<RowTiling> tilings = tilings_of(choices);
+      if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
       if (search->steps > kPlacementStepsMax) break;
-      search->seen.push_back(strips);
-      THIMBLE_TRY(LoweringVariant next, at(strips, {}));
+      search->seen.push_back(tilings);
+      THIMBLE_TRY(LoweringVariant next, at(tilings, {}));
       const auto ops = static_cast<int64_t>(next.budgeted.lowered.graph.ops().size());
       search->steps += ops * ops;
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
@@ -317,10 +317,10 @@ class LoweringVariants {
     return ok();
   }
 
-  static std::vector<RowTiling> strips_of(const std::vector<TiledRange>& choices) {
-    std::vector<RowTiling> strips;
-    for (const TiledRange& choice : choices) strips.push_back(choice.strips);
-    return strips;
+  static std::vector<RowTiling> tilings_of(const std::vector<TiledRange>& choices) {
+    std::vector<RowTiling> tilings;
+    for (const TiledRange& choice : choices) tilings.push_back(choice.tiling);
+    return tilings;
   }
   void add_notes(const std::vector<TiledRange>& choices, LoweringVariant* point) const {
     for (const TiledRange& choice : choices) {
@@ -331,13 +331,13 @@ class LoweringVariants {
         fmt::format("row tiling: {:+} MACs in total", point->macs - macs_of(graph_)));
   }
 
-  Result<LoweringVariant> at(const std::vector<RowTiling>& strips,
+  Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
                              const std::vector<int>& min_scratch_ops) const {
     engine::Options options = options_;
     options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
-    if (!strips.empty()) {
-      THIMBLE_TRY(cut, engine::apply_row_tiling(graph_, strips));
+    if (!tilings.empty()) {
+      THIMBLE_TRY(cut, engine::apply_row_tiling(graph_, tilings));
       // Rows that no window meets are not made.
       assert(macs_of(*cut) <= macs_of(graph_));
     }
@@ -357,7 +357,7 @@ class LoweringVariants {
     point.budgeted.bytes =
         memory_plan.placement.peak_bytes + emit::runtime_bytes(lowered, memory_plan);
     point.work = count_instructions(lowered, cpu_);
-    point.strips = strips;
+    point.tilings = tilings;
     point.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
     return point;
   }
@@ -369,7 +369,7 @@ class LoweringVariants {
     int op_at_peak = best.op_at_peak;
     for (int tries = 0; op_at_peak >= 0 && tries < kLeanTries; ++tries) {
       min_scratch_ops.push_back(op_at_peak);
-      THIMBLE_TRY(LoweringVariant next, at(best.strips, min_scratch_ops));
+      THIMBLE_TRY(LoweringVariant next, at(best.tilings, min_scratch_ops));
       if (static_cast<double>(next.work.instructions) > instructions) break;
       op_at_peak = next.op_at_peak;
       if (next.budgeted.bytes >= best.budgeted.bytes) continue;

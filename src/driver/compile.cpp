@@ -107,8 +107,8 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-/// The part's, where it says how fast they are; else the SRAM holds the arena, unless an engine
-/// keeps that in a DRAM beside a fast scratch.
+/// Lists the memories of a part whose file states their speeds. For other parts, lists flash, SRAM
+/// and DRAM: the arena is in the SRAM, or in the DRAM if an engine uses the SRAM as its scratch.
 void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
                    CompileReport* report) {
   if (part.has_memory_speeds()) {
@@ -308,10 +308,10 @@ std::optional<formats::pte::IoNames> io_names(bool wanted, const CompileReport& 
 }
 
 /// Saves the graph of each subgraph and the payload of its delegate.
-Status save_regions(Stages* stages, const Compiled& compiled) {
-  for (size_t i = 0; stages->wanted() && i < compiled.regions.size(); ++i) {
-    const std::string name = fmt::format("partition-{}-{}", compiled.regions[i].engine->name, i);
-    THIMBLE_CHECK(stages->save(name + ".ir", ir::print(compiled.regions[i].graph)));
+Status save_subgraphs(Stages* stages, const Compiled& compiled) {
+  for (size_t i = 0; stages->wanted() && i < compiled.subgraphs.size(); ++i) {
+    const std::string name = fmt::format("partition-{}-{}", compiled.subgraphs[i].engine->name, i);
+    THIMBLE_CHECK(stages->save(name + ".ir", ir::print(compiled.subgraphs[i].graph)));
     const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
     const auto* bytes = reinterpret_cast<const char*>(payload.data());
     THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
@@ -357,11 +357,11 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
 
 /// Replaces the integer graph by one in the arithmetic of the engines that run its subgraphs.
 Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stages) {
-  const bool adapts = std::ranges::any_of(split.regions, [](const partition::Subgraph& region) {
-    return region.engine->engine->adapt != nullptr;
+  const bool adapts = std::ranges::any_of(split.subgraphs, [](const partition::Subgraph& subgraph) {
+    return subgraph.engine->engine->adapt != nullptr;
   });
   if (!adapts) return ok();
-  THIMBLE_TRY(compiled->integer_graph, partition::inline_subgraphs(split.graph, split.regions));
+  THIMBLE_TRY(compiled->integer_graph, partition::inline_subgraphs(split.graph, split.subgraphs));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("adapted.ir", ir::print(compiled->integer_graph)));
   }
@@ -383,8 +383,8 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   THIMBLE_TRY(partition::Partition split,
               cut(compiled->integer_graph, part, off, *options.keep_small));
   THIMBLE_CHECK(adapt(split, compiled, stages));
-  compiled->regions = std::move(split.regions);
-  if (stages->wanted() && !compiled->regions.empty()) {
+  compiled->subgraphs = std::move(split.subgraphs);
+  if (stages->wanted() && !compiled->subgraphs.empty()) {
     THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
   }
   engine::Options target_options;
@@ -403,8 +403,8 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   if (options.pareto) {
     const auto choosable = [](const engine::PartNpu& use) { return use.engine->pareto != nullptr; };
     if (std::ranges::any_of(part.engines, choosable)) {
-      THIMBLE_TRY(compiled->report.pareto, sram_pareto(compiled->regions));
-    } else if (compiled->regions.empty() && target_options.dialect == engine::Dialect::kNative) {
+      THIMBLE_TRY(compiled->report.pareto, sram_pareto(compiled->subgraphs));
+    } else if (compiled->subgraphs.empty() && target_options.dialect == engine::Dialect::kNative) {
       THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
       std::ranges::move(lines, std::back_inserter(compiled->report.notes));
     } else {
@@ -415,8 +415,8 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   placed.reasons = std::move(split.reasons);
   placed.added = std::move(split.added);
   THIMBLE_TRY(placed.memory_plan,
-              compile_subgraphs(compiled->regions, engine_options, &compiled->lowered));
-  THIMBLE_CHECK(save_regions(stages, *compiled));
+              compile_subgraphs(compiled->subgraphs, engine_options, &compiled->lowered));
+  THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
   }
@@ -473,16 +473,16 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
                           {*options.dialect, options.names, io_names(options.names, report)}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
-  if (compiled.regions.empty()) {
+  if (compiled.subgraphs.empty()) {
     THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
   }
 
   fill_report(compiled, placed.memory_plan, emitted, &report);
-  const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
+  const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
   report_ops(compiled.lowered, placed.memory_plan, *target, rows, &report);
   report_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
   THIMBLE_TRY(const ir::Graph whole,
-              partition::inline_subgraphs(compiled.lowered.graph, compiled.regions));
+              partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
   provenance.lowered(quantized.graph, whole, rows, &report);
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);

@@ -165,7 +165,7 @@ struct Compiled {
   ir::Graph integer_graph;  // before lowering, in the arithmetic of the engines
   engine::Lowered lowered;
   std::shared_ptr<const engine::Part> part;
-  std::vector<partition::Subgraph> regions;  // the subgraphs of the lowered graph's delegates
+  std::vector<partition::Subgraph> subgraphs;  // the subgraphs of the lowered graph's delegates
   CompileReport report;
 };
 

@@ -23,7 +23,7 @@ ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
   }
 }
 
-/// Arguments of the call that runs a region which are inputs or states of the whole graph.
+/// Arguments of the call that runs a subgraph which are inputs or states of the whole graph.
 std::vector<size_t> read_only_inputs(const engine::Lowered& lowered, int delegate) {
   std::vector<size_t> kept;
   for (const engine::KernelCall& call : lowered.calls) {
@@ -39,15 +39,15 @@ std::vector<size_t> read_only_inputs(const engine::Lowered& lowered, int delegat
   return kept;
 }
 
-Status compile_all(std::span<const partition::Subgraph> regions, const engine::NpuOptions& options,
-                   engine::Lowered* lowered) {
+Status compile_all(std::span<const partition::Subgraph> subgraphs,
+                   const engine::NpuOptions& options, engine::Lowered* lowered) {
   lowered->delegates.clear();
-  for (const partition::Subgraph& region : regions) {
-    const engine::PartNpu& use = *region.engine;
+  for (const partition::Subgraph& subgraph : subgraphs) {
+    const engine::PartNpu& use = *subgraph.engine;
     engine::NpuOptions own = options;
-    own.states = region.states;
+    own.states = subgraph.states;
     own.read_only_inputs = read_only_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
-    THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(region.graph, use, own));
+    THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(subgraph.graph, use, own));
     if (use.engine->compile_with_vendor_tools != nullptr) {
       THIMBLE_CHECK(use.engine->compile_with_vendor_tools(options.vendor, delegate));
     }
@@ -64,19 +64,19 @@ bool uses_dedicated_sram(const engine::Lowered& lowered) {
 
 /// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
 /// error states the minimum.
-Result<emit::MemoryPlan> smallest(std::span<const partition::Subgraph> regions, int64_t sram_bytes,
-                                  const Error& refusal, engine::NpuOptions options,
-                                  engine::Lowered* lowered) {
+Result<emit::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
+                                  int64_t sram_bytes, const Error& refusal,
+                                  engine::NpuOptions options, engine::Lowered* lowered) {
   int64_t scratch = 0;
-  for (const partition::Subgraph& region : regions) {
-    const engine::PartNpu& use = *region.engine;
+  for (const partition::Subgraph& subgraph : subgraphs) {
+    const engine::PartNpu& use = *subgraph.engine;
     if (use.engine->pareto == nullptr) return refusal;
-    THIMBLE_TRY(const auto points, use.engine->pareto(region.graph, use));
+    THIMBLE_TRY(const auto points, use.engine->pareto(subgraph.graph, use));
     if (points.empty()) return refusal;
     scratch = std::max(scratch, points.front().sram_bytes);
   }
   options.sram_bytes = scratch;
-  THIMBLE_CHECK(compile_all(regions, options, lowered));
+  THIMBLE_CHECK(compile_all(subgraphs, options, lowered));
   if (uses_dedicated_sram(*lowered)) return refusal;
   emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
   const int64_t needed =
@@ -172,17 +172,17 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
   return partition::partition(graph, part.engines, choices);
 }
 
-Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> regions,
+Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> subgraphs,
                                            engine::NpuOptions options, engine::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
-    const Status compiled = compile_all(regions, options, lowered);
+    const Status compiled = compile_all(subgraphs, options, lowered);
     if (!compiled) {
       if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
-      return smallest(regions, *sram_bytes, compiled.error(), options, lowered);
+      return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered);
     }
     emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
-    if (!sram_bytes || regions.empty() || uses_dedicated_sram(*lowered) ||
+    if (!sram_bytes || subgraphs.empty() || uses_dedicated_sram(*lowered) ||
         attempt == kBudgetAttempts) {
       return memory_plan;
     }
@@ -199,13 +199,14 @@ Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> 
   }
 }
 
-Result<std::vector<engine::ParetoPoint>> sram_pareto(std::span<const partition::Subgraph> regions) {
+Result<std::vector<engine::ParetoPoint>> sram_pareto(
+    std::span<const partition::Subgraph> subgraphs) {
   std::vector<std::vector<engine::ParetoPoint>> all;
   std::set<int64_t> sizes;
-  for (const partition::Subgraph& region : regions) {
-    const engine::PartNpu& use = *region.engine;
+  for (const partition::Subgraph& subgraph : subgraphs) {
+    const engine::PartNpu& use = *subgraph.engine;
     if (use.engine->pareto == nullptr) continue;
-    THIMBLE_TRY(std::vector<engine::ParetoPoint> points, use.engine->pareto(region.graph, use));
+    THIMBLE_TRY(std::vector<engine::ParetoPoint> points, use.engine->pareto(subgraph.graph, use));
     for (const engine::ParetoPoint& point : points) sizes.insert(point.sram_bytes);
     all.push_back(std::move(points));
   }

@@ -25,19 +25,19 @@ using CpuOnlyNodes = std::map<std::string, std::string>;
 /// call of its own because it was fused into another one.
 void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport* report);
 
-/// `part` must outlive the regions.
+/// `part` must outlive the subgraphs.
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
                                                const CpuOnlyNodes& off, bool keep_small);
 
 /// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
 /// with smaller subgraph schedules.
 [[nodiscard]] Result<emit::MemoryPlan> compile_subgraphs(
-    std::span<const partition::Subgraph> regions, engine::NpuOptions options,
+    std::span<const partition::Subgraph> subgraphs, engine::NpuOptions options,
     engine::Lowered* lowered);
 
 /// Returns the Pareto front of SRAM and cycles of all subgraphs together, run one after the other.
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(
-    std::span<const partition::Subgraph> regions);
+    std::span<const partition::Subgraph> subgraphs);
 
 /// `why_not`: per operator of the integer graph, why it does not run on the part's first engine;
 /// empty if it does.

@@ -86,7 +86,7 @@ void report_buffers(const engine::Lowered& lowered, const emit::MemoryPlan& memo
 }  // namespace
 
 std::vector<RowOp> row_ops(const engine::Lowered& lowered,
-                           std::span<const partition::Subgraph> regions) {
+                           std::span<const partition::Subgraph> subgraphs) {
   std::vector<RowOp> rows;
   for (size_t call = 0; call < lowered.calls.size(); ++call) {
     const engine::KernelCall& kernel = lowered.calls[call];
@@ -98,11 +98,11 @@ std::vector<RowOp> row_ops(const engine::Lowered& lowered,
     const engine::Delegate& delegate = lowered.delegates[static_cast<size_t>(kernel.delegate)];
     std::map<int, const engine::DelegateRow*> known;
     for (const engine::DelegateRow& row : delegate.rows) known[row.ir_op] = &row;
-    const ir::Graph& region = regions[static_cast<size_t>(kernel.delegate)].graph;
-    for (size_t i = 0; i < region.ops().size(); ++i) {
+    const ir::Graph& subgraph = subgraphs[static_cast<size_t>(kernel.delegate)].graph;
+    for (size_t i = 0; i < subgraph.ops().size(); ++i) {
       const auto found = known.find(static_cast<int>(i));
       rows.push_back(
-          {&region, &region.ops()[i], call, found == known.end() ? nullptr : found->second});
+          {&subgraph, &subgraph.ops()[i], call, found == known.end() ? nullptr : found->second});
     }
   }
   return rows;

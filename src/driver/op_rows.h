@@ -19,7 +19,7 @@ struct RowOp {
   const engine::DelegateRow* delegate_row = nullptr;  // for an operator of a subgraph
 };
 [[nodiscard]] std::vector<RowOp> row_ops(const engine::Lowered& lowered,
-                                         std::span<const partition::Subgraph> regions);
+                                         std::span<const partition::Subgraph> subgraphs);
 
 /// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
 void report_ops(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,

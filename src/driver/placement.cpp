@@ -113,7 +113,7 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
   return objects;
 }
 
-/// Why not one of the faster memories: the fastest of those that may hold it says so.
+/// Returns why the object is not in the fastest memory that may hold it.
 std::string reason_of(const PlacedObject& object, size_t chosen, const engine::Part& part,
                       const std::vector<int64_t>& room) {
   const engine::PartMemory& memory = part.memories[chosen];

@@ -34,7 +34,7 @@ CoreReuse reuse_on(abi::Isa isa) {
   return {{2, 0.5}, {1, 1}, {1, 4}};
 }
 
-/// How often a call goes over its weights, and how many bytes of its input it loads.
+/// Number of times that a call reads all its weights, and number of bytes of input it loads.
 struct Weighted {
   int64_t passes = 1;
   int64_t input_bytes = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // Number of bytes that a kernel call loads from and stores to each of its operands. The memory
 // placement uses these numbers to choose which operands go to a fast memory. The model describes
-// classes of kernels, not single kernels (docs/memory.md, "Where things lie").
+// classes of kernels, not single kernels (docs/memory.md, "Objects in several memories").
 // tests/c_output/c_memories_test.py compares it with the accesses that the emulator counts.
 
 #include <vector>

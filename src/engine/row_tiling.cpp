@@ -69,26 +69,26 @@ struct TileStep {
   int64_t pad_top = 0, pad_bottom = 0;
 };
 
-/// The schedule of one tiled sequence of operators: one Turn per operator and tile.
+/// The schedule of one tiled sequence of operators: one TileStep per operator and tile.
 class TileSchedule {
  public:
-  TileSchedule(const ir::Graph& graph, const RowTiling& strips) : graph_(graph), strips_(strips) {}
+  TileSchedule(const ir::Graph& graph, const RowTiling& tiling) : graph_(graph), tiling_(tiling) {}
 
   /// Returns false if these operators cannot be tiled by rows.
   bool plan() {
     if (!fits()) return false;
     const int64_t height = graph_.type(op(last()).output).shape[kHeight];
-    if (strips_.rows >= height) return false;
-    for (int64_t end = strips_.rows;; end += strips_.rows) {
-      if (!plan_strip(std::min(end, height))) return false;
+    if (tiling_.rows >= height) return false;
+    for (int64_t end = tiling_.rows;; end += tiling_.rows) {
+      if (!plan_tile(std::min(end, height))) return false;
       if (end >= height) return true;
     }
   }
   /// One list per tile, each in execution order.
-  [[nodiscard]] const std::vector<std::vector<TileStep>>& strips() const { return turns_; }
+  [[nodiscard]] const std::vector<std::vector<TileStep>>& tiles() const { return tiles_; }
   [[nodiscard]] const Op& op(size_t index) const { return graph_.ops()[index]; }
-  [[nodiscard]] size_t first() const { return static_cast<size_t>(strips_.first); }
-  [[nodiscard]] size_t last() const { return static_cast<size_t>(strips_.last); }
+  [[nodiscard]] size_t first() const { return static_cast<size_t>(tiling_.first); }
+  [[nodiscard]] size_t last() const { return static_cast<size_t>(tiling_.last); }
   [[nodiscard]] bool is_inner(ValueId value) const { return made_.contains(value); }
   [[nodiscard]] int64_t row_bytes(ValueId value) const {
     const ir::Type& type = graph_.type(value);
@@ -119,7 +119,7 @@ class TileSchedule {
       if (i == last()) break;
       const auto& readers = consumers[static_cast<size_t>(one.output)];
       const bool inside =
-          std::ranges::all_of(readers, [&](int reader) { return reader <= strips_.last; });
+          std::ranges::all_of(readers, [&](int reader) { return reader <= tiling_.last; });
       const bool needed = std::ranges::count(results, one.output) != 0;
       if (!inside || readers.empty() || needed) return false;
     }
@@ -139,71 +139,71 @@ class TileSchedule {
     return true;
   }
 
-  bool plan_strip(int64_t end) {
+  bool plan_tile(int64_t end) {
     std::map<ValueId, Rows> wanted;
-    std::vector<TileStep> turns;
+    std::vector<TileStep> steps;
     wanted[op(last()).output] = {made_[op(last()).output].end, end};
     for (size_t i = last() + 1; i-- > first();) {
       const Op& one = op(i);
-      TileStep turn = {i, {}, {}, {}, 0, 0};
+      TileStep step = {i, {}, {}, {}, 0, 0};
       const auto found = wanted.find(one.output);
       if (found == wanted.end()) continue;
       Rows& there = made_[one.output];  // rows of the result that the previous tile left
       const Rows want = found->second;
       if (want.begin < there.begin) return false;
-      turn.kept = {std::min(want.begin, there.end), there.end};
-      turn.made = {there.end, std::max(there.end, want.end)};
+      step.kept = {std::min(want.begin, there.end), there.end};
+      step.made = {there.end, std::max(there.end, want.end)};
       if (i != last() && want.begin > there.end) return false;
-      there = {i == last() ? turn.made.begin : turn.kept.begin, turn.made.end};
-      if (turn.made.count() > 0 && !read(turn, &wanted)) return false;
-      turns.push_back(turn);
+      there = {i == last() ? step.made.begin : step.kept.begin, step.made.end};
+      if (step.made.count() > 0 && !read(step, &wanted)) return false;
+      steps.push_back(step);
     }
-    std::ranges::reverse(turns);
-    turns_.push_back(std::move(turns));
+    std::ranges::reverse(steps);
+    tiles_.push_back(std::move(steps));
     return true;
   }
 
-  /// Computes the operand rows that `turn.made` needs and adds those of tiled values to `wanted`.
+  /// Computes the operand rows that `step.made` needs and adds those of tiled values to `wanted`.
   /// Returns false if a window has no row inside the image.
-  bool read(TileStep& turn, std::map<ValueId, Rows>* wanted) const {
-    const Op& one = op(turn.op);
+  bool read(TileStep& step, std::map<ValueId, Rows>* wanted) const {
+    const Op& one = op(step.op);
     const Window window = window_of(graph_, one);
-    const int64_t begin = turn.made.begin * window.stride - window.pad;
-    const int64_t end = (turn.made.end - 1) * window.stride - window.pad + window.extent;
+    const int64_t begin = step.made.begin * window.stride - window.pad;
+    const int64_t end = (step.made.end - 1) * window.stride - window.pad + window.extent;
     const int64_t height = graph_.type(one.inputs[images_of(graph_, one)[0]]).shape[kHeight];
-    turn.reads = {std::max<int64_t>(0, begin), std::min(height, end)};
-    turn.pad_top = turn.reads.begin - begin;
-    turn.pad_bottom = end - turn.reads.end;
-    const bool meets = turn.pad_top < window.extent && turn.pad_bottom < window.extent;
-    if (turn.reads.count() <= 0 || !meets) return false;
+    step.reads = {std::max<int64_t>(0, begin), std::min(height, end)};
+    step.pad_top = step.reads.begin - begin;
+    step.pad_bottom = end - step.reads.end;
+    const bool meets = step.pad_top < window.extent && step.pad_bottom < window.extent;
+    if (step.reads.count() <= 0 || !meets) return false;
     for (const size_t k : images_of(graph_, one)) {
       if (!is_inner(one.inputs[k])) continue;
-      const auto [at, is_new] = wanted->try_emplace(one.inputs[k], turn.reads);
+      const auto [at, is_new] = wanted->try_emplace(one.inputs[k], step.reads);
       if (is_new) continue;
-      at->second.begin = std::min(at->second.begin, turn.reads.begin);
-      at->second.end = std::max(at->second.end, turn.reads.end);
+      at->second.begin = std::min(at->second.begin, step.reads.begin);
+      at->second.end = std::max(at->second.end, step.reads.end);
     }
     return true;
   }
 
   const ir::Graph& graph_;
-  const RowTiling strips_;
+  const RowTiling tiling_;
   std::map<ValueId, Rows> made_;  // by result of a tiled operator: the rows currently in memory
-  std::vector<std::vector<TileStep>> turns_;
+  std::vector<std::vector<TileStep>> tiles_;
 };
 
 /// Writes one tiled sequence of operators to a new graph.
 class Writer {
  public:
-  Writer(const TileSchedule& course, ir::Rewriter* rewriter)
-      : course_(course), rewriter_(*rewriter) {}
+  Writer(const TileSchedule& schedule, ir::Rewriter* rewriter)
+      : schedule_(schedule), rewriter_(*rewriter) {}
 
   Status run() {
-    for (const std::vector<TileStep>& strip : course_.strips()) {
+    for (const std::vector<TileStep>& tile : schedule_.tiles()) {
       ++count_;
-      for (const TileStep& turn : strip) THIMBLE_CHECK(take(turn));
+      for (const TileStep& step : tile) THIMBLE_CHECK(take(step));
     }
-    const Op& last = course_.op(course_.last());
+    const Op& last = schedule_.op(schedule_.last());
     THIMBLE_TRY(const ValueId whole,
                 rewriter_.to().add(OpKind::concat, results_, {{"dim", kHeight}}, last.source,
                                    hint(last.output, "")));
@@ -238,24 +238,24 @@ class Writer {
                               reader.source, result);
   }
 
-  Status take(const TileStep& turn) {
-    const Op& op = course_.op(turn.op);
-    const bool last = turn.op == course_.last();
+  Status take(const TileStep& step) {
+    const Op& op = schedule_.op(step.op);
+    const bool last = step.op == schedule_.last();
     Held& held = held_[op.output];
-    if (turn.made.count() == 0) return ok();
+    if (step.made.count() == 0) return ok();
     std::vector<ValueId> pieces;
     // The kept rows come first, so that the line buffer can keep its address.
-    if (!last && turn.kept.count() > 0) {
-      THIMBLE_TRY(const ValueId kept, rows_of(held, turn.kept, op));
+    if (!last && step.kept.count() > 0) {
+      THIMBLE_TRY(const ValueId kept, rows_of(held, step.kept, op));
       pieces.push_back(kept);
     }
-    THIMBLE_TRY(const ValueId made, make(op, turn));
+    THIMBLE_TRY(const ValueId made, make(op, step));
     pieces.push_back(made);
     if (last) {
       results_.push_back(made);
       return ok();
     }
-    held = {made, {turn.kept.count() > 0 ? turn.kept.begin : turn.made.begin, turn.made.end}};
+    held = {made, {step.kept.count() > 0 ? step.kept.begin : step.made.begin, step.made.end}};
     if (pieces.size() == 1) return ok();
     THIMBLE_TRY(held.value,
                 rewriter_.to().add(OpKind::concat, pieces, {{"dim", kHeight}}, op.source,
@@ -263,32 +263,32 @@ class Writer {
     return ok();
   }
 
-  Result<ValueId> make(const Op& op, const TileStep& turn) {
+  Result<ValueId> make(const Op& op, const TileStep& step) {
     std::vector<ValueId> inputs = op.inputs;
     for (ValueId& input : inputs) {
-      if (input != ir::kNoValue && !course_.is_inner(input)) input = rewriter_.map(input);
+      if (input != ir::kNoValue && !schedule_.is_inner(input)) input = rewriter_.map(input);
     }
     for (const size_t k : images_of(rewriter_.from(), op)) {
       Held from = {inputs[k], {}};
-      if (course_.is_inner(op.inputs[k])) {
+      if (schedule_.is_inner(op.inputs[k])) {
         from = held_[op.inputs[k]];
       } else {
         from.rows = {0, rewriter_.to().type(inputs[k]).shape[kHeight]};
       }
-      THIMBLE_TRY(inputs[k], rows_of(from, turn.reads, op));
+      THIMBLE_TRY(inputs[k], rows_of(from, step.reads, op));
     }
     ir::Attrs attrs = op.attrs;
     if (can_tile_window(op.kind)) {
       std::vector<int64_t> padding = op.integers("padding");
-      padding[0] = turn.pad_top;
-      padding[2] = turn.pad_bottom;
+      padding[0] = step.pad_top;
+      padding[2] = step.pad_bottom;
       attrs.set("padding", padding);
     }
     return rewriter_.to().add(op.kind, std::move(inputs), std::move(attrs), op.source,
                               hint(op.output, fmt::format("_strip{}", count_)));
   }
 
-  const TileSchedule& course_;
+  const TileSchedule& schedule_;
   ir::Rewriter& rewriter_;
   std::map<ValueId, Held> held_;
   std::vector<ValueId> results_;
@@ -297,21 +297,21 @@ class Writer {
 
 /// Returns the number of bytes that are live during all tiles: operands in the arena, and the
 /// result unless the last operator can write it in place of an operand.
-int64_t bytes_outside(const ir::Graph& graph, const TileSchedule& course, bool owns_inputs) {
+int64_t bytes_outside(const ir::Graph& graph, const TileSchedule& schedule, bool owns_inputs) {
   const auto consumers = graph.consumers();
   std::set<ValueId> operands;
   bool in_place = false;
-  const ValueId result = course.op(course.last()).output;
-  for (size_t i = course.first(); i <= course.last(); ++i) {
-    const Op& op = course.op(i);
+  const ValueId result = schedule.op(schedule.last()).output;
+  for (size_t i = schedule.first(); i <= schedule.last(); ++i) {
+    const Op& op = schedule.op(i);
     for (const size_t k : images_of(graph, op)) {
       const ValueId input = op.inputs[k];
-      if (course.is_inner(input) || (graph.is_input(input) && !owns_inputs)) continue;
+      if (schedule.is_inner(input) || (graph.is_input(input) && !owns_inputs)) continue;
       operands.insert(input);
       const bool dies = std::ranges::all_of(consumers[static_cast<size_t>(input)], [&](int reader) {
-        return reader <= static_cast<int>(course.last());
+        return reader <= static_cast<int>(schedule.last());
       });
-      in_place = in_place || (i == course.last() && is_by_element(op.kind) && dies);
+      in_place = in_place || (i == schedule.last() && is_by_element(op.kind) && dies);
     }
   }
   auto bytes = in_place ? int64_t{0} : static_cast<int64_t>(graph.type(result).bytes());
@@ -321,34 +321,34 @@ int64_t bytes_outside(const ir::Graph& graph, const TileSchedule& course, bool o
 
 }  // namespace
 
-std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTiling& strips,
+std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTiling& tiling,
                                              bool owns_inputs) {
-  TileSchedule course(graph, strips);
-  if (!course.plan()) return {};
+  TileSchedule schedule(graph, tiling);
+  if (!schedule.plan()) return {};
   RowTilingCost cost;
-  cost.strips = static_cast<int64_t>(course.strips().size());
+  cost.tiles = static_cast<int64_t>(schedule.tiles().size());
   std::map<ValueId, int64_t> widest;  // largest size of each line buffer, in bytes
-  for (const auto& strip : course.strips()) {
-    for (const TileStep& turn : strip) {
-      const ValueId result = course.op(turn.op).output;
-      if (turn.op == course.last() || turn.kept.count() == 0) continue;
-      cost.copied_bytes += turn.kept.count() * course.row_bytes(result);
+  for (const auto& tile : schedule.tiles()) {
+    for (const TileStep& step : tile) {
+      const ValueId result = schedule.op(step.op).output;
+      if (step.op == schedule.last() || step.kept.count() == 0) continue;
+      cost.copied_bytes += step.kept.count() * schedule.row_bytes(result);
       int64_t& bytes = widest[result];
-      bytes = std::max(bytes, (turn.made.end - turn.kept.begin) * course.row_bytes(result));
+      bytes = std::max(bytes, (step.made.end - step.kept.begin) * schedule.row_bytes(result));
     }
   }
-  int64_t held = bytes_outside(graph, course, owns_inputs);
+  int64_t held = bytes_outside(graph, schedule, owns_inputs);
   for (const auto& [value, bytes] : widest) held += bytes;
-  for (const auto& strip : course.strips()) {
+  for (const auto& tile : schedule.tiles()) {
     int64_t before = 0;  // bytes that only the next operator reads
-    for (const TileStep& turn : strip) {
+    for (const TileStep& step : tile) {
       ++cost.calls;
-      const Op& op = course.op(turn.op);
-      int64_t made = turn.made.count() * course.row_bytes(op.output);
-      if (turn.op == course.last() || widest.contains(op.output)) made = 0;
+      const Op& op = schedule.op(step.op);
+      int64_t made = step.made.count() * schedule.row_bytes(op.output);
+      if (step.op == schedule.last() || widest.contains(op.output)) made = 0;
       for (const size_t k : images_of(graph, op)) {
         if (graph.is_input(op.inputs[k]) && !owns_inputs)
-          before += turn.reads.count() * course.row_bytes(op.inputs[k]);
+          before += step.reads.count() * schedule.row_bytes(op.inputs[k]);
       }
       cost.live_bytes = std::max(cost.live_bytes, held + before + made);
       before = made;
@@ -360,15 +360,15 @@ std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTi
 Result<ir::Graph> apply_row_tiling(const ir::Graph& graph, std::span<const RowTiling> all) {
   ir::Rewriter rewriter(graph);
   for (size_t i = 0; i < graph.ops().size(); ++i) {
-    const auto strips = std::ranges::find(all, static_cast<int>(i), &RowTiling::first);
-    if (strips == all.end()) {
+    const auto tiling = std::ranges::find(all, static_cast<int>(i), &RowTiling::first);
+    if (tiling == all.end()) {
       THIMBLE_CHECK(rewriter.copy(graph.ops()[i]));
       continue;
     }
-    TileSchedule course(graph, *strips);
-    if (!course.plan()) return unsupported("operators that cannot be tiled by rows");
-    THIMBLE_CHECK(Writer(course, &rewriter).run());
-    i = static_cast<size_t>(strips->last);
+    TileSchedule schedule(graph, *tiling);
+    if (!schedule.plan()) return unsupported("operators that cannot be tiled by rows");
+    THIMBLE_CHECK(Writer(schedule, &rewriter).run());
+    i = static_cast<size_t>(tiling->last);
   }
   return rewriter.finish();
 }

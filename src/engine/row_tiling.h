@@ -31,7 +31,7 @@ struct RowTiling {
 };
 
 struct RowTilingCost {
-  int64_t strips = 0;
+  int64_t tiles = 0;
   int64_t live_bytes = 0;    // estimated peak memory, including operands and result
   int64_t copied_bytes = 0;  // bytes copied from tile to tile
   int64_t calls = 0;         // operator calls in all tiles
@@ -42,7 +42,7 @@ struct RowTilingCost {
 /// of batch 1. If `owns_inputs`, graph inputs are in the arena; otherwise the rows that a tile
 /// reads are copied to the arena.
 [[nodiscard]] std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph,
-                                                           const RowTiling& strips,
+                                                           const RowTiling& tiling,
                                                            bool owns_inputs = false);
 
 /// Returns the graph with the sequences `all` tiled. Each must be tileable; they must not overlap.

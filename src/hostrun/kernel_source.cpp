@@ -65,7 +65,7 @@ bool runs_on(std::string_view variant, abi::Isa isa) {
 /// Name of an operator and the number of arguments in the call.
 using Signature = std::pair<std::string, size_t>;
 
-/// Rows stand with the faster variant first.
+/// Returns the first row that fits; the rows list the fastest variant first.
 const KernelRow* find_row(const Signature& form, abi::Isa isa) {
   for (const KernelRow& row : kKernelRows) {
     const abi::PteOpInfo& info = abi::info(row.op);

@@ -74,9 +74,9 @@ class Partitioner {
   /// Returns unprofitable subgraphs to the CPU, until all remaining ones are profitable.
   void remove_unprofitable() {
     for (;;) {
-      find_regions();
+      find_subgraphs();
       bool changed = false;
-      for (const auto& [key, ops] : regions_) {
+      for (const auto& [key, ops] : subgraphs_) {
         const std::string reason = why_not(ops, engines_[static_cast<size_t>(key.second)]);
         if (reason.empty()) continue;
         changed = true;
@@ -100,11 +100,11 @@ class Partitioner {
         THIMBLE_CHECK(rewriter.copy(graph_.ops()[static_cast<size_t>(unit[0])]));
         continue;
       }
-      const auto index = static_cast<int>(result.regions.size());
+      const auto index = static_cast<int>(result.subgraphs.size());
       for (const int op : unit) result.region_of[static_cast<size_t>(op)] = index;
-      THIMBLE_TRY(Subgraph region,
+      THIMBLE_TRY(Subgraph subgraph,
                   build(unit, engines_[static_cast<size_t>(engine)], index, &rewriter));
-      result.regions.push_back(std::move(region));
+      result.subgraphs.push_back(std::move(subgraph));
     }
     result.graph = rewriter.finish();
     result.added = std::move(added_);
@@ -114,8 +114,8 @@ class Partitioner {
  private:
   using Key = std::pair<int, int>;  // level, engine
 
-  void find_regions() {
-    regions_.clear();
+  void find_subgraphs() {
+    subgraphs_.clear();
     std::vector<int> level(graph_.ops().size(), 0);
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       for (const ValueId input : graph_.ops()[i].inputs) {
@@ -127,7 +127,7 @@ class Partitioner {
     }
     raise_levels(&level);
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      if (engine_[i] != kCpu) regions_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
+      if (engine_[i] != kCpu) subgraphs_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
     }
   }
 
@@ -198,9 +198,9 @@ class Partitioner {
                          *minimum_steps_);
     }
     if (engine.engine->decline_reason != nullptr) {
-      auto region = content(ops, engine);
-      if (!region.ok()) return region.error().message;
-      return engine.engine->decline_reason(region->graph, engine, ignore_cost);
+      auto subgraph = content(ops, engine);
+      if (!subgraph.ok()) return subgraph.error().message;
+      return engine.engine->decline_reason(subgraph->graph, engine, ignore_cost);
     }
     if (ignore_cost) return "";
     if (minimum_steps_ || steps >= kDispatchSteps) return "";
@@ -218,7 +218,7 @@ class Partitioner {
   std::vector<std::vector<int>> units() const {
     std::vector<std::vector<int>> units;
     std::vector<int> unit_of(graph_.ops().size(), -1);
-    for (const auto& [key, ops] : regions_) {
+    for (const auto& [key, ops] : subgraphs_) {
       for (const int op : ops) unit_of[static_cast<size_t>(op)] = static_cast<int>(units.size());
       units.push_back(ops);
     }
@@ -279,7 +279,7 @@ class Partitioner {
   std::vector<std::vector<int>> readers_;  // readers of the result, by operator
   std::vector<int> engine_;
   std::vector<std::string> reasons_;
-  std::map<Key, std::vector<int>> regions_;
+  std::map<Key, std::vector<int>> subgraphs_;
   std::vector<std::pair<std::string, std::string>> added_;
 };
 
@@ -332,7 +332,7 @@ Result<Partitioner::SubgraphContent> Partitioner::content(const std::vector<int>
                                                           const engine::PartNpu& engine) const {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
-  SubgraphContent region;
+  SubgraphContent subgraph;
   std::map<ValueId, ValueId> mapped;
   for (const int number : ops) {
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
@@ -341,12 +341,12 @@ Result<Partitioner::SubgraphContent> Partitioner::content(const std::vector<int>
       if (input != ir::kNoValue && !mapped.contains(input)) {
         const ir::Value& value = graph_.value(input);
         if (value.constant) {
-          mapped[input] = region.graph.add_constant(value.name, value.constant, value.type.quant);
+          mapped[input] = subgraph.graph.add_constant(value.name, value.constant, value.type.quant);
         } else {
           ir::Type type = value.type;
           type.dim_order = boundary_order(type, channels_last);
-          mapped[input] = region.graph.add_input(value.name, type);
-          region.boundary.push_back(input);
+          mapped[input] = subgraph.graph.add_input(value.name, type);
+          subgraph.boundary.push_back(input);
         }
       }
       inputs.push_back(input == ir::kNoValue ? input : mapped[input]);
@@ -354,11 +354,11 @@ Result<Partitioner::SubgraphContent> Partitioner::content(const std::vector<int>
     const ir::Value& result = graph_.value(op.output);
     const bool leaves = read_outside(op.output, inside);
     const ir::DimOrder order = leaves ? boundary_order(result.type, channels_last) : ir::DimOrder{};
-    THIMBLE_TRY(mapped[op.output], region.graph.add(op.kind, inputs, op.attrs, op.source,
-                                                    {result.name, order, result.type.quant}));
-    if (leaves) region.graph.add_output(mapped[op.output]);
+    THIMBLE_TRY(mapped[op.output], subgraph.graph.add(op.kind, inputs, op.attrs, op.source,
+                                                      {result.name, order, result.type.quant}));
+    if (leaves) subgraph.graph.add_output(mapped[op.output]);
   }
-  return region;
+  return subgraph;
 }
 
 std::vector<std::pair<size_t, size_t>> Partitioner::states_of(
@@ -379,20 +379,20 @@ Result<Subgraph> Partitioner::build(const std::vector<int>& ops, const engine::P
   const std::set<int> inside(ops.begin(), ops.end());
   THIMBLE_TRY(SubgraphContent made, content(ops, engine));
   const std::vector<ValueId>& boundary = made.boundary;
-  Subgraph region;
-  region.engine = &engine;
-  region.ops = ops;
-  region.graph = std::move(made.graph);
-  region.graph.name = fmt::format("{}_{}", graph_.name, index);
+  Subgraph subgraph;
+  subgraph.engine = &engine;
+  subgraph.ops = ops;
+  subgraph.graph = std::move(made.graph);
+  subgraph.graph.name = fmt::format("{}_{}", graph_.name, index);
   if (engine.engine->adapt != nullptr) {
-    THIMBLE_TRY(region.graph, engine.engine->adapt(region.graph, engine));
+    THIMBLE_TRY(subgraph.graph, engine.engine->adapt(subgraph.graph, engine));
   }
   std::vector<ValueId> results;
   std::vector<ValueId> arguments = outside->map(boundary);
   bool is_transposed = false;
   if (engine.engine->transposed_hw != nullptr) {
-    if (auto other = engine.engine->transposed_hw(region.graph, engine)) {
-      region.graph = *std::move(other);
+    if (auto other = engine.engine->transposed_hw(subgraph.graph, engine)) {
+      subgraph.graph = *std::move(other);
       is_transposed = true;
       for (ValueId& argument : arguments) {
         const std::string name = outside->to().value(argument).name + "_turned";
@@ -422,8 +422,8 @@ Result<Subgraph> Partitioner::build(const std::vector<int>& ops, const engine::P
     outside->set(op.output, call);
     results.push_back(op.output);
   }
-  region.states = states_of(boundary, results);
-  return region;
+  subgraph.states = states_of(boundary, results);
+  return subgraph;
 }
 
 }  // namespace
@@ -440,29 +440,29 @@ Result<Partition> partition(const ir::Graph& graph, std::span<const engine::Part
 namespace {
 
 /// Copies a subgraph into the surrounding graph and returns its outputs there.
-Result<std::vector<ValueId>> inline_subgraph(const ir::Graph& region, std::vector<ValueId> inputs,
+Result<std::vector<ValueId>> inline_subgraph(const ir::Graph& subgraph, std::vector<ValueId> inputs,
                                              ir::Graph* to) {
-  std::vector<ValueId> mapped(region.value_count(), ir::kNoValue);
-  for (size_t i = 0; i < region.inputs().size(); ++i) {
-    mapped[static_cast<size_t>(region.inputs()[i])] = inputs[i];
+  std::vector<ValueId> mapped(subgraph.value_count(), ir::kNoValue);
+  for (size_t i = 0; i < subgraph.inputs().size(); ++i) {
+    mapped[static_cast<size_t>(subgraph.inputs()[i])] = inputs[i];
   }
-  for (const Op& op : region.ops()) {
+  for (const Op& op : subgraph.ops()) {
     std::vector<ValueId> operands;
     for (const ValueId input : op.inputs) {
       if (input != ir::kNoValue && mapped[static_cast<size_t>(input)] == ir::kNoValue) {
-        const ir::Value& constant = region.value(input);
+        const ir::Value& constant = subgraph.value(input);
         mapped[static_cast<size_t>(input)] =
             to->add_constant(constant.name, constant.constant, constant.type.quant);
       }
       operands.push_back(input == ir::kNoValue ? input : mapped[static_cast<size_t>(input)]);
     }
-    const ir::Value& result = region.value(op.output);
+    const ir::Value& result = subgraph.value(op.output);
     THIMBLE_TRY(mapped[static_cast<size_t>(op.output)],
                 to->add(op.kind, std::move(operands), op.attrs, op.source,
                         {result.name, {}, result.type.quant}));
   }
   std::vector<ValueId> outputs;
-  for (const ValueId output : region.outputs()) {
+  for (const ValueId output : subgraph.outputs()) {
     outputs.push_back(mapped[static_cast<size_t>(output)]);
   }
   return outputs;
@@ -470,7 +470,7 @@ Result<std::vector<ValueId>> inline_subgraph(const ir::Graph& region, std::vecto
 
 }  // namespace
 
-Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgraph> regions) {
+Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgraph> subgraphs) {
   ir::Rewriter rewriter(graph);
   std::map<int64_t, std::vector<ValueId>> outputs;  // key: index of the subgraph
   for (const Op& op : graph.ops()) {
@@ -480,8 +480,9 @@ Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgr
     }
     const int64_t index = op.integer("region");
     if (!outputs.contains(index)) {
-      const ir::Graph& region = regions[static_cast<size_t>(index)].graph;
-      THIMBLE_TRY(outputs[index], inline_subgraph(region, rewriter.map(op.inputs), &rewriter.to()));
+      const ir::Graph& subgraph = subgraphs[static_cast<size_t>(index)].graph;
+      THIMBLE_TRY(outputs[index],
+                  inline_subgraph(subgraph, rewriter.map(op.inputs), &rewriter.to()));
     }
     rewriter.set(op.output, outputs[index][static_cast<size_t>(op.integer("output"))]);
   }

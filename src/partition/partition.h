@@ -32,7 +32,7 @@ struct Subgraph {
 
 struct Partition {
   ir::Graph graph;  // with one `delegate` operator per result of a subgraph
-  std::vector<Subgraph> regions;
+  std::vector<Subgraph> subgraphs;
   std::vector<int> region_of;        // subgraph of each operator of the whole graph; -1: CPU
   std::vector<std::string> reasons;  // reason per operator; empty: on the first engine
   /// CPU operators that are not in the whole graph: name of the result, and the reason.
@@ -52,6 +52,6 @@ struct Choices {
 /// Returns the whole graph, with each `delegate` of `graph` replaced by the operators of its
 /// subgraph. The reference evaluator can run it.
 [[nodiscard]] Result<ir::Graph> inline_subgraphs(const ir::Graph& graph,
-                                                 std::span<const Subgraph> regions);
+                                                 std::span<const Subgraph> subgraphs);
 
 }  // namespace thimble::partition

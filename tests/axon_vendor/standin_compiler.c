@@ -385,7 +385,10 @@ int nrf_axon_compile_model(int count, char** words, struct result* result) {
   if (strncmp(mode, "code:", 5) == 0) return atoi(mode + 5);
   if (strncmp(mode, "exit:", 5) == 0) exit(atoi(mode + 5));
   if (strncmp(mode, "version:", 8) == 0) version = (uint32_t)strtoul(mode + 8, NULL, 0);
-  if (strcmp(mode, "crash") == 0) raise(SIGSEGV);
+  if (strcmp(mode, "crash") == 0) {
+    signal(SIGSEGV, SIG_DFL);  // the address sanitizer handles it otherwise
+    raise(SIGSEGV);
+  }
   if (strcmp(mode, "hang") == 0) {
     for (;;) sleep(1);
   }

@@ -21,7 +21,7 @@ thimble_test(share_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_test.cpp
   DEPS test_integer_graphs test_graphs thimble_engines thimble_emit thimble_runtime
   LABELS conformance fast)
-thimble_test(strips_test
+thimble_test(row_tiling_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/row_tiling_test.cpp
   DEPS test_runs test_graphs thimble_driver thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance)

@@ -81,20 +81,20 @@ std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part
     if (split->region_of[i] >= 0) ++tally->ran[op];
   }
   Compiled compiled;
-  auto reference_graph = partition::inline_subgraphs(split->graph, split->regions);
+  auto reference_graph = partition::inline_subgraphs(split->graph, split->subgraphs);
   EXPECT_TRUE(reference_graph.ok()) << reference_graph.error().message;
   if (!reference_graph.ok()) return {};
   compiled.reference_graph = std::move(*reference_graph);
   auto lowered = part.cpu->lower(split->graph, *part.cpu, {});
   EXPECT_TRUE(lowered.ok()) << lowered.error().message;
   if (!lowered.ok()) return {};
-  const auto memory_plan = driver::compile_subgraphs(split->regions, {}, &*lowered);
+  const auto memory_plan = driver::compile_subgraphs(split->subgraphs, {}, &*lowered);
   EXPECT_TRUE(memory_plan.ok()) << memory_plan.error().message;
   if (!memory_plan.ok()) return {};
   auto emitted = emit::write_program(*lowered, *memory_plan, *part.cpu, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return {};
-  compiled.is_delegated = !split->regions.empty();
+  compiled.is_delegated = !split->subgraphs.empty();
   compiled.pte = std::move(emitted->bytes);
   return compiled;
 }

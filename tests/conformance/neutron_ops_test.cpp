@@ -394,7 +394,7 @@ uint64_t run_subgraphs(const engine::PartNpu& use) {
     const auto cut = partition::partition(graph, {&use, 1}, choices);
     EXPECT_TRUE(cut.ok()) << cut.error().message;
     if (!cut.ok()) return regions;
-    for (const partition::Subgraph& region : cut->regions) {
+    for (const partition::Subgraph& region : cut->subgraphs) {
       const NeutronOutcome outcome = test::run_neutron(region.graph, use, seed);
       EXPECT_EQ(outcome.message, "") << "THIMBLE_NEUTRON_SEED=" << seed << "\n"
                                      << ir::print(region.graph);

@@ -154,7 +154,7 @@ int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const tes
   const auto emitted = emit::write_program(placed, memory_plan, target, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return -1;
-  const auto program = formats::pte::read(emitted->bytes, "strips.pte");
+  const auto program = formats::pte::read(emitted->bytes, "tiled.pte");
   EXPECT_TRUE(program.ok());
   if (!program.ok()) return -1;
   const auto decompiled = emit::decompile(*program);
@@ -189,10 +189,10 @@ void check(uint64_t seed, Coverage* seen) {
   for (int first = 0; first < count; ++first) {
     for (int last = first; last < count; ++last) {
       for (const int64_t rows : {1, 2, 3, 5}) {
-        const RowTiling strips = {first, last, rows};
-        if (!engine::row_tiling_cost(graph, strips)) continue;
+        const RowTiling tiling = {first, last, rows};
+        if (!engine::row_tiling_cost(graph, tiling)) continue;
         SCOPED_TRACE(fmt::format("operators {} to {} by {} rows", first, last, rows));
-        const auto cut = engine::apply_row_tiling(graph, std::span(&strips, 1));
+        const auto cut = engine::apply_row_tiling(graph, std::span(&tiling, 1));
         ASSERT_TRUE(cut.ok()) << cut.error().message;
         const auto answer = test::run_on_evaluator(*cut, inputs);
         ASSERT_TRUE(answer.ok()) << answer.error().message;

@@ -46,7 +46,7 @@ class Memory(unittest.TestCase):
         self.thimble("run", pte, "--input", x, "--output", folder)
         return (folder / "output_0.npy").read_bytes()
 
-    def test_a_budget_takes_strips_and_changes_no_bit(self):
+    def test_a_budget_tiles_rows_and_changes_no_bit(self):
         name = "mobilenet_v1_vww"
         values = [(7 * i) % 255 - 127 for i in range(3 * 96 * 96)]
         x = self.path / "x.npy"
@@ -59,9 +59,9 @@ class Memory(unittest.TestCase):
         self.assertGreater(whole["arena_bytes"], budget)
         small = json.loads(self.thimble(*compile_it, "-o", "small.pte", "--memory", "sram=30K"))
         self.assertLessEqual(small["arena_bytes"] + small["state_bytes"], budget)
-        strips = [n for n in small["notes"] if n.startswith("row tiling")]
-        self.assertTrue(strips)
-        self.assertIn("+0 MACs in total", strips[-1])
+        tiling = [n for n in small["notes"] if n.startswith("row tiling")]
+        self.assertTrue(tiling)
+        self.assertIn("+0 MACs in total", tiling[-1])
         self.assertEqual(self.outputs("small.pte", x), self.outputs("whole.pte", x))
         self.assertIn("does not fit", self.thimble(
             *compile_it[:-1], "-o", "none.pte", "--memory", "sram=2K", code=1))

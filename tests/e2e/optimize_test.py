@@ -89,7 +89,7 @@ class Optimize(unittest.TestCase):
         self.assertIn("thimble::depthwise_scalar.out", calls["flash"])
         self.assertEqual(self.outputs("flash.pte", x, "qemu"), list(answer))
 
-    def test_tables_go_for_flash_and_strips_come_for_size(self):
+    def test_flash_removes_tables_and_size_tiles_rows(self):
         reports, answer, x = self.check("resnet8", "cortex-m4")
         speed, flash, size = (reports[mode] for mode in MODES)
         self.assertLess(flash["pte_bytes"], speed["pte_bytes"] - 3 * 2000)

@@ -29,12 +29,14 @@ if(THIMBLE_TESTS)
     LABELS conformance fast)
   set_tests_properties(engines_extra_test PROPERTIES ENVIRONMENT THIMBLE_ENGINE=abacus)
 
-  set(build)
-  if(THIMBLE_EXTRA_BUILD)
-    set(build --build)
+  if(ARM_CXX AND QEMU_ARM)
+    set(build)
+    if(THIMBLE_EXTRA_BUILD)
+      set(build --build)
+    endif()
+    add_test(NAME extra_target
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/extra_target_test.py $<TARGET_FILE:thimble_extra>
+                     $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_COMMAND} ${build})
+    set_tests_properties(extra_target PROPERTIES LABELS e2e TIMEOUT 1800)
   endif()
-  add_test(NAME extra_target
-           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/extra_target_test.py $<TARGET_FILE:thimble_extra>
-                   $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_COMMAND} ${build})
-  set_tests_properties(extra_target PROPERTIES LABELS e2e TIMEOUT 1800)
 endif()

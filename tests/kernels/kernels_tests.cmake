@@ -6,6 +6,7 @@ thimble_test(kernels_test SOURCES ${kernel_test_sources} ${CMAKE_CURRENT_LIST_DI
   LABELS kernels fast)
 # A separate ctest entry, because thousands of damaged calls of each kernel take longer than all other cases together.
 if(THIMBLE_TESTS)
+  thimble_optimize(kernels_test -O1)
   set(damaged_calls Kernels.AcceptedCallsRunWithoutInvalidAccess)
   set_tests_properties(kernels_test PROPERTIES ENVIRONMENT GTEST_FILTER=-${damaged_calls})
   add_test(NAME kernels_fuzz_test COMMAND kernels_test --gtest_filter=${damaged_calls})

@@ -34,7 +34,7 @@ def tests_of(ctest, build):
 
 def variables_with_a_value(cache):
     values = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.M))
-    return {name for name, value in values.items() if value and not value.endswith("NOTFOUND")}
+    return {name for name, value in values.items() if value not in ("", "OFF") and not value.endswith("NOTFOUND")}
 
 
 def problems(documented, tests, variables):

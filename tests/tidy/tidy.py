@@ -49,8 +49,9 @@ GENERATED_HEADERS = {"program_generated.h": "src/formats", "tflite_generated.h":
 # Folders that must not name an engine, and the form in which they may name ExecuTorch's operators.
 NEUTRAL_FOLDERS = ("abi/", "src/", "runtime/", "tools/", "firmware/", "cmake/", "zephyr/")
 ENGINE_NAMES = re.compile(r"ethos|axon|neutron", re.I)
-CORTEX_M = re.compile(r"cortex_m(?!::|_\w)")
-CORTEX_M_ALLOWED = {"abi/pte_ops.def"}  # its comment names the table of ExecuTorch's operators
+CORTEX_M = re.compile(r"cortex_?m(?:(?:::|_)(\w+))?", re.I)
+CORTEX_M_ALLOWED = {"abi/pte_ops.def"}  # the table of ExecuTorch's operators
+CORTEX_M_OPS = set(re.findall(r"\bcortex_m_(\w+)", (HERE.parents[1] / "abi/pte_ops.def").read_text()))
 
 LINES_MAX = 1000
 COLUMNS_MAX = 100
@@ -161,10 +162,12 @@ def check_engine_names(path, text):
         return
     if ENGINE_NAMES.search(path):
         problem(path, 1, "the file's name names an engine")
+    if CORTEX_M.search(path):
+        problem(path, 1, "the file's name names cortex_m")
     for number, line in enumerate(text.split("\n"), 1):
         found = ENGINE_NAMES.search(line)
         if not found and path not in CORTEX_M_ALLOWED:
-            found = CORTEX_M.search(line)
+            found = next((each for each in CORTEX_M.finditer(line) if each.group(1) not in CORTEX_M_OPS), None)
         if found:
             problem(path, number, f"{found.group(0)}: code outside of engines/ does not name an engine")
 

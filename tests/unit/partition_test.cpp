@@ -70,17 +70,18 @@ TEST(Partition, JoinedSubgraphsEqualRandomGraph) {
     ASSERT_EQ(ir::print(*read), text);
     for (size_t i = 0; i < graph.ops().size(); ++i) {
       const int region = split->region_of[i];
-      const bool first = region >= 0 && split->regions[static_cast<size_t>(region)].engine->name ==
-                                            engines[0].name;
+      const bool first =
+          region >= 0 &&
+          split->subgraphs[static_cast<size_t>(region)].engine->name == engines[0].name;
       EXPECT_EQ(split->reasons[i].empty(), first) << split->reasons[i];
     }
-    for (const Subgraph& region : split->regions) {
+    for (const Subgraph& region : split->subgraphs) {
       ASSERT_TRUE(ir::verify(region.graph).ok());
       EXPECT_FALSE(region.graph.outputs().empty());
       second += region.engine->name == "two";
       ++regions;
     }
-    const auto again = inline_subgraphs(split->graph, split->regions);
+    const auto again = inline_subgraphs(split->graph, split->subgraphs);
     ASSERT_TRUE(again.ok()) << again.error().message;
     expect_same(graph, *again, seed);
   }
@@ -111,10 +112,10 @@ TEST(Partition, SubgraphNeverDependsOnItself) {
   const auto split = partition(diamond(), engines);
   ASSERT_TRUE(split.ok());
   // a and c run before the table, d after it. One subgraph of all three would depend on itself.
-  ASSERT_EQ(split->regions.size(), 2U);
+  ASSERT_EQ(split->subgraphs.size(), 2U);
   EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, 1}));
   EXPECT_EQ(split->reasons[1], "npu: has no tables");
-  EXPECT_EQ(split->regions[0].graph.outputs().size(), 2U);
+  EXPECT_EQ(split->subgraphs[0].graph.outputs().size(), 2U);
 }
 
 TEST(Partition, ExcludedOperatorsRunOnCpu) {
@@ -137,7 +138,7 @@ TEST(Partition, UnprofitableSubgraphsRunOnCpu) {
 })"),
                                engines);
   ASSERT_TRUE(small.ok());
-  EXPECT_TRUE(small->regions.empty());
+  EXPECT_TRUE(small->subgraphs.empty());
   EXPECT_EQ(small->reasons[0],
             "the subgraph has 16 steps, a dispatch costs 2000: cheaper on the CPU");
   const auto moves = partition(parsed(R"(graph @g {
@@ -161,11 +162,11 @@ TEST(Partition, RecipeSetsMinimumSubgraphSize) {
   %b: i8[1,16] quant(0.1, 0) = lut(%a, %t)
   output %b
 })");
-  EXPECT_EQ(partition(graph, engines, {{}, false, 16})->regions.size(), 1U);
+  EXPECT_EQ(partition(graph, engines, {{}, false, 16})->subgraphs.size(), 1U);
   const auto less = partition(graph, engines, {{}, false, 17});
-  EXPECT_TRUE(less->regions.empty());
+  EXPECT_TRUE(less->subgraphs.empty());
   EXPECT_EQ(less->reasons[0], "the subgraph has 16 steps, the part's recipe requires 17");
-  EXPECT_EQ(partition(graph, engines, {{}, true, 17})->regions.size(), 1U);
+  EXPECT_EQ(partition(graph, engines, {{}, true, 17})->subgraphs.size(), 1U);
 }
 
 TEST(Partition, SmallFullySupportedNetworkRunsOnEngine) {
@@ -177,7 +178,7 @@ TEST(Partition, SmallFullySupportedNetworkRunsOnEngine) {
 })"),
                                engines);
   ASSERT_TRUE(split.ok());
-  EXPECT_EQ(split->regions.size(), 1U);
+  EXPECT_EQ(split->subgraphs.size(), 1U);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Tables of the functions that the core computes beside the NPU, made by the compiler in integers:
+// Tables of the functions that the core computes, not the NPU. The compiler makes them in integers:
 // no libm here and none on the device. engines/axon/model/curve.cpp says what they are for.
 
 #include <stddef.h>

@@ -14,7 +14,8 @@ using formats::tosa::Op;
 using ir::DimOrder;
 using ir::Shape;
 
-/// Entries start .. start + count of the bias, or zeros: int32, or int48 beside int16 activations.
+/// Returns entries start .. start + count of the bias, or zeros: int32, or int48 for int16
+/// activations.
 int TosaLowering::bias_part(int64_t start, int64_t count) {
   const auto bytes_each = static_cast<size_t>(wide() ? 6 : 4);
   Bytes bytes(static_cast<size_t>(count) * bytes_each);
