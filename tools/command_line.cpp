@@ -17,7 +17,13 @@ Option& Option::one_of(std::vector<std::string> words) {
   return *this;
 }
 Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(CLI::Validator(
+      [](const std::string& text) {
+        double value = 0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value > 0;
+        return fits ? std::string() : "found " + text + ", expected a number greater than 0";
+      },
+      "POSITIVE"));
   return *this;
 }
 Option& Option::take_all() {

@@ -64,7 +64,7 @@ bool BufferAliasing::build() {
   for (const size_t i : views) {
     if (!compute_ranges(i)) return false;
   }
-  // Whether two values can share memory depends on all reads.
+  // Two values can share memory only if all reads allow it.
   find_reads();
   for (const size_t i : views) {
     if (!place_view(i)) return false;

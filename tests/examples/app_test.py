@@ -77,7 +77,7 @@ def main():
         print(printed)
         assert printed.endswith("END ok\n"), "the application did not end well"
 
-        # The same digit on the host: the first sample of golden.npz, which is also in digit.h.
+        # Run the same digit on the host: the first sample of golden.npz, which is also in digit.h.
         with zipfile.ZipFile(model / "golden.npz") as archive:
             array = archive.read("x.npy")
         data = array[-5 * 64 * 4:][:64 * 4]

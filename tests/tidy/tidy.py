@@ -253,8 +253,11 @@ def prose(path, text):
 def check_words(path, text):
     if path.startswith(("tests/tidy/", "tests/data/")):
         return
-    previous = ""
+    previous, last = "", 0
     for number, line in prose(path, text):
+        if number != last + 1:
+            previous = ""  # another comment begins
+        last = number
         for pattern, instead in WORDS:
             found = pattern.search(line)
             # An opening counts only where a comment begins: a line after another may continue its sentence.
