@@ -11,7 +11,6 @@ namespace thimble::emit {
 namespace {
 
 using abi::PteOp;
-using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 

@@ -44,7 +44,7 @@ class PlacementSearch {
     // Objects that are not accessed use slow, non-volatile memories first.
     idle_ = by_speed_;
     std::ranges::reverse(idle_);
-    std::ranges::stable_partition(idle_, [&](size_t m) { return memories[m].kept; });
+    std::stable_partition(idle_.begin(), idle_.end(), [&](size_t m) { return memories[m].kept; });
     now_.resize(objects.size());
   }
 

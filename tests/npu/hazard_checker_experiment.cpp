@@ -39,6 +39,7 @@ class Run {
   Run(const Case& c, const Stream& stream) : case_(c), stream_(stream), regions_(sim::kRegions) {
     for (uint32_t i = 0; i < sim::kRegions; ++i) {
       regions_[i].resize(c.regions[i].size() / 8 + 2);
+      if (c.regions[i].empty()) continue;
       std::memcpy(regions_[i].data(), c.regions[i].data(), c.regions[i].size());
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/sim/hazard.h"
@@ -371,7 +372,8 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
     job.regions[i] = {reinterpret_cast<uint8_t*>(memory[i].data()), static_cast<uint64_t>(sizes[i]),
                       i == 0};
   }
-  std::memcpy(job.regions[0].data, blob.weights.data(), blob.weights.size());
+  std::ranges::copy(std::as_bytes(std::span(blob.weights)),
+                    reinterpret_cast<std::byte*>(job.regions[0].data));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const NpuBlob::Io& io = blob.inputs[i];
     std::memcpy(job.regions[io.region].data + io.offset, inputs[i].data(), inputs[i].size());

@@ -11,7 +11,6 @@ namespace thimble::interchange {
 
 using formats::tflite::Activation;
 using formats::tflite::DType;
-using formats::tflite::Op;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;

@@ -9,8 +9,6 @@
 namespace thimble::interchange {
 
 using formats::tflite::ActivationOptions;
-using formats::tflite::DType;
-using formats::tflite::Op;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;

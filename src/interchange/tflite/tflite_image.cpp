@@ -7,7 +7,6 @@
 
 namespace thimble::interchange {
 
-using formats::tflite::Op;
 using formats::tflite::ResizeOptions;
 using ir::DimOrder;
 using ir::Shape;
@@ -150,7 +149,7 @@ bool TfliteLowering::resize_or_mirror_pad() {
 /// LiteRT has 10 fractional bits per position, the graph has 11, and LiteRT rounds halves away from
 /// 0. The results are equal except for halves below 0 if both sides grow by powers of two.
 Status TfliteLowering::resize_bilinear() {
-  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(check_constant(i));
+  for (size_t i = 1; i <= 4; ++i) THIMBLE_CHECK(check_constant(i));
   const auto table = [&](size_t i) -> const ir::Tensor& {
     return *graph_.value(operand(i)).constant;
   };

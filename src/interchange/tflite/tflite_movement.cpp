@@ -6,8 +6,6 @@
 
 namespace thimble::interchange {
 
-using formats::tflite::DType;
-using formats::tflite::Op;
 using ir::DimOrder;
 using ir::Shape;
 

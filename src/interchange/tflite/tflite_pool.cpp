@@ -8,9 +8,6 @@
 
 namespace thimble::interchange {
 
-using formats::tflite::DType;
-using formats::tflite::Op;
-using formats::tflite::Padding;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;

@@ -11,8 +11,6 @@
 namespace thimble::interchange {
 
 using formats::tflite::ConvOptions;
-using formats::tflite::DType;
-using formats::tflite::Op;
 using formats::tflite::Padding;
 using ir::Shape;
 
@@ -59,7 +57,7 @@ int alternate(int i) {
 /// number of weights per channel is the tensor's size divided by `outs`.
 Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_bounds(
     int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
-  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(check_constant(i));
+  for (const size_t i : {size_t{1}, size_t{3}, size_t{4}}) THIMBLE_CHECK(check_constant(i));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   AccumulatorBounds sums;
   THIMBLE_TRY(sums.x_scale, operand_scale(0, "x_zp"));

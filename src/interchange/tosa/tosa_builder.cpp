@@ -7,7 +7,6 @@
 namespace thimble::interchange {
 
 using formats::tosa::DType;
-using formats::tosa::Op;
 using ir::Shape;
 
 DType tosa_type(ir::DType dtype) {

@@ -6,9 +6,6 @@
 
 namespace thimble::interchange {
 
-using formats::tosa::DType;
-using formats::tosa::Op;
-using formats::tosa::Rounding;
 using ir::DimOrder;
 using ir::OpKind;
 

@@ -6,8 +6,6 @@
 
 namespace thimble::interchange {
 
-using formats::tosa::DType;
-using formats::tosa::Op;
 using ir::DimOrder;
 using ir::Shape;
 

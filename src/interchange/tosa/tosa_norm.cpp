@@ -9,9 +9,7 @@
 
 namespace thimble::interchange {
 
-using formats::tosa::DType;
 using formats::tosa::Op;
-using formats::tosa::Rounding;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;

@@ -7,8 +7,6 @@
 
 namespace thimble::interchange {
 
-using formats::tosa::DType;
-using formats::tosa::Op;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;

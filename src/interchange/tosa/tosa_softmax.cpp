@@ -9,8 +9,6 @@
 
 namespace thimble::interchange {
 
-using formats::tosa::DType;
-using formats::tosa::Op;
 using ir::DimOrder;
 using ir::OpKind;
 
