@@ -109,9 +109,9 @@ Constant pack_linear_pairs(std::vector<Filter> filters) {
     writer.put(static_cast<int32_t>(four[0].bias));
     writer.put(static_cast<int32_t>(four[2].bias));
     for (size_t k = 0; k < depth; k += 4) {
-      for (const size_t odd : {0, 1}) {
-        for (const size_t pair : {0, 2}) {
-          for (const size_t high : {0, 2}) {
+      for (const size_t odd : {size_t{0}, size_t{1}}) {
+        for (const size_t pair : {size_t{0}, size_t{2}}) {
+          for (const size_t high : {size_t{0}, size_t{2}}) {
             writer.put(half(four[pair], four[pair + 1], k + odd + high));
           }
         }

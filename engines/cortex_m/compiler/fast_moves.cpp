@@ -127,7 +127,8 @@ std::optional<KernelCall> pack_concat(const Graph& graph, const Op& op) {
       const int64_t expected = outer ? y_steps[d] / y.shape[dim] * x.shape[dim] : y_steps[d];
       if (x_steps[d] != expected) return {};
     }
-    p.bytes[i] = static_cast<uint32_t>(x.elements() / p.outer * ir::dtype_bytes(x.dtype));
+    p.bytes[i] = static_cast<uint32_t>(x.elements() / p.outer) *
+                 static_cast<uint32_t>(ir::dtype_bytes(x.dtype));
     call.arguments.push_back(operand(graph, op.inputs[i]));
   }
   call.arguments.emplace_back(packed_constant(p));

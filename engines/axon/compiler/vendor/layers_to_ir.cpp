@@ -15,9 +15,8 @@ using formats::axon::IrLayer;
 using isa::Operation;
 using isa::Source;
 
-/// Operation numbers of the IR equal those of the container, except for these two.
+/// Operation numbers of the IR equal those of the container, except for this one.
 constexpr uint32_t kPersistentVariable = 8;
-constexpr uint32_t kFullyConnected = 0;
 
 IrDimensions dimensions_of(const isa::Operand& operand) {
   return {operand.h, operand.w, operand.c, operand.element_bytes, operand.n};
