@@ -1,7 +1,6 @@
 // Decompiles native operators: reads their packed parameters (abi/native_params.h).
 
 #include <cstring>
-#include <map>
 
 #include "abi/native_params.h"
 #include "emit/decompile_packed.h"
@@ -169,32 +168,56 @@ Result<ValueId> native_direct(PteOp op, DecompilerCall* call) {
 }  // namespace
 
 Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
-  static const std::map<PteOp, DecompileFn*> kOps = {
-      {PteOp::thimble_add, native_add},
-      {PteOp::thimble_add_flat, decompile_add_flat},
-      {PteOp::thimble_avg_pool2d, native_pool<OpKind::qavg_pool2d>},
-      {PteOp::thimble_conv2d, native_conv<false>},
-      {PteOp::thimble_conv2d_dsp, decompile_conv2d_dsp},
-      {PteOp::thimble_conv2d_mve, decompile_conv2d_mve},
-      {PteOp::thimble_conv2d_scalar, decompile_conv2d_scalar},
-      {PteOp::thimble_depthwise_conv2d, native_conv<true>},
-      {PteOp::thimble_depthwise_dsp, decompile_depthwise_dsp},
-      {PteOp::thimble_depthwise_mve, decompile_depthwise_mve},
-      {PteOp::thimble_depthwise_scalar, decompile_depthwise_scalar},
-      {PteOp::thimble_dequantize, quantize_or_dequantize<OpKind::dequantize>},
-      {PteOp::thimble_dequantize16, quantize_or_dequantize<OpKind::dequantize>},
-      {PteOp::thimble_linear, native_linear},
-      {PteOp::thimble_linear_dsp, decompile_linear_dsp},
-      {PteOp::thimble_linear_mve, decompile_linear_mve},
-      {PteOp::thimble_linear_scalar, decompile_linear_scalar},
-      {PteOp::thimble_log_softmax, native_log_softmax},
-      {PteOp::thimble_max_pool2d, native_pool<OpKind::max_pool2d>},
-      {PteOp::thimble_mean, native_mean},
-      {PteOp::thimble_mul, native_mul},
-      {PteOp::thimble_quantize, quantize_or_dequantize<OpKind::quantize>},
-      {PteOp::thimble_quantize16, native_quantize16},
-  };
-  if (const auto row = kOps.find(op); row != kOps.end()) return row->second(call);
+  switch (op) {
+    case PteOp::thimble_add:
+      return native_add(call);
+    case PteOp::thimble_add_flat:
+      return decompile_add_flat(call);
+    case PteOp::thimble_avg_pool2d:
+      return native_pool<OpKind::qavg_pool2d>(call);
+    case PteOp::thimble_conv2d:
+      return native_conv<false>(call);
+    case PteOp::thimble_conv2d_dsp:
+      return decompile_conv2d_dsp(call);
+    case PteOp::thimble_conv2d_mve:
+      return decompile_conv2d_mve(call);
+    case PteOp::thimble_conv2d_scalar:
+      return decompile_conv2d_scalar(call);
+    case PteOp::thimble_depthwise_conv2d:
+      return native_conv<true>(call);
+    case PteOp::thimble_depthwise_dsp:
+      return decompile_depthwise_dsp(call);
+    case PteOp::thimble_depthwise_mve:
+      return decompile_depthwise_mve(call);
+    case PteOp::thimble_depthwise_scalar:
+      return decompile_depthwise_scalar(call);
+    case PteOp::thimble_dequantize:
+      return quantize_or_dequantize<OpKind::dequantize>(call);
+    case PteOp::thimble_dequantize16:
+      return quantize_or_dequantize<OpKind::dequantize>(call);
+    case PteOp::thimble_linear:
+      return native_linear(call);
+    case PteOp::thimble_linear_dsp:
+      return decompile_linear_dsp(call);
+    case PteOp::thimble_linear_mve:
+      return decompile_linear_mve(call);
+    case PteOp::thimble_linear_scalar:
+      return decompile_linear_scalar(call);
+    case PteOp::thimble_log_softmax:
+      return native_log_softmax(call);
+    case PteOp::thimble_max_pool2d:
+      return native_pool<OpKind::max_pool2d>(call);
+    case PteOp::thimble_mean:
+      return native_mean(call);
+    case PteOp::thimble_mul:
+      return native_mul(call);
+    case PteOp::thimble_quantize:
+      return quantize_or_dequantize<OpKind::quantize>(call);
+    case PteOp::thimble_quantize16:
+      return native_quantize16(call);
+    default:
+      break;
+  }
   if (DecompileFn* const packed = find_packed_op(op)) return packed(call);
   return native_direct(op, call);
 }

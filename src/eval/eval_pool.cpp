@@ -8,7 +8,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Calls visit(n, channel, y, x, elements inside the window) in result order.
+/// Calls visit(index in the result, elements inside the window).
 template <typename T, typename Visit>
 void for_each_window(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);

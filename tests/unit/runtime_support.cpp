@@ -184,4 +184,13 @@ thimble_status run_with_input_buffers(LoadedModel& loaded) {
   return status;
 }
 
+bool damaged_file_runs(ByteView bytes, const thimble_kernels* kernels) {
+  const AlignedBytes file(bytes);
+  thimble_needs needs = {};
+  const thimble_status status = thimble_size(file.data(), file.size(), kernels, &needs);
+  if (status == 0 && needs.arena_bytes >= size_t{1} << 20) return false;
+  LoadedModel loaded(bytes, kernels);
+  return loaded.status == 0 && run_with_input_buffers(loaded) == 0;
+}
+
 }  // namespace thimble::runtime_test

@@ -135,4 +135,8 @@ struct LoadedModel {
 /// that changes an input buffer or writes outside of it fails the test.
 thimble_status run_with_input_buffers(LoadedModel& loaded);
 
+/// Loads and runs a damaged file with run_with_input_buffers(). Returns true if the run succeeded;
+/// false also if the model needs a mebibyte of memory or more, in which case it is not loaded.
+bool damaged_file_runs(ByteView bytes, const thimble_kernels* kernels);
+
 }  // namespace thimble::runtime_test

@@ -155,6 +155,12 @@ struct NpuOp {
   int ir_op = -1;  // operator of the partition's graph from which it was lowered
 };
 
+/// Returns true if an element of the result is computed from a window of rows and columns.
+[[nodiscard]] inline bool has_window(const NpuOp& op) {
+  return op.kind == NpuOpKind::kConv || op.kind == NpuOpKind::kDepthwise ||
+         op.kind == NpuOpKind::kPool;
+}
+
 struct NpuProgram {
   const thimble::ethos_u::Config* config = nullptr;
   std::vector<NpuTensor> tensors;

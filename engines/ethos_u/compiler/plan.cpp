@@ -3,14 +3,6 @@
 #include <algorithm>
 
 namespace thimble::engine::ethos_u {
-namespace {
-
-bool has_window(const NpuOp& op) {
-  return op.kind == NpuOpKind::kConv || op.kind == NpuOpKind::kDepthwise ||
-         op.kind == NpuOpKind::kPool;
-}
-
-}  // namespace
 
 int64_t place_bytes(const NpuTensor& tensor, Format format, int64_t rows) {
   const int64_t depth =

@@ -8,11 +8,6 @@ namespace {
 /// Inputs smaller than this are not copied, because setting up and awaiting a copy takes longer.
 constexpr int64_t kLeastBytes = 4096;
 
-bool reads_windows(const NpuOp& op) {
-  return op.kind == NpuOpKind::kConv || op.kind == NpuOpKind::kDepthwise ||
-         op.kind == NpuOpKind::kPool;
-}
-
 /// Returns an operand for a whole tensor with its strides.
 Operand whole(const NpuProgram& program, int tensor) {
   const NpuTensor& from = program.tensors[static_cast<size_t>(tensor)];
@@ -32,7 +27,7 @@ int first_reader(const NpuProgram& program, int tensor) {
     const NpuOp& op = program.ops[i];
     if (op.ifm2 && op.ifm2->tensor == tensor) return -1;
     if (op.ifm.tensor != tensor) continue;
-    if (!reads_windows(op)) return -1;
+    if (!has_window(op)) return -1;
     if (first < 0) first = static_cast<int>(i);
   }
   return first;
