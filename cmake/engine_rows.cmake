@@ -3,22 +3,24 @@
 # thimble_engine(). The host build and the builds of firmware both read the rows.
 #
 # thimble_engine(NAME [CORES file] [NPUS file] [DEVICES file] [CLI file] [MODEL_APART]
-#                     [RUNNER core...] [RUNNER_LINK flag...])
+#                     [OPTIMIZED folder] [RUNNER core...] [RUNNER_LINK flag...])
 #   CORES    declares std::span<const Core> thimble::engine::NAME::cores()
 #   NPUS     declares std::vector<NpuName> thimble::engine::NAME::npus()
 #   DEVICES  declares std::vector<DeviceKind> thimble::hostrun::NAME_devices(): executes the engine's
 #            delegates on the host
 #   CLI      declares std::unique_ptr<EngineCli> thimble::tools::NAME_cli(): options and inspectors
 #   MODEL_APART  model/ is a library of its own, because firmware may link the vendor's driver instead
+#   OPTIMIZED    subfolder of compiler/ in which the compiler spends its time: compiled with -O2. It includes no other
+#                sources of the compiler
 #   RUNNER   emulated cores for which an image runner-NAME is built with the sources of firmware/
 #   RUNNER_LINK  linker flags of that image
 # File names are relative to the engine's folder.
 function(thimble_engine name)
-  cmake_parse_arguments(arg "MODEL_APART" "CORES;NPUS;DEVICES;CLI" "RUNNER;RUNNER_LINK" ${ARGN})
+  cmake_parse_arguments(arg "MODEL_APART" "CORES;NPUS;DEVICES;CLI;OPTIMIZED" "RUNNER;RUNNER_LINK" ${ARGN})
   set(folder ${engine_root}/engines/${name})
   if(arg_UNPARSED_ARGUMENTS OR NOT (arg_CORES OR arg_NPUS))
     message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: expected thimble_engine(NAME [CORES file] [NPUS file] "
-                        "[DEVICES file] [CLI file] [MODEL_APART] [RUNNER core...] [RUNNER_LINK flag...]), "
+                        "[DEVICES file] [CLI file] [MODEL_APART] [OPTIMIZED folder] [RUNNER core...] [RUNNER_LINK flag...]), "
                         "with CORES or NPUS")
   endif()
   get_property(names GLOBAL PROPERTY thimble_engine_names)
@@ -38,7 +40,7 @@ function(thimble_engine name)
     endif()
     set_property(GLOBAL PROPERTY thimble_engine_${name}_${key} ${header})
   endforeach()
-  foreach(key MODEL_APART RUNNER RUNNER_LINK)
+  foreach(key MODEL_APART OPTIMIZED RUNNER RUNNER_LINK)
     set_property(GLOBAL PROPERTY thimble_engine_${name}_${key} ${arg_${key}})
   endforeach()
 endfunction()

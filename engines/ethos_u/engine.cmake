@@ -1,2 +1,2 @@
 thimble_engine(ethos_u NPUS compiler/engine.h DEVICES hostrun/ethos_u.h CLI cli/cli.h MODEL_APART
-               RUNNER cortex-m55 cortex-m85)
+               OPTIMIZED compiler/weights RUNNER cortex-m55 cortex-m85)

@@ -56,13 +56,16 @@ def inputs_of(thimble, pte, folder):
         if letter == "f":
             values = [value / 50 for value in values]
         data = struct.pack(f"<{count}{letter}", *values)
-        files.append(folder / f"in_{index}.npy")
+        files.append(folder / f"in_{port['dtype']}_{index}.npy")
         write_npy(files[-1], descr, port["shape"], data)
     return [word for file in files for word in ("--input", file)]
 
 
-def check(thimble, model, calibration, folder, target, dialect, io):
-    """Returns the error, or an empty text; and whether the module was accepted."""
+def check(thimble, model, calibration, folder, target, dialect, io, inputs):
+    """Returns the error, or an empty text; and whether the module was accepted.
+
+    `inputs` holds the words that name the module's input files, by type: both dialects have the same inputs.
+    """
     pte = folder / "model.pte"
     pte.unlink(missing_ok=True)
     done = run(thimble, "compile", model, "--target", target, "--calibrate",
@@ -72,8 +75,9 @@ def check(thimble, model, calibration, folder, target, dialect, io):
     if done.returncode != 0:
         silent = not done.stderr.strip()
         return ("no message" if silent else "a file was left" if pte.exists() else None), False
-    inputs = inputs_of(thimble, pte, folder)
-    answers = {on: run(thimble, "run", pte, *inputs, "--on", on, "--json") for on in ("host", "eval")}
+    if io not in inputs:
+        inputs[io] = inputs_of(thimble, pte, folder)
+    answers = {on: run(thimble, "run", pte, *inputs[io], "--on", on, "--json") for on in ("host", "eval")}
     for on, answer in answers.items():
         if answer.returncode != 0:
             return f"on {on}: exit {answer.returncode}: {answer.stderr}", True
@@ -111,9 +115,9 @@ def main():
         calibration = folder / "calibrate.npz"
         for model in sorted(data.glob("*.pt2")):
             write_calibration(thimble, model, calibration)
+            inputs = {}
             for target, dialect, io in COMBINATIONS:
-                wrong, took = check(thimble, model, calibration, folder, target,
-                                    dialect, io)
+                wrong, took = check(thimble, model, calibration, folder, target, dialect, io, inputs)
                 runs, accepted = runs + 1, accepted + took
                 if wrong:
                     failures += 1

@@ -25,19 +25,21 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], check=True, **options)
 
 
-def device_library(core):
-    """Returns CMake options that link the core's archives of the build's own firmware.
+def link_options(folder):
+    """Returns CMake options that link a core's archives of the build's own firmware."""
+    names = ("libruntime_product.a", "libkernels.a", "libaxon.a", "libethos_u.a", "libneutron.a")
+    archives = [path for name in names if (path := folder / name).exists()]
+    assert len(archives) > 1, f"{folder} has no archives"
+    return ["-DTHIMBLE_DEVICE_LIBRARY=-Wl,--start-group;" + ";".join(map(str, archives)) + ";-Wl,--end-group"]
 
-    Without the environment variable THIMBLE_FIRMWARE (the folder of the archives), the application compiles runtime and
-    kernels itself.
+
+def device_library(core):
+    """Returns link_options(), or without the environment variable THIMBLE_FIRMWARE no option.
+
+    The application then compiles runtime and kernels itself.
     """
     folder = os.environ.get("THIMBLE_FIRMWARE")
-    if not folder:
-        return []
-    names = ("libruntime_product.a", "libkernels.a", "libaxon.a", "libethos_u.a", "libneutron.a")
-    archives = [path for name in names if (path := pathlib.Path(folder) / core / name).exists()]
-    assert len(archives) > 1, f"{folder}/{core} has no archives"
-    return ["-DTHIMBLE_DEVICE_LIBRARY=-Wl,--start-group;" + ";".join(map(str, archives)) + ";-Wl,--end-group"]
+    return link_options(pathlib.Path(folder) / core) if folder else []
 
 
 def serial_output(machine, image):

@@ -15,7 +15,7 @@ if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX)
   add_test(NAME kernels_used
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/kernels_used_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
                    ${CMAKE_COMMAND} ${arm_prefix} $<TARGET_FILE:neutron_standin_converter>
-                   ${CMAKE_BINARY_DIR}/tests/extra_target/thimble)
+                   ${CMAKE_BINARY_DIR}/tests/extra_target/thimble ${CMAKE_BINARY_DIR}/firmware)
   set_tests_properties(kernels_used PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
 # Runs the commands of examples/ethos_u/README.md.

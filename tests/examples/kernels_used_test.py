@@ -1,7 +1,9 @@
 """The output of `thimble compile --kernels-dir` in a firmware's build: the image has the kernels and delegates that the
 model calls, the vendor's list of kernels, and no others.
 
-usage: kernels_used_test.py THIMBLE SOURCE_DIR CMAKE CORE_COMPILER_PREFIX STANDIN_CONVERTER THIMBLE_WITH_ABACUS
+usage: kernels_used_test.py THIMBLE SOURCE_DIR CMAKE CORE_COMPILER_PREFIX STANDIN_CONVERTER THIMBLE_WITH_ABACUS FIRMWARE
+
+The Cortex-M33's images compile the device's sources; the Cortex-M55's image links the archives in FIRMWARE.
 """
 
 import os
@@ -13,9 +15,11 @@ import sys
 import tempfile
 import unittest
 
+from app_test import link_options
+
 THIMBLE, SOURCE, CMAKE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 PREFIX = sys.argv[4]
-STANDIN, EXTRA = (pathlib.Path(word).resolve() for word in sys.argv[5:7])
+STANDIN, EXTRA, FIRMWARE = (pathlib.Path(word).resolve() for word in sys.argv[5:8])
 ABACUS = SOURCE / "tests/extra_target/abacus"
 
 PROJECT = """
@@ -74,7 +78,7 @@ class KernelsUsed(unittest.TestCase):
             found[variable] = words.split()
         return found
 
-    def build(self, core, models):
+    def build(self, core, models, *options):
         """Builds images of models for a core. A table's kernel variants are those of that core."""
         source, build = self.path / core, self.path / f"build-{core}"
         source.mkdir()
@@ -83,7 +87,7 @@ class KernelsUsed(unittest.TestCase):
         toolchain = SOURCE / "examples/app/arm-none-eabi.cmake"
         self.run_it(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCORE={core}",
                     f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DTHIMBLE_PROGRAM={THIMBLE}",
-                    f"-DTHIMBLE_EXTRA_TARGETS={ABACUS}")
+                    f"-DTHIMBLE_EXTRA_TARGETS={ABACUS}", *options)
         self.run_it(CMAKE, "--build", build, "--target", *models)
 
     def symbols(self, name):
@@ -118,7 +122,7 @@ class KernelsUsed(unittest.TestCase):
         self.assertEqual(lists, ["${CMAKE_CURRENT_LIST_DIR}/dscnn_kws_kernel_selection.c"])
 
         (self.path / "main.cpp").write_text(MAIN)
-        self.build("cortex-m55", ["arm"])
+        self.build("cortex-m55", ["arm"], *link_options(FIRMWARE / "cortex-m55"))
         self.build("cortex-m33", [name for name in used if name != "arm"])
         delegates = {"plain": set(), "npu": {"neutron"}, "arm": {"ethos_u"}, "vendor": {"neutron"},
                      "outside": {"abacus"}}
