@@ -1,6 +1,7 @@
 #pragma once
-// A temporary folder that is removed at the end of the test.
+// Temporary folders that are removed at the end of a test.
 
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -25,6 +26,25 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// Makes a folder of its own this process's folder for temporary files (TMPDIR) during the
+/// object's lifetime. Other processes then neither add to what a test counts nor remove it.
+class PrivateTempFolder {
+ public:
+  PrivateTempFolder() : before_(std::getenv("TMPDIR") == nullptr ? "" : std::getenv("TMPDIR")) {
+    ::setenv("TMPDIR", folder_.path().c_str(), 1);
+  }
+  PrivateTempFolder(const PrivateTempFolder&) = delete;
+  PrivateTempFolder& operator=(const PrivateTempFolder&) = delete;
+  ~PrivateTempFolder() {
+    before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1);
+  }
+  [[nodiscard]] bool is_empty() const { return std::filesystem::is_empty(folder_.path()); }
+
+ private:
+  Folder folder_;
+  std::string before_;
 };
 
 }  // namespace thimble::test

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/folder.h"
 #include "tests/unit/formats_test_support.h"
 
 namespace thimble::formats::npy {
@@ -139,7 +140,8 @@ TEST(Npy, EveryTruncationIsAnError) {
 }
 
 TEST(Npy, FilesAreReadAndWritten) {
-  const auto path = std::filesystem::temp_directory_path() / "thimble_npy_test.npy";
+  const test::Folder folder;
+  const auto path = folder.path() / "array.npy";
   const NpyArray array{DType::kInt32, {1}, to_bytes("abcd")};
   ASSERT_TRUE(write_npy(path, array));
   const auto back = read_npy(path);
@@ -147,7 +149,7 @@ TEST(Npy, FilesAreReadAndWritten) {
   EXPECT_EQ(back->bytes, array.bytes);
   std::filesystem::remove(path);
   EXPECT_NE(read_npy(path).error().message.find("cannot be read"), std::string::npos);
-  EXPECT_FALSE(read_npy(std::filesystem::temp_directory_path()));
+  EXPECT_FALSE(read_npy(folder.path()));
   EXPECT_FALSE(write_npy("/nowhere/x.npy", array));
 }
 

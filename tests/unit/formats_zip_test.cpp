@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/folder.h"
 #include "tests/unit/formats_test_support.h"
 
 namespace thimble::formats::zip {
@@ -51,7 +52,8 @@ TEST(Zip, ReadsDeflatedMembers) {
 }
 
 TEST(Zip, ReadsFromAFile) {
-  const auto path = std::filesystem::temp_directory_path() / "thimble_zip_test.zip";
+  const test::Folder folder;
+  const auto path = folder.path() / "archive.zip";
   const Bytes bytes = make_zip({stored("a", "one")});
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
@@ -60,7 +62,6 @@ TEST(Zip, ReadsFromAFile) {
   ASSERT_TRUE(archive) << archive.error().message;
   EXPECT_EQ(as_text(*archive->read("a")), "one");
   EXPECT_EQ(archive->name(), path.string());
-  std::filesystem::remove(path);
 }
 
 TEST(Zip, MovedArchiveObjectIsReadable) {
