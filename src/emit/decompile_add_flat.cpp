@@ -23,17 +23,17 @@ Result<ir::ValueId> decompile_add_flat(DecompilerCall* call) {
   }
   const bool negates = p.a_negate != 0 || p.b_negate != 0;
   return call->graph().add(negates ? ir::OpKind::qsub : ir::OpKind::qadd, {a, b},
-                           {{"a_zp", first.zero_point},
-                            {"a_mult", first.mult},
-                            {"a_shift", first.shift},
-                            {"b_zp", second.zero_point},
-                            {"b_mult", second.mult},
-                            {"b_shift", second.shift},
-                            {"y_zp", int64_t{p.y_zero_point}},
-                            {"y_mult", int64_t{p.y_mult}},
-                            {"y_shift", int64_t{p.y_shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+                           {{ir::attr::a_zp, first.zero_point},
+                            {ir::attr::a_mult, first.mult},
+                            {ir::attr::a_shift, first.shift},
+                            {ir::attr::b_zp, second.zero_point},
+                            {ir::attr::b_mult, second.mult},
+                            {ir::attr::b_shift, second.shift},
+                            {ir::attr::y_zp, int64_t{p.y_zero_point}},
+                            {ir::attr::y_mult, int64_t{p.y_mult}},
+                            {ir::attr::y_shift, int64_t{p.y_shift}},
+                            {ir::attr::min, int64_t{p.min}},
+                            {ir::attr::max, int64_t{p.max}}});
 }
 
 }  // namespace thimble::emit

@@ -94,14 +94,15 @@ Result<ValueId> compare(DecompilerCall* call, PteOp op) {
       return unsupported("compares quantized values with a number");
     b = number_constant(call, call->number(1));
   }
-  return call->graph().add(OpKind::compare, {a, b}, {{"relation", kRelations.at(op)}});
+  return call->graph().add(OpKind::compare, {a, b}, {{ir::attr::relation, kRelations.at(op)}});
 }
 
 /// The IR's clamp is a float operator; int8 values go through a table.
 Result<ValueId> clamp_to(DecompilerCall* call, double low, double high) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   if (type_of(call, x).dtype == ir::DType::kF32) {
-    return call->graph().add(OpKind::clamp, {x}, {{"min", low}, {"max", high}});
+    return call->graph().add(OpKind::clamp, {x},
+                             {{ir::attr::float_min, low}, {ir::attr::float_max, high}});
   }
   ir::Tensor table;
   table.dtype = ir::DType::kI8;
@@ -123,7 +124,7 @@ Result<ValueId> aten_clamp(DecompilerCall* call) {
 
 Result<ValueId> reshaped(DecompilerCall* call, ValueId x) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
-  return call->graph().add(OpKind::reshape, {x}, {{"shape", out.shape}});
+  return call->graph().add(OpKind::reshape, {x}, {{ir::attr::shape, out.shape}});
 }
 Result<ValueId> view(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
@@ -132,7 +133,7 @@ Result<ValueId> view(DecompilerCall* call) {
 
 Result<ValueId> permute(DecompilerCall* call, std::vector<int64_t> dims) {
   for (int64_t& dim : dims) dim = call->normalize_dim(dim, 0);
-  return add_op(call, OpKind::permute, 1, {{"dims", dims}});
+  return add_op(call, OpKind::permute, 1, {{ir::attr::dims, dims}});
 }
 Result<ValueId> transpose(DecompilerCall* call, int64_t first, int64_t second) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
@@ -149,7 +150,10 @@ Result<ValueId> transpose(DecompilerCall* call, int64_t first, int64_t second) {
 Result<ValueId> cut(DecompilerCall* call, ValueId x, int64_t dim, int64_t start, int64_t end,
                     int64_t step = 1) {
   return call->graph().add(OpKind::slice, {x},
-                           {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}});
+                           {{ir::attr::dim, dim},
+                            {ir::attr::start, start},
+                            {ir::attr::end, end},
+                            {ir::attr::step, step}});
 }
 Result<ValueId> aten_slice(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
@@ -184,7 +188,7 @@ Result<ValueId> cat(DecompilerCall* call) {
   THIMBLE_TRY(std::vector<ValueId> values, list(call));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   THIMBLE_TRY(const int64_t dim, checked_dim(call->integer(1), out.shape.size()));
-  return call->graph().add(OpKind::concat, std::move(values), {{"dim", dim}});
+  return call->graph().add(OpKind::concat, std::move(values), {{ir::attr::dim, dim}});
 }
 Result<ValueId> stack(DecompilerCall* call) {
   THIMBLE_TRY(std::vector<ValueId> values, list(call));
@@ -194,9 +198,9 @@ Result<ValueId> stack(DecompilerCall* call) {
     ir::Shape shape = type_of(call, value).shape;
     if (dim > static_cast<int64_t>(shape.size())) return bad_input("no dimension {}", dim);
     shape.insert(shape.begin() + dim, 1);
-    THIMBLE_TRY(value, call->graph().add(OpKind::reshape, {value}, {{"shape", shape}}));
+    THIMBLE_TRY(value, call->graph().add(OpKind::reshape, {value}, {{ir::attr::shape, shape}}));
   }
-  return call->graph().add(OpKind::concat, std::move(values), {{"dim", dim}});
+  return call->graph().add(OpKind::concat, std::move(values), {{ir::attr::dim, dim}});
 }
 
 Result<ValueId> aten_pad(DecompilerCall* call) {
@@ -210,8 +214,9 @@ Result<ValueId> aten_pad(DecompilerCall* call) {
     before[rank - 1 - i] = pads[2 * i];
     after[rank - 1 - i] = pads[2 * i + 1];
   }
-  return add_op(call, OpKind::pad, 1,
-                {{"before", before}, {"after", after}, {"value", call->number(2)}});
+  return add_op(
+      call, OpKind::pad, 1,
+      {{ir::attr::before, before}, {ir::attr::after, after}, {ir::attr::value, call->number(2)}});
 }
 
 // --- Reductions, pools, products -----------------------------------------------------------------
@@ -225,7 +230,7 @@ Result<ValueId> reduce(DecompilerCall* call, OpKind kind) {
     for (size_t d = 0; d < type.shape.size(); ++d) dims.push_back(static_cast<int64_t>(d));
   }
   std::ranges::sort(dims);
-  return add_op(call, kind, 1, {{"dims", dims}, {"keepdim", call->integer(2)}});
+  return add_op(call, kind, 1, {{ir::attr::dims, dims}, {ir::attr::keepdim, call->integer(2)}});
 }
 
 Result<ValueId> max_pool(DecompilerCall* call) {
@@ -241,9 +246,11 @@ Result<ValueId> max_pool(DecompilerCall* call) {
   const std::vector<int64_t> dilation = pair(4, {1, 1});
   THIMBLE_TRY(const std::vector<int64_t> padding,
               window_padding(out.shape, in.shape, pair(3, {0, 0}), kernel, stride, dilation));
-  return add_op(
-      call, OpKind::max_pool2d, 1,
-      {{"kernel", kernel}, {"stride", stride}, {"padding", padding}, {"dilation", dilation}});
+  return add_op(call, OpKind::max_pool2d, 1,
+                {{ir::attr::kernel, kernel},
+                 {ir::attr::stride, stride},
+                 {ir::attr::padding, padding},
+                 {ir::attr::dilation, dilation}});
 }
 
 Result<ValueId> layer_norm(DecompilerCall* call) {
@@ -254,9 +261,9 @@ Result<ValueId> layer_norm(DecompilerCall* call) {
     THIMBLE_TRY(const ValueId factor, call->tensor_or_none(i));
     operands.push_back(factor);
   }
-  return call->graph().add(
-      OpKind::layer_norm, std::move(operands),
-      {{"dims", static_cast<int64_t>(call->integers(1).size())}, {"eps", call->number(4)}});
+  return call->graph().add(OpKind::layer_norm, std::move(operands),
+                           {{ir::attr::last_dims, static_cast<int64_t>(call->integers(1).size())},
+                            {ir::attr::eps, call->number(4)}});
 }
 
 Result<ValueId> aten_linear(DecompilerCall* call) {
@@ -290,7 +297,7 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
     case PteOp::aten_scalar_tensor:
       return number_constant(call, call->number(0));
     case PteOp::aten_pow_scalar:
-      return add_op(call, OpKind::pow, 1, {{"exponent", call->number(1)}});
+      return add_op(call, OpKind::pow, 1, {{ir::attr::exponent, call->number(1)}});
     case PteOp::aten_clamp:
     case PteOp::aten_hardtanh:
       return aten_clamp(call);
@@ -305,9 +312,9 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
     case PteOp::aten_sum:
       return reduce(call, OpKind::sum);
     case PteOp::aten_softmax:
-      return add_op(call, OpKind::softmax, 1, {{"dim", call->dim(1, 0)}});
+      return add_op(call, OpKind::softmax, 1, {{ir::attr::dim, call->dim(1, 0)}});
     case PteOp::aten_log_softmax:
-      return add_op(call, OpKind::log_softmax, 1, {{"dim", call->dim(1, 0)}});
+      return add_op(call, OpKind::log_softmax, 1, {{ir::attr::dim, call->dim(1, 0)}});
     case PteOp::aten_layer_norm:
       return layer_norm(call);
     case PteOp::aten_linear:
@@ -320,7 +327,7 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
       return aten_pad(call);
     case PteOp::aten_expand_copy: {
       THIMBLE_TRY(const ir::Type out, call->out_type());
-      return add_op(call, OpKind::expand, 1, {{"shape", out.shape}});
+      return add_op(call, OpKind::expand, 1, {{ir::attr::shape, out.shape}});
     }
     case PteOp::aten_permute_copy:
       return permute(call, call->integers(1));
@@ -365,7 +372,8 @@ Status decompile_split(DecompilerCall* call) {
     const int64_t size = drops_dim ? 1 : type.shape[static_cast<size_t>(dim)];
     THIMBLE_TRY(ValueId piece, cut(call, x, dim, start, start + size));
     if (drops_dim) {
-      THIMBLE_TRY(piece, call->graph().add(OpKind::reshape, {piece}, {{"shape", type.shape}}));
+      THIMBLE_TRY(piece,
+                  call->graph().add(OpKind::reshape, {piece}, {{ir::attr::shape, type.shape}}));
     }
     if (type_of(call, piece).shape != type.shape)
       return bad_input("the shape of an output differs");

@@ -136,26 +136,28 @@ Result<ValueId> DecompilerMemory::gather(uint64_t begin, const ir::Type& type) {
     }
     THIMBLE_TRY(ValueId piece, flat(range->second.value));
     if (bytes != graph_->type(piece).bytes()) {
-      THIMBLE_TRY(piece, graph_->add(ir::OpKind::slice, {piece},
-                                     {{"dim", int64_t{0}},
-                                      {"start", static_cast<int64_t>(from / element)},
-                                      {"end", static_cast<int64_t>((from + bytes) / element)}}));
+      THIMBLE_TRY(piece,
+                  graph_->add(ir::OpKind::slice, {piece},
+                              {{ir::attr::dim, int64_t{0}},
+                               {ir::attr::start, static_cast<int64_t>(from / element)},
+                               {ir::attr::end, static_cast<int64_t>((from + bytes) / element)}}));
     }
     pieces.push_back(piece);
     at += bytes;
   }
   if (at != end) return bad_input("is read before it is written");
   if (pieces.size() == 1) return shaped(pieces[0], type);
-  THIMBLE_TRY(const ValueId all, graph_->add(ir::OpKind::concat, pieces, {{"dim", int64_t{0}}}));
+  THIMBLE_TRY(const ValueId all,
+              graph_->add(ir::OpKind::concat, pieces, {{ir::attr::dim, int64_t{0}}}));
   return shaped(all, type);
 }
 
 Result<ValueId> DecompilerMemory::flat(ValueId value) {
   const ir::Type type = graph_->type(value);
   THIMBLE_TRY(const ValueId in_memory_order,
-              graph_->add(ir::OpKind::permute, {value}, {{"dims", memory_order(type)}}));
+              graph_->add(ir::OpKind::permute, {value}, {{ir::attr::dims, memory_order(type)}}));
   return graph_->add(ir::OpKind::reshape, {in_memory_order},
-                     {{"shape", ir::Shape{type.elements()}}});
+                     {{ir::attr::shape, ir::Shape{type.elements()}}});
 }
 
 Result<ValueId> DecompilerMemory::view_as(ValueId value, const ir::Type& type) {
@@ -165,7 +167,7 @@ Result<ValueId> DecompilerMemory::view_as(ValueId value, const ir::Type& type) {
     return unsupported("memory is read as another element type than it was written");
   // Permute to memory order; shaped() reshapes and permutes to the reader's logical order.
   THIMBLE_TRY(const ValueId in_memory_order,
-              graph_->add(ir::OpKind::permute, {value}, {{"dims", memory_order(from)}}));
+              graph_->add(ir::OpKind::permute, {value}, {{ir::attr::dims, memory_order(from)}}));
   return shaped(in_memory_order, type);
 }
 
@@ -174,13 +176,13 @@ Result<ValueId> DecompilerMemory::shaped(ValueId ordered, const ir::Type& type) 
   ir::Shape shape;
   for (const int64_t dim : order) shape.push_back(type.shape[static_cast<size_t>(dim)]);
   THIMBLE_TRY(const ValueId in_memory_order,
-              graph_->add(ir::OpKind::reshape, {ordered}, {{"shape", shape}}));
+              graph_->add(ir::OpKind::reshape, {ordered}, {{ir::attr::shape, shape}}));
   std::vector<int64_t> inverse(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   ir::Graph::ResultHint hint;
   hint.dim_order = type.dim_order;
-  return graph_->add(ir::OpKind::permute, {in_memory_order}, {{"dims", inverse}}, {}, hint);
+  return graph_->add(ir::OpKind::permute, {in_memory_order}, {{ir::attr::dims, inverse}}, {}, hint);
 }
 
 }  // namespace thimble::emit

@@ -107,29 +107,29 @@ Result<ValueId> native_log_softmax(DecompilerCall* call) {
   const auto rank = static_cast<int64_t>(call->graph().type(x).shape.size());
   return call->graph().add(OpKind::qlog_softmax,
                            {x, call->add_constant("exp_table", ir::make_i32({256}, table))},
-                           {{"dim", rank - 1},
-                            {"scale_mult", int64_t{p.scale_mult}},
-                            {"scale_shift", int64_t{p.scale_shift}},
-                            {"log_mult", int64_t{p.log_mult}},
-                            {"log_shift", int64_t{p.log_shift}},
-                            {"y_zp", int64_t{p.y_offset}}});
+                           {{ir::attr::dim, rank - 1},
+                            {ir::attr::scale_mult, int64_t{p.scale_mult}},
+                            {ir::attr::scale_shift, int64_t{p.scale_shift}},
+                            {ir::attr::log_mult, int64_t{p.log_mult}},
+                            {ir::attr::log_shift, int64_t{p.log_shift}},
+                            {ir::attr::y_zp, int64_t{p.y_offset}}});
 }
 
 template <OpKind kKind>
 Result<ValueId> quantize_or_dequantize(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  return call->graph().add(kKind, {x},
-                           {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+  return call->graph().add(
+      kKind, {x}, {{ir::attr::scale, call->number(1)}, {ir::attr::zero_point, call->integer(2)}});
 }
 
 Result<ValueId> native_quantize16(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(OpKind::quantize, {x},
-                           {{"scale", call->number(1)},
-                            {"zero_point", call->integer(2)},
-                            {"type", int64_t{2}},  // int16 (ir/ops.def, quantize)
-                            {"min", int64_t{INT16_MIN}},
-                            {"max", int64_t{INT16_MAX}}});
+                           {{ir::attr::scale, call->number(1)},
+                            {ir::attr::zero_point, call->integer(2)},
+                            {ir::attr::type, int64_t{2}},  // int16 (ir/ops.def, quantize)
+                            {ir::attr::min, int64_t{INT16_MIN}},
+                            {ir::attr::max, int64_t{INT16_MAX}}});
 }
 
 /// Operators with a direct equivalent: `thimble::matmul.out` is `qmatmul`, `thimble::amax.out` is

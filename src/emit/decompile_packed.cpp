@@ -108,30 +108,30 @@ Result<ValueId> build_qadd(DecompilerCall* call, const abi::AddParams& p) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(1));
   return call->graph().add(p.b_negate != 0 ? ir::OpKind::qsub : ir::OpKind::qadd, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"a_mult", int64_t{p.a_mult}},
-                            {"a_shift", int64_t{p.a_shift}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"b_mult", int64_t{p.b_mult}},
-                            {"b_shift", int64_t{p.b_shift}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"y_mult", int64_t{p.y_mult}},
-                            {"y_shift", int64_t{p.y_shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+                           {{ir::attr::a_zp, int64_t{-p.a_offset}},
+                            {ir::attr::a_mult, int64_t{p.a_mult}},
+                            {ir::attr::a_shift, int64_t{p.a_shift}},
+                            {ir::attr::b_zp, int64_t{-p.b_offset}},
+                            {ir::attr::b_mult, int64_t{p.b_mult}},
+                            {ir::attr::b_shift, int64_t{p.b_shift}},
+                            {ir::attr::y_zp, int64_t{p.y_offset}},
+                            {ir::attr::y_mult, int64_t{p.y_mult}},
+                            {ir::attr::y_shift, int64_t{p.y_shift}},
+                            {ir::attr::min, int64_t{p.min}},
+                            {ir::attr::max, int64_t{p.max}}});
 }
 
 Result<ValueId> build_qmul(DecompilerCall* call, const abi::MulParams& p) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(1));
   return call->graph().add(ir::OpKind::qmul, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+                           {{ir::attr::a_zp, int64_t{-p.a_offset}},
+                            {ir::attr::b_zp, int64_t{-p.b_offset}},
+                            {ir::attr::y_zp, int64_t{p.y_offset}},
+                            {ir::attr::mult, int64_t{p.mult}},
+                            {ir::attr::shift, int64_t{p.shift}},
+                            {ir::attr::min, int64_t{p.min}},
+                            {ir::attr::max, int64_t{p.max}}});
 }
 
 Result<ValueId> build_qmean(DecompilerCall* call, const abi::MeanParams& p) {
@@ -143,14 +143,14 @@ Result<ValueId> build_qmean(DecompilerCall* call, const abi::MeanParams& p) {
     if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
   }
   return call->graph().add(ir::OpKind::qmean, {x},
-                           {{"dims", dims},
-                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
-                            {"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+                           {{ir::attr::dims, dims},
+                            {ir::attr::keepdim, int64_t{out.shape.size() == rank ? 1 : 0}},
+                            {ir::attr::x_zp, int64_t{-p.x_offset}},
+                            {ir::attr::y_zp, int64_t{p.y_offset}},
+                            {ir::attr::mult, int64_t{p.mult}},
+                            {ir::attr::shift, int64_t{p.shift}},
+                            {ir::attr::min, int64_t{p.min}},
+                            {ir::attr::max, int64_t{p.max}}});
 }
 
 }  // namespace thimble::emit

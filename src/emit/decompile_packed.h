@@ -66,10 +66,10 @@ Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId
                                 int64_t x_zero_point, int64_t y_zero_point) {
   return call->graph().add(ir::OpKind::qlinear,
                            {x, weights, channels.bias, channels.mult, channels.shift},
-                           {{"x_zp", x_zero_point},
-                            {"y_zp", y_zero_point},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+                           {{ir::attr::x_zp, x_zero_point},
+                            {ir::attr::y_zp, y_zero_point},
+                            {ir::attr::min, int64_t{p.min}},
+                            {ir::attr::max, int64_t{p.max}}});
 }
 /// Adds a qconv2d with these operands. Window is ConvParams or WindowGeometry.
 template <class Window>
@@ -84,14 +84,14 @@ Result<ir::ValueId> add_qconv2d(DecompilerCall* call, ir::ValueId x, ir::ValueId
                              {w.kernel_h, w.kernel_w}, stride, dilation));
   return call->graph().add(ir::OpKind::qconv2d,
                            {x, weights, channels.bias, channels.mult, channels.shift},
-                           {{"stride", stride},
-                            {"padding", pad},
-                            {"dilation", dilation},
-                            {"groups", groups},
-                            {"x_zp", x_zero_point},
-                            {"y_zp", y_zero_point},
-                            {"min", int64_t{w.min}},
-                            {"max", int64_t{w.max}}});
+                           {{ir::attr::stride, stride},
+                            {ir::attr::padding, pad},
+                            {ir::attr::dilation, dilation},
+                            {ir::attr::groups, groups},
+                            {ir::attr::x_zp, x_zero_point},
+                            {ir::attr::y_zp, y_zero_point},
+                            {ir::attr::min, int64_t{w.min}},
+                            {ir::attr::max, int64_t{w.max}}});
 }
 
 /// Filters and scales of a packed convolution or linear, unpacked.
@@ -128,12 +128,13 @@ Result<ir::ValueId> build_pool(DecompilerCall* call, ir::OpKind kind, const Wind
   THIMBLE_TRY(const std::vector<int64_t> pad,
               window_padding(out.shape, call->graph().type(x).shape, {w.pad_top, w.pad_left},
                              kernel, stride, dilation));
-  ir::Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
+  ir::Attrs attrs = {
+      {ir::attr::kernel, kernel}, {ir::attr::stride, stride}, {ir::attr::padding, pad}};
   if (kind == ir::OpKind::max_pool2d) {
-    attrs.set("dilation", dilation);
+    attrs.set(ir::attr::dilation, dilation);
   } else {
-    attrs.set("min", int64_t{w.min});
-    attrs.set("max", int64_t{w.max});
+    attrs.set(ir::attr::min, int64_t{w.min});
+    attrs.set(ir::attr::max, int64_t{w.max});
   }
   return call->graph().add(kind, {x}, std::move(attrs));
 }

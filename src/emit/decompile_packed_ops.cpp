@@ -40,10 +40,10 @@ Result<ValueId> softmax_rows(DecompilerCall* call) {
   }
   if (!dim) return bad_input("its operand has no innermost dimension of size {}", p.length);
   return call->graph().add(p.wide != 0 ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x},
-                           {{"dim", *dim},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"diff_min", int64_t{p.diff_min}}});
+                           {{ir::attr::dim, *dim},
+                            {ir::attr::mult, int64_t{p.mult}},
+                            {ir::attr::shift, int64_t{p.shift}},
+                            {ir::attr::diff_min, int64_t{p.diff_min}}});
 }
 
 Result<ValueId> lut_codes(DecompilerCall* call) {
@@ -72,7 +72,8 @@ Result<ValueId> quantize_nest(DecompilerCall* call) {
   THIMBLE_TRY(const abi::QuantizeNest p, header_of<abi::QuantizeNest>(call, 1));
   double scale = 0;
   std::memcpy(&scale, p.scale, sizeof scale);
-  return call->graph().add(kKind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
+  return call->graph().add(
+      kKind, {x}, {{ir::attr::scale, scale}, {ir::attr::zero_point, int64_t{p.zero_point}}});
 }
 
 template <size_t kCount>
@@ -87,7 +88,7 @@ Result<ValueId> concat(DecompilerCall* call) {
   for (size_t d = 0; d < out.shape.size() && first.size() == out.shape.size(); ++d) {
     // Each part has at least one index of the concatenated dimension.
     if (first[d] == out.shape[d]) continue;
-    return call->graph().add(OpKind::concat, parts, {{"dim", static_cast<int64_t>(d)}});
+    return call->graph().add(OpKind::concat, parts, {{ir::attr::dim, static_cast<int64_t>(d)}});
   }
   return bad_input("its shapes do not determine the dimension");
 }
@@ -145,12 +146,13 @@ Result<ValueId> move(DecompilerCall* call) {
     ir::Tensor fill = ir::zeros(in.dtype, {1});
     std::memcpy(fill.bytes.data(), &p.fill, std::min(fill.bytes.size(), sizeof p.fill));
     const ValueId constant = call->add_constant("fill", std::move(fill));
-    THIMBLE_TRY(all, call->graph().add(OpKind::concat, {all, constant}, {{"dim", int64_t{0}}}));
+    THIMBLE_TRY(all,
+                call->graph().add(OpKind::concat, {all, constant}, {{ir::attr::dim, int64_t{0}}}));
     std::ranges::replace(index, -1, x_elements);
   }
   const ValueId places = call->add_constant("places", ir::make_i32({out.elements()}, index));
   THIMBLE_TRY(const ValueId moved,
-              call->graph().add(OpKind::gather, {all, places}, {{"dim", int64_t{0}}}));
+              call->graph().add(OpKind::gather, {all, places}, {{ir::attr::dim, int64_t{0}}}));
   return call->memory().view_as(moved, out);
 }
 

@@ -38,15 +38,15 @@ struct Images {
     if (images.in.size() != 4 || images.out.size() != 4)
       return bad_input("its operand must be an image");
     if (!nhwc) return images;
-    THIMBLE_TRY(images.x,
-                call->graph().add(OpKind::permute, {images.x}, {{"dims", kToChannelsFirst}}));
+    THIMBLE_TRY(images.x, call->graph().add(OpKind::permute, {images.x},
+                                            {{ir::attr::dims, kToChannelsFirst}}));
     images.in = permuted(images.in, kToChannelsFirst);
     images.out = permuted(images.out, kToChannelsFirst);
     return images;
   }
   [[nodiscard]] Result<ValueId> result(DecompilerCall* call, Result<ValueId> y) const {
     if (!nhwc || !y.ok()) return y;
-    return call->graph().add(OpKind::permute, {*y}, {{"dims", kToChannelsLast}});
+    return call->graph().add(OpKind::permute, {*y}, {{ir::attr::dims, kToChannelsLast}});
   }
 };
 
@@ -77,14 +77,14 @@ Result<ValueId> stock_conv(DecompilerCall* call, bool depthwise, bool nhwc) {
   const int64_t per_group = call->graph().type(w).shape[1];
   const int64_t groups = depthwise ? images.in[1] : per_group == 0 ? 0 : images.in[1] / per_group;
   return images.result(call, call->graph().add(OpKind::qconv2d, {images.x, w, bias, mult, shift},
-                                               {{"stride", call->integers(3)},
-                                                {"padding", pad},
-                                                {"dilation", call->integers(5)},
-                                                {"groups", groups},
-                                                {"x_zp", -call->integer(at)},
-                                                {"y_zp", call->integer(at + 1)},
-                                                {"min", call->integer(at + 4)},
-                                                {"max", call->integer(at + 5)}}));
+                                               {{ir::attr::stride, call->integers(3)},
+                                                {ir::attr::padding, pad},
+                                                {ir::attr::dilation, call->integers(5)},
+                                                {ir::attr::groups, groups},
+                                                {ir::attr::x_zp, -call->integer(at)},
+                                                {ir::attr::y_zp, call->integer(at + 1)},
+                                                {ir::attr::min, call->integer(at + 4)},
+                                                {ir::attr::max, call->integer(at + 5)}}));
 }
 
 // 0 input, 1 weight, 2 bias, 3 stride, 4 padding, 5 output_padding, 6 dilation, 7 input_offset,
@@ -98,15 +98,16 @@ Result<ValueId> stock_transposed_conv(DecompilerCall* call, bool nhwc) {
   const std::vector<int64_t> pad = call->integers(4);
   if (pad.size() != 2) return bad_input("its padding must have two numbers");
   return images.result(
-      call, call->graph().add(OpKind::qconv_transpose2d, {images.x, w, bias, mult, shift},
-                              {{"stride", call->integers(3)},
-                               {"padding", std::vector<int64_t>{pad[0], pad[1], pad[0], pad[1]}},
-                               {"output_padding", call->integers(5)},
-                               {"dilation", call->integers(6)},
-                               {"x_zp", -call->integer(7)},
-                               {"y_zp", call->integer(8)},
-                               {"min", call->integer(11)},
-                               {"max", call->integer(12)}}));
+      call,
+      call->graph().add(OpKind::qconv_transpose2d, {images.x, w, bias, mult, shift},
+                        {{ir::attr::stride, call->integers(3)},
+                         {ir::attr::padding, std::vector<int64_t>{pad[0], pad[1], pad[0], pad[1]}},
+                         {ir::attr::output_padding, call->integers(5)},
+                         {ir::attr::dilation, call->integers(6)},
+                         {ir::attr::x_zp, -call->integer(7)},
+                         {ir::attr::y_zp, call->integer(8)},
+                         {ir::attr::min, call->integer(11)},
+                         {ir::attr::max, call->integer(12)}}));
 }
 
 /// Returns the bias of a linear: kernel_sum is bias + x_offset * sum(w), and the sum is subtracted.
@@ -153,11 +154,11 @@ Result<ValueId> stock_linear(DecompilerCall* call) {
   };
   const ValueId mult = numbers(7, "mult"), shift = numbers(8, "shift");
   return call->graph().add(OpKind::qlinear, {x, w, bias, mult, shift},
-                           {{"x_zp", -x_offset},
-                            {"y_zp", call->integer(6)},
+                           {{ir::attr::x_zp, -x_offset},
+                            {ir::attr::y_zp, call->integer(6)},
                             // quantized_linear has activation_max before activation_min.
-                            {"min", call->integer(10)},
-                            {"max", call->integer(9)}});
+                            {ir::attr::min, call->integer(10)},
+                            {ir::attr::max, call->integer(9)}});
 }
 
 // 0 a, 1 zero_point, 2 multiplier, 3 shift; 4 b, 5 zero_point, 6 multiplier, 7 shift;
@@ -168,17 +169,17 @@ Result<ValueId> stock_add(DecompilerCall* call, bool has_limits) {
   // A negative multiplier means subtraction: scaling the negated value gives the same product.
   const bool subtracts = call->integer(6) < 0;
   return call->graph().add(subtracts ? OpKind::qsub : OpKind::qadd, {a, b},
-                           {{"a_zp", call->integer(1)},
-                            {"a_mult", call->integer(2)},
-                            {"a_shift", call->integer(3)},
-                            {"b_zp", call->integer(5)},
-                            {"b_mult", subtracts ? -call->integer(6) : call->integer(6)},
-                            {"b_shift", call->integer(7)},
-                            {"y_zp", call->integer(8)},
-                            {"y_mult", call->integer(9)},
-                            {"y_shift", call->integer(10)},
-                            {"min", has_limits ? call->integer(11) : -128},
-                            {"max", has_limits ? call->integer(12) : 127}});
+                           {{ir::attr::a_zp, call->integer(1)},
+                            {ir::attr::a_mult, call->integer(2)},
+                            {ir::attr::a_shift, call->integer(3)},
+                            {ir::attr::b_zp, call->integer(5)},
+                            {ir::attr::b_mult, subtracts ? -call->integer(6) : call->integer(6)},
+                            {ir::attr::b_shift, call->integer(7)},
+                            {ir::attr::y_zp, call->integer(8)},
+                            {ir::attr::y_mult, call->integer(9)},
+                            {ir::attr::y_shift, call->integer(10)},
+                            {ir::attr::min, has_limits ? call->integer(11) : -128},
+                            {ir::attr::max, has_limits ? call->integer(12) : 127}});
 }
 
 // 0 a, 1 a_offset, 2 b (transposed), 3 b_offset, 4 output_offset, 5 multiplier, 6 shift
@@ -186,12 +187,12 @@ Result<ValueId> stock_batch_matmul(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(2));
   return call->graph().add(OpKind::qmatmul, {a, b},
-                           {{"transpose_b", int64_t{1}},
-                            {"a_zp", -call->integer(1)},
-                            {"b_zp", -call->integer(3)},
-                            {"y_zp", call->integer(4)},
-                            {"mult", call->integer(5)},
-                            {"shift", call->integer(6)}});
+                           {{ir::attr::transpose_b, int64_t{1}},
+                            {ir::attr::a_zp, -call->integer(1)},
+                            {ir::attr::b_zp, -call->integer(3)},
+                            {ir::attr::y_zp, call->integer(4)},
+                            {ir::attr::mult, call->integer(5)},
+                            {ir::attr::shift, call->integer(6)}});
 }
 
 // 0 a, 1 zero_point, 2 b, 3 zero_point, 4 output zero_point, 5 multiplier, 6 shift
@@ -199,13 +200,13 @@ Result<ValueId> stock_mul(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(2));
   return call->graph().add(OpKind::qmul, {a, b},
-                           {{"a_zp", call->integer(1)},
-                            {"b_zp", call->integer(3)},
-                            {"y_zp", call->integer(4)},
-                            {"mult", call->integer(5)},
-                            {"shift", call->integer(6)},
-                            {"min", int64_t{-128}},
-                            {"max", int64_t{127}}});
+                           {{ir::attr::a_zp, call->integer(1)},
+                            {ir::attr::b_zp, call->integer(3)},
+                            {ir::attr::y_zp, call->integer(4)},
+                            {ir::attr::mult, call->integer(5)},
+                            {ir::attr::shift, call->integer(6)},
+                            {ir::attr::min, int64_t{-128}},
+                            {ir::attr::max, int64_t{127}}});
 }
 
 // 0 input, 1 kernel_size, 2 stride, 3 padding; 4 dilation of a max pool
@@ -216,8 +217,10 @@ Result<ValueId> stock_pool(DecompilerCall* call, OpKind kind, bool nhwc) {
   THIMBLE_TRY(const std::vector<int64_t> pad,
               window_padding(images.out, images.in, call->integers(3), call->integers(1),
                              call->integers(2), dilation));
-  Attrs attrs = {{"kernel", call->integers(1)}, {"stride", call->integers(2)}, {"padding", pad}};
-  if (max_pool) attrs.set("dilation", dilation);
+  Attrs attrs = {{ir::attr::kernel, call->integers(1)},
+                 {ir::attr::stride, call->integers(2)},
+                 {ir::attr::padding, pad}};
+  if (max_pool) attrs.set(ir::attr::dilation, dilation);
   return images.result(call, call->graph().add(kind, {images.x}, std::move(attrs)));
 }
 
@@ -239,9 +242,9 @@ Result<ValueId> stock_pad(DecompilerCall* call) {
     return std::vector<int64_t>(v.end() - static_cast<std::ptrdiff_t>(rank), v.end());
   };
   return call->graph().add(OpKind::pad, {x},
-                           {{"before", logical(before)},
-                            {"after", logical(after)},
-                            {"value", static_cast<double>(call->integer(3))}});
+                           {{ir::attr::before, logical(before)},
+                            {ir::attr::after, logical(after)},
+                            {ir::attr::value, static_cast<double>(call->integer(3))}});
 }
 
 }  // namespace
@@ -256,7 +259,7 @@ Result<ValueId> decompile_stock(PteOp op, DecompilerCall* call) {
     case PteOp::cortex_m_dequantize_per_tensor:
       return add_op(
           call, op == PteOp::cortex_m_quantize_per_tensor ? OpKind::quantize : OpKind::dequantize,
-          1, {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+          1, {{ir::attr::scale, call->number(1)}, {ir::attr::zero_point, call->integer(2)}});
     case PteOp::cortex_m_pad:
       return stock_pad(call);
     case PteOp::cortex_m_quantized_activation:
@@ -301,12 +304,12 @@ Result<ValueId> decompile_stock(PteOp op, DecompilerCall* call) {
       return stock_transposed_conv(call, true);
     case PteOp::cortex_m_softmax:
       return add_op(call, OpKind::qsoftmax, 1,
-                    {{"dim", call->dim(1, 0)},
-                     {"mult", call->integer(4)},
-                     {"shift", call->integer(5)},
-                     {"diff_min", call->integer(6)}});
+                    {{ir::attr::dim, call->dim(1, 0)},
+                     {ir::attr::mult, call->integer(4)},
+                     {ir::attr::shift, call->integer(5)},
+                     {ir::attr::diff_min, call->integer(6)}});
     case PteOp::cortex_m_transpose:
-      return add_op(call, OpKind::permute, 1, {{"dims", call->integers(1)}});
+      return add_op(call, OpKind::permute, 1, {{ir::attr::dims, call->integers(1)}});
     default:
       return decompile_aten(op, call);
   }

@@ -52,7 +52,7 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
   switch (op.kind) {
     case OpKind::qconv2d:
     case OpKind::qconv2d16: {
-      const int64_t groups = op.integer("groups");
+      const int64_t groups = op.get(ir::attr::groups);
       const bool depthwise = groups > 1 && groups == x.shape[1];
       const ir::Type& w = graph.type(op.inputs[1]);
       return with(y.elements() / w.shape[0], depthwise ? reuse.depthwise : reuse.dense);
@@ -82,7 +82,7 @@ int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
       op.kind != OpKind::qavg_pool2d && op.kind != OpKind::qavg_pool2d16) {
     return 0;
   }
-  const std::vector<int64_t> kernel = op.integers("kernel");
+  const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
   return static_cast<int64_t>(graph.type(op.output).bytes()) * kernel[0] * kernel[1];
 }
 

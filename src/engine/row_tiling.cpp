@@ -44,9 +44,10 @@ struct Window {
 Window window_of(const ir::Graph& graph, const Op& op) {
   if (!can_tile_window(op.kind)) return {};
   const bool conv = op.kind == OpKind::qconv2d;
-  const int64_t kernel = conv ? graph.type(op.inputs[1]).shape[kHeight] : op.integers("kernel")[0];
-  const int64_t dilation = op.kind == OpKind::qavg_pool2d ? 1 : op.integers("dilation")[0];
-  return {(kernel - 1) * dilation + 1, op.integers("stride")[0], op.integers("padding")[0]};
+  const int64_t kernel =
+      conv ? graph.type(op.inputs[1]).shape[kHeight] : op.get(ir::attr::kernel)[0];
+  const int64_t dilation = op.kind == OpKind::qavg_pool2d ? 1 : op.get(ir::attr::dilation)[0];
+  return {(kernel - 1) * dilation + 1, op.get(ir::attr::stride)[0], op.get(ir::attr::padding)[0]};
 }
 
 /// Returns the indices of the operands that are tiled by rows: the first operand of a window
@@ -205,8 +206,8 @@ class Writer {
     }
     const Op& last = schedule_.op(schedule_.last());
     THIMBLE_TRY(const ValueId whole,
-                rewriter_.to().add(OpKind::concat, results_, {{"dim", kHeight}}, last.source,
-                                   hint(last.output, "")));
+                rewriter_.to().add(OpKind::concat, results_, {{ir::attr::dim, kHeight}},
+                                   last.source, hint(last.output, "")));
     rewriter_.set(last.output, whole);
     return ok();
   }
@@ -232,9 +233,9 @@ class Writer {
     result.name = rewriter_.to().value(held.value).name + "_rows";
     result.dim_order = rewriter_.to().type(held.value).dim_order;
     return rewriter_.to().add(OpKind::slice, {held.value},
-                              {{"dim", kHeight},
-                               {"start", rows.begin - held.rows.begin},
-                               {"end", rows.end - held.rows.begin}},
+                              {{ir::attr::dim, kHeight},
+                               {ir::attr::start, rows.begin - held.rows.begin},
+                               {ir::attr::end, rows.end - held.rows.begin}},
                               reader.source, result);
   }
 
@@ -258,7 +259,7 @@ class Writer {
     held = {made, {step.kept.count() > 0 ? step.kept.begin : step.made.begin, step.made.end}};
     if (pieces.size() == 1) return ok();
     THIMBLE_TRY(held.value,
-                rewriter_.to().add(OpKind::concat, pieces, {{"dim", kHeight}}, op.source,
+                rewriter_.to().add(OpKind::concat, pieces, {{ir::attr::dim, kHeight}}, op.source,
                                    hint(op.output, fmt::format("_held{}", count_))));
     return ok();
   }
@@ -279,10 +280,10 @@ class Writer {
     }
     ir::Attrs attrs = op.attrs;
     if (can_tile_window(op.kind)) {
-      std::vector<int64_t> padding = op.integers("padding");
+      std::vector<int64_t> padding = op.get(ir::attr::padding);
       padding[0] = step.pad_top;
       padding[2] = step.pad_bottom;
-      attrs.set("padding", padding);
+      attrs.set(ir::attr::padding, padding);
     }
     return rewriter_.to().add(op.kind, std::move(inputs), std::move(attrs), op.source,
                               hint(op.output, fmt::format("_strip{}", count_)));

@@ -89,7 +89,7 @@ class StateMemoryPass {
 
   Result<ValueId> copied(ValueId value, std::string name) {
     const ir::Type type = rewriter_.to().type(value);
-    return rewriter_.to().add(OpKind::copy, {value}, {{"own", int64_t{1}}}, {},
+    return rewriter_.to().add(OpKind::copy, {value}, {{ir::attr::own, int64_t{1}}}, {},
                               {std::move(name), type.dim_order, type.quant});
   }
 

@@ -27,10 +27,10 @@ std::optional<View> view_of(const ir::Graph& graph, const ir::Op& op) {
   const bool slice = op.kind == ir::OpKind::slice;
   if (!slice && op.kind != ir::OpKind::concat) return {};
   const ir::Type& result = graph.type(op.output);
-  const int64_t dim = op.integer("dim");
-  if (slice && op.integer("step") != 1) return {};
+  const int64_t dim = op.get(ir::attr::dim);
+  if (slice && op.get(ir::attr::step) != 1) return {};
   View view;
-  int64_t at = slice ? -op.integer("start") * run_bytes(graph.type(op.inputs[0]), dim) : 0;
+  int64_t at = slice ? -op.get(ir::attr::start) * run_bytes(graph.type(op.inputs[0]), dim) : 0;
   for (const ir::ValueId input : op.inputs) {
     const ir::Type& type = graph.type(input);
     const int64_t run = run_bytes(type, dim);

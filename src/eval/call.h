@@ -19,7 +19,10 @@ struct Call {
   std::vector<const ir::Tensor*> inputs;  // null if an optional operand is absent
   ir::Tensor& output;                     // has the result's type; zero-filled
 
-  [[nodiscard]] int64_t integer(std::string_view name) const { return op.integer(name); }
+  template <typename T>
+  [[nodiscard]] const T& get(ir::AttrKey<T> key) const {
+    return op.get(key);
+  }
   [[nodiscard]] bool has(size_t i) const { return inputs[i] != nullptr; }
   [[nodiscard]] const ir::Shape& shape(size_t i) const { return inputs[i]->shape; }
   template <typename T>
@@ -50,7 +53,7 @@ inline void store_code(const Call& call, size_t index, int64_t code) {
 /// Returns a function store(index, value) that clamps a value to the attributes `min` and `max` and
 /// stores it as an element of the integer result. The attributes are read once.
 [[nodiscard]] inline auto clamped_store(const Call& call) {
-  return [&call, low = call.integer("min"), high = call.integer("max")](
+  return [&call, low = call.get(ir::attr::min), high = call.get(ir::attr::max)](
              size_t index, int64_t value) { store_code(call, index, clamp(value, low, high)); };
 }
 
@@ -80,7 +83,7 @@ void dispatch_dtype(ir::DType dtype, Visit visit) {
 }
 
 [[nodiscard]] inline Rounding rounding_of(const Call& call) {
-  return static_cast<Rounding>(call.integer("rounding"));
+  return static_cast<Rounding>(call.get(ir::attr::rounding));
 }
 
 /// Does the operator round halves to even, with the zero point inside?
@@ -162,7 +165,7 @@ void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
 /// result.
 template <typename T, typename From = T, typename F>
 void map_rows(const Call& call, F f) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const auto x = call.input<From>(0);
   std::vector<T> row(static_cast<size_t>(call.shape(0)[dim]));
   for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {

@@ -36,9 +36,9 @@ inline Geometry geometry(const Call& call) {
           y[3],
           w[2],
           w[3],
-          call.op.integers("stride"),
-          call.op.integers("padding"),
-          call.op.integers("dilation")};
+          call.op.get(ir::attr::stride),
+          call.op.get(ir::attr::padding),
+          call.op.get(ir::attr::dilation)};
 }
 
 /// sums[y][x] += (plane[input position] - zero_point) * weights[ky][kx] over all taps.

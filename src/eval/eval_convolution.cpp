@@ -8,7 +8,7 @@ namespace {
 /// y = clamp(requantize(acc, mult[o], shift[o]) + y_zp, min, max).
 auto requantizing(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t y_zp = call.integer("y_zp");
+  const int64_t y_zp = call.get(ir::attr::y_zp);
   return [=, &call, store = clamped_store(call)](int64_t o, size_t index, int64_t sum) {
     const int64_t scaled =
         requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
@@ -21,8 +21,8 @@ auto requantizing(const Call& call) {
 auto requantizing_even(const Call& call) {
   const auto mult = call.input<int32_t>(3);
   const auto shift = call.input<int32_t>(4);
-  const int64_t y_zp = call.integer("y_zp");
-  const bool leaky = call.integer("leaky") != 0;
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const bool leaky = call.get(ir::attr::leaky) != 0;
   return [=, store = clamped_store(call)](int64_t o, size_t index, int64_t sum) {
     const int64_t acc = wrap32(sum);
     const size_t channel = shift.size() == 1 ? 0 : static_cast<size_t>(o);
@@ -47,14 +47,14 @@ void eval_linear(const Call& call) {
 }
 
 void eval_qconv2d(const Call& call) {
-  const int64_t x_zp = call.integer("x_zp");
+  const int64_t x_zp = call.get(ir::attr::x_zp);
   if (rounds_half_even(call)) {
     return convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
   }
   convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing(call));
 }
 void eval_qlinear(const Call& call) {
-  const int64_t x_zp = call.integer("x_zp");
+  const int64_t x_zp = call.get(ir::attr::x_zp);
   if (rounds_half_even(call)) {
     return multiply<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
   }

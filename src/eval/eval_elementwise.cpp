@@ -18,15 +18,15 @@ void unary(const Call& call, F f) {
 /// qadd and qsub: both operands are brought to a common scale with 20 bits to spare.
 void scaled_sum(const Call& call, int64_t sign_of_b) {
   const Rounding rounding = rounding_of(call);
-  const int64_t a_zp = call.integer("a_zp");
-  const int64_t a_mult = call.integer("a_mult");
-  const int64_t a_shift = call.integer("a_shift");
-  const int64_t b_zp = call.integer("b_zp");
-  const int64_t b_mult = call.integer("b_mult");
-  const int64_t b_shift = call.integer("b_shift");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t y_mult = call.integer("y_mult");
-  const int64_t y_shift = call.integer("y_shift");
+  const int64_t a_zp = call.get(ir::attr::a_zp);
+  const int64_t a_mult = call.get(ir::attr::a_mult);
+  const int64_t a_shift = call.get(ir::attr::a_shift);
+  const int64_t b_zp = call.get(ir::attr::b_zp);
+  const int64_t b_mult = call.get(ir::attr::b_mult);
+  const int64_t b_shift = call.get(ir::attr::b_shift);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t y_mult = call.get(ir::attr::y_mult);
+  const int64_t y_shift = call.get(ir::attr::y_shift);
   map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
     const int64_t scaled_a = requantize((a - a_zp) * pow2(20), a_mult, a_shift, rounding);
     const int64_t scaled_b =
@@ -61,8 +61,8 @@ void eval_batch_norm(const Call& call) {
 }
 
 void eval_clamp(const Call& call) {
-  const float low = static_cast<float>(call.op.number("min"));
-  const float high = static_cast<float>(call.op.number("max"));
+  const float low = static_cast<float>(call.op.get(ir::attr::float_min));
+  const float high = static_cast<float>(call.op.get(ir::attr::float_max));
   unary<float, float>(call, [=](float x) {
     if (std::isnan(x)) return x;
     return std::min(std::max(x, low), high);
@@ -76,12 +76,12 @@ void eval_lut(const Call& call) {
 
 void eval_qadd(const Call& call) {
   if (rounds_half_even(call)) {
-    const int64_t a_zp = call.integer("a_zp");
-    const int64_t a_mult = call.integer("a_mult");
-    const int64_t b_zp = call.integer("b_zp");
-    const int64_t b_mult = call.integer("b_mult");
-    const int64_t shift = call.integer("y_shift");
-    const int64_t y_zp = call.integer("y_zp");
+    const int64_t a_zp = call.get(ir::attr::a_zp);
+    const int64_t a_mult = call.get(ir::attr::a_mult);
+    const int64_t b_zp = call.get(ir::attr::b_zp);
+    const int64_t b_mult = call.get(ir::attr::b_mult);
+    const int64_t shift = call.get(ir::attr::y_shift);
+    const int64_t y_zp = call.get(ir::attr::y_zp);
     return map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * a_mult + (b - b_zp) * b_mult, 1, shift, y_zp);
     });
@@ -94,11 +94,11 @@ void eval_qsub(const Call& call) {
 
 void eval_qmul(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t a_zp = call.integer("a_zp");
-  const int64_t b_zp = call.integer("b_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t a_zp = call.get(ir::attr::a_zp);
+  const int64_t b_zp = call.get(ir::attr::b_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   if (rounds_half_even(call)) {
     return map_quantized_pairs<int8_t>(call, [=](int64_t a, int64_t b) {
       return requantize_even((a - a_zp) * (b - b_zp), mult, shift, y_zp);

@@ -77,7 +77,7 @@ void eval_tanh(const Call& call) {
 }
 
 void eval_pow(const Call& call) {
-  const double exponent = call.op.number("exponent");
+  const double exponent = call.op.get(ir::attr::exponent);
   map_floats(call, [=](double x) { return std::pow(x, exponent); });
 }
 
@@ -103,7 +103,7 @@ void eval_minimum(const Call& call) {
 }
 
 void eval_compare(const Call& call) {
-  const int64_t relation = call.integer("relation");
+  const int64_t relation = call.get(ir::attr::relation);
   dispatch_dtype(call.inputs[0]->dtype, [&](auto zero) {
     using T = decltype(zero);
     map_pairs<T, uint8_t>(call, [=](T a, T b) { return holds(relation, a, b); });
@@ -141,11 +141,11 @@ void eval_where(const Call& call) {
 
 void eval_qdiv(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t a_zp = call.integer("a_zp");
-  const int64_t b_zp = call.integer("b_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t a_zp = call.get(ir::attr::a_zp);
+  const int64_t b_zp = call.get(ir::attr::b_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   map_quantized_pairs<int8_t>(call, [=](int64_t a_code, int64_t b_code) {
     const int64_t a = a_code - a_zp;
     const int64_t b = b_code - b_zp;
@@ -161,13 +161,13 @@ void eval_qdiv(const Call& call) {
 
 void eval_qprelu(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t x_zp = call.integer("x_zp");
-  const int64_t w_zp = call.integer("w_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
-  const int64_t w_mult = call.integer("w_mult");
-  const int64_t w_shift = call.integer("w_shift");
+  const int64_t x_zp = call.get(ir::attr::x_zp);
+  const int64_t w_zp = call.get(ir::attr::w_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
+  const int64_t w_mult = call.get(ir::attr::w_mult);
+  const int64_t w_shift = call.get(ir::attr::w_shift);
   map_quantized_pairs<int8_t>(call, [=](int64_t x, int64_t w) {
     const int64_t scaled = x >= x_zp
                                ? requantize(x - x_zp, mult, shift, rounding)

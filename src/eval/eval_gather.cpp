@@ -25,7 +25,7 @@ void copy_element(const Call& call, size_t to, int64_t from) {
 }  // namespace
 
 void eval_gather(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const size_t index_rank = call.shape(1).size();
   const OperandStrides x_strides = ir::strides(call.shape(0), {});
   const OperandStrides index_strides = ir::strides(call.shape(1), {});
@@ -50,7 +50,7 @@ void eval_gather(const Call& call) {
 }
 
 void eval_gather_elements(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const OperandStrides x_strides = ir::strides(call.shape(0), {});
   OperandStrides steps = x_strides;
   steps[dim] = 0;

@@ -47,7 +47,7 @@ void eval_qtanh12(const Call& call) {
 }
 
 void eval_qsoftmax12(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const size_t length = static_cast<size_t>(call.shape(0)[dim]);
   const auto x = call.input<int32_t>(0);
   std::vector<int64_t> powers(length);

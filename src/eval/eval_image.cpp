@@ -14,10 +14,10 @@ void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   const ir::Shape& in = call.shape(0);
   const ir::Shape& w = call.shape(1);
   const ir::Shape& out = call.output.shape;
-  const auto stride = call.op.integers("stride");
-  const auto padding = call.op.integers("padding");
-  const auto dilation = call.op.integers("dilation");
-  const int64_t group_inputs = in[1] / call.integer("groups");
+  const auto stride = call.op.get(ir::attr::stride);
+  const auto padding = call.op.get(ir::attr::padding);
+  const auto dilation = call.op.get(ir::attr::dilation);
+  const int64_t group_inputs = in[1] / call.get(ir::attr::groups);
   std::vector<Sum> sums(static_cast<size_t>(ir::element_count(out)), Sum{0});
   for_each<1>(in, {ir::strides(in, {})}, [&](size_t index, const std::array<int64_t, 1>&) {
     int64_t rest = static_cast<int64_t>(index);
@@ -60,7 +60,7 @@ Between between(const Call& call, int64_t position, size_t dim, double factor) {
   const double out = static_cast<double>(call.output.shape[dim]);
   const double at = static_cast<double>(position);
   double source = 0;
-  if (call.integer("align_corners") != 0) {
+  if (call.get(ir::attr::align_corners) != 0) {
     source = out > 1 ? at * (in - 1) / (out - 1) : 0;
   } else {
     source = (at + 0.5) * (factor > 0 ? 1 / factor : in / out) - 0.5;
@@ -118,8 +118,8 @@ void eval_conv_transpose2d(const Call& call) {
 
 void eval_resize_bilinear(const Call& call) {
   const int64_t width = call.shape(0)[3];
-  const double scale_h = call.op.number("scale_h");
-  const double scale_w = call.op.number("scale_w");
+  const double scale_h = call.op.get(ir::attr::scale_h);
+  const double scale_w = call.op.get(ir::attr::scale_w);
   for_each_pixel<float>(call, [&](size_t index, const float* x, int64_t row, int64_t column) {
     const Between h = between(call, row, 2, scale_h);
     const Between w = between(call, column, 3, scale_w);
@@ -134,10 +134,10 @@ void eval_resize_bilinear(const Call& call) {
 
 void eval_qconv_transpose2d(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t y_zp = call.integer("y_zp");
+  const int64_t y_zp = call.get(ir::attr::y_zp);
   const auto store = clamped_store(call);
   convolve_transposed<int64_t, int8_t, int8_t, int32_t>(
-      call, call.integer("x_zp"), [&](int64_t o, size_t index, int64_t sum) {
+      call, call.get(ir::attr::x_zp), [&](int64_t o, size_t index, int64_t sum) {
         const int64_t scaled =
             requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
         store(index, wrap32(scaled + y_zp));

@@ -7,14 +7,13 @@ namespace thimble::eval {
 namespace {
 
 void scaled_sum16(const Call& call, int64_t sign_of_b) {
-  const auto scaled = [&](std::string_view side, int64_t value) {
-    const std::string name(side);
-    return requantize(value, call.integer(name + "_mult"), call.integer(name + "_shift"),
-                      Rounding::kDouble);
+  const auto scaled = [&](const ir::MultiplierKeys& keys, int64_t value) {
+    return requantize(value, call.get(keys.mult), call.get(keys.shift), Rounding::kDouble);
   };
   map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
-    const int64_t sum = scaled("a", a * pow2(15)) + sign_of_b * scaled("b", b * pow2(15));
-    return scaled("y", wrap32(sum));
+    const int64_t sum = scaled(ir::attr::a_multiplier, a * pow2(15)) +
+                        sign_of_b * scaled(ir::attr::b_multiplier, b * pow2(15));
+    return scaled(ir::attr::y_multiplier, wrap32(sum));
   });
 }
 
@@ -28,16 +27,16 @@ template <typename From, typename To>
 void rescale(const Call& call, int64_t lowest, int64_t highest) {
   const auto x = call.input<From>(0);
   for (size_t i = 0; i < x.size(); ++i) {
-    const int64_t scaled = requantize(x[i] - call.integer("x_zp"), call.integer("mult"),
-                                      call.integer("shift"), Rounding::kDouble);
+    const int64_t scaled = requantize(x[i] - call.get(ir::attr::x_zp), call.get(ir::attr::mult),
+                                      call.get(ir::attr::shift), Rounding::kDouble);
     call.result<To>()[i] =
-        static_cast<To>(clamp(wrap32(scaled + call.integer("y_zp")), lowest, highest));
+        static_cast<To>(clamp(wrap32(scaled + call.get(ir::attr::y_zp)), lowest, highest));
   }
 }
 
 template <typename From>
 void rescale_from(const Call& call) {
-  if (call.integer("wide") != 0) return rescale<From, int16_t>(call, -32768, 32767);
+  if (call.get(ir::attr::wide) != 0) return rescale<From, int16_t>(call, -32768, 32767);
   rescale<From, int8_t>(call, -128, 127);
 }
 
@@ -65,16 +64,18 @@ void eval_qsub16(const Call& call) {
 
 void eval_qmul16(const Call& call) {
   map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
-    return requantize(a * b, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+    return requantize(a * b, call.get(ir::attr::mult), call.get(ir::attr::shift),
+                      Rounding::kDouble);
   });
 }
 
 void eval_qprelu16(const Call& call) {
   map_quantized_pairs<int16_t>(call, [&](int64_t x, int64_t w) {
     if (x >= 0) {
-      return requantize(x, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+      return requantize(x, call.get(ir::attr::mult), call.get(ir::attr::shift), Rounding::kDouble);
     }
-    return requantize(x * w, call.integer("w_mult"), call.integer("w_shift"), Rounding::kDouble);
+    return requantize(x * w, call.get(ir::attr::w_mult), call.get(ir::attr::w_shift),
+                      Rounding::kDouble);
   });
 }
 

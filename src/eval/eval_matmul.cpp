@@ -14,7 +14,7 @@ void for_each_dot(const Call& call, F f) {
   ir::Shape a = call.shape(0);
   ir::Shape b = call.shape(1);
   const int64_t depth = a.back();
-  const bool transposed = call.integer("transpose_b") != 0;
+  const bool transposed = call.get(ir::attr::transpose_b) != 0;
   // Each operand is indexed with the result's shape: an element selects a row of a, a column of b.
   const int64_t row_step = depth;
   const int64_t column_step = transposed ? depth : 1;
@@ -46,7 +46,7 @@ void eval_matmul(const Call& call) {
   const auto a = call.input<float>(0);
   const auto b = call.input<float>(1);
   const int64_t depth = call.shape(0).back();
-  const double scale = call.op.number("scale");
+  const double scale = call.op.get(ir::attr::scale);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     double sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
@@ -61,11 +61,11 @@ void eval_qmatmul(const Call& call) {
   const auto a = call.input<int8_t>(0);
   const auto b = call.input<int8_t>(1);
   const int64_t depth = call.shape(0).back();
-  const int64_t a_zp = call.integer("a_zp");
-  const int64_t b_zp = call.integer("b_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t a_zp = call.get(ir::attr::a_zp);
+  const int64_t b_zp = call.get(ir::attr::b_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   const Rounding rounding = rounding_of(call);
   const auto store = clamped_store(call);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
@@ -82,8 +82,8 @@ void eval_qmatmul16(const Call& call) {
   const auto a = call.input<int16_t>(0);
   const auto b = call.input<int16_t>(1);
   const int64_t depth = call.shape(0).back();
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   const auto store = clamped_store(call);
   for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
     int64_t sum = 0;

@@ -21,7 +21,7 @@ void store(const Call& call, int64_t offset, const std::byte* bytes) {
 }  // namespace
 
 void eval_concat(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (const ir::Tensor* part : call.inputs) {
@@ -46,9 +46,9 @@ void eval_expand(const Call& call) {
 void eval_pad(const Call& call) {
   dispatch_dtype(call.output.dtype, [&](auto zero) {
     using T = decltype(zero);
-    std::ranges::fill(call.result<T>(), static_cast<T>(call.op.number("value")));
+    std::ranges::fill(call.result<T>(), static_cast<T>(call.op.get(ir::attr::value)));
   });
-  const auto before = call.op.integers("before");
+  const auto before = call.op.get(ir::attr::before);
   const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (size_t dim = 0; dim < before.size(); ++dim) start += before[dim] * steps[dim];
@@ -60,7 +60,7 @@ void eval_pad(const Call& call) {
 void eval_permute(const Call& call) {
   const OperandStrides from = ir::strides(call.shape(0), {});
   OperandStrides steps;
-  for (const int64_t dim : call.op.integers("dims"))
+  for (const int64_t dim : call.op.get(ir::attr::dims))
     steps.push_back(from[static_cast<size_t>(dim)]);
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {
     store(call, static_cast<int64_t>(i), element(*call.inputs[0], offset[0]));
@@ -72,10 +72,10 @@ void eval_reshape(const Call& call) {
 }
 
 void eval_slice(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   OperandStrides steps = ir::strides(call.shape(0), {});
-  const int64_t start = call.integer("start") * steps[dim];
-  steps[dim] *= call.integer("step");
+  const int64_t start = call.get(ir::attr::start) * steps[dim];
+  steps[dim] *= call.get(ir::attr::step);
   for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {
     store(call, static_cast<int64_t>(i), element(*call.inputs[0], start + offset[0]));
   });

@@ -18,7 +18,7 @@ struct Rows {
 Rows trailing_rows(const Call& call) {
   Rows rows;
   const ir::Shape& shape = call.shape(0);
-  const auto first = shape.end() - call.integer("dims");
+  const auto first = shape.end() - call.get(ir::attr::last_dims);
   rows.length = static_cast<size_t>(ir::element_count(ir::Shape(first, shape.end())));
   const size_t count = static_cast<size_t>(ir::element_count(shape));
   for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i % rows.length);
@@ -30,7 +30,7 @@ Rows group_rows(const Call& call) {
   const size_t count = static_cast<size_t>(ir::element_count(call.shape(0)));
   const size_t channels = static_cast<size_t>(call.shape(0)[1]);
   const size_t plane = count / static_cast<size_t>(call.shape(0)[0]) / channels;
-  rows.length = channels / static_cast<size_t>(call.integer("groups")) * plane;
+  rows.length = channels / static_cast<size_t>(call.get(ir::attr::groups)) * plane;
   for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i / plane % channels);
   return rows;
 }
@@ -39,7 +39,7 @@ Rows group_rows(const Call& call) {
 /// Otherwise: x / sqrt(mean of squares + eps) * w.
 void float_norm(const Call& call, const Rows& rows, bool centered) {
   const auto x = call.input<float>(0);
-  const double eps = call.op.number("eps");
+  const double eps = call.op.get(ir::attr::eps);
   const double count = static_cast<double>(rows.length);
   for (size_t row = 0; row < x.size(); row += rows.length) {
     double mean = 0, squares = 0;
@@ -99,7 +99,7 @@ int64_t normalized(const Call& call, int64_t difference, const InverseSqrt& scal
     a = floor_divide(call.input<int16_t>(1)[coefficient] * a + pow2(14), pow2(15));
   }
   if (call.inputs.size() > 2 && call.has(2)) a += call.input<int32_t>(2)[coefficient];
-  return requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+  return requantize(a, call.get(ir::attr::mult), call.get(ir::attr::shift), Rounding::kDouble);
 }
 
 /// `zero` is the zero point of x, `y_zero` that of the result. If `centered`, the mean of the row
@@ -108,7 +108,7 @@ template <typename T>
 void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_zero, bool centered) {
   const auto x = call.input<T>(0);
   const int64_t n = static_cast<int64_t>(rows.length);
-  const int64_t eps = call.integer("eps") * pow2(call.integer("eps_shift"));
+  const int64_t eps = call.get(ir::attr::int_eps) * pow2(call.get(ir::attr::eps_shift));
   for (size_t row = 0; row < x.size(); row += rows.length) {
     Sums sums;
     for (size_t i = row; i < row + rows.length; ++i) {
@@ -122,7 +122,8 @@ void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_ze
     for (size_t i = row; i < row + rows.length; ++i) {
       const int64_t difference = n * (x[i] - zero) - mean;
       const int64_t y = normalized(call, difference, scale, rows.coefficient[i]) + y_zero;
-      call.result<T>()[i] = static_cast<T>(clamp(y, call.integer("min"), call.integer("max")));
+      call.result<T>()[i] =
+          static_cast<T>(clamp(y, call.get(ir::attr::min), call.get(ir::attr::max)));
     }
   }
 }
@@ -140,13 +141,14 @@ void eval_rms_norm(const Call& call) {
 }
 
 void eval_qgroup_norm(const Call& call) {
-  integer_norm<int8_t>(call, group_rows(call), 0, call.integer("y_zp"), /*centered=*/true);
+  integer_norm<int8_t>(call, group_rows(call), 0, call.get(ir::attr::y_zp), /*centered=*/true);
 }
 void eval_qlayer_norm(const Call& call) {
-  integer_norm<int8_t>(call, trailing_rows(call), 0, call.integer("y_zp"), /*centered=*/true);
+  integer_norm<int8_t>(call, trailing_rows(call), 0, call.get(ir::attr::y_zp), /*centered=*/true);
 }
 void eval_qrms_norm(const Call& call) {
-  integer_norm<int8_t>(call, trailing_rows(call), call.integer("x_zp"), call.integer("y_zp"),
+  integer_norm<int8_t>(call, trailing_rows(call), call.get(ir::attr::x_zp),
+                       call.get(ir::attr::y_zp),
                        /*centered=*/false);
 }
 

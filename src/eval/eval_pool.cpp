@@ -13,11 +13,11 @@ template <typename T, typename Visit>
 void for_each_window(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);
   const ir::Shape& out = call.output.shape;
-  const auto kernel = call.op.integers("kernel");
-  const auto stride = call.op.integers("stride");
-  const auto padding = call.op.integers("padding");
-  const bool dilated = ir::op_info(call.op.kind).attr("dilation") != nullptr;
-  const auto dilation = dilated ? call.op.integers("dilation") : std::vector<int64_t>{1, 1};
+  const auto kernel = call.op.get(ir::attr::kernel);
+  const auto stride = call.op.get(ir::attr::stride);
+  const auto padding = call.op.get(ir::attr::padding);
+  const bool dilated = ir::has_attr(call.op.kind, ir::attr::dilation);
+  const auto dilation = dilated ? call.op.get(ir::attr::dilation) : std::vector<int64_t>{1, 1};
   std::vector<T> elements;
   size_t index = 0;
   for (int64_t plane = 0; plane < in[0] * in[1]; ++plane) {
@@ -104,9 +104,9 @@ void adaptive_mean(const Call& call) {
 /// Returns the stride in the result for each dimension of x: 0 for reduced dimensions.
 OperandStrides reduced_steps(const Call& call) {
   ir::Shape kept = call.shape(0);
-  for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
+  for (const int64_t dim : call.op.get(ir::attr::dims)) kept[static_cast<size_t>(dim)] = 1;
   OperandStrides steps = ir::strides(kept, {});
-  for (const int64_t dim : call.op.integers("dims")) steps[static_cast<size_t>(dim)] = 0;
+  for (const int64_t dim : call.op.get(ir::attr::dims)) steps[static_cast<size_t>(dim)] = 0;
   return steps;
 }
 
@@ -165,10 +165,10 @@ void eval_max_pool2d16(const Call& call) {
 
 void eval_qavg_pool2d(const Call& call) {
   const bool even = rounds_half_even(call);
-  const int64_t x_zp = call.integer("x_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t x_zp = call.get(ir::attr::x_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   const auto store = clamped_store(call);
   for_each_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     if (!even) return store(index, mean_in_window(elements));
@@ -195,11 +195,11 @@ void eval_mean(const Call& call) {
 
 void eval_qmean(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   const auto store = clamped_store(call);
-  const std::vector<int64_t> sums = reduced_sums<int64_t, int8_t>(call, call.integer("x_zp"));
+  const std::vector<int64_t> sums = reduced_sums<int64_t, int8_t>(call, call.get(ir::attr::x_zp));
   for (size_t i = 0; i < sums.size(); ++i) {
     store(i, rounding == Rounding::kEven
                  ? requantize_even(sums[i], mult, shift, y_zp)
@@ -208,8 +208,8 @@ void eval_qmean(const Call& call) {
 }
 
 void eval_qmean16(const Call& call) {
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
   const auto store = clamped_store(call);
   const std::vector<int64_t> sums = reduced_sums<int64_t, int16_t>(call, 0);
   for (size_t i = 0; i < sums.size(); ++i) {

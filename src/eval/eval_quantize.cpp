@@ -11,8 +11,8 @@ namespace {
 template <typename Code>
 void quantize_to(const Call& call) {
   constexpr float kLimit = 65536.0F;
-  const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
-  const int64_t zero_point = call.integer("zero_point");
+  const float inverse = 1.0F / static_cast<float>(call.op.get(ir::attr::scale));
+  const int64_t zero_point = call.get(ir::attr::zero_point);
   const auto x = call.input<float>(0);
   for (size_t i = 0; i < x.size(); ++i) {
     float scaled = x[i] * inverse;
@@ -20,7 +20,7 @@ void quantize_to(const Call& call) {
     scaled = std::min(std::max(scaled, -kLimit), kLimit);
     const int64_t code = round_half_even(static_cast<double>(scaled)) + zero_point;
     call.result<Code>()[i] =
-        static_cast<Code>(clamp(code, call.integer("min"), call.integer("max")));
+        static_cast<Code>(clamp(code, call.get(ir::attr::min), call.get(ir::attr::max)));
   }
 }
 
@@ -60,8 +60,8 @@ void eval_quantize(const Call& call) {
 }
 
 void eval_dequantize(const Call& call) {
-  const float scale = static_cast<float>(call.op.number("scale"));
-  const int64_t zero_point = call.integer("zero_point");
+  const float scale = static_cast<float>(call.op.get(ir::attr::scale));
+  const int64_t zero_point = call.get(ir::attr::zero_point);
   dequantize_each(
       call, [=](size_t) { return zero_point; }, [=](size_t) { return scale; });
 }
@@ -69,7 +69,7 @@ void eval_dequantize(const Call& call) {
 void eval_dequantize_channels(const Call& call) {
   const auto scale = call.input<float>(1);
   const ir::Shape& shape = call.shape(0);
-  const auto axis = static_cast<size_t>(call.integer("axis"));
+  const auto axis = static_cast<size_t>(call.get(ir::attr::axis));
   size_t inner = 1;
   for (size_t dim = axis + 1; dim < shape.size(); ++dim) inner *= static_cast<size_t>(shape[dim]);
   const auto channel = [&](size_t i) { return i / inner % scale.size(); };

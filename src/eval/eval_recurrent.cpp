@@ -29,7 +29,7 @@ void for_each_hidden_element(const Call& call, Update update) {
   const size_t batch = static_cast<size_t>(shape[1]);
   const size_t hidden = static_cast<size_t>(shape[2]);
   const size_t inputs = static_cast<size_t>(call.shape(0)[2]);
-  const bool reverse = call.integer("reverse") != 0;
+  const bool reverse = call.get(ir::attr::reverse) != 0;
   for (size_t b = 0; b < batch; ++b) {
     const auto h0 = call.input<T>(1).subspan(b * hidden, hidden);
     std::vector<T> h(h0.begin(), h0.end());
@@ -76,7 +76,7 @@ double gate_sum(const Call& call, size_t w_ih, const HiddenElement<float>& eleme
 void eval_lstm(const Call& call) {
   const auto c0 = call.input<float>(2);
   std::vector<float> cells(c0.begin(), c0.end());
-  const bool returns_cell = call.integer("cell") != 0;
+  const bool returns_cell = call.get(ir::attr::cell) != 0;
   for_each_hidden_element<float>(call, [&](const HiddenElement<float>& element) {
     const auto gate = [&](size_t index) { return gate_sum(call, 3, element, index); };
     float& c = cells[element.state_index];
@@ -108,7 +108,7 @@ void eval_gru(const Call& call) {
 }
 
 void eval_rnn(const Call& call) {
-  const bool relu = call.integer("relu") != 0;
+  const bool relu = call.get(ir::attr::relu) != 0;
   for_each_hidden_element<float>(call, [&](const HiddenElement<float>& element) {
     const double sum = gate_sum(call, 2, element, 0);
     const double h = relu ? std::max(sum, 0.0) : std::tanh(sum);
@@ -142,10 +142,10 @@ class Gates {
 
   /// The contribution of x alone or h alone, without bias.
   int64_t of_x(std::span<const Code> x, size_t row) const {
-    return scaled(x, call_.input<int8_t>(w_ih_), row, call_.integer("x_zp"), 0);
+    return scaled(x, call_.input<int8_t>(w_ih_), row, call_.get(ir::attr::x_zp), 0);
   }
   int64_t of_h(std::span<const Code> h, size_t row) const {
-    return scaled(h, call_.input<int8_t>(w_ih_ + 1), row, call_.integer("h_zp"), 1);
+    return scaled(h, call_.input<int8_t>(w_ih_ + 1), row, call_.get(ir::attr::h_zp), 1);
   }
   int64_t bias(size_t which, size_t row) const {
     return call_.input<int32_t>(w_ih_ + 2 + which)[row];
@@ -166,14 +166,17 @@ class Gates {
   }
   int64_t sigmoid(int64_t v) const { return (32768 + tanh(floor_divide(v, 2))) / 2; }
 
-  Code output(int64_t value) const { return leaving(value, "h"); }
-  Code cell(int64_t value) const { return leaving(value, "y"); }
+  Code output(int64_t value) const {
+    return leaving(value, ir::attr::h_multiplier, ir::attr::h_zp);
+  }
+  Code cell(int64_t value) const { return leaving(value, ir::attr::y_multiplier, ir::attr::y_zp); }
 
  private:
-  Code leaving(int64_t value, const std::string& name) const {
-    const int64_t scaled = requantize(value, call_.integer(name + "_mult"),
-                                      call_.integer(name + "_shift"), Rounding::kDouble);
-    return static_cast<Code>(clamp(wrap32(scaled + call_.integer(name + "_zp")),
+  Code leaving(int64_t value, const ir::MultiplierKeys& keys,
+               ir::AttrKey<int64_t> zero_point) const {
+    const int64_t scaled =
+        requantize(value, call_.get(keys.mult), call_.get(keys.shift), Rounding::kDouble);
+    return static_cast<Code>(clamp(wrap32(scaled + call_.get(zero_point)),
                                    std::numeric_limits<Code>::min(),
                                    std::numeric_limits<Code>::max()));
   }
@@ -202,16 +205,17 @@ int64_t blend(int64_t keep, int64_t old, int64_t fresh, int64_t bits) {
 template <typename Code>
 void integer_lstm(const Call& call) {
   const Gates<Code> gates(call, 3, 1);
-  const int64_t bits = call.integer("c_bits");
-  const int64_t which = call.integer("cell");
+  const int64_t bits = call.get(ir::attr::c_bits);
+  const int64_t which = call.get(ir::attr::cell);
   std::vector<int64_t> cells;
   if (call.inputs[2]->dtype == ir::DType::kI16) {
     const auto c0 = call.input<int16_t>(2);
     cells.assign(c0.begin(), c0.end());
   } else {
     for (const int8_t code : call.input<int8_t>(2)) {
-      cells.push_back(saturate16(requantize(code - call.integer("c0_zp"), call.integer("c0_mult"),
-                                            call.integer("c0_shift"), Rounding::kDouble)));
+      cells.push_back(
+          saturate16(requantize(code - call.get(ir::attr::c0_zp), call.get(ir::attr::c0_mult),
+                                call.get(ir::attr::c0_shift), Rounding::kDouble)));
     }
   }
   for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
@@ -230,11 +234,12 @@ void integer_lstm(const Call& call) {
 template <typename Code>
 void integer_gru(const Call& call) {
   const Gates<Code> gates(call, 2, 2);
-  const int64_t bits = call.integer("h_bits");
+  const int64_t bits = call.get(ir::attr::h_bits);
   std::vector<int64_t> states16;  // h in 16 bits, with h_bits fraction bits
   for (const Code h : call.input<Code>(1)) {
-    states16.push_back(saturate16(requantize(h - call.integer("h_zp"), call.integer("h0_mult"),
-                                             call.integer("h0_shift"), Rounding::kDouble)));
+    states16.push_back(
+        saturate16(requantize(h - call.get(ir::attr::h_zp), call.get(ir::attr::h0_mult),
+                              call.get(ir::attr::h0_shift), Rounding::kDouble)));
   }
   for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
     const auto of_x = [&](size_t gate) {
@@ -258,7 +263,7 @@ void integer_gru(const Call& call) {
 template <typename Code>
 void integer_rnn(const Call& call) {
   const Gates<Code> gates(call, 2, 1);
-  const bool relu = call.integer("relu") != 0;
+  const bool relu = call.get(ir::attr::relu) != 0;
   for_each_hidden_element<Code>(call, [&](const HiddenElement<Code>& element) {
     const int64_t sum = gates.sum(element, 0);
     return call.result<Code>()[element.result_index] =

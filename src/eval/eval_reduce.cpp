@@ -13,7 +13,7 @@ template <typename T, typename Visit>
 void for_each_reduced(const Call& call, Visit visit) {
   ir::Shape kept = call.shape(0);
   ir::Shape reduced(kept.size(), 1);
-  for (const int64_t dim : call.op.integers("dims")) {
+  for (const int64_t dim : call.op.get(ir::attr::dims)) {
     std::swap(kept[static_cast<size_t>(dim)], reduced[static_cast<size_t>(dim)]);
   }
   const OperandStrides steps = ir::strides(call.shape(0), {});
@@ -67,7 +67,7 @@ void eval_amin(const Call& call) {
 }
 
 void eval_argmax(const Call& call) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   dispatch_dtype(call.inputs[0]->dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto x = call.input<T>(0);
@@ -75,7 +75,7 @@ void eval_argmax(const Call& call) {
     std::vector<T> row(static_cast<size_t>(call.shape(0)[dim]));
     for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
       for (size_t i = 0; i < row.size(); ++i) row[i] = x[first + i * step];
-      const size_t position = greatest(row, call.integer("smallest") != 0);
+      const size_t position = greatest(row, call.get(ir::attr::smallest) != 0);
       call.result<int64_t>()[index++] = static_cast<int64_t>(position);
     });
   });
@@ -90,7 +90,7 @@ void eval_sum(const Call& call) {
 }
 
 void eval_variance(const Call& call) {
-  const double correction = call.op.number("correction");
+  const double correction = call.op.get(ir::attr::correction);
   for_each_reduced<float>(call, [&](size_t index, const std::vector<float>& elements) {
     const double count = static_cast<double>(elements.size());
     double sum = 0, squares = 0;
@@ -104,9 +104,9 @@ void eval_variance(const Call& call) {
 }
 
 void eval_qvariance(const Call& call) {
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
-  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
   const auto store = clamped_store(call);
   for_each_reduced<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     const int64_t count = static_cast<int64_t>(elements.size());
@@ -134,12 +134,12 @@ void eval_cumsum(const Call& call) {
 
 void eval_qcumsum(const Call& call) {
   const Rounding rounding = rounding_of(call);
-  const int64_t x_zp = call.integer("x_zp");
-  const int64_t y_zp = call.integer("y_zp");
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
-  const int64_t low = call.integer("min");
-  const int64_t high = call.integer("max");
+  const int64_t x_zp = call.get(ir::attr::x_zp);
+  const int64_t y_zp = call.get(ir::attr::y_zp);
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
+  const int64_t low = call.get(ir::attr::min);
+  const int64_t high = call.get(ir::attr::max);
   map_rows<int8_t>(call, [=](std::vector<int8_t>& row) {
     int64_t sum = 0;
     for (int8_t& code : row) {

@@ -48,9 +48,9 @@ namespace {
 /// values of a row are masked (only -128 in int8), they stay -128.
 template <typename Code, typename From = Code>
 void softmax_of_codes(const Call& call, int64_t lowest, int64_t zero, int64_t bits) {
-  const int64_t mult = call.integer("mult");
-  const int64_t shift = call.integer("shift");
-  const int64_t diff_min = call.integer("diff_min");
+  const int64_t mult = call.get(ir::attr::mult);
+  const int64_t shift = call.get(ir::attr::shift);
+  const int64_t diff_min = call.get(ir::attr::diff_min);
   map_rows<Code, From>(call, [=](std::vector<Code>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
     if (maximum < lowest) return;
@@ -97,12 +97,12 @@ void eval_qlog_softmax(const Call& call) {
     int64_t sum = 0;
     for (const int8_t code : row) sum += exp_table[static_cast<size_t>(maximum - code)];
     const int64_t log2_of_sum = log2_q16(sum) - 20 * pow2(16);
-    const int64_t log = requantize(log2_of_sum, call.integer("log_mult"), call.integer("log_shift"),
-                                   Rounding::kDouble);
+    const int64_t log = requantize(log2_of_sum, call.get(ir::attr::log_mult),
+                                   call.get(ir::attr::log_shift), Rounding::kDouble);
     for (int8_t& code : row) {
-      const int64_t x = requantize(code - maximum, call.integer("scale_mult"),
-                                   call.integer("scale_shift"), Rounding::kDouble);
-      code = static_cast<int8_t>(clamp(wrap32(x - log + call.integer("y_zp")), -128, 127));
+      const int64_t x = requantize(code - maximum, call.get(ir::attr::scale_mult),
+                                   call.get(ir::attr::scale_shift), Rounding::kDouble);
+      code = static_cast<int8_t>(clamp(wrap32(x - log + call.get(ir::attr::y_zp)), -128, 127));
     }
   });
 }

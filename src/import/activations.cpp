@@ -52,7 +52,8 @@ Status glu(Call& call) {
   const int64_t size = shape[static_cast<size_t>(dim)];
   Formula f(call);
   const auto part = [&](int64_t start, int64_t end) {
-    return f.apply(OpKind::slice, {f.value(x)}, {{"dim", dim}, {"start", start}, {"end", end}});
+    return f.apply(OpKind::slice, {f.value(x)},
+                   {{ir::attr::dim, dim}, {ir::attr::start, start}, {ir::attr::end, end}});
   };
   return f.result(part(0, size / 2) * f.apply(OpKind::sigmoid, {part(size / 2, size)}));
 }

@@ -48,13 +48,13 @@ Status adaptive_pool(Call& call, size_t rank, OpKind pool, OpKind adaptive) {
   THIMBLE_TRY(const Ints size, read_size(call, image));
   const Windows rows = windows(image.extent(call, 0), size[0]);
   const Windows columns = windows(image.extent(call, 1), size[1]);
-  ir::Attrs attrs = {{"size", size}};
+  ir::Attrs attrs = {{ir::attr::size, size}};
   const bool regular = rows.regular && columns.regular;
   if (regular) {
-    attrs = {{"kernel", Ints{rows.kernel, columns.kernel}},
-             {"stride", Ints{rows.stride, columns.stride}},
-             {"padding", Ints{0, 0, 0, 0}}};
-    if (pool == OpKind::max_pool2d) attrs.set("dilation", Ints{1, 1});
+    attrs = {{ir::attr::kernel, Ints{rows.kernel, columns.kernel}},
+             {ir::attr::stride, Ints{rows.stride, columns.stride}},
+             {ir::attr::padding, Ints{0, 0, 0, 0}}};
+    if (pool == OpKind::max_pool2d) attrs.set(ir::attr::dilation, Ints{1, 1});
   }
   THIMBLE_TRY(const ValueId y, call.add(regular ? pool : adaptive, {image.x}, std::move(attrs)));
   return call.result(as_given(call, image, y));

@@ -128,7 +128,7 @@ Status scaled_dot_product_attention(Call& call) {
     THIMBLE_TRY(scores, masked(call, attention, scores));
   }
   const auto last = static_cast<int64_t>(shape.size()) - 1;
-  THIMBLE_TRY(const ValueId weights, call.add(OpKind::softmax, {scores}, {{"dim", last}}));
+  THIMBLE_TRY(const ValueId weights, call.add(OpKind::softmax, {scores}, {{ir::attr::dim, last}}));
   THIMBLE_TRY(ValueId y, multiplied(call, weights, attention.v));
   if (attention.groups != 1) {
     ir::Shape joined = call.shape(y);

@@ -8,14 +8,8 @@
 namespace thimble::import_pt2 {
 namespace {
 
-const std::vector<int64_t>* list(const ir::Attrs& attrs, std::string_view name) {
-  const ir::AttrValue* value = attrs.find(name);
-  return value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(value);
-}
-
-int64_t whole(const ir::Attrs& attrs, std::string_view name, int64_t fallback) {
-  const ir::AttrValue* value = attrs.find(name);
-  const int64_t* held = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+int64_t whole(const ir::Attrs& attrs, ir::AttrKey<int64_t> key, int64_t fallback) {
+  const int64_t* held = attrs.find(key);
   return held == nullptr ? fallback : *held;
 }
 
@@ -30,11 +24,11 @@ std::optional<int64_t> moved_axis(ir::OpKind kind, const ir::Attrs& attrs, const
                                   int64_t axis) {
   if (kind == ir::OpKind::slice) return axis;
   if (kind == ir::OpKind::permute) {
-    const auto* dims = list(attrs, "dims");
+    const auto* dims = attrs.find(ir::attr::dims);
     const auto found = std::find(dims->begin(), dims->end(), axis);
     return found - dims->begin();
   }
-  const auto* to = list(attrs, "shape");
+  const auto* to = attrs.find(ir::attr::shape);
   int64_t before = 1;
   for (int64_t dim = 0; dim < axis; ++dim) before *= from[static_cast<size_t>(dim)];
   int64_t seen = 1;
@@ -63,13 +57,13 @@ Result<ir::ValueId> Builder::move_codes(ir::OpKind kind, ir::ValueId input, cons
   const ir::Op before = *producer(input);
   ir::Op after = before;
   if (before.kind == ir::OpKind::dequantize_channels) {
-    const int64_t axis = before.integer("axis");
+    const int64_t axis = before.get(ir::attr::axis);
     const auto moved = moved_axis(kind, attrs, shape(input), axis);
     if (!moved) return ir::kNoValue;
-    after.attrs.set("axis", *moved);
-    if (kind == ir::OpKind::slice && whole(attrs, "dim", -1) == axis) {
+    after.attrs.set(ir::attr::axis, *moved);
+    if (kind == ir::OpKind::slice && whole(attrs, ir::attr::dim, -1) == axis) {
       ir::Attrs along = attrs;
-      along.set("dim", int64_t{0});
+      along.set(ir::attr::dim, int64_t{0});
       for (size_t i = 1; i < after.inputs.size(); ++i) {
         if (after.inputs[i] == ir::kNoValue) continue;
         THIMBLE_TRY(after.inputs[i],
@@ -99,11 +93,11 @@ bool Builder::moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs&
   switch (kind) {
     case ir::OpKind::reshape:
     case ir::OpKind::expand: {
-      const auto* to = list(attrs, "shape");
+      const auto* to = attrs.find(ir::attr::shape);
       return to != nullptr && *to == from;
     }
     case ir::OpKind::permute: {
-      const auto* dims = list(attrs, "dims");
+      const auto* dims = attrs.find(ir::attr::dims);
       if (dims == nullptr || dims->size() != from.size()) return false;
       for (size_t i = 0; i < dims->size(); ++i) {
         if ((*dims)[i] != static_cast<int64_t>(i)) return false;
@@ -111,13 +105,13 @@ bool Builder::moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs&
       return true;
     }
     case ir::OpKind::slice: {
-      const int64_t dim = whole(attrs, "dim", -1);
-      return dim >= 0 && static_cast<size_t>(dim) < from.size() && whole(attrs, "step", 1) == 1 &&
-             whole(attrs, "start", 0) == 0 &&
-             whole(attrs, "end", -1) == from[static_cast<size_t>(dim)];
+      const int64_t dim = whole(attrs, ir::attr::dim, -1);
+      return dim >= 0 && static_cast<size_t>(dim) < from.size() &&
+             whole(attrs, ir::attr::step, 1) == 1 && whole(attrs, ir::attr::start, 0) == 0 &&
+             whole(attrs, ir::attr::end, -1) == from[static_cast<size_t>(dim)];
     }
     case ir::OpKind::pad:
-      return all_zero(list(attrs, "before")) && all_zero(list(attrs, "after"));
+      return all_zero(attrs.find(ir::attr::before)) && all_zero(attrs.find(ir::attr::after));
     default:
       return false;
   }

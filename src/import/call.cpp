@@ -41,7 +41,7 @@ Status Call::write_self(ValueId value) {
                        ir::dtype_name(context_.builder.graph.type(value).dtype),
                        ir::dtype_name(type.dtype));
   }
-  THIMBLE_TRY(value, add(ir::OpKind::expand, {value}, {{"shape", type.shape}}));
+  THIMBLE_TRY(value, add(ir::OpKind::expand, {value}, {{ir::attr::shape, type.shape}}));
   THIMBLE_CHECK(context_.tensors.write(self->name, value, source_));
   const auto names = output_names();
   if (!names.empty()) context_.tensors.bind_view(names.front(), self->name, {});
@@ -116,7 +116,7 @@ Result<ValueId> Call::write_through(const View& view, ValueId base, ValueId valu
 }
 
 Result<ValueId> Call::reshape(ValueId value, ir::Shape shape) {
-  return add(ir::OpKind::reshape, {value}, {{"shape", std::move(shape)}});
+  return add(ir::OpKind::reshape, {value}, {{ir::attr::shape, std::move(shape)}});
 }
 
 Result<ValueId> Call::scaled(ValueId value, double factor) {

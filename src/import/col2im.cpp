@@ -63,11 +63,11 @@ Status col2im(Call& call) {
   const ValueId w = call.constant_value("ones", std::move(ones));
   const Ints& p = overlap.padding;
   THIMBLE_TRY(ValueId y, call.add(OpKind::conv_transpose2d, {x, w, ir::kNoValue},
-                                  {{"stride", overlap.stride},
-                                   {"padding", Ints{p[0], p[1], p[0], p[1]}},
-                                   {"output_padding", overlap.rest},
-                                   {"dilation", overlap.dilation},
-                                   {"groups", rows / taps}}));
+                                  {{ir::attr::stride, overlap.stride},
+                                   {ir::attr::padding, Ints{p[0], p[1], p[0], p[1]}},
+                                   {ir::attr::output_padding, overlap.rest},
+                                   {ir::attr::dilation, overlap.dilation},
+                                   {ir::attr::groups, rows / taps}}));
   if (!has_batch) {
     const ir::Shape& batched = call.shape(y);
     THIMBLE_TRY(y, call.reshape(y, ir::Shape(batched.begin() + 1, batched.end())));

@@ -41,7 +41,8 @@ Result<ValueId> both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
 }
 
 Status compared(Call& call, Relation relation) {
-  return call.result(both(call, OpKind::compare, {{"relation", static_cast<int64_t>(relation)}}));
+  return call.result(
+      both(call, OpKind::compare, {{ir::attr::relation, static_cast<int64_t>(relation)}}));
 }
 
 Status elementwise_extreme(Call& call, OpKind kind) {
@@ -75,7 +76,7 @@ Status bitwise(Call& call, OpKind kind, ir::Attrs attrs = {}) {
 }
 
 ir::Attrs unequal() {
-  return {{"relation", static_cast<int64_t>(Relation::kNe)}};
+  return {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}};
 }
 
 /// Keeps one triangle of the last two dimensions of `self`; the other elements become 0.
@@ -108,16 +109,16 @@ bool is_all_masked_condition(const Builder& builder, ValueId condition, ValueId 
   const ir::Op* largest = nullptr;
   if (!operand(condition, OpKind::logical_not)) return false;
   largest = builder.producer(condition);
-  if (!operand(condition, OpKind::amax) || largest->integers("dims") != std::vector{dim}) {
+  if (!operand(condition, OpKind::amax) || largest->get(ir::attr::dims) != std::vector{dim}) {
     return false;
   }
   if (!operand(condition, OpKind::logical_not)) return false;
   const ir::Op* equal = builder.producer(condition);
   if (equal == nullptr || equal->kind != OpKind::compare || equal->inputs[0] != x) return false;
   const ir::Tensor* hidden = builder.constant_of(equal->inputs[1]);
-  return equal->integer("relation") == static_cast<int64_t>(Relation::kEq) && hidden != nullptr &&
-         ir::element_count(hidden->shape) == 1 && std::isinf(element(*hidden, 0)) &&
-         element(*hidden, 0) < 0;
+  return equal->get(ir::attr::relation) == static_cast<int64_t>(Relation::kEq) &&
+         hidden != nullptr && ir::element_count(hidden->shape) == 1 &&
+         std::isinf(element(*hidden, 0)) && element(*hidden, 0) < 0;
 }
 
 bool is_zero(const ir::Tensor* tensor) {
@@ -131,7 +132,7 @@ bool is_zero(const ir::Tensor* tensor) {
 bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, ValueId softmax) {
   const ir::Op* op = builder.producer(softmax);
   return op != nullptr && op->kind == OpKind::softmax && is_zero(builder.constant_of(zero)) &&
-         is_all_masked_condition(builder, condition, op->inputs[0], op->integer("dim"));
+         is_all_masked_condition(builder, condition, op->inputs[0], op->get(ir::attr::dim));
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ Status one_hot(Call& call) {
   }
   THIMBLE_TRY(const ValueId here,
               call.add(OpKind::compare, {column, call.constant_value("classes", std::move(all))},
-                       {{"relation", static_cast<int64_t>(Relation::kEq)}}));
+                       {{ir::attr::relation, static_cast<int64_t>(Relation::kEq)}}));
   const ValueId one = call.constant_value("one", filled(DType::kI64, {}, 1));
   const ValueId zero = call.constant_value("zero", filled(DType::kI64, {}, 0));
   return call.result(call.add(OpKind::where, {here, one, zero}));

@@ -10,7 +10,7 @@ using ir::ValueId;
 
 Status joined(Call& call, std::vector<ValueId> parts, int64_t dim) {
   if (parts.size() == 1) return call.result(parts[0]);
-  return call.result(call.add(OpKind::concat, std::move(parts), {{"dim", dim}}));
+  return call.result(call.add(OpKind::concat, std::move(parts), {{ir::attr::dim, dim}}));
 }
 
 /// Extends each part to `rank` with leading dimensions of size 1, then concatenates the parts.

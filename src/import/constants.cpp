@@ -79,9 +79,9 @@ SourceStrides broadcast_strides(const ir::Shape& from, const ir::Shape& to) {
 
 SourceStrides slice_strides(const ir::Op& op, const ir::Shape& from) {
   SourceStrides result{0, ir::strides(from, {})};
-  const auto dim = static_cast<size_t>(op.integer("dim"));
-  result.base = result.steps[dim] * op.integer("start");
-  result.steps[dim] *= op.integer("step");
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
+  result.base = result.steps[dim] * op.get(ir::attr::start);
+  result.steps[dim] *= op.get(ir::attr::step);
   return result;
 }
 
@@ -127,8 +127,8 @@ Tensor folded_function(ir::OpKind kind, const Tensor& x) {
 }
 
 Tensor folded_clamp(const ir::Op& op, const Tensor& x) {
-  const float low = static_cast<float>(op.number("min"));
-  const float high = static_cast<float>(op.number("max"));
+  const float low = static_cast<float>(op.get(ir::attr::float_min));
+  const float high = static_cast<float>(op.get(ir::attr::float_max));
   Tensor result = x;
   for (float& value : result.data<float>()) {
     if (!std::isnan(value)) value = std::min(std::max(value, low), high);
@@ -150,7 +150,7 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
 Tensor concatenated(const ir::Op& op, std::span<const ir::TensorPtr> parts,
                     const ir::Shape& shape) {
   Tensor result = ir::zeros(parts.front()->dtype, shape);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const auto tail = shape.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
   const int64_t inner = ir::element_count(ir::Shape(tail, shape.end()));
   const size_t row = static_cast<size_t>(inner) * ir::dtype_bytes(result.dtype);
@@ -284,7 +284,7 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
     case ir::OpKind::reshape:
       return Tensor{x.dtype, shape, x.bytes};
     case ir::OpKind::permute:
-      return ir::permuted(x, op.integers("dims"));
+      return ir::permuted(x, op.get(ir::attr::dims));
     case ir::OpKind::slice:
       return gathered(x, shape, slice_strides(op, x.shape));
     case ir::OpKind::expand:
@@ -314,16 +314,16 @@ Tensor dequantized(const ir::Op& op, std::span<const Tensor* const> operands) {
   const auto real = result.data<float>();
   const bool channels = op.kind == ir::OpKind::dequantize_channels;
   size_t inner = 1;
-  const size_t axis = channels ? static_cast<size_t>(op.integer("axis")) : codes.shape.size();
+  const size_t axis = channels ? static_cast<size_t>(op.get(ir::attr::axis)) : codes.shape.size();
   for (size_t dim = axis + 1; dim < codes.shape.size(); ++dim) {
     inner *= static_cast<size_t>(codes.shape[dim]);
   }
   for (size_t i = 0; i < real.size(); ++i) {
     const size_t c = channels ? i / inner % operands[1]->data<float>().size() : 0;
-    double zero_point = channels ? 0 : static_cast<double>(op.integer("zero_point"));
+    double zero_point = channels ? 0 : static_cast<double>(op.get(ir::attr::zero_point));
     if (channels && operands[2] != nullptr) zero_point = element(*operands[2], c);
     const float scale =
-        static_cast<float>(channels ? element(*operands[1], c) : op.number("scale"));
+        static_cast<float>(channels ? element(*operands[1], c) : op.get(ir::attr::scale));
     real[i] = static_cast<float>(element(codes, i) - zero_point) * scale;
   }
   return result;

@@ -23,9 +23,9 @@ struct Convolution {
 /// Merges a `pad` by zeros of height and width into the padding.
 void merge_pad(Builder& builder, ValueId& x, Ints& padding) {
   const ir::Op* pad = builder.producer(x);
-  if (pad == nullptr || pad->kind != OpKind::pad || pad->number("value") != 0) return;
-  const Ints before = pad->integers("before");
-  const Ints after = pad->integers("after");
+  if (pad == nullptr || pad->kind != OpKind::pad || pad->get(ir::attr::value) != 0) return;
+  const Ints before = pad->get(ir::attr::before);
+  const Ints after = pad->get(ir::attr::after);
   if (before.size() != 4 || before[0] + before[1] + after[0] + after[1] != 0) return;
   const Ints sides = {before[2], before[3], after[2], after[3]};
   for (size_t i = 0; i < 4; ++i) padding[i] += sides[i];
@@ -90,10 +90,10 @@ Status convolve(Call& call, size_t rank) {
   merge_pad(call.builder(), x, padding);
   THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
   THIMBLE_TRY(const ValueId y, call.add(OpKind::conv2d, {x, w, conv.b},
-                                        {{"stride", as_2d(conv.stride, rank, 1)},
-                                         {"padding", std::move(padding)},
-                                         {"dilation", as_2d(conv.dilation, rank, 1)},
-                                         {"groups", conv.groups}}));
+                                        {{ir::attr::stride, as_2d(conv.stride, rank, 1)},
+                                         {ir::attr::padding, std::move(padding)},
+                                         {ir::attr::dilation, as_2d(conv.dilation, rank, 1)},
+                                         {ir::attr::groups, conv.groups}}));
   return call.result(as_given(call, conv.image, y));
 }
 
@@ -117,9 +117,9 @@ Status convolve_volume(Call& call) {
     shape.insert(shape.begin(), 1);
     THIMBLE_TRY(x, call.reshape(x, shape));
   }
-  THIMBLE_TRY(
-      x, call.add(OpKind::pad, {x},
-                  {{"before", Ints{0, 0, sides[0], 0, 0}}, {"after", Ints{0, 0, sides[3], 0, 0}}}));
+  THIMBLE_TRY(x, call.add(OpKind::pad, {x},
+                          {{ir::attr::before, Ints{0, 0, sides[0], 0, 0}},
+                           {ir::attr::after, Ints{0, 0, sides[3], 0, 0}}}));
   const ir::Shape shape = call.shape(x);
   const int64_t room = shape[2] - (ws[2] - 1) * dilation[0] - 1;
   if (room < 0 || stride[0] < 1 || dilation[0] < 1) return bad_input("the window does not fit");
@@ -130,20 +130,21 @@ Status convolve_volume(Call& call) {
         static_cast<int32_t>(i / ws[2] * stride[0] + i % ws[2] * dilation[0]);
   }
   THIMBLE_TRY(x, call.add(OpKind::gather, {x, call.constant_value("index", std::move(index))},
-                          {{"dim", int64_t{2}}}));
-  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", Ints{0, 2, 1, 3, 4, 5}}}));
+                          {{ir::attr::dim, int64_t{2}}}));
+  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{ir::attr::dims, Ints{0, 2, 1, 3, 4, 5}}}));
   THIMBLE_TRY(x, call.reshape(x, {shape[0] * depth, shape[1] * ws[2], shape[3], shape[4]}));
   THIMBLE_TRY(w, call.reshape(w, {ws[0], ws[1] * ws[2], ws[3], ws[4]}));
-  THIMBLE_TRY(ValueId y, call.add(OpKind::conv2d, {x, w, b},
-                                  {{"stride", Ints{stride[1], stride[2]}},
-                                   {"padding", Ints{sides[1], sides[2], sides[4], sides[5]}},
-                                   {"dilation", Ints{dilation[1], dilation[2]}},
-                                   {"groups", groups}}));
+  THIMBLE_TRY(ValueId y,
+              call.add(OpKind::conv2d, {x, w, b},
+                       {{ir::attr::stride, Ints{stride[1], stride[2]}},
+                        {ir::attr::padding, Ints{sides[1], sides[2], sides[4], sides[5]}},
+                        {ir::attr::dilation, Ints{dilation[1], dilation[2]}},
+                        {ir::attr::groups, groups}}));
   ir::Shape whole = call.shape(y);
   whole[0] = shape[0];
   whole.insert(whole.begin() + 1, depth);
   THIMBLE_TRY(y, call.reshape(y, whole));
-  THIMBLE_TRY(y, call.add(OpKind::permute, {y}, {{"dims", Ints{0, 2, 1, 3, 4}}}));
+  THIMBLE_TRY(y, call.add(OpKind::permute, {y}, {{ir::attr::dims, Ints{0, 2, 1, 3, 4}}}));
   if (!has_batch) {
     const ir::Shape& batched = call.shape(y);
     THIMBLE_TRY(y, call.reshape(y, ir::Shape(batched.begin() + 1, batched.end())));
@@ -158,11 +159,11 @@ Status convolve_transposed(Call& call, size_t rank) {
   THIMBLE_TRY(const Ints output_padding, call.spatial("output_padding", rank, 0));
   THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
   THIMBLE_TRY(const ValueId y, call.add(OpKind::conv_transpose2d, {conv.image.x, w, conv.b},
-                                        {{"stride", as_2d(conv.stride, rank, 1)},
-                                         {"padding", as_2d(padding, rank, 0)},
-                                         {"output_padding", as_2d(output_padding, rank, 0)},
-                                         {"dilation", as_2d(conv.dilation, rank, 1)},
-                                         {"groups", conv.groups}}));
+                                        {{ir::attr::stride, as_2d(conv.stride, rank, 1)},
+                                         {ir::attr::padding, as_2d(padding, rank, 0)},
+                                         {ir::attr::output_padding, as_2d(output_padding, rank, 0)},
+                                         {ir::attr::dilation, as_2d(conv.dilation, rank, 1)},
+                                         {ir::attr::groups, conv.groups}}));
   return call.result(as_given(call, conv.image, y));
 }
 

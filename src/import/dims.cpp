@@ -62,7 +62,7 @@ Status repeated(Call& call, ValueId x, const Ints& repeats) {
     joined.push_back(shape[i] * repeats[i]);
   }
   THIMBLE_TRY(x, call.reshape(x, split));
-  THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{"shape", grown}}));
+  THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{ir::attr::shape, grown}}));
   return call.result(call.reshape(x, joined));
 }
 
@@ -137,7 +137,7 @@ Status meshgrid(Call& call) {
     ir::Shape along(grid.size(), 1);
     along[dim] = grid[dim];
     THIMBLE_TRY(vectors[i], call.reshape(vectors[i], along));
-    THIMBLE_TRY(vectors[i], call.add(OpKind::expand, {vectors[i]}, {{"shape", grid}}));
+    THIMBLE_TRY(vectors[i], call.add(OpKind::expand, {vectors[i]}, {{ir::attr::shape, grid}}));
   }
   return call.results(vectors);
 }
@@ -151,7 +151,7 @@ Status broadcast_tensors(Call& call) {
     joint = *shape;
   }
   for (ValueId& part : parts) {
-    THIMBLE_TRY(part, call.add(OpKind::expand, {part}, {{"shape", joint}}));
+    THIMBLE_TRY(part, call.add(OpKind::expand, {part}, {{ir::attr::shape, joint}}));
   }
   return call.results(parts);
 }

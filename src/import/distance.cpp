@@ -12,7 +12,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 ir::Attrs along(int64_t dim, bool keeps_dims) {
-  return {{"dims", Ints{dim}}, {"keepdim", int64_t{keeps_dims}}};
+  return {{ir::attr::dims, Ints{dim}}, {ir::attr::keepdim, int64_t{keeps_dims}}};
 }
 
 /// Returns the p-norm (sum |x|^p)^(1/p) along a dimension.
@@ -26,17 +26,17 @@ Result<ValueId> length(Call& call, ValueId x, int64_t dim, double p, bool keeps_
   THIMBLE_TRY(ValueId y, call.add(OpKind::abs, {x}));
   if (std::isinf(p)) return call.add(OpKind::amax, {y}, along(dim, keeps_dims));
   if (p != 1) {
-    THIMBLE_TRY(y, call.add(OpKind::pow, {y}, {{"exponent", p}}));
+    THIMBLE_TRY(y, call.add(OpKind::pow, {y}, {{ir::attr::exponent, p}}));
   }
   THIMBLE_TRY(y, call.add(OpKind::sum, {y}, along(dim, keeps_dims)));
   if (p == 1) return y;
-  return call.add(OpKind::pow, {y}, {{"exponent", 1 / p}});
+  return call.add(OpKind::pow, {y}, {{ir::attr::exponent, 1 / p}});
 }
 
 /// Returns x / max(|x|, eps) along a dimension.
 Result<ValueId> direction(Call& call, ValueId x, int64_t dim, double eps) {
   THIMBLE_TRY(ValueId norm, length(call, x, dim, 2, /*keeps_dims=*/true));
-  THIMBLE_TRY(norm, call.add(OpKind::clamp, {norm}, {{"min", eps}}));
+  THIMBLE_TRY(norm, call.add(OpKind::clamp, {norm}, {{ir::attr::float_min, eps}}));
   return call.add(OpKind::div, {x, norm});
 }
 

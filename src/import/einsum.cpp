@@ -85,7 +85,8 @@ class Sum {
       }
     }
     if (dims.empty()) return x;
-    THIMBLE_TRY(x.id, call_.add(OpKind::sum, {x.id}, {{"dims", dims}, {"keepdim", int64_t{0}}}));
+    THIMBLE_TRY(x.id, call_.add(OpKind::sum, {x.id},
+                                {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{0}}}));
     x.letters = kept;
     return x;
   }
@@ -123,7 +124,7 @@ class Sum {
   Result<ValueId> ordered(const Labelled& x, const std::string& letters) {
     Ints dims;
     for (const char letter : letters) dims.push_back(static_cast<int64_t>(x.letters.find(letter)));
-    return call_.add(OpKind::permute, {x.id}, {{"dims", dims}});
+    return call_.add(OpKind::permute, {x.id}, {{ir::attr::dims, dims}});
   }
 
  private:

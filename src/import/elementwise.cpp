@@ -42,7 +42,7 @@ Status unary(Call& call, OpKind kind, ir::Attrs attrs = {}) {
 }
 
 Status clamped(Call& call, double low, double high) {
-  return unary(call, OpKind::clamp, {{"min", low}, {"max", high}});
+  return unary(call, OpKind::clamp, {{ir::attr::float_min, low}, {ir::attr::float_max, high}});
 }
 
 /// Returns nullopt if an element has no float32 reciprocal.
@@ -84,7 +84,7 @@ Status divided(Call& call, const std::string& rounding) {
 Status normalized_exponentials(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
-  return call.result(call.add(kind, {x}, {{"dim", dim}}));
+  return call.result(call.add(kind, {x}, {{ir::attr::dim, dim}}));
 }
 
 }  // namespace

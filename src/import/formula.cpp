@@ -42,7 +42,7 @@ Term Formula::apply(OpKind kind, std::initializer_list<Term> operands, ir::Attrs
 }
 
 Term Formula::clamp(Term x, double low, double high) {
-  return apply(OpKind::clamp, {x}, {{"min", low}, {"max", high}});
+  return apply(OpKind::clamp, {x}, {{ir::attr::float_min, low}, {ir::attr::float_max, high}});
 }
 Term Formula::positive_part(Term x) {
   return clamp(x, 0, HUGE_VAL);
@@ -52,7 +52,7 @@ Term Formula::negative_part(Term x) {
 }
 Term Formula::greater(Term a, double b) {
   return apply(OpKind::compare, {a, constant(b)},
-               {{"relation", static_cast<int64_t>(Relation::kGt)}});
+               {{ir::attr::relation, static_cast<int64_t>(Relation::kGt)}});
 }
 
 Status Formula::result(Term term) {
@@ -94,7 +94,8 @@ Result<ValueId> as_bool(Call& call, std::string_view name) {
   const ir::Tensor* constant = call.builder().constant_of(x);
   if (constant != nullptr) return call.constant_value("", converted(*constant, ir::DType::kBool));
   const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
-  return call.add(OpKind::compare, {x, zero}, {{"relation", static_cast<int64_t>(Relation::kNe)}});
+  return call.add(OpKind::compare, {x, zero},
+                  {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}});
 }
 
 Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {

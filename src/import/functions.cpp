@@ -30,7 +30,7 @@ Term power(Formula& f, Term x, double exponent) {
   if (exponent == 0.5) return f.apply(OpKind::sqrt, {x});
   if (exponent == -0.5) return f.apply(OpKind::rsqrt, {x});
   if (exponent == -1) return f.constant(1) / x;
-  return f.apply(OpKind::pow, {x}, {{"exponent", exponent}});
+  return f.apply(OpKind::pow, {x}, {{ir::attr::exponent, exponent}});
 }
 
 /// (e^x + sign * e^-x) / 2.
@@ -106,8 +106,8 @@ Status frac(Call& call) {
 Status isnan(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");
-  return f.result(
-      f.apply(OpKind::compare, {x, x}, {{"relation", static_cast<int64_t>(Relation::kNe)}}));
+  return f.result(f.apply(OpKind::compare, {x, x},
+                          {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}}));
 }
 
 /// Infinities are replaced by the largest finite numbers unless other numbers are given.
@@ -119,7 +119,7 @@ Status nan_to_num(Call& call) {
   const double otherwise = f.number("nan", 0);
   const Term x = f.tensor("self");
   const Term is_nan =
-      f.apply(OpKind::compare, {x, x}, {{"relation", static_cast<int64_t>(Relation::kNe)}});
+      f.apply(OpKind::compare, {x, x}, {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}});
   const Term number = f.where(is_nan, f.constant(otherwise), x);
   const Term above = f.where(f.greater(number, kLargest), f.constant(high), number);
   return f.result(f.where(f.greater(above * -1.0, kLargest), f.constant(low), above));

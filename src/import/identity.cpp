@@ -16,7 +16,7 @@ using ir::ValueId;
 /// Expands `value` to the shape of `self`.
 Status as_self(Call& call, ValueId value) {
   THIMBLE_TRY(const ValueId self, call.tensor("self"));
-  return call.result(call.add(OpKind::expand, {value}, {{"shape", call.shape(self)}}));
+  return call.result(call.add(OpKind::expand, {value}, {{ir::attr::shape, call.shape(self)}}));
 }
 
 /// Returns the error for an unsupported conversion. For a small integer type, the message describes

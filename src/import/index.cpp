@@ -95,7 +95,7 @@ class JoinedIndex {
     shape.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(count_));
     THIMBLE_TRY(const ValueId x, call_.reshape(x_, shape));
     const ValueId index = call_.constant_value("index", joined_);
-    return call_.add(OpKind::gather, {x, index}, {{"dim", static_cast<int64_t>(first_)}});
+    return call_.add(OpKind::gather, {x, index}, {{ir::attr::dim, static_cast<int64_t>(first_)}});
   }
 
  private:
@@ -126,7 +126,7 @@ class JoinedIndex {
 Status gather_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
   THIMBLE_TRY(const ValueId x, call.any_tensor(x_name));
   THIMBLE_TRY(const ValueId index, positions(call, index_name));
-  return call.result(call.add(OpKind::gather, {x, index}, {{"dim", dim}}));
+  return call.result(call.add(OpKind::gather, {x, index}, {{ir::attr::dim, dim}}));
 }
 
 /// Returns the number of rows in each bag. The offsets must be constant and equidistant.
@@ -160,7 +160,7 @@ Status embedding_bag(Call& call) {
   THIMBLE_TRY(const int64_t skipped, call.integer("padding_idx", -1));
   if (skipped >= 0) return unsupported("padding_idx: rows would be skipped at run time");
   THIMBLE_TRY(const int64_t size, bag_size(call, ir::element_count(call.shape(index))));
-  THIMBLE_TRY(ValueId y, call.add(OpKind::gather, {weight, index}, {{"dim", int64_t{0}}}));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::gather, {weight, index}, {{ir::attr::dim, int64_t{0}}}));
   const int64_t width = call.shape(y).back();
   const int64_t count = call.shape(y)[0];
   if (call.has("per_sample_weights")) {
@@ -171,7 +171,8 @@ Status embedding_bag(Call& call) {
   THIMBLE_TRY(y, call.reshape(y, {count / size, size, width}));
   THIMBLE_TRY(const int64_t mode, call.integer("mode", 0));
   const OpKind kind = mode == 0 ? OpKind::sum : mode == 1 ? OpKind::mean : OpKind::amax;
-  return call.result(call.add(kind, {y}, {{"dims", Ints{1}}, {"keepdim", int64_t{0}}}));
+  return call.result(
+      call.add(kind, {y}, {{ir::attr::dims, Ints{1}}, {ir::attr::keepdim, int64_t{0}}}));
 }
 
 Status index_select(Call& call) {
@@ -184,7 +185,7 @@ Status gather(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
   THIMBLE_TRY(const ValueId index, positions(call, "index"));
-  return call.result(call.add(OpKind::gather_elements, {x, index}, {{"dim", dim}}));
+  return call.result(call.add(OpKind::gather_elements, {x, index}, {{ir::attr::dim, dim}}));
 }
 
 Status index(Call& call) {
@@ -199,7 +200,8 @@ Status index(Call& call) {
   if (given.size() == 1) {
     const size_t dim = given[0];
     THIMBLE_TRY(const ValueId at, mask_to_indices(call, indices[dim]));
-    return call.result(call.add(OpKind::gather, {x, at}, {{"dim", static_cast<int64_t>(dim)}}));
+    return call.result(
+        call.add(OpKind::gather, {x, at}, {{ir::attr::dim, static_cast<int64_t>(dim)}}));
   }
   if (given.back() - given.front() + 1 != given.size()) {
     return unsupported("indices of dimensions that are not adjacent");

@@ -21,7 +21,7 @@ Result<ValueId> transposed(Call& call, ValueId x) {
   Ints dims(call.shape(x).size());
   std::iota(dims.begin(), dims.end(), 0);
   std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
-  return call.add(OpKind::permute, {x}, {{"dims", dims}});
+  return call.add(OpKind::permute, {x}, {{ir::attr::dims, dims}});
 }
 
 /// Returns x times the constant matrix [in, out].
@@ -43,7 +43,8 @@ Result<ValueId> matmul_of_matrices(Call& call, ValueId a, ValueId b, double scal
     THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {columns, weight, ir::kNoValue}));
     return transposed(call, y);
   }
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {a, b}, {{"scale", std::abs(scale)}}));
+  THIMBLE_TRY(const ValueId y,
+              call.add(OpKind::matmul, {a, b}, {{ir::attr::scale, std::abs(scale)}}));
   return call.scaled(y, scale < 0 ? -1 : 1);
 }
 
@@ -85,7 +86,7 @@ Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
 Result<ValueId> bilinear(Call& call, ValueId x1, ValueId w, ValueId x2) {
   const ir::Shape sizes = call.shape(w);
   if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
-  THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{"dims", Ints{0, 2, 1}}}));
+  THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{ir::attr::dims, Ints{0, 2, 1}}}));
   THIMBLE_TRY(w, call.reshape(w, {sizes[0] * sizes[2], sizes[1]}));
   THIMBLE_TRY(ValueId rows, call.add(OpKind::linear, {x1, w, ir::kNoValue}));
   ir::Shape shape = call.shape(rows);
@@ -96,7 +97,7 @@ Result<ValueId> bilinear(Call& call, ValueId x1, ValueId w, ValueId x2) {
   ir::Shape column = call.shape(x2);
   column.push_back(1);
   THIMBLE_TRY(x2, call.reshape(x2, column));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {rows, x2}, {{"scale", 1.0}}));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {rows, x2}, {{ir::attr::scale, 1.0}}));
   return call.reshape(y, shape);
 }
 
@@ -125,8 +126,9 @@ Result<ValueId> multiplied_transposed(Call& call, ValueId a, ValueId b, double s
     THIMBLE_TRY(const ValueId columns, transposed(call, b));
     return multiplied(call, a, columns, scale);
   }
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {a, b},
-                                        {{"transpose_b", int64_t{1}}, {"scale", std::abs(scale)}}));
+  THIMBLE_TRY(const ValueId y,
+              call.add(OpKind::matmul, {a, b},
+                       {{ir::attr::transpose_b, int64_t{1}}, {ir::attr::scale, std::abs(scale)}}));
   return call.scaled(y, scale < 0 ? -1 : 1);
 }
 
@@ -221,7 +223,7 @@ Status addbmm(Call& call) {
   const ir::Shape b_shape = call.shape(b);
   if (a_shape.size() != 3 || b_shape.size() != 3)
     return bad_input("an operand does not have rank 3");
-  THIMBLE_TRY(a, call.add(OpKind::permute, {a}, {{"dims", Ints{1, 0, 2}}}));
+  THIMBLE_TRY(a, call.add(OpKind::permute, {a}, {{ir::attr::dims, Ints{1, 0, 2}}}));
   THIMBLE_TRY(a, call.reshape(a, {a_shape[1], a_shape[0] * a_shape[2]}));
   THIMBLE_TRY(b, call.reshape(b, {b_shape[0] * b_shape[1], b_shape[2]}));
   THIMBLE_TRY(const ValueId product, multiplied(call, a, b, alpha));

@@ -37,7 +37,8 @@ Result<ValueId> add_group_norm(Call& call, ValueId x, int64_t groups) {
   THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
   THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
-  return call.add(OpKind::group_norm, {x, w, b}, {{"groups", groups}, {"eps", eps}});
+  return call.add(OpKind::group_norm, {x, w, b},
+                  {{ir::attr::groups, groups}, {ir::attr::eps, eps}});
 }
 
 /// A batch norm without running statistics: each channel of the batch is normalized by its own
@@ -53,12 +54,12 @@ Status batch_statistics(Call& call) {
   Ints exchange(shape.size());
   std::iota(exchange.begin(), exchange.end(), 0);
   std::swap(exchange[0], exchange[1]);
-  THIMBLE_TRY(ValueId y, call.add(OpKind::permute, {x}, {{"dims", exchange}}));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::permute, {x}, {{ir::attr::dims, exchange}}));
   const ir::Shape exchanged = call.shape(y);
   THIMBLE_TRY(y, call.reshape(y, {1, count, ir::element_count(shape) / count}));
   THIMBLE_TRY(y, add_group_norm(call, y, count));
   THIMBLE_TRY(y, call.reshape(y, exchanged));
-  return call.result(call.add(OpKind::permute, {y}, {{"dims", exchange}}));
+  return call.result(call.add(OpKind::permute, {y}, {{ir::attr::dims, exchange}}));
 }
 
 /// Returns the number of dimensions in `normalized_shape`, which are the last ones of the input.
@@ -79,8 +80,9 @@ Result<ValueId> lengths_along(Call& call, ValueId v, int64_t dim) {
     if (i != dim) dims.push_back(i);
   }
   THIMBLE_TRY(const ValueId squares, call.add(OpKind::mul, {v, v}));
-  THIMBLE_TRY(const ValueId sum,
-              call.add(OpKind::sum, {squares}, {{"dims", dims}, {"keepdim", int64_t{1}}}));
+  THIMBLE_TRY(
+      const ValueId sum,
+      call.add(OpKind::sum, {squares}, {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{1}}}));
   return call.add(OpKind::sqrt, {sum});
 }
 
@@ -152,7 +154,8 @@ Status layer_norm(Call& call) {
   THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
   THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
-  return call.result(call.add(OpKind::layer_norm, {x, w, b}, {{"dims", dims}, {"eps", eps}}));
+  return call.result(
+      call.add(OpKind::layer_norm, {x, w, b}, {{ir::attr::last_dims, dims}, {ir::attr::eps, eps}}));
 }
 
 /// The default of `eps` is the float32 machine epsilon.
@@ -162,7 +165,8 @@ Status rms_norm(Call& call) {
   THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
   constexpr double kEps = std::numeric_limits<float>::epsilon();
   THIMBLE_TRY(const double eps, call.number("eps", kEps));
-  return call.result(call.add(OpKind::rms_norm, {x, w}, {{"dims", dims}, {"eps", eps}}));
+  return call.result(
+      call.add(OpKind::rms_norm, {x, w}, {{ir::attr::last_dims, dims}, {ir::attr::eps, eps}}));
 }
 
 }  // namespace handlers

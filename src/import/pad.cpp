@@ -47,7 +47,8 @@ Status pad_constant(Call& call, ValueId x, const std::vector<Amount>& amounts, d
     THIMBLE_TRY(x, call.apply({slice_step(static_cast<int64_t>(amount.dim), start, end)}, x));
   }
   return call.result(
-      call.add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}}));
+      call.add(OpKind::pad, {x},
+               {{ir::attr::before, before}, {ir::attr::after, after}, {ir::attr::value, value}}));
 }
 
 /// Returns the element index for position `at`, which may be outside of the dimension.

@@ -21,7 +21,7 @@ Result<ValueId> with_prepend_append(Call& call, ValueId x, int64_t dim) {
     if (each != ir::kNoValue) parts.push_back(each);
   }
   if (parts.size() == 1) return x;
-  return call.add(OpKind::concat, std::move(parts), {{"dim", dim}});
+  return call.add(OpKind::concat, std::move(parts), {{ir::attr::dim, dim}});
 }
 
 /// Returns the product along a dimension with few elements, by repeatedly multiplying two halves.
@@ -36,7 +36,7 @@ Result<ValueId> product(Call& call, ValueId x, int64_t dim) {
     THIMBLE_TRY(ValueId next, call.add(OpKind::mul, {first, second}));
     if (size % 2 != 0) {
       THIMBLE_TRY(const ValueId rest, part(call, x, dim, 2 * half, size));
-      THIMBLE_TRY(next, call.add(OpKind::concat, {next, rest}, {{"dim", dim}}));
+      THIMBLE_TRY(next, call.add(OpKind::concat, {next, rest}, {{ir::attr::dim, dim}}));
     }
     x = next;
     size = half + size % 2;

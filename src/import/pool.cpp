@@ -72,15 +72,16 @@ Result<Pool> read_pool(Call& call, size_t rank) {
 
 /// Returns the image padded with zeros.
 Result<ValueId> padded(Call& call, ValueId x, const Ints& before, const Ints& after) {
-  return call.add(
-      OpKind::pad, {x},
-      {{"before", Ints{0, 0, before[0], before[1]}}, {"after", Ints{0, 0, after[0], after[1]}}});
+  return call.add(OpKind::pad, {x},
+                  {{ir::attr::before, Ints{0, 0, before[0], before[1]}},
+                   {ir::attr::after, Ints{0, 0, after[0], after[1]}}});
 }
 
 Result<ValueId> average(Call& call, const Pool& pool, ValueId x, Ints padding) {
-  return call.add(
-      OpKind::avg_pool2d, {x},
-      {{"kernel", pool.kernel}, {"stride", pool.stride}, {"padding", std::move(padding)}});
+  return call.add(OpKind::avg_pool2d, {x},
+                  {{ir::attr::kernel, pool.kernel},
+                   {ir::attr::stride, pool.stride},
+                   {ir::attr::padding, std::move(padding)}});
 }
 
 Result<ValueId> add_max(Call& call, const Pool& pool) {
@@ -88,10 +89,10 @@ Result<ValueId> add_max(Call& call, const Pool& pool) {
   const Ints padding = {pool.padding[0], pool.padding[1], pool.after(shape[2], 0),
                         pool.after(shape[3], 1)};
   return call.add(OpKind::max_pool2d, {pool.image.x},
-                  {{"kernel", pool.kernel},
-                   {"stride", pool.stride},
-                   {"padding", padding},
-                   {"dilation", pool.dilation}});
+                  {{ir::attr::kernel, pool.kernel},
+                   {ir::attr::stride, pool.stride},
+                   {ir::attr::padding, padding},
+                   {ir::attr::dilation, pool.dilation}});
 }
 
 Result<ValueId> add_avg(Call& call, const Pool& pool) {

@@ -194,11 +194,11 @@ Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
   if (parameters.axis) return unsupported("an activation with a scale per channel");
   if (!type.attribute) return unsupported("a 32-bit activation");
   return call.result(call.add(OpKind::quantize, {x},
-                              {{"scale", parameters.scale[0]},
-                               {"zero_point", parameters.zero_point[0]},
-                               {"type", *type.attribute},
-                               {"min", static_cast<int64_t>(range.low)},
-                               {"max", static_cast<int64_t>(range.high)}}));
+                              {{ir::attr::scale, parameters.scale[0]},
+                               {ir::attr::zero_point, parameters.zero_point[0]},
+                               {ir::attr::type, *type.attribute},
+                               {ir::attr::min, static_cast<int64_t>(range.low)},
+                               {ir::attr::max, static_cast<int64_t>(range.high)}}));
 }
 
 Status dequantize(Call& call, ReadParameters read, std::string_view result_type) {
@@ -209,9 +209,9 @@ Status dequantize(Call& call, ReadParameters read, std::string_view result_type)
   }
   THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
   if (!parameters.axis) {
-    return call.result(
-        call.add(OpKind::dequantize, {x},
-                 {{"scale", parameters.scale[0]}, {"zero_point", parameters.zero_point[0]}}));
+    return call.result(call.add(OpKind::dequantize, {x},
+                                {{ir::attr::scale, parameters.scale[0]},
+                                 {ir::attr::zero_point, parameters.zero_point[0]}}));
   }
   if (call.builder().constant_of(x) == nullptr) {
     return unsupported("an activation with a scale per channel");
@@ -226,7 +226,7 @@ Status dequantize(Call& call, ReadParameters read, std::string_view result_type)
   const ValueId scale_id = call.constant_value("scale", std::move(scale));
   const ValueId zero_point_id = call.constant_value("zero_point", std::move(zero_point));
   return call.result(call.add(OpKind::dequantize_channels, {x, scale_id, zero_point_id},
-                              {{"axis", *parameters.axis}}));
+                              {{ir::attr::axis, *parameters.axis}}));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Status flipped(Call& call, ValueId x, const Ints& dims) {
 /// Reshapes to `split`, permutes by `dims`, and reshapes to `joined`.
 Result<ValueId> shuffled(Call& call, ValueId x, ir::Shape split, Ints dims, ir::Shape joined) {
   THIMBLE_TRY(x, call.reshape(x, std::move(split)));
-  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", std::move(dims)}}));
+  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{ir::attr::dims, std::move(dims)}}));
   return call.reshape(x, std::move(joined));
 }
 
@@ -220,7 +220,7 @@ Status unfold(Call& call) {
     if (i != dim + 1) dims.push_back(i);
   }
   dims.push_back(dim + 1);
-  return call.result(call.add(OpKind::permute, {x}, {{"dims", dims}}));
+  return call.result(call.add(OpKind::permute, {x}, {{ir::attr::dims, dims}}));
 }
 
 /// torch.nn.functional.unfold: [N,C,H,W] to [N, C * taps, windows].
@@ -232,7 +232,8 @@ Status im2col(Call& call) {
   THIMBLE_TRY(const Ints padding, call.spatial("padding", 2, 0));
   THIMBLE_TRY(const Ints stride, call.spatial("stride", 2, 1));
   const Ints sides = {0, 0, padding[0], padding[1]};
-  THIMBLE_TRY(ValueId x, call.add(OpKind::pad, {image.x}, {{"before", sides}, {"after", sides}}));
+  THIMBLE_TRY(ValueId x, call.add(OpKind::pad, {image.x},
+                                  {{ir::attr::before, sides}, {ir::attr::after, sides}}));
   Ints counts;
   for (size_t side = 0; side < 2; ++side) {
     const auto bad = [](int64_t value) { return value < 1 || value > 65535; };
@@ -248,7 +249,7 @@ Status im2col(Call& call) {
   THIMBLE_TRY(x, windows(call, x, 2, counts[0], kernel[0], stride[0], dilation[0]));
   const ir::Shape& shape = call.shape(x);  // N, C, rows, kernel_h, columns, kernel_w
   const ir::Shape joined = {shape[0], shape[1] * kernel[0] * kernel[1], counts[0] * counts[1]};
-  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", Ints{0, 1, 3, 5, 2, 4}}}));
+  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{ir::attr::dims, Ints{0, 1, 3, 5, 2, 4}}}));
   return call.result(call.reshape(x, image.has_batch ? joined : ir::Shape{joined[1], joined[2]}));
 }
 

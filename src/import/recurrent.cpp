@@ -53,7 +53,8 @@ class Stack {
         results.push_back(last[0]);
         continue;
       }
-      THIMBLE_TRY(const ValueId all, call_.add(OpKind::concat, last, {{"dim", int64_t{0}}}));
+      THIMBLE_TRY(const ValueId all,
+                  call_.add(OpKind::concat, last, {{ir::attr::dim, int64_t{0}}}));
       results.push_back(all);
     }
     return call_.results(results);
@@ -94,7 +95,7 @@ class Stack {
   Result<ValueId> swap_first(ValueId x) {
     if (call_.shape(x).size() != 3)
       return bad_input("a sequence of rank {}", call_.shape(x).size());
-    return call_.add(OpKind::permute, {x}, {{"dims", Ints{1, 0, 2}}});
+    return call_.add(OpKind::permute, {x}, {{ir::attr::dims, Ints{1, 0, 2}}});
   }
 
   Result<ValueId> add_layer(ValueId x, int64_t layer) {
@@ -104,28 +105,29 @@ class Stack {
       directions.push_back(y);
     }
     if (directions.size() == 1) return directions[0];
-    return call_.add(OpKind::concat, directions, {{"dim", int64_t{2}}});
+    return call_.add(OpKind::concat, directions, {{ir::attr::dim, int64_t{2}}});
   }
 
   Result<ValueId> add_direction(ValueId x, int64_t index, bool reverse) {
     std::vector<ValueId> inputs = {x};
     for (const ValueId state : states_) {
-      THIMBLE_TRY(const ValueId initial,
-                  call_.add(OpKind::slice, {state},
-                            {{"dim", int64_t{0}}, {"start", index}, {"end", index + 1}}));
+      THIMBLE_TRY(const ValueId initial, call_.add(OpKind::slice, {state},
+                                                   {{ir::attr::dim, int64_t{0}},
+                                                    {ir::attr::start, index},
+                                                    {ir::attr::end, index + 1}}));
       inputs.push_back(initial);
     }
     const size_t each = has_biases_ ? 4 : 2;
     for (size_t i = 0; i < 4; ++i) {
       inputs.push_back(i < each ? params_[static_cast<size_t>(index) * each + i] : ir::kNoValue);
     }
-    ir::Attrs attrs = {{"reverse", int64_t{reverse ? 1 : 0}}};
-    if (family_.kind == OpKind::rnn) attrs.set("relu", int64_t{family_.relu ? 1 : 0});
+    ir::Attrs attrs = {{ir::attr::reverse, int64_t{reverse ? 1 : 0}}};
+    if (family_.kind == OpKind::rnn) attrs.set(ir::attr::relu, int64_t{family_.relu ? 1 : 0});
     THIMBLE_TRY(const ValueId y, call_.add(family_.kind, inputs, attrs));
     THIMBLE_TRY(const ValueId h, last_step(y, reverse));
     last_[0].push_back(h);
     if (family_.kind == OpKind::lstm) {
-      attrs.set("cell", int64_t{1});
+      attrs.set(ir::attr::cell, int64_t{1});
       THIMBLE_TRY(const ValueId cells, call_.add(family_.kind, inputs, attrs));
       THIMBLE_TRY(const ValueId c, last_step(cells, reverse));
       last_[1].push_back(c);
@@ -136,7 +138,9 @@ class Stack {
   /// Returns the state after the last step that is computed: [1, batch, hidden].
   Result<ValueId> last_step(ValueId y, bool reverse) {
     const int64_t step = reverse ? 0 : call_.shape(y)[0] - 1;
-    return call_.add(OpKind::slice, {y}, {{"dim", int64_t{0}}, {"start", step}, {"end", step + 1}});
+    return call_.add(
+        OpKind::slice, {y},
+        {{ir::attr::dim, int64_t{0}}, {ir::attr::start, step}, {ir::attr::end, step + 1}});
   }
 
   Call& call_;
@@ -173,8 +177,8 @@ Status import_cell(Call& call, Family family) {
   std::vector<ValueId> results;
   for (size_t state = 0; state < family.states(); ++state) {
     ir::Attrs attrs;
-    if (state == 1) attrs.set("cell", int64_t{1});
-    if (family.relu) attrs.set("relu", int64_t{1});
+    if (state == 1) attrs.set(ir::attr::cell, int64_t{1});
+    if (family.relu) attrs.set(ir::attr::relu, int64_t{1});
     THIMBLE_TRY(const ValueId y, call.add(family.kind, inputs, attrs));
     THIMBLE_TRY(const ValueId flat, call.reshape(y, call.shape(states[state])));
     results.push_back(flat);

@@ -28,7 +28,7 @@ struct Reduced {
   bool keeps_dims = false;
 
   [[nodiscard]] ir::Attrs attrs() const {
-    return {{"dims", dims}, {"keepdim", int64_t{keeps_dims}}};
+    return {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keeps_dims}}};
   }
 };
 
@@ -49,16 +49,17 @@ Result<Reduced> reduced(Call& call, ValueId x) {
 Result<ValueId> add_reduction(Call& call, const Reduced& over, OpKind kind, ir::Attrs more = {}) {
   if (call.shape(over.x).empty() && kind != OpKind::variance) return over.x;
   ir::Attrs attrs = over.attrs();
-  for (const auto& [name, value] : more.entries()) attrs.set(name, value);
+  for (const auto& [id, value] : more.entries()) attrs.set_value(id, value);
   return call.add(kind, {over.x}, std::move(attrs));
 }
 
 Result<ValueId> image_mean(Call& call, ValueId x, bool keeps_dims) {
   const ir::Shape shape = call.shape(x);
   const Ints window = {shape[2], shape[3]};
-  THIMBLE_TRY(const ValueId y,
-              call.add(OpKind::avg_pool2d, {x},
-                       {{"kernel", window}, {"stride", window}, {"padding", Ints{0, 0, 0, 0}}}));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::avg_pool2d, {x},
+                                        {{ir::attr::kernel, window},
+                                         {ir::attr::stride, window},
+                                         {ir::attr::padding, Ints{0, 0, 0, 0}}}));
   if (keeps_dims) return y;
   return call.reshape(y, {shape[0], shape[1]});
 }
@@ -81,9 +82,10 @@ Result<ValueId> position(Call& call, ValueId x, int64_t dim, bool keeps_dims, bo
   if (call.shape(x).empty()) {
     return call.constant_value("position", ir::zeros(ir::DType::kI64, {}));
   }
-  return call.add(
-      OpKind::argmax, {x},
-      {{"dim", dim}, {"keepdim", int64_t{keeps_dims}}, {"smallest", int64_t{smallest}}});
+  return call.add(OpKind::argmax, {x},
+                  {{ir::attr::dim, dim},
+                   {ir::attr::keepdim, int64_t{keeps_dims}},
+                   {ir::attr::smallest, int64_t{smallest}}});
 }
 
 /// Returns values and indices along one dimension.
@@ -119,7 +121,7 @@ Status position_of(Call& call, bool smallest) {
 Result<ValueId> add_variance(Call& call, const Reduced& over) {
   THIMBLE_TRY(const bool unbiased, call.boolean("unbiased", true));
   THIMBLE_TRY(const double correction, call.number("correction", unbiased ? 1 : 0));
-  return add_reduction(call, over, OpKind::variance, {{"correction", correction}});
+  return add_reduction(call, over, OpKind::variance, {{ir::attr::correction, correction}});
 }
 
 Result<ValueId> add_deviation(Call& call, const Reduced& over) {
@@ -158,11 +160,11 @@ Status vector_norm(Call& call, double p) {
   }
   if (!(p > 0)) return unsupported("a norm of order {}, expected above 0 or infinite", p);
   if (p != 1) {
-    THIMBLE_TRY(over.x, call.add(OpKind::pow, {over.x}, {{"exponent", p}}));
+    THIMBLE_TRY(over.x, call.add(OpKind::pow, {over.x}, {{ir::attr::exponent, p}}));
   }
   THIMBLE_TRY(ValueId y, add_reduction(call, over, OpKind::sum));
   if (p != 1) {
-    THIMBLE_TRY(y, call.add(OpKind::pow, {y}, {{"exponent", 1 / p}}));
+    THIMBLE_TRY(y, call.add(OpKind::pow, {y}, {{ir::attr::exponent, 1 / p}}));
   }
   return call.result(y);
 }
@@ -231,7 +233,7 @@ Status cumsum(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   if (call.shape(x).empty()) return call.result(x);
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
-  return call.result(call.add(OpKind::cumsum, {x}, {{"dim", dim}}));
+  return call.result(call.add(OpKind::cumsum, {x}, {{ir::attr::dim, dim}}));
 }
 
 /// m + log(sum of exp(x - m)); it cannot overflow, because m is the maximum.

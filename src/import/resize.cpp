@@ -130,10 +130,10 @@ Status bilinear(Call& call, size_t rank) {
   }
   if (resize.size != same) {
     THIMBLE_TRY(y, call.add(OpKind::resize_bilinear, {y},
-                            {{"size", resize.size},
-                             {"align_corners", int64_t{align_corners ? 1 : 0}},
-                             {"scale_h", resize.scale[0]},
-                             {"scale_w", resize.scale[1]}}));
+                            {{ir::attr::size, resize.size},
+                             {ir::attr::align_corners, int64_t{align_corners ? 1 : 0}},
+                             {ir::attr::scale_h, resize.scale[0]},
+                             {ir::attr::scale_w, resize.scale[1]}}));
   }
   return call.result(as_given(call, resize.image, y));
 }
@@ -211,7 +211,7 @@ Status sampled(Call& call, Sampling sampling) {
     if (in > kSideMax || out > kSideMax) return unsupported("from {} to {} elements", in, out);
     const ValueId w = call.constant_value(side == 0 ? "rows" : "columns",
                                           sampling_matrix(sampling, in, out, resize.scale[side]));
-    const ir::Attrs exchange = {{"dims", Ints{0, 1, 3, 2}}};
+    const ir::Attrs exchange = {{ir::attr::dims, Ints{0, 1, 3, 2}}};
     if (side == 0) {
       THIMBLE_TRY(y, call.add(OpKind::permute, {y}, exchange));
     }

@@ -44,7 +44,7 @@ Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
   const ValueId positions = call.constant_value("positions", std::move(numbers));
   THIMBLE_TRY(const ValueId index, call.reshape(place.index, ir::Shape(shape.size(), 1)));
   THIMBLE_TRY(const ValueId here,
-              call.add(OpKind::compare, {positions, index}, {{"relation", int64_t{0}}}));
+              call.add(OpKind::compare, {positions, index}, {{ir::attr::relation, int64_t{0}}}));
   return call.add(OpKind::where, {here, part, place.self});
 }
 
@@ -68,7 +68,7 @@ Status write(Call& call, const Place& place, ValueId values) {
     }
     THIMBLE_TRY(values, call.reshape(values, narrow));
   }
-  THIMBLE_TRY(const ValueId part, call.add(OpKind::expand, {values}, {{"shape", shape}}));
+  THIMBLE_TRY(const ValueId part, call.add(OpKind::expand, {values}, {{ir::attr::shape, shape}}));
   const ir::Tensor* known = call.builder().constant_of(place.index);
   if (known != nullptr) {
     const ir::Tensor held = *known;

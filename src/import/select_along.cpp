@@ -19,7 +19,7 @@ Result<ValueId> select_along(Call& call, ValueId x, size_t dim, const Ints& posi
   std::transform(positions.begin(), positions.end(), index.data<int32_t>().begin(),
                  [](int64_t position) { return static_cast<int32_t>(position); });
   const ValueId positions_id = call.constant_value("index", std::move(index));
-  return call.add(ir::OpKind::gather, {x, positions_id}, {{"dim", axis}});
+  return call.add(ir::OpKind::gather, {x, positions_id}, {{ir::attr::dim, axis}});
 }
 
 }  // namespace thimble::import_pt2

@@ -9,13 +9,6 @@ using ir::OpKind;
 using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
-const Ints& list(const Step& step, std::string_view name) {
-  return std::get<Ints>(*step.attrs.find(name));
-}
-int64_t whole(const Step& step, std::string_view name) {
-  return std::get<int64_t>(*step.attrs.find(name));
-}
-
 Ints inverse(const Ints& dims) {
   Ints result(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -35,10 +28,11 @@ struct Writer {
 
   /// Returns `base` with the slice replaced by `value`.
   Result<ValueId> replace_slice(const Step& step, ValueId base, ValueId value) {
-    if (whole(step, "step") != 1) return unsupported("writes through a slice with a step");
-    const int64_t dim = whole(step, "dim");
-    const int64_t start = whole(step, "start");
-    const int64_t end = whole(step, "end");
+    if (*step.attrs.find(ir::attr::step) != 1)
+      return unsupported("writes through a slice with a step");
+    const int64_t dim = *step.attrs.find(ir::attr::dim);
+    const int64_t start = *step.attrs.find(ir::attr::start);
+    const int64_t end = *step.attrs.find(ir::attr::end);
     const int64_t size = builder.shape(base)[static_cast<size_t>(dim)];
     std::vector<ValueId> parts;
     if (start > 0) {
@@ -53,15 +47,16 @@ struct Writer {
       parts.push_back(part);
     }
     if (parts.size() == 1) return value;
-    return add(OpKind::concat, std::move(parts), {{"dim", dim}});
+    return add(OpKind::concat, std::move(parts), {{ir::attr::dim, dim}});
   }
 
   Result<ValueId> undo(const Step& step, ValueId base, ValueId value) {
     switch (step.kind) {
       case OpKind::reshape:
-        return add(OpKind::reshape, {value}, {{"shape", builder.shape(base)}});
+        return add(OpKind::reshape, {value}, {{ir::attr::shape, builder.shape(base)}});
       case OpKind::permute:
-        return add(OpKind::permute, {value}, {{"dims", inverse(list(step, "dims"))}});
+        return add(OpKind::permute, {value},
+                   {{ir::attr::dims, inverse(*step.attrs.find(ir::attr::dims))}});
       case OpKind::slice:
         return replace_slice(step, base, value);
       default:
@@ -74,16 +69,20 @@ struct Writer {
 }  // namespace
 
 Step reshape_step(ir::Shape shape) {
-  return {OpKind::reshape, {{"shape", std::move(shape)}}};
+  return {OpKind::reshape, {{ir::attr::shape, std::move(shape)}}};
 }
 Step permute_step(Ints dims) {
-  return {OpKind::permute, {{"dims", std::move(dims)}}};
+  return {OpKind::permute, {{ir::attr::dims, std::move(dims)}}};
 }
 Step expand_step(ir::Shape shape) {
-  return {OpKind::expand, {{"shape", std::move(shape)}}};
+  return {OpKind::expand, {{ir::attr::shape, std::move(shape)}}};
 }
 Step slice_step(int64_t dim, int64_t start, int64_t end, int64_t step) {
-  return {OpKind::slice, {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}}};
+  return {OpKind::slice,
+          {{ir::attr::dim, dim},
+           {ir::attr::start, start},
+           {ir::attr::end, end},
+           {ir::attr::step, step}}};
 }
 
 Result<ValueId> apply(Builder& builder, const View& view, ValueId base, const ir::Source& source,

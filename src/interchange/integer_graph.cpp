@@ -17,7 +17,7 @@ Error refusal(const ir::Op& op, std::string_view format, const std::string& reas
 
 int64_t repetitions(const ir::Graph& graph, const ir::Op& op) {
   const ir::Value& index = graph.value(op.inputs[1]);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const int64_t size = graph.type(op.inputs[0]).shape[dim];
   if (!index.constant || index.type.shape.size() != 1) return 0;
   const int64_t count = index.type.shape[0];
@@ -98,8 +98,8 @@ class Extraction {
     ir::Type type = from_.type(first->output);
     type.dim_order = value.type.dim_order;
     if (!type.quant) {
-      type.quant = ir::per_tensor(first->number("scale"),
-                                  static_cast<int32_t>(first->integer("zero_point")));
+      type.quant = ir::per_tensor(first->get(ir::attr::scale),
+                                  static_cast<int32_t>(first->get(ir::attr::zero_point)));
     }
     const ValueId codes = source_.graph.add_input(value.name, type);
     for (const int index : consumers_[static_cast<size_t>(input)]) {
@@ -117,8 +117,8 @@ class Extraction {
       is_float = is_float || (input != ir::kNoValue && from_.type(input).dtype == ir::DType::kF32);
     }
     if (is_float) return refusal(op, "integers", "it computes in float");
-    const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
-    if (rounds && op.integer("rounding") == 2) {
+    const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
+    if (rounds && op.get(ir::attr::rounding) == 2) {
       return refusal(op, "LiteRT and TOSA", "it rounds halves to even");
     }
     std::vector<ValueId> inputs;
@@ -150,8 +150,8 @@ class Extraction {
     const ValueId codes = map(op->inputs[0]);
     ir::Type& type = source_.graph.value(codes).type;
     if (!type.quant) {
-      type.quant =
-          ir::per_tensor(op->number("scale"), static_cast<int32_t>(op->integer("zero_point")));
+      type.quant = ir::per_tensor(op->get(ir::attr::scale),
+                                  static_cast<int32_t>(op->get(ir::attr::zero_point)));
     }
     source_.graph.add_output(codes);
     return ok();

@@ -51,7 +51,7 @@ Status OpLowering::lower() {
     case OpKind::reshape:
       return reshape();
     case OpKind::permute:
-      layouts_.alias_permuted(operand(0), op_->output, integers("dims"));
+      layouts_.alias_permuted(operand(0), op_->output, get(ir::attr::dims));
       return ok();
     case OpKind::slice:
       return slice();
@@ -128,14 +128,14 @@ DimOrder OpLowering::order_with_last(const std::vector<int64_t>& dims) const {
 
 Shape OpLowering::shape_split_after_dim(const DimOrder& order) const {
   const Shape from = Layouts::in_order(shape(0), order);
-  const auto place = from.begin() + Layouts::position(order, integer("dim"));
+  const auto place = from.begin() + Layouts::position(order, get(ir::attr::dim));
   return {1, ir::element_count(Shape(from.begin(), place + 1)), 1,
           ir::element_count(Shape(place + 1, from.end()))};
 }
 
 Status OpLowering::put_reduced(int tensor, const DimOrder& order) {
   Shape kept = shape(0);
-  for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
+  for (const int64_t dim : get(ir::attr::dims)) kept[static_cast<size_t>(dim)] = 1;
   if (result_shape() == kept) return put(tensor, order);
   if (!ir::same_memory(kept, order, {})) {
     std::vector<int> perms;

@@ -56,24 +56,21 @@ class OpLowering {
   /// Lowers an operator that only this format has, or refuses it.
   virtual Status lower_other() = 0;
 
-  [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
-  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
-    return op_->integers(name);
+  template <typename T>
+  [[nodiscard]] const T& get(ir::AttrKey<T> key) const {
+    return op_->get(key);
   }
-  [[nodiscard]] bool has_attr(std::string_view name) const {
-    return ir::op_info(op_->kind).attr(name) != nullptr;
+  [[nodiscard]] bool has_attr(ir::AttrId id) const { return ir::has_attr(op_->kind, id); }
+  /// Returns the zero point, or 0 if the operator has none.
+  [[nodiscard]] int64_t zero_point(ir::AttrKey<int64_t> key) const {
+    return has_attr(key) ? get(key) : 0;
   }
-  /// Returns the zero point of this name, or 0 if the operator has none.
-  [[nodiscard]] int64_t zero_point(std::string_view name) const {
-    return has_attr(name) ? integer(name) : 0;
-  }
-  /// Returns attributes `prefix`mult and `prefix`shift.
-  [[nodiscard]] numerics::Multiplier multiplier(const std::string& prefix = "") const {
-    return {static_cast<int32_t>(integer(prefix + "mult")),
-            static_cast<int32_t>(integer(prefix + "shift"))};
+  [[nodiscard]] numerics::Multiplier multiplier(
+      const ir::MultiplierKeys& keys = ir::attr::multiplier) const {
+    return {static_cast<int32_t>(get(keys.mult)), static_cast<int32_t>(get(keys.shift))};
   }
   [[nodiscard]] bool single_rounding() const {
-    return has_attr("rounding") && integer("rounding") == 1;
+    return has_attr(ir::attr::rounding) && get(ir::attr::rounding) == 1;
   }
   [[nodiscard]] bool has(size_t i) const {
     return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;

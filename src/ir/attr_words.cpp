@@ -14,13 +14,13 @@ class Writer {
       switch (attr.kind) {
         case AttrInfo::Kind::kInt:
         case AttrInfo::Kind::kBool:
-          THIMBLE_CHECK(put(attr, op_.integer(attr.name)));
+          THIMBLE_CHECK(put(attr, value<int64_t>(attr)));
           break;
         case AttrInfo::Kind::kDouble:
-          put(op_.number(attr.name));
+          put(value<double>(attr));
           break;
         case AttrInfo::Kind::kInts: {
-          const std::vector<int64_t> items = op_.integers(attr.name);
+          const auto& items = value<std::vector<int64_t>>(attr);
           THIMBLE_CHECK(put(attr, static_cast<int64_t>(items.size())));
           for (const int64_t item : items) THIMBLE_CHECK(put(attr, item));
           break;
@@ -31,6 +31,10 @@ class Writer {
   }
 
  private:
+  template <typename T>
+  const T& value(const AttrInfo& attr) const {
+    return op_.get(AttrKey<T>{attr.id});
+  }
   Status put(const AttrInfo& attr, int64_t value) {
     if (value != static_cast<int32_t>(value)) {
       return unsupported("{}: {} = {} does not fit 32 bits", op_name(op_.kind), attr.name, value);
@@ -56,7 +60,7 @@ class Reader {
     Attrs attrs;
     for (const AttrInfo& attr : op_info(kind_).attrs) {
       THIMBLE_TRY(AttrValue value, read(attr.kind));
-      attrs.set(attr.name, std::move(value));
+      attrs.set_value(attr.id, std::move(value));
     }
     if (at_ != words_.size()) {
       return bad_input("{} words of attributes, expected {}", words_.size(), at_);

@@ -9,13 +9,6 @@
 namespace thimble::ir {
 namespace {
 
-const AttrValue& attribute(const Op& op, std::string_view name) {
-  if (const AttrValue* held = op.attrs.find(name)) return *held;
-  const AttrInfo* info = op_info(op.kind).attr(name);
-  assert(info != nullptr && info->default_value.has_value());
-  return *info->default_value;
-}
-
 /// Returns the type that the type rule gave, with the dim_order and quant of `hint` applied.
 Result<Type> hinted(Type type, const Graph::ResultHint& hint) {
   if (hint.dim_order) type.dim_order = *hint.dim_order;
@@ -43,20 +36,6 @@ Error located(const Source& source, OpKind kind, const Error& error) {
   const std::string where = source.where();
   return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", op_name(kind),
                                   error.message)};
-}
-
-int64_t Op::integer(std::string_view name) const {
-  return std::get<int64_t>(attribute(*this, name));
-}
-
-double Op::number(std::string_view name) const {
-  const AttrValue& value = attribute(*this, name);
-  if (const int64_t* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
-
-std::vector<int64_t> Op::integers(std::string_view name) const {
-  return std::get<std::vector<int64_t>>(attribute(*this, name));
 }
 
 std::string Graph::unique_name(std::string wanted) {

@@ -59,9 +59,11 @@ struct Op {
   Attrs attrs;
   Source source;
 
-  [[nodiscard]] int64_t integer(std::string_view name) const;  // also booleans
-  [[nodiscard]] double number(std::string_view name) const;
-  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const;
+  /// Returns an attribute of the row; valid until the attributes change.
+  template <typename T>
+  [[nodiscard]] const T& get(AttrKey<T> key) const {
+    return std::get<T>(attr_value(kind, attrs, key.id));
+  }
 };
 
 /// Memory that survives a run. Operators read `value`; it holds the content of `next` after the

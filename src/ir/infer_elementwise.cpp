@@ -47,9 +47,9 @@ Result<Type> bool_result(const InferContext& c, Shape shape) {
 }
 
 /// Checks the int8 operands, zero points, clamp bounds and rounding of a q* operator.
-Status check_int8(const InferContext& c, std::initializer_list<std::string_view> zero_points) {
+Status check_int8(const InferContext& c, std::initializer_list<AttrKey<int64_t>> zero_points) {
   THIMBLE_CHECK(c.expect_dtypes(c.count(), DType::kI8));
-  for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
+  for (const auto key : zero_points) THIMBLE_CHECK(check_zero_point(c, key));
   THIMBLE_CHECK(check_clamp(c));
   return check_rounding(c);
 }
@@ -103,7 +103,7 @@ Result<Type> infer_minimum(const InferContext& c) {
 }
 
 Result<Type> infer_compare(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_range("relation", 0, 5));
+  THIMBLE_CHECK(c.expect_range(attr::relation, 0, 5));
   THIMBLE_CHECK(check_same_dtype(c, 0, 1));
   THIMBLE_CHECK(check_one_scale(c, 0, 1));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
@@ -138,18 +138,18 @@ Result<Type> infer_where(const InferContext& c) {
 Result<Type> infer_qdiv(const InferContext& c) {
   // The quotient is below 2^28: a larger shift could overflow.
   constexpr int64_t kShiftMax = 3;
-  THIMBLE_CHECK(check_int8(c, {"a_zp", "b_zp", "y_zp"}));
+  THIMBLE_CHECK(check_int8(c, {attr::a_zp, attr::b_zp, attr::y_zp}));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  THIMBLE_CHECK(c.expect_range("shift", numerics::kShiftMin, kShiftMax));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(c.expect_range(attr::shift, numerics::kShiftMin, kShiftMax));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   return int8_result(std::move(shape));
 }
 
 Result<Type> infer_qprelu(const InferContext& c) {
-  THIMBLE_CHECK(check_int8(c, {"x_zp", "w_zp", "y_zp"}));
+  THIMBLE_CHECK(check_int8(c, {attr::x_zp, attr::w_zp, attr::y_zp}));
   THIMBLE_TRY(Shape shape, broadcast_to_first(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::w_multiplier));
   return int8_result(std::move(shape));
 }
 

@@ -31,8 +31,8 @@ Result<Shape> batch_norm_shape(const InferContext& c) {
 }
 
 Result<Shape> clamp_shape(const InferContext& c) {
-  const double low = c.op().number("min");
-  const double high = c.op().number("max");
+  const double low = c.op().get(attr::float_min);
+  const double high = c.op().get(attr::float_max);
   if (low > high) return bad_input("min {} is above max {}", low, high);
   return c.shape(0);
 }
@@ -56,7 +56,7 @@ Result<Type> infer_linear(const InferContext& c) {
   return float_result(c, linear_rule);
 }
 Result<Type> infer_matmul(const InferContext& c) {
-  const double scale = c.op().number("scale");
+  const double scale = c.op().get(attr::scale);
   if (!std::isfinite(scale)) return bad_input("scale is {}, expected a finite number", scale);
   return float_result(c, matmul_rule);
 }

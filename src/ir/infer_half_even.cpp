@@ -23,13 +23,13 @@ std::optional<DType> type_of_bytes(int64_t bytes) {
 
 /// 16-bit and 32-bit results saturate: their clamp must be the full range of the type.
 Status check_half_even_clamp(const InferContext& c) {
-  switch (c.integer("bytes")) {
+  switch (c.get(attr::bytes)) {
     case 2:
-      THIMBLE_CHECK(c.expect_range("min", INT16_MIN, INT16_MIN));
-      return c.expect_range("max", INT16_MAX, INT16_MAX);
+      THIMBLE_CHECK(c.expect_range(attr::min, INT16_MIN, INT16_MIN));
+      return c.expect_range(attr::max, INT16_MAX, INT16_MAX);
     case 4:
-      THIMBLE_CHECK(c.expect_range("min", INT32_MIN, INT32_MIN));
-      return c.expect_range("max", INT32_MAX, INT32_MAX);
+      THIMBLE_CHECK(c.expect_range(attr::min, INT32_MIN, INT32_MIN));
+      return c.expect_range(attr::max, INT32_MAX, INT32_MAX);
     default:
       return check_clamp(c);
   }
@@ -39,9 +39,9 @@ Status check_zero_point_product(const InferContext& c, std::string_view name, in
   if (shift < 0 || shift > kEvenShiftMax) {
     return bad_input("{} is {}, expected 0 to {} with rounding 2", name, shift, kEvenShiftMax);
   }
-  const int64_t product = c.integer("y_zp") * (int64_t{1} << shift);
+  const int64_t product = c.get(attr::y_zp) * (int64_t{1} << shift);
   if (product > INT32_MIN && product <= INT32_MAX) return ok();
-  return bad_input("y_zp {} times 2^{} exceeds 32 bits", c.integer("y_zp"), shift);
+  return bad_input("y_zp {} times 2^{} exceeds 32 bits", c.get(attr::y_zp), shift);
 }
 
 Result<Type> function_of_12_bits(const InferContext& c, DType dtype) {
@@ -52,34 +52,33 @@ Result<Type> function_of_12_bits(const InferContext& c, DType dtype) {
 }  // namespace
 
 bool rounds_half_to_even(const InferContext& c) {
-  return c.integer("rounding") == 2;
+  return c.get(attr::rounding) == 2;
 }
 
 Status check_half_even_attrs(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_range("rounding", 0, 2));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  const bool may_leak = op_info(c.op().kind).attr("leaky") != nullptr;
+  THIMBLE_CHECK(c.expect_range(attr::rounding, 0, 2));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
+  const bool may_leak = has_attr(c.op().kind, attr::leaky);
   if (rounds_half_to_even(c)) {
-    if (!type_of_bytes(c.integer("bytes"))) {
-      return bad_input("bytes is {}, expected 1, 2 or 4", c.integer("bytes"));
+    if (!type_of_bytes(c.get(attr::bytes))) {
+      return bad_input("bytes is {}, expected 1, 2 or 4", c.get(attr::bytes));
     }
     return check_half_even_clamp(c);
   }
-  if (c.integer("bytes") != 1) {
-    return bad_input("bytes is {}, expected 1 without rounding 2", c.integer("bytes"));
+  if (c.get(attr::bytes) != 1) {
+    return bad_input("bytes is {}, expected 1 without rounding 2", c.get(attr::bytes));
   }
-  if (may_leak && c.integer("leaky") != 0) return bad_input("leaky, which needs rounding 2");
+  if (may_leak && c.get(attr::leaky) != 0) return bad_input("leaky, which needs rounding 2");
   return check_clamp(c);
 }
 
-Status check_half_even_multiplier(const InferContext& c, std::string_view mult,
-                                  std::string_view shift) {
-  THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
-  return check_zero_point_product(c, shift, c.integer(shift));
+Status check_half_even_multiplier(const InferContext& c, const MultiplierKeys& keys) {
+  THIMBLE_CHECK(c.expect_range(keys.mult, 0, INT32_MAX));
+  return check_zero_point_product(c, attr_name(keys.shift), c.get(keys.shift));
 }
 
 Status check_half_even_channels(const InferContext& c, int64_t channels) {
-  const int64_t each = c.integer("leaky") != 0 ? 2 : 1;
+  const int64_t each = c.get(attr::leaky) != 0 ? 2 : 1;
   for (const size_t i : {size_t{3}, size_t{4}}) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
     THIMBLE_CHECK(c.expect_constant(i));
@@ -98,7 +97,7 @@ Status check_half_even_channels(const InferContext& c, int64_t channels) {
 }
 
 Type half_even_result(const InferContext& c, Shape shape) {
-  return {*type_of_bytes(c.integer("bytes")), std::move(shape), {}, {}};
+  return {*type_of_bytes(c.get(attr::bytes)), std::move(shape), {}, {}};
 }
 
 Result<Type> infer_qsigmoid12(const InferContext& c) {

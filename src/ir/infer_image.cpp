@@ -13,16 +13,16 @@ namespace {
 /// Returns the shape [N, C, H, W] with H and W from attribute `size`.
 Result<Shape> sized_image(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
-  THIMBLE_CHECK(c.expect_integers("size", 2, 1));
-  const auto size = c.op().integers("size");
+  THIMBLE_CHECK(c.expect_integers(attr::size, 2, 1));
+  const auto size = c.op().get(attr::size);
   return Shape{c.shape(0)[0], c.shape(0)[1], size[0], size[1]};
 }
 
 Result<Shape> resize_rule(const InferContext& c) {
-  for (const std::string_view name : {"scale_h", "scale_w"}) {
-    const double scale = c.op().number(name);
+  for (const auto key : {attr::scale_h, attr::scale_w}) {
+    const double scale = c.op().get(key);
     if (scale >= 0 && std::isfinite(scale)) continue;
-    return bad_input("{} is {}, expected 0 or a positive number", name, scale);
+    return bad_input("{} is {}, expected 0 or a positive number", attr_name(key), scale);
   }
   return sized_image(c);
 }
@@ -32,10 +32,10 @@ Result<Shape> resize_rule(const InferContext& c) {
 Result<int64_t> transposed_extent(const InferContext& c, size_t side) {
   const int64_t input = c.shape(0)[2 + side];
   const int64_t kernel = c.shape(1)[2 + side];
-  const auto padding = c.op().integers("padding");
-  const int64_t stride = c.op().integers("stride")[side];
-  const int64_t extra = c.op().integers("output_padding")[side];
-  const int64_t dilation = c.op().integers("dilation")[side];
+  const auto padding = c.op().get(attr::padding);
+  const int64_t stride = c.op().get(attr::stride)[side];
+  const int64_t extra = c.op().get(attr::output_padding)[side];
+  const int64_t dilation = c.op().get(attr::dilation)[side];
   const int64_t cut = padding[side] + padding[side + 2];
   const int64_t extent = (input - 1) * stride + (kernel - 1) * dilation + 1 + extra - cut;
   if (extent >= 1 && extra < std::max(stride, dilation)) return extent;
@@ -53,7 +53,7 @@ Result<Shape> transposed_rule(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(1, 4));
   const Shape& x = c.shape(0);
   const Shape& w = c.shape(1);
-  const int64_t groups = c.integer("groups");
+  const int64_t groups = c.get(attr::groups);
   if (groups < 1 || x[1] % groups != 0) {
     return bad_input("groups is {}, expected a divisor of the {} input channels", groups, x[1]);
   }
@@ -61,10 +61,10 @@ Result<Shape> transposed_rule(const InferContext& c) {
   if (w[1] > kMaxElements / groups) return unsupported("the result has too many elements");
   const int64_t channels = w[1] * groups;
   if (c.has(2)) THIMBLE_CHECK(c.expect_shape(2, {channels}));
-  THIMBLE_CHECK(c.expect_integers("stride", 2, 1));
-  THIMBLE_CHECK(c.expect_integers("padding", 4, 0));
-  THIMBLE_CHECK(c.expect_integers("output_padding", 2, 0));
-  THIMBLE_CHECK(c.expect_integers("dilation", 2, 1));
+  THIMBLE_CHECK(c.expect_integers(attr::stride, 2, 1));
+  THIMBLE_CHECK(c.expect_integers(attr::padding, 4, 0));
+  THIMBLE_CHECK(c.expect_integers(attr::output_padding, 2, 0));
+  THIMBLE_CHECK(c.expect_integers(attr::dilation, 2, 1));
   THIMBLE_TRY(const int64_t height, transposed_extent(c, 0));
   THIMBLE_TRY(const int64_t width, transposed_extent(c, 1));
   return Shape{x[0], channels, height, width};
@@ -72,14 +72,14 @@ Result<Shape> transposed_rule(const InferContext& c) {
 
 /// Returns an upper bound of the number of products in one accumulator.
 int64_t transposed_terms(const InferContext& c) {
-  return c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
+  return c.shape(1)[0] / c.get(attr::groups) * c.shape(1)[2] * c.shape(1)[3];
 }
 
 /// Returns sum |w| of output channel `channel`. Its weights are column `channel % w[1]` of the
 /// inputs of its group. Called only for accumulators that might overflow.
 int64_t transposed_magnitude(const InferContext& c, std::span<const int8_t> w, int64_t channel) {
   const Shape& shape = c.shape(1);
-  const int64_t groups = c.integer("groups");
+  const int64_t groups = c.get(attr::groups);
   const int64_t inputs = shape[0] / groups;
   const int64_t taps = shape[2] * shape[3];
   int64_t sum = 0;

@@ -13,14 +13,14 @@ Type int16_result(Shape shape) {
 }
 
 Status check_clamp16(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_range("min", INT16_MIN, INT16_MAX));
-  return c.expect_range("max", c.integer("min"), INT16_MAX);
+  THIMBLE_CHECK(c.expect_range(attr::min, INT16_MIN, INT16_MAX));
+  return c.expect_range(attr::max, c.get(attr::min), INT16_MAX);
 }
 
 /// Checks the multiplier of requantize64.
 Status check_multiplier64(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
-  return c.expect_range("shift", numerics::kShiftMin, numerics::kRequantize64ShiftMax);
+  THIMBLE_CHECK(c.expect_range(attr::mult, 0, INT32_MAX));
+  return c.expect_range(attr::shift, numerics::kShiftMin, numerics::kRequantize64ShiftMax);
 }
 
 Status check_weighted16(const InferContext& c, int64_t channels, int64_t terms) {
@@ -72,9 +72,9 @@ Result<Shape> broadcast16(const InferContext& c) {
 
 Result<Type> scaled_sum16(const InferContext& c) {
   THIMBLE_TRY(Shape shape, broadcast16(c));
-  THIMBLE_CHECK(check_multiplier(c, "a_mult", "a_shift"));
-  THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
-  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
+  THIMBLE_CHECK(check_multiplier(c, attr::a_multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::b_multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::y_multiplier));
   return int16_result(std::move(shape));
 }
 
@@ -95,7 +95,7 @@ Result<Type> infer_qsub16(const InferContext& c) {
 
 Result<Type> infer_qmul16(const InferContext& c) {
   THIMBLE_TRY(Shape shape, broadcast16(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   return int16_result(std::move(shape));
 }
 
@@ -123,8 +123,8 @@ Result<Type> infer_qmatmul16(const InferContext& c) {
 Result<Type> infer_qprelu16(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI16));
   THIMBLE_TRY(Shape shape, broadcast_to_first(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::w_multiplier));
   THIMBLE_CHECK(check_clamp16(c));
   return int16_result(std::move(shape));
 }
@@ -166,10 +166,12 @@ Result<Type> infer_qsoftmax16(const InferContext& c) {
 Result<Type> infer_rescale(const InferContext& c) {
   THIMBLE_CHECK(expect_quantized(c));
   const bool wide_x = c.type(0).dtype == DType::kI16;
-  const bool wide_y = c.integer("wide") != 0;
-  THIMBLE_CHECK(c.expect_range("x_zp", wide_x ? INT16_MIN : INT8_MIN, wide_x ? INT16_MAX : 127));
-  THIMBLE_CHECK(c.expect_range("y_zp", wide_y ? INT16_MIN : INT8_MIN, wide_y ? INT16_MAX : 127));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  const bool wide_y = c.get(attr::wide) != 0;
+  THIMBLE_CHECK(
+      c.expect_range(attr::x_zp, wide_x ? INT16_MIN : INT8_MIN, wide_x ? INT16_MAX : 127));
+  THIMBLE_CHECK(
+      c.expect_range(attr::y_zp, wide_y ? INT16_MIN : INT8_MIN, wide_y ? INT16_MAX : 127));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   return Type{wide_y ? DType::kI16 : DType::kI8, c.shape(0), {}, {}};
 }
 

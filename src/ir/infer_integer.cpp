@@ -14,22 +14,22 @@ Type int8_result(Shape shape) {
   return {DType::kI8, std::move(shape), {}, {}};
 }
 
-Status check_zero_point(const InferContext& c, std::string_view name) {
-  return c.expect_range(name, -128, 127);
+Status check_zero_point(const InferContext& c, AttrKey<int64_t> key) {
+  return c.expect_range(key, -128, 127);
 }
 
 Status check_clamp(const InferContext& c) {
-  THIMBLE_CHECK(c.expect_range("min", -128, 127));
-  return c.expect_range("max", c.integer("min"), 127);
+  THIMBLE_CHECK(c.expect_range(attr::min, -128, 127));
+  return c.expect_range(attr::max, c.get(attr::min), 127);
 }
 
-Status check_multiplier(const InferContext& c, std::string_view mult, std::string_view shift) {
-  THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
-  return c.expect_range(shift, numerics::kShiftMin, numerics::kShiftMax);
+Status check_multiplier(const InferContext& c, const MultiplierKeys& keys) {
+  THIMBLE_CHECK(c.expect_range(keys.mult, 0, INT32_MAX));
+  return c.expect_range(keys.shift, numerics::kShiftMin, numerics::kShiftMax);
 }
 
 Status check_rounding(const InferContext& c) {
-  return c.expect_range("rounding", 0, 1);
+  return c.expect_range(attr::rounding, 0, 1);
 }
 
 Status check_channel_multipliers(const InferContext& c, int64_t channels) {
@@ -71,7 +71,7 @@ int64_t filter_magnitude(const InferContext& c, std::span<const int8_t> w, int64
 
 Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
                       Magnitude magnitude_of) {
-  const bool may_be_even = op_info(c.op().kind).attr("bytes") != nullptr;
+  const bool may_be_even = has_attr(c.op().kind, attr::bytes);
   if (may_be_even) {
     THIMBLE_CHECK(check_half_even_attrs(c));
   } else {
@@ -79,8 +79,8 @@ Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
   }
   THIMBLE_CHECK(may_be_even && rounds_half_to_even(c) ? check_half_even_channels(c, channels)
                                                       : check_channel_multipliers(c, channels));
-  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_zero_point(c, attr::x_zp));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
   if (!may_be_even) THIMBLE_CHECK(check_clamp(c));
   const auto& weights = c.value(1).constant;
   for (int64_t channel = 0; channel < channels; ++channel) {
@@ -104,12 +104,12 @@ Status check_weighted(const InferContext& c, int64_t channels, int64_t terms,
 
 Status check_softmax(const InferContext& c, int64_t difference_max) {
   THIMBLE_CHECK(c.dimension(0));
-  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
-  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
-  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
-  const int64_t lowest = std::max(c.integer("diff_min"), -difference_max);
-  if (lowest * (int64_t{1} << c.integer("shift")) >= INT32_MIN) return ok();
-  return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
+  THIMBLE_CHECK(c.expect_range(attr::mult, 0, INT32_MAX));
+  THIMBLE_CHECK(c.expect_range(attr::shift, 0, 31));
+  THIMBLE_CHECK(c.expect_range(attr::diff_min, INT32_MIN, 0));
+  const int64_t lowest = std::max(c.get(attr::diff_min), -difference_max);
+  if (lowest * (int64_t{1} << c.get(attr::shift)) >= INT32_MIN) return ok();
+  return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.get(attr::shift));
 }
 
 namespace {
@@ -125,7 +125,8 @@ Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const 
 
 Result<Shape> int8_broadcast(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
-  for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
+  for (const auto key : {attr::a_zp, attr::b_zp, attr::y_zp})
+    THIMBLE_CHECK(check_zero_point(c, key));
   return broadcast_rule(c);
 }
 
@@ -133,9 +134,9 @@ Result<Type> scaled_sum(const InferContext& c) {
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
-  THIMBLE_CHECK(check_multiplier(c, "a_mult", "a_shift"));
-  THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
-  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
+  THIMBLE_CHECK(check_multiplier(c, attr::a_multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::b_multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::y_multiplier));
   return int8_result(std::move(shape));
 }
 
@@ -159,10 +160,11 @@ Result<Type> infer_qadd(const InferContext& c) {
   // Only the result has a shift; the multipliers apply to the quantized values directly.
   constexpr int64_t kMultMax = INT16_MAX;
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
-  for (const auto name : {"a_mult", "b_mult"}) THIMBLE_CHECK(c.expect_range(name, 0, kMultMax));
-  for (const auto name : {"a_shift", "b_shift"}) THIMBLE_CHECK(c.expect_range(name, 0, 0));
-  THIMBLE_CHECK(c.expect_range("y_mult", 1, 1));
-  THIMBLE_CHECK(check_half_even_multiplier(c, "y_mult", "y_shift"));
+  for (const auto key : {attr::a_mult, attr::b_mult})
+    THIMBLE_CHECK(c.expect_range(key, 0, kMultMax));
+  for (const auto key : {attr::a_shift, attr::b_shift}) THIMBLE_CHECK(c.expect_range(key, 0, 0));
+  THIMBLE_CHECK(c.expect_range(attr::y_mult, 1, 1));
+  THIMBLE_CHECK(check_half_even_multiplier(c, attr::y_multiplier));
   return half_even_result(c, std::move(shape));
 }
 Result<Type> infer_qsub(const InferContext& c) {
@@ -172,11 +174,11 @@ Result<Type> infer_qsub(const InferContext& c) {
 Result<Type> infer_qmul(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   // The range exceeds int8 because an operand may be a sum with a constant. Products fit 32 bits.
-  for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
+  for (const auto key : {attr::a_zp, attr::b_zp}) THIMBLE_CHECK(c.expect_range(key, -32767, 32767));
   THIMBLE_CHECK(check_half_even_attrs(c));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, "mult", "shift")
-                                       : check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, attr::multiplier)
+                                       : check_multiplier(c, attr::multiplier));
   return half_even_result(c, std::move(shape));
 }
 
@@ -192,11 +194,11 @@ Result<Type> infer_qavg_pool2d(const InferContext& c) {
   THIMBLE_TRY(const Window window, pool_window(c));
   THIMBLE_CHECK(check_half_even_attrs(c));
   if (rounds_half_to_even(c)) {
-    THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-    THIMBLE_CHECK(check_half_even_multiplier(c, "mult", "shift"));
+    THIMBLE_CHECK(check_zero_point(c, attr::x_zp));
+    THIMBLE_CHECK(check_half_even_multiplier(c, attr::multiplier));
   } else {
-    for (const auto name : {"x_zp", "y_zp", "mult", "shift"}) {
-      if (c.integer(name) != 0) return bad_input("{} is set, which needs rounding 2", name);
+    for (const auto key : {attr::x_zp, attr::y_zp, attr::mult, attr::shift}) {
+      if (c.get(key) != 0) return bad_input("{} is set, which needs rounding 2", attr_name(key));
     }
   }
   const int64_t taps = window.kernel[0] * window.kernel[1];
@@ -210,8 +212,9 @@ Result<Type> infer_qavg_pool2d(const InferContext& c) {
 Result<Type> infer_qmatmul(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   THIMBLE_TRY(Shape shape, matmul_rule(c));
-  for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  for (const auto key : {attr::a_zp, attr::b_zp, attr::y_zp})
+    THIMBLE_CHECK(check_zero_point(c, key));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
   const int64_t depth = c.shape(0).back();
@@ -224,10 +227,10 @@ Result<Type> infer_qmatmul(const InferContext& c) {
 Result<Type> infer_qmean(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(Shape shape, mean_rule(c));
-  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
+  THIMBLE_CHECK(check_zero_point(c, attr::x_zp));
   THIMBLE_CHECK(check_half_even_attrs(c));
-  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, "mult", "shift")
-                                       : check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(rounds_half_to_even(c) ? check_half_even_multiplier(c, attr::multiplier)
+                                       : check_multiplier(c, attr::multiplier));
   const int64_t terms = c.type(0).elements() / element_count(shape);
   if (terms * kActivationMax > INT32_MAX) {
     return unsupported("a mean of {} elements overflows 32 bits", terms);
@@ -263,9 +266,9 @@ Result<Type> infer_qlog_softmax(const InferContext& c) {
                        c.value(1).name, entry, kEntryMax);
     }
   }
-  THIMBLE_CHECK(check_multiplier(c, "scale_mult", "scale_shift"));
-  THIMBLE_CHECK(check_multiplier(c, "log_mult", "log_shift"));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_multiplier(c, attr::scale_multiplier));
+  THIMBLE_CHECK(check_multiplier(c, attr::log_multiplier));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
   return int8_result(c.shape(0));
 }
 

@@ -70,7 +70,7 @@ Result<Type> infer_copy(const InferContext& c) {
 }
 
 Result<Type> infer_expand(const InferContext& c) {
-  const Shape shape = c.op().integers("shape");
+  const Shape shape = c.op().get(attr::shape);
   const auto broadcast = broadcast_shape(c.shape(0), shape);
   if (!broadcast || *broadcast != shape) {
     return bad_input("{}, which does not expand to {}", c.describe(0), list_text(shape));
@@ -106,25 +106,25 @@ Result<Type> infer_max_pool2d(const InferContext& c) {
 
 Result<Type> infer_pad(const InferContext& c) {
   Shape shape = c.shape(0);
-  for (const std::string_view side : {"before", "after"}) {
-    const auto sizes = c.op().integers(side);
+  for (const auto side : {attr::before, attr::after}) {
+    const auto& sizes = c.op().get(side);
     bool good = sizes.size() == shape.size();
     for (const int64_t size : sizes) good = good && size >= 0 && size <= kMaxElements;
     if (!good) {
-      return bad_input("{} is {}, expected one number of 0 or more for each of {} dimensions", side,
-                       list_text(sizes), shape.size());
+      return bad_input("{} is {}, expected one number of 0 or more for each of {} dimensions",
+                       attr_name(side), list_text(sizes), shape.size());
     }
     for (size_t i = 0; i < shape.size(); ++i) shape[i] += sizes[i];
   }
-  if (!representable(c.op().number("value"), c.type(0).dtype)) {
-    return bad_input("value {} is not a number that {} can represent", c.op().number("value"),
+  if (!representable(c.op().get(attr::value), c.type(0).dtype)) {
+    return bad_input("value {} is not a number that {} can represent", c.op().get(attr::value),
                      dtype_name(c.type(0).dtype));
   }
   return data_movement_type(c, std::move(shape));
 }
 
 Result<Type> infer_permute(const InferContext& c) {
-  const auto dims = c.op().integers("dims");
+  const auto dims = c.op().get(attr::dims);
   const bool scalar = dims.empty() && c.shape(0).empty();
   if (dims.size() != c.shape(0).size() || (!scalar && !c.dimensions(0).ok())) {
     return bad_input("dims is {}, expected a permutation of {} dimensions", list_text(dims),
@@ -136,7 +136,7 @@ Result<Type> infer_permute(const InferContext& c) {
 }
 
 Result<Type> infer_reshape(const InferContext& c) {
-  const Shape shape = c.op().integers("shape");
+  const Shape shape = c.op().get(attr::shape);
   const auto count = checked_element_count(shape);
   if (!count || *count != c.type(0).elements()) {
     return bad_input("{}, which does not fit {}", c.describe(0), list_text(shape));
@@ -147,11 +147,11 @@ Result<Type> infer_reshape(const InferContext& c) {
 Result<Type> infer_slice(const InferContext& c) {
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   Shape shape = c.shape(0);
-  THIMBLE_CHECK(c.expect_range("start", 0, shape[dim] - 1));
-  THIMBLE_CHECK(c.expect_range("end", c.integer("start") + 1, shape[dim]));
-  THIMBLE_CHECK(c.expect_range("step", 1, kMaxElements));
-  const int64_t length = c.integer("end") - c.integer("start");
-  shape[dim] = (length + c.integer("step") - 1) / c.integer("step");
+  THIMBLE_CHECK(c.expect_range(attr::start, 0, shape[dim] - 1));
+  THIMBLE_CHECK(c.expect_range(attr::end, c.get(attr::start) + 1, shape[dim]));
+  THIMBLE_CHECK(c.expect_range(attr::step, 1, kMaxElements));
+  const int64_t length = c.get(attr::end) - c.get(attr::start);
+  shape[dim] = (length + c.get(attr::step) - 1) / c.get(attr::step);
   return data_movement_type(c, std::move(shape));
 }
 

@@ -32,7 +32,7 @@ bool has_inverse(double scale) {
 }
 
 Status check_scale(const InferContext& c) {
-  const double scale = c.op().number("scale");
+  const double scale = c.op().get(attr::scale);
   if (has_inverse(scale)) return ok();
   return bad_input("scale is {}, expected a positive number with a finite inverse in float32",
                    scale);
@@ -63,14 +63,14 @@ Status check_channel_zero_points(const InferContext& c, const Shape& per_channel
 Result<Type> infer_dequantize(const InferContext& c) {
   THIMBLE_TRY(const QuantizedRange* codes, check_quantized_type(c));
   THIMBLE_CHECK(check_scale(c));
-  THIMBLE_CHECK(c.expect_range("zero_point", codes->low, codes->high));
+  THIMBLE_CHECK(c.expect_range(attr::zero_point, codes->low, codes->high));
   return Type{DType::kF32, c.shape(0), {}, {}};
 }
 
 Result<Type> infer_dequantize_channels(const InferContext& c) {
   THIMBLE_TRY(const QuantizedRange* codes, check_quantized_type(c));
-  THIMBLE_CHECK(c.expect_range("axis", 0, static_cast<int64_t>(c.shape(0).size()) - 1));
-  const Shape per_channel = {c.shape(0)[static_cast<size_t>(c.integer("axis"))]};
+  THIMBLE_CHECK(c.expect_range(attr::axis, 0, static_cast<int64_t>(c.shape(0).size()) - 1));
+  const Shape per_channel = {c.shape(0)[static_cast<size_t>(c.get(attr::axis))]};
   THIMBLE_CHECK(c.expect_dtype(1, DType::kF32));
   THIMBLE_CHECK(c.expect_shape(1, per_channel));
   THIMBLE_CHECK(c.expect_constant(1));
@@ -87,13 +87,13 @@ Result<Type> infer_dequantize_channels(const InferContext& c) {
 Result<Type> infer_quantize(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
   THIMBLE_CHECK(check_scale(c));
-  THIMBLE_CHECK(c.expect_range("type", 0, 2));
-  const QuantizedRange& codes = kQuantized[c.integer("type")];
-  THIMBLE_CHECK(c.expect_range("zero_point", codes.low, codes.high));
-  THIMBLE_CHECK(c.expect_range("min", codes.low, codes.high));
-  THIMBLE_CHECK(c.expect_range("max", c.integer("min"), codes.high));
+  THIMBLE_CHECK(c.expect_range(attr::type, 0, 2));
+  const QuantizedRange& codes = kQuantized[c.get(attr::type)];
+  THIMBLE_CHECK(c.expect_range(attr::zero_point, codes.low, codes.high));
+  THIMBLE_CHECK(c.expect_range(attr::min, codes.low, codes.high));
+  THIMBLE_CHECK(c.expect_range(attr::max, c.get(attr::min), codes.high));
   Type type{codes.dtype, c.shape(0), {}, {}};
-  type.quant = per_tensor(c.op().number("scale"), static_cast<int32_t>(c.integer("zero_point")));
+  type.quant = per_tensor(c.op().get(attr::scale), static_cast<int32_t>(c.get(attr::zero_point)));
   return type;
 }
 

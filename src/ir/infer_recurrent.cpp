@@ -50,8 +50,8 @@ bool is_wide(const InferContext& c) {
 }
 
 /// Checks the zero point of an input or output of the layer: 0 for int16.
-Status check_layer_zero_point(const InferContext& c, std::string_view name) {
-  return is_wide(c) ? c.expect_range(name, 0, 0) : check_zero_point(c, name);
+Status check_layer_zero_point(const InferContext& c, AttrKey<int64_t> key) {
+  return is_wide(c) ? c.expect_range(key, 0, 0) : check_zero_point(c, key);
 }
 
 /// Checks multipliers of shape [2, rows] (per row of w_ih and of w_hh) or [2, gates] (per gate).
@@ -110,9 +110,9 @@ Result<Shape> integer_layer(const InferContext& c, const OperandIndices& at, siz
   }
   THIMBLE_CHECK(check_row_multipliers(c, at.w_hh + biases + 1, at, shape[2]));
   THIMBLE_CHECK(check_table(c, at.w_hh + biases + 3));
-  THIMBLE_CHECK(check_layer_zero_point(c, "x_zp"));
-  THIMBLE_CHECK(check_layer_zero_point(c, "h_zp"));
-  THIMBLE_CHECK(check_multiplier(c, "h_mult", "h_shift"));
+  THIMBLE_CHECK(check_layer_zero_point(c, attr::x_zp));
+  THIMBLE_CHECK(check_layer_zero_point(c, attr::h_zp));
+  THIMBLE_CHECK(check_multiplier(c, attr::h_multiplier));
   return shape;
 }
 
@@ -122,6 +122,7 @@ Result<Type> infer_gru(const InferContext& c) {
   return float_layer(c, kGru);
 }
 Result<Type> infer_lstm(const InferContext& c) {
+  THIMBLE_CHECK(c.expect_range(attr::cell, 0, 1));
   return float_layer(c, kLstm);
 }
 Result<Type> infer_rnn(const InferContext& c) {
@@ -130,21 +131,21 @@ Result<Type> infer_rnn(const InferContext& c) {
 
 Result<Type> infer_qgru(const InferContext& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kGru, 2));
-  THIMBLE_CHECK(c.expect_range("h_bits", 0, 15));
-  THIMBLE_CHECK(check_multiplier(c, "h0_mult", "h0_shift"));
+  THIMBLE_CHECK(c.expect_range(attr::h_bits, 0, 15));
+  THIMBLE_CHECK(check_multiplier(c, attr::h0_multiplier));
   return Type{c.type(0).dtype, std::move(shape), {}, {}};
 }
 
 Result<Type> infer_qlstm(const InferContext& c) {
   if (c.type(2).dtype != DType::kI16) THIMBLE_CHECK(c.expect_dtype(2, DType::kI8));
   THIMBLE_TRY(Shape shape, integer_layer(c, kLstm, 1));
-  THIMBLE_CHECK(c.expect_range("cell", 0, 2));
-  THIMBLE_CHECK(c.expect_range("c_bits", 0, 15));
-  THIMBLE_CHECK(c.expect_range("c0_zp", -128, 127));
-  THIMBLE_CHECK(check_multiplier(c, "c0_mult", "c0_shift"));
-  THIMBLE_CHECK(check_layer_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
-  const DType dtype = c.integer("cell") == 2 ? DType::kI16 : c.type(0).dtype;
+  THIMBLE_CHECK(c.expect_range(attr::cell, 0, 2));
+  THIMBLE_CHECK(c.expect_range(attr::c_bits, 0, 15));
+  THIMBLE_CHECK(c.expect_range(attr::c0_zp, -128, 127));
+  THIMBLE_CHECK(check_multiplier(c, attr::c0_multiplier));
+  THIMBLE_CHECK(check_layer_zero_point(c, attr::y_zp));
+  THIMBLE_CHECK(check_multiplier(c, attr::y_multiplier));
+  const DType dtype = c.get(attr::cell) == 2 ? DType::kI16 : c.type(0).dtype;
   return Type{dtype, std::move(shape), {}, {}};
 }
 

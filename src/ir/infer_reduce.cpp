@@ -16,7 +16,7 @@ constexpr int32_t kNormBiasMax = 1 << 30;
 constexpr int64_t kEpsShiftMax = 30;
 
 Result<Shape> variance_rule(const InferContext& c) {
-  const double correction = c.op().number("correction");
+  const double correction = c.op().get(attr::correction);
   THIMBLE_TRY(Shape shape, mean_rule(c));
   const int64_t count = c.type(0).elements() / element_count(shape);
   if (correction >= 0 && correction < static_cast<double>(count)) return shape;
@@ -28,8 +28,8 @@ Result<Shape> variance_rule(const InferContext& c) {
 Result<Shape> row_shape(const InferContext& c) {
   const Shape& shape = c.shape(0);
   if (shape.empty()) return bad_input("{}, which has no dimension", c.describe(0));
-  THIMBLE_CHECK(c.expect_range("dims", 1, static_cast<int64_t>(shape.size())));
-  return Shape(shape.end() - c.integer("dims"), shape.end());
+  THIMBLE_CHECK(c.expect_range(attr::last_dims, 1, static_cast<int64_t>(shape.size())));
+  return Shape(shape.end() - c.get(attr::last_dims), shape.end());
 }
 
 /// Checks that each operand after x, if present, has shape `shape`.
@@ -41,7 +41,7 @@ Status check_affine(const InferContext& c, const Shape& shape) {
 }
 
 Status check_eps(const InferContext& c) {
-  const double eps = c.op().number("eps");
+  const double eps = c.op().get(attr::eps);
   if (eps >= 0 && std::isfinite(eps)) return ok();
   return bad_input("eps is {}, expected 0 or more", eps);
 }
@@ -56,7 +56,7 @@ Result<int64_t> trailing_norm(const InferContext& c) {
 Result<int64_t> group_norm(const InferContext& c) {
   const Shape& x = c.shape(0);
   if (x.size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(0));
-  const int64_t groups = c.integer("groups");
+  const int64_t groups = c.get(attr::groups);
   if (groups < 1 || x[1] % groups != 0) {
     return bad_input("groups is {}, expected a divisor of the {} channels", groups, x[1]);
   }
@@ -95,15 +95,15 @@ Status check_norm(const InferContext& c, DType dtype, NormRule rule, int64_t row
   if (c.count() > 2 && c.has(2)) THIMBLE_CHECK(check_norm_bias(c, 2));
   THIMBLE_TRY(const int64_t count, rule(c));
   THIMBLE_CHECK(check_row(count, row_max));
-  THIMBLE_CHECK(c.expect_range("eps", 0, INT32_MAX));
-  THIMBLE_CHECK(c.expect_range("eps_shift", 0, kEpsShiftMax));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  return c.expect_range("shift", -31, 0);
+  THIMBLE_CHECK(c.expect_range(attr::int_eps, 0, INT32_MAX));
+  THIMBLE_CHECK(c.expect_range(attr::eps_shift, 0, kEpsShiftMax));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
+  return c.expect_range(attr::shift, -31, 0);
 }
 
 Result<Type> integer_norm(const InferContext& c, NormRule rule) {
   THIMBLE_CHECK(check_norm(c, DType::kI8, rule, kRowMax));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
   THIMBLE_CHECK(check_clamp(c));
   return int8_result(c.shape(0));
 }
@@ -127,7 +127,7 @@ Result<Type> infer_amin(const InferContext& c) {
 Result<Type> infer_argmax(const InferContext& c) {
   THIMBLE_TRY(const size_t dim, c.dimension(0));
   Shape shape = c.shape(0);
-  if (c.integer("keepdim") != 0) {
+  if (c.get(attr::keepdim) != 0) {
     shape[dim] = 1;
   } else {
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
@@ -158,9 +158,9 @@ Result<Type> infer_rms_norm(const InferContext& c) {
 Result<Type> infer_qcumsum(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(const size_t dim, c.dimension(0));
-  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_zero_point(c, attr::x_zp));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
   THIMBLE_CHECK(check_row(c.shape(0)[dim]));
@@ -170,8 +170,8 @@ Result<Type> infer_qcumsum(const InferContext& c) {
 Result<Type> infer_qvariance(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(Shape shape, mean_rule(c));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_zero_point(c, attr::y_zp));
+  THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_row(c.type(0).elements() / element_count(shape)));
   return int8_result(std::move(shape));
@@ -184,7 +184,7 @@ Result<Type> infer_qlayer_norm(const InferContext& c) {
   return integer_norm(c, trailing_norm);
 }
 Result<Type> infer_qrms_norm(const InferContext& c) {
-  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
+  THIMBLE_CHECK(check_zero_point(c, attr::x_zp));
   return integer_norm(c, trailing_norm);
 }
 

@@ -26,13 +26,13 @@ Status finish_window(const InferContext& c, Window& window) {
 
 /// Reads stride, padding and, if the operator has it, dilation.
 Status read_steps(const InferContext& c, Window& window) {
-  const auto stride = c.op().integers("stride");
-  const auto padding = c.op().integers("padding");
-  THIMBLE_CHECK(c.expect_integers("stride", 2, 1));
-  THIMBLE_CHECK(c.expect_integers("padding", 4, 0));
-  if (op_info(c.op().kind).attr("dilation") != nullptr) {
-    const auto dilation = c.op().integers("dilation");
-    THIMBLE_CHECK(c.expect_integers("dilation", 2, 1));
+  const auto stride = c.op().get(attr::stride);
+  const auto padding = c.op().get(attr::padding);
+  THIMBLE_CHECK(c.expect_integers(attr::stride, 2, 1));
+  THIMBLE_CHECK(c.expect_integers(attr::padding, 4, 0));
+  if (has_attr(c.op().kind, attr::dilation)) {
+    const auto dilation = c.op().get(attr::dilation);
+    THIMBLE_CHECK(c.expect_integers(attr::dilation, 2, 1));
     window.dilation = {dilation[0], dilation[1]};
   }
   window.stride = {stride[0], stride[1]};
@@ -93,29 +93,30 @@ Status InferContext::expect_constant(size_t i) const {
   return bad_input("{}, expected a constant", describe(i));
 }
 
-Status InferContext::expect_range(std::string_view attr, int64_t low, int64_t high) const {
-  const int64_t found = integer(attr);
+Status InferContext::expect_range(AttrKey<int64_t> key, int64_t low, int64_t high) const {
+  const int64_t found = get(key);
   if (found >= low && found <= high) return ok();
-  return bad_input("{} is {}, expected {} to {}", attr, found, low, high);
+  return bad_input("{} is {}, expected {} to {}", attr_name(key), found, low, high);
 }
 
-Status InferContext::expect_integers(std::string_view attr, size_t count, int64_t low) const {
-  const auto values = op_.integers(attr);
+Status InferContext::expect_integers(AttrKey<std::vector<int64_t>> key, size_t count,
+                                     int64_t low) const {
+  const auto& values = get(key);
   bool good = values.size() == count;
   for (const int64_t value : values) good = good && value >= low && value <= kEntryMax;
   if (good) return ok();
-  return bad_input("{} is {}, expected {} numbers from {} to {}", attr, list_text(values), count,
-                   low, kEntryMax);
+  return bad_input("{} is {}, expected {} numbers from {} to {}", attr_name(key), list_text(values),
+                   count, low, kEntryMax);
 }
 
 Result<size_t> InferContext::dimension(size_t i) const {
   if (shape(i).empty()) return bad_input("{}, which has no dimension", describe(i));
-  THIMBLE_CHECK(expect_range("dim", 0, static_cast<int64_t>(shape(i).size()) - 1));
-  return static_cast<size_t>(integer("dim"));
+  THIMBLE_CHECK(expect_range(attr::dim, 0, static_cast<int64_t>(shape(i).size()) - 1));
+  return static_cast<size_t>(get(attr::dim));
 }
 
 Result<std::vector<bool>> InferContext::dimensions(size_t i) const {
-  const auto dims = op_.integers("dims");
+  const auto dims = op_.get(attr::dims);
   std::vector<bool> named(shape(i).size(), false);
   bool good = !dims.empty();
   for (const int64_t dim : dims) {
@@ -139,8 +140,8 @@ Result<Window> convolution_window(const InferContext& c, int64_t kernel_h, int64
 Result<Window> pool_window(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   Window window;
-  const auto kernel = c.op().integers("kernel");
-  THIMBLE_CHECK(c.expect_integers("kernel", 2, 1));
+  const auto kernel = c.op().get(attr::kernel);
+  THIMBLE_CHECK(c.expect_integers(attr::kernel, 2, 1));
   window.kernel = {kernel[0], kernel[1]};
   THIMBLE_CHECK(read_steps(c, window));
   THIMBLE_CHECK(finish_window(c, window));
@@ -166,7 +167,7 @@ Result<Shape> convolution_rule(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(1, 4));
   const Shape& x = c.shape(0);
   const Shape& w = c.shape(1);
-  const int64_t groups = c.integer("groups");
+  const int64_t groups = c.get(attr::groups);
   if (groups < 1 || x[1] % groups != 0 || w[0] % groups != 0) {
     return bad_input("groups is {}, expected a divisor of the {} input and {} output channels",
                      groups, x[1], w[0]);
@@ -195,7 +196,7 @@ Result<Shape> matmul_rule(const InferContext& c) {
   }
   const Shape& a = c.shape(0);
   const Shape& b = c.shape(1);
-  const bool transposed = c.integer("transpose_b") != 0;
+  const bool transposed = c.get(attr::transpose_b) != 0;
   const int64_t depth = b[b.size() - (transposed ? 1 : 2)];
   const int64_t columns = b[b.size() - (transposed ? 2 : 1)];
   auto shape = broadcast_shape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
@@ -219,7 +220,7 @@ Result<Shape> mean_rule(const InferContext& c) {
   for (size_t i = 0; i < reduced.size(); ++i) {
     if (!reduced[i]) {
       shape.push_back(c.shape(0)[i]);
-    } else if (c.integer("keepdim") != 0) {
+    } else if (c.get(attr::keepdim) != 0) {
       shape.push_back(1);
     }
   }

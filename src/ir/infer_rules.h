@@ -22,7 +22,10 @@ class InferContext {
   [[nodiscard]] const Type& type(size_t i) const { return operands_[i]->type; }
   [[nodiscard]] const Shape& shape(size_t i) const { return operands_[i]->type.shape; }
   [[nodiscard]] const Op& op() const { return op_; }
-  [[nodiscard]] int64_t integer(std::string_view name) const { return op_.integer(name); }
+  template <typename T>
+  [[nodiscard]] const T& get(AttrKey<T> key) const {
+    return op_.get(key);
+  }
 
   /// Returns `w (%conv.weight) is f32[8,3,3,3]`, the start of most messages.
   [[nodiscard]] std::string describe(size_t i) const;
@@ -33,9 +36,10 @@ class InferContext {
   [[nodiscard]] Status expect_rank(size_t i, size_t rank) const;
   [[nodiscard]] Status expect_shape(size_t i, const Shape& shape) const;
   [[nodiscard]] Status expect_constant(size_t i) const;
-  [[nodiscard]] Status expect_range(std::string_view attr, int64_t low, int64_t high) const;
+  [[nodiscard]] Status expect_range(AttrKey<int64_t> key, int64_t low, int64_t high) const;
   /// Checks that the attribute is a list of `count` numbers from `low` to kEntryMax.
-  [[nodiscard]] Status expect_integers(std::string_view attr, size_t count, int64_t low) const;
+  [[nodiscard]] Status expect_integers(AttrKey<std::vector<int64_t>> key, size_t count,
+                                       int64_t low) const;
   /// Returns attribute `dim` after checking that it is a dimension of operand i.
   [[nodiscard]] Result<size_t> dimension(size_t i) const;
   /// Checks that attribute `dims` lists one or more distinct dimensions of operand i. Returns true
@@ -76,10 +80,9 @@ struct Window {
 [[nodiscard]] Type data_movement_type(const InferContext& c, Shape shape);
 /// Integer arithmetic with int8 activations.
 [[nodiscard]] Type int8_result(Shape shape);
-[[nodiscard]] Status check_zero_point(const InferContext& c, std::string_view name);
+[[nodiscard]] Status check_zero_point(const InferContext& c, AttrKey<int64_t> key);
 [[nodiscard]] Status check_clamp(const InferContext& c);  // attributes `min` and `max`
-[[nodiscard]] Status check_multiplier(const InferContext& c, std::string_view mult,
-                                      std::string_view shift);
+[[nodiscard]] Status check_multiplier(const InferContext& c, const MultiplierKeys& keys);
 /// Checks the attributes of an integer softmax. `difference_max` is the largest difference of two
 /// operand values.
 [[nodiscard]] Status check_softmax(const InferContext& c, int64_t difference_max);
@@ -90,8 +93,7 @@ struct Window {
 [[nodiscard]] bool rounds_half_to_even(const InferContext& c);
 [[nodiscard]] Status check_half_even_attrs(const InferContext& c);
 /// Checks the factor `mult` * 2^-shift, and that y_zp * 2^shift fits 32 bits.
-[[nodiscard]] Status check_half_even_multiplier(const InferContext& c, std::string_view mult,
-                                                std::string_view shift);
+[[nodiscard]] Status check_half_even_multiplier(const InferContext& c, const MultiplierKeys& keys);
 [[nodiscard]] Status check_half_even_channels(const InferContext& c, int64_t channels);
 [[nodiscard]] Type half_even_result(const InferContext& c,
                                     Shape shape);  // width: attribute `bytes`

@@ -19,6 +19,17 @@ constexpr Row kRows[] = {
 };
 static_assert(std::size(kRows) == static_cast<size_t>(OpKind::kCount));
 
+struct AttrRow {
+  std::string_view id, name;
+  AttrInfo::Kind kind;
+};
+constexpr AttrRow kAttrRows[] = {
+#define THIMBLE_ATTR(id, name, type) {#id, name, AttrInfo::Kind::k##type},
+#include "ir/attributes.def"
+#undef THIMBLE_ATTR
+};
+static_assert(std::size(kAttrRows) == static_cast<size_t>(AttrId::kCount));
+
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> result;
   while (!text.empty()) {
@@ -57,20 +68,11 @@ AttrValue parse_default(std::string_view text, AttrInfo::Kind kind) {
 }
 
 AttrInfo parse_attr(std::string_view word) {
-  const size_t colon = word.find(':');
-  const size_t equals = word.find('=');
-  assert(colon != std::string_view::npos);
-  AttrInfo info;
-  info.name = word.substr(0, colon);
-  const std::string_view kind = word.substr(colon + 1, equals - colon - 1);
-  info.kind = kind == "d"    ? AttrInfo::Kind::kDouble
-              : kind == "is" ? AttrInfo::Kind::kInts
-              : kind == "b"  ? AttrInfo::Kind::kBool
-                             : AttrInfo::Kind::kInt;
-  assert(info.kind != AttrInfo::Kind::kInt || kind == "i");
-  if (equals != std::string_view::npos) {
-    info.default_value = parse_default(word.substr(equals + 1), info.kind);
-  }
+  const size_t equals = std::min(word.find('='), word.size());
+  const AttrRow* row = std::ranges::find(kAttrRows, word.substr(0, equals), &AttrRow::id);
+  assert(row != std::end(kAttrRows));
+  AttrInfo info = {static_cast<AttrId>(row - kAttrRows), row->name, row->kind, {}};
+  if (equals < word.size()) info.default_value = parse_default(word.substr(equals + 1), info.kind);
   return info;
 }
 
@@ -98,6 +100,19 @@ const AttrInfo* OpInfo::attr(std::string_view attr_name) const {
   return nullptr;
 }
 
+const AttrInfo* OpInfo::find(AttrId id) const {
+  const auto found = std::ranges::find(attrs, id, &AttrInfo::id);
+  return found == attrs.end() ? nullptr : &*found;
+}
+
+std::string_view attr_name(AttrId id) {
+  return kAttrRows[static_cast<size_t>(id)].name;
+}
+
+bool has_attr(OpKind kind, AttrId id) {
+  return op_info(kind).find(id) != nullptr;
+}
+
 const OpInfo& op_info(OpKind kind) {
   return table()[static_cast<size_t>(kind)];
 }
@@ -119,25 +134,30 @@ std::optional<OpKind> op_from_name(std::string_view name) {
   return found->second;
 }
 
-Attrs::Attrs(std::initializer_list<std::pair<std::string_view, AttrValue>> values) {
-  for (const auto& [name, value] : values) set(name, value);
+Attrs::Attrs(std::initializer_list<Entry> entries) {
+  entries_.reserve(entries.size());
+  for (const auto& [id, value] : entries) set_value(id, value);
 }
 
-void Attrs::set(std::string_view name, AttrValue value) {
-  for (auto& [held, held_value] : entries_) {
-    if (held == name) {
-      held_value = std::move(value);
-      return;
-    }
+void Attrs::set_value(AttrId id, AttrValue value) {
+  const auto held = std::ranges::find(entries_, id, &Entry::id);
+  if (held == entries_.end()) {
+    entries_.emplace_back(id, std::move(value));
+  } else {
+    held->value = std::move(value);
   }
-  entries_.emplace_back(name, std::move(value));
 }
 
-const AttrValue* Attrs::find(std::string_view name) const {
-  for (const auto& [held, value] : entries_) {
-    if (held == name) return &value;
-  }
-  return nullptr;
+const AttrValue* Attrs::find_value(AttrId id) const {
+  const auto held = std::ranges::find(entries_, id, &Entry::id);
+  return held == entries_.end() ? nullptr : &held->value;
+}
+
+const AttrValue& attr_value(OpKind kind, const Attrs& attrs, AttrId id) {
+  if (const AttrValue* held = attrs.find_value(id)) return *held;
+  const AttrInfo* info = op_info(kind).find(id);
+  assert(info != nullptr && info->default_value.has_value());
+  return *info->default_value;
 }
 
 }  // namespace thimble::ir

@@ -1,11 +1,13 @@
 #pragma once
-// Operators: the enum, the row data of ops.def, and the attribute store.
+// Operators: the enum, the row data of ops.def, and attributes with types.
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,9 +21,57 @@ enum class OpKind : uint16_t {
   kCount
 };
 
-using AttrValue = std::variant<int64_t, double, std::vector<int64_t>>;
+enum class AttrId : uint8_t {
+#define THIMBLE_ATTR(id, name, type) id,
+#include "ir/attributes.def"
+#undef THIMBLE_ATTR
+  kCount
+};
+
+/// The types of attributes.def. A Bool is 0 or 1.
+namespace attr_type {
+using Int = int64_t;
+using Bool = int64_t;
+using Double = double;
+using Ints = std::vector<int64_t>;
+}  // namespace attr_type
+using AttrValue = std::variant<attr_type::Int, attr_type::Double, attr_type::Ints>;
+
+/// An attribute whose value is a T.
+template <typename T>
+struct AttrKey {
+  AttrId id;
+  constexpr operator AttrId() const { return id; }  // NOLINT(google-explicit-constructor)
+};
+
+namespace attr {
+#define THIMBLE_ATTR(id, name, type) inline constexpr AttrKey<attr_type::type> id{AttrId::id};
+#include "ir/attributes.def"
+#undef THIMBLE_ATTR
+}  // namespace attr
+
+/// The two attributes of a fixed-point multiplier.
+struct MultiplierKeys {
+  AttrKey<int64_t> mult, shift;
+};
+namespace attr {
+inline constexpr MultiplierKeys multiplier{mult, shift};
+inline constexpr MultiplierKeys a_multiplier{a_mult, a_shift};
+inline constexpr MultiplierKeys b_multiplier{b_mult, b_shift};
+inline constexpr MultiplierKeys y_multiplier{y_mult, y_shift};
+inline constexpr MultiplierKeys w_multiplier{w_mult, w_shift};
+inline constexpr MultiplierKeys h_multiplier{h_mult, h_shift};
+inline constexpr MultiplierKeys h0_multiplier{h0_mult, h0_shift};
+inline constexpr MultiplierKeys c0_multiplier{c0_mult, c0_shift};
+inline constexpr MultiplierKeys scale_multiplier{scale_mult, scale_shift};
+inline constexpr MultiplierKeys log_multiplier{log_mult, log_shift};
+}  // namespace attr
+
+/// Returns the name in the text form.
+[[nodiscard]] std::string_view attr_name(AttrId id);
 
 struct AttrInfo {
+  AttrId id{};
   std::string_view name;
   enum class Kind : uint8_t { kInt, kDouble, kInts, kBool } kind = Kind::kInt;
   std::optional<AttrValue> default_value;  // nullopt: the attribute is required
@@ -39,28 +89,59 @@ struct OpInfo {
   std::vector<OperandInfo> operands;
   std::vector<AttrInfo> attrs;
 
+  /// For readers of text. Code asks find().
   [[nodiscard]] const AttrInfo* attr(std::string_view name) const;
+  [[nodiscard]] const AttrInfo* find(AttrId id) const;
 };
 
 [[nodiscard]] const OpInfo& op_info(OpKind kind);
 [[nodiscard]] std::string_view op_name(OpKind kind);
 [[nodiscard]] std::optional<OpKind> op_from_name(std::string_view name);
 
-/// Attributes by name, in the order of the row. Attributes equal to their default are not stored.
+/// Returns true if the operator's row has the attribute.
+[[nodiscard]] bool has_attr(OpKind kind, AttrId id);
+
+/// Attributes in the order in which they were set. After Graph::add: in the order of the row,
+/// without those equal to their default.
 class Attrs {
  public:
-  Attrs() = default;
-  Attrs(std::initializer_list<std::pair<std::string_view, AttrValue>> values);
+  struct Entry {
+    AttrId id;
+    AttrValue value;
+    Entry(AttrId entry_id, AttrValue entry_value) : id(entry_id), value(std::move(entry_value)) {}
+    template <typename T>
+    Entry(AttrKey<T> key, std::type_identity_t<T> entry_value)
+        : id(key.id), value(std::move(entry_value)) {}
+    template <typename T>
+    Entry(AttrKey<T> key, AttrValue entry_value) = delete;  // a value of another type
+    bool operator==(const Entry&) const = default;
+  };
 
-  void set(std::string_view name, AttrValue value);
-  [[nodiscard]] const AttrValue* find(std::string_view name) const;
-  bool operator==(const Attrs&) const = default;
-  [[nodiscard]] const std::vector<std::pair<std::string, AttrValue>>& entries() const {
-    return entries_;
+  Attrs() = default;
+  Attrs(std::initializer_list<Entry> entries);
+
+  template <typename T>
+  void set(AttrKey<T> key, std::type_identity_t<T> value) {
+    set_value(key.id, AttrValue(std::move(value)));
+  }
+  /// Returns null if the attribute was not set.
+  template <typename T>
+  [[nodiscard]] const T* find(AttrKey<T> key) const {
+    const AttrValue* value = find_value(key.id);
+    return value == nullptr ? nullptr : std::get_if<T>(value);
   }
 
+  /// Set and find for code that treats all attributes alike; `value` must have the type of `id`.
+  void set_value(AttrId id, AttrValue value);
+  [[nodiscard]] const AttrValue* find_value(AttrId id) const;
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  bool operator==(const Attrs&) const = default;
+
  private:
-  std::vector<std::pair<std::string, AttrValue>> entries_;
+  std::vector<Entry> entries_;
 };
+
+/// Returns the value of an attribute of the row: the one that was set, or the default.
+[[nodiscard]] const AttrValue& attr_value(OpKind kind, const Attrs& attrs, AttrId id);
 
 }  // namespace thimble::ir

@@ -339,20 +339,20 @@ class Parser {
       const Token start = token_;
       const AttrInfo* info = token_.kind == Kind::kWord ? op_info(kind).attr(token_.text) : nullptr;
       if (info == nullptr) return expected(fmt::format("an attribute of {}", op_name(kind)));
-      if (attrs.find(info->name) != nullptr) {
+      if (attrs.find_value(info->id) != nullptr) {
         return at(start, bad_input("attribute {} is given twice", info->name));
       }
       THIMBLE_CHECK(advance());
       THIMBLE_CHECK(expect_mark('='));
       if (info->kind == AttrInfo::Kind::kInts) {
         THIMBLE_TRY(auto values, list('[', ']', &Parser::integer));
-        attrs.set(info->name, std::move(values));
+        attrs.set_value(info->id, std::move(values));
       } else if (info->kind == AttrInfo::Kind::kDouble) {
         THIMBLE_TRY(const double value, real());
-        attrs.set(info->name, value);
+        attrs.set_value(info->id, value);
       } else {
         THIMBLE_TRY(const int64_t value, integer());
-        attrs.set(info->name, value);
+        attrs.set_value(info->id, value);
       }
       THIMBLE_TRY(more, skip_mark(','));
       if (!more) THIMBLE_CHECK(expect_mark('}'));

@@ -108,8 +108,8 @@ std::string op_text(const Graph& graph, const Op& op) {
     operands += operand(id);
   }
   std::string attrs;
-  for (const auto& [name, value] : op.attrs.entries()) {
-    attrs += fmt::format("{}{}={}", attrs.empty() ? " {" : ", ", name, attr_text(value));
+  for (const auto& [id, value] : op.attrs.entries()) {
+    attrs += fmt::format("{}{}={}", attrs.empty() ? " {" : ", ", attr_name(id), attr_text(value));
   }
   if (!attrs.empty()) attrs += '}';
   return fmt::format("  %{}: {} = {}({}){}{}\n", name_text(result.name),

@@ -64,18 +64,18 @@ Status check_operands(OpKind kind, std::span<const ValueId> inputs) {
 
 Result<Attrs> normalized(OpKind kind, const Attrs& attrs) {
   const OpInfo& op = op_info(kind);
-  for (const auto& [name, value] : attrs.entries()) {
-    if (op.attr(name) == nullptr) return bad_input("unknown attribute {}", name);
+  for (const auto& [id, value] : attrs.entries()) {
+    if (op.find(id) == nullptr) return bad_input("unknown attribute {}", attr_name(id));
   }
   Attrs result;
   for (const AttrInfo& info : op.attrs) {
-    const AttrValue* given = attrs.find(info.name);
+    const AttrValue* given = attrs.find_value(info.id);
     if (given == nullptr) {
       if (!info.default_value) return bad_input("attribute {} is missing", info.name);
       continue;
     }
     THIMBLE_TRY(AttrValue value, converted(info, *given));
-    if (value != info.default_value) result.set(info.name, std::move(value));
+    if (value != info.default_value) result.set_value(info.id, std::move(value));
   }
   return result;
 }

@@ -311,9 +311,10 @@ Result<ValueId> Partitioner::add_transpose_hw(ValueId id, const std::string& nam
   const ir::Graph::ResultHint hint{name, {}, type.quant};
   if (line) {
     return graph->add(OpKind::reshape, {id},
-                      {{"shape", partition::transposed_hw_shape(type.shape)}}, {}, hint);
+                      {{ir::attr::shape, partition::transposed_hw_shape(type.shape)}}, {}, hint);
   }
-  return graph->add(OpKind::permute, {id}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}}, {}, hint);
+  return graph->add(OpKind::permute, {id}, {{ir::attr::dims, std::vector<int64_t>{0, 1, 3, 2}}}, {},
+                    hint);
 }
 
 bool Partitioner::read_outside(ValueId value, const std::set<int>& inside) const {
@@ -407,11 +408,12 @@ Result<Subgraph> Partitioner::build(const std::vector<int>& ops, const engine::P
     const ir::Value& result = graph_.value(op.output);
     const bool turns = is_transposed && result.type.shape.size() == 4;
     const ir::Attrs attrs = {
-        {"region", int64_t{index}},
-        {"output", int64_t{output++}},
-        {"type", static_cast<int64_t>(result.type.dtype)},
-        {"shape", turns ? partition::transposed_hw_shape(result.type.shape) : result.type.shape},
-        {"nhwc", int64_t{channels_last ? 1 : 0}}};
+        {ir::attr::region, int64_t{index}},
+        {ir::attr::output, int64_t{output++}},
+        {ir::attr::type, static_cast<int64_t>(result.type.dtype)},
+        {ir::attr::shape,
+         turns ? partition::transposed_hw_shape(result.type.shape) : result.type.shape},
+        {ir::attr::nhwc, int64_t{channels_last ? 1 : 0}}};
     const ir::DimOrder order = boundary_order(result.type, channels_last);
     THIMBLE_TRY(ValueId call, outside->to().add(OpKind::delegate, arguments, attrs, op.source,
                                                 {result.name + (turns ? "_turned" : ""), order,
@@ -478,13 +480,13 @@ Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgr
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }
-    const int64_t index = op.integer("region");
+    const int64_t index = op.get(ir::attr::region);
     if (!outputs.contains(index)) {
       const ir::Graph& subgraph = subgraphs[static_cast<size_t>(index)].graph;
       THIMBLE_TRY(outputs[index],
                   inline_subgraph(subgraph, rewriter.map(op.inputs), &rewriter.to()));
     }
-    rewriter.set(op.output, outputs[index][static_cast<size_t>(op.integer("output"))]);
+    rewriter.set(op.output, outputs[index][static_cast<size_t>(op.get(ir::attr::output))]);
   }
   return rewriter.finish();
 }

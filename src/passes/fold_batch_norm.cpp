@@ -136,7 +136,7 @@ Result<ValueId> folded_weights(ir::Rewriter& rewriter, const Uses& uses, const O
   const size_t channels = affine.scale.size();
   const bool transposed = op.kind == OpKind::conv_transpose2d;
   const auto filters = [&](const ir::Tensor& w) {
-    return transposed ? ir::transposed_conv_filters(w, op.integer("groups")) : w;
+    return transposed ? ir::transposed_conv_filters(w, op.get(ir::attr::groups)) : w;
   };
   auto weights = std::make_shared<ir::Tensor>(filters(*old_weights.constant));
   const auto w = weights->data<float>();
@@ -181,10 +181,10 @@ ir::Shape image_shape(const ir::Shape& shape) {
   return {shape[0], shape[1], ir::element_count(shape) / (shape[0] * shape[1] * width), width};
 }
 ir::Attrs one_tap(int64_t channels) {
-  return {{"stride", std::vector<int64_t>{1, 1}},
-          {"padding", std::vector<int64_t>(4, 0)},
-          {"dilation", std::vector<int64_t>{1, 1}},
-          {"groups", channels}};
+  return {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+          {ir::attr::padding, std::vector<int64_t>(4, 0)},
+          {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+          {ir::attr::groups, channels}};
 }
 
 /// Adds a 1x1 depthwise convolution for a batch_norm that follows no convolution. Its integer form
@@ -208,14 +208,15 @@ Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine&
   const Graph::ResultHint hint{result.name, result.type.dim_order, {}};
   ValueId x = rewriter.map(op.inputs[0]);
   if (image != shape) {
-    THIMBLE_TRY(x, rewriter.to().add(OpKind::reshape, {x}, {{"shape", image}}, op.source));
+    THIMBLE_TRY(x, rewriter.to().add(OpKind::reshape, {x}, {{ir::attr::shape, image}}, op.source));
   }
   const ValueId w = constant(scale_name, affine.scale, {shape[1], 1, 1, 1});
   const ValueId b = constant(shift_name, affine.shift, {shape[1]});
   THIMBLE_TRY(ValueId y, rewriter.to().add(OpKind::conv2d, {x, w, b}, one_tap(shape[1]), op.source,
                                            image == shape ? hint : Graph::ResultHint{}));
   if (image != shape) {
-    THIMBLE_TRY(y, rewriter.to().add(OpKind::reshape, {y}, {{"shape", shape}}, op.source, hint));
+    THIMBLE_TRY(
+        y, rewriter.to().add(OpKind::reshape, {y}, {{ir::attr::shape, shape}}, op.source, hint));
   }
   rewriter.set(last, y);
   return ok();
@@ -230,8 +231,8 @@ Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
   const auto operand = [&](ValueId old_value) -> Result<ValueId> {
     const ir::Value& value = graph.value(old_value);
     if (value.constant == nullptr) {
-      return rewriter.to().add(OpKind::reshape, {rewriter.map(old_value)}, {{"shape", shape}},
-                               op.source);
+      return rewriter.to().add(OpKind::reshape, {rewriter.map(old_value)},
+                               {{ir::attr::shape, shape}}, op.source);
     }
     auto reshaped = std::make_shared<ir::Tensor>(*value.constant);
     reshaped->shape = shape;

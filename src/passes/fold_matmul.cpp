@@ -63,7 +63,7 @@ class Folder {
  private:
   /// Finds the scalings that are folded into this matmul.
   void plan(const Op& op) {
-    double scale = op.number("scale");
+    double scale = op.get(ir::attr::scale);
     for (const ValueId operand : op.inputs) scale *= fold_scalings_before(operand);
     const Op* next = uses_.only_reader(op.output);
     while (next != nullptr) {
@@ -101,7 +101,7 @@ class Folder {
     const Op* producer = uses_.producer(id);
     if (producer == nullptr || producer->kind != OpKind::permute) return ir::kNoValue;
     if (uses_.only_reader(id) == nullptr) return ir::kNoValue;
-    const auto dims = producer->integers("dims");
+    const auto dims = producer->get(ir::attr::dims);
     std::vector<int64_t> exchanged(dims.size());
     std::iota(exchanged.begin(), exchanged.end(), 0);
     std::swap(exchanged[dims.size() - 1], exchanged[dims.size() - 2]);
@@ -115,10 +115,10 @@ class Folder {
     }
     if (op.kind != OpKind::matmul) return rewriter_.copy(op);
     ir::Attrs attrs = op.attrs;
-    attrs.set("scale", scale_.at(op.output));
+    attrs.set(ir::attr::scale, scale_.at(op.output));
     ValueId b = op.inputs[1];
     if (const ValueId before = before_transpose(b); before != ir::kNoValue) {
-      attrs.set("transpose_b", int64_t{1 - op.integer("transpose_b")});
+      attrs.set(ir::attr::transpose_b, int64_t{1 - op.get(ir::attr::transpose_b)});
       b = before;
     }
     const ir::Value& old = graph_.value(op.output);

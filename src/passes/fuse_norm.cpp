@@ -118,8 +118,8 @@ class Matcher {
   /// Matches id = max(other, constant).
   [[nodiscard]] std::optional<Radicand> bounded_below(ValueId id) const {
     const Op* op = made_by(id, OpKind::clamp);
-    if (op == nullptr || op->number("max") != kInfinity) return std::nullopt;
-    return Radicand{through(op->inputs[0], OpKind::reshape), op->number("min")};
+    if (op == nullptr || op->get(ir::attr::float_max) != kInfinity) return std::nullopt;
+    return Radicand{through(op->inputs[0], OpKind::reshape), op->get(ir::attr::float_min)};
   }
 
   /// Matches u / divisor.
@@ -194,7 +194,7 @@ class Matcher {
   }
 
   [[nodiscard]] static std::vector<int64_t> sorted_dims(const Op& op) {
-    auto dims = op.integers("dims");
+    auto dims = op.get(ir::attr::dims);
     std::ranges::sort(dims);
     return dims;
   }
@@ -210,8 +210,8 @@ class Matcher {
     if (op == nullptr) return std::nullopt;
     const ir::Shape& shape = graph_.type(op->inputs[0]).shape;
     const ir::Shape& result = graph_.type(id).shape;
-    const bool whole = op->integers("kernel") == std::vector<int64_t>{shape[2], shape[3]} &&
-                       op->integers("padding") == std::vector<int64_t>(4, 0) && result[2] == 1 &&
+    const bool whole = op->get(ir::attr::kernel) == std::vector<int64_t>{shape[2], shape[3]} &&
+                       op->get(ir::attr::padding) == std::vector<int64_t>(4, 0) && result[2] == 1 &&
                        result[3] == 1;
     if (!whole) return std::nullopt;
     return Mean{op->inputs[0], {2, 3}};
@@ -256,7 +256,7 @@ class Matcher {
       const auto x = centered(u, norm.dims);
       if (!x || (op->inputs[0] != *x && !same(op->inputs[0], u))) return std::nullopt;
       const double count = row_elements(u, norm.dims);
-      const double ratio = (count - op->number("correction")) / count;
+      const double ratio = (count - op->get(ir::attr::correction)) / count;
       return Norm{*x, norm.dims, true, eps * ratio, std::sqrt(ratio)};
     }
     if (const Op* op = made_by(id, OpKind::sum)) {
@@ -350,17 +350,19 @@ Status emit(ir::Rewriter& rewriter, const Op& op, const Norm& norm, const Affine
   ValueId x = rewriter.map(norm.x);
   const Order order = norm_last(result.type.shape.size(), norm.dims);
   if (!order.same) {
-    THIMBLE_TRY(x, rewriter.to().add(OpKind::permute, {x}, {{"dims", order.to}}, op.source));
+    THIMBLE_TRY(x,
+                rewriter.to().add(OpKind::permute, {x}, {{ir::attr::dims, order.to}}, op.source));
   }
   std::vector<ValueId> operands = {x, constant(affine.w, "w")};
   if (norm.centered) operands.push_back(constant(affine.b, "b"));
-  const ir::Attrs attrs{{"dims", static_cast<int64_t>(norm.dims.size())}, {"eps", norm.eps}};
+  const ir::Attrs attrs{{ir::attr::last_dims, static_cast<int64_t>(norm.dims.size())},
+                        {ir::attr::eps, norm.eps}};
   const OpKind kind = norm.centered ? OpKind::layer_norm : OpKind::rms_norm;
   THIMBLE_TRY(ValueId y, rewriter.to().add(kind, std::move(operands), attrs, op.source,
                                            order.same ? hint : Graph::ResultHint{}));
   if (!order.same) {
-    THIMBLE_TRY(y,
-                rewriter.to().add(OpKind::permute, {y}, {{"dims", order.back}}, op.source, hint));
+    THIMBLE_TRY(y, rewriter.to().add(OpKind::permute, {y}, {{ir::attr::dims, order.back}},
+                                     op.source, hint));
   }
   rewriter.set(affine.last, y);
   return ok();

@@ -13,17 +13,17 @@ using ir::OpKind;
 constexpr int64_t kPaddingMax = 65535;  // upper bound of the conv2d type rule
 
 bool only_zeros_around_the_plane(const ir::Graph& graph, const Op& op) {
-  if (graph.type(op.output).shape.size() != 4 || op.number("value") != 0) return false;
-  const auto before = op.integers("before");
-  const auto after = op.integers("after");
+  if (graph.type(op.output).shape.size() != 4 || op.get(ir::attr::value) != 0) return false;
+  const auto before = op.get(ir::attr::before);
+  const auto after = op.get(ir::attr::after);
   return before[0] == 0 && before[1] == 0 && after[0] == 0 && after[1] == 0;
 }
 
 /// Returns top, left, bottom, right padding of the convolution plus that of `pad`.
 std::vector<int64_t> joint_padding(const Op& pad, const Op& conv) {
-  const auto before = pad.integers("before");
-  const auto after = pad.integers("after");
-  auto padding = conv.integers("padding");
+  const auto before = pad.get(ir::attr::before);
+  const auto after = pad.get(ir::attr::after);
+  auto padding = conv.get(ir::attr::padding);
   padding[0] += before[2];
   padding[1] += before[3];
   padding[2] += after[2];
@@ -62,7 +62,7 @@ Result<ir::Graph> merge_pad(const ir::Graph& graph) {
     auto inputs = op.inputs;
     inputs[0] = pad->inputs[0];
     ir::Attrs attrs = op.attrs;
-    attrs.set("padding", joint_padding(*pad, op));
+    attrs.set(ir::attr::padding, joint_padding(*pad, op));
     const ir::Value& old = graph.value(op.output);
     THIMBLE_TRY(const ir::ValueId id,
                 rewriter.to().add(op.kind, rewriter.map(inputs), attrs, op.source,

@@ -30,13 +30,13 @@ bool is_noop(const Graph& graph, const Op& op) {
     case OpKind::expand:
       return x == graph.type(op.output).shape;
     case OpKind::permute:
-      return is_identity(op.integers("dims"));
+      return is_identity(op.get(ir::attr::dims));
     case OpKind::slice:
       return x == graph.type(op.output).shape;
     case OpKind::concat:
       return op.inputs.size() == 1;
     case OpKind::pad:
-      return all_zero(op.integers("before")) && all_zero(op.integers("after"));
+      return all_zero(op.get(ir::attr::before)) && all_zero(op.get(ir::attr::after));
     default:
       return false;
   }
@@ -48,10 +48,11 @@ void join_with_producer(const Graph& to, const std::vector<int>& producers, Op& 
   if (index < 0 || to.ops()[static_cast<size_t>(index)].kind != op.kind) return;
   const Op& before = to.ops()[static_cast<size_t>(index)];
   if (op.kind == OpKind::permute) {
-    const auto inner = before.integers("dims");
+    const auto inner = before.get(ir::attr::dims);
     std::vector<int64_t> dims;
-    for (const int64_t dim : op.integers("dims")) dims.push_back(inner[static_cast<size_t>(dim)]);
-    op.attrs.set("dims", dims);
+    for (const int64_t dim : op.get(ir::attr::dims))
+      dims.push_back(inner[static_cast<size_t>(dim)]);
+    op.attrs.set(ir::attr::dims, dims);
   } else if (op.kind != OpKind::reshape) {
     return;
   }
@@ -100,7 +101,8 @@ class NoopRemover {
     const ir::Type& wanted = rewriter_.from().type(old_op.output);
     ir::Value& operand = rewriter_.to().value(op.inputs[0]);
     if (operand.type.shape != wanted.shape || operand.type.quant != wanted.quant) return false;
-    const bool joined_to_nothing = op.kind == OpKind::permute && is_identity(op.integers("dims"));
+    const bool joined_to_nothing =
+        op.kind == OpKind::permute && is_identity(op.get(ir::attr::dims));
     if (!joined_to_nothing && op.kind != OpKind::reshape && !is_noop(rewriter_.from(), old_op)) {
       return false;
     }

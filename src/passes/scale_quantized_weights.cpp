@@ -17,7 +17,7 @@ struct Channel {
 };
 
 Channel channel(const Graph& graph, const Op& op, size_t c) {
-  if (op.kind == OpKind::dequantize) return {op.number("scale"), op.integer("zero_point")};
+  if (op.kind == OpKind::dequantize) return {op.get(ir::attr::scale), op.get(ir::attr::zero_point)};
   Channel result{static_cast<double>(graph.value(op.inputs[1]).constant->data<float>()[c]), 0};
   if (op.inputs[2] != ir::kNoValue) {
     result.zero_point = graph.value(op.inputs[2]).constant->data<int32_t>()[c];
@@ -36,7 +36,7 @@ const Op* quantized_constant(const Graph& graph, const Uses& uses, ValueId id) {
   if (op == nullptr) return nullptr;
   const bool channels = op->kind == OpKind::dequantize_channels;
   if (op->kind != OpKind::dequantize && !channels) return nullptr;
-  if (channels && op->integer("axis") != 0) return nullptr;
+  if (channels && op->get(ir::attr::axis) != 0) return nullptr;
   const auto& codes = graph.value(op->inputs[0]).constant;
   const bool known = codes != nullptr && !codes->shape.empty() &&
                      (codes->dtype == ir::DType::kI8 || codes->dtype == ir::DType::kI32);
@@ -97,7 +97,7 @@ Result<ValueId> scaled(ir::Rewriter& rewriter, const Op& dequantize,
   const ValueId scale_id = rewriter.to().add_constant(name + ".scale", std::move(scale));
   const ValueId zero_id = rewriter.to().add_constant(name + ".zero_point", std::move(zero_point));
   return rewriter.to().add(OpKind::dequantize_channels, {codes_id, scale_id, zero_id},
-                           {{"axis", int64_t{0}}}, dequantize.source,
+                           {{ir::attr::axis, int64_t{0}}}, dequantize.source,
                            {graph.value(dequantize.output).name, {}, {}});
 }
 

@@ -30,7 +30,7 @@ constexpr double kCancellation = 0x1p-26;
 double max_abs_weight_sum(const Graph& graph, const Op& op) {
   ir::Tensor filters = *graph.value(op.inputs[1]).constant;
   if (op.kind == OpKind::conv_transpose2d) {
-    filters = ir::transposed_conv_filters(filters, op.integer("groups"));
+    filters = ir::transposed_conv_filters(filters, op.get(ir::attr::groups));
   }
   const std::span<const float> w = std::as_const(filters).data<float>();
   const size_t channels = static_cast<size_t>(filters.shape[0]);
@@ -68,7 +68,7 @@ double finest_scale(const Graph& graph, const Op& op, const std::vector<Params>&
       break;
     case OpKind::matmul: {
       const double terms = static_cast<double>(graph.type(op.inputs[0]).shape.back());
-      largest = kCodes * scale(0) * kCodes * scale(1) * terms * std::abs(op.number("scale"));
+      largest = kCodes * scale(0) * kCodes * scale(1) * terms * std::abs(op.get(ir::attr::scale));
       break;
     }
     case OpKind::mean:
@@ -113,7 +113,7 @@ double finest_wide_scale(const Graph& graph, const Op& op, const std::vector<Par
     case OpKind::prelu:
       return std::max(0x1p-14 * scale(0), scale(0) * scale(1));
     case OpKind::matmul:
-      return scale(0) * scale(1) * std::abs(op.number("scale")) / kLargestMultiplier;
+      return scale(0) * scale(1) * std::abs(op.get(ir::attr::scale)) / kLargestMultiplier;
     case OpKind::mean:
     case OpKind::sum:
       return scale(0) / kLargestMultiplier;
@@ -281,7 +281,7 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
 void Classes::include_first_states(Observer observer) {
   for (const Op& op : graph_.ops()) {
     const bool gives_h = op.kind == OpKind::gru || op.kind == OpKind::rnn ||
-                         (op.kind == OpKind::lstm && op.integer("cell") == 0);
+                         (op.kind == OpKind::lstm && op.get(ir::attr::cell) == 0);
     if (!gives_h || fixed_[find(op.output)]) continue;
     const Range range = range_of(find(op.inputs[1]), observer);
     seen_[find(op.output)].include(range.low);
@@ -485,8 +485,8 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
   }
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
     const Op& op = graph_.ops()[i];
-    if (op.kind != OpKind::pad || !std::isfinite(op.number("value"))) continue;
-    seen_[find(op.output)].include(op.number("value"));
+    if (op.kind != OpKind::pad || !std::isfinite(op.get(ir::attr::value))) continue;
+    seen_[find(op.output)].include(op.get(ir::attr::value));
   }
   include_first_states(observer);
   join_scores(observer);

@@ -332,7 +332,8 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   }
   for (const ir::Op& op : graph.ops()) {
     if (op.kind != ir::OpKind::clamp) continue;
-    result.histograms[static_cast<size_t>(op.output)].limit(op.number("min"), op.number("max"));
+    result.histograms[static_cast<size_t>(op.output)].limit(op.get(ir::attr::float_min),
+                                                            op.get(ir::attr::float_max));
   }
   return result;
 }

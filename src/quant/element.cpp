@@ -34,7 +34,7 @@ double function_value(const ir::Op& op, double x) {
     case OpKind::abs:
       return std::fabs(x);
     case OpKind::clamp:
-      return std::clamp(x, op.number("min"), op.number("max"));
+      return std::clamp(x, op.get(ir::attr::float_min), op.get(ir::attr::float_max));
     case OpKind::cos:
       return stable_cos(x);
     case OpKind::erf:
@@ -48,7 +48,7 @@ double function_value(const ir::Op& op, double x) {
     case OpKind::logical_not:
       return x == 0 ? 1 : 0;
     case OpKind::pow:
-      return stable_pow(x, op.number("exponent"));
+      return stable_pow(x, op.get(ir::attr::exponent));
     case OpKind::rsqrt:
       return 1 / std::sqrt(x);
     case OpKind::sigmoid:
@@ -70,7 +70,7 @@ double element_value(const ir::Op& op, double a, double b, double c) {
     case OpKind::add:
       return a + b;
     case OpKind::compare:
-      return holds(op.integer("relation"), a, b) ? 1 : 0;
+      return holds(op.get(ir::attr::relation), a, b) ? 1 : 0;
     case OpKind::div:
       return a / b;
     case OpKind::logical_and:

@@ -31,7 +31,7 @@ bool can_scale(const Graph& graph, const Op& op) {
 }
 
 bool reduces(const Op& op, size_t dim) {
-  return std::ranges::count(op.integers("dims"), static_cast<int64_t>(dim)) > 0;
+  return std::ranges::count(op.get(ir::attr::dims), static_cast<int64_t>(dim)) > 0;
 }
 
 /// Computes the channel layout of the result of an operator that propagates channel factors. The
@@ -44,7 +44,8 @@ class FactorPropagation {
   [[nodiscard]] ChannelLayout layout() const {
     switch (op_.kind) {
       case OpKind::clamp:
-        return passes_if(bound_passes(op_.number("min")) && bound_passes(op_.number("max")));
+        return passes_if(bound_passes(op_.get(ir::attr::float_min)) &&
+                         bound_passes(op_.get(ir::attr::float_max)));
       case OpKind::copy:
         return x_;
       case OpKind::adaptive_avg_pool2d:
@@ -53,8 +54,8 @@ class FactorPropagation {
       case OpKind::max_pool2d:
         return passes_if(x_.dim == 1);
       case OpKind::pad:
-        return passes_if(op_.number("value") == 0 && op_.integers("before")[x_.dim] == 0 &&
-                         op_.integers("after")[x_.dim] == 0);
+        return passes_if(op_.get(ir::attr::value) == 0 && op_.get(ir::attr::before)[x_.dim] == 0 &&
+                         op_.get(ir::attr::after)[x_.dim] == 0);
       case OpKind::mean:
         return after_mean();
       case OpKind::permute:
@@ -75,12 +76,12 @@ class FactorPropagation {
   [[nodiscard]] ChannelLayout after_mean() const {
     if (reduces(op_, x_.dim)) return {};
     ChannelLayout y = x_;
-    for (size_t d = 0; d < x_.dim && op_.integer("keepdim") == 0; ++d) y.dim -= reduces(op_, d);
+    for (size_t d = 0; d < x_.dim && op_.get(ir::attr::keepdim) == 0; ++d) y.dim -= reduces(op_, d);
     return y;
   }
 
   [[nodiscard]] ChannelLayout after_permute() const {
-    const auto dims = op_.integers("dims");
+    const auto dims = op_.get(ir::attr::dims);
     ChannelLayout y = x_;
     y.dim =
         static_cast<size_t>(std::ranges::find(dims, static_cast<int64_t>(x_.dim)) - dims.begin());
@@ -249,7 +250,7 @@ size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, s
   const size_t per_group = static_cast<size_t>(w[1]);
   const size_t taps = static_cast<size_t>(w[2] * w[3]);
   const size_t filter = weight / (per_group * taps);
-  const size_t filters_per_group = static_cast<size_t>(w[0] / op.integer("groups"));
+  const size_t filters_per_group = static_cast<size_t>(w[0] / op.get(ir::attr::groups));
   return filter / filters_per_group * per_group + weight / taps % per_group;
 }
 

@@ -11,7 +11,8 @@ using ir::OpKind;
 
 bool are_faces(const Op& a, const Op& b) {
   return a.kind == OpKind::lstm && b.kind == OpKind::lstm && a.inputs == b.inputs &&
-         a.integer("reverse") == b.integer("reverse") && a.integer("cell") != b.integer("cell");
+         a.get(ir::attr::reverse) == b.get(ir::attr::reverse) &&
+         a.get(ir::attr::cell) != b.get(ir::attr::cell);
 }
 
 bool has_other_face(const Graph& graph, const Op& lstm) {
@@ -29,7 +30,7 @@ Result<Graph> expose_hidden_ranges(const Graph& graph) {
     THIMBLE_CHECK(rewriter.copy(op));
     if (op.kind != OpKind::lstm || has_other_face(graph, op)) continue;
     ir::Attrs attrs = op.attrs;
-    attrs.set("cell", int64_t{1 - op.integer("cell")});
+    attrs.set(ir::attr::cell, int64_t{1 - op.get(ir::attr::cell)});
     Graph::ResultHint hint;
     hint.name = graph.value(op.output).name + "_observed";
     THIMBLE_TRY(const ir::ValueId added,

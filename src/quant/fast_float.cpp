@@ -33,8 +33,8 @@ void unary(const Call& call, F f) {
 }
 
 void run_clamp(const Call& call, Scratch&) {
-  const float low = static_cast<float>(call.op.number("min"));
-  const float high = static_cast<float>(call.op.number("max"));
+  const float low = static_cast<float>(call.op.get(ir::attr::float_min));
+  const float high = static_cast<float>(call.op.get(ir::attr::float_max));
   // Comparisons with NaN are false, so NaN is passed through.
   unary(call, [=](float x) {
     x = x < low ? low : x;
@@ -124,7 +124,7 @@ void run_avg_pool2d(const Call& call, Scratch&) {
 /// Computes each element of a row: finish(x - maximum, its exponential, sum of exponentials).
 template <typename Finish>
 void by_row(const Call& call, Scratch& scratch, Finish finish) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const size_t length = static_cast<size_t>(call.shape(0)[dim]);
   const float* x = call.input<float>(0).data();
   float* y = call.result<float>().data();

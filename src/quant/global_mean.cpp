@@ -14,8 +14,8 @@ bool covers_image(const ir::Graph& graph, const Op& op) {
   if (out[2] != 1 || out[3] != 1 || in[2] * in[3] == 1) return false;
   if (op.kind == OpKind::adaptive_avg_pool2d) return true;
   if (op.kind != OpKind::avg_pool2d) return false;
-  const auto padding = op.integers("padding");
-  return op.integers("kernel") == std::vector<int64_t>{in[2], in[3]} &&
+  const auto padding = op.get(ir::attr::padding);
+  return op.get(ir::attr::kernel) == std::vector<int64_t>{in[2], in[3]} &&
          std::ranges::all_of(padding, [](int64_t side) { return side == 0; });
 }
 
@@ -30,7 +30,8 @@ Result<ir::Graph> pools_to_means(const ir::Graph& graph) {
       continue;
     }
     const ir::Value& result = graph.value(op.output);
-    const ir::Attrs attrs{{"dims", std::vector<int64_t>{2, 3}}, {"keepdim", int64_t{1}}};
+    const ir::Attrs attrs{{ir::attr::dims, std::vector<int64_t>{2, 3}},
+                          {ir::attr::keepdim, int64_t{1}}};
     THIMBLE_TRY(const ir::ValueId mean,
                 rewriter.to().add(OpKind::mean, {rewriter.map(op.inputs[0])}, attrs, op.source,
                                   {result.name, result.type.dim_order, {}}));

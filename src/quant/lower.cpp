@@ -87,11 +87,12 @@ Status Lowering::lower_inputs() {
     const ir::Value& value = from_.value(id);
     const Params& params = params_of(id);
     const Params all = with_full_range(params);
-    ir::Attrs attrs{{"scale", params.scale}, {"zero_point", int64_t{params.zero_point}}};
+    ir::Attrs attrs{{ir::attr::scale, params.scale},
+                    {ir::attr::zero_point, int64_t{params.zero_point}}};
     if (params.wide) {
-      attrs.set("type", int64_t{2});
-      attrs.set("min", int64_t{INT16_MIN});
-      attrs.set("max", int64_t{INT16_MAX});
+      attrs.set(ir::attr::type, int64_t{2});
+      attrs.set(ir::attr::min, int64_t{INT16_MIN});
+      attrs.set(ir::attr::max, int64_t{INT16_MAX});
     }
     THIMBLE_TRY(
         codes_[index(id)],
@@ -133,10 +134,11 @@ ir::Source Lowering::source_of_input(const std::vector<int>& readers) const {
 Result<ValueId> Lowering::dequantized(ValueId id, int producer) {
   const Params& params = params_of(id);
   THIMBLE_TRY(const ValueId value, codes(id, params));
-  return to_.add(OpKind::dequantize, {value},
-                 {{"scale", params.scale}, {"zero_point", int64_t{params.zero_point}}},
-                 producer < 0 ? ir::Source{} : from_.ops()[static_cast<size_t>(producer)].source,
-                 {from_.value(id).name, from_.type(id).dim_order, {}});
+  return to_.add(
+      OpKind::dequantize, {value},
+      {{ir::attr::scale, params.scale}, {ir::attr::zero_point, int64_t{params.zero_point}}},
+      producer < 0 ? ir::Source{} : from_.ops()[static_cast<size_t>(producer)].source,
+      {from_.value(id).name, from_.type(id).dim_order, {}});
 }
 
 Status Lowering::lower_outputs() {
@@ -213,11 +215,11 @@ Result<ValueId> Lowering::add_rescale(ValueId x, const Params& from, const Param
   constexpr double kRatioMax = 32767;
   const auto multiplier = numerics::quantize_multiplier(std::min(from.scale / to.scale, kRatioMax));
   return to_.add(OpKind::rescale, {x},
-                 {{"x_zp", int64_t{from.zero_point}},
-                  {"y_zp", int64_t{to.zero_point}},
-                  {"mult", int64_t{multiplier.mult}},
-                  {"shift", int64_t{std::max(multiplier.shift, numerics::kShiftMin)}},
-                  {"wide", int64_t{to.wide ? 1 : 0}}},
+                 {{ir::attr::x_zp, int64_t{from.zero_point}},
+                  {ir::attr::y_zp, int64_t{to.zero_point}},
+                  {ir::attr::mult, int64_t{multiplier.mult}},
+                  {ir::attr::shift, int64_t{std::max(multiplier.shift, numerics::kShiftMin)}},
+                  {ir::attr::wide, int64_t{to.wide ? 1 : 0}}},
                  source, std::move(hint));
 }
 
@@ -297,7 +299,7 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   WeightRequest request;
   request.w = graph.value(op.inputs[1]).constant.get();
   if (op.inputs[2] != ir::kNoValue) request.bias = graph.value(op.inputs[2]).constant.get();
-  if (op.kind != OpKind::linear) request.groups = static_cast<size_t>(op.integer("groups"));
+  if (op.kind != OpKind::linear) request.groups = static_cast<size_t>(op.get(ir::attr::groups));
   request.y = decisions.params[index(result)];
   request.x = decisions.read(op.inputs[0], request.y.wide);
   request.x_means = decisions.channel_means[index(op.inputs[0])];
@@ -308,15 +310,15 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
     const QuantizedConstant* bias = found == plan.pins.constants.end() ? nullptr : &found->second;
     if (op.kind != OpKind::conv_transpose2d)
       return requantize_given_weights(request, pinned->second, bias);
-    return given_transposed(request, pinned->second, bias, op.integer("groups"));
+    return given_transposed(request, pinned->second, bias, op.get(ir::attr::groups));
   }
   if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
-  const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.integer("groups"));
-  const auto stride = op.integers("stride");
+  const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.get(ir::attr::groups));
+  const auto stride = op.get(ir::attr::stride);
   request.w = &filters;
   request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
   THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));
-  weights.w = ir::transposed_conv_filters(weights.w, op.integer("groups"));
+  weights.w = ir::transposed_conv_filters(weights.w, op.get(ir::attr::groups));
   return weights;
 }
 

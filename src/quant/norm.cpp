@@ -29,9 +29,9 @@ bool is_norm(OpKind kind) {
 int64_t norm_row(const ir::Graph& graph, const ir::Op& op) {
   const ir::Shape& shape = graph.type(op.inputs[0]).shape;
   if (op.kind == OpKind::group_norm) {
-    return ir::element_count(shape) / (shape[0] * op.integer("groups"));
+    return ir::element_count(shape) / (shape[0] * op.get(ir::attr::groups));
   }
-  return ir::element_count(ir::Shape(shape.end() - op.integer("dims"), shape.end()));
+  return ir::element_count(ir::Shape(shape.end() - op.get(ir::attr::last_dims), shape.end()));
 }
 
 double norm_weight_scale(const ir::Graph& graph, const ir::Op& op) {
@@ -45,7 +45,7 @@ double norm_weight_scale(const ir::Graph& graph, const ir::Op& op) {
 
 double norm_x_scale_min(const ir::Graph& graph, const ir::Op& op) {
   // Keeps eps * n^2 / scale^2 at most 2^60.
-  return std::sqrt(op.number("eps")) * static_cast<double>(norm_row(graph, op)) * 0x1p-30;
+  return std::sqrt(op.get(ir::attr::eps)) * static_cast<double>(norm_row(graph, op)) * 0x1p-30;
 }
 
 double norm_y_scale_min(const ir::Graph& graph, const ir::Op& op) {

@@ -35,10 +35,10 @@ int32_t offset_of(DType dtype) {
 Params params_of(const Op& quantize, DType dtype) {
   const int32_t offset = offset_of(dtype);
   Params params;
-  params.scale = static_cast<double>(static_cast<float>(quantize.number("scale")));
-  params.zero_point = static_cast<int32_t>(quantize.integer("zero_point")) + offset;
-  params.min = static_cast<int32_t>(quantize.integer("min")) + offset;
-  params.max = static_cast<int32_t>(quantize.integer("max")) + offset;
+  params.scale = static_cast<double>(static_cast<float>(quantize.get(ir::attr::scale)));
+  params.zero_point = static_cast<int32_t>(quantize.get(ir::attr::zero_point)) + offset;
+  params.min = static_cast<int32_t>(quantize.get(ir::attr::min)) + offset;
+  params.max = static_cast<int32_t>(quantize.get(ir::attr::max)) + offset;
   params.wide = dtype == DType::kI16;
   return params;
 }
@@ -162,7 +162,8 @@ class ParameterExtractor {
     const ir::Quant* result = stands_for(op.output);
     if (result == nullptr) return unsupported("quantized values with different parameters");
     if (op.kind == OpKind::pad) {
-      attrs.set("value", result->scale[0] * (op.number("value") - result->zero_point[0]));
+      attrs.set(ir::attr::value,
+                result->scale[0] * (op.get(ir::attr::value) - result->zero_point[0]));
     }
     return ok();
   }
@@ -239,8 +240,8 @@ class ParameterExtractor {
           "input {} is {}; export with a float32 input, and use --io int8 for int8 inputs",
           value.name, ir::dtype_name(value.type.dtype));
     }
-    if (static_cast<float>(quant->scale[0]) != static_cast<float>(op.number("scale")) ||
-        quant->zero_point[0] != op.integer("zero_point")) {
+    if (static_cast<float>(quant->scale[0]) != static_cast<float>(op.get(ir::attr::scale)) ||
+        quant->zero_point[0] != op.get(ir::attr::zero_point)) {
       return unsupported("the parameters of dequantize differ from those of quantize");
     }
     new_of_[static_cast<size_t>(op.output)] = mapped(x);
@@ -252,10 +253,10 @@ class ParameterExtractor {
     QuantizedConstant codes;
     const int32_t offset = offset_of(value.type.dtype);
     if (op.kind == OpKind::dequantize) {
-      codes.scale = {static_cast<double>(static_cast<float>(op.number("scale")))};
-      codes.zero_point = {static_cast<int32_t>(op.integer("zero_point")) + offset};
+      codes.scale = {static_cast<double>(static_cast<float>(op.get(ir::attr::scale)))};
+      codes.zero_point = {static_cast<int32_t>(op.get(ir::attr::zero_point)) + offset};
     } else {
-      codes.axis = op.integer("axis");
+      codes.axis = op.get(ir::attr::axis);
       for (const float scale : from_.value(op.inputs[1]).constant->data<float>()) {
         codes.scale.push_back(static_cast<double>(scale));
       }

@@ -137,8 +137,8 @@ class Planner {
     for (const Op* next = uses_.only_reader(plan.result);
          next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
          next = uses_.only_reader(plan.result)) {
-      const double low = next->number("min");
-      const double high = next->number("max");
+      const double low = next->get(ir::attr::float_min);
+      const double high = next->get(ir::attr::float_max);
       plan.clamp_min = std::clamp(plan.clamp_min, low, high);
       plan.clamp_max = std::clamp(plan.clamp_max, low, high);
       plan.result = next->output;

@@ -17,8 +17,8 @@ using eval::Call;
 
 constexpr int64_t kExactInFloat = int64_t{1} << 24;
 
-int32_t attribute(const Call& call, std::string_view name) {
-  return static_cast<int32_t>(call.integer(name));
+int32_t attribute(const Call& call, ir::AttrKey<int64_t> key) {
+  return static_cast<int32_t>(call.get(key));
 }
 
 int32_t requantize(int32_t value, int32_t mult, int32_t shift, bool single) {
@@ -46,17 +46,17 @@ ChannelRequantizer requantizer(const Call& call, size_t channel) {
   return {call.has(2) ? call.input<int32_t>(2)[channel] : 0,
           call.input<int32_t>(3)[entry],
           call.input<int32_t>(4)[shift_entry],
-          attribute(call, "y_zp"),
-          attribute(call, "min"),
-          attribute(call, "max"),
-          call.integer("rounding") != 0};
+          attribute(call, ir::attr::y_zp),
+          attribute(call, ir::attr::min),
+          attribute(call, ir::attr::max),
+          call.get(ir::attr::rounding) != 0};
 }
 
 /// Returns true if float32 represents every partial sum of every output channel exactly.
 /// channel_of(i) returns the channel of weight i.
 template <typename ChannelOf>
 bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
-  const int32_t zero_point = attribute(call, "x_zp");
+  const int32_t zero_point = attribute(call, ir::attr::x_zp);
   const int64_t largest_x = std::max(127 - zero_point, zero_point + 128);
   const auto w = call.input<int8_t>(1);
   std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
@@ -71,7 +71,7 @@ bool fits_float(const Call& call) {
 }
 bool transposed_fits_float(const Call& call) {
   const ir::Shape& w = call.shape(1);
-  const size_t inputs = static_cast<size_t>(w[0] / call.integer("groups"));
+  const size_t inputs = static_cast<size_t>(w[0] / call.get(ir::attr::groups));
   const size_t outputs = static_cast<size_t>(w[1]);
   const size_t taps = static_cast<size_t>(w[2] * w[3]);
   return fits_float(call, call.output.shape[1], [=](size_t i) {
@@ -107,7 +107,7 @@ WideRequantizer wide_requantizer(const Call& call, size_t channel) {
     return values[values.size() == 1 ? 0 : channel];
   };
   return {call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4),
-          attribute(call, "min"), attribute(call, "max")};
+          attribute(call, ir::attr::min), attribute(call, ir::attr::max)};
 }
 
 /// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) returns
@@ -150,7 +150,7 @@ void convolution(const Call& call, Scratch& scratch, int32_t zero_point,
 
 template <typename T>
 void transposed(const Call& call, Scratch& scratch) {
-  weighted_planes<T, int8_t>(call, scratch, attribute(call, "x_zp"), requantizer,
+  weighted_planes<T, int8_t>(call, scratch, attribute(call, ir::attr::x_zp), requantizer,
                              [&](const T* x, const T* w, T* accumulators) {
                                convolve_transposed<T>(call, x, w, nullptr, accumulators, scratch);
                              });
@@ -187,15 +187,14 @@ void run_lut16(const Call& call, Scratch&) {
 }
 
 void scaled_sum16(const Call& call, int32_t sign_of_b) {
-  const auto multiplier = [&](std::string_view side) {
-    const std::string name(side);
-    return std::pair(attribute(call, name + "_mult"), attribute(call, name + "_shift"));
+  const auto multiplier = [&](const ir::MultiplierKeys& keys) {
+    return std::pair(attribute(call, keys.mult), attribute(call, keys.shift));
   };
-  const auto [a_mult, a_shift] = multiplier("a");
-  const auto [b_mult, b_shift] = multiplier("b");
-  const auto [y_mult, y_shift] = multiplier("y");
-  const int32_t low = attribute(call, "min");
-  const int32_t high = attribute(call, "max");
+  const auto [a_mult, a_shift] = multiplier(ir::attr::a_multiplier);
+  const auto [b_mult, b_shift] = multiplier(ir::attr::b_multiplier);
+  const auto [y_mult, y_shift] = multiplier(ir::attr::y_multiplier);
+  const int32_t low = attribute(call, ir::attr::min);
+  const int32_t high = attribute(call, ir::attr::max);
   const auto scaled = [](int32_t code, int32_t mult, int32_t shift) {
     return numerics::requantize(code * (1 << 15), mult, shift);
   };
@@ -212,10 +211,10 @@ void run_qsub16(const Call& call, Scratch&) {
   scaled_sum16(call, -1);
 }
 void run_qmul16(const Call& call, Scratch&) {
-  const int32_t mult = attribute(call, "mult");
-  const int32_t shift = attribute(call, "shift");
-  const int32_t low = attribute(call, "min");
-  const int32_t high = attribute(call, "max");
+  const int32_t mult = attribute(call, ir::attr::mult);
+  const int32_t shift = attribute(call, ir::attr::shift);
+  const int32_t low = attribute(call, ir::attr::min);
+  const int32_t high = attribute(call, ir::attr::max);
   broadcast<int16_t>(call, [=](int16_t a, int16_t b) {
     return static_cast<int16_t>(
         numerics::clamp(numerics::requantize(a * b, mult, shift), low, high));
@@ -224,7 +223,7 @@ void run_qmul16(const Call& call, Scratch&) {
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qconv2d(call);
-  const int32_t x_zp = attribute(call, "x_zp");
+  const int32_t x_zp = attribute(call, ir::attr::x_zp);
   fits_float(call) ? convolution<float, int8_t>(call, scratch, x_zp, requantizer)
                    : convolution<double, int8_t>(call, scratch, x_zp, requantizer);
 }
@@ -234,19 +233,19 @@ void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
 }
 void run_qlinear(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qlinear(call);
-  const int32_t x_zp = attribute(call, "x_zp");
+  const int32_t x_zp = attribute(call, ir::attr::x_zp);
   fits_float(call) ? linear<float, int8_t>(call, scratch, x_zp, requantizer)
                    : linear<double, int8_t>(call, scratch, x_zp, requantizer);
 }
 
 void scaled_sum(const Call& call, int32_t sign_of_b) {
-  const bool single = call.integer("rounding") != 0;
+  const bool single = call.get(ir::attr::rounding) != 0;
   // An operand has only 256 different values, so the scaled values are tabulated.
-  const auto table = [&](std::string_view side, int32_t sign) {
-    const std::string name(side);
-    const int32_t zero_point = attribute(call, name + "_zp");
-    const int32_t mult = attribute(call, name + "_mult");
-    const int32_t shift = attribute(call, name + "_shift");
+  const auto table = [&](ir::AttrKey<int64_t> zero_point_key, const ir::MultiplierKeys& keys,
+                         int32_t sign) {
+    const int32_t zero_point = attribute(call, zero_point_key);
+    const int32_t mult = attribute(call, keys.mult);
+    const int32_t shift = attribute(call, keys.shift);
     std::array<int32_t, 256> scaled{};
     for (int32_t code = -128; code < 128; ++code) {
       const int32_t raised = sign * (code - zero_point) * (1 << 20);
@@ -254,13 +253,13 @@ void scaled_sum(const Call& call, int32_t sign_of_b) {
     }
     return scaled;
   };
-  const auto scaled_a = table("a", 1);
-  const auto scaled_b = table("b", sign_of_b);
-  const int32_t y_zp = attribute(call, "y_zp");
-  const int32_t y_mult = attribute(call, "y_mult");
-  const int32_t y_shift = attribute(call, "y_shift");
-  const int32_t low = attribute(call, "min");
-  const int32_t high = attribute(call, "max");
+  const auto scaled_a = table(ir::attr::a_zp, ir::attr::a_multiplier, 1);
+  const auto scaled_b = table(ir::attr::b_zp, ir::attr::b_multiplier, sign_of_b);
+  const int32_t y_zp = attribute(call, ir::attr::y_zp);
+  const int32_t y_mult = attribute(call, ir::attr::y_mult);
+  const int32_t y_shift = attribute(call, ir::attr::y_shift);
+  const int32_t low = attribute(call, ir::attr::min);
+  const int32_t high = attribute(call, ir::attr::max);
   broadcast<int8_t>(call, [&](int8_t a, int8_t b) {
     const int32_t sum = numerics::wrap_add(scaled_a[static_cast<size_t>(a + 128)],
                                            scaled_b[static_cast<size_t>(b + 128)]);
@@ -279,14 +278,14 @@ void run_qsub(const Call& call, Scratch&) {
 
 void run_qmul(const Call& call, Scratch&) {
   if (eval::rounds_half_even(call)) return eval::eval_qmul(call);
-  const bool single = call.integer("rounding") != 0;
-  const int32_t a_zp = attribute(call, "a_zp");
-  const int32_t b_zp = attribute(call, "b_zp");
-  const int32_t y_zp = attribute(call, "y_zp");
-  const int32_t mult = attribute(call, "mult");
-  const int32_t shift = attribute(call, "shift");
-  const int32_t low = attribute(call, "min");
-  const int32_t high = attribute(call, "max");
+  const bool single = call.get(ir::attr::rounding) != 0;
+  const int32_t a_zp = attribute(call, ir::attr::a_zp);
+  const int32_t b_zp = attribute(call, ir::attr::b_zp);
+  const int32_t y_zp = attribute(call, ir::attr::y_zp);
+  const int32_t mult = attribute(call, ir::attr::mult);
+  const int32_t shift = attribute(call, ir::attr::shift);
+  const int32_t low = attribute(call, ir::attr::min);
+  const int32_t high = attribute(call, ir::attr::max);
   broadcast<int8_t>(call, [=](int8_t a, int8_t b) {
     const int32_t product = requantize((a - a_zp) * (b - b_zp), mult, shift, single);
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(product, y_zp), low, high));
@@ -302,12 +301,12 @@ void run_lut(const Call& call, Scratch&) {
 
 /// Types and bounds that compiled graphs do not use are handled by the evaluator.
 void run_quantize(const Call& call, Scratch&) {
-  if (call.output.dtype != ir::DType::kI8 || call.integer("min") != -128 ||
-      call.integer("max") != 127) {
+  if (call.output.dtype != ir::DType::kI8 || call.get(ir::attr::min) != -128 ||
+      call.get(ir::attr::max) != 127) {
     return eval::eval_quantize(call);
   }
-  const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
-  const int32_t zero_point = attribute(call, "zero_point");
+  const float inverse = 1.0F / static_cast<float>(call.op.get(ir::attr::scale));
+  const int32_t zero_point = attribute(call, ir::attr::zero_point);
   const auto x = call.input<float>(0);
   int8_t* y = call.result<int8_t>().data();
   for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
@@ -315,8 +314,8 @@ void run_quantize(const Call& call, Scratch&) {
 
 void run_dequantize(const Call& call, Scratch&) {
   if (call.inputs[0]->dtype != ir::DType::kI8) return eval::eval_dequantize(call);
-  const float scale = static_cast<float>(call.op.number("scale"));
-  const int32_t zero_point = attribute(call, "zero_point");
+  const float scale = static_cast<float>(call.op.get(ir::attr::scale));
+  const int32_t zero_point = attribute(call, ir::attr::zero_point);
   const auto x = call.input<int8_t>(0);
   float* y = call.result<float>().data();
   for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::dequantize_i8(x[i], scale, zero_point);

@@ -147,8 +147,8 @@ ir::Quant AxonNet::result(double scale) {
 }
 
 void AxonNet::bounds(ir::Attrs* attrs, const ir::Quant& quant) const {
-  attrs->set("min", relu ? int64_t{quant.zero_point[0]} : int64_t{-128});
-  attrs->set("max", max);
+  attrs->set(ir::attr::min, relu ? int64_t{quant.zero_point[0]} : int64_t{-128});
+  attrs->set(ir::attr::max, max);
 }
 
 ValueId AxonNet::input(const ir::Shape& shape) {
@@ -181,8 +181,8 @@ ValueId AxonNet::weighted(OpKind kind, ValueId x, const ir::Shape& weights, ir::
   };
   const auto entries = static_cast<int64_t>(mult.size());
   const ir::Quant quant = result(scale(x) * 0.01 / unit);
-  attrs.set("x_zp", zero_point(x));
-  attrs.set("y_zp", int64_t{quant.zero_point[0]});
+  attrs.set(ir::attr::x_zp, zero_point(x));
+  attrs.set(ir::attr::y_zp, int64_t{quant.zero_point[0]});
   bounds(&attrs, quant);
   const bool has_bias = random.chance(80);
   const ValueId b = has_bias ? constant("b", ir::make_i32({channels}, bias)) : ir::kNoValue;
@@ -195,18 +195,20 @@ ValueId AxonNet::weighted(OpKind kind, ValueId x, const ir::Shape& weights, ir::
 ValueId AxonNet::conv(ValueId x, int64_t channels, std::vector<int64_t> kernel,
                       std::vector<int64_t> stride, std::vector<int64_t> padding,
                       std::vector<int64_t> dilation, bool per_channel) {
-  return weighted(OpKind::qconv2d, x, {channels, shape(x)[1], kernel[0], kernel[1]},
-                  {{"stride", stride}, {"padding", padding}, {"dilation", dilation}}, per_channel);
+  return weighted(
+      OpKind::qconv2d, x, {channels, shape(x)[1], kernel[0], kernel[1]},
+      {{ir::attr::stride, stride}, {ir::attr::padding, padding}, {ir::attr::dilation, dilation}},
+      per_channel);
 }
 
 ValueId AxonNet::depthwise(ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                            std::vector<int64_t> padding, int64_t multiplier) {
   const int64_t channels = shape(x)[1];
   return weighted(OpKind::qconv2d, x, {channels * multiplier, 1, kernel[0], kernel[1]},
-                  {{"stride", stride},
-                   {"padding", padding},
-                   {"dilation", std::vector<int64_t>{1, 1}},
-                   {"groups", channels}},
+                  {{ir::attr::stride, stride},
+                   {ir::attr::padding, padding},
+                   {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                   {ir::attr::groups, channels}},
                   true);
 }
 
@@ -217,16 +219,17 @@ ValueId AxonNet::linear(ValueId x, int64_t outputs, bool per_channel) {
 ValueId AxonNet::add(ValueId a, ValueId b) {
   const ir::Quant quant = result((scale(a) + scale(b)) * random.real(0.4, 1.2));
   const double joint = 2 * std::max(scale(a), scale(b));
-  ir::Attrs attrs = {
-      {"a_zp", zero_point(a)}, {"b_zp", zero_point(b)}, {"y_zp", int64_t{quant.zero_point[0]}}};
-  const auto set = [&](const std::string& prefix, double real) {
+  ir::Attrs attrs = {{ir::attr::a_zp, zero_point(a)},
+                     {ir::attr::b_zp, zero_point(b)},
+                     {ir::attr::y_zp, int64_t{quant.zero_point[0]}}};
+  const auto set = [&](const ir::MultiplierKeys& keys, double real) {
     const auto m = numerics::quantize_multiplier(real);
-    attrs.set(prefix + "_mult", int64_t{m.mult});
-    attrs.set(prefix + "_shift", int64_t{m.shift});
+    attrs.set(keys.mult, int64_t{m.mult});
+    attrs.set(keys.shift, int64_t{m.shift});
   };
-  set("a", scale(a) / joint);
-  set("b", scale(b) / joint);
-  set("y", joint / (0x1p20 * quant.scale[0]));
+  set(ir::attr::a_multiplier, scale(a) / joint);
+  set(ir::attr::b_multiplier, scale(b) / joint);
+  set(ir::attr::y_multiplier, joint / (0x1p20 * quant.scale[0]));
   bounds(&attrs, quant);
   return add_op(OpKind::qadd, {a, b}, attrs, quant);
 }
@@ -234,11 +237,11 @@ ValueId AxonNet::add(ValueId a, ValueId b) {
 ValueId AxonNet::mul(ValueId a, ValueId b) {
   const ir::Quant quant = result(scale(a) * scale(b) * random.real(30, 120));
   const auto m = numerics::quantize_multiplier(scale(a) * scale(b) / quant.scale[0]);
-  ir::Attrs attrs = {{"a_zp", zero_point(a)},
-                     {"b_zp", zero_point(b)},
-                     {"y_zp", int64_t{quant.zero_point[0]}},
-                     {"mult", int64_t{m.mult}},
-                     {"shift", int64_t{m.shift}}};
+  ir::Attrs attrs = {{ir::attr::a_zp, zero_point(a)},
+                     {ir::attr::b_zp, zero_point(b)},
+                     {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                     {ir::attr::mult, int64_t{m.mult}},
+                     {ir::attr::shift, int64_t{m.shift}}};
   bounds(&attrs, quant);
   return add_op(OpKind::qmul, {a, b}, attrs, quant);
 }
@@ -249,35 +252,36 @@ ValueId AxonNet::mean(ValueId x, std::vector<int64_t> dims, bool keep) {
   const ir::Quant quant = result(scale(x) * random.real(0.3, 1.2));
   const auto m =
       numerics::quantize_multiplier(scale(x) / quant.scale[0] / static_cast<double>(count));
-  ir::Attrs attrs = {{"dims", dims},
-                     {"keepdim", int64_t{keep ? 1 : 0}},
-                     {"x_zp", zero_point(x)},
-                     {"y_zp", int64_t{quant.zero_point[0]}},
-                     {"mult", int64_t{m.mult}},
-                     {"shift", int64_t{m.shift}}};
+  ir::Attrs attrs = {{ir::attr::dims, dims},
+                     {ir::attr::keepdim, int64_t{keep ? 1 : 0}},
+                     {ir::attr::x_zp, zero_point(x)},
+                     {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                     {ir::attr::mult, int64_t{m.mult}},
+                     {ir::attr::shift, int64_t{m.shift}}};
   bounds(&attrs, quant);
   return add_op(OpKind::qmean, {x}, attrs, quant);
 }
 
 ValueId AxonNet::average_pool(ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                               std::vector<int64_t> padding) {
-  return add_op(OpKind::qavg_pool2d, {x},
-                {{"kernel", kernel}, {"stride", stride}, {"padding", padding}},
-                *graph.type(x).quant);
+  return add_op(
+      OpKind::qavg_pool2d, {x},
+      {{ir::attr::kernel, kernel}, {ir::attr::stride, stride}, {ir::attr::padding, padding}},
+      *graph.type(x).quant);
 }
 
 ValueId AxonNet::max_pool(ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
                           std::vector<int64_t> padding) {
   return add_op(OpKind::max_pool2d, {x},
-                {{"kernel", kernel},
-                 {"stride", stride},
-                 {"padding", padding},
-                 {"dilation", std::vector<int64_t>{1, 1}}},
+                {{ir::attr::kernel, kernel},
+                 {ir::attr::stride, stride},
+                 {ir::attr::padding, padding},
+                 {ir::attr::dilation, std::vector<int64_t>{1, 1}}},
                 *graph.type(x).quant);
 }
 
 ValueId AxonNet::amax(ValueId x, std::vector<int64_t> dims, bool keepdim) {
-  return add_op(OpKind::amax, {x}, {{"dims", dims}, {"keepdim", int64_t{keepdim}}},
+  return add_op(OpKind::amax, {x}, {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keepdim}}},
                 *graph.type(x).quant);
 }
 
@@ -285,10 +289,10 @@ ValueId AxonNet::softmax(ValueId x, int64_t dim) {
   const auto m = numerics::quantize_multiplier(std::min(scale(x) * 0x1p26, 2147483647.0));
   const auto least = static_cast<int64_t>(std::floor(31 * 0x1p26 / std::ldexp(1, m.shift)));
   return add_op(OpKind::qsoftmax, {x},
-                {{"dim", dim},
-                 {"mult", int64_t{m.mult}},
-                 {"shift", int64_t{m.shift}},
-                 {"diff_min", -std::max<int64_t>(least, 0)}},
+                {{ir::attr::dim, dim},
+                 {ir::attr::mult, int64_t{m.mult}},
+                 {ir::attr::shift, int64_t{m.shift}},
+                 {ir::attr::diff_min, -std::max<int64_t>(least, 0)}},
                 ir::per_tensor(1.0 / 256, -128));
 }
 
@@ -329,30 +333,35 @@ ValueId AxonNet::prelu(ValueId x) {
   const auto above = numerics::quantize_multiplier(scale(x) / quant.scale[0]);
   const auto below = numerics::quantize_multiplier(scale(x) * 0.01 / quant.scale[0]);
   return add_op(OpKind::qprelu, {x, w},
-                {{"x_zp", zero_point(x)},
-                 {"w_zp", int64_t{0}},
-                 {"y_zp", int64_t{quant.zero_point[0]}},
-                 {"mult", int64_t{above.mult}},
-                 {"shift", int64_t{above.shift}},
-                 {"w_mult", int64_t{below.mult}},
-                 {"w_shift", int64_t{below.shift}}},
+                {{ir::attr::x_zp, zero_point(x)},
+                 {ir::attr::w_zp, int64_t{0}},
+                 {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                 {ir::attr::mult, int64_t{above.mult}},
+                 {ir::attr::shift, int64_t{above.shift}},
+                 {ir::attr::w_mult, int64_t{below.mult}},
+                 {ir::attr::w_shift, int64_t{below.shift}}},
                 quant);
 }
 
 ValueId AxonNet::concat(const std::vector<ValueId>& xs, int64_t dim) {
-  return add_op(OpKind::concat, xs, {{"dim", dim}}, *graph.type(xs[0]).quant);
+  return add_op(OpKind::concat, xs, {{ir::attr::dim, dim}}, *graph.type(xs[0]).quant);
 }
 ValueId AxonNet::slice(ValueId x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  return add_op(OpKind::slice, {x}, {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}},
+  return add_op(OpKind::slice, {x},
+                {{ir::attr::dim, dim},
+                 {ir::attr::start, start},
+                 {ir::attr::end, end},
+                 {ir::attr::step, step}},
                 *graph.type(x).quant);
 }
 ValueId AxonNet::pad(ValueId x, std::vector<int64_t> before, std::vector<int64_t> after,
                      double value) {
-  return add_op(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}},
+  return add_op(OpKind::pad, {x},
+                {{ir::attr::before, before}, {ir::attr::after, after}, {ir::attr::value, value}},
                 *graph.type(x).quant);
 }
 ValueId AxonNet::reshape(ValueId x, ir::Shape shape) {
-  return add_op(OpKind::reshape, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
+  return add_op(OpKind::reshape, {x}, {{ir::attr::shape, std::move(shape)}}, *graph.type(x).quant);
 }
 
 // --- networks ----------------------------------------------------------------------------------

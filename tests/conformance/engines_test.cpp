@@ -164,13 +164,13 @@ ir::Graph pointwise_graph(uint64_t seed) {
                                   each ? constant("_b", ir::make_i32({out}, bias)) : ir::kNoValue,
                                   constant("_mult", ir::make_i32({count}, mult)),
                                   constant("_shift", ir::make_i32({count}, shift))},
-                                 {{"stride", std::vector<int64_t>{1, 1}},
-                                  {"padding", std::vector<int64_t>{0, 0, 0, 0}},
-                                  {"dilation", std::vector<int64_t>{1, 1}},
-                                  {"x_zp", int64_t{quant.zero_point[0]}},
-                                  {"y_zp", int64_t{quant.zero_point[0]}},
-                                  {"min", between(-128, -50)},
-                                  {"max", between(50, 127)}},
+                                 {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                                  {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                                  {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                                  {ir::attr::x_zp, int64_t{quant.zero_point[0]}},
+                                  {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                                  {ir::attr::min, between(-128, -50)},
+                                  {ir::attr::max, between(50, 127)}},
                                  {}, {name, {}, quant}));
   }
   graph.add_output(*graph.add(ir::OpKind::maximum, results, {}, {}, {"y", {}, quant}));

@@ -81,15 +81,14 @@ class Shaper {
       values.push_back(static_cast<int32_t>(between(-9000, 9000)));
     return constant(ir::make_i32({count}, values));
   }
-  void scale(Attrs* attrs, const char* name, double real) {
+  void scale(Attrs* attrs, const ir::MultiplierKeys& keys, double real) {
     const auto m = numerics::quantize_multiplier(real);
-    const std::string prefix = *name == 0 ? "" : std::string(name) + "_";
-    attrs->set(prefix + "mult", int64_t{m.mult});
-    attrs->set(prefix + "shift", int64_t{m.shift});
+    attrs->set(keys.mult, int64_t{m.mult});
+    attrs->set(keys.shift, int64_t{m.shift});
   }
   void clamps(Attrs* attrs) {
-    attrs->set("min", random_.chance(50) ? int64_t{-128} : between(-128, 0));
-    attrs->set("max", random_.chance(50) ? int64_t{127} : between(1, 127));
+    attrs->set(ir::attr::min, random_.chance(50) ? int64_t{-128} : between(-128, 0));
+    attrs->set(ir::attr::max, random_.chance(50) ? int64_t{127} : between(1, 127));
   }
   std::vector<int64_t> pair(int64_t low, int64_t high) {
     return {between(low, high), between(low, high)};
@@ -99,19 +98,19 @@ class Shaper {
     const auto terms = static_cast<double>(ir::element_count(weights) / channels);
     const auto [mult, shift] =
         multipliers(random_.chance(60) ? channels : 1, 0.02 / std::sqrt(terms));
-    attrs.set("x_zp", code());
-    attrs.set("y_zp", code());
-    attrs.set("rounding", between(0, 1));
+    attrs.set(ir::attr::x_zp, code());
+    attrs.set(ir::attr::y_zp, code());
+    attrs.set(ir::attr::rounding, between(0, 1));
     clamps(&attrs);
     const ValueId b = random_.chance(70) ? bias(channels) : ir::kNoValue;
     keep(kind, {x, codes(weights), b, mult, shift}, attrs);
   }
   Attrs window(int64_t stride, int64_t dilation, int64_t pad) {
     Attrs attrs;
-    attrs.set("stride", pair(1, stride));
-    attrs.set("padding", std::vector<int64_t>{between(0, pad), between(0, pad), between(0, pad),
-                                              between(0, pad)});
-    attrs.set("dilation", pair(1, dilation));
+    attrs.set(ir::attr::stride, pair(1, stride));
+    attrs.set(ir::attr::padding, std::vector<int64_t>{between(0, pad), between(0, pad),
+                                                      between(0, pad), between(0, pad)});
+    attrs.set(ir::attr::dilation, pair(1, dilation));
     return attrs;
   }
   void conv() {
@@ -126,7 +125,7 @@ class Shaper {
                   out = depthwise && random_.chance(70) ? 1 : between(1, 4);
     const ValueId x = input({1, in * groups, between(5, 14), between(5, 14)});
     Attrs attrs = window(3, 2, 2);
-    attrs.set("groups", groups);
+    attrs.set(ir::attr::groups, groups);
     weighted(OpKind::qconv2d, x, {out * groups, in, between(1, 5), between(1, 5)}, out * groups,
              attrs);
   }
@@ -135,8 +134,8 @@ class Shaper {
     const int64_t in = between(1, 20), out = between(1, 12);
     const ValueId x = input({1, in * groups, between(1, 9), between(1, 9)});
     Attrs attrs = window(4, 2, 2);
-    attrs.set("groups", groups);
-    attrs.set("output_padding", pair(0, 1));
+    attrs.set(ir::attr::groups, groups);
+    attrs.set(ir::attr::output_padding, pair(0, 1));
     const Shape weights = {in * groups, out, between(1, 5), between(1, 5)};
     weighted(OpKind::qconv_transpose2d, x, weights, out * groups, attrs);
   }
@@ -160,16 +159,16 @@ class Shaper {
                  b = random_.chance(20) ? a : random_.real(0.001, 0.2);
     const double both = 2 * std::max(a, b);
     Attrs attrs;
-    scale(&attrs, "a", a / both);
-    scale(&attrs, "b", b / both);
-    scale(&attrs, "y", both / (std::exp2(spare) * random_.real(0.1, 0.3)));
+    scale(&attrs, ir::attr::a_multiplier, a / both);
+    scale(&attrs, ir::attr::b_multiplier, b / both);
+    scale(&attrs, ir::attr::y_multiplier, both / (std::exp2(spare) * random_.real(0.1, 0.3)));
     return attrs;
   }
   void sum() {
     const auto [a, b] = broadcast();
     Attrs attrs = sum_scales(20);
-    for (const char* name : {"a_zp", "b_zp", "y_zp"}) attrs.set(name, code());
-    attrs.set("rounding", between(0, 1));
+    for (const auto key : {ir::attr::a_zp, ir::attr::b_zp, ir::attr::y_zp}) attrs.set(key, code());
+    attrs.set(ir::attr::rounding, between(0, 1));
     clamps(&attrs);
     const ValueId second = random_.chance(30) ? codes(b) : input(b);
     keep(random_.chance(50) ? OpKind::qadd : OpKind::qsub, {input(a), second}, attrs);
@@ -182,11 +181,11 @@ class Shaper {
   void product() {
     const auto [a, b] = broadcast();
     Attrs attrs;
-    scale(&attrs, "", random_.real(0.001, 0.02));
-    attrs.set("a_zp", random_.chance(20) ? between(-3000, 3000) : code());
-    attrs.set("b_zp", code());
-    attrs.set("y_zp", code());
-    attrs.set("rounding", between(0, 1));
+    scale(&attrs, ir::attr::multiplier, random_.real(0.001, 0.02));
+    attrs.set(ir::attr::a_zp, random_.chance(20) ? between(-3000, 3000) : code());
+    attrs.set(ir::attr::b_zp, code());
+    attrs.set(ir::attr::y_zp, code());
+    attrs.set(ir::attr::rounding, between(0, 1));
     clamps(&attrs);
     keep(OpKind::qmul, {input(a), random_.chance(30) ? codes(b) : input(b)}, attrs);
   }
@@ -195,11 +194,11 @@ class Shaper {
     const int64_t size = random_.chance(30) ? 13 : 4;
     const auto kernel = pair(1, size);
     Attrs attrs;
-    attrs.set("kernel", kernel);
-    attrs.set("stride", pair(1, random_.chance(20) ? 7 : 3));
+    attrs.set(ir::attr::kernel, kernel);
+    attrs.set(ir::attr::stride, pair(1, random_.chance(20) ? 7 : 3));
     const auto pad = [&](size_t i) { return between(0, std::min<int64_t>(kernel[i] / 2, 2)); };
-    attrs.set("padding", std::vector<int64_t>{pad(0), pad(1), pad(0), pad(1)});
-    if (largest) attrs.set("dilation", pair(1, random_.chance(25) ? 3 : 1));
+    attrs.set(ir::attr::padding, std::vector<int64_t>{pad(0), pad(1), pad(0), pad(1)});
+    if (largest) attrs.set(ir::attr::dilation, pair(1, random_.chance(25) ? 3 : 1));
     const ValueId x = input({between(1, 2), between(1, 40), between(13, 18), between(13, 18)},
                             wide ? DType::kI16 : DType::kI8);
     keep(largest ? (wide ? OpKind::max_pool2d16 : OpKind::max_pool2d)
@@ -209,7 +208,7 @@ class Shaper {
   void adaptive() {
     const ValueId x = input({1, between(1, 24), between(4, 15), between(4, 15)});
     Attrs attrs;
-    attrs.set("size", pair(1, 5));
+    attrs.set(ir::attr::size, pair(1, 5));
     keep(random_.chance(50) ? OpKind::qadaptive_avg_pool2d : OpKind::adaptive_max_pool2d, {x},
          attrs);
   }
@@ -229,19 +228,19 @@ class Shaper {
   void mean() {
     const Shape shape = some_shape();
     Attrs attrs;
-    attrs.set("dims", some_dims(shape.size()));
-    attrs.set("keepdim", between(0, 1));
-    attrs.set("x_zp", code());
-    attrs.set("y_zp", code());
-    attrs.set("rounding", between(0, 1));
-    scale(&attrs, "", random_.real(0.001, 0.1));
+    attrs.set(ir::attr::dims, some_dims(shape.size()));
+    attrs.set(ir::attr::keepdim, between(0, 1));
+    attrs.set(ir::attr::x_zp, code());
+    attrs.set(ir::attr::y_zp, code());
+    attrs.set(ir::attr::rounding, between(0, 1));
+    scale(&attrs, ir::attr::multiplier, random_.real(0.001, 0.1));
     keep(OpKind::qmean, {input(shape)}, attrs);
   }
   void reduction() {
     const Shape shape = some_shape();
     Attrs attrs;
-    attrs.set("dims", some_dims(shape.size()));
-    attrs.set("keepdim", between(0, 1));
+    attrs.set(ir::attr::dims, some_dims(shape.size()));
+    attrs.set(ir::attr::keepdim, between(0, 1));
     keep(random_.chance(50) ? OpKind::amax : OpKind::amin, {input(shape)}, attrs);
   }
   void softmax() {
@@ -252,10 +251,10 @@ class Shaper {
     const auto m = numerics::quantize_multiplier(
         std::min(random_.real(0.005, 0.3) * std::exp2(26), std::exp2(31) - 1));
     Attrs attrs;
-    attrs.set("dim", dim);
-    attrs.set("mult", int64_t{m.mult});
-    attrs.set("shift", int64_t{m.shift});
-    attrs.set("diff_min", -(int64_t{31} << 26 >> m.shift));
+    attrs.set(ir::attr::dim, dim);
+    attrs.set(ir::attr::mult, int64_t{m.mult});
+    attrs.set(ir::attr::shift, int64_t{m.shift});
+    attrs.set(ir::attr::diff_min, -(int64_t{31} << 26 >> m.shift));
     constexpr OpKind kKinds[] = {OpKind::qsoftmax, OpKind::qsoftmax16, OpKind::qmasked_softmax};
     keep(kKinds[between(0, 2)], {input(shape)}, attrs);
   }
@@ -287,10 +286,10 @@ class Shaper {
     if (!transposed) b[2] = a[3];
     if (random_.chance(30)) b = {b[2], b[3]};
     Attrs attrs;
-    attrs.set("transpose_b", int64_t{transposed});
-    for (const char* name : {"a_zp", "b_zp", "y_zp"}) attrs.set(name, code());
-    attrs.set("rounding", between(0, 1));
-    scale(&attrs, "", random_.real(0.0005, 0.005));
+    attrs.set(ir::attr::transpose_b, int64_t{transposed});
+    for (const auto key : {ir::attr::a_zp, ir::attr::b_zp, ir::attr::y_zp}) attrs.set(key, code());
+    attrs.set(ir::attr::rounding, between(0, 1));
+    scale(&attrs, ir::attr::multiplier, random_.real(0.0005, 0.005));
     keep(OpKind::qmatmul, {input(a), input(b)}, attrs);
   }
   void table16() {
@@ -305,10 +304,10 @@ class Shaper {
   void cumsum() {
     const Shape shape = some_shape();
     Attrs attrs;
-    attrs.set("dim", between(0, static_cast<int64_t>(shape.size()) - 1));
-    attrs.set("x_zp", code());
-    attrs.set("y_zp", code());
-    scale(&attrs, "", random_.real(0.001, 0.1));
+    attrs.set(ir::attr::dim, between(0, static_cast<int64_t>(shape.size()) - 1));
+    attrs.set(ir::attr::x_zp, code());
+    attrs.set(ir::attr::y_zp, code());
+    scale(&attrs, ir::attr::multiplier, random_.real(0.001, 0.1));
     keep(OpKind::qcumsum, {input(shape)}, attrs);
   }
   /// Nearest-neighbour upsampling as imported: rows and columns are gathered several times.
@@ -323,8 +322,8 @@ class Shaper {
         index.push_back(static_cast<int32_t>(i / times));
       }
       const auto size = static_cast<int64_t>(index.size());
-      auto y =
-          graph_.add(OpKind::gather, {x, constant(ir::make_i32({size}, index))}, {{"dim", dim}});
+      auto y = graph_.add(OpKind::gather, {x, constant(ir::make_i32({size}, index))},
+                          {{ir::attr::dim, dim}});
       if (!y.ok()) return;
       x = *y;
     }
@@ -336,27 +335,30 @@ class Shaper {
     const int64_t w = between(8, 12);
     const ValueId x =
         input({1, groups * each, h, w}, random_.chance(30) ? DType::kI16 : DType::kI8);
-    auto split =
-        graph_.add(OpKind::reshape, {x}, {{"shape", std::vector<int64_t>{1, groups, each, h, w}}});
-    auto turned =
-        graph_.add(OpKind::permute, {*split}, {{"dims", std::vector<int64_t>{0, 2, 1, 3, 4}}});
-    keep(OpKind::reshape, {*turned}, {{"shape", std::vector<int64_t>{1, groups * each, h, w}}});
+    auto split = graph_.add(OpKind::reshape, {x},
+                            {{ir::attr::shape, std::vector<int64_t>{1, groups, each, h, w}}});
+    auto turned = graph_.add(OpKind::permute, {*split},
+                             {{ir::attr::dims, std::vector<int64_t>{0, 2, 1, 3, 4}}});
+    keep(OpKind::reshape, {*turned},
+         {{ir::attr::shape, std::vector<int64_t>{1, groups * each, h, w}}});
   }
   /// Splits a value into parts and concatenates the parts and one more value.
   void split_and_concat() {
     const Shape shape = {1, between(2, 40), between(1, 9), between(1, 9)};
     const ValueId x = input(shape), y = input(shape);
     Attrs sum = sum_scales(20);
-    for (const char* name : {"a_zp", "b_zp", "y_zp"}) sum.set(name, code());
+    for (const auto key : {ir::attr::a_zp, ir::attr::b_zp, ir::attr::y_zp}) sum.set(key, code());
     clamps(&sum);
     const ValueId whole = *graph_.add(OpKind::qadd, {x, y}, sum);
     const int64_t cut = between(1, shape[1] - 1);
-    const ValueId low = *graph_.add(OpKind::slice, {whole},
-                                    {{"dim", int64_t{1}}, {"start", int64_t{0}}, {"end", cut}});
-    const ValueId high = *graph_.add(OpKind::slice, {whole},
-                                     {{"dim", int64_t{1}}, {"start", cut}, {"end", shape[1]}});
+    const ValueId low = *graph_.add(
+        OpKind::slice, {whole},
+        {{ir::attr::dim, int64_t{1}}, {ir::attr::start, int64_t{0}}, {ir::attr::end, cut}});
+    const ValueId high = *graph_.add(
+        OpKind::slice, {whole},
+        {{ir::attr::dim, int64_t{1}}, {ir::attr::start, cut}, {ir::attr::end, shape[1]}});
     const ValueId more = *graph_.add(OpKind::maximum, {high, high}, {});
-    keep(OpKind::concat, {low, high, more}, {{"dim", int64_t{1}}});
+    keep(OpKind::concat, {low, high, more}, {{ir::attr::dim, int64_t{1}}});
   }
   void movement() {
     const Shape shape = {1, between(1, 40), between(1, 12), between(1, 12)};
@@ -368,10 +370,10 @@ class Shaper {
       for (size_t i = 4; i > 1; --i) {
         std::swap(dims[i - 1], dims[static_cast<size_t>(between(0, static_cast<int64_t>(i) - 1))]);
       }
-      attrs.set("dims", dims);
+      attrs.set(ir::attr::dims, dims);
       return keep(OpKind::permute, {x}, attrs);
     }
-    attrs.set("shape", std::vector<int64_t>{shape[0] * shape[1], shape[2] * shape[3]});
+    attrs.set(ir::attr::shape, std::vector<int64_t>{shape[0] * shape[1], shape[2] * shape[3]});
     keep(OpKind::reshape, {x}, attrs);
   }
 

@@ -220,16 +220,17 @@ std::optional<PrefetchSlots> prefetch_slots(const ir::Graph& region) {
 ValueId NeutronNet::sub(ValueId a, ValueId b) {
   const ir::Quant quant = result((scale(a) + scale(b)) * random.real(0.4, 1.2));
   const double joint = 2 * std::max(scale(a), scale(b));
-  ir::Attrs attrs = {
-      {"a_zp", zero_point(a)}, {"b_zp", zero_point(b)}, {"y_zp", int64_t{quant.zero_point[0]}}};
-  const auto set = [&](const std::string& prefix, double real) {
+  ir::Attrs attrs = {{ir::attr::a_zp, zero_point(a)},
+                     {ir::attr::b_zp, zero_point(b)},
+                     {ir::attr::y_zp, int64_t{quant.zero_point[0]}}};
+  const auto set = [&](const ir::MultiplierKeys& keys, double real) {
     const auto m = numerics::quantize_multiplier(real);
-    attrs.set(prefix + "_mult", int64_t{m.mult});
-    attrs.set(prefix + "_shift", int64_t{m.shift});
+    attrs.set(keys.mult, int64_t{m.mult});
+    attrs.set(keys.shift, int64_t{m.shift});
   };
-  set("a", scale(a) / joint);
-  set("b", scale(b) / joint);
-  set("y", joint / (0x1p20 * quant.scale[0]));
+  set(ir::attr::a_multiplier, scale(a) / joint);
+  set(ir::attr::b_multiplier, scale(b) / joint);
+  set(ir::attr::y_multiplier, joint / (0x1p20 * quant.scale[0]));
   bounds(&attrs, quant);
   return add_op(OpKind::qsub, {a, b}, attrs, quant);
 }
@@ -243,12 +244,12 @@ ValueId NeutronNet::matmul(ValueId a, ValueId b, bool transpose_b) {
   const ir::Quant quant = result(scale(a) * scale(b) * random.real(20, 60) * std::sqrt(terms));
   const auto m = numerics::quantize_multiplier(scale(a) * scale(b) / quant.scale[0]);
   return add_op(OpKind::qmatmul, {a, b},
-                {{"transpose_b", int64_t{transpose_b ? 1 : 0}},
-                 {"a_zp", zero_point(a)},
-                 {"b_zp", zero_point(b)},
-                 {"y_zp", int64_t{quant.zero_point[0]}},
-                 {"mult", int64_t{m.mult}},
-                 {"shift", int64_t{m.shift}}},
+                {{ir::attr::transpose_b, int64_t{transpose_b ? 1 : 0}},
+                 {ir::attr::a_zp, zero_point(a)},
+                 {ir::attr::b_zp, zero_point(b)},
+                 {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                 {ir::attr::mult, int64_t{m.mult}},
+                 {ir::attr::shift, int64_t{m.shift}}},
                 quant);
 }
 
@@ -261,45 +262,46 @@ ValueId NeutronNet::conv_transpose(ValueId x, int64_t channels, std::vector<int6
   inputs[1] = graph.add_constant(
       "w", std::make_shared<ir::Tensor>(random_tensor(
                random, ir::DType::kI8, {shape(x)[1], channels, kernel[0], kernel[1]})));
-  ir::Attrs attrs = {{"stride", stride},
-                     {"padding", padding},
-                     {"output_padding", std::vector<int64_t>{0, 0}},
-                     {"dilation", std::vector<int64_t>{1, 1}}};
-  for (const auto name : {"x_zp", "y_zp", "min", "max"}) attrs.set(name, op.integer(name));
+  ir::Attrs attrs = {{ir::attr::stride, stride},
+                     {ir::attr::padding, padding},
+                     {ir::attr::output_padding, std::vector<int64_t>{0, 0}},
+                     {ir::attr::dilation, std::vector<int64_t>{1, 1}}};
+  for (const auto key : {ir::attr::x_zp, ir::attr::y_zp, ir::attr::min, ir::attr::max})
+    attrs.set(key, op.get(key));
   return add_op(OpKind::qconv_transpose2d, inputs, attrs, *graph.type(like).quant);
 }
 
 ValueId NeutronNet::grouped(ValueId x, int64_t groups, int64_t channels,
                             std::vector<int64_t> kernel) {
   return weighted(OpKind::qconv2d, x, {channels, shape(x)[1] / groups, kernel[0], kernel[1]},
-                  {{"stride", std::vector<int64_t>{1, 1}},
-                   {"padding", std::vector<int64_t>{0, 0, 0, 0}},
-                   {"dilation", std::vector<int64_t>{1, 1}},
-                   {"groups", groups}},
+                  {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                   {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                   {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                   {ir::attr::groups, groups}},
                   true);
 }
 
 ValueId NeutronNet::extreme(OpKind kind, ValueId x, std::vector<int64_t> dims, bool keep) {
-  return add_op(kind, {x}, {{"dims", dims}, {"keepdim", int64_t{keep ? 1 : 0}}},
+  return add_op(kind, {x}, {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keep ? 1 : 0}}},
                 *graph.type(x).quant);
 }
 
 ValueId NeutronNet::permute(ValueId x, std::vector<int64_t> dims) {
-  return add_op(OpKind::permute, {x}, {{"dims", dims}}, *graph.type(x).quant);
+  return add_op(OpKind::permute, {x}, {{ir::attr::dims, dims}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::expand(ValueId x, ir::Shape shape) {
-  return add_op(OpKind::expand, {x}, {{"shape", std::move(shape)}}, *graph.type(x).quant);
+  return add_op(OpKind::expand, {x}, {{ir::attr::shape, std::move(shape)}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::rescale(ValueId x) {
   const ir::Quant quant = result(scale(x) * random.real(0.5, 2));
   const auto m = numerics::quantize_multiplier(scale(x) / quant.scale[0]);
   return add_op(OpKind::rescale, {x},
-                {{"x_zp", zero_point(x)},
-                 {"y_zp", int64_t{quant.zero_point[0]}},
-                 {"mult", int64_t{m.mult}},
-                 {"shift", int64_t{m.shift}}},
+                {{ir::attr::x_zp, zero_point(x)},
+                 {ir::attr::y_zp, int64_t{quant.zero_point[0]}},
+                 {ir::attr::mult, int64_t{m.mult}},
+                 {ir::attr::shift, int64_t{m.shift}}},
                 quant);
 }
 
@@ -313,7 +315,7 @@ ValueId NeutronNet::gather(ValueId x, int64_t dim, const std::vector<int64_t>& p
   ir::Tensor index = ir::zeros(ir::DType::kI64, {static_cast<int64_t>(positions.size())});
   std::ranges::copy(positions, index.data<int64_t>().begin());
   const ValueId id = graph.add_constant("index", std::make_shared<ir::Tensor>(std::move(index)));
-  return add_op(OpKind::gather, {x, id}, {{"dim", dim}}, *graph.type(x).quant);
+  return add_op(OpKind::gather, {x, id}, {{ir::attr::dim, dim}}, *graph.type(x).quant);
 }
 
 ValueId NeutronNet::reflect(ValueId x, int64_t dim, int64_t before, int64_t after) {

@@ -125,19 +125,22 @@ std::vector<ir::Graph> graphs_without_packed_form() {
   // scaled by one half.
   for (const int64_t y_shift : {1, -18}) {
     ir::Graph add;
-    const ir::Attrs sum = {{"a_zp", int64_t{3}},   {"a_mult", kHalf},    {"a_shift", int64_t{0}},
-                           {"b_zp", int64_t{-4}},  {"b_mult", kHalf},    {"b_shift", int64_t{-1}},
-                           {"y_zp", int64_t{5}},   {"y_mult", kHalf},    {"y_shift", y_shift},
-                           {"min", int64_t{-128}}, {"max", int64_t{127}}};
+    const ir::Attrs sum = {{ir::attr::a_zp, int64_t{3}},    {ir::attr::a_mult, kHalf},
+                           {ir::attr::a_shift, int64_t{0}}, {ir::attr::b_zp, int64_t{-4}},
+                           {ir::attr::b_mult, kHalf},       {ir::attr::b_shift, int64_t{-1}},
+                           {ir::attr::y_zp, int64_t{5}},    {ir::attr::y_mult, kHalf},
+                           {ir::attr::y_shift, y_shift},    {ir::attr::min, int64_t{-128}},
+                           {ir::attr::max, int64_t{127}}};
     const std::vector<ir::ValueId> terms = {codes(add), codes(add)};
     auto added = add.add(ir::OpKind::qadd, terms, sum);
     finish(std::move(add), std::move(added));
   }
   // The zero point shifted left does not fit in 32 bits.
   ir::Graph mul;
-  const ir::Attrs product = {{"a_zp", int64_t{3}}, {"b_zp", int64_t{-4}},   {"y_zp", int64_t{100}},
-                             {"mult", kHalf},      {"shift", int64_t{-30}}, {"min", int64_t{-128}},
-                             {"max", int64_t{127}}};
+  const ir::Attrs product = {{ir::attr::a_zp, int64_t{3}},    {ir::attr::b_zp, int64_t{-4}},
+                             {ir::attr::y_zp, int64_t{100}},  {ir::attr::mult, kHalf},
+                             {ir::attr::shift, int64_t{-30}}, {ir::attr::min, int64_t{-128}},
+                             {ir::attr::max, int64_t{127}}};
   const std::vector<ir::ValueId> factors = {codes(mul), codes(mul)};
   auto multiplied = mul.add(ir::OpKind::qmul, factors, product);
   finish(std::move(mul), std::move(multiplied));
@@ -154,21 +157,24 @@ std::vector<ir::Graph> graphs_without_packed_form() {
   const std::vector<ir::ValueId> terms = {codes(linear), constant("w", std::move(weights)),
                                           ir::kNoValue, constant("m", ir::make_i32({1}, mult)),
                                           constant("s", ir::make_i32({1}, shift))};
-  auto weighed = linear.add(
-      ir::OpKind::qlinear, terms,
-      {{"x_zp", int64_t{3}}, {"y_zp", int64_t{-4}}, {"min", int64_t{-128}}, {"max", int64_t{127}}});
+  auto weighed = linear.add(ir::OpKind::qlinear, terms,
+                            {{ir::attr::x_zp, int64_t{3}},
+                             {ir::attr::y_zp, int64_t{-4}},
+                             {ir::attr::min, int64_t{-128}},
+                             {ir::attr::max, int64_t{127}}});
   finish(std::move(linear), std::move(weighed));
   // Scales above 2^100 and below 2^-100.
   ir::Graph quantize;
   const ir::ValueId real = quantize.add_input("x", {ir::DType::kF32, {2, 7}, {}, {}});
-  auto quantized =
-      quantize.add(ir::OpKind::quantize, {real}, {{"scale", 1e-35}, {"zero_point", int64_t{3}}});
+  auto quantized = quantize.add(ir::OpKind::quantize, {real},
+                                {{ir::attr::scale, 1e-35}, {ir::attr::zero_point, int64_t{3}}});
   finish(std::move(quantize), std::move(quantized));
   for (const ir::DType dtype : {ir::DType::kI8, ir::DType::kI16}) {
     ir::Graph dequantize;
     const ir::ValueId code = dequantize.add_input("x", {dtype, {2, 7}, {}, {}});
-    auto dequantized = dequantize.add(ir::OpKind::dequantize, {code},
-                                      {{"scale", 1e-35}, {"zero_point", int64_t{0}}});
+    auto dequantized =
+        dequantize.add(ir::OpKind::dequantize, {code},
+                       {{ir::attr::scale, 1e-35}, {ir::attr::zero_point, int64_t{0}}});
     finish(std::move(dequantize), std::move(dequantized));
   }
   return graphs;

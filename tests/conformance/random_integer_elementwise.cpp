@@ -29,18 +29,18 @@ ValueId IntegerGraphGenerator::second_operand(ValueId x) {
 
 void IntegerGraphGenerator::binary(OpKind kind, ValueId x) {
   const ValueId other = second_operand(x);
-  Attrs attrs = {{"a_zp", code()}, {"b_zp", code()}, {"y_zp", code()}};
-  const auto put = [&](const std::string& prefix, double real) {
+  Attrs attrs = {{ir::attr::a_zp, code()}, {ir::attr::b_zp, code()}, {ir::attr::y_zp, code()}};
+  const auto put = [&](const ir::MultiplierKeys& keys, double real) {
     const auto m = numerics::quantize_multiplier(real);
-    attrs.set(prefix + "mult", int64_t{m.mult});
-    attrs.set(prefix + "shift", int64_t{m.shift});
+    attrs.set(keys.mult, int64_t{m.mult});
+    attrs.set(keys.shift, int64_t{m.shift});
   };
   if (kind == OpKind::qmul) {
-    put("", random_.real(0.001, 0.1));
+    put(ir::attr::multiplier, random_.real(0.001, 0.1));
   } else {
-    put("a_", random_.real(0.05, 0.5));
-    put("b_", random_.real(0.05, 0.5));
-    put("y_", random_.real(0.5, 3) / (1 << 20));
+    put(ir::attr::a_multiplier, random_.real(0.05, 0.5));
+    put(ir::attr::b_multiplier, random_.real(0.05, 0.5));
+    put(ir::attr::y_multiplier, random_.real(0.5, 3) / (1 << 20));
   }
   set_clamp(&attrs);
   const bool swap = random_.chance(30);
@@ -65,8 +65,8 @@ ValueId IntegerGraphGenerator::mask(ValueId x) {
   if (random_.chance(20)) {
     return constant(random_tensor(random_, ir::DType::kBool, shape(x)));
   }
-  const auto compared =
-      graph_.add(OpKind::compare, {x, comparable(x)}, {{"relation", random_.between(0, 5)}});
+  const auto compared = graph_.add(OpKind::compare, {x, comparable(x)},
+                                   {{ir::attr::relation, random_.between(0, 5)}});
   const bool fits = compared.ok() && graph_.type(*compared).elements() <= 4000;
   if (fits) masks_.push_back(*compared);
   return fits ? *compared : constant(random_tensor(random_, ir::DType::kBool, {}));
@@ -113,14 +113,14 @@ void IntegerGraphGenerator::scaled_pair(OpKind kind, ValueId x) {
   const auto m = numerics::quantize_multiplier(divides ? random_.real(1, 60) / (1 << 20)
                                                        : random_.real(0.2, 2));
   const auto w = numerics::quantize_multiplier(random_.real(0.002, 0.02));
-  Attrs attrs = {{divides ? "a_zp" : "x_zp", code()},
-                 {divides ? "b_zp" : "w_zp", code()},
-                 {"y_zp", code()},
-                 {"mult", int64_t{m.mult}},
-                 {"shift", int64_t{m.shift}}};
+  Attrs attrs = {{divides ? ir::attr::a_zp : ir::attr::x_zp, code()},
+                 {divides ? ir::attr::b_zp : ir::attr::w_zp, code()},
+                 {ir::attr::y_zp, code()},
+                 {ir::attr::mult, int64_t{m.mult}},
+                 {ir::attr::shift, int64_t{m.shift}}};
   if (!divides) {
-    attrs.set("w_mult", int64_t{w.mult});
-    attrs.set("w_shift", int64_t{w.shift});
+    attrs.set(ir::attr::w_mult, int64_t{w.mult});
+    attrs.set(ir::attr::w_shift, int64_t{w.shift});
   }
   set_clamp(&attrs);
   keep(kind, {x, second_operand(x)}, std::move(attrs), true);

@@ -49,8 +49,9 @@ void IntegerGraphGenerator::add_input(int i) {
   ValueId value = graph_.add_input("x" + std::to_string(i), type);
   if (is_float) {
     const ir::Quant q = quant();
-    value = *graph_.add(OpKind::quantize, {value},
-                        {{"scale", q.scale[0]}, {"zero_point", int64_t{q.zero_point[0]}}});
+    value = *graph_.add(
+        OpKind::quantize, {value},
+        {{ir::attr::scale, q.scale[0]}, {ir::attr::zero_point, int64_t{q.zero_point[0]}}});
   }
   values_.push_back(value);
 }
@@ -87,8 +88,9 @@ void IntegerGraphGenerator::add_outputs() {
     ValueId value = i == 0 ? values_.back() : pick();
     if (random_.chance(60)) {
       const ir::Quant q = quant();
-      value = *graph_.add(OpKind::dequantize, {value},
-                          {{"scale", q.scale[0]}, {"zero_point", int64_t{q.zero_point[0]}}});
+      value = *graph_.add(
+          OpKind::dequantize, {value},
+          {{ir::attr::scale, q.scale[0]}, {ir::attr::zero_point, int64_t{q.zero_point[0]}}});
     }
     if (!graph_.is_input(value) && !graph_.is_state(value)) {
       graph_.value(value).type.dim_order = maybe_channels_last(graph_.type(value).shape);
@@ -124,8 +126,8 @@ void IntegerGraphGenerator::set_clamp(Attrs* attrs) {
   int64_t low = -128, high = 127;
   if (random_.chance(40)) low = random_.between(-128, 0);
   if (random_.chance(30)) high = random_.between(1, 127);
-  attrs->set("min", low);
-  attrs->set("max", high);
+  attrs->set(ir::attr::min, low);
+  attrs->set(ir::attr::max, high);
 }
 
 bool IntegerGraphGenerator::keep(OpKind kind, std::vector<ValueId> inputs, Attrs attrs,
@@ -267,9 +269,9 @@ ir::Tensor IntegerGraphGenerator::small_i32(int64_t count) {
 
 void IntegerGraphGenerator::set_multiplier(Attrs* attrs, double real) {
   const auto m = numerics::quantize_multiplier(real);
-  attrs->set("y_zp", code());
-  attrs->set("mult", int64_t{m.mult});
-  attrs->set("shift", int64_t{m.shift});
+  attrs->set(ir::attr::y_zp, code());
+  attrs->set(ir::attr::mult, int64_t{m.mult});
+  attrs->set(ir::attr::shift, int64_t{m.shift});
   set_clamp(attrs);
 }
 

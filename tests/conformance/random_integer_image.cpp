@@ -22,12 +22,12 @@ void IntegerGraphGenerator::conv(ValueId x) {
   const Shape weights = {out, channels / groups, kernel[0], kernel[1]};
   const auto [mult, shift] = multipliers(random_.chance(80) ? out : 1, 0.02);
   const ValueId bias = random_.chance(70) ? constant(small_i32(out)) : ir::kNoValue;
-  Attrs attrs = {{"stride", pair(1, 2)},
-                 {"padding", padding()},
-                 {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
-                 {"groups", groups},
-                 {"x_zp", code()},
-                 {"y_zp", code()}};
+  Attrs attrs = {{ir::attr::stride, pair(1, 2)},
+                 {ir::attr::padding, padding()},
+                 {ir::attr::dilation, pair(1, random_.chance(20) ? 2 : 1)},
+                 {ir::attr::groups, groups},
+                 {ir::attr::x_zp, code()},
+                 {ir::attr::y_zp, code()}};
   set_clamp(&attrs);
   keep(OpKind::qconv2d, {x, codes(weights), bias, mult, shift}, std::move(attrs), true);
 }
@@ -38,13 +38,13 @@ void IntegerGraphGenerator::image(ValueId x) {
     case 0:
       return conv_transpose(x);
     case 1: {
-      Attrs attrs = {{"size", pair(1, 6)}};
+      Attrs attrs = {{ir::attr::size, pair(1, 6)}};
       set_clamp(&attrs);
       keep(OpKind::qadaptive_avg_pool2d, {x}, std::move(attrs), false);
       return;
     }
     case 2:
-      keep(OpKind::adaptive_max_pool2d, {x}, {{"size", pair(1, 6)}}, false);
+      keep(OpKind::adaptive_max_pool2d, {x}, {{ir::attr::size, pair(1, 6)}}, false);
       return;
     case 3:
       return resize(x);
@@ -60,13 +60,13 @@ void IntegerGraphGenerator::conv_transpose(ValueId x) {
   const std::vector<int64_t> kernel = pair(1, 3);
   const auto [mult, shift] = multipliers(random_.chance(80) ? out * groups : 1, 0.02);
   const ValueId bias = random_.chance(70) ? constant(small_i32(out * groups)) : ir::kNoValue;
-  Attrs attrs = {{"stride", pair(1, 3)},
-                 {"padding", padding()},
-                 {"output_padding", pair(0, random_.chance(30) ? 1 : 0)},
-                 {"dilation", pair(1, random_.chance(20) ? 3 : 1)},
-                 {"groups", groups},
-                 {"x_zp", code()},
-                 {"y_zp", code()}};
+  Attrs attrs = {{ir::attr::stride, pair(1, 3)},
+                 {ir::attr::padding, padding()},
+                 {ir::attr::output_padding, pair(0, random_.chance(30) ? 1 : 0)},
+                 {ir::attr::dilation, pair(1, random_.chance(20) ? 3 : 1)},
+                 {ir::attr::groups, groups},
+                 {ir::attr::x_zp, code()},
+                 {ir::attr::y_zp, code()}};
   set_clamp(&attrs);
   const ValueId weights = codes({channels, out, kernel[0], kernel[1]});
   keep(OpKind::qconv_transpose2d, {x, weights, bias, mult, shift}, std::move(attrs), true);
@@ -97,21 +97,23 @@ void IntegerGraphGenerator::rearrange(ValueId x) {
       index.push_back(static_cast<int32_t>(random_.between(0, size - 1)));
     }
     const auto count = static_cast<int64_t>(index.size());
-    keep(OpKind::gather, {x, constant(ir::make_i32({count}, index))}, {{"dim", dim}}, false);
+    keep(OpKind::gather, {x, constant(ir::make_i32({count}, index))}, {{ir::attr::dim, dim}},
+         false);
     return;
   }
   const int64_t r = from[1] % 4 == 0 ? 2 : 1;  // a pixel shuffle
   if (!keep(OpKind::reshape, {x},
-            {{"shape", Shape{from[0], from[1] / (r * r), r, r, from[2], from[3]}}}, false))
+            {{ir::attr::shape, Shape{from[0], from[1] / (r * r), r, r, from[2], from[3]}}}, false))
     return;
-  if (!keep(OpKind::permute, {values_.back()}, {{"dims", Shape{0, 1, 4, 2, 5, 3}}}, false)) return;
+  if (!keep(OpKind::permute, {values_.back()}, {{ir::attr::dims, Shape{0, 1, 4, 2, 5, 3}}}, false))
+    return;
   keep(OpKind::reshape, {values_.back()},
-       {{"shape", Shape{from[0], from[1] / (r * r), from[2] * r, from[3] * r}}}, false);
+       {{ir::attr::shape, Shape{from[0], from[1] / (r * r), from[2] * r, from[3] * r}}}, false);
 }
 
 void IntegerGraphGenerator::pool(OpKind kind, ValueId x) {
   if (shape(x).size() != 4) return;
-  Attrs attrs = {{"kernel", pair(1, 3)}, {"stride", pair(1, 3)}};
+  Attrs attrs = {{ir::attr::kernel, pair(1, 3)}, {ir::attr::stride, pair(1, 3)}};
   std::vector<int64_t> pad = {0, 0, 0, 0};
   if (random_.chance(50)) {
     pad = {random_.between(0, 1), random_.between(0, 1), 0, 0};
@@ -119,9 +121,9 @@ void IntegerGraphGenerator::pool(OpKind kind, ValueId x) {
     pad[3] = pad[1];
   }
   if (!options_.stock_only && random_.chance(20)) pad[3] += 1;
-  attrs.set("padding", pad);
+  attrs.set(ir::attr::padding, pad);
   if (kind == OpKind::max_pool2d) {
-    attrs.set("dilation", options_.stock_only ? std::vector<int64_t>{1, 1} : pair(1, 2));
+    attrs.set(ir::attr::dilation, options_.stock_only ? std::vector<int64_t>{1, 1} : pair(1, 2));
   } else {
     set_clamp(&attrs);
   }

@@ -21,14 +21,14 @@ void IntegerGraphGenerator::movement(OpKind kind, ValueId x) {
       std::swap(dims[i - 1],
                 dims[static_cast<size_t>(random_.between(0, static_cast<int64_t>(i) - 1))]);
     }
-    keep(kind, {x}, {{"dims", dims}}, false);
+    keep(kind, {x}, {{ir::attr::dims, dims}}, false);
   } else if (kind == OpKind::slice) {
     const int64_t start = random_.between(0, from[at] - 1);
     keep(kind, {x},
-         {{"dim", dim},
-          {"start", start},
-          {"end", random_.between(start + 1, from[at])},
-          {"step", random_.between(1, 2)}},
+         {{ir::attr::dim, dim},
+          {ir::attr::start, start},
+          {ir::attr::end, random_.between(start + 1, from[at])},
+          {ir::attr::step, random_.between(1, 2)}},
          false);
   } else if (kind == OpKind::concat) {
     std::vector<ValueId> parts = {x};
@@ -39,13 +39,16 @@ void IntegerGraphGenerator::movement(OpKind kind, ValueId x) {
       if (other == from && random_.chance(70)) parts.push_back(value);
     }
     if (random_.chance(20)) parts.push_back(codes(from));
-    keep(kind, std::move(parts), {{"dim", dim}}, true);
+    keep(kind, std::move(parts), {{ir::attr::dim, dim}}, true);
   } else if (kind == OpKind::pad) {
     std::vector<int64_t> before(from.size(), 0), after(from.size(), 0);
     before[at] = random_.between(0, 2);
     after[at] = random_.between(0, 2);
     if (rank >= 4 && random_.chance(50)) after.back() = 1;
-    keep(kind, {x}, {{"before", before}, {"after", after}, {"value", static_cast<double>(code())}},
+    keep(kind, {x},
+         {{ir::attr::before, before},
+          {ir::attr::after, after},
+          {ir::attr::value, static_cast<double>(code())}},
          false);
   } else if (kind == OpKind::expand) {
     Shape wide = from;
@@ -53,7 +56,7 @@ void IntegerGraphGenerator::movement(OpKind kind, ValueId x) {
       if (size == 1 && random_.chance(50)) size = random_.between(1, 4);
     }
     if (rank < 5 && random_.chance(10)) wide.insert(wide.begin(), 2);
-    keep(kind, {x}, {{"shape", wide}}, false);
+    keep(kind, {x}, {{ir::attr::shape, wide}}, false);
   } else {
     keep(OpKind::copy, {x}, {}, false);
   }
@@ -74,7 +77,7 @@ void IntegerGraphGenerator::reshape(ValueId x) {
     }
     to.push_back(rest);
   }
-  keep(OpKind::reshape, {x}, {{"shape", to}}, false);
+  keep(OpKind::reshape, {x}, {{ir::attr::shape, to}}, false);
 }
 
 }  // namespace thimble::test

@@ -16,7 +16,7 @@ void IntegerGraphGenerator::linear(ValueId x) {
   const int64_t out = random_.between(1, 10);
   const auto [mult, shift] = multipliers(random_.chance(50) ? out : 1, 0.02);
   const ValueId bias = random_.chance(70) ? constant(small_i32(out)) : ir::kNoValue;
-  Attrs attrs = {{"x_zp", code()}, {"y_zp", code()}};
+  Attrs attrs = {{ir::attr::x_zp, code()}, {ir::attr::y_zp, code()}};
   set_clamp(&attrs);
   keep(OpKind::qlinear, {x, codes({out, in}), bias, mult, shift}, std::move(attrs), true);
 }
@@ -32,9 +32,12 @@ void IntegerGraphGenerator::product(ValueId x) {
   }
   const auto m = numerics::quantize_multiplier(random_.real(0.2, 1.5) /
                                                (40.0 * std::sqrt(static_cast<double>(depth))));
-  Attrs attrs{
-      {"transpose_b", transpose_b}, {"a_zp", code()},           {"b_zp", code()}, {"y_zp", code()},
-      {"mult", int64_t{m.mult}},    {"shift", int64_t{m.shift}}};
+  Attrs attrs{{ir::attr::transpose_b, transpose_b},
+              {ir::attr::a_zp, code()},
+              {ir::attr::b_zp, code()},
+              {ir::attr::y_zp, code()},
+              {ir::attr::mult, int64_t{m.mult}},
+              {ir::attr::shift, int64_t{m.shift}}};
   set_clamp(&attrs);
   keep(OpKind::qmatmul, {x, other}, attrs, true);
 }
@@ -47,7 +50,7 @@ void IntegerGraphGenerator::gathered(OpKind kind, ValueId x) {
   if (kind == OpKind::gather) chosen = {random_.between(1, 5)};
   ir::Tensor index = ir::zeros(ir::DType::kI64, chosen);
   for (int64_t& at : index.data<int64_t>()) at = random_.between(-9, 9);
-  keep(kind, {x, constant(std::move(index))}, {{"dim", dim}}, false);
+  keep(kind, {x, constant(std::move(index))}, {{ir::attr::dim, dim}}, false);
 }
 
 void IntegerGraphGenerator::recurrent(OpKind kind, ValueId x) {
@@ -56,34 +59,36 @@ void IntegerGraphGenerator::recurrent(OpKind kind, ValueId x) {
   const int64_t hidden = random_.between(1, 6), rows = gates * hidden, inputs = shape(x)[2];
   const Shape state = {1, shape(x)[1], hidden};
   std::vector<ValueId> operands = {x, codes(state)};
-  Attrs attrs = {{"reverse", random_.between(0, 1)}, {"x_zp", code()}, {"h_zp", code()}};
-  const auto put = [&](const std::string& prefix, double real) {
+  Attrs attrs = {{ir::attr::reverse, random_.between(0, 1)},
+                 {ir::attr::x_zp, code()},
+                 {ir::attr::h_zp, code()}};
+  const auto put = [&](const ir::MultiplierKeys& keys, double real) {
     const auto m = numerics::quantize_multiplier(real);
-    attrs.set(prefix + "mult", int64_t{m.mult});
-    attrs.set(prefix + "shift", int64_t{m.shift});
+    attrs.set(keys.mult, int64_t{m.mult});
+    attrs.set(keys.shift, int64_t{m.shift});
   };
   const bool relu = kind == OpKind::qrnn && random_.chance(50);
   const int64_t bits = random_.between(8, 15);
-  put("h_", kind == OpKind::qlstm  ? 0x1p-23
-            : kind == OpKind::qgru ? std::ldexp(128, static_cast<int>(-bits))
-            : relu                 ? 0x1p-7
-                                   : 0x1p-8);
-  if (kind == OpKind::qrnn) attrs.set("relu", int64_t{relu});
+  put(ir::attr::h_multiplier, kind == OpKind::qlstm  ? 0x1p-23
+                              : kind == OpKind::qgru ? std::ldexp(128, static_cast<int>(-bits))
+                              : relu                 ? 0x1p-7
+                                                     : 0x1p-8);
+  if (kind == OpKind::qrnn) attrs.set(ir::attr::relu, int64_t{relu});
   if (kind == OpKind::qgru) {
-    attrs.set("h_bits", bits);
-    put("h0_", std::ldexp(1.0 / 128, static_cast<int>(bits)));
+    attrs.set(ir::attr::h_bits, bits);
+    put(ir::attr::h0_multiplier, std::ldexp(1.0 / 128, static_cast<int>(bits)));
   }
   const bool cell = kind == OpKind::qlstm && random_.chance(50);
   if (kind == OpKind::qlstm) {
-    attrs.set("cell", int64_t{cell});
-    attrs.set("c_bits", bits);
+    attrs.set(ir::attr::cell, int64_t{cell});
+    attrs.set(ir::attr::c_bits, bits);
     const bool wide = random_.chance(50);
     operands.push_back(wide ? constant(random_tensor(random_, ir::DType::kI16, state))
                             : codes(state));
-    if (!wide) attrs.set("c0_zp", code());
-    if (!wide) put("c0_", std::ldexp(0.02, static_cast<int>(bits)));
-    if (cell) attrs.set("y_zp", code());
-    if (cell) put("y_", std::ldexp(50.0, static_cast<int>(-bits)));
+    if (!wide) attrs.set(ir::attr::c0_zp, code());
+    if (!wide) put(ir::attr::c0_multiplier, std::ldexp(0.02, static_cast<int>(bits)));
+    if (cell) attrs.set(ir::attr::y_zp, code());
+    if (cell) put(ir::attr::y_multiplier, std::ldexp(50.0, static_cast<int>(-bits)));
   }
   operands.push_back(codes({rows, inputs}));
   operands.push_back(codes({rows, hidden}));

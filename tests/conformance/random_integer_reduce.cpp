@@ -17,9 +17,9 @@ void IntegerGraphGenerator::reduction(OpKind kind, ValueId x) {
   const int64_t first = random_.between(0, rank - 1);
   for (int64_t d = first; d <= random_.between(first, rank - 1); ++d) dims.push_back(d);
   if (rank > 2 && random_.chance(20)) dims = {0, rank - 1};
-  Attrs attrs = {{"dims", dims}, {"keepdim", random_.between(0, 1)}};
+  Attrs attrs = {{ir::attr::dims, dims}, {ir::attr::keepdim, random_.between(0, 1)}};
   if (kind == OpKind::qmean) {
-    attrs.set("x_zp", code());
+    attrs.set(ir::attr::x_zp, code());
     set_multiplier(&attrs, random_.real(0.02, 0.8));
   } else if (options_.stock_only) {
     return;
@@ -32,12 +32,12 @@ void IntegerGraphGenerator::reduction(OpKind kind, ValueId x) {
 
 void IntegerGraphGenerator::along_dim(OpKind kind, ValueId x) {
   if (options_.stock_only) return;
-  Attrs attrs = {{"dim", random_.between(0, static_cast<int64_t>(shape(x).size()) - 1)}};
+  Attrs attrs = {{ir::attr::dim, random_.between(0, static_cast<int64_t>(shape(x).size()) - 1)}};
   if (kind == OpKind::argmax) {
-    attrs.set("keepdim", random_.between(0, 1));
-    attrs.set("smallest", random_.between(0, 1));
+    attrs.set(ir::attr::keepdim, random_.between(0, 1));
+    attrs.set(ir::attr::smallest, random_.between(0, 1));
   } else {
-    attrs.set("x_zp", code());
+    attrs.set(ir::attr::x_zp, code());
     set_multiplier(&attrs, random_.real(0.05, 0.8));
   }
   if (!keep(kind, {x}, std::move(attrs), kind == OpKind::qcumsum)) return;
@@ -49,13 +49,14 @@ void IntegerGraphGenerator::along_dim(OpKind kind, ValueId x) {
 void IntegerGraphGenerator::norm(OpKind kind, ValueId x) {
   if (options_.stock_only || shape(x).size() < 2) return;
   const int64_t rank = static_cast<int64_t>(shape(x).size());
-  Attrs attrs = {{"eps", random_.between(0, 1000)}, {"eps_shift", random_.between(0, 3)}};
+  Attrs attrs = {{ir::attr::int_eps, random_.between(0, 1000)},
+                 {ir::attr::eps_shift, random_.between(0, 3)}};
   Shape entries = {shape(x)[1]};
   if (kind == OpKind::qgroup_norm) {
-    attrs.set("groups", random_.chance(50) ? entries[0] : 1);
+    attrs.set(ir::attr::groups, random_.chance(50) ? entries[0] : 1);
   } else {
     const int64_t dims = random_.between(1, rank);
-    attrs.set("dims", dims);
+    attrs.set(ir::attr::last_dims, dims);
     entries.assign(shape(x).end() - dims, shape(x).end());
   }
   std::vector<ValueId> operands = {x, ir::kNoValue};
@@ -63,7 +64,7 @@ void IntegerGraphGenerator::norm(OpKind kind, ValueId x) {
     operands[1] = constant(random_tensor(random_, ir::DType::kI16, entries));
   }
   if (kind == OpKind::qrms_norm) {
-    attrs.set("x_zp", code());
+    attrs.set(ir::attr::x_zp, code());
   } else {
     ir::Tensor bias = small_i32(ir::element_count(entries));
     bias.shape = entries;
@@ -83,10 +84,10 @@ void IntegerGraphGenerator::softmax(OpKind kind, ValueId x) {
     const auto m = numerics::quantize_multiplier(random_.real(0.005, 0.5) * (1 << 26));
     const auto diff_min = static_cast<int64_t>(-std::floor(31.0 * (1 << 26) / std::exp2(m.shift)));
     keep(kind, {x},
-         {{"dim", dim},
-          {"mult", int64_t{m.mult}},
-          {"shift", int64_t{m.shift}},
-          {"diff_min", diff_min}},
+         {{ir::attr::dim, dim},
+          {ir::attr::mult, int64_t{m.mult}},
+          {ir::attr::shift, int64_t{m.shift}},
+          {ir::attr::diff_min, diff_min}},
          true);
     return;
   }
@@ -98,12 +99,12 @@ void IntegerGraphGenerator::softmax(OpKind kind, ValueId x) {
   const auto s = numerics::quantize_multiplier(scale * 16);
   const auto l = numerics::quantize_multiplier(std::log(2.0) / 65536.0 * 16);
   keep(kind, {x, constant(ir::make_i32({256}, table))},
-       {{"dim", dim},
-        {"scale_mult", int64_t{s.mult}},
-        {"scale_shift", int64_t{s.shift}},
-        {"log_mult", int64_t{l.mult}},
-        {"log_shift", int64_t{l.shift}},
-        {"y_zp", int64_t{127}}},
+       {{ir::attr::dim, dim},
+        {ir::attr::scale_mult, int64_t{s.mult}},
+        {ir::attr::scale_shift, int64_t{s.shift}},
+        {ir::attr::log_mult, int64_t{l.mult}},
+        {ir::attr::log_shift, int64_t{l.shift}},
+        {ir::attr::y_zp, int64_t{127}}},
        true);
 }
 

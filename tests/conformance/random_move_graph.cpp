@@ -56,32 +56,34 @@ class Maker {
     const int64_t size = shape_[static_cast<size_t>(dim)];
     switch (kind) {
       case OpKind::permute:
-        return graph_.add(kind, {x_}, {{"dims", any_order()}});
+        return graph_.add(kind, {x_}, {{ir::attr::dims, any_order()}});
       case OpKind::slice:
         return graph_.add(kind, {x_},
-                          {{"dim", dim}, {"start", random_.between(0, size - 1)}, {"end", size}});
+                          {{ir::attr::dim, dim},
+                           {ir::attr::start, random_.between(0, size - 1)},
+                           {ir::attr::end, size}});
       case OpKind::concat:
-        return graph_.add(kind, {x_, input("b", dtype_, shape_)}, {{"dim", dim}});
+        return graph_.add(kind, {x_, input("b", dtype_, shape_)}, {{ir::attr::dim, dim}});
       case OpKind::expand: {
         Shape wide = shape_;
         wide.insert(wide.begin(), random_.between(2, 3));
-        return graph_.add(kind, {x_}, {{"shape", wide}});
+        return graph_.add(kind, {x_}, {{ir::attr::shape, wide}});
       }
       case OpKind::gather:
-        return graph_.add(kind, {x_, positions({random_.between(1, 5)})}, {{"dim", dim}});
+        return graph_.add(kind, {x_, positions({random_.between(1, 5)})}, {{ir::attr::dim, dim}});
       case OpKind::gather_elements:
-        return graph_.add(kind, {x_, positions(shape_)}, {{"dim", dim}});
+        return graph_.add(kind, {x_, positions(shape_)}, {{ir::attr::dim, dim}});
       case OpKind::amax:
       case OpKind::amin:
-        return graph_.add(kind, {x_}, {{"dims", Shape{dim}}});
+        return graph_.add(kind, {x_}, {{ir::attr::dims, Shape{dim}}});
       case OpKind::argmax:
-        return graph_.add(kind, {x_}, {{"dim", dim}});
+        return graph_.add(kind, {x_}, {{ir::attr::dim, dim}});
       case OpKind::where:
         return graph_.add(kind, {input("c", DType::kBool, shape_), x_, input("b", dtype_, shape_)},
                           {});
       case OpKind::compare:
         return graph_.add(kind, {x_, input("b", dtype_, shape_)},
-                          {{"relation", random_.between(0, 5)}});
+                          {{ir::attr::relation, random_.between(0, 5)}});
       default:
         return graph_.add(kind, {x_, input("b", dtype_, shape_)}, {});
     }

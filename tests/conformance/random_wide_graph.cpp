@@ -47,16 +47,17 @@ class Generator {
 
   // Conversions at the borders of the int16 part. int16 has no zero point.
   ValueId quantized(ValueId x) {
-    const ir::Attrs attrs = {{"scale", random_.real(1e-4, 1e-3)},
-                             {"zero_point", int64_t{0}},
-                             {"type", int64_t{2}},
-                             {"min", int64_t{-32768}},
-                             {"max", int64_t{32767}}};
+    const ir::Attrs attrs = {{ir::attr::scale, random_.real(1e-4, 1e-3)},
+                             {ir::attr::zero_point, int64_t{0}},
+                             {ir::attr::type, int64_t{2}},
+                             {ir::attr::min, int64_t{-32768}},
+                             {ir::attr::max, int64_t{32767}}};
     return *graph_.add(OpKind::quantize, {x}, attrs, {}, {});
   }
   ValueId exported(ValueId value) {
     if (!is_wide(value) || random_.chance(60)) return value;
-    const ir::Attrs attrs = {{"scale", random_.real(1e-4, 1e-3)}, {"zero_point", int64_t{0}}};
+    const ir::Attrs attrs = {{ir::attr::scale, random_.real(1e-4, 1e-3)},
+                             {ir::attr::zero_point, int64_t{0}}};
     return *graph_.add(OpKind::dequantize, {value}, attrs, {}, {});
   }
 
@@ -69,10 +70,10 @@ class Generator {
   numerics::Multiplier multiplier(double magnitude) {
     return numerics::quantize_multiplier(magnitude * random_.real(0.2, 1.5));
   }
-  void set_multiplier(Attrs* attrs, const std::string& prefix, double magnitude) {
+  void set_multiplier(Attrs* attrs, const ir::MultiplierKeys& keys, double magnitude) {
     const numerics::Multiplier m = multiplier(magnitude);
-    attrs->set(prefix + "mult", int64_t{m.mult});
-    attrs->set(prefix + "shift", int64_t{m.shift});
+    attrs->set(keys.mult, int64_t{m.mult});
+    attrs->set(keys.shift, int64_t{m.shift});
   }
   std::pair<ValueId, ValueId> multipliers(int64_t count, double magnitude) {
     std::vector<int32_t> mult, shift;
@@ -93,8 +94,8 @@ class Generator {
     return constant(std::move(tensor));
   }
   void set_clamp(Attrs* attrs) {
-    if (random_.chance(40)) attrs->set("min", random_.between(-32768, 0));
-    if (random_.chance(30)) attrs->set("max", random_.between(1, 32767));
+    if (random_.chance(40)) attrs->set(ir::attr::min, random_.between(-32768, 0));
+    if (random_.chance(30)) attrs->set(ir::attr::max, random_.between(1, 32767));
   }
   std::vector<int64_t> pair(int64_t low, int64_t high) {
     return {random_.between(low, high), random_.between(low, high)};
@@ -132,10 +133,10 @@ class Generator {
   void rescale(ValueId x, bool wide) {
     Attrs attrs;
     const bool from_wide = is_wide(x);
-    if (!from_wide) attrs.set("x_zp", random_.between(-128, 127));
-    if (!wide) attrs.set("y_zp", random_.between(-128, 127));
-    attrs.set("wide", int64_t{wide ? 1 : 0});
-    set_multiplier(&attrs, "", wide == from_wide ? 1.0 : wide ? 200.0 : 0.005);
+    if (!from_wide) attrs.set(ir::attr::x_zp, random_.between(-128, 127));
+    if (!wide) attrs.set(ir::attr::y_zp, random_.between(-128, 127));
+    attrs.set(ir::attr::wide, int64_t{wide ? 1 : 0});
+    set_multiplier(&attrs, ir::attr::multiplier, wide == from_wide ? 1.0 : wide ? 200.0 : 0.005);
     keep(OpKind::rescale, {x}, std::move(attrs));
   }
 
@@ -146,10 +147,10 @@ class Generator {
     if (m.shift < 0) return;
     const double least = -std::floor(std::ldexp(31.0 * 0x1p26, -m.shift));
     keep(OpKind::qsoftmax16, {x},
-         {{"dim", random_.between(0, static_cast<int64_t>(rank(x)) - 1)},
-          {"mult", int64_t{m.mult}},
-          {"shift", int64_t{m.shift}},
-          {"diff_min", static_cast<int64_t>(least)}});
+         {{ir::attr::dim, random_.between(0, static_cast<int64_t>(rank(x)) - 1)},
+          {ir::attr::mult, int64_t{m.mult}},
+          {ir::attr::shift, int64_t{m.shift}},
+          {ir::attr::diff_min, static_cast<int64_t>(least)}});
   }
 
   void binary(ValueId x) {
@@ -163,11 +164,11 @@ class Generator {
     }
     Attrs attrs;
     if (kind == OpKind::qmul16) {
-      set_multiplier(&attrs, "", 3e-5);
+      set_multiplier(&attrs, ir::attr::multiplier, 3e-5);
     } else {
-      set_multiplier(&attrs, "a_", 0.4);
-      set_multiplier(&attrs, "b_", 0.4);
-      set_multiplier(&attrs, "y_", 4e-5);
+      set_multiplier(&attrs, ir::attr::a_multiplier, 0.4);
+      set_multiplier(&attrs, ir::attr::b_multiplier, 0.4);
+      set_multiplier(&attrs, ir::attr::y_multiplier, 4e-5);
     }
     set_clamp(&attrs);
     if (random_.chance(50)) return keep(kind, {x, other}, std::move(attrs));
@@ -183,11 +184,12 @@ class Generator {
     }
     const std::vector<int64_t> kernel = pair(1, 3);
     const auto [mult, shift] = multipliers(random_.chance(80) ? out : 1, 1e-4);
-    Attrs attrs = {{"stride", pair(1, 2)},
-                   {"padding", std::vector<int64_t>{random_.between(0, 2), random_.between(0, 2),
-                                                    random_.between(0, 2), random_.between(0, 2)}},
-                   {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
-                   {"groups", groups}};
+    Attrs attrs = {
+        {ir::attr::stride, pair(1, 2)},
+        {ir::attr::padding, std::vector<int64_t>{random_.between(0, 2), random_.between(0, 2),
+                                                 random_.between(0, 2), random_.between(0, 2)}},
+        {ir::attr::dilation, pair(1, random_.chance(20) ? 2 : 1)},
+        {ir::attr::groups, groups}};
     set_clamp(&attrs);
     const ValueId w = random_constant(DType::kI8, {out, channels / groups, kernel[0], kernel[1]});
     keep(OpKind::qconv2d16, {x, w, bias(out), mult, shift}, std::move(attrs));
@@ -206,20 +208,20 @@ class Generator {
   void pool(ValueId x) {
     if (rank(x) != 4) return;
     const bool average = random_.chance(50);
-    Attrs attrs = {{"kernel", pair(1, 3)},
-                   {"stride", pair(1, 2)},
-                   {"padding", std::vector<int64_t>{0, random_.between(0, 1), 0, 0}}};
+    Attrs attrs = {{ir::attr::kernel, pair(1, 3)},
+                   {ir::attr::stride, pair(1, 2)},
+                   {ir::attr::padding, std::vector<int64_t>{0, random_.between(0, 1), 0, 0}}};
     if (average) set_clamp(&attrs);
-    if (!average) attrs.set("dilation", pair(1, 2));
+    if (!average) attrs.set(ir::attr::dilation, pair(1, 2));
     keep(average ? OpKind::qavg_pool2d16 : OpKind::max_pool2d16, {x}, std::move(attrs));
   }
 
   void adaptive_pool(ValueId x) {
     const bool average = random_.chance(50);
-    Attrs attrs = {{"size", pair(1, 7)}};
+    Attrs attrs = {{ir::attr::size, pair(1, 7)}};
     if (average) {
-      attrs.set("min", random_.between(-32768, 0));
-      attrs.set("max", random_.between(1, 32767));
+      attrs.set(ir::attr::min, random_.between(-32768, 0));
+      attrs.set(ir::attr::max, random_.between(1, 32767));
     }
     keep(average ? OpKind::qadaptive_avg_pool2d : OpKind::adaptive_max_pool2d, {x},
          std::move(attrs));
@@ -246,12 +248,13 @@ class Generator {
     const int64_t out = random_.between(1, 5);
     const std::vector<int64_t> kernel = pair(1, 3);
     const auto [mult, shift] = multipliers(random_.chance(80) ? out * groups : 1, 1e-4);
-    Attrs attrs = {{"stride", pair(1, 3)},
-                   {"padding", std::vector<int64_t>{random_.between(0, 1), random_.between(0, 1),
-                                                    random_.between(0, 1), random_.between(0, 1)}},
-                   {"output_padding", pair(0, 1)},
-                   {"dilation", pair(1, 2)},
-                   {"groups", groups}};
+    Attrs attrs = {
+        {ir::attr::stride, pair(1, 3)},
+        {ir::attr::padding, std::vector<int64_t>{random_.between(0, 1), random_.between(0, 1),
+                                                 random_.between(0, 1), random_.between(0, 1)}},
+        {ir::attr::output_padding, pair(0, 1)},
+        {ir::attr::dilation, pair(1, 2)},
+        {ir::attr::groups, groups}};
     set_clamp(&attrs);
     const ValueId w = random_constant(DType::kI8, {channels, out, kernel[0], kernel[1]});
     keep(OpKind::qconv_transpose2d16, {x, w, bias(out * groups), mult, shift}, std::move(attrs));
@@ -262,13 +265,14 @@ class Generator {
     const OpKind kind = kKinds[random_.between(0, 2)];
     const Shape& shape = type(x).shape;
     if (shape.size() < 2) return;
-    Attrs attrs = {{"eps", random_.between(0, 100000)}, {"eps_shift", random_.between(0, 8)}};
+    Attrs attrs = {{ir::attr::int_eps, random_.between(0, 100000)},
+                   {ir::attr::eps_shift, random_.between(0, 8)}};
     Shape entries = {shape[1]};
     if (kind == OpKind::qgroup_norm16) {
-      attrs.set("groups", random_.chance(50) ? entries[0] : 1);
+      attrs.set(ir::attr::groups, random_.chance(50) ? entries[0] : 1);
     } else {
       const int64_t dims = random_.between(1, static_cast<int64_t>(shape.size()));
-      attrs.set("dims", dims);
+      attrs.set(ir::attr::last_dims, dims);
       entries.assign(shape.end() - dims, shape.end());
     }
     std::vector<ValueId> operands = {x, ir::kNoValue};
@@ -280,7 +284,7 @@ class Generator {
       }
       operands.push_back(random_.chance(70) ? constant(std::move(shifts)) : ir::kNoValue);
     }
-    set_multiplier(&attrs, "", 0.15);
+    set_multiplier(&attrs, ir::attr::multiplier, 0.15);
     set_clamp(&attrs);
     keep(kind, std::move(operands), std::move(attrs));
   }
@@ -296,8 +300,8 @@ class Generator {
       other = random_constant(DType::kI16,
                               transpose_b != 0 ? Shape{columns, depth} : Shape{depth, columns});
     }
-    Attrs attrs = {{"transpose_b", transpose_b}};
-    set_multiplier(&attrs, "", 3e-5);
+    Attrs attrs = {{ir::attr::transpose_b, transpose_b}};
+    set_multiplier(&attrs, ir::attr::multiplier, 3e-5);
     set_clamp(&attrs);
     keep(OpKind::qmatmul16, {x, other}, std::move(attrs));
   }
@@ -311,8 +315,8 @@ class Generator {
       other = random_constant(DType::kI16, slopes);
     }
     Attrs attrs;
-    set_multiplier(&attrs, "", 1.0);
-    set_multiplier(&attrs, "w_", 3e-5);
+    set_multiplier(&attrs, ir::attr::multiplier, 1.0);
+    set_multiplier(&attrs, ir::attr::w_multiplier, 3e-5);
     set_clamp(&attrs);
     keep(OpKind::qprelu16, {x, other}, std::move(attrs));
   }
@@ -322,8 +326,8 @@ class Generator {
     for (size_t d = 0; d < rank(x); ++d) {
       if (random_.chance(50)) dims.push_back(static_cast<int64_t>(d));
     }
-    Attrs attrs = {{"dims", dims}, {"keepdim", random_.between(0, 1)}};
-    set_multiplier(&attrs, "", 0.2);
+    Attrs attrs = {{ir::attr::dims, dims}, {ir::attr::keepdim, random_.between(0, 1)}};
+    set_multiplier(&attrs, ir::attr::multiplier, 0.2);
     set_clamp(&attrs);
     keep(OpKind::qmean16, {x}, std::move(attrs));
   }
@@ -360,7 +364,7 @@ class Generator {
   void recurrent(ValueId x) {
     if (rank(x) == 4 && type(x).shape[0] == 1) {
       const Shape& s = type(x).shape;
-      keep(OpKind::reshape, {x}, {{"shape", Shape{s[1], s[2], s[3]}}});
+      keep(OpKind::reshape, {x}, {{ir::attr::shape, Shape{s[1], s[2], s[3]}}});
       x = values_.back();
     }
     if (rank(x) != 3 || !is_wide(x)) return;
@@ -371,25 +375,27 @@ class Generator {
     const Shape state = {1, type(x).shape[1], hidden};
     const int64_t inputs = type(x).shape[2];
     std::vector<ValueId> operands = {x, state_of(state)};
-    Attrs attrs = {{"reverse", random_.between(0, 1)}, {"x_zp", int64_t{0}}, {"h_zp", int64_t{0}}};
+    Attrs attrs = {{ir::attr::reverse, random_.between(0, 1)},
+                   {ir::attr::x_zp, int64_t{0}},
+                   {ir::attr::h_zp, int64_t{0}}};
     const auto bits = static_cast<int>(random_.between(8, 15));
     const bool relu = random_.chance(50);
-    if (kind == OpKind::qrnn) attrs.set("relu", int64_t{relu});
-    set_multiplier(&attrs, "h_",
+    if (kind == OpKind::qrnn) attrs.set(ir::attr::relu, int64_t{relu});
+    set_multiplier(&attrs, ir::attr::h_multiplier,
                    kind == OpKind::qlstm  ? 0x1p-15
                    : kind == OpKind::qgru ? std::ldexp(1, 15 - bits)
                                           : 1.0);
     if (kind == OpKind::qgru) {
-      attrs.set("h_bits", int64_t{bits});
-      set_multiplier(&attrs, "h0_", std::ldexp(1, bits - 15));
+      attrs.set(ir::attr::h_bits, int64_t{bits});
+      set_multiplier(&attrs, ir::attr::h0_multiplier, std::ldexp(1, bits - 15));
     }
     if (kind == OpKind::qlstm) {
-      attrs.set("cell", random_.between(0, 2));
-      attrs.set("c_bits", int64_t{bits});
+      attrs.set(ir::attr::cell, random_.between(0, 2));
+      attrs.set(ir::attr::c_bits, int64_t{bits});
       const bool narrow = random_.chance(30);
       operands.push_back(narrow ? random_constant(DType::kI8, state) : state_of(state));
-      set_multiplier(&attrs, "c0_", narrow ? std::ldexp(0.02, bits) : 1.0);
-      set_multiplier(&attrs, "y_", std::ldexp(20000.0, -bits));
+      set_multiplier(&attrs, ir::attr::c0_multiplier, narrow ? std::ldexp(0.02, bits) : 1.0);
+      set_multiplier(&attrs, ir::attr::y_multiplier, std::ldexp(20000.0, -bits));
     }
     operands.push_back(random_constant(DType::kI8, {rows, inputs}));
     operands.push_back(random_constant(DType::kI8, {rows, hidden}));
@@ -416,25 +422,27 @@ class Generator {
     const int64_t size = shape[static_cast<size_t>(dim)];
     switch (random_.between(0, 4)) {
       case 0:
-        return keep(OpKind::reshape, {x}, {{"shape", Shape{type(x).elements()}}});
+        return keep(OpKind::reshape, {x}, {{ir::attr::shape, Shape{type(x).elements()}}});
       case 1: {
         std::vector<int64_t> dims;
         for (int64_t d = last; d >= 0; --d) dims.push_back(d);
-        return keep(OpKind::permute, {x}, {{"dims", dims}});
+        return keep(OpKind::permute, {x}, {{ir::attr::dims, dims}});
       }
       case 2:
         return keep(OpKind::slice, {x},
-                    {{"dim", dim}, {"start", random_.between(0, size - 1)}, {"end", size}});
+                    {{ir::attr::dim, dim},
+                     {ir::attr::start, random_.between(0, size - 1)},
+                     {ir::attr::end, size}});
       case 3:
-        return keep(OpKind::concat, {x, x}, {{"dim", dim}});
+        return keep(OpKind::concat, {x, x}, {{ir::attr::dim, dim}});
       default: {
         std::vector<int64_t> before(shape.size(), 0), after(shape.size(), 0);
         before[static_cast<size_t>(dim)] = random_.between(0, 2);
         after[static_cast<size_t>(dim)] = random_.between(0, 2);
         return keep(OpKind::pad, {x},
-                    {{"before", before},
-                     {"after", after},
-                     {"value", static_cast<double>(random_.between(-1000, 1000))}});
+                    {{ir::attr::before, before},
+                     {ir::attr::after, after},
+                     {ir::attr::value, static_cast<double>(random_.between(-1000, 1000))}});
       }
     }
   }

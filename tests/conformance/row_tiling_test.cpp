@@ -89,41 +89,41 @@ class Network {
     ir::Graph::ResultHint hint;
     hint.quant = ir::per_tensor(0.5, 3);
     keep(graph_.add(OpKind::qconv2d, {x, weights, bias, mult, shift},
-                    {{"stride", std::vector<int64_t>{stride, stride}},
-                     {"padding", std::vector<int64_t>{before, before, after, after}},
-                     {"dilation", std::vector<int64_t>{1, 1}},
-                     {"groups", groups},
-                     {"x_zp", int64_t{3}},
-                     {"y_zp", int64_t{3}},
-                     {"min", int64_t{-128}},
-                     {"max", int64_t{127}}},
+                    {{ir::attr::stride, std::vector<int64_t>{stride, stride}},
+                     {ir::attr::padding, std::vector<int64_t>{before, before, after, after}},
+                     {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                     {ir::attr::groups, groups},
+                     {ir::attr::x_zp, int64_t{3}},
+                     {ir::attr::y_zp, int64_t{3}},
+                     {ir::attr::min, int64_t{-128}},
+                     {ir::attr::max, int64_t{127}}},
                     {}, hint));
   }
   /// A window of two rows with stride 2 leaves out the last row of an image of odd height.
   void pool(ValueId x) {
     const int64_t rows = random_.between(2, 3);
     keep(graph_.add(OpKind::max_pool2d, {x},
-                    {{"kernel", std::vector<int64_t>{rows, 1}},
-                     {"stride", std::vector<int64_t>{random_.between(1, 2), 1}},
-                     {"padding", rows == 3 ? std::vector<int64_t>{1, 0, 1, 0}
-                                           : std::vector<int64_t>{0, 0, 0, 0}},
-                     {"dilation", std::vector<int64_t>{1, 1}}}));
+                    {{ir::attr::kernel, std::vector<int64_t>{rows, 1}},
+                     {ir::attr::stride, std::vector<int64_t>{random_.between(1, 2), 1}},
+                     {ir::attr::padding, rows == 3 ? std::vector<int64_t>{1, 0, 1, 0}
+                                                   : std::vector<int64_t>{0, 0, 0, 0}},
+                     {ir::attr::dilation, std::vector<int64_t>{1, 1}}}));
   }
   void add(ValueId a, ValueId b) {
     ir::Graph::ResultHint hint;
     hint.quant = ir::per_tensor(0.5, 3);
     keep(graph_.add(OpKind::qadd, {a, b},
-                    {{"a_zp", int64_t{3}},
-                     {"a_mult", int64_t{1} << 30},
-                     {"a_shift", int64_t{0}},
-                     {"b_zp", int64_t{3}},
-                     {"b_mult", int64_t{1} << 30},
-                     {"b_shift", int64_t{0}},
-                     {"y_zp", int64_t{3}},
-                     {"y_mult", int64_t{1} << 30},
-                     {"y_shift", int64_t{-19}},
-                     {"min", int64_t{-128}},
-                     {"max", int64_t{127}}},
+                    {{ir::attr::a_zp, int64_t{3}},
+                     {ir::attr::a_mult, int64_t{1} << 30},
+                     {ir::attr::a_shift, int64_t{0}},
+                     {ir::attr::b_zp, int64_t{3}},
+                     {ir::attr::b_mult, int64_t{1} << 30},
+                     {ir::attr::b_shift, int64_t{0}},
+                     {ir::attr::y_zp, int64_t{3}},
+                     {ir::attr::y_mult, int64_t{1} << 30},
+                     {ir::attr::y_shift, int64_t{-19}},
+                     {ir::attr::min, int64_t{-128}},
+                     {ir::attr::max, int64_t{127}}},
                     {}, hint));
   }
 

@@ -19,14 +19,14 @@ ir::Attrs product_attrs(Random& random, int64_t transpose_b, int32_t depth) {
   const double range = 128.0 / (depth * uniform(random, 1000, 20000));
   const numerics::Multiplier m = numerics::quantize_multiplier(range);
   const int32_t low = random() % 3 == 0 ? uniform(random, -128, 127) : -128;
-  return {{"transpose_b", transpose_b},
-          {"a_zp", int64_t{uniform(random, -128, 127)}},
-          {"b_zp", int64_t{uniform(random, -128, 127)}},
-          {"y_zp", int64_t{uniform(random, -128, 127)}},
-          {"mult", int64_t{m.mult}},
-          {"shift", int64_t{m.shift}},
-          {"min", int64_t{low}},
-          {"max", int64_t{random() % 3 == 0 ? uniform(random, low, 127) : 127}}};
+  return {{ir::attr::transpose_b, transpose_b},
+          {ir::attr::a_zp, int64_t{uniform(random, -128, 127)}},
+          {ir::attr::b_zp, int64_t{uniform(random, -128, 127)}},
+          {ir::attr::y_zp, int64_t{uniform(random, -128, 127)}},
+          {ir::attr::mult, int64_t{m.mult}},
+          {ir::attr::shift, int64_t{m.shift}},
+          {ir::attr::min, int64_t{low}},
+          {ir::attr::max, int64_t{random() % 3 == 0 ? uniform(random, low, 127) : 127}}};
 }
 
 void expect_product(Random& random, const ir::Shape& a, ir::Shape b, int64_t transpose_b) {
@@ -71,12 +71,12 @@ TEST(Matmul, LongestSums) {
   for (int8_t& code : a.data<int8_t>()) code = -128;
   for (const int64_t shift : {int64_t{-23}, int64_t{0}}) {
     expect_direct(OpKind::qmatmul,
-                  {{"transpose_b", int64_t{1}},
-                   {"a_zp", int64_t{127}},
-                   {"b_zp", int64_t{127}},
-                   {"y_zp", int64_t{-128}},
-                   {"mult", int64_t{1} << 30},
-                   {"shift", shift}},
+                  {{ir::attr::transpose_b, int64_t{1}},
+                   {ir::attr::a_zp, int64_t{127}},
+                   {ir::attr::b_zp, int64_t{127}},
+                   {ir::attr::y_zp, int64_t{-128}},
+                   {ir::attr::mult, int64_t{1} << 30},
+                   {ir::attr::shift, shift}},
                   {Operand{a}, Operand{a}});
   }
 }
@@ -152,7 +152,7 @@ TEST(Gather, EveryDimensionAndElementType) {
           const ir::Shape shape = {2, 3, 4};
           const auto size = static_cast<int32_t>(shape[static_cast<size_t>(dim)]);
           ASSERT_NO_FATAL_FAILURE(
-              expect_direct(OpKind::gather, {{"dim", dim}},
+              expect_direct(OpKind::gather, {{ir::attr::dim, dim}},
                             {Operand{random_tensor(random, element, shape)},
                              Operand{random_index(random, dtype, chosen, size)}}));
         }
@@ -173,7 +173,7 @@ TEST(GatherElements, EveryDimensionAndElementType) {
           chosen[static_cast<size_t>(dim)] = uniform(random, 1, 6);
           const auto size = static_cast<int32_t>(shape[static_cast<size_t>(dim)]);
           ASSERT_NO_FATAL_FAILURE(
-              expect_direct(OpKind::gather_elements, {{"dim", dim}},
+              expect_direct(OpKind::gather_elements, {{ir::attr::dim, dim}},
                             {Operand{random_tensor(random, element, shape)},
                              Operand{random_index(random, dtype, chosen, size)}}));
         }
@@ -215,10 +215,10 @@ TEST(Gather, RefusesInvalidArguments) {
 ir::Attrs softmax_attrs(double scale, int64_t dim) {
   const numerics::Multiplier m = numerics::quantize_multiplier(scale * 0x1p26);
   const double diff_min = std::floor(31 * 0x1p26 / std::exp2(m.shift));
-  return {{"dim", dim},
-          {"mult", int64_t{m.mult}},
-          {"shift", int64_t{m.shift}},
-          {"diff_min", -static_cast<int64_t>(diff_min)}};
+  return {{ir::attr::dim, dim},
+          {ir::attr::mult, int64_t{m.mult}},
+          {ir::attr::shift, int64_t{m.shift}},
+          {ir::attr::diff_min, -static_cast<int64_t>(diff_min)}};
 }
 
 TEST(MaskedSoftmax, ValuesOfMinus128AreIgnored) {

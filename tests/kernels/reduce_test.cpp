@@ -32,11 +32,11 @@ Operand filled(const ir::Shape& shape, int8_t code) {
 }
 
 void set_result(Random& random, ir::Attrs& attrs, int32_t low_shift, int32_t high_shift) {
-  attrs.set("y_zp", int64_t{uniform(random, -128, 127)});
-  attrs.set("mult", int64_t{uniform(random, 1 << 30, INT32_MAX)});
-  attrs.set("shift", int64_t{uniform(random, low_shift, high_shift)});
-  attrs.set("min", int64_t{uniform(random, -128, -90)});
-  attrs.set("max", int64_t{uniform(random, 90, 127)});
+  attrs.set(ir::attr::y_zp, int64_t{uniform(random, -128, 127)});
+  attrs.set(ir::attr::mult, int64_t{uniform(random, 1 << 30, INT32_MAX)});
+  attrs.set(ir::attr::shift, int64_t{uniform(random, low_shift, high_shift)});
+  attrs.set(ir::attr::min, int64_t{uniform(random, -128, -90)});
+  attrs.set(ir::attr::max, int64_t{uniform(random, 90, 127)});
 }
 
 TEST(Reduce, EverySetOfDimensions) {
@@ -50,7 +50,7 @@ TEST(Reduce, EverySetOfDimensions) {
           if ((mask >> d & 1) != 0) dims.push_back(d);
         }
         const size_t y_rank = keepdim ? rank : rank - dims.size();
-        ir::Attrs attrs{{"dims", dims}, {"keepdim", int64_t{keepdim}}};
+        ir::Attrs attrs{{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keepdim}}};
         const auto dtype = random() % 2 == 0 ? ir::DType::kI8 : ir::DType::kI16;
         for (const OpKind kind : {OpKind::amax, OpKind::amin}) {
           ASSERT_NO_FATAL_FAILURE(
@@ -74,18 +74,19 @@ TEST(Reduce, AlongEveryDimension) {
     const int64_t dim = uniform(random, 0, static_cast<int32_t>(rank) - 1);
     const Order order = random_order(random, rank);
     const bool keepdim = random() % 2 == 0;
-    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::argmax,
-                                          {{"dim", dim}, {"keepdim", int64_t{keepdim}}},
-                                          {codes(random, shape, order, ir::DType::kI16)},
-                                          random_order(random, keepdim ? rank : rank - 1)));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_direct(OpKind::argmax, {{ir::attr::dim, dim}, {ir::attr::keepdim, int64_t{keepdim}}},
+                      {codes(random, shape, order, ir::DType::kI16)},
+                      random_order(random, keepdim ? rank : rank - 1)));
     // Few distinct values, so that several elements are equal: argmax returns the first.
     Operand x = codes(random, shape, order);
     for (int8_t& code : x.tensor.data<int8_t>()) code = static_cast<int8_t>(code >> (random() % 8));
-    ASSERT_NO_FATAL_FAILURE(expect_direct(
-        OpKind::argmax,
-        {{"dim", dim}, {"keepdim", int64_t{keepdim}}, {"smallest", int64_t{uniform(random, 0, 1)}}},
-        {x}, random_order(random, keepdim ? rank : rank - 1)));
-    ir::Attrs attrs{{"dim", dim}, {"x_zp", int64_t{uniform(random, -128, 127)}}};
+    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::argmax,
+                                          {{ir::attr::dim, dim},
+                                           {ir::attr::keepdim, int64_t{keepdim}},
+                                           {ir::attr::smallest, int64_t{uniform(random, 0, 1)}}},
+                                          {x}, random_order(random, keepdim ? rank : rank - 1)));
+    ir::Attrs attrs{{ir::attr::dim, dim}, {ir::attr::x_zp, int64_t{uniform(random, -128, 127)}}};
     set_result(random, attrs, -6, 2);
     ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qcumsum, attrs, {x}, random_order(random, rank)));
   }
@@ -97,10 +98,10 @@ TEST(Reduce, VarianceOfLongAndExtremeRows) {
     for (const int64_t shift : {-31, -22, -8, 0, 30}) {
       Operand x = filled({n}, -128);
       for (int64_t i = 0; i < n / 2; ++i) x.tensor.data<int8_t>()[static_cast<size_t>(i)] = 127;
-      const ir::Attrs attrs{{"dims", std::vector<int64_t>{0}},
-                            {"y_zp", int64_t{-128}},
-                            {"mult", int64_t{INT32_MAX}},
-                            {"shift", shift}};
+      const ir::Attrs attrs{{ir::attr::dims, std::vector<int64_t>{0}},
+                            {ir::attr::y_zp, int64_t{-128}},
+                            {ir::attr::mult, int64_t{INT32_MAX}},
+                            {ir::attr::shift, shift}};
       ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {x}));
       ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {codes(random, {n})}));
     }
@@ -135,20 +136,20 @@ NormCase norm_case(Random& random, OpKind kind, Operand x) {
     for (int64_t g = 1; g <= entries[0]; ++g) {
       if (entries[0] % g == 0) groups.push_back(g);
     }
-    c.attrs.set("groups", groups[random() % groups.size()]);
+    c.attrs.set(ir::attr::groups, groups[random() % groups.size()]);
   } else {
     const int64_t dims = uniform(random, 1, static_cast<int32_t>(shape.size()));
-    c.attrs.set("dims", dims);
+    c.attrs.set(ir::attr::last_dims, dims);
     entries.assign(shape.end() - dims, shape.end());
   }
-  c.attrs.set("eps", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, INT32_MAX)});
-  c.attrs.set("eps_shift", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, 30)});
-  if (kind == OpKind::qrms_norm) c.attrs.set("x_zp", int64_t{uniform(random, -128, 127)});
+  c.attrs.set(ir::attr::int_eps, int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, INT32_MAX)});
+  c.attrs.set(ir::attr::eps_shift, int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, 30)});
+  if (kind == OpKind::qrms_norm) c.attrs.set(ir::attr::x_zp, int64_t{uniform(random, -128, 127)});
   if (is_wide(kind)) {
-    c.attrs.set("mult", int64_t{uniform(random, 1 << 30, INT32_MAX)});
-    c.attrs.set("shift", int64_t{uniform(random, -9, 0)});
-    if (random() % 2 == 0) c.attrs.set("min", int64_t{uniform(random, -32768, 0)});
-    if (random() % 2 == 0) c.attrs.set("max", int64_t{uniform(random, 0, 32767)});
+    c.attrs.set(ir::attr::mult, int64_t{uniform(random, 1 << 30, INT32_MAX)});
+    c.attrs.set(ir::attr::shift, int64_t{uniform(random, -9, 0)});
+    if (random() % 2 == 0) c.attrs.set(ir::attr::min, int64_t{uniform(random, -32768, 0)});
+    if (random() % 2 == 0) c.attrs.set(ir::attr::max, int64_t{uniform(random, 0, 32767)});
   } else {
     set_result(random, c.attrs, -14, 0);
   }

@@ -30,8 +30,8 @@ std::vector<int64_t> list(Random& random, size_t count, int32_t low, int32_t hig
 }
 
 void set_bounds(Random& random, ir::Attrs& attrs) {
-  attrs.set("min", int64_t{random() % 2 == 0 ? -32768 : uniform(random, -32768, 0)});
-  attrs.set("max", int64_t{random() % 2 == 0 ? 32767 : uniform(random, 0, 32767)});
+  attrs.set(ir::attr::min, int64_t{random() % 2 == 0 ? -32768 : uniform(random, -32768, 0)});
+  attrs.set(ir::attr::max, int64_t{random() % 2 == 0 ? 32767 : uniform(random, 0, 32767)});
 }
 
 TEST(Wide, ConvTransposeOfEverySmallAxis) {
@@ -50,11 +50,12 @@ TEST(Wide, ConvTransposeOfEverySmallAxis) {
           if (extent < 1) continue;
           const std::vector<int64_t> steps = {stride, uniform(random, 1, 3)};
           const int64_t extra = std::max(stride, dilation) > 1 ? uniform(random, 0, 1) : 0;
-          ir::Attrs attrs{{"stride", steps},
-                          {"padding", std::vector<int64_t>{cut, 0, 0, 0}},
-                          {"output_padding", std::vector<int64_t>{extra, 0}},
-                          {"dilation", std::vector<int64_t>{dilation, uniform(random, 1, 2)}},
-                          {"groups", groups}};
+          ir::Attrs attrs{
+              {ir::attr::stride, steps},
+              {ir::attr::padding, std::vector<int64_t>{cut, 0, 0, 0}},
+              {ir::attr::output_padding, std::vector<int64_t>{extra, 0}},
+              {ir::attr::dilation, std::vector<int64_t>{dilation, uniform(random, 1, 2)}},
+              {ir::attr::groups, groups}};
           set_bounds(random, attrs);
           ir::Tensor bias = ir::zeros(ir::DType::kI64, {groups * out});
           for (int64_t& b : bias.data<int64_t>()) {
@@ -111,7 +112,9 @@ TEST(Wide, ConvTransposeRefusesInvalidArguments) {
 }
 
 ir::Attrs product_attrs(int64_t transpose_b, int64_t shift) {
-  return {{"transpose_b", transpose_b}, {"mult", int64_t{INT32_MAX}}, {"shift", shift}};
+  return {{ir::attr::transpose_b, transpose_b},
+          {ir::attr::mult, int64_t{INT32_MAX}},
+          {ir::attr::shift, shift}};
 }
 
 void expect_product(Random& random, const ir::Shape& a, ir::Shape b, int64_t transpose_b) {
@@ -182,10 +185,10 @@ TEST(Wide, PreluOfExtremes) {
   std::ranges::copy(values, x.data<int16_t>().begin());
   for (const int16_t w : values) {
     for (const int64_t shift : {-31, -15, 0}) {
-      const ir::Attrs attrs{{"mult", int64_t{INT32_MAX}},
-                            {"shift", std::max<int64_t>(shift, -2)},
-                            {"w_mult", int64_t{INT32_MAX}},
-                            {"w_shift", shift}};
+      const ir::Attrs attrs{{ir::attr::mult, int64_t{INT32_MAX}},
+                            {ir::attr::shift, std::max<int64_t>(shift, -2)},
+                            {ir::attr::w_mult, int64_t{INT32_MAX}},
+                            {ir::attr::w_shift, shift}};
       ASSERT_NO_FATAL_FAILURE(
           expect_direct(OpKind::qprelu16, attrs, {Operand{x}, Operand{filled({1}, w)}}));
     }
@@ -201,11 +204,11 @@ TEST(Wide, PoolsOfEverySmallWindow) {
     const ir::Shape x = {2, uniform(random, 1, 3), i[5] + 3, i[6] + 3};
     const int64_t pad = kernel[0] > 1 && dilation[0] == 1 ? uniform(random, 0, 1) : 0;
     if ((kernel[0] - 1) * dilation[0] >= x[2] || (kernel[1] - 1) * dilation[1] >= x[3]) continue;
-    ir::Attrs attrs{{"kernel", kernel},
-                    {"stride", list(random, 2, 1, 3)},
-                    {"padding", std::vector<int64_t>{pad, 0, pad, 0}}};
+    ir::Attrs attrs{{ir::attr::kernel, kernel},
+                    {ir::attr::stride, list(random, 2, 1, 3)},
+                    {ir::attr::padding, std::vector<int64_t>{pad, 0, pad, 0}}};
     if (average) set_bounds(random, attrs);
-    if (!average) attrs.set("dilation", dilation);
+    if (!average) attrs.set(ir::attr::dilation, dilation);
     ASSERT_NO_FATAL_FAILURE(
         expect_direct(average ? OpKind::qavg_pool2d16 : OpKind::max_pool2d16, attrs,
                       {Operand{random_tensor(random, ir::DType::kI16, x), false, kNhwc}}, kNhwc));
@@ -216,13 +219,13 @@ TEST(Wide, PoolsOfEverySmallWindow) {
 TEST(Wide, PoolsOfTheLargestWindow) {
   for (const int16_t code : {int16_t{-32768}, int16_t{32767}}) {
     const Operand x = {filled({1, 1, 255, 257}, code), false, kNhwc};
-    const ir::Attrs bounds{{"min", int64_t{-32768}}, {"max", int64_t{32767}}};
+    const ir::Attrs bounds{{ir::attr::min, int64_t{-32768}}, {ir::attr::max, int64_t{32767}}};
     ir::Attrs adaptive = bounds, window = bounds;
-    adaptive.set("size", std::vector<int64_t>{1, 1});
+    adaptive.set(ir::attr::size, std::vector<int64_t>{1, 1});
     ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qadaptive_avg_pool2d, adaptive, {x}, kNhwc));
-    window.set("kernel", std::vector<int64_t>{255, 257});
-    window.set("stride", std::vector<int64_t>{1, 1});
-    window.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+    window.set(ir::attr::kernel, std::vector<int64_t>{255, 257});
+    window.set(ir::attr::stride, std::vector<int64_t>{1, 1});
+    window.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
     ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qavg_pool2d16, window, {x}, kNhwc));
   }
 }
@@ -231,7 +234,7 @@ TEST(Wide, AdaptivePoolsOfEverySmallSize) {
   Random random(6);
   for (Sizes i; next({2, 7, 4, 9, 3}, i);) {
     const bool average = i[0] == 0;
-    ir::Attrs attrs{{"size", std::vector<int64_t>{i[3] + 1, i[4] * 4 + 1}}};
+    ir::Attrs attrs{{ir::attr::size, std::vector<int64_t>{i[3] + 1, i[4] * 4 + 1}}};
     if (average) set_bounds(random, attrs);
     const ir::Shape x = {2, uniform(random, 1, 3), i[1] + 1, i[2] * 3 + 1};
     ASSERT_NO_FATAL_FAILURE(

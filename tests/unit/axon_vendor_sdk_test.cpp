@@ -34,14 +34,6 @@ void expect_bad(const Error& error, const std::vector<std::string>& words) {
               error.message[0] == '/' || error.message[0] == 'S');
 }
 
-size_t work_folders() {
-  size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path())) {
-    count += entry.path().filename().string().starts_with("thimble-axon-") ? 1 : 0;
-  }
-  return count;
-}
-
 TEST(AxonSdk, StandinReadsWhatWasWritten) {
   const StandinSdk sdk;
   const auto program = engine::axon::compile_with_sdk(network(), sdk.options());
@@ -78,7 +70,7 @@ const ModeCase kModes[] = {
 };
 
 TEST(AxonSdk, EachFailureHasAMessage) {
-  const size_t before = work_folders();
+  const test::PrivateTempFolder temporary;
   for (const ModeCase& each : kModes) {
     SCOPED_TRACE(each.mode);
     const StandinSdk sdk(each.mode);
@@ -86,7 +78,7 @@ TEST(AxonSdk, EachFailureHasAMessage) {
     ASSERT_FALSE(program.ok());
     expect_bad(program.error(), each.words);
   }
-  EXPECT_EQ(work_folders(), before);
+  EXPECT_TRUE(temporary.is_empty());
 }
 
 TEST(AxonSdk, EveryPublishedCodeHasAName) {

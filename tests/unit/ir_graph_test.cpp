@@ -30,16 +30,17 @@ TEST(Graph, AttributesAreNormalized) {
   Graph graph;
   const ValueId x = graph.add_input("x", kFloats);
   // Attributes get the row's order, defaults are dropped, integers become floats where required.
-  const auto y = graph.add(OpKind::clamp, {x}, {{"max", int64_t{6}}, {"min", -HUGE_VAL}});
+  const auto y = graph.add(OpKind::clamp, {x},
+                           {{ir::attr::float_max, int64_t{6}}, {ir::attr::float_min, -HUGE_VAL}});
   ASSERT_TRUE(y.ok());
   const Op& op = graph.ops().back();
-  EXPECT_EQ(op.attrs, Attrs({{"max", 6.0}}));
-  EXPECT_EQ(op.number("min"), -HUGE_VAL);
-  EXPECT_EQ(op.number("max"), 6.0);
-  const auto mean = graph.add(OpKind::mean, {x}, {{"dims", std::vector<int64_t>{1}}});
+  EXPECT_EQ(op.attrs, Attrs({{ir::attr::float_max, 6.0}}));
+  EXPECT_EQ(op.get(ir::attr::float_min), -HUGE_VAL);
+  EXPECT_EQ(op.get(ir::attr::float_max), 6.0);
+  const auto mean = graph.add(OpKind::mean, {x}, {{ir::attr::dims, std::vector<int64_t>{1}}});
   ASSERT_TRUE(mean.ok());
-  EXPECT_EQ(graph.ops().back().integer("keepdim"), 0);
-  EXPECT_EQ(graph.ops().back().integers("dims"), std::vector<int64_t>{1});
+  EXPECT_EQ(graph.ops().back().get(ir::attr::keepdim), 0);
+  EXPECT_EQ(graph.ops().back().get(ir::attr::dims), std::vector<int64_t>{1});
 }
 
 TEST(Graph, ErrorsAreLocatedInTheUsersSource) {

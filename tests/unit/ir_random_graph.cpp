@@ -240,24 +240,26 @@ class Maker {
   /// Makes the attributes consistent with one rounding mode.
   void make_rounding_consistent(const ir::OpInfo& info, ir::Attrs& attrs) {
     if (info.attr("bytes") == nullptr) return;
-    attrs.set("bytes", int64_t{1});
-    if (info.attr("leaky") != nullptr) attrs.set("leaky", int64_t{0});
+    attrs.set(ir::attr::bytes, int64_t{1});
+    if (info.attr("leaky") != nullptr) attrs.set(ir::attr::leaky, int64_t{0});
     const bool sums = info.attr("a_mult") != nullptr;
     const bool own_numbers = sums || info.attr("mult") != nullptr;
     const bool even = own_numbers && random_.chance(30);
     if (info.name == "qavg_pool2d" && !even) {
-      for (const auto name : {"x_zp", "y_zp", "mult", "shift"}) attrs.set(name, int64_t{0});
+      for (const auto key : {ir::attr::x_zp, ir::attr::y_zp, ir::attr::mult, ir::attr::shift})
+        attrs.set(key, int64_t{0});
     }
     if (!even) {
-      attrs.set("rounding", random_.between(0, 1));
+      attrs.set(ir::attr::rounding, random_.between(0, 1));
       return;
     }
-    attrs.set("rounding", int64_t{2});
-    attrs.set(sums ? "y_shift" : "shift", random_.between(0, 23));
+    attrs.set(ir::attr::rounding, int64_t{2});
+    attrs.set(sums ? ir::attr::y_shift : ir::attr::shift, random_.between(0, 23));
     if (!sums) return;
-    for (const auto name : {"a_mult", "b_mult"}) attrs.set(name, random_.between(0, INT16_MAX));
-    for (const auto name : {"a_shift", "b_shift"}) attrs.set(name, int64_t{0});
-    attrs.set("y_mult", int64_t{1});
+    for (const auto key : {ir::attr::a_mult, ir::attr::b_mult})
+      attrs.set(key, random_.between(0, INT16_MAX));
+    for (const auto key : {ir::attr::a_shift, ir::attr::b_shift}) attrs.set(key, int64_t{0});
+    attrs.set(ir::attr::y_mult, int64_t{1});
   }
 
   void try_add(OpKind kind) {
@@ -293,7 +295,7 @@ class Maker {
     if (info.operands[0].variadic && random_.chance(70)) operands.push_back(data());
     ir::Attrs attrs;
     for (const ir::AttrInfo& attr : info.attrs) {
-      if (!attr.default_value || random_.chance(50)) attrs.set(attr.name, attribute(attr, x));
+      if (!attr.default_value || random_.chance(50)) attrs.set_value(attr.id, attribute(attr, x));
     }
     make_rounding_consistent(info, attrs);
     Graph::ResultHint hint;

@@ -73,10 +73,10 @@ TEST(Verify, Ids) {
 
 TEST(Verify, Attributes) {
   Graph graph = example();
-  graph.ops()[2].attrs.set("min", int64_t{0});
+  graph.ops()[2].attrs.set_value(ir::attr::float_min, int64_t{0});
   EXPECT_EQ(message(graph), "net.py:7: clamp: attributes are not in their normal form");
-  graph.ops()[2].attrs.set("low", 0.0);
-  EXPECT_EQ(message(graph), "net.py:7: clamp: unknown attribute low");
+  graph.ops()[2].attrs.set(ir::attr::scale, 0.0);
+  EXPECT_EQ(message(graph), "net.py:7: clamp: unknown attribute scale");
 }
 
 TEST(Verify, Types) {

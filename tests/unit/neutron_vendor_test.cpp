@@ -99,14 +99,6 @@ Delegate finished(const engine::VendorTools& tools) {
   return delegate;
 }
 
-size_t work_folders() {
-  size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path())) {
-    count += entry.path().filename().string().starts_with("thimble-neutron-") ? 1 : 0;
-  }
-  return count;
-}
-
 TEST(NeutronVendor, WithoutSdkKernelListIsKept) {
   Delegate delegate = delegate_of();
   const auto payload = delegate.payload;
@@ -217,7 +209,7 @@ const ModeCase kModes[] = {
 };
 
 TEST(NeutronVendor, EachFailureHasAMessage) {
-  const size_t before = work_folders();
+  const test::PrivateTempFolder temporary;
   const Delegate made = delegate_of();
   for (const ModeCase& each : kModes) {
     SCOPED_TRACE(each.mode);
@@ -234,7 +226,7 @@ TEST(NeutronVendor, EachFailureHasAMessage) {
     EXPECT_EQ(delegate.id, made.id);
     EXPECT_TRUE(delegate.files.empty());
   }
-  EXPECT_EQ(work_folders(), before);
+  EXPECT_TRUE(temporary.is_empty());
 }
 
 TEST(NeutronVendor, HangingConverterIsStopped) {

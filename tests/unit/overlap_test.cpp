@@ -93,10 +93,10 @@ TEST(Overlap, PlanWithOverlapsIsSmallerAndValid) {
   ir::ValueId value = graph.add_input("x", image(8, 20, 20));
   for (int i = 0; i < 3; ++i) {
     const auto next = graph.add(ir::OpKind::max_pool2d, {value},
-                                {{"kernel", std::vector<int64_t>{3, 3}},
-                                 {"stride", std::vector<int64_t>{1, 1}},
-                                 {"padding", std::vector<int64_t>{1, 1, 1, 1}},
-                                 {"dilation", std::vector<int64_t>{1, 1}}},
+                                {{ir::attr::kernel, std::vector<int64_t>{3, 3}},
+                                 {ir::attr::stride, std::vector<int64_t>{1, 1}},
+                                 {ir::attr::padding, std::vector<int64_t>{1, 1, 1, 1}},
+                                 {ir::attr::dilation, std::vector<int64_t>{1, 1}}},
                                 {}, {"", ir::channels_last_order(), {}});
     ASSERT_TRUE(next.ok()) << next.error().message;
     value = *next;

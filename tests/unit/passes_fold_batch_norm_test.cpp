@@ -102,7 +102,7 @@ TEST(FoldBatchNorm, AloneBecomesDepthwiseConvolution) {
   };
   const ir::Graph image = alone("[3,2,2,4]", "output %y");
   ASSERT_EQ(op_names(image), "conv2d");
-  EXPECT_EQ(image.ops()[0].integer("groups"), 2);
+  EXPECT_EQ(image.ops()[0].get(ir::attr::groups), 2);
   EXPECT_EQ(op_names(alone("[3,2,2,4]", "%z: f32[3,2,2,4] = mul(%m, %y) output %z")), "conv2d");
   EXPECT_EQ(op_names(alone("[3,2]", "output %y")), "reshape conv2d reshape");
   EXPECT_EQ(op_names(alone("[3,2,5]", "output %y")), "reshape conv2d reshape");

@@ -35,8 +35,8 @@ TEST(FoldMatmul, ScalesBeforeAndAfterAreMerged) {
     %y: f32[2,3,5] = mul(%n, %half)
     output %y)");
   EXPECT_EQ(op_names(graph), "matmul");
-  EXPECT_EQ(matmul_of(graph).number("scale"), 1.5);
-  EXPECT_EQ(matmul_of(graph).integer("transpose_b"), 1);
+  EXPECT_EQ(matmul_of(graph).get(ir::attr::scale), 1.5);
+  EXPECT_EQ(matmul_of(graph).get(ir::attr::transpose_b), 1);
 }
 
 TEST(FoldMatmul, TransposedOperandTogglesTransposeB) {
@@ -49,8 +49,8 @@ TEST(FoldMatmul, TransposedOperandTogglesTransposeB) {
     output %y
     output %z)");
   EXPECT_EQ(op_names(graph), "matmul permute matmul");
-  EXPECT_EQ(graph.ops()[0].integer("transpose_b"), 1);
-  EXPECT_EQ(graph.ops()[2].integer("transpose_b"), 0);
+  EXPECT_EQ(graph.ops()[0].get(ir::attr::transpose_b), 1);
+  EXPECT_EQ(graph.ops()[2].get(ir::attr::transpose_b), 0);
 }
 
 TEST(FoldMatmul, ValuesWithOtherReadersAreNotFolded) {

@@ -39,7 +39,7 @@ TEST(FuseNorm, RmsWithWeight) {
     output %y
   )");
   ASSERT_EQ(op_names(graph), "rms_norm");
-  EXPECT_NEAR(graph.ops()[0].number("eps"), 1e-5, 1e-10);
+  EXPECT_NEAR(graph.ops()[0].get(ir::attr::eps), 1e-5, 1e-10);
   EXPECT_EQ(graph.value(graph.ops()[0].output).name, "y");
 }
 

@@ -66,9 +66,9 @@ class PatternMaker {
     const int64_t in = shape(x)[1], out = random_.between(1, 5), kernel = random_.between(1, 3);
     const ValueId bias = random_.chance(70) ? computed({out}) : ir::kNoValue;
     add(OpKind::conv2d, {x, computed({out, in, kernel, kernel}), bias},
-        {{"stride", std::vector<int64_t>{1, random_.between(1, 2)}},
-         {"padding", std::vector<int64_t>{0, random_.between(0, 1), 1, 0}},
-         {"dilation", std::vector<int64_t>{1, 1}}});
+        {{ir::attr::stride, std::vector<int64_t>{1, random_.between(1, 2)}},
+         {ir::attr::padding, std::vector<int64_t>{0, random_.between(0, 1), 1, 0}},
+         {ir::attr::dilation, std::vector<int64_t>{1, 1}}});
   }
 
   void factor() {
@@ -85,21 +85,22 @@ class PatternMaker {
   void pad() {
     const auto end = [&] { return random_.between(0, 2); };
     add(OpKind::pad, {pick()},
-        {{"before", std::vector<int64_t>{0, random_.chance(10) ? 1 : 0, end(), end()}},
-         {"after", std::vector<int64_t>{0, 0, end(), end()}},
-         {"value", random_.chance(80) ? 0.0 : 0.5}});
+        {{ir::attr::before, std::vector<int64_t>{0, random_.chance(10) ? 1 : 0, end(), end()}},
+         {ir::attr::after, std::vector<int64_t>{0, 0, end(), end()}},
+         {ir::attr::value, random_.chance(80) ? 0.0 : 0.5}});
   }
 
   void clamp() {
-    add(OpKind::clamp, {pick()}, {{"min", random_.real(-1, 0)}, {"max", random_.real(0.5, 6)}});
+    add(OpKind::clamp, {pick()},
+        {{ir::attr::float_min, random_.real(-1, 0)}, {ir::attr::float_max, random_.real(0.5, 6)}});
   }
 
   void pool() {
     const OpKind kind = random_.chance(70) ? OpKind::max_pool2d : OpKind::avg_pool2d;
-    ir::Attrs attrs{{"kernel", std::vector<int64_t>{2, random_.between(1, 2)}},
-                    {"stride", std::vector<int64_t>{1, 1}},
-                    {"padding", std::vector<int64_t>{1, 0, 0, 0}}};
-    if (kind == OpKind::max_pool2d) attrs.set("dilation", std::vector<int64_t>{1, 1});
+    ir::Attrs attrs{{ir::attr::kernel, std::vector<int64_t>{2, random_.between(1, 2)}},
+                    {ir::attr::stride, std::vector<int64_t>{1, 1}},
+                    {ir::attr::padding, std::vector<int64_t>{1, 0, 0, 0}}};
+    if (kind == OpKind::max_pool2d) attrs.set(ir::attr::dilation, std::vector<int64_t>{1, 1});
     add(kind, {pick()}, attrs);
   }
 
@@ -111,19 +112,22 @@ class PatternMaker {
       case 0:
         return add(OpKind::copy, {x});
       case 1:
-        return add(OpKind::reshape, {x}, {{"shape", none ? s : ir::Shape{1, s[2], s[1], s[3]}}});
+        return add(OpKind::reshape, {x},
+                   {{ir::attr::shape, none ? s : ir::Shape{1, s[2], s[1], s[3]}}});
       case 2:
-        return add(
-            OpKind::permute, {x},
-            {{"dims", none ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 3, 2}}});
+        return add(OpKind::permute, {x},
+                   {{ir::attr::dims,
+                     none ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 3, 2}}});
       case 3:
         return add(OpKind::slice, {x},
-                   {{"dim", int64_t{2}}, {"start", int64_t{none ? 0 : 1}}, {"end", s[2]}});
+                   {{ir::attr::dim, int64_t{2}},
+                    {ir::attr::start, int64_t{none ? 0 : 1}},
+                    {ir::attr::end, s[2]}});
       case 4:
-        return add(OpKind::expand, {x}, {{"shape", s}});
+        return add(OpKind::expand, {x}, {{ir::attr::shape, s}});
       default:
         return add(OpKind::concat, none ? std::vector{x} : std::vector{x, pick()},
-                   {{"dim", int64_t{1}}});
+                   {{ir::attr::dim, int64_t{1}}});
     }
   }
 

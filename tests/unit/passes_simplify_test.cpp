@@ -45,8 +45,8 @@ TEST(MergePad, ZerosBecomePaddingOfEveryReader) {
     output %a
     output %b)"));
   EXPECT_EQ(op_names(graph), "conv2d conv2d");
-  EXPECT_EQ(graph.ops()[0].integers("padding"), (std::vector<int64_t>{1, 0, 2, 2}));
-  EXPECT_EQ(graph.ops()[1].integers("padding"), (std::vector<int64_t>{2, 1, 3, 3}));
+  EXPECT_EQ(graph.ops()[0].get(ir::attr::padding), (std::vector<int64_t>{1, 0, 2, 2}));
+  EXPECT_EQ(graph.ops()[1].get(ir::attr::padding), (std::vector<int64_t>{2, 1, 3, 3}));
 }
 
 TEST(MergePad, OtherValuesChannelsAndPoolsAreNotMerged) {
@@ -98,7 +98,7 @@ TEST(RemoveNoops, DataMovementChainsAreMerged) {
     output %b
     output %q)"));
   ASSERT_EQ(op_names(graph), "reshape permute");
-  EXPECT_EQ(graph.ops()[1].integers("dims"), (std::vector<int64_t>{0, 2, 1}));
+  EXPECT_EQ(graph.ops()[1].get(ir::attr::dims), (std::vector<int64_t>{0, 2, 1}));
 }
 
 TEST(RemoveNoops, InverseDataMovementsAreRemoved) {

@@ -94,9 +94,10 @@ TEST(QuantizeChoices, ComparisonWithConstantUsesQuantizedThreshold) {
         const auto number =
             source.add_constant("limit", std::make_shared<ir::Tensor>(ir::make_f32(
                                              {}, std::vector<float>{static_cast<float>(limit)})));
-        const auto y = mirrored
-                           ? source.add(OpKind::compare, {number, input}, {{"relation", relation}})
-                           : source.add(OpKind::compare, {input, number}, {{"relation", relation}});
+        const auto y =
+            mirrored
+                ? source.add(OpKind::compare, {number, input}, {{ir::attr::relation, relation}})
+                : source.add(OpKind::compare, {input, number}, {{ir::attr::relation, relation}});
         ASSERT_TRUE(y.ok());
         source.add_output(*y);
         const auto model = quant::quantize(source, random_calibration(source, 1, 8), {}, {});

@@ -70,10 +70,10 @@ TEST(Simulate, AccumulatorsAbove2To24AreExact) {
   const auto y = graph.add(ir::OpKind::qlinear,
                            {x, constant(std::move(w)), ir::kNoValue,
                             constant(ir::make_i32({2}, mult)), constant(ir::make_i32({2}, shift))},
-                           {{"x_zp", int64_t{-128}},
-                            {"y_zp", int64_t{-128}},
-                            {"min", int64_t{-128}},
-                            {"max", int64_t{127}}});
+                           {{ir::attr::x_zp, int64_t{-128}},
+                            {ir::attr::y_zp, int64_t{-128}},
+                            {ir::attr::min, int64_t{-128}},
+                            {ir::attr::max, int64_t{127}}});
   ASSERT_TRUE(y.ok()) << y.error().message;
   graph.add_output(*y);
   ir::Tensor codes = ir::zeros(ir::DType::kI8, {3, kTerms});

@@ -68,10 +68,10 @@ ValueId add(Graph& graph, ir::OpKind kind, std::vector<ValueId> inputs, ir::Attr
 }
 
 ir::Attrs windows(int64_t padding, int64_t groups) {
-  return {{"stride", std::vector<int64_t>{1, 1}},
-          {"padding", std::vector<int64_t>(4, padding)},
-          {"dilation", std::vector<int64_t>{1, 1}},
-          {"groups", groups}};
+  return {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+          {ir::attr::padding, std::vector<int64_t>(4, padding)},
+          {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+          {ir::attr::groups, groups}};
 }
 
 /// A pointwise convolution whose channels differ by a factor of 1,000, relu, a depthwise
@@ -89,11 +89,11 @@ Graph badly_scaled(uint64_t seed) {
   ValueId y = add(graph, ir::OpKind::conv2d,
                   {x, add_weights(graph, random, {kChannels, 8, 1, 1}, scale), ir::kNoValue},
                   windows(0, 1));
-  y = add(graph, ir::OpKind::clamp, {y}, {{"min", 0.0}});
+  y = add(graph, ir::OpKind::clamp, {y}, {{ir::attr::float_min, 0.0}});
   y = add(graph, ir::OpKind::conv2d,
           {y, add_weights(graph, random, {kChannels, 1, 3, 3}, inverse), ir::kNoValue},
           windows(1, kChannels));
-  y = add(graph, ir::OpKind::clamp, {y}, {{"min", 0.0}});
+  y = add(graph, ir::OpKind::clamp, {y}, {{ir::attr::float_min, 0.0}});
   y = add(graph, ir::OpKind::conv2d,
           {y, add_weights(graph, random, {8, kChannels, 1, 1}, ones), ir::kNoValue}, windows(0, 1));
   graph.add_output(y);
@@ -143,19 +143,19 @@ TEST(Equalize, RegionIncludesOperatorsThatPassFactors) {
   const ValueId x = graph.add_input("x", {ir::DType::kF32, {1, 2, 8, 8}, {}, {}});
   const ValueId a =
       add(graph, ir::OpKind::conv2d, {x, weights({6, 2, 1, 1}), ir::kNoValue}, windows(0, 1));
-  const ValueId relu = add(graph, ir::OpKind::clamp, {a}, {{"min", 0.0}});
+  const ValueId relu = add(graph, ir::OpKind::clamp, {a}, {{ir::attr::float_min, 0.0}});
   const ValueId inner =
       add(graph, ir::OpKind::conv2d, {relu, weights({6, 3, 1, 1}), ir::kNoValue}, windows(0, 2));
   const ValueId sum = add(graph, ir::OpKind::add, {relu, inner}, {});
-  const ValueId pad = add(
-      graph, ir::OpKind::pad, {sum},
-      {{"before", std::vector<int64_t>{0, 0, 1, 1}}, {"after", std::vector<int64_t>{0, 0, 1, 1}}});
+  const ValueId pad = add(graph, ir::OpKind::pad, {sum},
+                          {{ir::attr::before, std::vector<int64_t>{0, 0, 1, 1}},
+                           {ir::attr::after, std::vector<int64_t>{0, 0, 1, 1}}});
   const ValueId pool = add(graph, ir::OpKind::avg_pool2d, {pad},
-                           {{"kernel", std::vector<int64_t>{2, 2}},
-                            {"stride", std::vector<int64_t>{2, 2}},
-                            {"padding", std::vector<int64_t>{0, 0, 0, 0}}});
+                           {{ir::attr::kernel, std::vector<int64_t>{2, 2}},
+                            {ir::attr::stride, std::vector<int64_t>{2, 2}},
+                            {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}}});
   const ValueId flat =
-      add(graph, ir::OpKind::reshape, {pool}, {{"shape", std::vector<int64_t>{1, 6 * 25}}});
+      add(graph, ir::OpKind::reshape, {pool}, {{ir::attr::shape, std::vector<int64_t>{1, 6 * 25}}});
   const ValueId y = add(graph, ir::OpKind::linear, {flat, weights({4, 6 * 25}), ir::kNoValue}, {});
   graph.add_output(y);
   ASSERT_TRUE(ir::verify(graph).ok());

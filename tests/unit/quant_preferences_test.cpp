@@ -196,8 +196,8 @@ TEST(QuantPreferences, ProductOperandsHaveZeroPointZero) {
   for (const ir::Op& op : wished.graph.ops()) {
     if (op.kind != OpKind::qmatmul) continue;
     ++products;
-    EXPECT_EQ(op.integer("a_zp"), 0);
-    EXPECT_EQ(op.integer("b_zp"), 0);
+    EXPECT_EQ(op.get(ir::attr::a_zp), 0);
+    EXPECT_EQ(op.get(ir::attr::b_zp), 0);
     for (const ir::ValueId id : op.inputs) {
       EXPECT_EQ(wished.graph.type(id).quant->zero_point[0], 0);
     }

@@ -61,10 +61,10 @@ class NetworkMaker {
     const int64_t stride = random_.chance(20) ? 2 : 1;
     const int64_t pad = random_.between(0, kernel / 2);
     add(OpKind::conv2d, {x, w, b},
-        {{"stride", std::vector<int64_t>{stride, random_.between(1, stride)}},
-         {"padding", std::vector<int64_t>{pad, kernel - 1 - pad, kernel - 1, pad}},
-         {"dilation", std::vector<int64_t>{1, random_.between(1, 2)}},
-         {"groups", depthwise ? channels : int64_t{1}}});
+        {{ir::attr::stride, std::vector<int64_t>{stride, random_.between(1, stride)}},
+         {ir::attr::padding, std::vector<int64_t>{pad, kernel - 1 - pad, kernel - 1, pad}},
+         {ir::attr::dilation, std::vector<int64_t>{1, random_.between(1, 2)}},
+         {ir::attr::groups, depthwise ? channels : int64_t{1}}});
   }
 
   void transposed() {
@@ -80,11 +80,11 @@ class NetworkMaker {
     const int64_t cut = random_.between(0, kernel - 1);
     const ValueId y = images_.back();
     add(OpKind::conv_transpose2d, {x, w, b},
-        {{"stride", std::vector<int64_t>{stride, 1}},
-         {"padding", std::vector<int64_t>{cut, 1, 0, cut}},
-         {"output_padding", std::vector<int64_t>{stride - 1, 0}},
-         {"dilation", std::vector<int64_t>{1, random_.between(1, 2)}},
-         {"groups", groups}});
+        {{ir::attr::stride, std::vector<int64_t>{stride, 1}},
+         {ir::attr::padding, std::vector<int64_t>{cut, 1, 0, cut}},
+         {ir::attr::output_padding, std::vector<int64_t>{stride - 1, 0}},
+         {ir::attr::dilation, std::vector<int64_t>{1, random_.between(1, 2)}},
+         {ir::attr::groups, groups}});
     if (images_.back() != y) crop();
   }
 
@@ -94,18 +94,20 @@ class NetworkMaker {
     const std::vector<int64_t> size = {std::min<int64_t>(shape[2], 9),
                                        std::min<int64_t>(shape[3], 9)};
     const int64_t kind = random_.between(0, 2);
-    if (kind == 0) return add(OpKind::adaptive_avg_pool2d, {images_.back()}, {{"size", size}});
-    if (kind == 1) return add(OpKind::adaptive_max_pool2d, {images_.back()}, {{"size", size}});
+    if (kind == 0)
+      return add(OpKind::adaptive_avg_pool2d, {images_.back()}, {{ir::attr::size, size}});
+    if (kind == 1)
+      return add(OpKind::adaptive_max_pool2d, {images_.back()}, {{ir::attr::size, size}});
     add(OpKind::resize_bilinear, {images_.back()},
-        {{"size", size}, {"align_corners", random_.between(0, 1)}});
+        {{ir::attr::size, size}, {ir::attr::align_corners, random_.between(0, 1)}});
   }
 
   void pool() {
     const OpKind kind = random_.chance(50) ? OpKind::max_pool2d : OpKind::avg_pool2d;
-    ir::Attrs attrs{{"kernel", std::vector<int64_t>{2, 3}},
-                    {"stride", std::vector<int64_t>{1, 1}},
-                    {"padding", std::vector<int64_t>{1, 1, 0, 1}}};
-    if (kind == OpKind::max_pool2d) attrs.set("dilation", std::vector<int64_t>{1, 1});
+    ir::Attrs attrs{{ir::attr::kernel, std::vector<int64_t>{2, 3}},
+                    {ir::attr::stride, std::vector<int64_t>{1, 1}},
+                    {ir::attr::padding, std::vector<int64_t>{1, 1, 0, 1}}};
+    if (kind == OpKind::max_pool2d) attrs.set(ir::attr::dilation, std::vector<int64_t>{1, 1});
     add(kind, {pick()}, attrs);
   }
 
@@ -114,19 +116,22 @@ class NetworkMaker {
     const ir::Shape shape = graph_.type(x).shape;
     switch (random_.between(0, 4)) {
       case 0:
-        return add(OpKind::permute, {x}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}});
+        return add(OpKind::permute, {x}, {{ir::attr::dims, std::vector<int64_t>{0, 1, 3, 2}}});
       case 1:
         return add(OpKind::slice, {x},
-                   {{"dim", int64_t{2}}, {"start", int64_t{1}}, {"end", shape[2]}});
+                   {{ir::attr::dim, int64_t{2}},
+                    {ir::attr::start, int64_t{1}},
+                    {ir::attr::end, shape[2]}});
       case 2:
         return add(OpKind::pad, {x},
-                   {{"before", std::vector<int64_t>{0, 0, 1, 0}},
-                    {"after", std::vector<int64_t>{0, 0, 0, 1}},
-                    {"value", random_.chance(50) ? 0.0 : 0.75}});
+                   {{ir::attr::before, std::vector<int64_t>{0, 0, 1, 0}},
+                    {ir::attr::after, std::vector<int64_t>{0, 0, 0, 1}},
+                    {ir::attr::value, random_.chance(50) ? 0.0 : 0.75}});
       case 3:
-        return add(OpKind::reshape, {x}, {{"shape", ir::Shape{1, shape[1], shape[3], shape[2]}}});
+        return add(OpKind::reshape, {x},
+                   {{ir::attr::shape, ir::Shape{1, shape[1], shape[3], shape[2]}}});
       default:
-        return add(OpKind::concat, {x, pick()}, {{"dim", int64_t{1}}});
+        return add(OpKind::concat, {x, pick()}, {{ir::attr::dim, int64_t{1}}});
     }
   }
 
@@ -154,9 +159,9 @@ class NetworkMaker {
       case 1:
         return add(OpKind::tanh, {x});
       case 2:
-        return add(OpKind::clamp, {x}, {{"min", 0.0}, {"max", 6.0}});
+        return add(OpKind::clamp, {x}, {{ir::attr::float_min, 0.0}, {ir::attr::float_max, 6.0}});
       default:
-        return add(OpKind::clamp, {x}, {{"min", 0.0}});
+        return add(OpKind::clamp, {x}, {{ir::attr::float_min, 0.0}});
     }
   }
 
@@ -172,12 +177,12 @@ class NetworkMaker {
 
   /// Appends mean, linear and softmax.
   ir::Graph head() {
-    add(OpKind::mean, {images_.back()}, {{"dims", std::vector<int64_t>{2, 3}}});
+    add(OpKind::mean, {images_.back()}, {{ir::attr::dims, std::vector<int64_t>{2, 3}}});
     const int64_t channels = graph_.type(images_.back()).shape[1];
     add(OpKind::linear, {images_.back(), constant({5, channels}, 2), constant({5}, 0.5)});
     if (random_.chance(70)) {
       add(random_.chance(50) ? OpKind::softmax : OpKind::log_softmax, {images_.back()},
-          {{"dim", int64_t{1}}});
+          {{ir::attr::dim, int64_t{1}}});
     }
     graph_.add_output(images_.back());
     return std::move(graph_);

@@ -89,8 +89,8 @@ TEST(QuantizeRules, ReluIsFusedAndUsesFullRange) {
       quantized(std::string(kConv) + "%y: f32[1,2,4,4] = clamp(%c) {min=0} output %y");
   ASSERT_EQ(names_of(graph), "quantize qconv2d dequantize");
   EXPECT_EQ(quant_of(graph, 1).zero_point[0], -128);
-  EXPECT_EQ(graph.ops()[1].integer("min"), -128);
-  EXPECT_EQ(graph.ops()[1].integer("max"), 127);
+  EXPECT_EQ(graph.ops()[1].get(ir::attr::min), -128);
+  EXPECT_EQ(graph.ops()[1].get(ir::attr::max), 127);
 }
 
 TEST(QuantizeRules, Relu6BecomesClampOfProducer) {
@@ -100,8 +100,8 @@ TEST(QuantizeRules, Relu6BecomesClampOfProducer) {
       "output %z");
   ASSERT_EQ(names_of(graph), "quantize qconv2d dequantize");
   const Op& op = graph.ops()[1];
-  EXPECT_EQ(op.integer("max"), 127);
-  EXPECT_NEAR(static_cast<double>(op.integer("min")), -0.5, 0.5);  // 1 is the middle of [0, 2]
+  EXPECT_EQ(op.get(ir::attr::max), 127);
+  EXPECT_NEAR(static_cast<double>(op.get(ir::attr::min)), -0.5, 0.5);  // 1 is the middle of [0, 2]
 }
 
 TEST(QuantizeRules, ClampWithAnotherReaderBecomesTable) {
@@ -124,7 +124,7 @@ TEST(QuantizeRules, MovementSharesParameters) {
   ASSERT_EQ(names_of(graph),
             "quantize max_pool2d qavg_pool2d reshape permute slice pad dequantize");
   for (size_t i = 1; i < 7; ++i) EXPECT_EQ(quant_of(graph, i), quant_of(graph, 0));
-  EXPECT_EQ(graph.ops()[6].number("value"), quant_of(graph, 0).zero_point[0]);
+  EXPECT_EQ(graph.ops()[6].get(ir::attr::value), quant_of(graph, 0).zero_point[0]);
 }
 
 TEST(QuantizeRules, RangeIncludesPaddingValue) {
@@ -132,7 +132,7 @@ TEST(QuantizeRules, RangeIncludesPaddingValue) {
     input %x: f32[1,4]
     %y: f32[1,5] = pad(%x) {before=[0,1], after=[0,0], value=9}
     output %y)");
-  EXPECT_EQ(graph.ops()[1].number("value"), 127);
+  EXPECT_EQ(graph.ops()[1].get(ir::attr::value), 127);
 }
 
 TEST(QuantizeRules, ConcatOperandsShareUnlessOneIsMuchSmaller) {
@@ -213,7 +213,7 @@ TEST(QuantizeRules, ArithmeticWithConstants) {
   const ir::Value& k = graph.value(graph.ops()[1].inputs[1]);
   EXPECT_EQ(k.type.dtype, ir::DType::kI8);
   EXPECT_EQ(k.constant->data<int8_t>()[1], 127);
-  EXPECT_EQ(graph.ops()[3].integer("min"), graph.ops()[3].integer("y_zp"));
+  EXPECT_EQ(graph.ops()[3].get(ir::attr::min), graph.ops()[3].get(ir::attr::y_zp));
 }
 
 TEST(QuantizeRules, MeanHasItsOwnScale) {
@@ -326,8 +326,9 @@ TEST(QuantizeRules, LinearsWithSameWeightsHaveSameScales) {
     results.push_back(*graph.add(ir::OpKind::linear, {x, weights, ir::kNoValue}, {}));
   }
   graph.add_output(results[0]);
-  graph.add_output(*graph.add(ir::OpKind::slice, {results[1]},
-                              {{"dim", int64_t{1}}, {"start", int64_t{0}}, {"end", int64_t{1}}}));
+  graph.add_output(*graph.add(
+      ir::OpKind::slice, {results[1]},
+      {{ir::attr::dim, int64_t{1}}, {ir::attr::start, int64_t{0}}, {ir::attr::end, int64_t{1}}}));
   quant::QuantSpec spec;
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   const auto model = quant::quantize(graph, random_calibration(graph, 1, 8), spec, {});

@@ -116,16 +116,16 @@ Result<Function> function_of_prelu(const ir::Graph& graph, const ir::Op& op) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 1 && i != channel) return unsupported("its slopes differ within a channel");
   }
-  const double above = real_of(op.integer("mult"), op.integer("shift"));
-  const double unit = real_of(op.integer("w_mult"), op.integer("w_shift"));
+  const double above = real_of(op.get(ir::attr::mult), op.get(ir::attr::shift));
+  const double unit = real_of(op.get(ir::attr::w_mult), op.get(ir::attr::w_shift));
   if (!(above > 0)) return unsupported("its multiplier is 0");
   Function f;
   f.ratio = above;
-  f.zero_point = op.integer("y_zp");
-  f.min = op.integer("min");
-  f.max = op.integer("max");
+  f.zero_point = op.get(ir::attr::y_zp);
+  f.min = op.get(ir::attr::min);
+  f.max = op.get(ir::attr::max);
   for (const int8_t code : w.constant->data<int8_t>()) {
-    const double slope = static_cast<double>(code - op.integer("w_zp")) * unit / above;
+    const double slope = static_cast<double>(code - op.get(ir::attr::w_zp)) * unit / above;
     if (slope < 0) return unsupported("a slope is {:.3g}, expected 0 or more", slope);
     f.slopes.push_back(slope);
   }
@@ -171,7 +171,7 @@ Result<Function> function_of(const ir::Graph& graph, const ir::Op& op) {
   if (op.kind == OpKind::qsoftmax) {
     Function f;
     f.kind = Function::Kind::kSoftmax;
-    f.dim = op.integer("dim");
+    f.dim = op.get(ir::attr::dim);
     return f;
   }
   if (!is_per_tensor(y)) return unsupported("its result has no per-tensor scale");

@@ -49,8 +49,8 @@ Result<ir::Graph> Legalizer::run() {
 }
 
 Status Legalizer::add(const Op& op) {
-  const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
-  if (rounds && op.integer("rounding") == 2) return same(op);
+  const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
+  if (rounds && op.get(ir::attr::rounding) == 2) return same(op);
   switch (op.kind) {
 #define AXON_LEGALIZE(op_kind, function_name) \
   case OpKind::op_kind:                       \
@@ -81,8 +81,8 @@ std::optional<Legalizer::FusedFunction> Legalizer::fusible_reader(const Op& op) 
   if (!function.ok() || !quant) return std::nullopt;
   // A range that ends at the zero point is a fused relu or relu6: the int8 saturation must stay. A
   // fused change of scale would lose it.
-  const bool ends_at_zero = op.integer("min") == quant->zero_point[0];
-  const bool plain = op.integer("min") == -128 && op.integer("max") == 127 && !ends_at_zero;
+  const bool ends_at_zero = op.get(ir::attr::min) == quant->zero_point[0];
+  const bool plain = op.get(ir::attr::min) == -128 && op.get(ir::attr::max) == 127 && !ends_at_zero;
   const bool rescales = function->kind == Function::Kind::kLine &&
                         std::ranges::all_of(function->slopes, [](double s) { return s == 1; });
   if (!plain || rescales) return std::nullopt;
@@ -133,8 +133,8 @@ Result<Legalizer::Requantization> Legalizer::requantization_for(const Function& 
 Legalizer::Requantization Legalizer::own_requantization(const Op& op, int64_t zero_point) {
   Requantization own;
   own.zero_point = zero_point;
-  own.min = op.integer("min");
-  own.max = op.integer("max");
+  own.min = op.get(ir::attr::min);
+  own.max = op.get(ir::attr::max);
   return own;
 }
 
@@ -162,7 +162,8 @@ Status Legalizer::emit_fused(const Op& op, Emit emit, Requantization own) {
 Result<ValueId> Legalizer::add_curve(const Function& function, ValueId x, const Op& op) {
   const ir::Graph::ResultHint hint = hint_of(op.output);
   if (function.kind == Function::Kind::kSoftmax) {
-    return rewriter_.to().add(OpKind::qsoftmax12, {x}, {{"dim", function.dim}}, op.source, hint);
+    return rewriter_.to().add(OpKind::qsoftmax12, {x}, {{ir::attr::dim, function.dim}}, op.source,
+                              hint);
   }
   const bool sigmoid = function.kind == Function::Kind::kSigmoid;
   const OpKind kind = sigmoid ? OpKind::qsigmoid12 : OpKind::qtanh12;
@@ -206,22 +207,22 @@ Status Legalizer::same(const Op& op) {
 }
 
 bool Legalizer::folds(const Op& pad) const {
-  const auto before = pad.integers("before");
-  const auto after = pad.integers("after");
+  const auto before = pad.get(ir::attr::before);
+  const auto after = pad.get(ir::attr::after);
   if (before.size() != 4 || before[0] + before[1] + after[0] + after[1] != 0) return false;
   if (result_[ir::index_of(pad.output)] || consumers_[ir::index_of(pad.output)].empty())
     return false;
   return std::ranges::all_of(consumers_[ir::index_of(pad.output)], [&](int index) {
     const Op& reader = from_.ops()[static_cast<size_t>(index)];
     return reader.kind == OpKind::qconv2d && reader.inputs[0] == pad.output &&
-           pad.number("value") == static_cast<double>(reader.integer("x_zp"));
+           pad.get(ir::attr::value) == static_cast<double>(reader.get(ir::attr::x_zp));
   });
 }
 
 Status Legalizer::pad(const Op& op) {
   if (folds(op)) return ok();
-  const auto before = op.integers("before");
-  const auto after = op.integers("after");
+  const auto before = op.get(ir::attr::before);
+  const auto after = op.get(ir::attr::after);
   const size_t channel = before.size() == 4 ? 1 : before.size();
   for (size_t i = 0; i < before.size(); ++i) {
     if (i == channel || (before[i] == 0 && after[i] == 0)) continue;
@@ -231,9 +232,9 @@ Status Legalizer::pad(const Op& op) {
         i);
   }
   const std::optional<ir::Quant>& quant = from_.type(op.output).quant;
-  if (!quant || static_cast<double>(quant->zero_point[0]) != op.number("value")) {
+  if (!quant || static_cast<double>(quant->zero_point[0]) != op.get(ir::attr::value)) {
     return unsupported("it pads channels with {}; only the zero point is supported",
-                       op.number("value"));
+                       op.get(ir::attr::value));
   }
   return rewriter_.copy(op);
 }
@@ -242,16 +243,17 @@ Status Legalizer::pad(const Op& op) {
 Status Legalizer::permute(const Op& op) {
   const ir::Shape& shape = from_.type(op.inputs[0]).shape;
   int64_t last = -1;
-  for (const int64_t dim : op.integers("dims")) {
+  for (const int64_t dim : op.get(ir::attr::dims)) {
     if (shape[static_cast<size_t>(dim)] == 1) continue;
     if (dim < last) {
       return unsupported("it transposes dimensions {} and {}; the NPU has no transpose", last, dim);
     }
     last = dim;
   }
-  THIMBLE_TRY(const ValueId made, rewriter_.to().add(OpKind::reshape, {rewriter_.map(op.inputs[0])},
-                                                     {{"shape", from_.type(op.output).shape}},
-                                                     op.source, hint_of(op.output)));
+  THIMBLE_TRY(const ValueId made,
+              rewriter_.to().add(OpKind::reshape, {rewriter_.map(op.inputs[0])},
+                                 {{ir::attr::shape, from_.type(op.output).shape}}, op.source,
+                                 hint_of(op.output)));
   rewriter_.set(op.output, made);
   return ok();
 }
@@ -270,11 +272,11 @@ ValueId Legalizer::constant(const std::string& name, ir::Tensor tensor,
 }
 
 void Legalizer::set_requantization_attrs(const Requantization& ask, ir::Attrs* attrs) {
-  attrs->set("y_zp", ask.zero_point);
-  attrs->set("min", ask.min);
-  attrs->set("max", ask.max);
-  attrs->set("rounding", int64_t{2});
-  attrs->set("bytes", ask.bytes);
+  attrs->set(ir::attr::y_zp, ask.zero_point);
+  attrs->set(ir::attr::min, ask.min);
+  attrs->set(ir::attr::max, ask.max);
+  attrs->set(ir::attr::rounding, int64_t{2});
+  attrs->set(ir::attr::bytes, ask.bytes);
 }
 
 Result<ir::Graph> legalize(const ir::Graph& region) {

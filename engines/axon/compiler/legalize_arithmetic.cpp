@@ -12,15 +12,15 @@ using ir::OpKind;
 using ir::ValueId;
 
 Status Legalizer::sum(const Op& op) {
-  return emit_fused(op, &Legalizer::emit_sum, own_requantization(op, op.integer("y_zp")));
+  return emit_fused(op, &Legalizer::emit_sum, own_requantization(op, op.get(ir::attr::y_zp)));
 }
 
 Status Legalizer::product(const Op& op) {
-  return emit_fused(op, &Legalizer::emit_product, own_requantization(op, op.integer("y_zp")));
+  return emit_fused(op, &Legalizer::emit_product, own_requantization(op, op.get(ir::attr::y_zp)));
 }
 
 Status Legalizer::mean(const Op& op) {
-  return emit_fused(op, &Legalizer::emit_mean, own_requantization(op, op.integer("y_zp")));
+  return emit_fused(op, &Legalizer::emit_mean, own_requantization(op, op.get(ir::attr::y_zp)));
 }
 
 /// The result of a pool has the scale and zero point of its operand.
@@ -38,9 +38,9 @@ Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
                                     const ir::Graph::ResultHint& hint) {
   if (!ask.slopes.empty()) return unsupported("a leaky relu cannot be fused into a sum");
   const double result =
-      std::ldexp(real_of(op.integer("y_mult"), op.integer("y_shift")), 20) * ask.ratio;
-  const double a = real_of(op.integer("a_mult"), op.integer("a_shift")) * result;
-  const double b = real_of(op.integer("b_mult"), op.integer("b_shift")) * result;
+      std::ldexp(real_of(op.get(ir::attr::y_mult), op.get(ir::attr::y_shift)), 20) * ask.ratio;
+  const double a = real_of(op.get(ir::attr::a_mult), op.get(ir::attr::a_shift)) * result;
+  const double b = real_of(op.get(ir::attr::b_mult), op.get(ir::attr::b_shift)) * result;
   const auto scale = sum_scale_for(a, b, ask.zero_point);
   if (!scale) {
     return unsupported("the multipliers {:.4g} and {:.4g} do not fit 15 bits: at most {} do", a, b,
@@ -51,12 +51,12 @@ Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
   THIMBLE_CHECK(check_precision(b, {scale->b, scale->shift}, kReach, ask.codes()));
   ir::Attrs attrs = op.attrs;
   set_requantization_attrs(ask, &attrs);
-  attrs.set("a_mult", int64_t{scale->a});
-  attrs.set("a_shift", int64_t{0});
-  attrs.set("b_mult", int64_t{scale->b});
-  attrs.set("b_shift", int64_t{0});
-  attrs.set("y_mult", int64_t{1});
-  attrs.set("y_shift", int64_t{scale->shift});
+  attrs.set(ir::attr::a_mult, int64_t{scale->a});
+  attrs.set(ir::attr::a_shift, int64_t{0});
+  attrs.set(ir::attr::b_mult, int64_t{scale->b});
+  attrs.set(ir::attr::b_shift, int64_t{0});
+  attrs.set(ir::attr::y_mult, int64_t{1});
+  attrs.set(ir::attr::y_shift, int64_t{scale->shift});
   return rewriter_.to().add(op.kind, rewriter_.map(op.inputs), std::move(attrs), op.source, hint);
 }
 
@@ -68,23 +68,24 @@ Result<ValueId> Legalizer::emit_scaled(const Op& op, OpKind kind, ir::Attrs attr
   if (!scale) return unsupported("the multiplier {:.6g} exceeds 2^{}", real, 31 - kShiftMin);
   THIMBLE_CHECK(check_precision(real, *scale, accumulator_max, ask.codes()));
   set_requantization_attrs(ask, &attrs);
-  attrs.set("mult", int64_t{scale->mult});
-  attrs.set("shift", int64_t{scale->shift});
+  attrs.set(ir::attr::mult, int64_t{scale->mult});
+  attrs.set(ir::attr::shift, int64_t{scale->shift});
   return rewriter_.to().add(kind, rewriter_.map(op.inputs), std::move(attrs), op.source, hint);
 }
 
 Result<ValueId> Legalizer::emit_product(const Op& op, const Requantization& ask,
                                         const ir::Graph::ResultHint& hint) {
   constexpr double kReach = 255.0 * 255;
-  const char* const names[] = {"a_zp", "b_zp"};
+  constexpr ir::AttrKey<int64_t> kZeroPoints[] = {ir::attr::a_zp, ir::attr::b_zp};
   for (size_t i = 0; i < 2; ++i) {
     const std::optional<ir::Quant>& quant = from_.type(op.inputs[i]).quant;
     const int64_t own = quant && quant->axis < 0 ? quant->zero_point[0] : 0;
-    if (quant && op.integer(names[i]) == own) continue;
+    if (quant && op.get(kZeroPoints[i]) == own) continue;
     return unsupported("{} is {}, but the zero point of its operand is {}; the NPU uses the latter",
-                       names[i], op.integer(names[i]), quant ? std::to_string(own) : "unknown");
+                       ir::attr_name(kZeroPoints[i]), op.get(kZeroPoints[i]),
+                       quant ? std::to_string(own) : "unknown");
   }
-  const double real = real_of(op.integer("mult"), op.integer("shift")) * ask.ratio;
+  const double real = real_of(op.get(ir::attr::mult), op.get(ir::attr::shift)) * ask.ratio;
   return emit_scaled(op, OpKind::qmul, op.attrs, real, kReach, ask, hint);
 }
 
@@ -103,10 +104,10 @@ Result<ValueId> Legalizer::times_one(ValueId x, const Requantization& ask, const
   const auto scale = scale_for(ask.ratio, ask.zero_point);
   if (!scale) return unsupported("the multiplier {:.6g} exceeds 2^{}", ask.ratio, 31 - kShiftMin);
   THIMBLE_CHECK(check_precision(ask.ratio, *scale, 255, ask.codes()));
-  ir::Attrs attrs = {{"a_zp", int64_t{type.quant->zero_point[0]}},
-                     {"b_zp", int64_t{0}},
-                     {"mult", int64_t{scale->mult}},
-                     {"shift", int64_t{scale->shift}}};
+  ir::Attrs attrs = {{ir::attr::a_zp, int64_t{type.quant->zero_point[0]}},
+                     {ir::attr::b_zp, int64_t{0}},
+                     {ir::attr::mult, int64_t{scale->mult}},
+                     {ir::attr::shift, int64_t{scale->shift}}};
   set_requantization_attrs(ask, &attrs);
   return rewriter_.to().add(OpKind::qmul, {x, unit}, std::move(attrs), op.source, hint);
 }
@@ -115,7 +116,7 @@ Result<ValueId> Legalizer::emit_mean(const Op& op, const Requantization& ask,
                                      const ir::Graph::ResultHint& hint) {
   const double count = static_cast<double>(from_.type(op.inputs[0]).elements()) /
                        static_cast<double>(from_.type(op.output).elements());
-  const double real = real_of(op.integer("mult"), op.integer("shift")) * ask.ratio;
+  const double real = real_of(op.get(ir::attr::mult), op.get(ir::attr::shift)) * ask.ratio;
   return emit_scaled(op, OpKind::qmean, op.attrs, real, 255 * count, ask, hint);
 }
 
@@ -127,9 +128,9 @@ Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
   const int64_t zero_point = from_.type(op.inputs[0]).quant->zero_point[0];
   std::vector<int64_t> kernel(2), stride(2), padding(4, 0);
   if (op.kind == OpKind::qavg_pool2d) {
-    kernel = op.integers("kernel");
-    stride = op.integers("stride");
-    padding = op.integers("padding");
+    kernel = op.get(ir::attr::kernel);
+    stride = op.get(ir::attr::stride);
+    padding = op.get(ir::attr::padding);
   } else {
     for (size_t i = 0; i < 2; ++i) {
       if (x[2 + i] % y[2 + i] != 0) {
@@ -144,26 +145,29 @@ Result<ValueId> Legalizer::emit_pool(const Op& op, const Requantization& ask,
   const bool whole = kernel[0] == x[2] && kernel[1] == x[3] && y[2] == 1 && y[3] == 1;
   const bool pads = padding != std::vector<int64_t>(4, 0);
   if (whole && !pads) {
-    return emit_scaled(
-        op, OpKind::qmean,
-        {{"dims", std::vector<int64_t>{2, 3}}, {"keepdim", int64_t{1}}, {"x_zp", zero_point}},
-        ask.ratio / area, 255 * area, ask, hint);
+    return emit_scaled(op, OpKind::qmean,
+                       {{ir::attr::dims, std::vector<int64_t>{2, 3}},
+                        {ir::attr::keepdim, int64_t{1}},
+                        {ir::attr::x_zp, zero_point}},
+                       ask.ratio / area, 255 * area, ask, hint);
   }
   if (pads) {
     return unsupported("an average pool with padding {}; only 0 is supported",
                        ir::list_text(padding));
   }
-  return emit_scaled(
-      op, OpKind::qavg_pool2d,
-      {{"kernel", kernel}, {"stride", stride}, {"padding", padding}, {"x_zp", zero_point}},
-      ask.ratio / area, 255 * area, ask, hint);
+  return emit_scaled(op, OpKind::qavg_pool2d,
+                     {{ir::attr::kernel, kernel},
+                      {ir::attr::stride, stride},
+                      {ir::attr::padding, padding},
+                      {ir::attr::x_zp, zero_point}},
+                     ask.ratio / area, 255 * area, ask, hint);
 }
 
 /// Converts a maximum over height, width or both to a max pool over these dimensions.
 Status Legalizer::maximum_over_image(const Op& op) {
   const ir::Shape& shape = from_.type(op.inputs[0]).shape;
   std::vector<int64_t> kernel = {1, 1};
-  for (const int64_t dim : op.integers("dims")) {
+  for (const int64_t dim : op.get(ir::attr::dims)) {
     if (shape.size() != 4 || dim < 2) {
       return unsupported("a maximum over dimension {} of {}: use height and width", dim,
                          shape.size());
@@ -174,15 +178,15 @@ Status Legalizer::maximum_over_image(const Op& op) {
   const bool keeps_rank = from_.type(op.output).shape.size() == 4;
   if (!keeps_rank) hint = {hint.name + "_pool", {}, hint.quant};
   THIMBLE_TRY(ValueId made, rewriter_.to().add(OpKind::max_pool2d, {rewriter_.map(op.inputs[0])},
-                                               {{"kernel", kernel},
-                                                {"stride", std::vector<int64_t>(2, 1)},
-                                                {"padding", std::vector<int64_t>(4, 0)},
-                                                {"dilation", std::vector<int64_t>(2, 1)}},
+                                               {{ir::attr::kernel, kernel},
+                                                {ir::attr::stride, std::vector<int64_t>(2, 1)},
+                                                {ir::attr::padding, std::vector<int64_t>(4, 0)},
+                                                {ir::attr::dilation, std::vector<int64_t>(2, 1)}},
                                                op.source, hint));
   if (!keeps_rank) {
-    THIMBLE_TRY(
-        made, rewriter_.to().add(OpKind::reshape, {made}, {{"shape", from_.type(op.output).shape}},
-                                 op.source, hint_of(op.output)));
+    THIMBLE_TRY(made, rewriter_.to().add(OpKind::reshape, {made},
+                                         {{ir::attr::shape, from_.type(op.output).shape}},
+                                         op.source, hint_of(op.output)));
   }
   rewriter_.set(op.output, made);
   return ok();

@@ -52,7 +52,7 @@ Status append_scale(double real, const double* slope, int64_t zero_point, double
 }  // namespace
 
 Status Legalizer::weighted(const Op& op) {
-  return emit_fused(op, &Legalizer::emit_weighted, own_requantization(op, op.integer("y_zp")));
+  return emit_fused(op, &Legalizer::emit_weighted, own_requantization(op, op.get(ir::attr::y_zp)));
 }
 
 Result<ValueId> Legalizer::emit_weighted(const Op& op, const Requantization& ask,
@@ -86,17 +86,17 @@ Result<ValueId> Legalizer::emit_weighted(const Op& op, const Requantization& ask
   }
   ir::Attrs attrs = op.attrs;
   set_requantization_attrs(ask, &attrs);
-  attrs.set("leaky", int64_t{ask.slopes.empty() ? 0 : 1});
+  attrs.set(ir::attr::leaky, int64_t{ask.slopes.empty() ? 0 : 1});
   ValueId x = op.inputs[0];
   if (const Op* before = producer(x);
       before != nullptr && before->kind == OpKind::pad && folds(*before)) {
     x = before->inputs[0];
-    auto padding = op.integers("padding");
+    auto padding = op.get(ir::attr::padding);
     for (size_t i = 0; i < 2; ++i) {
-      padding[i] += before->integers("before")[2 + i];
-      padding[2 + i] += before->integers("after")[2 + i];
+      padding[i] += before->get(ir::attr::before)[2 + i];
+      padding[2 + i] += before->get(ir::attr::after)[2 + i];
     }
-    attrs.set("padding", padding);
+    attrs.set(ir::attr::padding, padding);
   }
   const ValueId mult_id = constant(
       hint.name + ".mult", ir::make_i32({static_cast<int64_t>(entries.mult.size())}, entries.mult));
@@ -124,7 +124,7 @@ Result<ValueId> Legalizer::standalone_leaky_relu(const Op& op, const Function& f
   ValueId x = rewriter_.map(op.inputs[0]);
   const ir::Shape flat = picture ? type.shape : ir::Shape{1, 1, 1, type.elements()};
   if (!picture) {
-    THIMBLE_TRY(x, to.add(OpKind::reshape, {x}, {{"shape", flat}}, op.source,
+    THIMBLE_TRY(x, to.add(OpKind::reshape, {x}, {{ir::attr::shape, flat}}, op.source,
                           {hint.name + "_flat", {}, type.quant}));
   }
   Multipliers entries;
@@ -144,16 +144,19 @@ Result<ValueId> Legalizer::standalone_leaky_relu(const Op& op, const Function& f
   Requantization ask;
   ask.zero_point = function.zero_point;
   const std::vector<int64_t> once = {1, 1};
-  ir::Attrs attrs = {
-      {"stride", once},    {"padding", std::vector<int64_t>{0, 0, 0, 0}}, {"dilation", once},
-      {"groups", flat[1]}, {"x_zp", int64_t{type.quant->zero_point[0]}},  {"leaky", int64_t{1}}};
+  ir::Attrs attrs = {{ir::attr::stride, once},
+                     {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                     {ir::attr::dilation, once},
+                     {ir::attr::groups, flat[1]},
+                     {ir::attr::x_zp, int64_t{type.quant->zero_point[0]}},
+                     {ir::attr::leaky, int64_t{1}}};
   set_requantization_attrs(ask, &attrs);
   ir::Graph::ResultHint own = hint;
   if (!picture) own.name += "_leaky";
   THIMBLE_TRY(ValueId made, to.add(OpKind::qconv2d, {x, w, ir::kNoValue, mult, shift},
                                    std::move(attrs), op.source, own));
   if (picture) return made;
-  return to.add(OpKind::reshape, {made}, {{"shape", type.shape}}, op.source, hint);
+  return to.add(OpKind::reshape, {made}, {{ir::attr::shape, type.shape}}, op.source, hint);
 }
 
 }  // namespace thimble::engine::axon

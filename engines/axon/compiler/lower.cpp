@@ -20,7 +20,7 @@ int32_t zero_point_of(const ir::Type& type) {
 }
 
 bool is_view_op(const Op& op) {
-  return op.kind == OpKind::reshape || (op.kind == OpKind::copy && op.integer("own") == 0);
+  return op.kind == OpKind::reshape || (op.kind == OpKind::copy && op.get(ir::attr::own) == 0);
 }
 
 }  // namespace
@@ -275,7 +275,7 @@ BufferView Lowering::new_map(const Dims& dims, int64_t element_bytes, int64_t ze
 }
 
 BufferView Lowering::result_of(const Op& op, const Dims& dims) {
-  return new_map(dims, op.integer("bytes"), op.integer("y_zp"));
+  return new_map(dims, op.get(ir::attr::bytes), op.get(ir::attr::y_zp));
 }
 
 // --- layers ------------------------------------------------------------------------------------
@@ -311,8 +311,9 @@ bool Lowering::feeds_softmax(ValueId id) const {
 
 /// The NPU clamps at the zero point (relu) or not at all; other bounds are unsupported.
 Status Lowering::check_bounds(const Op& op) const {
-  if (op.integer("bytes") != 1) return ok();
-  const int64_t low = op.integer("min"), high = op.integer("max"), zero = op.integer("y_zp");
+  if (op.get(ir::attr::bytes) != 1) return ok();
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max),
+                zero = op.get(ir::attr::y_zp);
   if (low != -128 && low != zero) {
     return unsupported("a lower bound of {}; supported: -128 or the zero point {}", low, zero);
   }
@@ -325,7 +326,7 @@ Status Lowering::check_bounds(const Op& op) const {
 }
 
 void Lowering::set_requantize(const Op& op, Layer* layer) {
-  const bool relu = op.integer("bytes") == 1 && op.integer("min") != -128;
+  const bool relu = op.get(ir::attr::bytes) == 1 && op.get(ir::attr::min) != -128;
   if (relu) layer->activation = Activation::kRelu;
 }
 

@@ -33,17 +33,17 @@ Status Lowering::pair(const Op& op) {
   }
   const bool single = b.dims.elements() == 1 || a.dims.elements() == 1;
   const bool sum = op.kind == OpKind::qadd;
-  a.zero_point = static_cast<int32_t>(op.integer("a_zp"));
-  b.zero_point = static_cast<int32_t>(op.integer("b_zp"));
+  a.zero_point = static_cast<int32_t>(op.get(ir::attr::a_zp));
+  b.zero_point = static_cast<int32_t>(op.get(ir::attr::b_zp));
   Layer layer;
   layer.operation = sum ? Operation::kAdd : Operation::kMultiply;
   if (sum) {
-    layer.multipliers = {static_cast<int32_t>(op.integer("a_mult")),
-                         static_cast<int32_t>(op.integer("b_mult"))};
-    layer.shifts = {static_cast<int8_t>(op.integer("y_shift"))};
+    layer.multipliers = {static_cast<int32_t>(op.get(ir::attr::a_mult)),
+                         static_cast<int32_t>(op.get(ir::attr::b_mult))};
+    layer.shifts = {static_cast<int8_t>(op.get(ir::attr::y_shift))};
   } else {
-    layer.multipliers = {static_cast<int32_t>(op.integer("mult"))};
-    layer.shifts = {static_cast<int8_t>(op.integer("shift"))};
+    layer.multipliers = {static_cast<int32_t>(op.get(ir::attr::mult))};
+    layer.shifts = {static_cast<int8_t>(op.get(ir::attr::shift))};
   }
   if (a.dims.elements() < b.dims.elements()) {
     std::swap(a, b);
@@ -68,9 +68,9 @@ Status Lowering::pair(const Op& op) {
 Status Lowering::mean(const Op& op) {
   THIMBLE_CHECK(check_bounds(op));
   THIMBLE_TRY(BufferView x, map(op.inputs[0]));
-  x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+  x.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
   Dims dims = x.dims;
-  for (const int64_t dim : op.integers("dims")) {
+  for (const int64_t dim : op.get(ir::attr::dims)) {
     const int64_t size = graph_.type(op.inputs[0]).shape[static_cast<size_t>(dim)];
     const auto axis = axis_of(op.inputs[0], dim);
     if (size == 1) continue;
@@ -83,8 +83,8 @@ Status Lowering::mean(const Op& op) {
   Layer layer;
   layer.operation = Operation::kMean;
   layer.bias = {static_cast<int32_t>(-area * x.zero_point)};
-  layer.multipliers = {static_cast<int32_t>(op.integer("mult"))};
-  layer.shifts = {static_cast<int8_t>(op.integer("shift"))};
+  layer.multipliers = {static_cast<int32_t>(op.get(ir::attr::mult))};
+  layer.shifts = {static_cast<int8_t>(op.get(ir::attr::shift))};
   set_requantize(op, &layer);
   if (feeds_softmax(op.output)) layer.activation = Activation::kPrepareSoftmax;
   layer.inputs = {x};
@@ -95,9 +95,9 @@ Status Lowering::mean(const Op& op) {
 Status Lowering::pool(const Op& op) {
   THIMBLE_TRY(BufferView x, map(op.inputs[0]));
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
-  const auto kernel = op.integers("kernel");
-  const auto stride = op.integers("stride");
-  const auto padding = op.integers("padding");
+  const auto kernel = op.get(ir::attr::kernel);
+  const auto stride = op.get(ir::attr::stride);
+  const auto padding = op.get(ir::attr::padding);
   Layer layer;
   layer.kernel_h = kernel[0];
   layer.kernel_w = kernel[1];
@@ -109,17 +109,17 @@ Status Lowering::pool(const Op& op) {
   layer.pad_right = padding[3];
   if (op.kind == OpKind::max_pool2d) {
     layer.operation = Operation::kMaxPool;
-    layer.dilation_y = op.integers("dilation")[0];
-    layer.dilation_x = op.integers("dilation")[1];
+    layer.dilation_y = op.get(ir::attr::dilation)[0];
+    layer.dilation_x = op.get(ir::attr::dilation)[1];
     layer.inputs = {x};
     layer.output = new_map(dims, x.element_bytes, x.zero_point);
   } else {
     THIMBLE_CHECK(check_bounds(op));
-    x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+    x.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
     layer.operation = Operation::kAveragePool;
     layer.bias = {static_cast<int32_t>(-kernel[0] * kernel[1] * x.zero_point)};
-    layer.multipliers = {static_cast<int32_t>(op.integer("mult"))};
-    layer.shifts = {static_cast<int8_t>(op.integer("shift"))};
+    layer.multipliers = {static_cast<int32_t>(op.get(ir::attr::mult))};
+    layer.shifts = {static_cast<int8_t>(op.get(ir::attr::shift))};
     set_requantize(op, &layer);
     layer.inputs = {x};
     layer.output = result_of(op, dims);
@@ -139,8 +139,8 @@ Status Lowering::curve(const Op& op) {
 
 Status Lowering::softmax(const Op& op) {
   THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
-  const auto axis = axis_of(op.inputs[0], op.integer("dim"));
-  if (!axis) return unsupported("a softmax over dimension {}", op.integer("dim"));
+  const auto axis = axis_of(op.inputs[0], op.get(ir::attr::dim));
+  if (!axis) return unsupported("a softmax over dimension {}", op.get(ir::attr::dim));
   Layer layer;
   layer.operation = Operation::kSoftmax;
   layer.axis = *axis;

@@ -91,8 +91,9 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
 }
 
 Status Lowering::concat(const Op& op) {
-  const auto axis = axis_of(op.output, op.integer("dim"));
-  if (!axis) return unsupported("concat along dimension {} is not supported", op.integer("dim"));
+  const auto axis = axis_of(op.output, op.get(ir::attr::dim));
+  if (!axis)
+    return unsupported("concat along dimension {} is not supported", op.get(ir::attr::dim));
   THIMBLE_TRY(BufferView joint, map(op.inputs[0]));
   for (size_t i = 1; i < op.inputs.size(); ++i) {
     THIMBLE_TRY(const BufferView next, map(op.inputs[i]));
@@ -107,17 +108,17 @@ Status Lowering::concat(const Op& op) {
 }
 
 Status Lowering::slice(const Op& op) {
-  const auto axis = axis_of(op.output, op.integer("dim"));
+  const auto axis = axis_of(op.output, op.get(ir::attr::dim));
   THIMBLE_TRY(const BufferView x, map(op.inputs[0]));
-  if (!axis) return unsupported("slice of dimension {} is not supported", op.integer("dim"));
+  if (!axis) return unsupported("slice of dimension {} is not supported", op.get(ir::attr::dim));
   Dims begin{0, 0, 0}, end = x.dims, step;
-  extent(begin, *axis) = op.integer("start");
-  extent(end, *axis) = std::min(op.integer("end"), extent(end, *axis));
-  extent(step, *axis) = op.integer("step");
+  extent(begin, *axis) = op.get(ir::attr::start);
+  extent(end, *axis) = std::min(op.get(ir::attr::end), extent(end, *axis));
+  extent(step, *axis) = op.get(ir::attr::step);
   Layer layer = slice_layer(x, begin, end, step);
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
-  const auto offset = outer_offset(x, *axis, op.integer("start"));
-  const bool in_place = op.integer("step") == 1 && offset &&
+  const auto offset = outer_offset(x, *axis, op.get(ir::attr::start));
+  const bool in_place = op.get(ir::attr::step) == 1 && offset &&
                         (x.offset + *offset) % container::kRowAlignment == 0 &&
                         net_.buffers[static_cast<size_t>(x.buffer)].source == Source::kInterlayer;
   if (in_place) {
@@ -136,10 +137,10 @@ Status Lowering::pad(const Op& op) {
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
   Layer layer;
   layer.operation = Operation::kChannelPad;
-  layer.pad_top = op.integers("before")[1];
-  layer.pad_bottom = op.integers("after")[1];
+  layer.pad_top = op.get(ir::attr::before)[1];
+  layer.pad_bottom = op.get(ir::attr::after)[1];
   layer.inputs = {x};
-  layer.output = new_map(dims, x.element_bytes, static_cast<int64_t>(op.number("value")));
+  layer.output = new_map(dims, x.element_bytes, static_cast<int64_t>(op.get(ir::attr::value)));
   return append_result(op, std::move(layer));
 }
 

@@ -44,7 +44,7 @@ Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
         op.inputs[2] == ir::kNoValue ? 0 : graph_.value(op.inputs[2]).constant->data<int32_t>()[o];
     int64_t sum = 0;
     for (size_t i = 0; i < terms; ++i) sum += layer.weights[o * terms + i];
-    bias -= op.integer("x_zp") * sum;
+    bias -= op.get(ir::attr::x_zp) * sum;
     if (bias != static_cast<int32_t>(bias)) {
       return unsupported(
           "the bias of channel {} including the zero point is {}, which exceeds 32 bits", o, bias);
@@ -52,7 +52,7 @@ Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
     layer.bias.push_back(static_cast<int32_t>(bias));
   }
   set_requantize(op, &layer);
-  if (op.integer("leaky") != 0) layer.activation = Activation::kLeakyRelu;
+  if (op.get(ir::attr::leaky) != 0) layer.activation = Activation::kLeakyRelu;
   if (feeds_softmax(op.output)) layer.activation = Activation::kPrepareSoftmax;
   return layer;
 }
@@ -64,7 +64,7 @@ Status Lowering::linear(const Op& op) {
   }
   THIMBLE_TRY(Layer layer, weighted_layer(op, Operation::kFullyConnected));
   THIMBLE_TRY(BufferView input, flat(op.inputs[0]));
-  input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+  input.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
   layer.inputs = {input};
   return append_fully_connected(op, layer);
 }
@@ -105,12 +105,12 @@ Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
 
 Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   const ir::Shape& w = graph_.type(op.inputs[1]).shape;
-  const auto stride = op.integers("stride");
-  const auto dilation = op.integers("dilation");
-  const auto padding = op.integers("padding");
+  const auto stride = op.get(ir::attr::stride);
+  const auto dilation = op.get(ir::attr::dilation);
+  const auto padding = op.get(ir::attr::padding);
   THIMBLE_TRY(Layer layer, weighted_layer(op, operation));
   THIMBLE_TRY(BufferView input, map(op.inputs[0]));
-  input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+  input.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
   layer.inputs = {input};
   layer.kernel_h = w[2];
   layer.kernel_w = w[3];
@@ -168,14 +168,14 @@ Result<BufferView> Lowering::pointwise_input(const BufferView& input, const Choi
   const bool packed =
       source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
   if (!choice.sliced && !packed) return input;
-  const auto stride = op.integers("stride");
+  const auto stride = op.get(ir::attr::stride);
   const Dims& wanted = choice.layer.inputs[0].dims;
   const Dims end = {input.dims.c, (wanted.h - 1) * stride[0] + 1, (wanted.w - 1) * stride[1] + 1};
   return sliced(input, {0, 0, 0}, end, {1, stride[0], stride[1]}, wanted);
 }
 
 Status Lowering::convolution(const Op& op) {
-  const int64_t groups = op.integer("groups");
+  const int64_t groups = op.get(ir::attr::groups);
   THIMBLE_TRY(const Dims in, dims_of(op.inputs[0]));
   THIMBLE_TRY(const Dims out, dims_of(op.output));
   const bool depthwise = groups > 1 && groups == in.c && groups == out.c;

@@ -132,28 +132,29 @@ class HwTransposer {
   }
 
   void exchange(const Op& op, ir::Attrs* attrs) const {
-    const ir::OpInfo& info = ir::op_info(op.kind);
-    for (const auto name : {"kernel", "stride", "dilation"}) {
-      if (info.attr(name) == nullptr) continue;
-      const auto pair = op.integers(name);
-      attrs->set(name, std::vector<int64_t>{pair[1], pair[0]});
+    for (const auto key : {ir::attr::kernel, ir::attr::stride, ir::attr::dilation}) {
+      if (!ir::has_attr(op.kind, key)) continue;
+      const auto& pair = op.get(key);
+      attrs->set(key, std::vector<int64_t>{pair[1], pair[0]});
     }
-    if (info.attr("padding") != nullptr) {
-      const auto p = op.integers("padding");
-      attrs->set("padding", std::vector<int64_t>{p[1], p[0], p[3], p[2]});
+    if (ir::has_attr(op.kind, ir::attr::padding)) {
+      const auto p = op.get(ir::attr::padding);
+      attrs->set(ir::attr::padding, std::vector<int64_t>{p[1], p[0], p[3], p[2]});
     }
     const bool picture = is_image(shape(op.inputs[0]));
-    if (op.kind == OpKind::reshape) attrs->set("shape", swapped_hw(op.integers("shape")));
+    if (op.kind == OpKind::reshape)
+      attrs->set(ir::attr::shape, swapped_hw(op.get(ir::attr::shape)));
     if (!picture) return;
-    for (const auto name : {"before", "after"}) {
-      if (info.attr(name) != nullptr) attrs->set(name, swapped_hw(op.integers(name)));
+    for (const auto key : {ir::attr::before, ir::attr::after}) {
+      if (ir::has_attr(op.kind, key)) attrs->set(key, swapped_hw(op.get(key)));
     }
-    if (info.attr("dim") != nullptr) attrs->set("dim", swapped_hw_dim(op.integer("dim")));
-    if (info.attr("dims") != nullptr) {
-      auto dims = op.integers("dims");
+    if (ir::has_attr(op.kind, ir::attr::dim))
+      attrs->set(ir::attr::dim, swapped_hw_dim(op.get(ir::attr::dim)));
+    if (ir::has_attr(op.kind, ir::attr::dims)) {
+      auto dims = op.get(ir::attr::dims);
       for (int64_t& dim : dims) dim = swapped_hw_dim(dim);
       std::ranges::sort(dims);
-      attrs->set("dims", dims);
+      attrs->set(ir::attr::dims, dims);
     }
   }
 

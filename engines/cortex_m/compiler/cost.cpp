@@ -89,7 +89,7 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
     case OpKind::max_pool2d:
     case OpKind::qavg_pool2d16:
     case OpKind::qavg_pool2d: {
-      const std::vector<int64_t> kernel = op.integers("kernel");
+      const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
       return y.elements() * kernel[0] * kernel[1];
     }
     default:

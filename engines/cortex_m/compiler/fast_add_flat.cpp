@@ -17,9 +17,9 @@ struct Operand {
 };
 
 Operand flat_operand(const ir::Op& op, size_t index) {
-  const std::string name = index == 0 ? "a" : "b";
-  return {index, op.integer(name + "_mult"), op.integer(name + "_shift"),
-          static_cast<int16_t>(op.integer(name + "_zp")),
+  const ir::MultiplierKeys& keys = index == 0 ? ir::attr::a_multiplier : ir::attr::b_multiplier;
+  const int64_t zero_point = op.get(index == 0 ? ir::attr::a_zp : ir::attr::b_zp);
+  return {index, op.get(keys.mult), op.get(keys.shift), static_cast<int16_t>(zero_point),
           index == 1 && op.kind == ir::OpKind::qsub};
 }
 
@@ -35,17 +35,17 @@ std::optional<KernelCall> mve_add_flat(const ir::Graph& graph, const ir::Op& op)
   Operand a = flat_operand(op, 0);
   Operand b = flat_operand(op, 1);
   if (!a.is_half()) std::swap(a, b);
-  const int64_t y_shift = op.integer("y_shift");
+  const int64_t y_shift = op.get(ir::attr::y_shift);
   if (!a.is_half() || b.shift > 0 || b.shift < -31 || y_shift >= 0 || y_shift < -31) return {};
   abi::AddFlat params = {};
   params.count = static_cast<uint32_t>(ir::element_count(y.shape));
   params.b_mult = static_cast<int32_t>(b.mult);
-  params.y_mult = static_cast<int32_t>(op.integer("y_mult"));
+  params.y_mult = static_cast<int32_t>(op.get(ir::attr::y_mult));
   params.a_zero_point = a.zero_point;
   params.b_zero_point = b.zero_point;
-  params.y_zero_point = static_cast<int16_t>(op.integer("y_zp"));
-  params.min = static_cast<int16_t>(op.integer("min"));
-  params.max = static_cast<int16_t>(op.integer("max"));
+  params.y_zero_point = static_cast<int16_t>(op.get(ir::attr::y_zp));
+  params.min = static_cast<int16_t>(op.get(ir::attr::min));
+  params.max = static_cast<int16_t>(op.get(ir::attr::max));
   params.b_shift = static_cast<int8_t>(b.shift);
   params.y_shift = static_cast<int8_t>(y_shift);
   params.a_negate = a.negate ? 1 : 0;

@@ -126,7 +126,7 @@ Constant pack_linear_pairs(std::vector<Filter> filters) {
 
 std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
                                     const abi::WindowGeometry& geometry) {
-  if (op.integer("groups") != geometry.in_c || geometry.in_c != geometry.out_c) return {};
+  if (op.get(ir::attr::groups) != geometry.in_c || geometry.in_c != geometry.out_c) return {};
   if (geometry.in_c % 4 != 0) return {};
   const std::vector<Filter> all = filters(graph, op);
   if (!std::all_of(all.begin(), all.end(), has_dsp_scale)) return {};
@@ -143,7 +143,7 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
 std::optional<KernelCall> dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
   const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
-  if (op.integer("groups") != 1) return depthwise(graph, op, *geometry);
+  if (op.get(ir::attr::groups) != 1) return depthwise(graph, op, *geometry);
   const std::vector<Filter> all = filters(graph, op);
   if (!fit_pairs(all)) return {};
   KernelCall call;

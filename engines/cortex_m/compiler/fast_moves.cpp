@@ -32,14 +32,14 @@ std::optional<Source> source_of(const Graph& graph, const Op& op) {
       return source;
     case OpKind::permute: {
       const std::vector<int64_t> own = source.steps;
-      const std::vector<int64_t> dims = op.integers("dims");
+      const std::vector<int64_t> dims = op.get(ir::attr::dims);
       for (size_t d = 0; d < dims.size(); ++d) source.steps[d] = own[static_cast<size_t>(dims[d])];
       return source;
     }
     case OpKind::slice: {
-      const auto dim = static_cast<size_t>(op.integer("dim"));
-      source.offset = op.integer("start") * source.steps[dim];
-      source.steps[dim] *= op.integer("step");
+      const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
+      source.offset = op.get(ir::attr::start) * source.steps[dim];
+      source.steps[dim] *= op.get(ir::attr::step);
       return source;
     }
     case OpKind::expand:
@@ -86,8 +86,8 @@ std::optional<KernelCall> pack_pad(const Graph& graph, const Op& op) {
   const ir::Type& y = graph.type(op.output);
   // The kernel stores the padding value as bytes of a word; other types have another kernel.
   if (y.dtype != ir::DType::kI8) return {};
-  const std::vector<int64_t> before = op.integers("before");
-  const std::vector<int64_t> after = op.integers("after");
+  const std::vector<int64_t> before = op.get(ir::attr::before);
+  const std::vector<int64_t> after = op.get(ir::attr::after);
   const auto is_negative = [](int64_t amount) { return amount < 0; };
   if (std::ranges::any_of(before, is_negative) || std::ranges::any_of(after, is_negative)) {
     return {};
@@ -101,7 +101,7 @@ std::optional<KernelCall> pack_pad(const Graph& graph, const Op& op) {
     p.offset[0] += static_cast<uint32_t>(before[d] * y_steps[d]);
     axes.push_back({x.shape[d], y_steps[d], x_steps[d]});
   }
-  const auto value = static_cast<uint8_t>(static_cast<int64_t>(op.number("value")));
+  const auto value = static_cast<uint8_t>(static_cast<int64_t>(op.get(ir::attr::value)));
   p.fill_bytes = static_cast<uint32_t>(y.bytes());
   p.fill = value * 0x01010101U;
   return move_call(graph, op, p, std::move(axes));
@@ -112,7 +112,7 @@ std::optional<KernelCall> pack_concat(const Graph& graph, const Op& op) {
   const size_t count = op.inputs.size();
   if (count < 2 || count > 4) return {};
   const ir::Type& y = graph.type(op.output);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const std::vector<int64_t> y_steps = ir::strides(y.shape, y.dim_order);
   KernelCall call;
   call.op = kOps[count - 2];

@@ -15,7 +15,7 @@ using abi::PteOp;
 /// The kernels only shift right. Unless a relu clamps negative sums, the shift must be at least 1,
 /// because of the rounding of halves.
 bool takes_scales(const std::vector<Filter>& all, const ir::Op& op) {
-  const bool relu = op.integer("min") >= op.integer("y_zp");
+  const bool relu = op.get(ir::attr::min) >= op.get(ir::attr::y_zp);
   const int32_t most = relu ? 0 : -1;
   return std::all_of(all.begin(), all.end(), [&](const Filter& filter) {
     return filter.mult == 0 || filter.shift <= most;
@@ -52,7 +52,7 @@ Constant pack_quads(const std::vector<Filter>& all) {
 }  // namespace
 
 std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  if (op.integer("groups") != 1) return {};
+  if (op.get(ir::attr::groups) != 1) return {};
   const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -69,16 +69,13 @@ std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
 std::optional<KernelCall> mve_linear(const ir::Graph& graph, const ir::Op& op) {
   const std::vector<Filter> all = filters(graph, op);
   if (!takes_scales(all, op)) return {};
-  const auto code = [&](const char* name) { return static_cast<int16_t>(op.integer(name)); };
+  const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(op.get(key)); };
   const auto depth = static_cast<int64_t>(all[0].weights.size());
   const int64_t rows = graph.type(op.inputs[0]).elements() / depth;
-  const abi::LinearGeometry geometry = {static_cast<uint32_t>(rows),
-                                        static_cast<uint32_t>(depth),
-                                        static_cast<uint32_t>(all.size()),
-                                        code("x_zp"),
-                                        code("y_zp"),
-                                        code("min"),
-                                        code("max")};
+  const abi::LinearGeometry geometry = {
+      static_cast<uint32_t>(rows), static_cast<uint32_t>(depth), static_cast<uint32_t>(all.size()),
+      code(ir::attr::x_zp),        code(ir::attr::y_zp),         code(ir::attr::min),
+      code(ir::attr::max)};
   KernelCall call;
   call.op = PteOp::thimble_linear_mve;
   call.arguments = {ValueRef{op.inputs[0]}, packed_constant(geometry), pack_quads(all)};

@@ -158,11 +158,12 @@ std::optional<KernelCall> pack_softmax_rows(const Graph& graph, const Op& op) {
   const bool wide = op.kind == ir::OpKind::qsoftmax16;
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const int64_t length = x.shape[dim];
   const bool rows = length == 1 || ir::strides(x.shape, x.dim_order)[dim] == 1;
   if (!rows || !is_codes(x) || !same_memory(x, y)) return {};
-  const numerics::Softmax softmax = {attr(op, "mult"), attr(op, "shift"), attr(op, "diff_min")};
+  const numerics::Softmax softmax = {attr(op, ir::attr::mult), attr(op, ir::attr::shift),
+                                     attr(op, ir::attr::diff_min)};
   if (softmax.mult < 0 || softmax.shift < 0 || softmax.shift > 31) return {};
   abi::SoftmaxRows p = {};
   p.rows = static_cast<uint32_t>(x.elements() / length);
@@ -276,11 +277,11 @@ std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
   const ir::Type& reals = quantizes ? x : y;
   const bool wide = !quantizes && codes.dtype == DType::kI16;
   if ((!is_codes(codes) && !wide) || reals.dtype != DType::kF32) return {};
-  if (quantizes && (op.integer("min") != -128 || op.integer("max") != 127)) return {};
-  const double scale = op.number("scale");
+  if (quantizes && (op.get(ir::attr::min) != -128 || op.get(ir::attr::max) != 127)) return {};
+  const double scale = op.get(ir::attr::scale);
   abi::QuantizeNest p = {};
   std::memcpy(p.scale, &scale, sizeof scale);
-  p.zero_point = attr(op, "zero_point");
+  p.zero_point = attr(op, ir::attr::zero_point);
   p.quantized_bytes = wide ? 2 : 1;
   p.factor = quantizes ? 1.0F / static_cast<float>(scale) : static_cast<float>(scale);
   if (!(p.factor > 0) || !numerics::FloatFactor(p.factor).is_valid()) return {};

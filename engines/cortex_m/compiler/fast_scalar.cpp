@@ -67,7 +67,7 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
   KernelCall call;
   call.op = PteOp::thimble_depthwise_scalar;
   call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
-                    pack_taps(all, op.integer("y_zp")),
+                    pack_taps(all, op.get(ir::attr::y_zp)),
                     Scratch{abi::scalar_depthwise_scratch(*geometry)}};
   return call;
 }
@@ -82,7 +82,7 @@ bool fits_pairs(const Filter& filter) {
 
 std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64_t scratch_rows) {
   if (is_depthwise(graph, op)) return depthwise(graph, op);
-  if (op.integer("groups") != 1) return {};
+  if (op.get(ir::attr::groups) != 1) return {};
   const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
   const int64_t window = int64_t{geometry->kernel_h} * geometry->kernel_w * geometry->in_c;
@@ -92,7 +92,7 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64
   KernelCall call;
   call.op = PteOp::thimble_conv2d_scalar;
   call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
-                    pack_rows(all, op.integer("y_zp"), row), Scratch{scratch_rows * row}};
+                    pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows * row}};
   return call;
 }
 
@@ -113,7 +113,7 @@ std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op
   KernelCall call;
   call.op = PteOp::thimble_linear_scalar;
   call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
-                    pack_rows(all, op.integer("y_zp"), abi::scalar_row(geometry->in_features))};
+                    pack_rows(all, op.get(ir::attr::y_zp), abi::scalar_row(geometry->in_features))};
   return call;
 }
 

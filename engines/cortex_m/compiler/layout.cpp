@@ -140,18 +140,19 @@ class Assigner {
     std::vector<int64_t> dims;
     for (const uint8_t dim : full(wanted, rank(value))) dims.push_back(position[dim]);
     THIMBLE_TRY(const ValueId frame, to_frame(value, like));
-    THIMBLE_TRY(const ValueId moved, add(OpKind::permute, {frame}, {{"dims", dims}}, like, {}));
+    THIMBLE_TRY(const ValueId moved,
+                add(OpKind::permute, {frame}, {{ir::attr::dims, dims}}, like, {}));
     return from_frame(moved, wanted, like);
   }
 
   /// Returns the value's memory as a contiguous tensor; needs no copy.
   Result<ValueId> to_frame(ValueId value, const Op& like) {
     if (order(value).empty()) return value;
-    return add(OpKind::permute, {value}, {{"dims", as_dims(order(value))}}, like, {});
+    return add(OpKind::permute, {value}, {{ir::attr::dims, as_dims(order(value))}}, like, {});
   }
   Result<ValueId> from_frame(ValueId value, const DimOrder& frame, const Op& like) {
     if (frame.empty()) return value;
-    return add(OpKind::permute, {value}, {{"dims", as_dims(inverse(frame))}}, like, frame);
+    return add(OpKind::permute, {value}, {{ir::attr::dims, as_dims(inverse(frame))}}, like, frame);
   }
 
   /// Returns true if the gather's index has rank 1; the result then has the operand's rank.
@@ -159,7 +160,7 @@ class Assigner {
 
   /// Returns true for a delegate with channels-last images.
   static bool reads_images(const Op& op) {
-    return op.kind == OpKind::delegate && op.integer("nhwc") != 0;
+    return op.kind == OpKind::delegate && op.get(ir::attr::nhwc) != 0;
   }
 
   /// Returns true if a reader, possibly after operators that keep the order, needs channels-last.
@@ -340,7 +341,7 @@ class Assigner {
 
   Result<ValueId> convert_permute(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
-    const std::vector<int64_t> dims = op.integers("dims");
+    const std::vector<int64_t> dims = op.get(ir::attr::dims);
     DimOrder to_result(dims.size());
     for (size_t k = 0; k < dims.size(); ++k)
       to_result[static_cast<size_t>(dims[k])] = static_cast<uint8_t>(k);
@@ -402,20 +403,21 @@ class Assigner {
     Attrs attrs = op.attrs;
     if (frame.empty()) return attrs;
     const DimOrder position = inverse(frame);
-    for (const auto& [name, value] : op.attrs.entries()) {
-      if (name == "dim") {
-        attrs.set(name, int64_t{position[static_cast<size_t>(std::get<int64_t>(value))]});
-      } else if (name == "dims") {
-        std::vector<int64_t> dims = op.integers(name);
-        for (int64_t& dim : dims) dim = position[static_cast<size_t>(dim)];
-        std::sort(dims.begin(), dims.end());
-        attrs.set(name, dims);
-      } else if (name == "before" || name == "after" || name == "shape") {
-        const std::vector<int64_t> old_values = op.integers(name);
-        std::vector<int64_t> values;
-        for (const uint8_t dim : frame) values.push_back(old_values[dim]);
-        attrs.set(name, values);
-      }
+    if (const int64_t* dim = op.attrs.find(ir::attr::dim)) {
+      attrs.set(ir::attr::dim, int64_t{position[static_cast<size_t>(*dim)]});
+    }
+    if (const std::vector<int64_t>* logical = op.attrs.find(ir::attr::dims)) {
+      std::vector<int64_t> dims = *logical;
+      for (int64_t& dim : dims) dim = position[static_cast<size_t>(dim)];
+      std::sort(dims.begin(), dims.end());
+      attrs.set(ir::attr::dims, dims);
+    }
+    for (const auto key : {ir::attr::before, ir::attr::after, ir::attr::shape}) {
+      const std::vector<int64_t>* logical = op.attrs.find(key);
+      if (logical == nullptr) continue;
+      std::vector<int64_t> values;
+      for (const uint8_t dim : frame) values.push_back((*logical)[dim]);
+      attrs.set(key, values);
     }
     return attrs;
   }
@@ -455,7 +457,7 @@ class Assigner {
   /// Softmax kernels work on the last dimension in memory.
   Result<ValueId> convert_last_dim(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
-    const auto dim = static_cast<uint8_t>(op.integer("dim"));
+    const auto dim = static_cast<uint8_t>(op.get(ir::attr::dim));
     DimOrder frame = full(order(x), rank(x));
     if (frame.back() != dim) {
       frame.erase(std::find(frame.begin(), frame.end(), dim));
@@ -479,11 +481,11 @@ class Assigner {
     const DimOrder frame = order(rewriter_.map(op.inputs[0]));
     Attrs attrs = framed_attrs(op, frame);
     if (frame.empty()) return run_framed(op, frame, attrs);
-    attrs.set("keepdim", int64_t{1});
+    attrs.set(ir::attr::keepdim, int64_t{1});
     THIMBLE_TRY(ValueId kept, run_framed(op, frame, attrs));
-    if (op.integer("keepdim") != 0) return kept;
+    if (op.get(ir::attr::keepdim) != 0) return kept;
     THIMBLE_TRY(kept, to_order(kept, {}, op.source));
-    return add(OpKind::reshape, {kept}, {{"shape", from_.type(op.output).shape}}, op, {});
+    return add(OpKind::reshape, {kept}, {{ir::attr::shape, from_.type(op.output).shape}}, op, {});
   }
 
   ir::Rewriter rewriter_;

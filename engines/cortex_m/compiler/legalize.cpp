@@ -26,7 +26,7 @@ Sum sum_of(const ir::Graph& graph, const Op& op) {
     case OpKind::qconv2d:
       return {shape(1)[1] * shape(1)[2] * shape(1)[3]};
     case OpKind::qconv_transpose2d:
-      return {shape(1)[0] / op.integer("groups") * shape(1)[2] * shape(1)[3]};
+      return {shape(1)[0] / op.get(ir::attr::groups) * shape(1)[2] * shape(1)[3]};
     case OpKind::qlinear:
       return {shape(0).back()};
     case OpKind::qmatmul:
@@ -166,7 +166,7 @@ class Legalizer {
       if (dtype == ir::DType::kF32) return refuse(op, kStillFloat);
       return refuse(op, fmt::format("has no kernel for element type {}", ir::dtype_name(dtype)));
     }
-    const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
+    const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
     if (rounds && !rounds_double(op)) return refuse(op, kOtherRounding);
     const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
@@ -196,34 +196,36 @@ class Legalizer {
     }
   }
 
-  bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
+  bool rounds_double(const Op& op) { return op.get(ir::attr::rounding) == 0; }
 
   Result<ValueId> convert_conv(const Op& op) {
     if (!rounds_double(op)) return refuse(op, kOtherRounding);
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
-    const std::vector<int64_t> padding = op.integers("padding");
+    const std::vector<int64_t> padding = op.get(ir::attr::padding);
     if (stock_ && !symmetric(op, inputs[0])) {
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
-      const auto value = static_cast<double>(op.integer("x_zp"));
-      THIMBLE_TRY(inputs[0],
-                  add(OpKind::pad, {inputs[0]},
-                      {{"before", before}, {"after", after}, {"value", value}}, op, false));
-      attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+      const auto value = static_cast<double>(op.get(ir::attr::x_zp));
+      THIMBLE_TRY(
+          inputs[0],
+          add(OpKind::pad, {inputs[0]},
+              {{ir::attr::before, before}, {ir::attr::after, after}, {ir::attr::value, value}}, op,
+              false));
+      attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
     }
     return add(op.kind, std::move(inputs), std::move(attrs), op);
   }
 
   /// The stock operators have one padding per dimension; the padding at the end follows from sizes.
   bool symmetric(const Op& op, ValueId x) {
-    const std::vector<int64_t> padding = op.integers("padding");
-    const std::vector<int64_t> stride = op.integers("stride");
+    const std::vector<int64_t> padding = op.get(ir::attr::padding);
+    const std::vector<int64_t> stride = op.get(ir::attr::stride);
     const std::vector<int64_t> dilation =
-        op.kind == OpKind::qavg_pool2d ? std::vector<int64_t>{1, 1} : op.integers("dilation");
+        op.kind == OpKind::qavg_pool2d ? std::vector<int64_t>{1, 1} : op.get(ir::attr::dilation);
     for (size_t k = 0; k < 2; ++k) {
       const int64_t kernel = op.kind == OpKind::qconv2d ? from_.type(op.inputs[1]).shape[2 + k]
-                                                        : op.integers("kernel")[k];
+                                                        : op.get(ir::attr::kernel)[k];
       const int64_t extent = ir::window_extent(type(x).shape[2 + k], padding[k], padding[k], kernel,
                                                stride[k], dilation[k]);
       if (extent != from_.type(op.output).shape[2 + k]) return false;
@@ -246,19 +248,19 @@ class Legalizer {
     inputs[1] = reshaped_constant(op.inputs[1], {out, features, 1, 1});
     const std::vector<int64_t> ones = {1, 1};
     Attrs attrs = op.attrs;
-    attrs.set("stride", ones);
-    attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
-    attrs.set("dilation", ones);
+    attrs.set(ir::attr::stride, ones);
+    attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
+    attrs.set(ir::attr::dilation, ones);
     ir::Graph::ResultHint hint;
     hint.quant = from_.type(op.output).quant;
     THIMBLE_TRY(const ValueId image,
                 to().add(OpKind::qconv2d, std::move(inputs), attrs, op.source, hint));
-    return add(OpKind::reshape, {image}, {{"shape", from_.type(op.output).shape}}, op);
+    return add(OpKind::reshape, {image}, {{ir::attr::shape, from_.type(op.output).shape}}, op);
   }
 
   Result<ValueId> reshape(ValueId value, const Shape& shape, const Op& like) {
     if (type(value).shape == shape) return value;
-    return add(OpKind::reshape, {value}, {{"shape", shape}}, like, false);
+    return add(OpKind::reshape, {value}, {{ir::attr::shape, shape}}, like, false);
   }
 
   ValueId reshaped_constant(ValueId old_value, const Shape& shape) {
@@ -321,9 +323,11 @@ class Legalizer {
 
   /// Adds a clamp as a separate operator.
   Result<ValueId> clamped(ValueId x, const Op& op) {
-    return through_table(x, clamp_code, op.integer("min"), op.integer("max"), op, true);
+    return through_table(x, clamp_code, op.get(ir::attr::min), op.get(ir::attr::max), op, true);
   }
-  static bool clamps(const Op& op) { return op.integer("min") != -128 || op.integer("max") != 127; }
+  static bool clamps(const Op& op) {
+    return op.get(ir::attr::min) != -128 || op.get(ir::attr::max) != 127;
+  }
 
   /// Maps operand `i` and gives it the result's rank; for the stock kernels also its shape.
   Result<ValueId> operand(const Op& op, size_t i, bool negate) {
@@ -343,7 +347,7 @@ class Legalizer {
       THIMBLE_TRY(value, through_table(value, map, 0, 0, op, false));
     }
     if (stock_ && aligned != shape) {
-      THIMBLE_TRY(value, add(OpKind::expand, {value}, {{"shape", shape}}, op, false));
+      THIMBLE_TRY(value, add(OpKind::expand, {value}, {{ir::attr::shape, shape}}, op, false));
     }
     return value;
   }
@@ -354,11 +358,11 @@ class Legalizer {
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
     Attrs attrs = op.attrs;
-    if (negate) attrs.set("b_zp", -1 - op.integer("b_zp"));
+    if (negate) attrs.set(ir::attr::b_zp, -1 - op.get(ir::attr::b_zp));
     const bool separate_clamp = stock_ && op.kind == OpKind::qmul && clamps(op);
     if (separate_clamp) {
-      attrs.set("min", int64_t{-128});
-      attrs.set("max", int64_t{127});
+      attrs.set(ir::attr::min, int64_t{-128});
+      attrs.set(ir::attr::max, int64_t{127});
     }
     const OpKind kind = negate ? OpKind::qadd : op.kind;
     THIMBLE_TRY(const ValueId result, add(kind, {a, b}, std::move(attrs), op, !separate_clamp));
@@ -429,17 +433,17 @@ class Legalizer {
     }
     if (!clamps(op)) return add(op.kind, {x}, op.attrs, op);
     Attrs attrs = op.attrs;
-    attrs.set("min", int64_t{-128});
-    attrs.set("max", int64_t{127});
+    attrs.set(ir::attr::min, int64_t{-128});
+    attrs.set(ir::attr::max, int64_t{127});
     THIMBLE_TRY(const ValueId pooled, add(op.kind, {x}, std::move(attrs), op, false));
     return clamped(pooled, op);
   }
 
   /// Returns true if rounding the window count up in both dimensions gives the output's size.
   bool ceils(const Op& op, ValueId x) {
-    const std::vector<int64_t> padding = op.integers("padding");
-    const std::vector<int64_t> stride = op.integers("stride");
-    const std::vector<int64_t> kernel = op.integers("kernel");
+    const std::vector<int64_t> padding = op.get(ir::attr::padding);
+    const std::vector<int64_t> stride = op.get(ir::attr::stride);
+    const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
     for (size_t k = 0; k < 2; ++k) {
       const int64_t input = type(x).shape[2 + k];
       int64_t extent = (input + 2 * padding[k] - kernel[k] + stride[k] - 1) / stride[k] + 1;
@@ -454,17 +458,19 @@ class Legalizer {
     if (from_.type(op.output).dtype != ir::DType::kI8)
       return refuse(op, "is still float after quantization");
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
-    if (op.integers("dilation") != std::vector<int64_t>{1, 1}) {
+    if (op.get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
       return refuse(op, "is dilated; ExecuTorch's int8 max pool has no dilation");
     }
     Attrs attrs = op.attrs;
     if (!symmetric(op, x)) {
-      const std::vector<int64_t> padding = op.integers("padding");
+      const std::vector<int64_t> padding = op.get(ir::attr::padding);
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
-      THIMBLE_TRY(x, add(OpKind::pad, {x},
-                         {{"before", before}, {"after", after}, {"value", -128.0}}, op, false));
-      attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+      THIMBLE_TRY(
+          x, add(OpKind::pad, {x},
+                 {{ir::attr::before, before}, {ir::attr::after, after}, {ir::attr::value, -128.0}},
+                 op, false));
+      attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
     }
     return add(op.kind, {x}, std::move(attrs), op);
   }
@@ -474,7 +480,7 @@ class Legalizer {
   Result<ValueId> convert_mean(const Op& op) {
     if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const ValueId x = rewriter_.map(op.inputs[0]);
-    const std::vector<int64_t> reduced = op.integers("dims");
+    const std::vector<int64_t> reduced = op.get(ir::attr::dims);
     const Shape shape = type(x).shape;
     std::vector<int64_t> order, last;
     int64_t rows = 1, terms = 1;
@@ -484,11 +490,11 @@ class Legalizer {
       (goes ? terms : rows) *= shape[static_cast<size_t>(d)];
     }
     order.insert(order.end(), last.begin(), last.end());
-    THIMBLE_TRY(ValueId value, add(OpKind::permute, {x}, {{"dims", order}}, op, false));
+    THIMBLE_TRY(ValueId value, add(OpKind::permute, {x}, {{ir::attr::dims, order}}, op, false));
     THIMBLE_TRY(value, reshape(value, {rows, terms}, op));
     const std::vector<int8_t> ones(static_cast<size_t>(terms), 1);
-    const std::vector<int32_t> mult = {static_cast<int32_t>(op.integer("mult"))};
-    const std::vector<int32_t> shift = {static_cast<int32_t>(op.integer("shift"))};
+    const std::vector<int32_t> mult = {static_cast<int32_t>(op.get(ir::attr::mult))};
+    const std::vector<int32_t> shift = {static_cast<int32_t>(op.get(ir::attr::shift))};
     const auto constant = [&](const char* role, ir::Tensor tensor) {
       return to().add_constant(from_.value(op.output).name + role,
                                std::make_shared<const ir::Tensor>(std::move(tensor)));
@@ -499,12 +505,12 @@ class Legalizer {
                                 {value, constant("_ones", ir::make_i8({1, terms}, ones)),
                                  ir::kNoValue, constant("_mult", ir::make_i32({1}, mult)),
                                  constant("_shift", ir::make_i32({1}, shift))},
-                                {{"x_zp", op.integer("x_zp")},
-                                 {"y_zp", op.integer("y_zp")},
-                                 {"min", op.integer("min")},
-                                 {"max", op.integer("max")}},
+                                {{ir::attr::x_zp, op.get(ir::attr::x_zp)},
+                                 {ir::attr::y_zp, op.get(ir::attr::y_zp)},
+                                 {ir::attr::min, op.get(ir::attr::min)},
+                                 {ir::attr::max, op.get(ir::attr::max)}},
                                 op.source, hint));
-    return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
+    return add(OpKind::reshape, {value}, {{ir::attr::shape, from_.type(op.output).shape}}, op);
   }
 
   /// A pad with fewer dimensions: a dimension that is not padded is merged into the one before it,
@@ -514,7 +520,7 @@ class Legalizer {
     std::vector<int64_t> before, after;
   };
   static Padding joined(const Op& op, const Shape& shape) {
-    const std::vector<int64_t> before = op.integers("before"), after = op.integers("after");
+    const std::vector<int64_t> before = op.get(ir::attr::before), after = op.get(ir::attr::after);
     Padding joined;
     for (size_t d = 0; d < shape.size(); ++d) {
       if (d > 0 && before[d] == 0 && after[d] == 0) {
@@ -535,7 +541,7 @@ class Legalizer {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const size_t rank = type(x).shape.size();
     if (rank == kStockRank) return add(op.kind, {x}, op.attrs, op);
-    Padding padding{type(x).shape, op.integers("before"), op.integers("after")};
+    Padding padding{type(x).shape, op.get(ir::attr::before), op.get(ir::attr::after)};
     if (rank > kStockRank) padding = joined(op, padding.shape);
     if (padding.shape.size() > kStockRank) return refuse(op, "pads more than four dimensions");
     const auto lead = [](std::vector<int64_t> values, int64_t filler) {
@@ -544,11 +550,11 @@ class Legalizer {
     };
     THIMBLE_TRY(ValueId value, reshape(x, lead(padding.shape, 1), op));
     THIMBLE_TRY(value, add(OpKind::pad, {value},
-                           {{"before", lead(padding.before, 0)},
-                            {"after", lead(padding.after, 0)},
-                            {"value", op.number("value")}},
+                           {{ir::attr::before, lead(padding.before, 0)},
+                            {ir::attr::after, lead(padding.after, 0)},
+                            {ir::attr::value, op.get(ir::attr::value)}},
                            op, false));
-    return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
+    return add(OpKind::reshape, {value}, {{ir::attr::shape, from_.type(op.output).shape}}, op);
   }
 
   ir::Rewriter rewriter_;

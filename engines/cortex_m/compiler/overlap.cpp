@@ -53,8 +53,8 @@ std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op) {
   rows.out_rows = y.shape[2];
   rows.in_row_bytes = x.shape[3] * in_pixel;
   rows.out_row_bytes = y.shape[3] * out_pixel;
-  rows.stride = op.integers("stride")[0];
-  rows.pad_top = op.integers("padding")[0];
+  rows.stride = op.get(ir::attr::stride)[0];
+  rows.pad_top = op.get(ir::attr::padding)[0];
   int64_t lead = lead_of_rows(rows);
   // A block of three pixels that begins in one row may end in the next row.
   if (op.kind == ir::OpKind::qconv2d) lead += 2 * out_pixel;

@@ -12,22 +12,22 @@ using ir::Op;
 /// Sets the fields that ConvParams and PoolParams share, except the kernel.
 template <typename Params>
 void set_window(const Op& op, Params* params) {
-  params->stride_h = attr(op, "stride", 0);
-  params->stride_w = attr(op, "stride", 1);
+  params->stride_h = attr(op, ir::attr::stride, 0);
+  params->stride_w = attr(op, ir::attr::stride, 1);
   const bool dense = op.kind == ir::OpKind::qavg_pool2d;
-  params->dilation_h = dense ? 1 : attr(op, "dilation", 0);
-  params->dilation_w = dense ? 1 : attr(op, "dilation", 1);
-  params->pad_top = attr(op, "padding", 0);
-  params->pad_left = attr(op, "padding", 1);
+  params->dilation_h = dense ? 1 : attr(op, ir::attr::dilation, 0);
+  params->dilation_w = dense ? 1 : attr(op, ir::attr::dilation, 1);
+  params->pad_top = attr(op, ir::attr::padding, 0);
+  params->pad_left = attr(op, ir::attr::padding, 1);
 }
 
 /// Sets x_offset, y_offset, min and max, which ConvParams, LinearParams and MeanParams have.
 template <typename Params>
 void set_offsets_and_clamp(const Op& op, Params* params) {
-  params->x_offset = -attr(op, "x_zp");
-  params->y_offset = attr(op, "y_zp");
-  params->min = attr(op, "min");
-  params->max = attr(op, "max");
+  params->x_offset = -attr(op, ir::attr::x_zp);
+  params->y_offset = attr(op, ir::attr::y_zp);
+  params->min = attr(op, ir::attr::min);
+  params->max = attr(op, ir::attr::max);
 }
 
 /// bias of every output channel, mult and shift of every one or one for all.
@@ -48,7 +48,7 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t sc
 }  // namespace
 
 bool is_depthwise(const Graph& graph, const Op& conv) {
-  const int64_t groups = conv.integer("groups");
+  const int64_t groups = conv.get(ir::attr::groups);
   const int64_t channels = graph.type(conv.inputs[0]).shape[1];
   // A convolution of one input channel is not treated as depthwise, because for depthwise the
   // library would transpose its weights at every call.
@@ -72,7 +72,7 @@ Constant pack_conv(const Graph& graph, const Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
   abi::ConvParams params = {};
   params.out_channels = static_cast<int32_t>(weights[0]);
-  params.groups = attr(op, "groups");
+  params.groups = attr(op, ir::attr::groups);
   params.kernel_h = static_cast<int32_t>(weights[2]);
   params.kernel_w = static_cast<int32_t>(weights[3]);
   set_window(op, &params);
@@ -103,51 +103,53 @@ Constant pack_linear(const Graph& graph, const Op& op) {
 
 Constant pack_add(const Op& op) {
   abi::AddParams params = {};
-  params.a_offset = -attr(op, "a_zp");
-  params.a_mult = attr(op, "a_mult");
-  params.a_shift = attr(op, "a_shift");
-  params.b_offset = -attr(op, "b_zp");
-  params.b_mult = attr(op, "b_mult");
-  params.b_shift = attr(op, "b_shift");
-  params.y_offset = attr(op, "y_zp");
-  params.y_mult = attr(op, "y_mult");
-  params.y_shift = attr(op, "y_shift");
-  params.min = attr(op, "min");
-  params.max = attr(op, "max");
+  params.a_offset = -attr(op, ir::attr::a_zp);
+  params.a_mult = attr(op, ir::attr::a_mult);
+  params.a_shift = attr(op, ir::attr::a_shift);
+  params.b_offset = -attr(op, ir::attr::b_zp);
+  params.b_mult = attr(op, ir::attr::b_mult);
+  params.b_shift = attr(op, ir::attr::b_shift);
+  params.y_offset = attr(op, ir::attr::y_zp);
+  params.y_mult = attr(op, ir::attr::y_mult);
+  params.y_shift = attr(op, ir::attr::y_shift);
+  params.min = attr(op, ir::attr::min);
+  params.max = attr(op, ir::attr::max);
   params.b_negate = op.kind == ir::OpKind::qsub ? 1 : 0;
   return packed_constant(params);
 }
 
 Constant pack_mul(const Op& op) {
-  return packed_constant(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"),
-                                        attr(op, "mult"), attr(op, "shift"), attr(op, "min"),
-                                        attr(op, "max")});
+  return packed_constant(abi::MulParams{-attr(op, ir::attr::a_zp), -attr(op, ir::attr::b_zp),
+                                        attr(op, ir::attr::y_zp), attr(op, ir::attr::mult),
+                                        attr(op, ir::attr::shift), attr(op, ir::attr::min),
+                                        attr(op, ir::attr::max)});
 }
 
 Constant pack_pool(const Op& op) {
   const bool max_pool = op.kind == ir::OpKind::max_pool2d;
   abi::PoolParams params = {};
-  params.kernel_h = attr(op, "kernel", 0);
-  params.kernel_w = attr(op, "kernel", 1);
+  params.kernel_h = attr(op, ir::attr::kernel, 0);
+  params.kernel_w = attr(op, ir::attr::kernel, 1);
   set_window(op, &params);
-  params.min = max_pool ? -128 : attr(op, "min");
-  params.max = max_pool ? 127 : attr(op, "max");
+  params.min = max_pool ? -128 : attr(op, ir::attr::min);
+  params.max = max_pool ? 127 : attr(op, ir::attr::max);
   return packed_constant(params);
 }
 
 Constant pack_mean(const Op& op) {
   abi::MeanParams params = {};
-  for (const int64_t dim : op.integers("dims")) params.dims_mask |= uint32_t{1} << dim;
+  for (const int64_t dim : op.get(ir::attr::dims)) params.dims_mask |= uint32_t{1} << dim;
   set_offsets_and_clamp(op, &params);
-  params.mult = attr(op, "mult");
-  params.shift = attr(op, "shift");
+  params.mult = attr(op, ir::attr::mult);
+  params.shift = attr(op, ir::attr::shift);
   return packed_constant(params);
 }
 
 Constant pack_log_softmax(const Graph& graph, const Op& op) {
   PackedWriter writer;
-  writer.put(abi::LogSoftmaxParams{attr(op, "scale_mult"), attr(op, "scale_shift"),
-                                   attr(op, "log_mult"), attr(op, "log_shift"), attr(op, "y_zp")});
+  writer.put(abi::LogSoftmaxParams{attr(op, ir::attr::scale_mult), attr(op, ir::attr::scale_shift),
+                                   attr(op, ir::attr::log_mult), attr(op, ir::attr::log_shift),
+                                   attr(op, ir::attr::y_zp)});
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);
   return writer.take();
 }

@@ -46,9 +46,9 @@ std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op&
     axes[a] = {x[2 + a],
                y[2 + a],
                weights[2 + a],
-               conv.integers("stride")[a],
-               conv.integers("dilation")[a],
-               conv.integers("padding")[a]};
+               conv.get(ir::attr::stride)[a],
+               conv.get(ir::attr::dilation)[a],
+               conv.get(ir::attr::padding)[a]};
     if (!axis_fits(axes[a])) return {};
     // Offsets of taps must fit 31 bits (kernels/args/packed.cpp).
     if (axes[a].dilation != 1 && ir::element_count(x) > 1 << 23) return {};
@@ -56,7 +56,7 @@ std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op&
   if (x[1] > UINT16_MAX || y[1] > UINT16_MAX) return {};
   const auto half = [](int64_t value) { return static_cast<uint16_t>(value); };
   const auto byte = [](int64_t value) { return static_cast<uint8_t>(value); };
-  const auto code = [&](const char* name) { return static_cast<int16_t>(conv.integer(name)); };
+  const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(conv.get(key)); };
   const Axis& down = axes[0];
   const Axis& across = axes[1];
   return abi::WindowGeometry{half(down.in),
@@ -74,10 +74,10 @@ std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op&
                              byte(down.pad),
                              byte(across.pad),
                              {},
-                             code("x_zp"),
-                             code("y_zp"),
-                             code("min"),
-                             code("max"),
+                             code(ir::attr::x_zp),
+                             code(ir::attr::y_zp),
+                             code(ir::attr::min),
+                             code(ir::attr::max),
                              {}};
 }
 
@@ -85,14 +85,14 @@ std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op&
   const ir::Shape& weights = graph.type(linear.inputs[1]).shape;
   const int64_t rows = graph.type(linear.inputs[0]).elements() / weights[1];
   if (std::max(rows, std::max(weights[0], weights[1])) > INT32_MAX) return {};
-  const auto code = [&](const char* name) { return static_cast<int16_t>(linear.integer(name)); };
+  const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(linear.get(key)); };
   return abi::LinearGeometry{static_cast<uint32_t>(rows),
                              static_cast<uint32_t>(weights[1]),
                              static_cast<uint32_t>(weights[0]),
-                             code("x_zp"),
-                             code("y_zp"),
-                             code("min"),
-                             code("max")};
+                             code(ir::attr::x_zp),
+                             code(ir::attr::y_zp),
+                             code(ir::attr::min),
+                             code(ir::attr::max)};
 }
 
 int64_t Filter::magnitude() const {
@@ -116,7 +116,7 @@ std::vector<Filter> filters(const Graph& graph, const Op& op) {
   for (size_t o = 0; o < bias.size(); ++o) {
     const std::span<const int8_t> own = codes.subspan(o * depth, depth);
     Filter filter = {{own.begin(), own.end()}, bias[o], mult[o], shift[o]};
-    for (const int8_t code : own) filter.bias -= op.integer("x_zp") * code;
+    for (const int8_t code : own) filter.bias -= op.get(ir::attr::x_zp) * code;
     result.push_back(std::move(filter));
   }
   return result;

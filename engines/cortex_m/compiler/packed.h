@@ -13,13 +13,14 @@
 
 namespace thimble::engine::cortex_m {
 
-/// Returns attribute `name` of the operator as int32, the type of kernel parameters.
-[[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name) {
-  return static_cast<int32_t>(op.integer(name));
+/// Returns the attribute as int32, the type of kernel parameters.
+[[nodiscard]] inline int32_t attr(const ir::Op& op, ir::AttrKey<int64_t> key) {
+  return static_cast<int32_t>(op.get(key));
 }
 /// Returns entry `i` of the attribute.
-[[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name, size_t i) {
-  return static_cast<int32_t>(op.integers(name)[i]);
+[[nodiscard]] inline int32_t attr(const ir::Op& op, ir::AttrKey<std::vector<int64_t>> key,
+                                  size_t i) {
+  return static_cast<int32_t>(op.get(key)[i]);
 }
 
 /// Builds the bytes of a packed constant. They are little-endian, as is every host that this is

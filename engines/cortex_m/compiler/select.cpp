@@ -104,7 +104,7 @@ class Selector {
 
   /// Adds the call of a delegate. Its operators are consecutive; one call computes all results.
   void add_delegate(const Op& op, int index) {
-    const auto region = static_cast<int>(op.integer("region"));
+    const auto region = static_cast<int>(op.get(ir::attr::region));
     if (!calls_->empty() && calls_->back().delegate == region) {
       calls_->back().extra_outputs.push_back(op.output);
       return;
@@ -152,10 +152,10 @@ class Selector {
         return in_place(call(PteOp::cortex_m_quantized_activation, {x(op), value(op.inputs[1])}));
       case OpKind::concat:
         return call(PteOp::aten_cat,
-                    {ValueList(op.inputs.begin(), op.inputs.end()), op.integer("dim")});
+                    {ValueList(op.inputs.begin(), op.inputs.end()), op.get(ir::attr::dim)});
       case OpKind::slice:
-        return call(PteOp::aten_slice_copy, {x(op), op.integer("dim"), op.integer("start"),
-                                             op.integer("end"), op.integer("step")});
+        return call(PteOp::aten_slice_copy, {x(op), op.get(ir::attr::dim), op.get(ir::attr::start),
+                                             op.get(ir::attr::end), op.get(ir::attr::step)});
       case OpKind::expand:
         return call(PteOp::aten_expand_copy,
                     {x(op), Integers(graph_.type(op.output).shape), false});
@@ -250,8 +250,8 @@ class Selector {
 
   Result<KernelCall> edge(const Op& op) {
     const bool quantizes = op.kind == OpKind::quantize;
-    const double scale = op.number("scale");
-    const int64_t zero_point = op.integer("zero_point");
+    const double scale = op.get(ir::attr::scale);
+    const int64_t zero_point = op.get(ir::attr::zero_point);
     const ir::Type& from = graph_.type(op.inputs[0]);
     const ir::Type& to = graph_.type(op.output);
     const bool wide = (quantizes ? to : from).dtype == ir::DType::kI16;
@@ -288,21 +288,21 @@ class Selector {
       s.kernel_c = weights[1];
       s.kernel_h = weights[2];
       s.kernel_w = weights[3];
-      s.dilation_h = op.integers("dilation")[0];
-      s.dilation_w = op.integers("dilation")[1];
+      s.dilation_h = op.get(ir::attr::dilation)[0];
+      s.dilation_w = op.get(ir::attr::dilation)[1];
     }
-    s.stride_h = op.integers("stride")[0];
-    s.stride_w = op.integers("stride")[1];
-    s.pad_h = op.integers("padding")[0];
-    s.pad_w = op.integers("padding")[1];
+    s.stride_h = op.get(ir::attr::stride)[0];
+    s.stride_w = op.get(ir::attr::stride)[1];
+    s.pad_h = op.get(ir::attr::padding)[0];
+    s.pad_w = op.get(ir::attr::padding)[1];
     return s;
   }
   int64_t zero_point_of(ValueId id) const {
     const std::optional<ir::Quant>& quant = graph_.type(id).quant;
     return quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
   }
-  static Integers pair(const Op& op, std::string_view name) {
-    const std::vector<int64_t> values = op.integers(name);
+  static Integers pair(const Op& op, ir::AttrKey<std::vector<int64_t>> key) {
+    const std::vector<int64_t>& values = op.get(key);
     return {values[0], values[1]};
   }
 
@@ -311,7 +311,7 @@ class Selector {
     // The depthwise kernel supports batch 1 only; ExecuTorch uses the general one for larger
     // batches.
     const bool depthwise = is_depthwise(graph_, op) && s.batch == 1;
-    const int64_t groups = op.integer("groups");
+    const int64_t groups = op.get(ir::attr::groups);
     Argument bias = None{};
     if (op.inputs[2] != ir::kNoValue || groups > 1) {
       // Kernels for groups always read the bias, so it must exist.
@@ -331,16 +331,16 @@ class Selector {
     Arguments arguments = {x(op),
                            std::move(weights_constant),
                            std::move(bias),
-                           pair(op, "stride"),
-                           pair(op, "padding"),
-                           pair(op, "dilation")};
+                           pair(op, ir::attr::stride),
+                           pair(op, ir::attr::padding),
+                           pair(op, ir::attr::dilation)};
     if (depthwise) arguments.emplace_back(s.out_c / s.in_c);
-    arguments.emplace_back(-op.integer("x_zp"));
-    arguments.emplace_back(op.integer("y_zp"));
+    arguments.emplace_back(-op.get(ir::attr::x_zp));
+    arguments.emplace_back(op.get(ir::attr::y_zp));
     arguments.emplace_back(int32_constant(per_channel(graph_, op.inputs[3], s.out_c), {s.out_c}));
     arguments.emplace_back(int32_constant(per_channel(graph_, op.inputs[4], s.out_c), {s.out_c}));
-    arguments.emplace_back(op.integer("min"));
-    arguments.emplace_back(op.integer("max"));
+    arguments.emplace_back(op.get(ir::attr::min));
+    arguments.emplace_back(op.get(ir::attr::max));
     arguments.emplace_back(
         Scratch{depthwise ? depthwise_scratch_bytes(s, isa_) : conv_scratch_bytes(s, isa_)});
     return call(
@@ -352,7 +352,7 @@ class Selector {
     const ir::Tensor& weights = *graph_.value(op.inputs[1]).constant;
     const int64_t out = weights.shape[0];
     const int64_t in = weights.shape[1];
-    const int64_t x_offset = -op.integer("x_zp");
+    const int64_t x_offset = -op.get(ir::attr::x_zp);
     Argument bias = None{};
     Argument kernel_sum = None{};
     std::vector<int32_t> sums(static_cast<size_t>(out), 0);
@@ -375,28 +375,28 @@ class Selector {
     const auto scalar = [&](size_t i) {
       return Integers{graph_.value(op.inputs[i]).constant->data<int32_t>()[0]};
     };
-    return call(
-        PteOp::cortex_m_quantized_linear,
-        {x(op), value(op.inputs[1]), std::move(bias), std::move(kernel_sum), x_offset, int64_t{0},
-         op.integer("y_zp"), scalar(3), scalar(4), op.integer("max"), op.integer("min")});
+    return call(PteOp::cortex_m_quantized_linear,
+                {x(op), value(op.inputs[1]), std::move(bias), std::move(kernel_sum), x_offset,
+                 int64_t{0}, op.get(ir::attr::y_zp), scalar(3), scalar(4), op.get(ir::attr::max),
+                 op.get(ir::attr::min)});
   }
 
   Result<KernelCall> stock_add(const Op& op) {
     return call(PteOp::cortex_m_quantized_add,
-                {x(op), op.integer("a_zp"), op.integer("a_mult"), op.integer("a_shift"),
-                 value(op.inputs[1]), op.integer("b_zp"), op.integer("b_mult"),
-                 op.integer("b_shift"), op.integer("y_zp"), op.integer("y_mult"),
-                 op.integer("y_shift"), op.integer("min"), op.integer("max")});
+                {x(op), op.get(ir::attr::a_zp), op.get(ir::attr::a_mult), op.get(ir::attr::a_shift),
+                 value(op.inputs[1]), op.get(ir::attr::b_zp), op.get(ir::attr::b_mult),
+                 op.get(ir::attr::b_shift), op.get(ir::attr::y_zp), op.get(ir::attr::y_mult),
+                 op.get(ir::attr::y_shift), op.get(ir::attr::min), op.get(ir::attr::max)});
   }
   Result<KernelCall> stock_mul(const Op& op) {
     return call(PteOp::cortex_m_quantized_mul,
-                {x(op), op.integer("a_zp"), value(op.inputs[1]), op.integer("b_zp"),
-                 op.integer("y_zp"), op.integer("mult"), op.integer("shift")});
+                {x(op), op.get(ir::attr::a_zp), value(op.inputs[1]), op.get(ir::attr::b_zp),
+                 op.get(ir::attr::y_zp), op.get(ir::attr::mult), op.get(ir::attr::shift)});
   }
 
   Result<KernelCall> stock_avg_pool(const Op& op) {
     const WindowShape s = window(op);
-    const std::vector<int64_t> kernel = op.integers("kernel");
+    const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
     const bool ceil_mode = s.out_h > (s.in_h + 2 * s.pad_h - kernel[0]) / s.stride_h + 1 ||
                            s.out_w > (s.in_w + 2 * s.pad_w - kernel[1]) / s.stride_w + 1;
     // Zero point, multiplier and shift are required arguments; the kernel does not use them.
@@ -404,24 +404,25 @@ class Selector {
     const numerics::Multiplier scale =
         numerics::quantize_multiplier(quant && !quant->scale.empty() ? quant->scale[0] : 1.0);
     return call(PteOp::cortex_m_quantized_avg_pool2d,
-                {x(op), Integers(kernel), pair(op, "stride"), pair(op, "padding"), ceil_mode,
-                 zero_point_of(op.inputs[0]), int64_t{scale.mult}, int64_t{scale.shift},
+                {x(op), Integers(kernel), pair(op, ir::attr::stride), pair(op, ir::attr::padding),
+                 ceil_mode, zero_point_of(op.inputs[0]), int64_t{scale.mult}, int64_t{scale.shift},
                  Scratch{avg_pool_scratch_bytes(s, isa_)}});
   }
 
   Result<KernelCall> stock_max_pool(const Op& op) {
     const int64_t zero_point = zero_point_of(op.inputs[0]);
-    return call(PteOp::cortex_m_quantized_max_pool2d,
-                {x(op), pair(op, "kernel"), pair(op, "stride"), pair(op, "padding"),
-                 pair(op, "dilation"), false, zero_point, zero_point, int64_t{-128}, int64_t{127}});
+    return call(
+        PteOp::cortex_m_quantized_max_pool2d,
+        {x(op), pair(op, ir::attr::kernel), pair(op, ir::attr::stride), pair(op, ir::attr::padding),
+         pair(op, ir::attr::dilation), false, zero_point, zero_point, int64_t{-128}, int64_t{127}});
   }
 
   Result<KernelCall> softmax(const Op& op) {
     // The zero points are required arguments; the input's cancels and the output's is fixed.
     const int64_t zero_point = zero_point_of(op.inputs[0]);
     return call(PteOp::cortex_m_softmax,
-                {x(op), op.integer("dim"), zero_point, int64_t{-128}, op.integer("mult"),
-                 op.integer("shift"), op.integer("diff_min")});
+                {x(op), op.get(ir::attr::dim), zero_point, int64_t{-128}, op.get(ir::attr::mult),
+                 op.get(ir::attr::shift), op.get(ir::attr::diff_min)});
   }
 
   /// ExecuTorch treats an image as channels-last also if its order is ambiguous, and expects the
@@ -433,13 +434,13 @@ class Selector {
 
   Result<KernelCall> pad(const Op& op) {
     const ir::Type& type = graph_.type(op.inputs[0]);
-    const auto physical = [&](std::string_view name) {
-      const std::vector<int64_t> logical = op.integers(name);
+    const auto physical = [&](ir::AttrKey<std::vector<int64_t>> key) {
+      const std::vector<int64_t>& logical = op.get(key);
       if (!counts_as_channels_last(type)) return logical;
       return Integers{logical[0], logical[2], logical[3], logical[1]};
     };
-    return call(PteOp::cortex_m_pad, {x(op), physical("before"), physical("after"),
-                                      static_cast<int64_t>(op.number("value"))});
+    return call(PteOp::cortex_m_pad, {x(op), physical(ir::attr::before), physical(ir::attr::after),
+                                      static_cast<int64_t>(op.get(ir::attr::value))});
   }
 
   Result<KernelCall> transpose(const Op& op) {
@@ -449,7 +450,7 @@ class Selector {
       return unsupported("{} needs a transpose of more than four dimensions\n  {}  {}",
                          op.source.target, op.source.where(), op.source.text);
     }
-    return call(PteOp::cortex_m_transpose, {x(op), Integers(op.integers("dims"))});
+    return call(PteOp::cortex_m_transpose, {x(op), Integers(op.get(ir::attr::dims))});
   }
 
   Result<KernelCall> clone(const Op& op) {

@@ -27,7 +27,7 @@ int64_t last_dimension(const Call& call) {
 }
 
 int64_t row_elements(const Call& call) {
-  return call.shape(0)[static_cast<size_t>(call.op.integer("dim"))];
+  return call.shape(0)[static_cast<size_t>(call.op.get(ir::attr::dim))];
 }
 
 int64_t products(const Call& call) {
@@ -90,8 +90,8 @@ Legality legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
     return r.op == op.kind && has(r.generations, config.generation);
   });
   if (!known) return refuse("it is not an integer operator");
-  const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
-  if (rounds && op.integer("rounding") == 2) return refuse("it rounds halves to even");
+  const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
+  if (rounds && op.get(ir::attr::rounding) == 2) return refuse("it rounds halves to even");
   for (const LimitRow& row : kLimits) {
     if (row.op != op.kind || !has(row.generations, config.generation)) continue;
     const int64_t value = row.quantity({graph, op});

@@ -221,15 +221,15 @@ bool Lowering::fusable(const ir::Op& lut) const {
 /// Returns the value of which `count` operands from `first` on are all the slices, in order;
 /// kNoValue if there is none.
 ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count) const {
-  const auto dim = static_cast<size_t>(concat.integer("dim"));
+  const auto dim = static_cast<size_t>(concat.get(ir::attr::dim));
   ValueId whole = ir::kNoValue;
   int64_t end = 0;
   for (*count = 0; first + *count < concat.inputs.size(); ++*count) {
     const int producer = producers_[static_cast<size_t>(concat.inputs[first + *count])];
     if (producer < 0) return ir::kNoValue;
     const ir::Op& slice = graph_.ops()[static_cast<size_t>(producer)];
-    if (slice.kind != OpKind::slice || slice.integer("dim") != concat.integer("dim") ||
-        slice.integer("step") != 1 || slice.integer("start") != end ||
+    if (slice.kind != OpKind::slice || slice.get(ir::attr::dim) != concat.get(ir::attr::dim) ||
+        slice.get(ir::attr::step) != 1 || slice.get(ir::attr::start) != end ||
         (whole != ir::kNoValue && slice.inputs[0] != whole)) {
       return ir::kNoValue;
     }
@@ -260,7 +260,7 @@ ir::DimOrder Lowering::wanted_order(ValueId value) const {
 }
 
 void Lowering::place_parts(const ir::Op& op, const View& place) {
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   int64_t start = 0;
   for (size_t i = 0; i < op.inputs.size();) {
     size_t parts = 0;
@@ -299,7 +299,7 @@ void Lowering::place_operands(const ir::Op& op) {
     }
     if (place && may_be_placed(x, true)) {
       View inside = *place;
-      const auto before = op.integers("before");
+      const auto before = op.get(ir::attr::before);
       for (size_t i = 0; i < before.size(); ++i) {
         inside = sliced_view(inside, i, before[i], type(x).shape[i]);
       }
@@ -309,7 +309,7 @@ void Lowering::place_operands(const ir::Op& op) {
   }
   if (!place || !may_be_placed(x, true)) return;
   if (op.kind == OpKind::permute) {
-    const auto dims = op.integers("dims");
+    const auto dims = op.get(ir::attr::dims);
     std::vector<int64_t> inverse(dims.size());
     for (size_t i = 0; i < dims.size(); ++i) {
       inverse[static_cast<size_t>(dims[i])] = static_cast<int64_t>(i);

@@ -149,33 +149,33 @@ Result<View> Lowering::sum_of_tables(const ir::Op& op, const SumTerm& a, const S
   THIMBLE_TRY(View y, result(op, &like));
   const View total = new_view(kInt32, y.shape, order_of(y));
   THIMBLE_CHECK(binary(ElementwiseMode::kAdd, total, wide_left, wide_right));
-  const Requantize scale =
-      global_scale(op.integer("y_mult"), op.integer("y_shift"), op.integer("rounding") != 0);
-  THIMBLE_CHECK(requantize_each(y.with_zero_point(op.integer("y_zp")), total, scale,
-                                op.integer("min"), op.integer("max")));
+  const Requantize scale = global_scale(op.get(ir::attr::y_mult), op.get(ir::attr::y_shift),
+                                        op.get(ir::attr::rounding) != 0);
+  THIMBLE_CHECK(requantize_each(y.with_zero_point(op.get(ir::attr::y_zp)), total, scale,
+                                op.get(ir::attr::min), op.get(ir::attr::max)));
   return y;
 }
 
 Result<View> Lowering::sum(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qadd16 || op.kind == OpKind::qsub16;
   const bool subtract = op.kind == OpKind::qsub || op.kind == OpKind::qsub16;
-  const bool single = !wide && op.integer("rounding") != 0;
+  const bool single = !wide && op.get(ir::attr::rounding) != 0;
   const int64_t spare = wide ? 15 : 20;
-  const SumTerm a = {wide ? 0 : op.integer("a_zp"),
-                     op.integer("a_mult"),
-                     op.integer("a_shift"),
+  const SumTerm a = {wide ? 0 : op.get(ir::attr::a_zp),
+                     op.get(ir::attr::a_mult),
+                     op.get(ir::attr::a_shift),
                      spare,
                      false,
                      single};
-  const SumTerm b = {wide ? 0 : op.integer("b_zp"),
-                     op.integer("b_mult"),
-                     op.integer("b_shift"),
+  const SumTerm b = {wide ? 0 : op.get(ir::attr::b_zp),
+                     op.get(ir::attr::b_mult),
+                     op.get(ir::attr::b_shift),
                      spare,
                      subtract,
                      single};
-  const int64_t y_mult = op.integer("y_mult"), y_shift = op.integer("y_shift");
-  const int64_t y_zp = wide ? 0 : op.integer("y_zp");
-  const int64_t low = op.integer("min"), high = op.integer("max");
+  const int64_t y_mult = op.get(ir::attr::y_mult), y_shift = op.get(ir::attr::y_shift);
+  const int64_t y_zp = wide ? 0 : op.get(ir::attr::y_zp);
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
   if (!wide) {
     THIMBLE_TRY(const auto y, as_table(op, [&](int64_t x, int64_t z) {
                   const int64_t both = numerics::wrap_add(static_cast<int32_t>(a.value(x)),
@@ -217,11 +217,11 @@ Result<View> Lowering::sum(const ir::Op& op) {
 
 Result<View> Lowering::product(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qmul16;
-  const bool single = !wide && op.integer("rounding") != 0;
-  const int64_t a_zp = wide ? 0 : op.integer("a_zp"), b_zp = wide ? 0 : op.integer("b_zp");
-  const int64_t y_zp = wide ? 0 : op.integer("y_zp");
-  const int64_t mult = op.integer("mult"), shift = op.integer("shift");
-  const int64_t low = op.integer("min"), high = op.integer("max");
+  const bool single = !wide && op.get(ir::attr::rounding) != 0;
+  const int64_t a_zp = wide ? 0 : op.get(ir::attr::a_zp), b_zp = wide ? 0 : op.get(ir::attr::b_zp);
+  const int64_t y_zp = wide ? 0 : op.get(ir::attr::y_zp);
+  const int64_t mult = op.get(ir::attr::mult), shift = op.get(ir::attr::shift);
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
   if (!wide) {
     THIMBLE_TRY(const auto y, as_table(op, [&](int64_t a, int64_t b) {
                   const int64_t both = (a - a_zp) * (b - b_zp);
@@ -261,16 +261,17 @@ Result<View> Lowering::product(const ir::Op& op) {
 }
 
 Result<View> Lowering::quotient(const ir::Op& op) {
-  const int64_t a_zp = op.integer("a_zp"), b_zp = op.integer("b_zp"), y_zp = op.integer("y_zp");
-  const int64_t low = op.integer("min"), high = op.integer("max");
+  const int64_t a_zp = op.get(ir::attr::a_zp), b_zp = op.get(ir::attr::b_zp),
+                y_zp = op.get(ir::attr::y_zp);
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
   THIMBLE_TRY(const auto y, as_table(op, [&](int64_t a, int64_t b) {
                 const int64_t n = a - a_zp, d = b - b_zp;
                 if (d == 0) return n > 0 ? high : n < 0 ? low : std::clamp(y_zp, low, high);
                 const int64_t top = std::abs(n) << 20, bottom = std::abs(d);
                 const int64_t magnitude = (2 * top + bottom) / (2 * bottom);
                 const int64_t t = (n < 0) == (d < 0) ? magnitude : -magnitude;
-                return std::clamp(requantized(t, op.integer("mult"), op.integer("shift"),
-                                              op.integer("rounding") != 0) +
+                return std::clamp(requantized(t, op.get(ir::attr::mult), op.get(ir::attr::shift),
+                                              op.get(ir::attr::rounding) != 0) +
                                       y_zp,
                                   low, high);
               }));
@@ -280,12 +281,12 @@ Result<View> Lowering::quotient(const ir::Op& op) {
 
 Result<View> Lowering::prelu(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qprelu16;
-  const bool single = !wide && op.integer("rounding") != 0;
-  const int64_t x_zp = wide ? 0 : op.integer("x_zp"), w_zp = wide ? 0 : op.integer("w_zp");
-  const int64_t y_zp = wide ? 0 : op.integer("y_zp");
-  const int64_t mult = op.integer("mult"), shift = op.integer("shift");
-  const int64_t w_mult = op.integer("w_mult"), w_shift = op.integer("w_shift");
-  const int64_t low = op.integer("min"), high = op.integer("max");
+  const bool single = !wide && op.get(ir::attr::rounding) != 0;
+  const int64_t x_zp = wide ? 0 : op.get(ir::attr::x_zp), w_zp = wide ? 0 : op.get(ir::attr::w_zp);
+  const int64_t y_zp = wide ? 0 : op.get(ir::attr::y_zp);
+  const int64_t mult = op.get(ir::attr::mult), shift = op.get(ir::attr::shift);
+  const int64_t w_mult = op.get(ir::attr::w_mult), w_shift = op.get(ir::attr::w_shift);
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
   if (!wide) {
     THIMBLE_TRY(const auto y, as_table(op, [&](int64_t x, int64_t w) {
                   const int64_t d = x - x_zp;

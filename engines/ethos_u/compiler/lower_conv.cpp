@@ -53,11 +53,11 @@ Result<ConvJob> Lowering::job_of(const ir::Op& op, int64_t channels) {
   }
   ConvJob job;
   job.wide = wide;
-  job.minimum = op.integer("min");
-  job.maximum = op.integer("max");
+  job.minimum = op.get(ir::attr::min);
+  job.maximum = op.get(ir::attr::max);
   const auto mult = constant_of(op.inputs[3])->data<int32_t>();
   const auto shift = constant_of(op.inputs[4])->data<int32_t>();
-  const bool single = !wide && op.integer("rounding") != 0;
+  const bool single = !wide && op.get(ir::attr::rounding) != 0;
   for (int64_t o = 0; o < channels; ++o) {
     const int64_t m = mult[mult.size() == 1 ? 0 : static_cast<size_t>(o)];
     const int64_t s = shift[shift.size() == 1 ? 0 : static_cast<size_t>(o)];
@@ -84,12 +84,12 @@ Result<ConvJob> Lowering::job_of(const ir::Op& op, int64_t channels) {
     THIMBLE_TRY(job.y, result(op));
   }
   if (!wide) {
-    job.x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
-    job.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
+    job.x.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
+    job.y.zero_point = static_cast<int32_t>(op.get(ir::attr::y_zp));
   }
   if (rows) return job;
-  const auto stride = op.integers("stride"), padding = op.integers("padding");
-  const auto dilation = op.integers("dilation");
+  const auto stride = op.get(ir::attr::stride), padding = op.get(ir::attr::padding);
+  const auto dilation = op.get(ir::attr::dilation);
   const ir::Shape& w = type(op.inputs[1]).shape;
   job.window = {w[2],        w[3],       stride[0],  stride[1],  dilation[0],
                 dilation[1], padding[0], padding[1], padding[2], padding[3]};
@@ -103,7 +103,7 @@ Result<View> Lowering::conv(const ir::Op& op) {
   const auto weight = [&](int64_t o, int64_t i, int64_t ky, int64_t kx) -> int64_t {
     return values[static_cast<size_t>(((o * shape[1] + i) * shape[2] + ky) * shape[3] + kx)];
   };
-  THIMBLE_CHECK(grouped(job, op.integer("groups"), weight, &Lowering::emit_conv));
+  THIMBLE_CHECK(grouped(job, op.get(ir::attr::groups), weight, &Lowering::emit_conv));
   return job.y;
 }
 
@@ -471,7 +471,7 @@ Status Lowering::emit_transposed(ConvJob job) {
 
 Result<View> Lowering::conv_transpose(const ir::Op& op) {
   const ir::Shape& shape = type(op.inputs[1]).shape;  // [I, O/groups, kh, kw]
-  const int64_t groups = op.integer("groups");
+  const int64_t groups = op.get(ir::attr::groups);
   THIMBLE_TRY(ConvJob job, job_of(op, shape[1] * groups));
   const auto values = constant_of(op.inputs[1])->data<int8_t>();
   const int64_t inputs = shape[0] / groups;

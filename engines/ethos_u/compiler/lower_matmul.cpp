@@ -31,11 +31,11 @@ Result<View> Lowering::matmul(const ir::Op& op) {
   THIMBLE_TRY(View a, read(op.inputs[0]));
   THIMBLE_TRY(View b, read(op.inputs[1]));
   Product product;
-  product.requantize =
-      global_scale(op.integer("mult"), op.integer("shift"), op.integer("rounding") != 0);
-  product.low = op.integer("min");
-  product.high = op.integer("max");
-  if (op.integer("transpose_b") == 0) {
+  product.requantize = global_scale(op.get(ir::attr::mult), op.get(ir::attr::shift),
+                                    op.get(ir::attr::rounding) != 0);
+  product.low = op.get(ir::attr::min);
+  product.high = op.get(ir::attr::max);
+  if (op.get(ir::attr::transpose_b) == 0) {
     std::vector<int64_t> dims;
     for (size_t i = 0; i < b.rank(); ++i) dims.push_back(static_cast<int64_t>(i));
     std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
@@ -47,12 +47,12 @@ Result<View> Lowering::matmul(const ir::Op& op) {
   const size_t last = y.rank() - 1;
   ir::Shape lead = y.shape;
   lead[last] = a.shape[a.rank() - 1];
-  product.a = broadcast_view(a, lead).with_zero_point(op.integer("a_zp"));
+  product.a = broadcast_view(a, lead).with_zero_point(op.get(ir::attr::a_zp));
   lead[last - 1] = y.shape[last];
-  product.b = broadcast_view(b, lead).with_zero_point(op.integer("b_zp"));
+  product.b = broadcast_view(b, lead).with_zero_point(op.get(ir::attr::b_zp));
   const bool aside = y.steps[last] != 1 && y.shape[last] > 1;
   product.y = aside ? new_view(y.element, y.shape, inner_order(y, last)) : y;
-  product.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
+  product.y.zero_point = static_cast<int32_t>(op.get(ir::attr::y_zp));
   THIMBLE_CHECK(is_u85() ? matmul_native(product) : matmul_by_products(product));
   if (aside) THIMBLE_CHECK(copy(y, product.y));
   return y;

@@ -29,7 +29,7 @@ Result<View> Lowering::copied(const ir::Op& op) {
 
 Result<View> Lowering::permute(const ir::Op& op) {
   THIMBLE_TRY(const View x, read(op.inputs[0]));
-  return permuted_view(x, op.integers("dims"));
+  return permuted_view(x, op.get(ir::attr::dims));
 }
 
 Result<View> Lowering::expand(const ir::Op& op) {
@@ -39,8 +39,9 @@ Result<View> Lowering::expand(const ir::Op& op) {
 
 Result<View> Lowering::slice(const ir::Op& op) {
   THIMBLE_TRY(const View x, read(op.inputs[0]));
-  const auto dim = static_cast<size_t>(op.integer("dim"));
-  return sliced_view(x, dim, op.integer("start"), type(op.output).shape[dim], op.integer("step"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
+  return sliced_view(x, dim, op.get(ir::attr::start), type(op.output).shape[dim],
+                     op.get(ir::attr::step));
 }
 
 /// A 4-D value that is flattened only for linear layers is not copied. The columns of the weights
@@ -83,7 +84,7 @@ Result<View> Lowering::reshape(const ir::Op& op) {
 
 Result<View> Lowering::concat(const ir::Op& op) {
   THIMBLE_TRY(View y, result(op));
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   int64_t start = 0;
   for (const ir::ValueId part : op.inputs) {
     THIMBLE_TRY(const View x, read(part));
@@ -101,8 +102,8 @@ Result<View> Lowering::concat(const ir::Op& op) {
 Result<View> Lowering::pad(const ir::Op& op) {
   THIMBLE_TRY(const View x, read(op.inputs[0]));
   THIMBLE_TRY(View y, result(op, &x));
-  const auto before = op.integers("before"), after = op.integers("after");
-  const auto value = static_cast<int64_t>(op.number("value"));
+  const auto before = op.get(ir::attr::before), after = op.get(ir::attr::after);
+  const auto value = static_cast<int64_t>(op.get(ir::attr::value));
   View inside = y;
   for (size_t i = 0; i < before.size(); ++i) {
     const int64_t size = x.shape[i];
@@ -140,7 +141,7 @@ std::vector<int64_t> positions_of(const ir::Tensor& index, int64_t size) {
 /// Returns true if the operator repeats each row (or column) of an image twice.
 bool Lowering::is_nearest_x2(const ir::Op& op) const {
   const ir::Tensor* index = op.kind == OpKind::gather ? constant_of(op.inputs[1]) : nullptr;
-  const int64_t dim = index != nullptr ? op.integer("dim") : 0;
+  const int64_t dim = index != nullptr ? op.get(ir::attr::dim) : 0;
   const ir::Shape& shape = type(op.inputs[0]).shape;
   if (index == nullptr || index->shape.size() != 1 || shape.size() != 4 || dim < 2) return false;
   const auto element = element_of(type(op.output).dtype);
@@ -192,12 +193,12 @@ Result<View> Lowering::gather(const ir::Op& op) {
         users.size() == 1 && std::find(outputs.begin(), outputs.end(), op.output) == outputs.end();
     const ir::Op* next = waits ? &graph_.ops()[static_cast<size_t>(users[0])] : nullptr;
     if (next != nullptr && is_nearest_x2(*next) && next->inputs[0] == op.output &&
-        next->integer("dim") != op.integer("dim")) {
+        next->get(ir::attr::dim) != op.get(ir::attr::dim)) {
       return nearest_x2(op);
     }
   }
   THIMBLE_TRY(const View x, read(op.inputs[0]));
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const std::vector<int64_t> at = positions_of(*index, x.shape[dim]);
   if (index->shape.empty()) {
     View one = sliced_view(x, dim, at[0], 1);

@@ -191,8 +191,8 @@ Status Lowering::emit_pool(PoolJob job) {
 }
 
 Result<View> Lowering::max_pool(const ir::Op& op) {
-  const auto kernel = op.integers("kernel"), stride = op.integers("stride");
-  const auto padding = op.integers("padding"), dilation = op.integers("dilation");
+  const auto kernel = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
+  const auto padding = op.get(ir::attr::padding), dilation = op.get(ir::attr::dilation);
   PoolJob job;
   THIMBLE_TRY(job.x, read(op.inputs[0]));
   if (!job.x.element.is_signed || job.x.element.bits > 16) {
@@ -206,12 +206,12 @@ Result<View> Lowering::max_pool(const ir::Op& op) {
 }
 
 Result<View> Lowering::avg_pool(const ir::Op& op) {
-  const auto kernel = op.integers("kernel"), stride = op.integers("stride");
-  const auto padding = op.integers("padding");
+  const auto kernel = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
+  const auto padding = op.get(ir::attr::padding);
   PoolJob job;
   job.mode = PoolMode::kAverage;
-  job.low = op.integer("min");
-  job.high = op.integer("max");
+  job.low = op.get(ir::attr::min);
+  job.high = op.get(ir::attr::max);
   THIMBLE_TRY(job.x, read(op.inputs[0]));
   THIMBLE_TRY(job.y, result(op));
   job.window = {kernel[0], kernel[1],  stride[0],  stride[1],  1,
@@ -229,8 +229,8 @@ Result<View> Lowering::adaptive_pool(const ir::Op& op) {
   THIMBLE_TRY(job.y, result(op));
   if (op.kind == OpKind::qadaptive_avg_pool2d) {
     job.mode = PoolMode::kAverage;
-    job.low = op.integer("min");
-    job.high = op.integer("max");
+    job.low = op.get(ir::attr::min);
+    job.high = op.get(ir::attr::max);
   }
   const auto windows = [](int64_t out, int64_t in) {
     std::vector<InputRange> seen;

@@ -159,7 +159,7 @@ namespace {
 /// Returns the result with a dimension of size 1 for each reduced dimension.
 View kept_dims(const View& y, const ir::Op& op, size_t rank) {
   if (y.rank() == rank) return y;
-  const auto dims = op.integers("dims");
+  const auto dims = op.get(ir::attr::dims);
   View result = y;
   result.shape.assign(rank, 1);
   result.steps.assign(rank, 0);
@@ -211,24 +211,24 @@ bool keeps_innermost(const View& x, const View& result) {
 
 Result<View> Lowering::mean(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qmean16;
-  const auto dims = op.integers("dims");
+  const auto dims = op.get(ir::attr::dims);
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View y, result(op));
   Reduction reduction;
   reduction.op = op_of(NpuOpKind::kConv);
-  reduction.op.minimum = static_cast<int32_t>(op.integer("min"));
-  reduction.op.maximum = static_cast<int32_t>(op.integer("max"));
+  reduction.op.minimum = static_cast<int32_t>(op.get(ir::attr::min));
+  reduction.op.maximum = static_cast<int32_t>(op.get(ir::attr::max));
   reduction.op.wide_accumulator = wide;
   reduction.convolves = true;
-  const int64_t mult = op.integer("mult"), shift = op.integer("shift");
-  reduction.per_channel = global_scale(mult, shift, wide || op.integer("rounding") != 0);
+  const int64_t mult = op.get(ir::attr::mult), shift = op.get(ir::attr::shift);
+  reduction.per_channel = global_scale(mult, shift, wide || op.get(ir::attr::rounding) != 0);
   reduction.per_channel.global = false;
   if (wide) {
     reduction.per_channel.multiplier = {
         static_cast<int32_t>(mult >= 0x7FFF0000 ? 32767 : (mult + 32768) >> 16)};
     reduction.per_channel.shift = {static_cast<int32_t>(15 - shift)};
   }
-  const int64_t zero = wide ? 0 : op.integer("x_zp");
+  const int64_t zero = wide ? 0 : op.get(ir::attr::x_zp);
   int64_t count = 1;
   for (const int64_t dim : dims) count *= x.shape[static_cast<size_t>(dim)];
   if (count > kWeightSumMax) {
@@ -256,7 +256,7 @@ Result<View> Lowering::mean(const ir::Op& op) {
   if (wide) {
     made.zero_point = 0;
   } else {
-    made.zero_point = static_cast<int32_t>(op.integer("y_zp"));
+    made.zero_point = static_cast<int32_t>(op.get(ir::attr::y_zp));
   }
   THIMBLE_CHECK(reduce(made, x.with_zero_point(zero), dims, in_depth, reduction));
   if (made.tensor != target.tensor) THIMBLE_CHECK(copy(target, made));
@@ -271,7 +271,7 @@ Status Lowering::largest_along(const View& y, const View& x, const std::vector<i
 }
 
 Result<View> Lowering::reduce_extreme(const ir::Op& op) {
-  const auto dims = op.integers("dims");
+  const auto dims = op.get(ir::attr::dims);
   THIMBLE_TRY(View x, read(op.inputs[0]));
   if (!x.element.is_signed || x.element.bits > 16) {
     return unsupported("its operand is not int8 or int16");
@@ -309,14 +309,14 @@ Result<View> Lowering::cumsum(const ir::Op& op) {
   THIMBLE_TRY(job.x, read(op.inputs[0]));
   THIMBLE_TRY(job.y, result(op, &job.x));
   const View y = job.y;
-  job.channel = static_cast<size_t>(op.integer("dim"));
+  job.channel = static_cast<size_t>(op.get(ir::attr::dim));
   const int64_t size = job.x.shape[job.channel];
-  job.x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
-  job.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
-  job.minimum = op.integer("min");
-  job.maximum = op.integer("max");
-  job.requantize =
-      global_scale(op.integer("mult"), op.integer("shift"), op.integer("rounding") != 0);
+  job.x.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
+  job.y.zero_point = static_cast<int32_t>(op.get(ir::attr::y_zp));
+  job.minimum = op.get(ir::attr::min);
+  job.maximum = op.get(ir::attr::max);
+  job.requantize = global_scale(op.get(ir::attr::mult), op.get(ir::attr::shift),
+                                op.get(ir::attr::rounding) != 0);
   job.requantize.global = false;
   job.requantize.multiplier.resize(static_cast<size_t>(size), job.requantize.multiplier[0]);
   job.requantize.shift.resize(static_cast<size_t>(size), job.requantize.shift[0]);

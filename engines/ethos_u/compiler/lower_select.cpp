@@ -85,7 +85,7 @@ Result<View> Lowering::extreme(const ir::Op& op) {
 /// Subtracts with saturation to 8 bits, which keeps the sign. A LUT converts the difference to the
 /// result.
 Result<View> Lowering::compare(const ir::Op& op) {
-  const int64_t relation = op.integer("relation");
+  const int64_t relation = op.get(ir::attr::relation);
   THIMBLE_TRY(View a, read(op.inputs[0]));
   THIMBLE_TRY(View b, read(op.inputs[1]));
   if (!is_signed_value(a)) return unsupported("its operands are not int8 or int16");
@@ -168,10 +168,10 @@ Result<View> Lowering::where(const ir::Op& op) {
 }
 
 Result<View> Lowering::rescale(const ir::Op& op) {
-  const int64_t x_zp = op.integer("x_zp"), y_zp = op.integer("y_zp");
-  const int64_t mult = op.integer("mult"), shift = op.integer("shift");
+  const int64_t x_zp = op.get(ir::attr::x_zp), y_zp = op.get(ir::attr::y_zp);
+  const int64_t mult = op.get(ir::attr::mult), shift = op.get(ir::attr::shift);
   THIMBLE_TRY(View x, read(op.inputs[0]));
-  const bool wide = op.integer("wide") != 0;
+  const bool wide = op.get(ir::attr::wide) != 0;
   if (shift > 14) return unsupported("shift {} may overflow 32 bits, the limit is 14", shift);
   if (x.element == kByte && !wide) {
     return by_table(op, op.inputs[0], [&](int64_t code) {

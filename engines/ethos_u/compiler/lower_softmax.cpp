@@ -139,7 +139,7 @@ Status Lowering::softmax_rows(const SoftmaxRows& rows) {
 }
 
 Result<View> Lowering::softmax(const ir::Op& op) {
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   THIMBLE_TRY(View x, read(op.inputs[0]));
   if (!(x.element == kByte)) {
     return unsupported("exponentials of {}-bit differences, the limit is 8 bits", x.element.bits);
@@ -157,9 +157,9 @@ Result<View> Lowering::softmax(const ir::Op& op) {
     rows.low = 0;
     rows.high = INT16_MAX;
   }
-  const numerics::Softmax formula = {static_cast<int32_t>(op.integer("mult")),
-                                     static_cast<int32_t>(op.integer("shift")),
-                                     static_cast<int32_t>(op.integer("diff_min"))};
+  const numerics::Softmax formula = {static_cast<int32_t>(op.get(ir::attr::mult)),
+                                     static_cast<int32_t>(op.get(ir::attr::shift)),
+                                     static_cast<int32_t>(op.get(ir::attr::diff_min))};
   rows.exponentials.kind = Table::Kind::k8To32;
   for (int32_t difference = -255; difference <= 0; ++difference) {
     const auto value =

@@ -96,10 +96,10 @@ std::optional<ClampedLinear> clamped_linear_of(const ir::Graph& graph, const ir:
   if (x.dtype != ir::DType::kI8 || y.dtype != ir::DType::kI8) return std::nullopt;
   if (op.kind == ir::OpKind::rescale) {
     ClampedLinear function;
-    function.mult = static_cast<int32_t>(op.integer("mult"));
-    function.shift = static_cast<int32_t>(op.integer("shift"));
-    function.x_zero = static_cast<int32_t>(op.integer("x_zp"));
-    function.y_zero = static_cast<int32_t>(op.integer("y_zp"));
+    function.mult = static_cast<int32_t>(op.get(ir::attr::mult));
+    function.shift = static_cast<int32_t>(op.get(ir::attr::shift));
+    function.x_zero = static_cast<int32_t>(op.get(ir::attr::x_zp));
+    function.y_zero = static_cast<int32_t>(op.get(ir::attr::y_zp));
     return function;
   }
   if (op.kind != ir::OpKind::lut) return std::nullopt;

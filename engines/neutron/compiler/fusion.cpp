@@ -171,12 +171,14 @@ class Finder {
     const Op& pad = graph_.ops()[index];
     std::vector<int> readers, between;
     if (!convolutions(pad.output, readers, between)) return;
-    const auto before = pad.integers("before"), after = pad.integers("after");
+    const auto before = pad.get(ir::attr::before), after = pad.get(ir::attr::after);
     std::vector<Fusion> folded;
     for (const int reader : readers) {
       const ir::Shape& image = graph_.type(op(reader).inputs[0]).shape;
       const auto places = with_more_ones(graph_.type(pad.output).shape, image);
-      if (!places || static_cast<double>(op(reader).integer("x_zp")) != pad.number("value")) return;
+      if (!places ||
+          static_cast<double>(op(reader).get(ir::attr::x_zp)) != pad.get(ir::attr::value))
+        return;
       Fusion fusion = at(reader);
       fusion.padding = {0, 0, 0, 0};
       fusion.input = pad.inputs[0];
@@ -209,7 +211,7 @@ class Finder {
     const bool known = a && b && a->kind == b->kind;
     const bool alike =
         known && (a->kind == Positions::Kind::kReflection || a->kind == Positions::Kind::kNearest);
-    if (!alike || first.integer("dim") == second.integer("dim")) return;
+    if (!alike || first.get(ir::attr::dim) == second.get(ir::attr::dim)) return;
     at(reader).fused_ops.push_back(static_cast<int>(index));
     at(reader).input = first.inputs[0];
     at(reader).input_shape = graph_.type(first.inputs[0]).shape;

@@ -77,14 +77,15 @@ Status Legalizer::adaptive_pool(const Op& op) {
   for (const size_t dim : {size_t{2}, size_t{3}}) {
     window.push_back(from[dim] / to[dim]);
   }
-  ir::Attrs attrs = {
-      {"kernel", window}, {"stride", window}, {"padding", std::vector<int64_t>{0, 0, 0, 0}}};
+  ir::Attrs attrs = {{ir::attr::kernel, window},
+                     {ir::attr::stride, window},
+                     {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}}};
   if (op.kind == OpKind::adaptive_max_pool2d) {
-    attrs.set("dilation", std::vector<int64_t>{1, 1});
+    attrs.set(ir::attr::dilation, std::vector<int64_t>{1, 1});
     return finish(op, OpKind::max_pool2d, {rewriter_.map(op.inputs[0])}, attrs);
   }
-  attrs.set("min", op.integer("min"));
-  attrs.set("max", op.integer("max"));
+  attrs.set(ir::attr::min, op.get(ir::attr::min));
+  attrs.set(ir::attr::max, op.get(ir::attr::max));
   return finish(op, OpKind::qavg_pool2d, {rewriter_.map(op.inputs[0])}, attrs);
 }
 
@@ -97,7 +98,7 @@ Status Legalizer::expand(const Op& op) {
   ValueId x = rewriter_.map(op.inputs[0]);
   now.insert(now.begin(), to.size() - now.size(), 1);
   if (now != type(op, 0).shape) {
-    if (now == to) return finish(op, OpKind::reshape, {x}, {{"shape", to}});
+    if (now == to) return finish(op, OpKind::reshape, {x}, {{ir::attr::shape, to}});
     THIMBLE_TRY(x, reshaped(op, x, now, "_dims", type(op, 0)));
   }
   if (now == to) return finish(op, OpKind::copy, {x}, {});
@@ -105,7 +106,7 @@ Status Legalizer::expand(const Op& op) {
     if (now[dim] == to[dim]) continue;
     const std::vector<ValueId> parts(static_cast<size_t>(to[dim]), x);
     now[dim] = to[dim];
-    const ir::Attrs attrs = {{"dim", static_cast<int64_t>(dim)}};
+    const ir::Attrs attrs = {{ir::attr::dim, static_cast<int64_t>(dim)}};
     if (now == to) return finish(op, OpKind::concat, parts, attrs);
     THIMBLE_TRY(x, add_inner(op, OpKind::concat, parts, attrs, "_repeated", type(op, 0)));
   }
@@ -115,13 +116,14 @@ Status Legalizer::expand(const Op& op) {
 /// Legalizes a slice with a step: reshapes [n * step] to [n, step] and slices one column. If the
 /// last row is incomplete, its element is sliced separately.
 Status Legalizer::slice(const Op& op) {
-  const int64_t step = op.integer("step"), start = op.integer("start"), dim = op.integer("dim");
+  const int64_t step = op.get(ir::attr::step), start = op.get(ir::attr::start),
+                dim = op.get(ir::attr::dim);
   if (step == 1) return rewriter_.copy(op);
   const ValueId x = rewriter_.map(op.inputs[0]);
   const int64_t size = type(op, 0).shape[static_cast<size_t>(dim)];
   const int64_t count = from_.type(op.output).shape[static_cast<size_t>(dim)];
   const auto cut = [&](int64_t first, int64_t length) -> ir::Attrs {
-    return {{"dim", dim}, {"start", first}, {"end", first + length}};
+    return {{ir::attr::dim, dim}, {ir::attr::start, first}, {ir::attr::end, first + length}};
   };
   if (count == 1) return finish(op, OpKind::slice, {x}, cut(start, 1));
   const bool whole = count * step <= size;
@@ -136,14 +138,16 @@ Status Legalizer::slice(const Op& op) {
   split[static_cast<size_t>(dim)] = rows;
   split.insert(split.begin() + dim + 1, step);
   THIMBLE_TRY(column, reshaped(op, column, split, "_steps", type(op, 0)));
-  const ir::Attrs one = {{"dim", dim + 1}, {"start", start - first}, {"end", start - first + 1}};
+  const ir::Attrs one = {{ir::attr::dim, dim + 1},
+                         {ir::attr::start, start - first},
+                         {ir::attr::end, start - first + 1}};
   THIMBLE_TRY(column, add_inner(op, OpKind::slice, {column}, one, "_column", type(op, 0)));
   split.erase(split.begin() + dim + 1);
-  if (whole) return finish(op, OpKind::reshape, {column}, {{"shape", split}});
+  if (whole) return finish(op, OpKind::reshape, {column}, {{ir::attr::shape, split}});
   THIMBLE_TRY(column, reshaped(op, column, split, "_taken", type(op, 0)));
   THIMBLE_TRY(const ValueId last,
               add_inner(op, OpKind::slice, {x}, cut(start + rows * step, 1), "_last", type(op, 0)));
-  return finish(op, OpKind::concat, {column, last}, {{"dim", dim}});
+  return finish(op, OpKind::concat, {column, last}, {{ir::attr::dim, dim}});
 }
 
 /// An index whose rank is not 1 is used as a flat list of positions.
@@ -154,29 +158,30 @@ Status Legalizer::gather(const Op& op) {
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
   if (positions->kind == Positions::Kind::kSegments) return segments(op, positions->segments);
   if (positions->kind != Positions::Kind::kRepeated) return rewriter_.copy(op);
-  const auto place = from.begin() + op.integer("dim") + 1;
+  const auto place = from.begin() + op.get(ir::attr::dim) + 1;
   const Shape once = {ir::element_count(Shape(from.begin(), place)), 1,
                       ir::element_count(Shape(place, from.end()))};
   THIMBLE_TRY(const ValueId rows, reshaped(op, x, once, "_rows", type(op, 0)));
   const std::vector<ValueId> parts(static_cast<size_t>(positions->times), rows);
-  THIMBLE_TRY(const ValueId all, add_inner(op, OpKind::concat, parts, {{"dim", int64_t{1}}},
+  THIMBLE_TRY(const ValueId all, add_inner(op, OpKind::concat, parts, {{ir::attr::dim, int64_t{1}}},
                                            "_repeated", type(op, 0)));
-  return finish(op, OpKind::reshape, {all}, {{"shape", to}});
+  return finish(op, OpKind::reshape, {all}, {{ir::attr::shape, to}});
 }
 
 Status Legalizer::segments(const Op& op, std::span<const Positions::Segment> segments) {
   const ValueId x = rewriter_.map(op.inputs[0]);
   const Shape& from = type(op, 0).shape;
-  const int64_t dim = op.integer("dim");
+  const int64_t dim = op.get(ir::attr::dim);
   std::vector<ValueId> parts;
   for (const Positions::Segment& segment : segments) {
     parts.push_back(x);
     if (segment.start == 0 && segment.end == from[static_cast<size_t>(dim)]) continue;
-    const ir::Attrs attrs = {{"dim", dim}, {"start", segment.start}, {"end", segment.end}};
+    const ir::Attrs attrs = {
+        {ir::attr::dim, dim}, {ir::attr::start, segment.start}, {ir::attr::end, segment.end}};
     if (segments.size() == 1 && has_flat_index(op)) return finish(op, OpKind::slice, {x}, attrs);
     THIMBLE_TRY(parts.back(), add_inner(op, OpKind::slice, {x}, attrs, "_part", type(op, 0)));
   }
-  const ir::Attrs along = {{"dim", dim}};
+  const ir::Attrs along = {{ir::attr::dim, dim}};
   if (has_flat_index(op)) {
     if (parts.size() == 1) return finish(op, OpKind::copy, parts, {});
     return finish(op, OpKind::concat, parts, along);
@@ -185,7 +190,7 @@ Status Legalizer::segments(const Op& op, std::span<const Positions::Segment> seg
   if (parts.size() > 1) {
     THIMBLE_TRY(all, add_inner(op, OpKind::concat, parts, along, "_list", type(op, 0)));
   }
-  return finish(op, OpKind::reshape, {all}, {{"shape", from_.type(op.output).shape}});
+  return finish(op, OpKind::reshape, {all}, {{ir::attr::shape, from_.type(op.output).shape}});
 }
 
 bool Legalizer::has_flat_index(const Op& gather) const {
@@ -225,7 +230,7 @@ Status Legalizer::finish(const Op& op, OpKind kind, std::vector<ValueId> inputs,
 Result<ValueId> Legalizer::reshaped(const Op& op, ValueId x, const Shape& shape,
                                     std::string_view ending, const ir::Type& like) {
   if (shape_of(x) == shape) return x;
-  return add_inner(op, OpKind::reshape, {x}, {{"shape", shape}}, ending, like);
+  return add_inner(op, OpKind::reshape, {x}, {{ir::attr::shape, shape}}, ending, like);
 }
 
 ValueId Legalizer::constant(const Op& op, std::string_view ending, ir::Tensor tensor,

@@ -44,9 +44,9 @@ struct Side {
 
 Side side_of(const Op& op, size_t side, int64_t taps, int64_t in, int64_t out) {
   Side s;
-  s.stride = op.integers("stride")[side];
-  s.padding = op.integers("padding")[side];
-  s.dilation = op.integers("dilation")[side];
+  s.stride = op.get(ir::attr::stride)[side];
+  s.padding = op.get(ir::attr::padding)[side];
+  s.dilation = op.get(ir::attr::dilation)[side];
   s.taps = taps;
   for (int64_t phase = 0; phase < s.stride; ++phase) {
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -143,17 +143,18 @@ Result<std::vector<ValueId>> Legalizer::phase_operands(const Op& op, const Phase
 Status Legalizer::phases(const Op& op) {
   const Shape &x = type(op, 0).shape, &y = from_.type(op.output).shape;
   Phases phases;
-  phases.groups = op.integer("groups");
+  phases.groups = op.get(ir::attr::groups);
   phases.filters = ir::transposed_conv_filters(*tensor(op, 1), phases.groups);
   const Side& h = phases.h = side_of(op, 0, phases.filters.shape[2], x[2], y[2]);
   const Side& w = phases.w = side_of(op, 1, phases.filters.shape[3], x[3], y[3]);
   THIMBLE_TRY(const std::vector<ValueId> inputs, phase_operands(op, phases));
-  ir::Attrs attrs = {
-      {"stride", std::vector<int64_t>{1, 1}},
-      {"padding", std::vector<int64_t>{h.pad_before, w.pad_before, h.pad_after, w.pad_after}},
-      {"dilation", std::vector<int64_t>{1, 1}}};
-  for (const std::string_view name : {"x_zp", "y_zp", "min", "max", "rounding"}) {
-    attrs.set(name, op.integer(name));
+  ir::Attrs attrs = {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                     {ir::attr::padding,
+                      std::vector<int64_t>{h.pad_before, w.pad_before, h.pad_after, w.pad_after}},
+                     {ir::attr::dilation, std::vector<int64_t>{1, 1}}};
+  for (const auto key :
+       {ir::attr::x_zp, ir::attr::y_zp, ir::attr::min, ir::attr::max, ir::attr::rounding}) {
+    attrs.set(key, op.get(key));
   }
   const ir::Type& like = from_.type(op.output);
   const Shape grown = {y[0], y[1], h.positions * h.stride, w.positions * w.stride};
@@ -171,12 +172,15 @@ Status Legalizer::phases(const Op& op) {
     dims.push_back(lead + 2);
     if (w.stride > 1) dims.push_back(lead - 1);
     THIMBLE_TRY(made, reshaped(op, made, apart, "_apart", like));
-    THIMBLE_TRY(made, add_inner(op, OpKind::permute, {made}, {{"dims", dims}}, "_rows", like));
-    if (grown == y) return finish(op, OpKind::reshape, {made}, {{"shape", y}});
+    THIMBLE_TRY(made,
+                add_inner(op, OpKind::permute, {made}, {{ir::attr::dims, dims}}, "_rows", like));
+    if (grown == y) return finish(op, OpKind::reshape, {made}, {{ir::attr::shape, y}});
     THIMBLE_TRY(made, reshaped(op, made, grown, "_grown", like));
   }
   const auto cut = [&](int64_t dim) -> ir::Attrs {
-    return {{"dim", dim}, {"start", int64_t{0}}, {"end", y[static_cast<size_t>(dim)]}};
+    return {{ir::attr::dim, dim},
+            {ir::attr::start, int64_t{0}},
+            {ir::attr::end, y[static_cast<size_t>(dim)]}};
   };
   if (grown[3] == y[3]) return finish(op, OpKind::slice, {made}, cut(2));
   if (grown[2] != y[2]) {

@@ -20,7 +20,7 @@ using ir::ValueId;
 /// LiteRT's FULLY_CONNECTED rounds once; its other operators round twice.
 Status Legalizer::linear(const Op& op) {
   ir::Attrs attrs = op.attrs;
-  if (op.integer("rounding") == 0) attrs.set("rounding", int64_t{1});
+  if (op.get(ir::attr::rounding) == 0) attrs.set(ir::attr::rounding, int64_t{1});
   return finish(op, op.kind, rewriter_.map(op.inputs), attrs);
 }
 
@@ -83,7 +83,9 @@ Result<ValueId> Legalizer::add_group(const Op& op, const Groups& groups, const i
                                      int64_t index) {
   const int64_t ins = groups.merged * groups.in(), outs = groups.merged * groups.out();
   const std::string ending = fmt::format("_group{}", index);
-  const ir::Attrs part = {{"dim", int64_t{1}}, {"start", index * ins}, {"end", (index + 1) * ins}};
+  const ir::Attrs part = {{ir::attr::dim, int64_t{1}},
+                          {ir::attr::start, index * ins},
+                          {ir::attr::end, (index + 1) * ins}};
   ValueId x = rewriter_.map(op.inputs[0]);
   if (groups.pieces() > 1) {
     THIMBLE_TRY(x, add_inner(op, OpKind::slice, {x}, part, ending + "_in", type(op, 0)));
@@ -114,19 +116,19 @@ Result<ValueId> Legalizer::add_group(const Op& op, const Groups& groups, const i
 }
 
 Status Legalizer::add_groups(const Op& op, const Groups& groups, ir::Attrs attrs) {
-  attrs.set("groups", int64_t{1});
+  attrs.set(ir::attr::groups, int64_t{1});
   std::vector<ValueId> parts;
   for (int64_t i = 0; i < groups.pieces(); ++i) {
     THIMBLE_TRY(const ValueId part, add_group(op, groups, attrs, i));
     parts.push_back(part);
   }
-  if (parts.size() > 1) return finish(op, OpKind::concat, parts, {{"dim", int64_t{1}}});
+  if (parts.size() > 1) return finish(op, OpKind::concat, parts, {{ir::attr::dim, int64_t{1}}});
   rewriter_.set(op.output, parts[0]);
   return ok();
 }
 
 Status Legalizer::convolution(const Op& op) {
-  const int64_t count = op.integer("groups");
+  const int64_t count = op.get(ir::attr::groups);
   const Tensor* w = tensor(op, 1);
   if (count == 1 || w == nullptr) return rewriter_.copy(op);
   const int64_t channels = type(op, 0).shape[1];
@@ -141,13 +143,13 @@ Status Legalizer::transposed_convolution(const Op& op) {
   const Tensor* w = tensor(op, 1);
   if (w == nullptr) return rewriter_.copy(op);
   if (!is_within_limits(op)) return phases(op);
-  const auto extra = op.integers("output_padding");
-  auto padding = op.integers("padding");
+  const auto extra = op.get(ir::attr::output_padding);
+  auto padding = op.get(ir::attr::padding);
   for (const size_t side : {size_t{0}, size_t{1}}) padding[2 + side] -= extra[side];
   ir::Attrs attrs = op.attrs;
-  attrs.set("padding", padding);
-  attrs.set("output_padding", std::vector<int64_t>{0, 0});
-  const int64_t count = op.integer("groups");
+  attrs.set(ir::attr::padding, padding);
+  attrs.set(ir::attr::output_padding, std::vector<int64_t>{0, 0});
+  const int64_t count = op.get(ir::attr::groups);
   if (count == 1) return finish(op, op.kind, rewriter_.map(op.inputs), attrs);
   Groups groups{ir::transposed_conv_filters(*w, count), count, 1};
   groups.merged = groups_to_merge(count, groups.in(), groups.out(), groups.taps());
@@ -180,7 +182,7 @@ Status Legalizer::matmul(const Op& op) {
   if (y == from_.type(op.output).shape) return finish(op, op.kind, {left, right}, op.attrs);
   THIMBLE_TRY(const ValueId made,
               add_inner(op, op.kind, {left, right}, op.attrs, "_product", from_.type(op.output)));
-  return finish(op, OpKind::reshape, {made}, {{"shape", from_.type(op.output).shape}});
+  return finish(op, OpKind::reshape, {made}, {{ir::attr::shape, from_.type(op.output).shape}});
 }
 
 // --- clamped linear functions ------------------------------------------------------------------
@@ -208,16 +210,19 @@ Status Legalizer::clamped_linear_as_convolution(const Op& op) {
       constant(op, ".b", std::move(bias)),
       constant(op, ".mult", ir::make_i32({1}, std::vector<int32_t>{function->mult})),
       constant(op, ".shift", ir::make_i32({1}, std::vector<int32_t>{function->shift}))};
-  const ir::Attrs attrs = {
-      {"stride", std::vector<int64_t>{1, 1}},   {"padding", std::vector<int64_t>{0, 0, 0, 0}},
-      {"dilation", std::vector<int64_t>{1, 1}}, {"groups", channels},
-      {"x_zp", int64_t{function->x_zero}},      {"y_zp", int64_t{function->y_zero}},
-      {"min", int64_t{function->min}},          {"max", int64_t{function->max}}};
+  const ir::Attrs attrs = {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                           {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                           {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                           {ir::attr::groups, channels},
+                           {ir::attr::x_zp, int64_t{function->x_zero}},
+                           {ir::attr::y_zp, int64_t{function->y_zero}},
+                           {ir::attr::min, int64_t{function->min}},
+                           {ir::attr::max, int64_t{function->max}}};
   if (image == x.shape) return finish(op, OpKind::qconv2d, inputs, attrs);
   std::vector<ValueId> there = inputs;
   THIMBLE_TRY(there[0], reshaped(op, inputs[0], image, "_picture", x));
   THIMBLE_TRY(const ValueId made, add_inner(op, OpKind::qconv2d, there, attrs, "_line", y));
-  return finish(op, OpKind::reshape, {made}, {{"shape", y.shape}});
+  return finish(op, OpKind::reshape, {made}, {{ir::attr::shape, y.shape}});
 }
 
 /// Legalizes -x as 0 - x if the scale does not change, otherwise as a function.
@@ -228,17 +233,17 @@ Status Legalizer::negated(const Op& op) {
   // y = y_zero - (x - x_zero), with 20 fractional bits: both factors and the result are exact.
   constexpr int64_t kHalf = int64_t{1} << 30;
   const int64_t zero = x.quant->zero_point[0];
-  const ir::Attrs attrs = {{"a_zp", zero},
-                           {"a_mult", kHalf},
-                           {"a_shift", int64_t{0}},
-                           {"b_zp", zero},
-                           {"b_mult", kHalf},
-                           {"b_shift", int64_t{0}},
-                           {"y_zp", int64_t{y.quant->zero_point[0]}},
-                           {"y_mult", kHalf},
-                           {"y_shift", int64_t{-18}},
-                           {"min", int64_t{-128}},
-                           {"max", int64_t{127}}};
+  const ir::Attrs attrs = {{ir::attr::a_zp, zero},
+                           {ir::attr::a_mult, kHalf},
+                           {ir::attr::a_shift, int64_t{0}},
+                           {ir::attr::b_zp, zero},
+                           {ir::attr::b_mult, kHalf},
+                           {ir::attr::b_shift, int64_t{0}},
+                           {ir::attr::y_zp, int64_t{y.quant->zero_point[0]}},
+                           {ir::attr::y_mult, kHalf},
+                           {ir::attr::y_shift, int64_t{-18}},
+                           {ir::attr::min, int64_t{-128}},
+                           {ir::attr::max, int64_t{127}}};
   const std::vector<int8_t> code = {static_cast<int8_t>(zero)};
   const ValueId zero_constant = constant(op, ".zero", ir::make_i8({1}, code), x.quant);
   return finish(op, OpKind::qsub, {zero_constant, rewriter_.map(op.inputs[0])}, attrs);

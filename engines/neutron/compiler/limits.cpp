@@ -68,8 +68,8 @@ std::string missing_operator_reason(const OpInGraph& call, Variant variant) {
   const auto row = std::ranges::find(rows, call.op.kind, &SupportedRow::op);
   if (row == rows.end() || !has(row->variants, variant))
     return "the NPU has no row for it in ops.def";
-  const bool rounds = ir::op_info(call.op.kind).attr("rounding") != nullptr;
-  return rounds && call.op.integer("rounding") == 2 ? "it rounds halves to even" : "";
+  const bool rounds = ir::has_attr(call.op.kind, ir::attr::rounding);
+  return rounds && call.op.get(ir::attr::rounding) == 2 ? "it rounds halves to even" : "";
 }
 
 /// Returns the reason why the operator is not supported without legalization; empty if it is.

@@ -144,13 +144,13 @@ void Lowering::assign_destination_from_slices(ValueId id) {
   for (const int reader : consumers_[ir::index_of(id)]) {
     const Op& op = graph_.ops()[static_cast<size_t>(reader)];
     const auto& destination = destinations_[ir::index_of(op.output)];
-    if (op.kind != OpKind::slice || op.integer("step") != 1 || !destination) continue;
-    const auto dim = static_cast<size_t>(op.integer("dim"));
+    if (op.kind != OpKind::slice || op.get(ir::attr::step) != 1 || !destination) continue;
+    const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
     const auto axis = destination->single(dim);
     // A slice of one element does not define the stride.
     if (!axis || axis->size == 1) return;
     Location from = *destination;
-    from.offset -= op.integer("start") * axis->stride;
+    from.offset -= op.get(ir::attr::start) * axis->stride;
     from.dims[dim] = {{shape(id)[dim], axis->stride}};
     if (from.offset < 0 || (whole && !same_layout(*whole, from))) return;
     whole = from;
@@ -167,7 +167,7 @@ void Lowering::assign_operand_destination(const Op& op) {
   const auto& destination = destinations_[ir::index_of(op.output)];
   if (!destination) return;
   if (op.kind == OpKind::permute) {
-    assign_destination(op.inputs[0], unpermuted(*destination, op.integers("dims")));
+    assign_destination(op.inputs[0], unpermuted(*destination, op.get(ir::attr::dims)));
   } else if (const auto turned = reshaped(*destination, shape(fusions_[index].input))) {
     assign_destination(fusions_[index].input, *turned);
   }
@@ -176,7 +176,7 @@ void Lowering::assign_operand_destination(const Op& op) {
 /// Assigns destinations to the pieces of a concat. The result is written to its destination if each
 /// piece is a view of it; otherwise to a new buffer.
 void Lowering::assign_concat_destinations(const Op& op) {
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const auto pieces_of = [&](const Location& whole) {
     std::vector<Location> pieces;
     int64_t start = 0;
@@ -219,8 +219,8 @@ Status Lowering::add_op(const Op& op) {
   }
   if (fusion().in_producer) return alias(op);
   if (fusion().is_table) return table(op);
-  const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
-  if (rounds && op.integer("rounding") > 1) return unsupported("it rounds halves to even");
+  const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
+  if (rounds && op.get(ir::attr::rounding) > 1) return unsupported("it rounds halves to even");
   switch (op.kind) {
     case OpKind::qconv2d:
       return convolution(op);
@@ -299,13 +299,13 @@ Status Lowering::append_result(const Op& op, KernelOp kernel, const Location& y,
 }
 
 void Lowering::set_requantization(const Op& op, KernelOp* kernel) {
-  kernel->rounding = op.integer("rounding");
-  kernel->y_zero_point = op.integer("y_zp");
-  kernel->min = op.integer("min");
-  kernel->max = op.integer("max");
+  kernel->rounding = op.get(ir::attr::rounding);
+  kernel->y_zero_point = op.get(ir::attr::y_zp);
+  kernel->min = op.get(ir::attr::min);
+  kernel->max = op.get(ir::attr::max);
   if (ir::op_info(op.kind).attr("mult") == nullptr) return;
-  kernel->multiplier[2] = op.integer("mult");
-  kernel->shift[2] = op.integer("shift");
+  kernel->multiplier[2] = op.get(ir::attr::mult);
+  kernel->shift[2] = op.get(ir::attr::shift);
 }
 
 void Lowering::set_table(KernelOp* kernel) const {

@@ -74,13 +74,15 @@ Status Lowering::pair(const Op& op) {
   set_table(&kernel);
   const bool sum = op.kind == OpKind::qadd || op.kind == OpKind::qsub;
   if (sum || op.kind == OpKind::qmul) {
-    kernel.a_zero_point = op.integer("a_zp");
-    kernel.b_zero_point = op.integer("b_zp");
+    kernel.a_zero_point = op.get(ir::attr::a_zp);
+    kernel.b_zero_point = op.get(ir::attr::b_zp);
     set_requantization(op, &kernel);
   }
   if (sum) {
-    kernel.multiplier = {op.integer("a_mult"), op.integer("b_mult"), op.integer("y_mult")};
-    kernel.shift = {op.integer("a_shift"), op.integer("b_shift"), op.integer("y_shift")};
+    kernel.multiplier = {op.get(ir::attr::a_mult), op.get(ir::attr::b_mult),
+                         op.get(ir::attr::y_mult)};
+    kernel.shift = {op.get(ir::attr::a_shift), op.get(ir::attr::b_shift),
+                    op.get(ir::attr::y_shift)};
   }
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
@@ -98,10 +100,10 @@ Status Lowering::prelu(const Op& op) {
   KernelOp kernel;
   kernel.kernel = Kernel::kPRelu;
   set_table(&kernel);
-  kernel.a_zero_point = op.integer("x_zp");
-  kernel.b_zero_point = op.integer("w_zp");
-  kernel.multiplier[1] = op.integer("w_mult");
-  kernel.shift[1] = op.integer("w_shift");
+  kernel.a_zero_point = op.get(ir::attr::x_zp);
+  kernel.b_zero_point = op.get(ir::attr::w_zp);
+  kernel.multiplier[1] = op.get(ir::attr::w_mult);
+  kernel.shift[1] = op.get(ir::attr::w_shift);
   set_requantization(op, &kernel);
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }

@@ -12,7 +12,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 std::optional<Location> Lowering::aliased_location(const Op& op, const Location& from) const {
-  if (op.kind == OpKind::permute) return permuted(from, op.integers("dims"));
+  if (op.kind == OpKind::permute) return permuted(from, op.get(ir::attr::dims));
   return reshaped(from, shape(op.output));
 }
 
@@ -36,7 +36,7 @@ Status Lowering::alias(const Op& op) {
 
 Status Lowering::concat(const Op& op) {
   const Location whole = concat_locations_.at(op.output);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   int64_t start = 0;
   for (const ValueId id : op.inputs) {
     const auto piece = sliced(whole, dim, start, shape(id)[dim]);
@@ -54,9 +54,10 @@ Status Lowering::concat(const Op& op) {
 }
 
 Status Lowering::slice(const Op& op) {
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const auto cut = [&](const Location& from) {
-    return sliced(from, dim, op.integer("start"), shape(op.output)[dim], op.integer("step"));
+    return sliced(from, dim, op.get(ir::attr::start), shape(op.output)[dim],
+                  op.get(ir::attr::step));
   };
   auto view = cut(location(op.inputs[0]));
   if (!view) {
@@ -76,7 +77,7 @@ Status Lowering::pad(const Op& op) {
   const Location y =
       target(op.output, {x}, false, [](const Location& to) { return is_simple(to); });
   Location inside = y;
-  const auto before = op.integers("before");
+  const auto before = op.get(ir::attr::before);
   for (size_t dim = 0; dim < before.size(); ++dim) {
     inside = *sliced(inside, dim, before[dim], shape(op.inputs[0])[dim]);
   }
@@ -93,7 +94,7 @@ Status Lowering::pad(const Op& op) {
   kernel.operands = {views[0]};
   kernel.output = views[1];
   kernel.padded = loop_views(*around, {&y})[0];
-  kernel.fill = static_cast<int64_t>(op.number("value"));
+  kernel.fill = static_cast<int64_t>(op.get(ir::attr::value));
   return append_result(op, std::move(kernel), y);
 }
 
@@ -130,7 +131,7 @@ Status Lowering::mirror(const Op& op) {
   kernel.kernel = Kernel::kMirrorPad;
   kernel.data.assign(rank, 0);
   for (const Op* each : gathers(op)) {
-    kernel.data[static_cast<size_t>(each->integer("dim"))] =
+    kernel.data[static_cast<size_t>(each->get(ir::attr::dim))] =
         static_cast<int32_t>(positions_of(graph_, *each)->before);
   }
   kernel.operands = {view_of(x, all_dims(x))};

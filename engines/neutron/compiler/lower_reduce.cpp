@@ -15,7 +15,7 @@ Kernel kernel_of(const ir::Graph& graph, const Op& op) {
   if (op.kind == OpKind::amax) return Kernel::kReduceMax;
   if (op.kind == OpKind::amin) return Kernel::kReduceMin;
   const bool image = graph.type(op.inputs[0]).shape.size() == 4;
-  const bool global = image && op.integers("dims") == std::vector<int64_t>{2, 3};
+  const bool global = image && op.get(ir::attr::dims) == std::vector<int64_t>{2, 3};
   return global ? Kernel::kGlobalAvgPool : Kernel::kReduceMean;
 }
 
@@ -23,7 +23,7 @@ Kernel kernel_of(const ir::Graph& graph, const Op& op) {
 
 /// The view's dimensions are the kept ones, in the result's order, followed by the reduced ones.
 Status Lowering::reduction(const Op& op) {
-  const std::vector<int64_t> dims = op.integers("dims");
+  const std::vector<int64_t> dims = op.get(ir::attr::dims);
   const Location x = location(op.inputs[0]);
   ir::Shape kept_shape = shape(op.inputs[0]);
   std::vector<size_t> kept, reduced;
@@ -70,7 +70,7 @@ Status Lowering::reduction(const Op& op) {
   operand.strides.insert(operand.strides.end(), rest.strides.begin(), rest.strides.end());
   kernel.operands = {operand};
   if (op.kind == OpKind::qmean) {
-    kernel.a_zero_point = op.integer("x_zp");
+    kernel.a_zero_point = op.get(ir::attr::x_zp);
     set_requantization(op, &kernel);
   }
   return append_result(op, std::move(kernel), y, Kernel::kTranspose);
@@ -89,19 +89,19 @@ Status Lowering::pool(const Op& op) {
   const bool average = op.kind == OpKind::qavg_pool2d;
   kernel.kernel = average ? Kernel::kAvgPool : Kernel::kMaxPool;
   set_table(&kernel);
-  const auto size = op.integers("kernel"), stride = op.integers("stride");
+  const auto size = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
   kernel.kernel_h = size[0];
   kernel.kernel_w = size[1];
   kernel.stride_h = stride[0];
   kernel.stride_w = stride[1];
-  kernel.pad_top = op.integers("padding")[0];
-  kernel.pad_left = op.integers("padding")[1];
+  kernel.pad_top = op.get(ir::attr::padding)[0];
+  kernel.pad_left = op.get(ir::attr::padding)[1];
   if (average) {
-    kernel.min = op.integer("min");
-    kernel.max = op.integer("max");
+    kernel.min = op.get(ir::attr::min);
+    kernel.max = op.get(ir::attr::max);
   } else {
-    kernel.dilation_h = op.integers("dilation")[0];
-    kernel.dilation_w = op.integers("dilation")[1];
+    kernel.dilation_h = op.get(ir::attr::dilation)[0];
+    kernel.dilation_w = op.get(ir::attr::dilation)[1];
   }
   return window(op, std::move(kernel));
 }
@@ -116,13 +116,13 @@ Status Lowering::adaptive_pool(const Op& op) {
   kernel.kernel = Kernel::kAvgPool;
   kernel.kernel_h = kernel.stride_h = in[2] / out[2];
   kernel.kernel_w = kernel.stride_w = in[3] / out[3];
-  kernel.min = op.integer("min");
-  kernel.max = op.integer("max");
+  kernel.min = op.get(ir::attr::min);
+  kernel.max = op.get(ir::attr::max);
   return window(op, std::move(kernel));
 }
 
 Status Lowering::softmax(const Op& op) {
-  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   Location x = location(op.inputs[0]);
   if (!x.single(dim)) {
     THIMBLE_TRY(x, simple(op.inputs[0]));
@@ -145,9 +145,9 @@ Status Lowering::softmax(const Op& op) {
   loops.push_back({shape(op.output)[dim], {x.single(dim)->stride, y.single(dim)->stride}});
   KernelOp kernel;
   kernel.kernel = Kernel::kSoftmax;
-  kernel.multiplier[2] = op.integer("mult");
-  kernel.shift[2] = op.integer("shift");
-  kernel.fill = op.integer("diff_min");
+  kernel.multiplier[2] = op.get(ir::attr::mult);
+  kernel.shift[2] = op.get(ir::attr::shift);
+  kernel.fill = op.get(ir::attr::diff_min);
   kernel.operands = {loop_view(x, loops, 0)};
   kernel.output = loop_view(y, loops, 1);
   return append_result(op, std::move(kernel), y, Kernel::kTranspose);

@@ -28,7 +28,7 @@ Result<ir::TensorPtr> weights_of(const ir::Graph& graph, const Op& op) {
 
 void set_window(const Op& op, const ir::Tensor& weights, const std::vector<int64_t>& padding,
                 KernelOp* kernel) {
-  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
+  const auto stride = op.get(ir::attr::stride), dilation = op.get(ir::attr::dilation);
   kernel->kernel_h = weights.shape[2];
   kernel->kernel_w = weights.shape[3];
   kernel->stride_h = stride[0];
@@ -122,20 +122,20 @@ void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
   if (op.inputs[2] != ir::kNoValue) kernel->bias = ints(op.inputs[2]);
   kernel->multipliers = ints(op.inputs[3]);
   kernel->shifts = ints(op.inputs[4]);
-  kernel->a_zero_point = op.integer("x_zp");
+  kernel->a_zero_point = op.get(ir::attr::x_zp);
   set_requantization(op, kernel);
   kernel->macs = ir::macs_of(graph_, op);
   set_table(kernel);
 }
 
 Status Lowering::convolution(const Op& op) {
-  if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
+  if (op.get(ir::attr::leaky) != 0) return unsupported("it rounds as another NPU does");
   THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   THIMBLE_TRY(const Location x, image(fusion().input, fusion().input_shape));
   const Location y = target(op.output, {x}, false, has_contiguous_channels);
   KernelOp kernel;
   set_scales(op, &kernel);
-  auto padding = op.integers("padding");
+  auto padding = op.get(ir::attr::padding);
   for (size_t i = 0; i < fusion().padding.size(); ++i) padding[i] += fusion().padding[i];
   set_window(op, *weights, padding, &kernel);
   kernel.operands = {image_view(x)};
@@ -144,7 +144,7 @@ Status Lowering::convolution(const Op& op) {
   const bool point = kernel.kernel_h * kernel.kernel_w == 1 &&
                      std::ranges::all_of(padding, [](int64_t p) { return p == 0; });
   kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
-  if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
+  if (op.get(ir::attr::groups) > 1) return grouped(op, kernel, x, y);
   return append_result(op, std::move(kernel), y, Kernel::kTranspose);
 }
 
@@ -152,7 +152,7 @@ Status Lowering::convolution(const Op& op) {
 /// depthwise kernel per output channel of a group.
 Status Lowering::grouped(const Op& op, const KernelOp& whole, const Location& x,
                          const Location& y) {
-  const int64_t groups = op.integer("groups");
+  const int64_t groups = op.get(ir::attr::groups);
   const int64_t inputs = shape(op.inputs[0])[1] / groups;
   const int64_t outputs = shape(op.output)[1] / groups;
   const bool depthwise = inputs == 1;
@@ -182,14 +182,14 @@ Status Lowering::grouped(const Op& op, const KernelOp& whole, const Location& x,
 }
 
 Status Lowering::transposed(const Op& op) {
-  if (op.integer("groups") != 1) {
-    return unsupported("it has {} groups, expected 1", op.integer("groups"));
+  if (op.get(ir::attr::groups) != 1) {
+    return unsupported("it has {} groups, expected 1", op.get(ir::attr::groups));
   }
   THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   KernelOp kernel;
   kernel.kernel = Kernel::kTransposeConv2D;
   set_scales(op, &kernel);
-  set_window(op, *weights, op.integers("padding"), &kernel);
+  set_window(op, *weights, op.get(ir::attr::padding), &kernel);
   kernel.weights = in_order(*weights, {1, 2, 3, 0});
   return window(op, std::move(kernel));
 }
@@ -197,7 +197,7 @@ Status Lowering::transposed(const Op& op) {
 /// If the elements of a row are stored in another order (a flattened channels-last image), they are
 /// read in memory order and the weights are reordered. The result is handled the same way.
 Status Lowering::linear(const Op& op) {
-  if (op.integer("leaky") != 0) return unsupported("it rounds as another NPU does");
+  if (op.get(ir::attr::leaky) != 0) return unsupported("it rounds as another NPU does");
   THIMBLE_TRY(const ir::TensorPtr weights, weights_of(graph_, op));
   const ValueId result = op.output;
   const int64_t inputs = weights->shape[1], outputs = weights->shape[0];
@@ -243,7 +243,7 @@ Status Lowering::matmul(const Op& op) {
   THIMBLE_TRY(Location b, simple(op.inputs[1]));
   const Location y = target(result, {a, b}, false, is_simple);
   const size_t rank = y.dims.size();
-  if (op.integer("transpose_b") != 0) {
+  if (op.get(ir::attr::transpose_b) != 0) {
     std::swap(b.dims[b.dims.size() - 1], b.dims[b.dims.size() - 2]);
   }
   const auto broadcast_batch = [&](const Location& from) {
@@ -277,8 +277,8 @@ Status Lowering::matmul(const Op& op) {
   for (int64_t i = 0; i < count; ++i) {
     KernelOp kernel;
     kernel.kernel = Kernel::kBatchMatMul;
-    kernel.a_zero_point = op.integer("a_zp");
-    kernel.b_zero_point = op.integer("b_zp");
+    kernel.a_zero_point = op.get(ir::attr::a_zp);
+    kernel.b_zero_point = op.get(ir::attr::b_zp);
     set_requantization(op, &kernel);
     kernel.macs = ir::macs_of(graph_, op) / count;
     set_table(&kernel);

@@ -36,7 +36,7 @@ bool takes_any(const Op& op) {
     case OpKind::amax:
     case OpKind::amin:
     case OpKind::qmean:
-      return op.integer("keepdim") != 0;
+      return op.get(ir::attr::keepdim) != 0;
     default:
       return false;
   }
@@ -120,7 +120,7 @@ class Inference {
   }
 
   bool through_permute(const Op& op) {
-    const auto dims = op.integers("dims");
+    const auto dims = op.get(ir::attr::dims);
     if (const auto& from = at(required_, op.inputs[0]))
       return set(op.output, permuted_order(*from, dims));
     const auto& to = at(required_, op.output);
@@ -178,7 +178,7 @@ class Inference {
       if (from.empty()) {
         for (size_t i = 0; i < rank(op.output); ++i) from.push_back(static_cast<uint8_t>(i));
       }
-      order = permuted_order(from, op.integers("dims"));
+      order = permuted_order(from, op.get(ir::attr::dims));
       return;
     }
     if (!takes_any(op) && !is_pointwise_table(op)) return;

@@ -19,7 +19,7 @@ bool all_are(const std::vector<int64_t>& values, int64_t wanted) {
 bool keeps_order(const ir::Graph& graph, const Op& permute) {
   const ir::Shape& shape = graph.type(permute.inputs[0]).shape;
   int64_t last = -1;
-  for (const int64_t dim : permute.integers("dims")) {
+  for (const int64_t dim : permute.get(ir::attr::dims)) {
     if (shape[static_cast<size_t>(dim)] == 1) continue;
     if (dim < last) return false;
     last = dim;
@@ -41,12 +41,12 @@ bool is_identity(const ir::Graph& graph, const Op& lut) {
 
 bool same_codes(const Op& op) {
   constexpr int64_t kOne = int64_t{1} << 30;  // 2^30 * 2^(1 - 31)
-  return op.integer("x_zp") == op.integer("y_zp") && op.integer("mult") == kOne &&
-         op.integer("shift") == 1;
+  return op.get(ir::attr::x_zp) == op.get(ir::attr::y_zp) && op.get(ir::attr::mult) == kOne &&
+         op.get(ir::attr::shift) == 1;
 }
 
 bool has_bounds(const Op& op) {
-  return op.integer("min") > -128 || op.integer("max") < 127;
+  return op.get(ir::attr::min) > -128 || op.get(ir::attr::max) < 127;
 }
 
 /// Returns true if the result has the operand's quantized values in the same order: a clamp without
@@ -66,13 +66,13 @@ bool has_no_effect(const ir::Graph& graph, const Op& op) {
     case OpKind::amin:
       return true;
     case OpKind::slice:
-      return op.integer("step") == 1;
+      return op.get(ir::attr::step) == 1;
     case OpKind::permute:
       return keeps_order(graph, op);
     case OpKind::max_pool2d:
-      return all_are(op.integers("kernel"), 1);
+      return all_are(op.get(ir::attr::kernel), 1);
     case OpKind::qavg_pool2d:
-      return all_are(op.integers("kernel"), 1) && !has_bounds(op);
+      return all_are(op.get(ir::attr::kernel), 1) && !has_bounds(op);
     case OpKind::qadaptive_avg_pool2d:
       return !has_bounds(op);
     case OpKind::qmean:

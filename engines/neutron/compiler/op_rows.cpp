@@ -18,22 +18,22 @@ bool is_pool(const OpInGraph& c) {
   return c.op.kind == OpKind::max_pool2d || c.op.kind == OpKind::qavg_pool2d;
 }
 int64_t kernel_height(const OpInGraph& c) {
-  return is_pool(c) ? c.side("kernel", 0) : c.shape(1)[2];
+  return is_pool(c) ? c.side(ir::attr::kernel, 0) : c.shape(1)[2];
 }
 int64_t kernel_width(const OpInGraph& c) {
-  return is_pool(c) ? c.side("kernel", 1) : c.shape(1)[3];
+  return is_pool(c) ? c.side(ir::attr::kernel, 1) : c.shape(1)[3];
 }
 int64_t stride_height(const OpInGraph& c) {
-  return c.side("stride", 0);
+  return c.side(ir::attr::stride, 0);
 }
 int64_t stride_width(const OpInGraph& c) {
-  return c.side("stride", 1);
+  return c.side(ir::attr::stride, 1);
 }
 int64_t dilation_height(const OpInGraph& c) {
-  return c.side("dilation", 0);
+  return c.side(ir::attr::dilation, 0);
 }
 int64_t dilation_width(const OpInGraph& c) {
-  return c.side("dilation", 1);
+  return c.side(ir::attr::dilation, 1);
 }
 int64_t batch(const OpInGraph& c) {
   return c.shape(0)[0];
@@ -43,13 +43,13 @@ int64_t kernel_minus_stride(const OpInGraph& c) {
   return std::min(c.shape(1)[2] - stride_height(c), c.shape(1)[3] - stride_width(c));
 }
 int64_t kernel_minus_padding(const OpInGraph& c) {
-  const auto padding = c.op.integers("padding");
+  const auto padding = c.op.get(ir::attr::padding);
   const int64_t high = std::max(padding[0], padding[2]), wide = std::max(padding[1], padding[3]);
   return std::min(c.shape(1)[2] - high, c.shape(1)[3] - wide);
 }
 
 int64_t output_padding_beyond_padding(const OpInGraph& c) {
-  const auto padding = c.op.integers("padding"), extra = c.op.integers("output_padding");
+  const auto padding = c.op.get(ir::attr::padding), extra = c.op.get(ir::attr::output_padding);
   return std::max<int64_t>({extra[0] - padding[2], extra[1] - padding[3], 0});
 }
 
@@ -58,7 +58,7 @@ int64_t output_padding_beyond_padding(const OpInGraph& c) {
 int64_t products_per_element(const OpInGraph& c) {
   const ir::Shape& w = c.shape(1);
   const int64_t channels =
-      c.op.kind == OpKind::qconv2d ? w[1] : w[0] / std::max<int64_t>(c.op.integer("groups"), 1);
+      c.op.kind == OpKind::qconv2d ? w[1] : w[0] / std::max<int64_t>(c.op.get(ir::attr::groups), 1);
   return w[2] * w[3] * round_up_to_group(channels);
 }
 
@@ -75,10 +75,10 @@ int64_t computed_positions(const OpInGraph& c) {
 }
 
 int64_t zero_point_a(const OpInGraph& c) {
-  return c.op.integer("a_zp");
+  return c.op.get(ir::attr::a_zp);
 }
 int64_t zero_point_b(const OpInGraph& c) {
-  return c.op.integer("b_zp");
+  return c.op.get(ir::attr::b_zp);
 }
 /// Number of matrices that are reused for several matrices of the other operand, unless they can
 /// become rows of one matrix.
@@ -118,17 +118,17 @@ int64_t size_remainder(const OpInGraph& c) {
 /// Number of padding rows and columns that windows read. ExecuTorch's converter requires
 /// count_include_pad; padding that counts is a separate `pad` here.
 int64_t uncounted_padding(const OpInGraph& c) {
-  const auto padding = c.op.integers("padding");
+  const auto padding = c.op.get(ir::attr::padding);
   int64_t reached = 0;
   for (const size_t side : {size_t{0}, size_t{1}}) {
-    const int64_t last = (c.y().shape[2 + side] - 1) * c.side("stride", side);
-    const int64_t end = last + c.side("kernel", side) - padding[side];
+    const int64_t last = (c.y().shape[2 + side] - 1) * c.side(ir::attr::stride, side);
+    const int64_t end = last + c.side(ir::attr::kernel, side) - padding[side];
     reached += padding[side] + std::max<int64_t>(end - c.x().shape[2 + side], 0);
   }
   return reached;
 }
 int64_t elements_summed_to_other_parameters(const OpInGraph& c) {
-  const auto x = c.op.integer("x_zp"), y = c.op.integer("y_zp");
+  const auto x = c.op.get(ir::attr::x_zp), y = c.op.get(ir::attr::y_zp);
   const bool same = x == y && c.x().quant == c.y().quant;
   return same ? 0 : c.x().elements() / c.y().elements();
 }
@@ -169,7 +169,7 @@ int64_t unsupported_positions(const OpInGraph& c) {
 }
 
 int64_t channels(const OpInGraph& c) {
-  return c.x().shape[static_cast<size_t>(c.op.integer("dim"))];
+  return c.x().shape[static_cast<size_t>(c.op.get(ir::attr::dim))];
 }
 int64_t rows(const OpInGraph& c) {
   return c.x().elements() / channels(c);

@@ -24,7 +24,9 @@ struct OpInGraph {
     return op.inputs[i] != ir::kNoValue && graph.value(op.inputs[i]).constant == nullptr;
   }
   /// Returns entry `i` of an attribute [height, width].
-  [[nodiscard]] int64_t side(std::string_view name, size_t i) const { return op.integers(name)[i]; }
+  [[nodiscard]] int64_t side(ir::AttrKey<std::vector<int64_t>> key, size_t i) const {
+    return op.get(key)[i];
+  }
 };
 
 /// Column `op` of the following rows: the operator's name, or "any".

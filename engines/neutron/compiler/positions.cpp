@@ -66,7 +66,7 @@ std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gath
   const ir::Value& index = graph.value(gather.inputs[1]);
   if (index.constant == nullptr) return std::nullopt;
   const ir::Shape& shape = graph.type(gather.inputs[0]).shape;
-  const int64_t dim = gather.integer("dim");
+  const int64_t dim = gather.get(ir::attr::dim);
   const int64_t size = shape[static_cast<size_t>(dim)];
   const std::vector<int64_t> positions = read(*index.constant, size);
   const auto count = static_cast<int64_t>(positions.size());

@@ -31,7 +31,7 @@ Table make_table(F f) {
 }
 
 int64_t bounded(const Op& op, int64_t value) {
-  return std::clamp(value, op.integer("min"), op.integer("max"));
+  return std::clamp(value, op.get(ir::attr::min), op.get(ir::attr::max));
 }
 
 /// Returns the common value of all elements of a constant; nothing if they differ.
@@ -46,16 +46,15 @@ std::optional<int64_t> one_number(const ir::Graph& graph, ValueId id) {
 
 int64_t sum_of(const Op& op, int64_t a, int64_t b) {
   constexpr int64_t kSpare = 1 << 20;
-  const int64_t rounding = op.integer("rounding");
-  const auto part = [&](const std::string& side, int64_t value) {
-    return int64_t{
-        scaled(value * kSpare, op.integer(side + "_mult"), op.integer(side + "_shift"), rounding)};
+  const int64_t rounding = op.get(ir::attr::rounding);
+  const auto part = [&](const ir::MultiplierKeys& keys, int64_t value) {
+    return int64_t{scaled(value * kSpare, op.get(keys.mult), op.get(keys.shift), rounding)};
   };
   const int64_t sign = op.kind == OpKind::qsub ? -1 : 1;
-  const int64_t sum =
-      part("a", a - op.integer("a_zp")) + part("b", sign * (b - op.integer("b_zp")));
-  const int64_t y = scaled(sum, op.integer("y_mult"), op.integer("y_shift"), rounding);
-  return bounded(op, y + op.integer("y_zp"));
+  const int64_t sum = part(ir::attr::a_multiplier, a - op.get(ir::attr::a_zp)) +
+                      part(ir::attr::b_multiplier, sign * (b - op.get(ir::attr::b_zp)));
+  const int64_t y = scaled(sum, op.get(ir::attr::y_mult), op.get(ir::attr::y_shift), rounding);
+  return bounded(op, y + op.get(ir::attr::y_zp));
 }
 
 int64_t pair_of(const Op& op, int64_t a, int64_t b) {
@@ -65,10 +64,10 @@ int64_t pair_of(const Op& op, int64_t a, int64_t b) {
     case OpKind::minimum:
       return std::min(a, b);
     case OpKind::qmul:
-      return bounded(
-          op, int64_t{scaled((a - op.integer("a_zp")) * (b - op.integer("b_zp")),
-                             op.integer("mult"), op.integer("shift"), op.integer("rounding"))} +
-                  op.integer("y_zp"));
+      return bounded(op, int64_t{scaled((a - op.get(ir::attr::a_zp)) * (b - op.get(ir::attr::b_zp)),
+                                        op.get(ir::attr::mult), op.get(ir::attr::shift),
+                                        op.get(ir::attr::rounding))} +
+                             op.get(ir::attr::y_zp));
     default:
       return sum_of(op, a, b);
   }
@@ -82,7 +81,7 @@ bool is_pair(const Op& op) {
     case OpKind::qadd:
     case OpKind::qmul:
     case OpKind::qsub:
-      return op.integer("rounding") <= 1;
+      return op.get(ir::attr::rounding) <= 1;
     default:
       return false;
   }
@@ -107,13 +106,14 @@ std::optional<Int8Function> pair_with_number(const ir::Graph& graph, const Op& o
 /// Returns the function of a 1x1 depthwise convolution with the same weight for all channels.
 std::optional<Int8Function> one_tap(const ir::Graph& graph, const Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
-  const auto all = [&](std::string_view name, int64_t value) {
-    return std::ranges::all_of(op.integers(name), [&](int64_t v) { return v == value; });
+  const auto all = [&](ir::AttrKey<std::vector<int64_t>> key, int64_t value) {
+    return std::ranges::all_of(op.get(key), [&](int64_t v) { return v == value; });
   };
-  const bool single =
-      op.integer("groups") == weights[0] && weights[1] * weights[2] * weights[3] == 1 &&
-      graph.type(op.inputs[0]).shape[1] == weights[0] && all("stride", 1) && all("padding", 0);
-  if (!single || op.integer("rounding") > 1) return std::nullopt;
+  const bool single = op.get(ir::attr::groups) == weights[0] &&
+                      weights[1] * weights[2] * weights[3] == 1 &&
+                      graph.type(op.inputs[0]).shape[1] == weights[0] && all(ir::attr::stride, 1) &&
+                      all(ir::attr::padding, 0);
+  if (!single || op.get(ir::attr::rounding) > 1) return std::nullopt;
   const auto weight = one_number<int8_t>(graph, op.inputs[1]);
   const auto bias = op.inputs[2] == ir::kNoValue ? std::optional<int64_t>(0)
                                                  : one_number<int32_t>(graph, op.inputs[2]);
@@ -121,9 +121,9 @@ std::optional<Int8Function> one_tap(const ir::Graph& graph, const Op& op) {
   const auto shift = one_number<int32_t>(graph, op.inputs[4]);
   if (!weight || !bias || !mult || !shift) return std::nullopt;
   return Int8Function{make_table([&](int64_t code) {
-                        const int64_t sum = *bias + (code - op.integer("x_zp")) * *weight;
-                        const int64_t y = scaled(sum, *mult, *shift, op.integer("rounding"));
-                        return bounded(op, y + op.integer("y_zp"));
+                        const int64_t sum = *bias + (code - op.get(ir::attr::x_zp)) * *weight;
+                        const int64_t y = scaled(sum, *mult, *shift, op.get(ir::attr::rounding));
+                        return bounded(op, y + op.get(ir::attr::y_zp));
                       }),
                       op.inputs[0]};
 }
@@ -138,8 +138,9 @@ std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
   }
   if (op.kind == OpKind::rescale) {
     return make_table([&](int64_t code) {
-      return scaled(code - op.integer("x_zp"), op.integer("mult"), op.integer("shift"), 0) +
-             op.integer("y_zp");
+      return scaled(code - op.get(ir::attr::x_zp), op.get(ir::attr::mult), op.get(ir::attr::shift),
+                    0) +
+             op.get(ir::attr::y_zp);
     });
   }
   const auto codes = region.value(op.inputs[1]).constant;

@@ -123,15 +123,15 @@ Status TfliteLowering::lower_other() {
 
 // --- accessors for the current operator ---------------------------------------------------------
 
-Result<float> TfliteLowering::operand_scale(size_t i, std::string_view name) {
+Result<float> TfliteLowering::operand_scale(size_t i, ir::AttrKey<int64_t> zero_point_key) {
   const ir::Value& value = graph_.value(operand(i));
   if (!value.type.quant || value.type.quant->axis >= 0) {
     return refuse(fmt::format("operand {} has no per-tensor scale", value.name));
   }
-  const int64_t wanted = zero_point(name);
+  const int64_t wanted = zero_point(zero_point_key);
   if (value.type.quant->zero_point[0] != wanted) {
-    return refuse(fmt::format("{} is {}, the zero point of {} is {}", name, wanted, value.name,
-                              value.type.quant->zero_point[0]));
+    return refuse(fmt::format("{} is {}, the zero point of {} is {}", ir::attr_name(zero_point_key),
+                              wanted, value.name, value.type.quant->zero_point[0]));
   }
   return static_cast<float>(value.type.quant->scale[0]);
 }
@@ -139,20 +139,20 @@ Result<float> TfliteLowering::operand_scale(size_t i, std::string_view name) {
 Result<float> TfliteLowering::result_scale() {
   const ir::Value& value = graph_.value(op_->output);
   if (!value.type.quant || value.type.quant->axis >= 0) return refuse("its result has no scale");
-  if (value.type.quant->zero_point[0] != zero_point("y_zp")) {
-    return refuse(fmt::format("y_zp is {}, the zero point of its result {}", zero_point("y_zp"),
-                              value.type.quant->zero_point[0]));
+  if (value.type.quant->zero_point[0] != zero_point(ir::attr::y_zp)) {
+    return refuse(fmt::format("y_zp is {}, the zero point of its result {}",
+                              zero_point(ir::attr::y_zp), value.type.quant->zero_point[0]));
   }
   return static_cast<float>(value.type.quant->scale[0]);
 }
 
 Bounds TfliteLowering::bounds() const {
   const bool to_wide = graph_.type(op_->output).dtype == ir::DType::kI16;
-  Bounds b{static_cast<int32_t>(zero_point("y_zp")), to_wide ? -32768 : -128,
+  Bounds b{static_cast<int32_t>(zero_point(ir::attr::y_zp)), to_wide ? -32768 : -128,
            to_wide ? 32767 : 127};
-  if (has_attr("min")) {
-    b.min = static_cast<int32_t>(integer("min"));
-    b.max = static_cast<int32_t>(integer("max"));
+  if (has_attr(ir::attr::min)) {
+    b.min = static_cast<int32_t>(get(ir::attr::min));
+    b.max = static_cast<int32_t>(get(ir::attr::max));
   }
   return b;
 }

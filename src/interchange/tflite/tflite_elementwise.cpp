@@ -15,21 +15,21 @@ using ir::Shape;
 
 Status TfliteLowering::add_or_subtract() {
   const bool subtracts = op_->kind == OpKind::qsub || op_->kind == OpKind::qsub16;
-  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
-  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float a_scale, operand_scale(0, ir::attr::a_zp));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, ir::attr::b_zp));
   THIMBLE_TRY(const float y_scale, result_scale());
   const auto joint = static_cast<double>(2 * std::max(a_scale, b_scale));
   const int spare = wide() ? 15 : 20;
   const auto a = litert_multiplier(static_cast<double>(a_scale) / joint);
   const auto b = litert_multiplier(static_cast<double>(b_scale) / joint);
   const auto y = litert_multiplier(joint / std::ldexp(static_cast<double>(y_scale), spare));
-  if (a != multiplier("a_") || b != multiplier("b_") || y != multiplier("y_") ||
-      single_rounding()) {
+  if (a != multiplier(ir::attr::a_multiplier) || b != multiplier(ir::attr::b_multiplier) ||
+      y != multiplier(ir::attr::y_multiplier) || single_rounding()) {
     return refuse("the multipliers differ from those computed from the scales");
   }
   if (subtracts) {
     // LiteRT rounds b and subtracts it; Thimble rounds -b. The results differ on exact halves.
-    const int64_t zero = zero_point("b_zp");
+    const int64_t zero = zero_point(ir::attr::b_zp);
     for (int64_t code = lowest(); code <= highest(); ++code) {
       const auto up = static_cast<int32_t>((code - zero) * (int64_t{1} << spare));
       if (numerics::requantize(-up, b.mult, b.shift) !=
@@ -50,10 +50,10 @@ Status TfliteLowering::add_or_subtract() {
 /// is a few floats away. A QUANTIZE that changes no quantized value then restores the graph's
 /// scale.
 Status TfliteLowering::multiply() {
-  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
-  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float a_scale, operand_scale(0, ir::attr::a_zp));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, ir::attr::b_zp));
   THIMBLE_TRY(const float y_scale, result_scale());
-  const int64_t a_zp = integer("a_zp"), b_zp = integer("b_zp");
+  const int64_t a_zp = get(ir::attr::a_zp), b_zp = get(ir::attr::b_zp);
   std::set<int32_t> products;
   for (int64_t a = -128 - a_zp; a <= 127 - a_zp; ++a) {
     for (int64_t b = -128 - b_zp; b <= 127 - b_zp; ++b) {
@@ -119,7 +119,7 @@ Status TfliteLowering::compare() {
   };
   constexpr Op kOps[] = {Op::kEqual,     Op::kNotEqual, Op::kLess,
                          Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual};
-  const Op kind = kOps[static_cast<size_t>(integer("relation"))];
+  const Op kind = kOps[static_cast<size_t>(get(ir::attr::relation))];
   return put(emit(kind, {}, {whole(0), whole(1)}, make_result(result_shape_in(order))), order);
 }
 
@@ -143,11 +143,11 @@ Status TfliteLowering::where() {
 }
 
 Status TfliteLowering::rescale_codes() {
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, ir::attr::x_zp));
   THIMBLE_TRY(const float y_scale, result_scale());
   const auto theirs =
       litert_multiplier(static_cast<double>(x_scale) / static_cast<double>(y_scale));
-  const int64_t zero = integer("x_zp");
+  const int64_t zero = get(ir::attr::x_zp);
   const int64_t low = lowest() - zero, high = highest() - zero;
   if (!numerics::shift_in_range(theirs.shift) ||
       !same_requantization(make_requantize_fn(multiplier(), bounds()),

@@ -133,26 +133,26 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
 /// then restores the scale of the result.
 Status TfliteLowering::prelu() {
   THIMBLE_CHECK(check_constant(1));
-  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
-  THIMBLE_TRY(const float w_scale, operand_scale(1, "w_zp"));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, ir::attr::x_zp));
+  THIMBLE_TRY(const float w_scale, operand_scale(1, ir::attr::w_zp));
   THIMBLE_TRY(const float y_scale, result_scale());
-  const int64_t x_zp = integer("x_zp");
+  const int64_t x_zp = get(ir::attr::x_zp);
   int64_t far = 0;
   for (const int8_t w : graph_.value(operand(1)).constant->data<int8_t>()) {
-    far = std::max(far, std::abs((-128 - x_zp) * (w - integer("w_zp"))));
+    far = std::max(far, std::abs((-128 - x_zp) * (w - get(ir::attr::w_zp))));
   }
-  const auto same = [&](const std::string& which, double real, int64_t low, int64_t high) {
+  const auto same = [&](const ir::MultiplierKeys& which, double real, int64_t low, int64_t high) {
     const auto theirs = litert_multiplier(real);
     return numerics::shift_in_range(theirs.shift) &&
            same_requantization(make_requantize_fn(multiplier(which), bounds(), single_rounding()),
                                make_requantize_fn(theirs, bounds()), low, high);
   };
   const auto y = nearest_fitting_scale(y_scale, [&](float scale) {
-    return same("", static_cast<double>(x_scale / scale), 0, 127 - x_zp);
+    return same(ir::attr::multiplier, static_cast<double>(x_scale / scale), 0, 127 - x_zp);
   });
   const auto w = nearest_fitting_scale(w_scale, [&](float scale) {
     const float product = x_scale * scale / (profile_.functions ? y_scale : y.value_or(y_scale));
-    return same("w_", static_cast<double>(product), -far, far);
+    return same(ir::attr::w_multiplier, static_cast<double>(product), -far, far);
   });
   if ((!y || !w) && !profile_.functions) {
     return refuse("PRELU's multipliers, computed from the scales, give other results");

@@ -63,7 +63,7 @@ bool is_bilinear(const ir::Tensor& low, const ir::Tensor& weight, int64_t in,
 std::optional<TfliteLowering::IndexPattern> TfliteLowering::index_pattern(
     const ir::Op& gather) const {
   const Shape& from = graph_.type(gather.inputs[0]).shape;
-  const int64_t dim = gather.integer("dim"), in = from[static_cast<size_t>(dim)];
+  const int64_t dim = gather.get(ir::attr::dim), in = from[static_cast<size_t>(dim)];
   const auto list = index_of(graph_, gather);
   if (!list || from.size() > 4 || graph_.value(gather.inputs[0]).constant) return std::nullopt;
   const auto count = static_cast<int64_t>(list->size());

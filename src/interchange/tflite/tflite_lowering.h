@@ -105,7 +105,7 @@ class TfliteLowering : public TensorMaker, private OpLowering {
   using OpLowering::logical;
   int broadcastable(size_t i, const ir::DimOrder& order);
   /// Returns the operand's scale after checking its zero point against the attribute `name`.
-  Result<float> operand_scale(size_t i, std::string_view name);
+  Result<float> operand_scale(size_t i, ir::AttrKey<int64_t> zero_point_key);
   /// Returns the result's scale after checking its zero point.
   Result<float> result_scale();
   [[nodiscard]] Bounds bounds() const;

@@ -24,21 +24,21 @@ Status TfliteLowering::reshape() {
 
 Status TfliteLowering::slice() {
   const DimOrder order = layouts_.existing(operand(0));
-  const auto axis = static_cast<size_t>(Layouts::position(order, integer("dim")));
+  const auto axis = static_cast<size_t>(Layouts::position(order, get(ir::attr::dim)));
   const Shape out = result_shape_in(order);
   const int x = operand_in(0, order);
   const auto rank = static_cast<int64_t>(out.size());
   std::vector<int64_t> begin(out.size(), 0);
-  begin[axis] = integer("start");
-  if (integer("step") == 1) {
+  begin[axis] = get(ir::attr::start);
+  if (get(ir::attr::step) == 1) {
     return put(
         emit(Op::kSlice, {}, {x, constants({rank}, narrow(begin)), constants({rank}, narrow(out))},
              make_result(out)),
         order);
   }
   std::vector<int64_t> end = out, step(out.size(), 1);
-  end[axis] = begin[axis] + (out[axis] - 1) * integer("step") + 1;
-  step[axis] = integer("step");
+  end[axis] = begin[axis] + (out[axis] - 1) * get(ir::attr::step) + 1;
+  step[axis] = get(ir::attr::step);
   return put(emit(Op::kStridedSlice, {},
                   {x, constants({rank}, narrow(begin)), constants({rank}, narrow(end)),
                    constants({rank}, narrow(step))},
@@ -59,7 +59,7 @@ Status TfliteLowering::concat() {
         quant ? std::vector<float>{static_cast<float>(quant->scale[0])} : std::vector<float>{};
     if (quant) at(parts.back()).zero_point = {quant->zero_point[0]};
   }
-  const int axis = Layouts::position(order, integer("dim"));
+  const int axis = Layouts::position(order, get(ir::attr::dim));
   return put(emit(Op::kConcatenation, formats::tflite::AxisOptions{axis}, parts,
                   make_result(result_shape_in(order))),
              order);
@@ -69,8 +69,8 @@ Status TfliteLowering::concat() {
 Status TfliteLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
   const int x = operand_in(0, order);
-  const Shape before = Layouts::in_order(integers("before"), order);
-  const Shape after = Layouts::in_order(integers("after"), order);
+  const Shape before = Layouts::in_order(get(ir::attr::before), order);
+  const Shape after = Layouts::in_order(get(ir::attr::after), order);
   std::vector<int32_t> pairs;
   for (size_t i = 0; i < before.size(); ++i) {
     pairs.push_back(static_cast<int32_t>(before[i]));
@@ -78,7 +78,7 @@ Status TfliteLowering::pad() {
   }
   if (order.size() > 4) return refuse("PAD supports at most 4 dimensions");
   const int list = constants({static_cast<int64_t>(order.size()), 2}, pairs);
-  const auto value = static_cast<int64_t>(op_->number("value"));
+  const auto value = static_cast<int64_t>(op_->get(ir::attr::value));
   const int made = make_result(result_shape_in(order));
   const bool zero = at(made).zero_point.empty() ? value == 0 : value == at(made).zero_point[0];
   if (zero) {
@@ -101,7 +101,7 @@ Status TfliteLowering::expand() {
 /// converted here; for other positions LiteRT reports an error.
 Status TfliteLowering::gather() {
   if (profile_.images && resize_or_mirror_pad()) return ok();
-  const auto axis = static_cast<int32_t>(integer("dim"));
+  const auto axis = static_cast<int32_t>(get(ir::attr::dim));
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {
     const DimOrder order = layouts_.existing(operand(0));
     const Shape rows = shape_split_after_dim(order);

@@ -14,10 +14,10 @@ using ir::Shape;
 
 Status TfliteLowering::pool() {
   const bool is_mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
-  if (!is_mean && integers("dilation") != std::vector<int64_t>{1, 1}) {
+  if (!is_mean && get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
     return refuse("MAX_POOL_2D has no dilation");
   }
-  const auto kernel = integers("kernel"), stride = integers("stride");
+  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride);
   formats::tflite::PoolOptions options;
   options.height = static_cast<int32_t>(kernel[0]);
   options.width = static_cast<int32_t>(kernel[1]);
@@ -64,9 +64,9 @@ bool is_sum(const numerics::Multiplier& m, double ratio, int64_t n) {
 
 /// Reshapes to an image with n rows, n being the number of elements per mean: [outer, n, 1, inner].
 Status TfliteLowering::mean() {
-  THIMBLE_CHECK(operand_scale(0, "x_zp"));
+  THIMBLE_CHECK(operand_scale(0, ir::attr::x_zp));
   THIMBLE_CHECK(result_scale());
-  auto dims = integers("dims");
+  auto dims = get(ir::attr::dims);
   std::sort(dims.begin(), dims.end());
   const Shape& s = shape(0);
   if (s.size() == 4 && dims == std::vector<int64_t>{2, 3}) {
@@ -101,7 +101,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
   const auto s = at(x).shape;  // a copy: tensors are added below
   const int64_t n = int64_t{s[1]} * s[2], channels = s[3];
   const float x_scale = at(x).scale[0], y_scale = at(y).scale[0];
-  const int64_t zero = integer("x_zp");
+  const int64_t zero = get(ir::attr::x_zp);
   const RequantizeFn ours = make_requantize_fn(multiplier(), bounds(), single_rounding());
   const int64_t low = n * (-128 - zero), high = n * (127 - zero);
   const double ratio = static_cast<double>(x_scale) / static_cast<double>(y_scale);
@@ -153,7 +153,7 @@ Status TfliteLowering::reduce_max_or_min() {
   const int x = operand_in(0, order);
   std::vector<int32_t> axes;
   Shape kept = shape(0);
-  for (const int64_t dim : integers("dims")) {
+  for (const int64_t dim : get(ir::attr::dims)) {
     axes.push_back(Layouts::position(order, dim));
     kept[static_cast<size_t>(dim)] = 1;
   }
@@ -168,11 +168,11 @@ Status TfliteLowering::arg_max_or_min() {
   const int x = logical(0);
   if (at(x).type != DType::kInt8) return refuse("ARG_MAX reads int8");
   Shape out = shape(0);
-  const auto dim = static_cast<int32_t>(integer("dim"));
+  const auto dim = static_cast<int32_t>(get(ir::attr::dim));
   out.erase(out.begin() + dim);
   const int axis = make({}, DType::kInt32, ".axis");
   append_le(at(axis).data, static_cast<uint32_t>(dim));
-  const int made = emit(integer("smallest") != 0 ? Op::kArgMin : Op::kArgMax,
+  const int made = emit(get(ir::attr::smallest) != 0 ? Op::kArgMin : Op::kArgMax,
                         formats::tflite::ArgOptions{}, {x, axis}, make(out, DType::kInt64));
   return put(out == result_shape() ? made : reshaped(made, result_shape()));
 }
@@ -194,7 +194,7 @@ Status TfliteLowering::softmax() {
     return refuse("the scale of its result differs from the fixed scale of SOFTMAX");
   }
   const auto rank = shape(0).size();
-  const DimOrder order = order_with_last({integer("dim")});
+  const DimOrder order = order_with_last({get(ir::attr::dim)});
   const Shape there = Layouts::in_order(shape(0), order);
   const Shape rows = {ir::element_count(there) / there.back(), there.back()};
   int x = operand_in(0, order);

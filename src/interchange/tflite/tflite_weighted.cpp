@@ -60,13 +60,13 @@ Result<TfliteLowering::AccumulatorBounds> TfliteLowering::accumulator_bounds(
   for (const size_t i : {size_t{1}, size_t{3}, size_t{4}}) THIMBLE_CHECK(check_constant(i));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   AccumulatorBounds sums;
-  THIMBLE_TRY(sums.x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(sums.x_scale, operand_scale(0, ir::attr::x_zp));
   THIMBLE_TRY(sums.y_scale, result_scale());
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
   const auto shift = graph_.value(operand(4)).constant->data<int32_t>();
-  const int64_t zero = zero_point("x_zp");
+  const int64_t zero = zero_point(ir::attr::x_zp);
   const int64_t least = lowest() - zero, most = highest() - zero;
   const int64_t each = static_cast<int64_t>(codes.size()) / outs;
   for (int64_t o = 0; o < outs; ++o) {
@@ -204,7 +204,7 @@ WindowPadding window_padding(int64_t size, int64_t before, int64_t after, int64_
 
 /// Returns x, [N, H, W, C]. Pads x with PAD if neither SAME nor VALID equals the padding.
 Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
-  const auto stride = integers("stride"), pads = integers("padding");
+  const auto stride = get(ir::attr::stride), pads = get(ir::attr::padding);
   const auto s = at(x).shape;  // a copy: tensors are added below
   const WindowPadding rows = window_padding(s[1], pads[0], pads[2], kernel[0], stride[0]);
   const WindowPadding columns = window_padding(s[2], pads[1], pads[3], kernel[1], stride[1]);
@@ -238,7 +238,7 @@ Status TfliteLowering::convolution() {
                 return static_cast<size_t>(o * each + i);
               }));
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
-  const auto stride = integers("stride"), dilation = integers("dilation");
+  const auto stride = get(ir::attr::stride), dilation = get(ir::attr::dilation);
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
@@ -247,7 +247,7 @@ Status TfliteLowering::convolution() {
   options.wide_bias = wide();
   const Shape window = {(w.shape[2] - 1) * dilation[0] + 1, (w.shape[3] - 1) * dilation[1] + 1};
   THIMBLE_TRY(const int x, padded(image(0), window, &options.padding));
-  const bool depthwise = integer("groups") == channels && w.shape[1] == 1 && channels > 1;
+  const bool depthwise = get(ir::attr::groups) == channels && w.shape[1] == 1 && channels > 1;
   int kernel = -1;
   if (depthwise) {
     options.depth_multiplier = static_cast<int32_t>(outs / channels);
@@ -271,12 +271,12 @@ Status TfliteLowering::transposed_convolution() {
   THIMBLE_TRY(const AccumulatorBounds sums, accumulator_bounds(outs, [&](int64_t o, int64_t i) {
                 return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
               }));
-  if (integer("groups") != 1) return refuse("TRANSPOSE_CONV has no groups");
-  if (integers("dilation") != std::vector<int64_t>{1, 1}) {
+  if (get(ir::attr::groups) != 1) return refuse("TRANSPOSE_CONV has no groups");
+  if (get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
-  const auto stride = integers("stride"), pads = integers("padding");
+  const auto stride = get(ir::attr::stride), pads = get(ir::attr::padding);
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
@@ -354,8 +354,8 @@ int TfliteLowering::scaled(int x, float scale) {
 
 /// The graph's product may have an additional factor; a MUL of operand a applies it.
 Status TfliteLowering::matmul() {
-  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
-  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float a_scale, operand_scale(0, ir::attr::a_zp));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, ir::attr::b_zp));
   THIMBLE_TRY(const float y_scale, result_scale());
   if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
   const int64_t far = shape(0).back() * 255 * 255;
@@ -379,7 +379,7 @@ Status TfliteLowering::matmul() {
       return refuse("BATCH_MATMUL's multiplier, computed from the scales, gives other results");
     a = scaled(a, *found);
   }
-  const bool transpose = integer("transpose_b") != 0;
+  const bool transpose = get(ir::attr::transpose_b) != 0;
   const int made = emit(Op::kBatchMatMul, formats::tflite::MatMulOptions{transpose},
                         {a, logical(1)}, make_result(result_shape()));
   return put(activation(y_scale) == formats::tflite::Activation::kNone ? made : clamped(made));

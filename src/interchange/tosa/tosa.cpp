@@ -116,11 +116,11 @@ int TosaLowering::multiplied(int x, Multiplier factor, formats::tosa::Rounding r
 }
 
 int TosaLowering::requantized(int sums, const std::vector<Multiplier>& multipliers, bool narrow) {
-  Rescaling r{multipliers,   0,          static_cast<int32_t>(zero_point("y_zp")),
+  Rescaling r{multipliers,   0,          static_cast<int32_t>(zero_point(ir::attr::y_zp)),
               result_type(), rounding(), narrow};
   if (narrow) r.rounding = formats::tosa::Rounding::kSingle;
   const int y = b_.rescale(sums, r);
-  return has_attr("min") ? b_.clamp(y, integer("min"), integer("max")) : y;
+  return has_attr(ir::attr::min) ? b_.clamp(y, get(ir::attr::min), get(ir::attr::max)) : y;
 }
 
 }  // namespace thimble::interchange

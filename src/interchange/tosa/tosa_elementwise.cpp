@@ -12,23 +12,24 @@ using ir::OpKind;
 Status TosaLowering::add_or_subtract() {
   const bool subtracts = op_->kind == OpKind::qsub || op_->kind == OpKind::qsub16;
   const DimOrder order = common_order();
-  const auto term = [&](size_t i, const std::string& name, bool negate) {
-    const auto zp = static_cast<int32_t>(zero_point(name + "zp"));
+  const auto term = [&](size_t i, const ir::MultiplierKeys& keys, ir::AttrKey<int64_t> zero,
+                        bool negate) {
+    const auto zp = static_cast<int32_t>(zero_point(zero));
     int x = broadcastable(i, order);
     // RESCALE requires inputs below 2^(shift-1); int16 values are therefore shifted separately.
     x = wide() ? b_.up(b_.widen(x), 15) : b_.rescale(x, {{{1 << 30, 21}}, zp});
     if (negate) x = b_.sub(b_.same_rank(x, 0), x);
-    return multiplied(x, multiplier(name), rounding());
+    return multiplied(x, multiplier(keys), rounding());
   };
-  const int a = term(0, "a_", false);
-  const int b = term(1, "b_", subtracts);
-  return put(requantized(b_.add(a, b), {multiplier("y_")}), order);
+  const int a = term(0, ir::attr::a_multiplier, ir::attr::a_zp, false);
+  const int b = term(1, ir::attr::b_multiplier, ir::attr::b_zp, subtracts);
+  return put(requantized(b_.add(a, b), {multiplier(ir::attr::y_multiplier)}), order);
 }
 
 Status TosaLowering::multiply() {
   const DimOrder order = common_order();
-  const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
-  const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
+  const int a = b_.widen(broadcastable(0, order), zero_point(ir::attr::a_zp));
+  const int b = b_.widen(broadcastable(1, order), zero_point(ir::attr::b_zp));
   return put(requantized(b_.mul(a, b), {multiplier()}), order);
 }
 
@@ -48,31 +49,31 @@ int TosaLowering::divided(int a, int b) {
 
 Status TosaLowering::divide() {
   const DimOrder order = common_order();
-  const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
-  const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
+  const int a = b_.widen(broadcastable(0, order), zero_point(ir::attr::a_zp));
+  const int b = b_.widen(broadcastable(1, order), zero_point(ir::attr::b_zp));
   const int zero = b_.same_rank(b, 0);
   const int by_zero = b_.equal(b, zero);
   const int quotient = divided(a, b_.select(by_zero, b_.same_rank(b, 1), b));
   const int y = b_.widen(requantized(quotient, {multiplier()}));
-  const auto limit = [&](const char* name) {
-    return b_.same_rank(y, static_cast<int32_t>(integer(name)));
+  const auto limit = [&](ir::AttrKey<int64_t> key) {
+    return b_.same_rank(y, static_cast<int32_t>(get(key)));
   };
-  const auto y_zp =
-      static_cast<int32_t>(std::clamp(zero_point("y_zp"), integer("min"), integer("max")));
-  int alone = b_.select(b_.greater(a, zero), limit("max"), b_.same_rank(y, y_zp));
-  alone = b_.select(b_.greater(zero, a), limit("min"), alone);
+  const auto y_zp = static_cast<int32_t>(
+      std::clamp(zero_point(ir::attr::y_zp), get(ir::attr::min), get(ir::attr::max)));
+  int alone = b_.select(b_.greater(a, zero), limit(ir::attr::max), b_.same_rank(y, y_zp));
+  alone = b_.select(b_.greater(zero, a), limit(ir::attr::min), alone);
   return put(b_.narrow(b_.select(by_zero, alone, y), result_type()), order);
 }
 
 Status TosaLowering::prelu() {
   const DimOrder order = common_order();
-  const int x = b_.widen(broadcastable(0, order), zero_point("x_zp"));
-  const int w = b_.widen(broadcastable(1, order), zero_point("w_zp"));
+  const int x = b_.widen(broadcastable(0, order), zero_point(ir::attr::x_zp));
+  const int w = b_.widen(broadcastable(1, order), zero_point(ir::attr::w_zp));
   const int above = multiplied(x, multiplier(), rounding());
-  const int below = multiplied(b_.mul(x, w), multiplier("w_"), rounding());
+  const int below = multiplied(b_.mul(x, w), multiplier(ir::attr::w_multiplier), rounding());
   const int chosen = b_.select(b_.greater_equal(x, b_.same_rank(x, 0)), above, below);
-  const int y = b_.clamp(b_.plus(chosen, static_cast<int32_t>(zero_point("y_zp"))), integer("min"),
-                         integer("max"));
+  const int y = b_.clamp(b_.plus(chosen, static_cast<int32_t>(zero_point(ir::attr::y_zp))),
+                         get(ir::attr::min), get(ir::attr::max));
   return put(b_.narrow(y, result_type()), order);
 }
 
@@ -113,7 +114,7 @@ Status TosaLowering::compare() {
   const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
   constexpr int kEqual = 0, kUnequal = 1, kLess = 2, kLessEqual = 3, kGreater = 4;
   int y = -1;
-  switch (integer("relation")) {
+  switch (get(ir::attr::relation)) {
     case kEqual:
       y = b_.equal(a, b);
       break;
@@ -153,7 +154,7 @@ Status TosaLowering::where() {
 
 Status TosaLowering::rescale_codes() {
   const DimOrder order = common_order();
-  const int x = b_.widen(operand_in(0, order), zero_point("x_zp"));
+  const int x = b_.widen(operand_in(0, order), zero_point(ir::attr::x_zp));
   return put(requantized(x, {multiplier()}), order);
 }
 

@@ -26,24 +26,25 @@ Status TosaLowering::reshape() {
 
 Status TosaLowering::slice() {
   const DimOrder order = layouts_.existing(operand(0));
-  const int axis = Layouts::position(order, integer("dim"));
-  const int64_t count = result_shape()[static_cast<size_t>(integer("dim"))];
-  return put(b_.strided(operand_in(0, order), axis, integer("start"), count, integer("step")),
-             order);
+  const int axis = Layouts::position(order, get(ir::attr::dim));
+  const int64_t count = result_shape()[static_cast<size_t>(get(ir::attr::dim))];
+  return put(
+      b_.strided(operand_in(0, order), axis, get(ir::attr::start), count, get(ir::attr::step)),
+      order);
 }
 
 Status TosaLowering::concat() {
   const DimOrder order = common_order();
   std::vector<int> parts;
   for (size_t i = 0; i < op_->inputs.size(); ++i) parts.push_back(operand_in(i, order));
-  return put(b_.concat(parts, Layouts::position(order, integer("dim"))), order);
+  return put(b_.concat(parts, Layouts::position(order, get(ir::attr::dim))), order);
 }
 
 Status TosaLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
-  const auto value = static_cast<int32_t>(op_->number("value"));
-  return put(b_.pad(operand_in(0, order), Layouts::in_order(integers("before"), order),
-                    Layouts::in_order(integers("after"), order), value),
+  const auto value = static_cast<int32_t>(op_->get(ir::attr::value));
+  return put(b_.pad(operand_in(0, order), Layouts::in_order(get(ir::attr::before), order),
+                    Layouts::in_order(get(ir::attr::after), order), value),
              order);
 }
 
@@ -66,7 +67,7 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
 /// Consecutive repetition of each element is written as a concatenation of the tensor with itself.
 Status TosaLowering::gather() {
   const Shape& x = shape(0);
-  const int64_t dim = integer("dim");
+  const int64_t dim = get(ir::attr::dim);
   const int64_t size = x[static_cast<size_t>(dim)];
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {
     const DimOrder order = layouts_.existing(operand(0));
@@ -90,7 +91,7 @@ Status TosaLowering::gather_elements() {
   const Shape& x = shape(0);
   const Shape& y = result_shape();
   if (dtype(0) == ir::DType::kBool) return refuse("it gathers booleans");
-  const auto dim = static_cast<size_t>(integer("dim"));
+  const auto dim = static_cast<size_t>(get(ir::attr::dim));
   const auto strides = ir::strides(x, {});
   std::vector<int32_t> base;
   Shape at(y.size(), 0);

@@ -121,13 +121,13 @@ Status TosaLowering::norm() {
   const int64_t channels = groups ? s[1] : 1;
   int64_t n = 1;
   if (groups) {
-    n = count / s[0] / integer("groups");
+    n = count / s[0] / get(ir::attr::groups);
   } else {
-    n = ir::element_count(Shape(s.end() - integer("dims"), s.end()));
+    n = ir::element_count(Shape(s.end() - get(ir::attr::last_dims), s.end()));
   }
   const int64_t rows = count / n;
   if (n > kRowMax) return refuse("rows of more than 16384 elements");
-  const auto extra = static_cast<uint64_t>(integer("eps")) << integer("eps_shift");
+  const auto extra = static_cast<uint64_t>(get(ir::attr::int_eps)) << get(ir::attr::eps_shift);
   const auto length = static_cast<uint64_t>(n);
   const uint64_t most = length * length * (centered ? 1 << 14 : 1 << 16) + extra;
   // The difference is shifted left so that the product needs only one constant shift, `steps`.
@@ -137,7 +137,8 @@ Status TosaLowering::norm() {
     return refuse(
         "eps is too large relative to the quantized values: the sum needs more than 59 bits");
   }
-  const int x = b_.reshape(b_.widen(logical(0), centered ? 0 : zero_point("x_zp")), {rows, n});
+  const int x =
+      b_.reshape(b_.widen(logical(0), centered ? 0 : zero_point(ir::attr::x_zp)), {rows, n});
   SplitInt r = scaled_variance(b_, x, centered, extra);
   if (extra == 0) {
     const int empty = b_.equal(r.high, b_.same_rank(r.high, 0));
@@ -175,7 +176,7 @@ Status TosaLowering::norm() {
 Status TosaLowering::variance() {
   if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const Shape& s = shape(0);
-  const auto dims = integers("dims");
+  const auto dims = get(ir::attr::dims);
   const DimOrder order = order_with_last(dims);
   int64_t n = 1;
   for (const int64_t dim : dims) n *= s[static_cast<size_t>(dim)];
@@ -186,8 +187,8 @@ Status TosaLowering::variance() {
   const int dropped = std::max(0, 2 * bits_of(static_cast<uint64_t>(n - 1)) - 16);
   const int kept =
       b_.binary(Op::kBitwiseOr, b_.up(v.high, 28 - dropped), b_.down_unsigned(v.low, dropped));
-  Rescaling r{{multiplier()}, 0, static_cast<int32_t>(zero_point("y_zp")), result_type()};
-  const int y = b_.clamp(b_.rescale(kept, r), integer("min"), integer("max"));
+  Rescaling r{{multiplier()}, 0, static_cast<int32_t>(zero_point(ir::attr::y_zp)), result_type()};
+  const int y = b_.clamp(b_.rescale(kept, r), get(ir::attr::min), get(ir::attr::max));
   return put(b_.reshape(y, result_shape()));
 }
 

@@ -15,11 +15,11 @@ using ir::Shape;
 /// halves away from zero as our sums do, but only about code 0.
 Status TosaLowering::pool() {
   const bool mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
-  const auto kernel = integers("kernel"), stride = integers("stride"),
-             padding = integers("padding");
+  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride),
+             padding = get(ir::attr::padding);
   const Shape& s = shape(0);
   int x = image(0);
-  if (!mean && integers("dilation") != std::vector<int64_t>{1, 1}) {
+  if (!mean && get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
     return put(dilated_max(x, result_shape()[2], result_shape()[3]), Layouts::image());
   }
   const Extent rows = exact_extent(s[2], padding[0], padding[2], kernel[0], stride[0]);
@@ -34,14 +34,14 @@ Status TosaLowering::pool() {
     operands = {x, zero, zero};
   }
   int y = b_.emit(mean ? Op::kAvgPool2d : Op::kMaxPool2d, attr, operands, b_.type(x), out);
-  if (mean) y = b_.clamp(y, integer("min"), integer("max"));
+  if (mean) y = b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
   return put(y, Layouts::image());
 }
 
 /// Computes a dilated max pool as the maximum of one strided slice per kernel tap.
 int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
-  const auto kernel = integers("kernel"), stride = integers("stride"),
-             padding = integers("padding"), dilation = integers("dilation");
+  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride),
+             padding = get(ir::attr::padding), dilation = get(ir::attr::dilation);
   x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest());
   const int wide_x = b_.widen(x);
   int best = -1;
@@ -62,12 +62,12 @@ int TosaLowering::windows_mean(int x) {
   const int zero = zero_constant();
   const Shape out = {s[0], 1, 1, s[3]};
   const int y = b_.emit(Op::kAvgPool2d, attr, {x, zero, zero}, b_.type(x), out);
-  return b_.clamp(y, integer("min"), integer("max"));
+  return b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
 }
 
 /// Writes one pool per position of the result, because the windows differ in size.
 Status TosaLowering::adaptive_pool() {
-  const auto size = integers("size");
+  const auto size = get(ir::attr::size);
   const Shape& s = shape(0);
   const int x = image(0);
   std::vector<int> lines;
@@ -91,8 +91,8 @@ Status TosaLowering::adaptive_pool() {
 
 Status TosaLowering::mean() {
   const DimOrder order = layouts_.existing(operand(0));
-  int sum = b_.widen(operand_in(0, order), zero_point("x_zp"));
-  for (const int64_t dim : integers("dims")) {
+  int sum = b_.widen(operand_in(0, order), zero_point(ir::attr::x_zp));
+  for (const int64_t dim : get(ir::attr::dims)) {
     sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
   }
   return put_reduced(requantized(sum, {multiplier()}, wide()), order);
@@ -103,7 +103,7 @@ Status TosaLowering::reduce_max_or_min() {
   const Op kind = op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin;
   int x = operand_in(0, order);
   if (b_.type(x) == DType::kBool) return refuse("it orders booleans");
-  for (const int64_t dim : integers("dims")) {
+  for (const int64_t dim : get(ir::attr::dims)) {
     x = b_.reduce(kind, x, Layouts::position(order, dim));
   }
   return put_reduced(x, order);
@@ -115,10 +115,10 @@ Status TosaLowering::arg_max_or_min() {
     return refuse("ARGMAX reads int8 or int16");
   }
   // The bitwise complement reverses the order of the values.
-  if (integer("smallest") != 0) {
+  if (get(ir::attr::smallest) != 0) {
     x = b_.narrow(b_.unary(Op::kBitwiseNot, b_.widen(x)), b_.type(x));
   }
-  const auto axis = static_cast<int32_t>(integer("dim"));
+  const auto axis = static_cast<int32_t>(get(ir::attr::dim));
   Shape out = b_.shape(x);
   out.erase(out.begin() + axis);
   const int y = b_.emit(Op::kArgMax, formats::tosa::AxisAttr{axis}, {x}, DType::kInt32, out);
@@ -127,7 +127,7 @@ Status TosaLowering::arg_max_or_min() {
 
 /// Computes a cumulative sum as a matrix product with a triangular matrix of ones.
 Status TosaLowering::running_sum() {
-  const DimOrder last = order_with_last({integer("dim")});
+  const DimOrder last = order_with_last({get(ir::attr::dim)});
   const Shape there = Layouts::in_order(shape(0), last);
   const int64_t n = there.back(), rows = ir::element_count(there) / n;
   std::vector<int32_t> ones;
@@ -136,7 +136,7 @@ Status TosaLowering::running_sum() {
   }
   const int x = b_.reshape(operand_in(0, last), {1, rows, n});
   if (b_.type(x) != DType::kInt8) return refuse("16-bit activations");
-  const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
+  const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point(ir::attr::x_zp))});
   const int acc =
       b_.emit(Op::kMatMul, {}, {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
               DType::kInt32, {1, rows, n});

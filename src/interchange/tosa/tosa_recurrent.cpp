@@ -66,15 +66,13 @@ class Cell {
   int blend(int keep, int old, int fresh, int64_t bits) {
     return limited(half_up(b_.add(b_.mul(keep, old), half_up(fresh, 15 - bits)), 15));
   }
-  /// Rescales to int8 with attributes `name_mult`, `name_shift`, `name_zp`.
-  int to_int8_output(int x, const std::string& name) {
-    const Multiplier scale{static_cast<int32_t>(op_.integer(name + "_mult")),
-                           static_cast<int32_t>(op_.integer(name + "_shift"))};
-    return b_.rescale(x, {{scale},
-                          0,
-                          static_cast<int32_t>(op_.integer(name + "_zp")),
-                          DType::kInt8,
-                          Rounding::kDouble});
+  /// Rescales to int8.
+  int to_int8_output(int x, const ir::MultiplierKeys& keys, ir::AttrKey<int64_t> zero_point) {
+    const Multiplier scale{static_cast<int32_t>(op_.get(keys.mult)),
+                           static_cast<int32_t>(op_.get(keys.shift))};
+    return b_.rescale(
+        x,
+        {{scale}, 0, static_cast<int32_t>(op_.get(zero_point)), DType::kInt8, Rounding::kDouble});
   }
 
  private:
@@ -108,7 +106,8 @@ Status TosaLowering::recurrent() {
   Cell cell(b_, graph_, *op_, w_ih, gru ? 2 : 1);
   const int64_t steps = shape(0)[0], batch = shape(0)[1], in = shape(0)[2];
   const int64_t hidden = result_shape()[2];
-  const int of_x = cell.product(b_.reshape(logical(0), {steps * batch, in}), 0, zero_point("x_zp"));
+  const int of_x =
+      cell.product(b_.reshape(logical(0), {steps * batch, in}), 0, zero_point(ir::attr::x_zp));
   int h = b_.reshape(logical(1), {batch, hidden});
   int kept = -1;  // state in 16 bits between steps: c of an lstm, h of a gru
   if (lstm) {
@@ -116,31 +115,33 @@ Status TosaLowering::recurrent() {
     if (b_.type(kept) == DType::kInt16) {
       kept = b_.widen(kept);
     } else {
-      kept = cell.limited(
-          multiplied(b_.widen(kept, zero_point("c0_zp")), multiplier("c0_"), Rounding::kDouble));
+      kept = cell.limited(multiplied(b_.widen(kept, zero_point(ir::attr::c0_zp)),
+                                     multiplier(ir::attr::c0_multiplier), Rounding::kDouble));
     }
   } else if (gru) {
-    kept = cell.limited(
-        multiplied(b_.widen(h, zero_point("h_zp")), multiplier("h0_"), Rounding::kDouble));
+    kept = cell.limited(multiplied(b_.widen(h, zero_point(ir::attr::h_zp)),
+                                   multiplier(ir::attr::h0_multiplier), Rounding::kDouble));
   }
   std::vector<int> results(static_cast<size_t>(steps), -1);
   const auto gate = [&](int sums, int64_t index) {
     return b_.part(sums, 1, index * hidden, hidden);
   };
   for (int64_t i = 0; i < steps; ++i) {
-    const int64_t t = integer("reverse") != 0 ? steps - 1 - i : i;
+    const int64_t t = get(ir::attr::reverse) != 0 ? steps - 1 - i : i;
     const int x_sums = b_.part(of_x, 0, t * batch, batch);
-    const int h_sums = cell.product(h, 1, zero_point("h_zp"));
+    const int h_sums = cell.product(h, 1, zero_point(ir::attr::h_zp));
     int result = -1;
     if (lstm) {
       const int all = cell.limited(b_.add(b_.add(x_sums, h_sums), cell.bias(0)));
       const int fresh = b_.mul(cell.sigmoid(gate(all, 0)), cell.tanh(gate(all, 2)));
-      kept = cell.blend(cell.sigmoid(gate(all, 1)), kept, fresh, integer("c_bits"));
-      const int shown = cell.tanh(cell.limited(cell.half_up(kept, integer("c_bits") - 12)));
-      h = cell.to_int8_output(b_.mul(cell.sigmoid(gate(all, 3)), shown), "h");
-      result = integer("cell") == 0   ? h
-               : integer("cell") == 1 ? cell.to_int8_output(kept, "y")
-                                      : b_.narrow(kept, DType::kInt16);
+      kept = cell.blend(cell.sigmoid(gate(all, 1)), kept, fresh, get(ir::attr::c_bits));
+      const int shown = cell.tanh(cell.limited(cell.half_up(kept, get(ir::attr::c_bits) - 12)));
+      h = cell.to_int8_output(b_.mul(cell.sigmoid(gate(all, 3)), shown), ir::attr::h_multiplier,
+                              ir::attr::h_zp);
+      result = get(ir::attr::cell) == 0 ? h
+               : get(ir::attr::cell) == 1
+                   ? cell.to_int8_output(kept, ir::attr::y_multiplier, ir::attr::y_zp)
+                   : b_.narrow(kept, DType::kInt16);
     } else if (gru) {
       const int x_biased = b_.add(x_sums, cell.bias(0));
       const int h_biased = b_.add(h_sums, cell.bias(1));
@@ -149,12 +150,13 @@ Status TosaLowering::recurrent() {
       const int scaled_h = cell.half_up(b_.mul(reset, cell.limited(gate(h_biased, 2))), 15);
       const int fresh = cell.tanh(cell.limited(b_.add(cell.limited(gate(x_biased, 2)), scaled_h)));
       const int rest = b_.sub(b_.same_rank(keep, 32768), keep);
-      kept = cell.blend(keep, kept, b_.mul(rest, fresh), integer("h_bits"));
-      h = cell.to_int8_output(kept, "h");
+      kept = cell.blend(keep, kept, b_.mul(rest, fresh), get(ir::attr::h_bits));
+      h = cell.to_int8_output(kept, ir::attr::h_multiplier, ir::attr::h_zp);
       result = h;
     } else {
       const int all = cell.limited(b_.add(b_.add(x_sums, h_sums), cell.bias(0)));
-      h = cell.to_int8_output(integer("relu") != 0 ? b_.max_scalar(all, 0) : cell.tanh(all), "h");
+      h = cell.to_int8_output(get(ir::attr::relu) != 0 ? b_.max_scalar(all, 0) : cell.tanh(all),
+                              ir::attr::h_multiplier, ir::attr::h_zp);
       result = h;
     }
     results[static_cast<size_t>(t)] = b_.reshape(result, {1, batch, hidden});

@@ -47,15 +47,15 @@ int reciprocal(TosaBuilder& b, int v) {
 
 Status TosaLowering::softmax() {
   const DimOrder order = layouts_.existing(operand(0));
-  const auto dim = static_cast<size_t>(integer("dim"));
+  const auto dim = static_cast<size_t>(get(ir::attr::dim));
   if (shape(0)[dim] > kSoftmaxRowMax) return refuse("rows of more than 4095 elements");
-  const int axis = Layouts::position(order, integer("dim"));
+  const int axis = Layouts::position(order, get(ir::attr::dim));
   const int codes_x = operand_in(0, order);
   const int x = b_.widen(codes_x);
   const int distance = b_.sub(b_.reduce(Op::kReduceMax, x, axis), x);
-  const numerics::Softmax parameters{static_cast<int32_t>(integer("mult")),
-                                     static_cast<int32_t>(integer("shift")),
-                                     static_cast<int32_t>(integer("diff_min"))};
+  const numerics::Softmax parameters{static_cast<int32_t>(get(ir::attr::mult)),
+                                     static_cast<int32_t>(get(ir::attr::shift)),
+                                     static_cast<int32_t>(get(ir::attr::diff_min))};
   const auto table = exponentials(parameters, wide() ? 65535 : 255);
   int e = b_.look_up(b_.min_scalar(distance, static_cast<int32_t>(table.size()) - 1), table);
   if (op_->kind == OpKind::qmasked_softmax) {

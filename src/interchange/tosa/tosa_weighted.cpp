@@ -46,10 +46,10 @@ Status TosaLowering::convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
-  const auto padding = integers("padding");
-  const auto stride = integers("stride");
-  const auto dilation = integers("dilation");
-  const int64_t groups = integer("groups");
+  const auto padding = get(ir::attr::padding);
+  const auto stride = get(ir::attr::stride);
+  const auto dilation = get(ir::attr::dilation);
+  const int64_t groups = get(ir::attr::groups);
   const Extent rows =
       exact_extent(shape(0)[2], padding[0], padding[2], (w[2] - 1) * dilation[0] + 1, stride[0]);
   const Extent columns =
@@ -59,7 +59,7 @@ Status TosaLowering::convolution() {
   x = b_.slice(x, {0, 0, 0, 0}, {batch, rows.size, columns.size, channels});
   const ConvAttr attr{ints({rows.before, rows.after, columns.before, columns.after}), ints(stride),
                       ints(dilation), sums_type()};
-  const int x_zero = zero_constant(zero_point("x_zp"));
+  const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
   const int w_zero = b_.constants8({1}, {0});
   Shape out = {batch, rows.out, columns.out, w[0]};
   const auto depthwise = groups == channels && w[1] == 1 && groups > 1;
@@ -119,10 +119,10 @@ Status TosaLowering::transposed_convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
-  const auto padding = integers("padding");
-  const auto more = integers("output_padding");
-  const auto dilation = integers("dilation");
-  const int64_t groups = integer("groups");
+  const auto padding = get(ir::attr::padding);
+  const auto more = get(ir::attr::output_padding);
+  const auto dilation = get(ir::attr::dilation);
+  const int64_t groups = get(ir::attr::groups);
   const int64_t in_each = w[0] / groups;
   const Shape kernel = {w[1], (w[2] - 1) * dilation[0] + 1, (w[3] - 1) * dilation[1] + 1, in_each};
   // TOSA limits the cut at each end to less than the kernel size: SLICE removes the rest.
@@ -130,12 +130,12 @@ Status TosaLowering::transposed_convolution() {
   const int64_t top = cut(padding[0], kernel[1]), left = cut(padding[1], kernel[2]);
   const int64_t bottom = cut(padding[2], kernel[1]), right = cut(padding[3], kernel[2]);
   const formats::tosa::TransposeConvAttr attr{
-      ints({-top, more[0] - bottom, -left, more[1] - right}), ints(integers("stride")),
+      ints({-top, more[0] - bottom, -left, more[1] - right}), ints(get(ir::attr::stride)),
       sums_type()};
   const Shape& y = result_shape();
   const Shape full = {y[0], y[2] + padding[0] - top + padding[2] - bottom,
                       y[3] + padding[1] - left + padding[3] - right, w[1]};
-  const int x_zero = zero_constant(zero_point("x_zp"));
+  const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
   const int w_zero = b_.constants8({1}, {0});
   const int x = image(0);
   std::vector<int> parts;
@@ -162,7 +162,7 @@ Status TosaLowering::linear() {
   const int64_t rows = ir::element_count(shape(0)) / in;
   const int x = b_.reshape(logical(0), {rows, 1, 1, in});
   const int kernel = b_.constant(DType::kInt8, {out, 1, 1, in}, weights->bytes);
-  const int x_zero = zero_constant(zero_point("x_zp"));
+  const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
   const ConvAttr attr{{0, 0, 0, 0}, {1, 1}, {1, 1}, sums_type()};
   const int acc =
       b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
@@ -188,9 +188,10 @@ Status TosaLowering::matmul() {
   if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
   const int a = flat(0);
   int b = flat(1);
-  if (integer("transpose_b") != 0) b = b_.transpose(b, {0, 2, 1});
+  if (get(ir::attr::transpose_b) != 0) b = b_.transpose(b, {0, 2, 1});
   const int acc = b_.emit(
-      Op::kMatMul, {}, {a, b, zero_constant(zero_point("a_zp")), zero_constant(zero_point("b_zp"))},
+      Op::kMatMul, {},
+      {a, b, zero_constant(zero_point(ir::attr::a_zp)), zero_constant(zero_point(ir::attr::b_zp))},
       sums_type(), {count, b_.shape(a)[1], b_.shape(b)[2]});
   return put(b_.reshape(requantized(acc, {multiplier()}, wide()), y));
 }

@@ -78,7 +78,7 @@ void max_pool(const eval::Call& call) {
 }
 
 void move_concat(const eval::Call& call, Scratch&) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   const eval::OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (const ir::Tensor* part : call.inputs) {
@@ -101,17 +101,17 @@ void move_expand(const eval::Call& call, Scratch&) {
 void move_permute(const eval::Call& call, Scratch&) {
   const eval::OperandStrides from = ir::strides(call.shape(0), {});
   eval::OperandStrides steps;
-  for (const int64_t dim : call.op.integers("dims"))
+  for (const int64_t dim : call.op.get(ir::attr::dims))
     steps.push_back(from[static_cast<size_t>(dim)]);
   copy_elements(*call.inputs[0], 0, steps, call.output, 0, ir::strides(call.output.shape, {}),
                 call.output.shape);
 }
 
 void move_slice(const eval::Call& call, Scratch&) {
-  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t dim = static_cast<size_t>(call.get(ir::attr::dim));
   eval::OperandStrides steps = ir::strides(call.shape(0), {});
-  const int64_t start = call.integer("start") * steps[dim];
-  steps[dim] *= call.integer("step");
+  const int64_t start = call.get(ir::attr::start) * steps[dim];
+  steps[dim] *= call.get(ir::attr::step);
   copy_elements(*call.inputs[0], start, steps, call.output, 0, ir::strides(call.output.shape, {}),
                 call.output.shape);
 }
@@ -127,11 +127,11 @@ void move_max_pool2d(const eval::Call& call, Scratch&) {
 PoolWindow pool_window_of(const eval::Call& call) {
   const ir::Shape& x = call.shape(0);
   const ir::Shape& y = call.output.shape;
-  const auto kernel = call.op.integers("kernel");
-  const auto stride = call.op.integers("stride");
-  const auto padding = call.op.integers("padding");
-  const bool dilated = ir::op_info(call.op.kind).attr("dilation") != nullptr;
-  const auto dilation = dilated ? call.op.integers("dilation") : std::vector<int64_t>{1, 1};
+  const auto kernel = call.op.get(ir::attr::kernel);
+  const auto stride = call.op.get(ir::attr::stride);
+  const auto padding = call.op.get(ir::attr::padding);
+  const bool dilated = ir::has_attr(call.op.kind, ir::attr::dilation);
+  const auto dilation = dilated ? call.op.get(ir::attr::dilation) : std::vector<int64_t>{1, 1};
   return {x[0] * x[1], x[2],      x[3],        y[2],        y[3],       kernel[0], kernel[1],
           stride[0],   stride[1], dilation[0], dilation[1], padding[0], padding[1]};
 }

@@ -58,10 +58,10 @@ void convolve_transposed(const eval::Call& call, const T* x, const T* w, const T
                       out[3],
                       shape[2],
                       shape[3],
-                      call.op.integers("stride"),
-                      call.op.integers("padding"),
-                      call.op.integers("dilation")};
-  const int64_t groups = call.integer("groups");
+                      call.op.get(ir::attr::stride),
+                      call.op.get(ir::attr::padding),
+                      call.op.get(ir::attr::dilation)};
+  const int64_t groups = call.get(ir::attr::groups);
   const int64_t inputs = in[1] / groups;
   const int64_t taps = g.kernel_h * g.kernel_w;
   const int64_t columns = shape[1] * taps;  // weight columns: output channels of a group * taps

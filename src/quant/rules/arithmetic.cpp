@@ -36,17 +36,17 @@ Result<ValueId> mask_for_minimum(RuleCall& call, size_t mask) {
 }
 
 /// Returns the zero points of operands and result; empty for 16-bit activations.
-Attrs zero_points(const RuleCall& call, const char* first, const char* second) {
+Attrs zero_points(const RuleCall& call, ir::AttrKey<int64_t> first, ir::AttrKey<int64_t> second) {
   if (call.wide()) return {};
   return {{first, int64_t{call.params(0).zero_point}},
           {second, int64_t{call.params(1).zero_point}},
-          {"y_zp", int64_t{call.result().zero_point}}};
+          {ir::attr::y_zp, int64_t{call.result().zero_point}}};
 }
 
 /// Adds a binary operator whose result has one multiplier, `real`.
 Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
-  Attrs attrs = zero_points(call, "a_zp", "b_zp");
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  Attrs attrs = zero_points(call, ir::attr::a_zp, ir::attr::b_zp);
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::multiplier, real));
   call.set_clamp(attrs);
   return call.add_with_all_operands(kind, attrs);
 }
@@ -67,10 +67,10 @@ Result<ValueId> sum_rule(RuleCall& call) {
   const Params& y = call.result();
   const double joint = 2 * std::max(a.scale, b.scale);
   const double spare = call.wide() ? 0x1p15 : 0x1p20;
-  Attrs attrs = zero_points(call, "a_zp", "b_zp");
-  THIMBLE_CHECK(call.set_multiplier(attrs, "a_", a.scale / joint));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "b_", b.scale / joint));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "y_", joint / (spare * y.scale)));
+  Attrs attrs = zero_points(call, ir::attr::a_zp, ir::attr::b_zp);
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::a_multiplier, a.scale / joint));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::b_multiplier, b.scale / joint));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::y_multiplier, joint / (spare * y.scale)));
   call.set_clamp(attrs);
   const bool adds = call.op().kind == OpKind::add;
   const OpKind narrow = adds ? OpKind::qadd : OpKind::qsub;
@@ -92,9 +92,9 @@ Result<ValueId> prelu_rule(RuleCall& call) {
   const Params x = call.params(0);
   const Params w = call.params(1);
   const Params& y = call.result();
-  Attrs attrs = zero_points(call, "x_zp", "w_zp");
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "w_", x.scale * w.scale / y.scale));
+  Attrs attrs = zero_points(call, ir::attr::x_zp, ir::attr::w_zp);
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::multiplier, x.scale / y.scale));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::w_multiplier, x.scale * w.scale / y.scale));
   call.set_clamp(attrs);
   return call.add_with_all_operands(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, attrs);
 }

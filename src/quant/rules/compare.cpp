@@ -76,13 +76,13 @@ Result<ValueId> against_number(RuleCall& call, size_t x, Relation relation) {
   THIMBLE_TRY(const ValueId codes, call.codes(x));
   const ValueId other = call.named_constant(number.name, std::move(code), call.params(x).quant());
   return call.add(OpKind::compare, {codes, other},
-                  {{"relation", static_cast<int64_t>(threshold.relation)}});
+                  {{ir::attr::relation, static_cast<int64_t>(threshold.relation)}});
 }
 
 }  // namespace
 
 Result<ValueId> compare_rule(RuleCall& call) {
-  const auto relation = static_cast<Relation>(call.op().integer("relation"));
+  const auto relation = static_cast<Relation>(call.op().get(ir::attr::relation));
   if (call.type(0).dtype != ir::DType::kF32) return movement_rule(call);
   if (is_number(call.operand(1))) return against_number(call, 0, relation);
   if (is_number(call.operand(0))) return against_number(call, 1, mirrored(relation));

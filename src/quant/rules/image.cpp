@@ -23,7 +23,7 @@ Positions positions(const RuleCall& call, size_t dim, double factor) {
   const int64_t count = call.result_type().shape[dim];
   const double in = static_cast<double>(call.type(0).shape[dim]);
   const double out = static_cast<double>(count);
-  const bool align_corners = call.op().integer("align_corners") != 0;
+  const bool align_corners = call.op().get(ir::attr::align_corners) != 0;
   const double corners = out > 1 ? (in - 1) / (out - 1) : 0;
   const double step = align_corners ? corners : factor > 0 ? 1 / factor : in / out;
   Positions result{ir::zeros(ir::DType::kI32, {count}), ir::zeros(ir::DType::kI32, {count})};
@@ -48,8 +48,8 @@ Result<ValueId> adaptive_avg_pool2d_rule(RuleCall& call) {
 }
 
 Result<ValueId> resize_bilinear_rule(RuleCall& call) {
-  Positions rows = positions(call, 2, call.op().number("scale_h"));
-  Positions columns = positions(call, 3, call.op().number("scale_w"));
+  Positions rows = positions(call, 2, call.op().get(ir::attr::scale_h));
+  Positions columns = positions(call, 3, call.op().get(ir::attr::scale_w));
   THIMBLE_TRY(const ValueId x, call.codes(0, call.result()));
   const ValueId h_low = call.constant("h_low", std::move(rows.low));
   const ValueId h_weight = call.constant("h_weight", std::move(rows.weight));

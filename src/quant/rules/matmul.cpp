@@ -24,19 +24,19 @@ Result<ValueId> matmul_rule(RuleCall& call) {
   const Params a = operand_of(call, 0);
   const Params b = operand_of(call, 1);
   const Params& y = call.result();
-  const double scale = call.op().number("scale");
+  const double scale = call.op().get(ir::attr::scale);
   if (!(scale >= 0)) {
     return call.located(unsupported("scale is {}, expected 0 or more", scale));
   }
   const double real = a.scale * b.scale * scale / y.scale;
-  Attrs attrs{{"transpose_b", call.op().integer("transpose_b")}};
+  Attrs attrs{{ir::attr::transpose_b, call.op().get(ir::attr::transpose_b)}};
   if (call.wide()) {
     THIMBLE_CHECK(call.set_multiplier64(attrs, real));
   } else {
-    attrs.set("a_zp", int64_t{a.zero_point});
-    attrs.set("b_zp", int64_t{b.zero_point});
-    attrs.set("y_zp", int64_t{y.zero_point});
-    THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+    attrs.set(ir::attr::a_zp, int64_t{a.zero_point});
+    attrs.set(ir::attr::b_zp, int64_t{b.zero_point});
+    attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::multiplier, real));
   }
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId a_id, call.codes(0, a));

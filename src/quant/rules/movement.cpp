@@ -18,7 +18,8 @@ Result<ValueId> movement_rule(RuleCall& call) {
 
 Result<ValueId> pad_rule(RuleCall& call) {
   Attrs attrs = call.op().attrs;
-  attrs.set("value", static_cast<double>(call.result().code(call.op().number("value"))));
+  attrs.set(ir::attr::value,
+            static_cast<double>(call.result().code(call.op().get(ir::attr::value))));
   THIMBLE_TRY(const ValueId x, call.codes(0, call.result()));
   return call.add(OpKind::pad, {x}, attrs);
 }

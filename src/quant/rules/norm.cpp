@@ -20,11 +20,11 @@ namespace {
 void set_eps(RuleCall& call, Attrs& attrs) {
   const double n = static_cast<double>(norm_row(call.from(), call.op()));
   const double scale = call.params(0).scale;
-  double eps = call.op().number("eps") * (n / scale) * (n / scale);
+  double eps = call.op().get(ir::attr::eps) * (n / scale) * (n / scale);
   int64_t shift = 0;
   for (; std::nearbyint(eps) >= 0x1p31; eps /= 2) ++shift;
-  attrs.set("eps", static_cast<int64_t>(std::nearbyint(eps)));
-  attrs.set("eps_shift", shift);
+  attrs.set(ir::attr::int_eps, static_cast<int64_t>(std::nearbyint(eps)));
+  attrs.set(ir::attr::eps_shift, shift);
 }
 
 /// Returns w in 16 bits. If the operator has no w but b needs its scale, w is all ones.
@@ -66,12 +66,12 @@ Result<ValueId> norm_rule(RuleCall& call) {
   const ir::Op& op = call.op();
   const double w_scale = norm_weight_scale(call.from(), op);
   const double unit = w_scale > 0 ? w_scale / 2 : kUnit;
-  const char* const rows = op.kind == OpKind::group_norm ? "groups" : "dims";
-  Attrs attrs{{rows, op.integer(rows)}};
+  const auto rows = op.kind == OpKind::group_norm ? ir::attr::groups : ir::attr::last_dims;
+  Attrs attrs{{rows, op.get(rows)}};
   set_eps(call, attrs);
   if (!call.wide()) {
-    if (op.kind == OpKind::rms_norm) attrs.set("x_zp", int64_t{call.params(0).zero_point});
-    attrs.set("y_zp", int64_t{call.result().zero_point});
+    if (op.kind == OpKind::rms_norm) attrs.set(ir::attr::x_zp, int64_t{call.params(0).zero_point});
+    attrs.set(ir::attr::y_zp, int64_t{call.result().zero_point});
   }
   const double real = unit / call.result().scale;
   if (real >= 1) {
@@ -79,7 +79,7 @@ Result<ValueId> norm_rule(RuleCall& call) {
         unsupported("the scale of its result, {}, is too fine for its integer arithmetic",
                     call.result().scale));
   }
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::multiplier, real));
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId x, call.codes(0));
   std::vector<ValueId> operands = {x, weight_codes(call, w_scale)};

@@ -130,9 +130,9 @@ class Layer {
 };
 
 Attrs common_attrs(const RuleCall& call, const Params& x, const Params& h) {
-  return {{"reverse", call.op().integer("reverse")},
-          {"x_zp", int64_t{x.zero_point}},
-          {"h_zp", int64_t{h.zero_point}}};
+  return {{ir::attr::reverse, call.op().get(ir::attr::reverse)},
+          {ir::attr::x_zp, int64_t{x.zero_point}},
+          {ir::attr::h_zp, int64_t{h.zero_point}}};
 }
 
 /// Returns c0. A constant is converted to the format of the cell. Otherwise c0 is int8 with a
@@ -142,9 +142,9 @@ Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
   if (c0.constant == nullptr) {
     if (call.wide()) return call.codes(2, wide_params(std::ldexp(1.0, static_cast<int>(-bits))));
     const Params params = call.params(2);
-    attrs.set("c0_zp", int64_t{params.zero_point});
-    THIMBLE_CHECK(
-        call.set_multiplier(attrs, "c0_", std::ldexp(params.scale, static_cast<int>(bits))));
+    attrs.set(ir::attr::c0_zp, int64_t{params.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::c0_multiplier,
+                                      std::ldexp(params.scale, static_cast<int>(bits))));
     return call.codes(2);
   }
   ir::Tensor content = ir::zeros(ir::DType::kI16, c0.type.shape);
@@ -160,7 +160,7 @@ Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
 }  // namespace
 
 Result<ValueId> lstm_rule(RuleCall& call) {
-  const bool is_cell = call.op().integer("cell") != 0;
+  const bool is_cell = call.op().get(ir::attr::cell) != 0;
   const ir::Op& other = call.from().ops()[other_lstm_result(call.from(), call.op())];
   const Params other_params = call.decisions().read(other.output, call.wide());
   const Params& h = is_cell ? other_params : call.result();
@@ -172,13 +172,13 @@ Result<ValueId> lstm_rule(RuleCall& call) {
   Layer layer(call, 3, kGateUnit);
   THIMBLE_CHECK(layer.check());
   Attrs attrs = common_attrs(call, x, h);
-  attrs.set("cell", int64_t{is_cell ? 1 : 0});
-  attrs.set("c_bits", bits);
-  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", 0x1p-30 / h.scale));
+  attrs.set(ir::attr::cell, int64_t{is_cell ? 1 : 0});
+  attrs.set(ir::attr::c_bits, bits);
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h_multiplier, 0x1p-30 / h.scale));
   if (is_cell) {
-    attrs.set("y_zp", int64_t{c.zero_point});
-    THIMBLE_CHECK(
-        call.set_multiplier(attrs, "y_", std::ldexp(1 / c.scale, static_cast<int>(-bits))));
+    attrs.set(ir::attr::y_zp, int64_t{c.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::y_multiplier,
+                                      std::ldexp(1 / c.scale, static_cast<int>(-bits))));
   }
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   THIMBLE_TRY(const ValueId h0, call.codes(1, h));
@@ -196,9 +196,11 @@ Result<ValueId> gru_rule(RuleCall& call) {
   Layer layer(call, 2, kGateUnit);
   THIMBLE_CHECK(layer.check());
   Attrs attrs = common_attrs(call, x, h);
-  attrs.set("h_bits", bits);
-  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", std::ldexp(1 / h.scale, static_cast<int>(-bits))));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "h0_", std::ldexp(h.scale, static_cast<int>(bits))));
+  attrs.set(ir::attr::h_bits, bits);
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h_multiplier,
+                                    std::ldexp(1 / h.scale, static_cast<int>(-bits))));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h0_multiplier,
+                                    std::ldexp(h.scale, static_cast<int>(bits))));
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   THIMBLE_TRY(const ValueId h0, call.codes(1, h));
   std::vector<ValueId> operands = {x_id, h0};
@@ -210,12 +212,13 @@ Result<ValueId> rnn_rule(RuleCall& call) {
   const double relu_part = call.wide() ? 1 : 0x1p-7;  // gate unit relative to the scale of h
   const Params x = call.params(0);
   const Params& h = call.result();
-  const bool relu = call.op().integer("relu") != 0;
+  const bool relu = call.op().get(ir::attr::relu) != 0;
   Layer layer(call, 2, relu ? h.scale * relu_part : kGateUnit);
   THIMBLE_CHECK(layer.check());
   Attrs attrs = common_attrs(call, x, h);
-  attrs.set("relu", int64_t{relu ? 1 : 0});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", relu ? relu_part : 0x1p-15 / h.scale));
+  attrs.set(ir::attr::relu, int64_t{relu ? 1 : 0});
+  THIMBLE_CHECK(
+      call.set_multiplier(attrs, ir::attr::h_multiplier, relu ? relu_part : 0x1p-15 / h.scale));
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   THIMBLE_TRY(const ValueId h0, call.codes(1, h));
   std::vector<ValueId> operands = {x_id, h0};

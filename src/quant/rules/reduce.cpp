@@ -22,9 +22,9 @@ Result<ValueId> scaled_sum(RuleCall& call, OpKind kind, double factor) {
   if (call.wide()) {
     THIMBLE_CHECK(call.set_multiplier64(attrs, real));
   } else {
-    attrs.set("x_zp", int64_t{x.zero_point});
-    attrs.set("y_zp", int64_t{y.zero_point});
-    THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+    attrs.set(ir::attr::x_zp, int64_t{x.zero_point});
+    attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::multiplier, real));
   }
   call.set_clamp(attrs);
   return call.add_with_all_operands(kind, attrs);
@@ -54,10 +54,12 @@ Result<ValueId> variance_rule(RuleCall& call) {
                        static_cast<double>(call.result_type().elements());
   const double bits = std::ceil(std::log2(count));
   const double p = std::max(0.0, 2 * bits - 16);
-  const double divisor = count * (count - call.op().number("correction")) * y.scale;
-  Attrs attrs{{"dims", call.op().integers("dims")}, {"keepdim", call.op().integer("keepdim")}};
-  attrs.set("y_zp", int64_t{y.zero_point});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale * x.scale * std::exp2(p) / divisor));
+  const double divisor = count * (count - call.op().get(ir::attr::correction)) * y.scale;
+  Attrs attrs{{ir::attr::dims, call.op().get(ir::attr::dims)},
+              {ir::attr::keepdim, call.op().get(ir::attr::keepdim)}};
+  attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
+  THIMBLE_CHECK(
+      call.set_multiplier(attrs, ir::attr::multiplier, x.scale * x.scale * std::exp2(p) / divisor));
   call.set_clamp(attrs);
   return call.add_with_all_operands(OpKind::qvariance, attrs);
 }

@@ -83,17 +83,18 @@ void RuleCall::set_clamp(ir::Attrs& attrs) const {
   // The quantized value for masked elements may only result from add(), which adds masks.
   const bool may_be_masked = op_.kind == ir::OpKind::add;
   const int32_t low = result().code(plan_.clamp_min);
-  attrs.set("min", int64_t{may_be_masked ? low : std::max(low, result().lowest())});
-  attrs.set("max", int64_t{result().code(plan_.clamp_max)});
+  attrs.set(ir::attr::min, int64_t{may_be_masked ? low : std::max(low, result().lowest())});
+  attrs.set(ir::attr::max, int64_t{result().code(plan_.clamp_max)});
 }
 
-Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, double real) const {
+Status RuleCall::set_multiplier(ir::Attrs& attrs, const ir::MultiplierKeys& keys,
+                                double real) const {
   const numerics::Multiplier multiplier = numerics::quantize_multiplier(real);
   if (!numerics::shift_in_range(multiplier.shift)) {
     return located(unsupported("the multiplier {} exceeds 2^{}", real, numerics::kShiftMax));
   }
-  attrs.set(prefix + "mult", int64_t{multiplier.mult});
-  attrs.set(prefix + "shift", int64_t{multiplier.shift});
+  attrs.set(keys.mult, int64_t{multiplier.mult});
+  attrs.set(keys.shift, int64_t{multiplier.shift});
   return ok();
 }
 
@@ -102,7 +103,7 @@ Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
     return located(
         unsupported("the multiplier {} exceeds 2^{}", real, numerics::kRequantize64ShiftMax));
   }
-  return set_multiplier(attrs, "", real);
+  return set_multiplier(attrs, ir::attr::multiplier, real);
 }
 
 Error RuleCall::located(const Error& error) const {
@@ -110,8 +111,8 @@ Error RuleCall::located(const Error& error) const {
 }
 
 Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
-  if (decisions().rounding != 0 && ir::op_info(kind).attr("rounding") != nullptr) {
-    attrs.set("rounding", decisions().rounding);
+  if (decisions().rounding != 0 && ir::has_attr(kind, ir::attr::rounding)) {
+    attrs.set(ir::attr::rounding, decisions().rounding);
   }
   return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source, hint_);
 }

@@ -64,7 +64,7 @@ class RuleCall {
   /// Sets the attributes `min` and `max` to the quantized bounds of the merged clamps.
   void set_clamp(ir::Attrs& attrs) const;
   /// Sets the attributes `<prefix>mult` and `<prefix>shift`. An error has the source line.
-  [[nodiscard]] Status set_multiplier(ir::Attrs& attrs, const std::string& prefix,
+  [[nodiscard]] Status set_multiplier(ir::Attrs& attrs, const ir::MultiplierKeys& keys,
                                       double real) const;
   /// Same for a 64-bit sum (docs/numerics.md, requantize64).
   [[nodiscard]] Status set_multiplier64(ir::Attrs& attrs, double real) const;

@@ -19,10 +19,10 @@ constexpr double kLn2 = 0.6931471805599453;
 /// exact.
 Result<ValueId> widened(RuleCall& call, ValueId probabilities) {
   return call.add(OpKind::rescale, {probabilities},
-                  {{"x_zp", int64_t{-128}},
-                   {"mult", int64_t{1} << 30},
-                   {"shift", int64_t{8}},
-                   {"wide", int64_t{1}}});
+                  {{ir::attr::x_zp, int64_t{-128}},
+                   {ir::attr::mult, int64_t{1} << 30},
+                   {ir::attr::shift, int64_t{8}},
+                   {ir::attr::wide, int64_t{1}}});
 }
 
 /// The kernel supports the last dimension only; another dimension is swapped with it.
@@ -30,7 +30,7 @@ Result<ValueId> masked_softmax(RuleCall& call, ValueId x, Attrs attrs) {
   const bool wide = call.plan().wide;
   const ir::Quant narrow = ir::per_tensor(1.0 / 256, -128);
   const int64_t last = static_cast<int64_t>(call.result_type().shape.size()) - 1;
-  const int64_t dim = call.op().integer("dim");
+  const int64_t dim = call.op().get(ir::attr::dim);
   if (dim == last) {
     if (!wide) return call.add(OpKind::qmasked_softmax, {x}, attrs);
     THIMBLE_TRY(x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", narrow));
@@ -39,12 +39,12 @@ Result<ValueId> masked_softmax(RuleCall& call, ValueId x, Attrs attrs) {
   std::vector<int64_t> dims(call.result_type().shape.size());
   std::iota(dims.begin(), dims.end(), 0);
   std::swap(dims[static_cast<size_t>(dim)], dims[static_cast<size_t>(last)]);
-  THIMBLE_TRY(
-      x, call.add_inner(OpKind::permute, {x}, {{"dims", dims}}, "rows", call.params(0).quant()));
-  attrs.set("dim", last);
+  THIMBLE_TRY(x, call.add_inner(OpKind::permute, {x}, {{ir::attr::dims, dims}}, "rows",
+                                call.params(0).quant()));
+  attrs.set(ir::attr::dim, last);
   THIMBLE_TRY(x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", narrow));
-  if (!wide) return call.add(OpKind::permute, {x}, {{"dims", dims}});
-  THIMBLE_TRY(x, call.add_inner(OpKind::permute, {x}, {{"dims", dims}}, "columns", narrow));
+  if (!wide) return call.add(OpKind::permute, {x}, {{ir::attr::dims, dims}});
+  THIMBLE_TRY(x, call.add_inner(OpKind::permute, {x}, {{ir::attr::dims, dims}}, "columns", narrow));
   return widened(call, x);
 }
 }  // namespace
@@ -53,10 +53,10 @@ Result<ValueId> softmax_rule(RuleCall& call) {
   const double real = std::min(call.params(0).scale * 0x1p26, 2147483647.0);
   Attrs attrs = call.op().attrs;
   const numerics::Multiplier multiplier = numerics::quantize_multiplier(real);
-  attrs.set("mult", int64_t{multiplier.mult});
-  attrs.set("shift", int64_t{multiplier.shift});
+  attrs.set(ir::attr::mult, int64_t{multiplier.mult});
+  attrs.set(ir::attr::shift, int64_t{multiplier.shift});
   const double diff_min = -std::floor(std::ldexp(31.0 * 0x1p26, -multiplier.shift));
-  attrs.set("diff_min", static_cast<int64_t>(diff_min));
+  attrs.set(ir::attr::diff_min, static_cast<int64_t>(diff_min));
   THIMBLE_TRY(const ValueId x, call.codes(0));
   if (call.params(0).masked) return masked_softmax(call, x, attrs);
   return call.add(call.plan().wide ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x}, attrs);
@@ -71,9 +71,9 @@ Result<ValueId> log_softmax_rule(RuleCall& call) {
         static_cast<int32_t>(std::nearbyint(stable_exp(-k * x.scale) * 0x1p20));
   }
   Attrs attrs = call.op().attrs;
-  attrs.set("y_zp", int64_t{y.zero_point});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "scale_", x.scale / y.scale));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "log_", kLn2 / (0x1p16 * y.scale)));
+  attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::scale_multiplier, x.scale / y.scale));
+  THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::log_multiplier, kLn2 / (0x1p16 * y.scale)));
   THIMBLE_TRY(const ValueId id, call.codes(0));
   const ValueId table_id = call.constant("exp_table", std::move(table));
   return call.add(OpKind::qlog_softmax, {id, table_id}, attrs);

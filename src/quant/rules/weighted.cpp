@@ -24,7 +24,7 @@ OpKind integer_kind(OpKind kind, bool wide) {
 /// Returns the weight dimension of the output channels; none if it holds only those of one group.
 std::optional<int> channel_axis(const ir::Op& op) {
   if (op.kind != OpKind::conv_transpose2d) return 0;
-  if (op.integer("groups") == 1) return 1;
+  if (op.get(ir::attr::groups) == 1) return 1;
   return std::nullopt;
 }
 
@@ -56,8 +56,8 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   const ValueId shift = call.named_constant(name + ".shift", std::move(weights->shift));
   Attrs attrs = op.attrs;
   if (!call.wide()) {
-    attrs.set("x_zp", int64_t{x.zero_point});
-    attrs.set("y_zp", int64_t{y.zero_point});
+    attrs.set(ir::attr::x_zp, int64_t{x.zero_point});
+    attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
   }
   call.set_clamp(attrs);
   return call.add(integer_kind(op.kind, call.wide()), {x_id, w, bias, mult, shift}, attrs);

@@ -224,11 +224,11 @@ ir::Graph graph_of_sum(test::Random& random) {
   ir::Graph graph;
   const ir::ValueId in = graph.add_input(
       "x", {ir::DType::kI8, {256, terms}, {}, ir::per_tensor(x, static_cast<int32_t>(x_zp))});
-  const ir::Attrs attrs = {{"dims", std::vector<int64_t>{1}},
-                           {"x_zp", x_zp},
-                           {"y_zp", y_zp},
-                           {"mult", int64_t{multiplier.mult}},
-                           {"shift", int64_t{multiplier.shift}}};
+  const ir::Attrs attrs = {{ir::attr::dims, std::vector<int64_t>{1}},
+                           {ir::attr::x_zp, x_zp},
+                           {ir::attr::y_zp, y_zp},
+                           {ir::attr::mult, int64_t{multiplier.mult}},
+                           {ir::attr::shift, int64_t{multiplier.shift}}};
   const ir::Quant quant = ir::per_tensor(y, static_cast<int32_t>(y_zp));
   graph.add_output(*graph.add(ir::OpKind::qmean, {in}, attrs, {}, {"y", {}, quant}));
   return graph;

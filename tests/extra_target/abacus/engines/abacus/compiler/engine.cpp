@@ -53,24 +53,26 @@ std::string element_refusal(const ir::Graph& graph, const ir::Op& op) {
     if (!is_int8_variable(graph, input)) return "an operand is not an int8 variable";
     if (graph.type(input).shape != graph.type(op.output).shape) return "operands of unequal shape";
   }
-  if (op.kind != OpKind::maximum && op.integer("bytes") != 1) return "a result wider than int8";
-  if (op.kind != OpKind::maximum && op.integer("rounding") != 0) return "another rounding";
+  if (op.kind != OpKind::maximum && op.get(ir::attr::bytes) != 1) return "a result wider than int8";
+  if (op.kind != OpKind::maximum && op.get(ir::attr::rounding) != 0) return "another rounding";
   return "";
 }
 
 std::string conv_refusal(const ir::Graph& graph, const ir::Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
   if (!is_int8_variable(graph, op.inputs[0])) return "the input is not an int8 variable";
-  const auto all = [&](const char* name, int64_t value) {
-    return std::ranges::all_of(op.integers(name), [&](int64_t each) { return each == value; });
+  const auto all = [&](ir::AttrKey<std::vector<int64_t>> key, int64_t value) {
+    return std::ranges::all_of(op.get(key), [&](int64_t each) { return each == value; });
   };
-  if (weights[2] != 1 || weights[3] != 1 || !all("stride", 1) || !all("padding", 0)) {
+  if (weights[2] != 1 || weights[3] != 1 || !all(ir::attr::stride, 1) ||
+      !all(ir::attr::padding, 0)) {
     return fmt::format("a window of {} x {}, stride {}, padding {}: 1 x 1 alone", weights[2],
-                       weights[3], fmt::join(op.integers("stride"), ","),
-                       fmt::join(op.integers("padding"), ","));
+                       weights[3], fmt::join(op.get(ir::attr::stride), ","),
+                       fmt::join(op.get(ir::attr::padding), ","));
   }
-  if (op.integer("groups") != 1) return "more than one group";
-  if (op.integer("bytes") != 1 || op.integer("leaky") != 0 || op.integer("rounding") != 0) {
+  if (op.get(ir::attr::groups) != 1) return "more than one group";
+  if (op.get(ir::attr::bytes) != 1 || op.get(ir::attr::leaky) != 0 ||
+      op.get(ir::attr::rounding) != 0) {
     return "another arithmetic than that of int8 with double rounding";
   }
   if (std::max(weights[0], weights[1]) > kChannelsMost) return "too many channels";
@@ -165,8 +167,8 @@ class Writer {
     return command;
   }
 
-  static int32_t number(const ir::Op& op, std::string_view name) {
-    return static_cast<int32_t>(op.integer(name));
+  static int32_t number(const ir::Op& op, ir::AttrKey<int64_t> key) {
+    return static_cast<int32_t>(op.get(key));
   }
 
   Command command(const ir::Op& op) {
@@ -178,20 +180,20 @@ class Writer {
       command.b = place_of(op.inputs[1]);
     }
     if (op.kind == OpKind::qadd || op.kind == OpKind::qmul) {
-      command.a_zero = number(op, "a_zp");
-      command.b_zero = number(op, "b_zp");
-      command.y_zero = number(op, "y_zp");
+      command.a_zero = number(op, ir::attr::a_zp);
+      command.b_zero = number(op, ir::attr::b_zp);
+      command.y_zero = number(op, ir::attr::y_zp);
     }
     if (op.kind == OpKind::qadd) {
-      command.a_factor = {number(op, "a_mult"), number(op, "a_shift")};
-      command.b_factor = {number(op, "b_mult"), number(op, "b_shift")};
-      command.y_factor = {number(op, "y_mult"), number(op, "y_shift")};
+      command.a_factor = {number(op, ir::attr::a_mult), number(op, ir::attr::a_shift)};
+      command.b_factor = {number(op, ir::attr::b_mult), number(op, ir::attr::b_shift)};
+      command.y_factor = {number(op, ir::attr::y_mult), number(op, ir::attr::y_shift)};
     } else if (op.kind == OpKind::qmul) {
-      command.y_factor = {number(op, "mult"), number(op, "shift")};
+      command.y_factor = {number(op, ir::attr::mult), number(op, ir::attr::shift)};
     }
     if (op.kind != OpKind::maximum) {
-      command.low = number(op, "min");
-      command.high = number(op, "max");
+      command.low = number(op, ir::attr::min);
+      command.high = number(op, ir::attr::max);
     }
     command.y = place_of(op.output);
     return command;
@@ -205,8 +207,8 @@ class Writer {
     command->count = static_cast<uint32_t>(image[2] * image[3]);
     command->channels_in = static_cast<uint32_t>(image[1]);
     command->channels_out = static_cast<uint32_t>(out);
-    command->a_zero = number(op, "x_zp");
-    command->y_zero = number(op, "y_zp");
+    command->a_zero = number(op, ir::attr::x_zp);
+    command->y_zero = number(op, ir::attr::y_zp);
     std::vector<int32_t> bias(out, 0);
     if (op.inputs[2] != ir::kNoValue) {
       std::ranges::copy(region_.value(op.inputs[2]).constant->data<int32_t>(), bias.begin());
