@@ -140,19 +140,12 @@ std::string inserted_reason(const ir::Graph& graph, const ir::Op& op) {
 
 /// Returns the reason for a call whose result is a value of the integer graph.
 std::string call_reason(const ir::Graph& graph, const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::quantize:
-      return "a float input becomes integer here";
-    case OpKind::dequantize:
-      return "an output is float";
-    case OpKind::lut:
-      if (graph.value(op.output).name.find("_requantized") != std::string::npos) {
-        return "inserted: rescales an operand for its reader";
-      }
-      return "a lookup table of 256 entries";
-    default:
-      return "";
-  }
+  if (op.kind == OpKind::quantize) return "a float input becomes integer here";
+  if (op.kind == OpKind::dequantize) return "an output is float";
+  if (op.kind != OpKind::lut) return "";
+  const bool rescales = graph.value(op.output).name.find("_requantized") != std::string::npos;
+  return rescales ? "inserted: rescales an operand for its reader"
+                  : "a lookup table of 256 entries";
 }
 
 std::string imported_reason(const import_pt2::ImportedNode& node) {

@@ -9,24 +9,6 @@ namespace thimble::emit {
 
 using ir::ValueId;
 
-namespace {
-
-/// Elementwise operators of two operands.
-bool can_overwrite_either_operand(ir::OpKind kind) {
-  switch (kind) {
-    case ir::OpKind::maximum:
-    case ir::OpKind::minimum:
-    case ir::OpKind::qadd:
-    case ir::OpKind::qmul:
-    case ir::OpKind::qsub:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
     : lowered_(&lowered),
       call_of_op_(lowered.graph.ops().size(), -1),
@@ -240,9 +222,8 @@ void BufferAliasing::reuse_operand_buffers() {
     const engine::KernelCall& call = lowered_->calls[step];
     if (is_view_[step] || call.in_place < 0) continue;
     std::vector<size_t> choices = {static_cast<size_t>(call.in_place)};
-    if (can_overwrite_either_operand(lowered_->graph.ops()[static_cast<size_t>(call.ir_op)].kind)) {
-      choices = {0, 1};
-    }
+    const ir::Op& op = lowered_->graph.ops()[static_cast<size_t>(call.ir_op)];
+    if (ir::category_of(op.kind) == ir::OpCategory::kPair) choices = {0, 1};
     for (const size_t choice : choices) {
       const auto* operand = std::get_if<engine::ValueRef>(&call.arguments[choice]);
       if (operand == nullptr || bytes(operand->id) != bytes(call.out)) continue;

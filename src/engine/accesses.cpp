@@ -8,7 +8,7 @@
 namespace thimble::engine {
 namespace {
 
-using ir::OpKind;
+using ir::OpCategory;
 
 /// Data reuse of one kind of kernel on one kind of core. `weight_rows`: number of output rows
 /// (pixels, or rows of a matrix product) computed per load of the weights. `macs_per_byte`: number
@@ -49,27 +49,21 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
     const double loads = static_cast<double>(ir::macs_of(graph, op)) / of.macs_per_byte;
     return Weighted{divide_up(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
   };
-  switch (op.kind) {
-    case OpKind::qconv2d:
-    case OpKind::qconv2d16: {
+  switch (ir::category_of(op.kind)) {
+    case OpCategory::kConv: {
       const int64_t groups = op.get(ir::attr::groups);
       const bool depthwise = groups > 1 && groups == x.shape[1];
       const ir::Type& w = graph.type(op.inputs[1]);
       return with(y.elements() / w.shape[0], depthwise ? reuse.depthwise : reuse.dense);
     }
-    case OpKind::qlinear:
-    case OpKind::qlinear16:
+    case OpCategory::kLinear:
       return with(y.elements() / graph.type(op.inputs[1]).shape[0], reuse.linear);
-    case OpKind::qconv_transpose2d:
-    case OpKind::qconv_transpose2d16:
+    case OpCategory::kConvTranspose:
       return with(x.elements() / graph.type(op.inputs[1]).shape[0], {1, 1});
-    case OpKind::qgru:
-    case OpKind::qlstm:
-    case OpKind::qrnn:
+    case OpCategory::kRecurrent:
       // A time step reads all weights once, and the input and previous state once per two results.
       return with(y.elements() / y.shape.back(), {1, 2});
-    case OpKind::qmatmul:
-    case OpKind::qmatmul16:
+    case OpCategory::kMatmul:
       return with(y.elements() / y.shape.back(), {1, 1});
     default:
       return {};
@@ -78,11 +72,8 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
 
 /// Returns the number of bytes that a pooling operator reads: one window per output element.
 int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
-  if (op.kind != OpKind::max_pool2d && op.kind != OpKind::max_pool2d16 &&
-      op.kind != OpKind::qavg_pool2d && op.kind != OpKind::qavg_pool2d16) {
-    return 0;
-  }
-  const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
+  if (ir::category_of(op.kind) != OpCategory::kPool) return 0;
+  const auto& kernel = op.get(ir::attr::kernel);
   return static_cast<int64_t>(graph.type(op.output).bytes()) * kernel[0] * kernel[1];
 }
 
@@ -92,15 +83,12 @@ int64_t table_bytes(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel)
   const ir::Type& y = graph.type(op.output);
   constexpr int64_t kWordBytes = 4;
   if (kernel == abi::PteOp::thimble_add_table) return 2 * kWordBytes * y.elements();
-  switch (op.kind) {
-    case OpKind::lut:
-      return y.elements();
-    case OpKind::lut16:  // reads both neighboring table entries
-      return kWordBytes * y.elements();
-    case OpKind::qlog_softmax:
-    case OpKind::qmasked_softmax:
-    case OpKind::qsoftmax:
-    case OpKind::qsoftmax16:  // one pass for the sum, one for the results
+  switch (ir::category_of(op.kind)) {
+    case OpCategory::kTable: {  // in 16 bits both neighboring entries
+      const bool wide = graph.type(op.inputs[0]).dtype == ir::DType::kI16;
+      return (wide ? kWordBytes : 1) * y.elements();
+    }
+    case OpCategory::kSoftmax:  // one pass for the sum, one for the results
       return 2 * kWordBytes * y.elements();
     default:
       return 0;

@@ -1,6 +1,7 @@
 #include "engine/core_cycles.h"
 
 #include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine {
 
@@ -9,7 +10,7 @@ double core_cycles(const ir::Graph& region) {
   double cycles = 0;
   for (const ir::Op& op : region.ops()) {
     const auto elements = static_cast<double>(region.type(op.output).elements());
-    cycles += kCall + (ir::is_data_movement(op.kind) ? kMoved : kElement) * elements +
+    cycles += kCall + (ir::only_moves(op.kind) ? kMoved : kElement) * elements +
               kMac * static_cast<double>(ir::macs_of(region, op));
   }
   return cycles;

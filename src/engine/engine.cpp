@@ -25,7 +25,7 @@ bool is_alias(const ir::Graph& graph, const ir::Op& op) {
   }
   // permute: dimension k of y is dimension dims[k] of x. The loop expresses y's memory order in the
   // dimensions of x.
-  const std::vector<int64_t> dims = op.get(ir::attr::dims);
+  const auto& dims = op.get(ir::attr::dims);
   ir::DimOrder order;
   for (size_t k = 0; k < dims.size(); ++k) {
     const size_t y_dim = y.dim_order.empty() ? k : y.dim_order[k];

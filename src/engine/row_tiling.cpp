@@ -23,17 +23,7 @@ bool can_tile_window(OpKind kind) {
 }
 
 bool is_by_element(OpKind kind) {
-  switch (kind) {
-    case OpKind::lut:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::qadd:
-    case OpKind::qmul:
-    case OpKind::qsub:
-      return true;
-    default:
-      return false;
-  }
+  return kind == OpKind::lut || ir::category_of(kind) == ir::OpCategory::kPair;
 }
 
 /// Vertical extent, stride and padding of a window operator.

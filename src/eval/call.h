@@ -175,7 +175,7 @@ void map_rows(const Call& call, F f) {
   });
 }
 
-#define THIMBLE_OP(name, operands, attributes) void eval_##name(const Call& call);
+#define THIMBLE_OP(name, category, operands, attributes) void eval_##name(const Call& call);
 #include "ir/ops.def"
 #undef THIMBLE_OP
 

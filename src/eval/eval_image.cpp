@@ -14,9 +14,9 @@ void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   const ir::Shape& in = call.shape(0);
   const ir::Shape& w = call.shape(1);
   const ir::Shape& out = call.output.shape;
-  const auto stride = call.op.get(ir::attr::stride);
-  const auto padding = call.op.get(ir::attr::padding);
-  const auto dilation = call.op.get(ir::attr::dilation);
+  const auto& stride = call.op.get(ir::attr::stride);
+  const auto& padding = call.op.get(ir::attr::padding);
+  const auto& dilation = call.op.get(ir::attr::dilation);
   const int64_t group_inputs = in[1] / call.get(ir::attr::groups);
   std::vector<Sum> sums(static_cast<size_t>(ir::element_count(out)), Sum{0});
   for_each<1>(in, {ir::strides(in, {})}, [&](size_t index, const std::array<int64_t, 1>&) {

@@ -48,7 +48,7 @@ void eval_pad(const Call& call) {
     using T = decltype(zero);
     std::ranges::fill(call.result<T>(), static_cast<T>(call.op.get(ir::attr::value)));
   });
-  const auto before = call.op.get(ir::attr::before);
+  const auto& before = call.op.get(ir::attr::before);
   const OperandStrides steps = ir::strides(call.output.shape, {});
   int64_t start = 0;
   for (size_t dim = 0; dim < before.size(); ++dim) start += before[dim] * steps[dim];

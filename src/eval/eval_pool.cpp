@@ -13,9 +13,9 @@ template <typename T, typename Visit>
 void for_each_window(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);
   const ir::Shape& out = call.output.shape;
-  const auto kernel = call.op.get(ir::attr::kernel);
-  const auto stride = call.op.get(ir::attr::stride);
-  const auto padding = call.op.get(ir::attr::padding);
+  const auto& kernel = call.op.get(ir::attr::kernel);
+  const auto& stride = call.op.get(ir::attr::stride);
+  const auto& padding = call.op.get(ir::attr::padding);
   const bool dilated = ir::has_attr(call.op.kind, ir::attr::dilation);
   const auto dilation = dilated ? call.op.get(ir::attr::dilation) : std::vector<int64_t>{1, 1};
   std::vector<T> elements;

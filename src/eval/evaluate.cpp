@@ -14,7 +14,7 @@ using ir::TensorPtr;
 using ir::ValueId;
 
 constexpr void (*kFunctions[])(const Call&) = {
-#define THIMBLE_OP(name, operands, attributes) eval_##name,
+#define THIMBLE_OP(name, category, operands, attributes) eval_##name,
 #include "ir/ops.def"
 #undef THIMBLE_OP
 };

@@ -64,7 +64,7 @@ Status check_quant(const Type& type) {
 
 using Rule = Result<Type> (*)(const InferContext&);
 constexpr Rule kRules[] = {
-#define THIMBLE_OP(name, operands, attributes) infer_##name,
+#define THIMBLE_OP(name, category, operands, attributes) infer_##name,
 #include "ir/ops.def"
 #undef THIMBLE_OP
 };

@@ -14,7 +14,7 @@ namespace {
 Result<Shape> sized_image(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   THIMBLE_CHECK(c.expect_integers(attr::size, 2, 1));
-  const auto size = c.op().get(attr::size);
+  const auto& size = c.op().get(attr::size);
   return Shape{c.shape(0)[0], c.shape(0)[1], size[0], size[1]};
 }
 
@@ -32,7 +32,7 @@ Result<Shape> resize_rule(const InferContext& c) {
 Result<int64_t> transposed_extent(const InferContext& c, size_t side) {
   const int64_t input = c.shape(0)[2 + side];
   const int64_t kernel = c.shape(1)[2 + side];
-  const auto padding = c.op().get(attr::padding);
+  const auto& padding = c.op().get(attr::padding);
   const int64_t stride = c.op().get(attr::stride)[side];
   const int64_t extra = c.op().get(attr::output_padding)[side];
   const int64_t dilation = c.op().get(attr::dilation)[side];

@@ -124,7 +124,7 @@ Result<Type> infer_pad(const InferContext& c) {
 }
 
 Result<Type> infer_permute(const InferContext& c) {
-  const auto dims = c.op().get(attr::dims);
+  const auto& dims = c.op().get(attr::dims);
   const bool scalar = dims.empty() && c.shape(0).empty();
   if (dims.size() != c.shape(0).size() || (!scalar && !c.dimensions(0).ok())) {
     return bad_input("dims is {}, expected a permutation of {} dimensions", list_text(dims),

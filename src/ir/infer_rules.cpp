@@ -26,12 +26,12 @@ Status finish_window(const InferContext& c, Window& window) {
 
 /// Reads stride, padding and, if the operator has it, dilation.
 Status read_steps(const InferContext& c, Window& window) {
-  const auto stride = c.op().get(attr::stride);
-  const auto padding = c.op().get(attr::padding);
+  const auto& stride = c.op().get(attr::stride);
+  const auto& padding = c.op().get(attr::padding);
   THIMBLE_CHECK(c.expect_integers(attr::stride, 2, 1));
   THIMBLE_CHECK(c.expect_integers(attr::padding, 4, 0));
   if (has_attr(c.op().kind, attr::dilation)) {
-    const auto dilation = c.op().get(attr::dilation);
+    const auto& dilation = c.op().get(attr::dilation);
     THIMBLE_CHECK(c.expect_integers(attr::dilation, 2, 1));
     window.dilation = {dilation[0], dilation[1]};
   }
@@ -116,7 +116,7 @@ Result<size_t> InferContext::dimension(size_t i) const {
 }
 
 Result<std::vector<bool>> InferContext::dimensions(size_t i) const {
-  const auto dims = op_.get(attr::dims);
+  const auto& dims = op_.get(attr::dims);
   std::vector<bool> named(shape(i).size(), false);
   bool good = !dims.empty();
   for (const int64_t dim : dims) {
@@ -140,7 +140,7 @@ Result<Window> convolution_window(const InferContext& c, int64_t kernel_h, int64
 Result<Window> pool_window(const InferContext& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   Window window;
-  const auto kernel = c.op().get(attr::kernel);
+  const auto& kernel = c.op().get(attr::kernel);
   THIMBLE_CHECK(c.expect_integers(attr::kernel, 2, 1));
   window.kernel = {kernel[0], kernel[1]};
   THIMBLE_CHECK(read_steps(c, window));

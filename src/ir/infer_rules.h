@@ -116,7 +116,8 @@ using Magnitude = int64_t (*)(const InferContext& c, std::span<const int8_t> w, 
 /// Checks that operand 1 broadcasts to the shape of operand 0.
 [[nodiscard]] Result<Shape> broadcast_to_first(const InferContext& c);
 
-#define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const InferContext& c);
+#define THIMBLE_OP(name, category, operands, attributes) \
+  Result<Type> infer_##name(const InferContext& c);
 #include "ir/ops.def"
 #undef THIMBLE_OP
 

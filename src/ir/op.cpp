@@ -13,7 +13,7 @@ struct Row {
   std::string_view name, operands, attributes;
 };
 constexpr Row kRows[] = {
-#define THIMBLE_OP(name, operands, attributes) {#name, operands, attributes},
+#define THIMBLE_OP(name, category, operands, attributes) {#name, operands, attributes},
 #include "ir/ops.def"
 #undef THIMBLE_OP
 };

@@ -15,10 +15,34 @@
 namespace thimble::ir {
 
 enum class OpKind : uint16_t {
-#define THIMBLE_OP(name, operands, attributes) name,
+#define THIMBLE_OP(name, category, operands, attributes) name,
 #include "ir/ops.def"
 #undef THIMBLE_OP
   kCount
+};
+
+/// The computation of an operator, regardless of its element type.
+enum class OpCategory : uint8_t {
+  kAdaptivePool,   // a pool whose windows are given by the size of the result
+  kConv,           // x w b?
+  kConvTranspose,  // x w b?
+  kDelegate,       // a subgraph that another engine runs
+  kElementwise,    // a function of one element of each operand, other than kFunction, kPair, kTable
+  kFunction,       // a function of one element
+  kLinear,         // x w b?
+  kMatmul,         // a b, neither of which need be constant
+  kMovement,       // moves elements of several operands, or inserts constants
+  kNorm,           // normalizes by the mean or variance of a row
+  kPair,           // a sum, difference, product, maximum or minimum of two operands
+  kPool,           // average or maximum over windows of an image
+  kQuantize,       // converts between float and integer
+  kRecurrent,      // has a state from one time step to the next
+  kReduction,      // reduces dimensions to 1 or removes them
+  kResize,         // interpolates an image
+  kScan,           // a running value along one dimension
+  kSoftmax,        // softmax along one dimension, or its logarithm
+  kTable,          // x table: looks up each element
+  kView,           // moves elements of its one operand; commutes with a function of each element
 };
 
 enum class AttrId : uint8_t {
@@ -93,6 +117,17 @@ struct OpInfo {
   [[nodiscard]] const AttrInfo* attr(std::string_view name) const;
   [[nodiscard]] const AttrInfo* find(AttrId id) const;
 };
+
+namespace detail {
+inline constexpr OpCategory kCategories[] = {
+#define THIMBLE_OP(name, category, operands, attributes) OpCategory::category,
+#include "ir/ops.def"
+#undef THIMBLE_OP
+};
+}  // namespace detail
+[[nodiscard]] constexpr OpCategory category_of(OpKind kind) {
+  return detail::kCategories[static_cast<size_t>(kind)];
+}
 
 [[nodiscard]] const OpInfo& op_info(OpKind kind);
 [[nodiscard]] std::string_view op_name(OpKind kind);

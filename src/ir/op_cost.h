@@ -1,5 +1,5 @@
 #pragma once
-// Operator categories and operation counts.
+// Operation counts.
 
 #include <cstdint>
 
@@ -7,11 +7,10 @@
 
 namespace thimble::ir {
 
-/// Returns true for window operators on images: convolutions, pools, resizes.
-[[nodiscard]] bool is_window(OpKind kind);
-/// Returns true for data movement operators, which compute nothing.
-[[nodiscard]] bool is_data_movement(OpKind kind);
-
+/// Returns the index of operand `w_ih` of a recurrent operator; `w_hh` follows it.
+[[nodiscard]] size_t w_ih_operand(const Graph& graph, const Op& op);
+/// Returns the number of weights that a time step of a recurrent operator reads.
+[[nodiscard]] int64_t weights_per_step(const Graph& graph, const Op& op);
 /// Returns the number of multiply-accumulates of two operands' elements; 0 for other operators.
 [[nodiscard]] int64_t macs_of(const Graph& graph, const Op& op);
 /// Returns macs_of(), or the number of elements of the result if that is larger.

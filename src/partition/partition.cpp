@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::partition {
 namespace {
@@ -188,7 +189,7 @@ class Partitioner {
     bool computes = false;
     for (const int index : ops) {
       const Op& op = graph_.ops()[static_cast<size_t>(index)];
-      computes = computes || !ir::is_data_movement(op.kind);
+      computes = computes || !ir::only_moves(op.kind);
       steps += ir::macs_or_elements(graph_, op);
     }
     if (!computes) return "the subgraph would only move data: cheaper on the CPU";

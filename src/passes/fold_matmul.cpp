@@ -14,20 +14,6 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Returns true if the operator only moves data, so that it commutes with a scaling.
-bool is_movement(OpKind kind) {
-  switch (kind) {
-    case OpKind::copy:
-    case OpKind::expand:
-    case OpKind::permute:
-    case OpKind::reshape:
-    case OpKind::slice:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// A mul by one positive number: its other operand and the factor.
 struct Scaling {
   ValueId x = ir::kNoValue;
@@ -88,7 +74,7 @@ class Folder {
         folded_[static_cast<size_t>(id)] = true;
         factor *= scaling.factor;
         id = scaling.x;
-      } else if (is_movement(producer->kind)) {
+      } else if (ir::category_of(producer->kind) == ir::OpCategory::kView) {
         id = producer->inputs[0];
       } else {
         return factor;
@@ -101,7 +87,7 @@ class Folder {
     const Op* producer = uses_.producer(id);
     if (producer == nullptr || producer->kind != OpKind::permute) return ir::kNoValue;
     if (uses_.only_reader(id) == nullptr) return ir::kNoValue;
-    const auto dims = producer->get(ir::attr::dims);
+    const auto& dims = producer->get(ir::attr::dims);
     std::vector<int64_t> exchanged(dims.size());
     std::iota(exchanged.begin(), exchanged.end(), 0);
     std::swap(exchanged[dims.size() - 1], exchanged[dims.size() - 2]);

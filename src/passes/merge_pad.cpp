@@ -14,15 +14,15 @@ constexpr int64_t kPaddingMax = 65535;  // upper bound of the conv2d type rule
 
 bool only_zeros_around_the_plane(const ir::Graph& graph, const Op& op) {
   if (graph.type(op.output).shape.size() != 4 || op.get(ir::attr::value) != 0) return false;
-  const auto before = op.get(ir::attr::before);
-  const auto after = op.get(ir::attr::after);
+  const auto& before = op.get(ir::attr::before);
+  const auto& after = op.get(ir::attr::after);
   return before[0] == 0 && before[1] == 0 && after[0] == 0 && after[1] == 0;
 }
 
 /// Returns top, left, bottom, right padding of the convolution plus that of `pad`.
 std::vector<int64_t> joint_padding(const Op& pad, const Op& conv) {
-  const auto before = pad.get(ir::attr::before);
-  const auto after = pad.get(ir::attr::after);
+  const auto& before = pad.get(ir::attr::before);
+  const auto& after = pad.get(ir::attr::after);
   auto padding = conv.get(ir::attr::padding);
   padding[0] += before[2];
   padding[1] += before[3];

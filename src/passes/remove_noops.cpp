@@ -48,7 +48,7 @@ void join_with_producer(const Graph& to, const std::vector<int>& producers, Op& 
   if (index < 0 || to.ops()[static_cast<size_t>(index)].kind != op.kind) return;
   const Op& before = to.ops()[static_cast<size_t>(index)];
   if (op.kind == OpKind::permute) {
-    const auto inner = before.get(ir::attr::dims);
+    const auto& inner = before.get(ir::attr::dims);
     std::vector<int64_t> dims;
     for (const int64_t dim : op.get(ir::attr::dims))
       dims.push_back(inner[static_cast<size_t>(dim)]);

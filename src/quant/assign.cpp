@@ -138,15 +138,9 @@ std::optional<Params> fixed_wide_params(const Op& op) {
 }  // namespace
 
 std::optional<Params> fixed_params(const Op& op) {
-  switch (op.kind) {
-    case OpKind::sigmoid:
-    case OpKind::softmax:
-      return Params{1.0 / 256, -128};
-    case OpKind::tanh:
-      return Params{1.0 / 128, 0};
-    default:
-      return std::nullopt;
-  }
+  if (op.kind == OpKind::softmax || op.kind == OpKind::sigmoid) return Params{1.0 / 256, -128};
+  if (op.kind == OpKind::tanh) return Params{1.0 / 128, 0};
+  return std::nullopt;
 }
 
 Classes::Classes(const Graph& graph, const Plan& plan)

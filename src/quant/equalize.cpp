@@ -81,7 +81,7 @@ class FactorPropagation {
   }
 
   [[nodiscard]] ChannelLayout after_permute() const {
-    const auto dims = op_.get(ir::attr::dims);
+    const auto& dims = op_.get(ir::attr::dims);
     ChannelLayout y = x_;
     y.dim =
         static_cast<size_t>(std::ranges::find(dims, static_cast<int64_t>(x_.dim)) - dims.begin());

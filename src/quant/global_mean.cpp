@@ -14,7 +14,7 @@ bool covers_image(const ir::Graph& graph, const Op& op) {
   if (out[2] != 1 || out[3] != 1 || in[2] * in[3] == 1) return false;
   if (op.kind == OpKind::adaptive_avg_pool2d) return true;
   if (op.kind != OpKind::avg_pool2d) return false;
-  const auto padding = op.get(ir::attr::padding);
+  const auto& padding = op.get(ir::attr::padding);
   return op.get(ir::attr::kernel) == std::vector<int64_t>{in[2], in[3]} &&
          std::ranges::all_of(padding, [](int64_t side) { return side == 0; });
 }

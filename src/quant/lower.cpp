@@ -314,7 +314,7 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   }
   if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
   const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.get(ir::attr::groups));
-  const auto stride = op.get(ir::attr::stride);
+  const auto& stride = op.get(ir::attr::stride);
   request.w = &filters;
   request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
   THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));

@@ -5,19 +5,8 @@ namespace {
 
 /// Returns true if a masked element of an operand remains masked in the result.
 bool passes_masks(ir::OpKind kind) {
-  switch (kind) {
-    case ir::OpKind::add:
-    case ir::OpKind::concat:
-    case ir::OpKind::copy:
-    case ir::OpKind::expand:
-    case ir::OpKind::permute:
-    case ir::OpKind::reshape:
-    case ir::OpKind::slice:
-    case ir::OpKind::where:
-      return true;
-    default:
-      return false;
-  }
+  return kind == ir::OpKind::add || kind == ir::OpKind::concat || kind == ir::OpKind::where ||
+         ir::category_of(kind) == ir::OpCategory::kView;
 }
 
 }  // namespace

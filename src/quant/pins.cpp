@@ -23,7 +23,7 @@ bool is_dequantize(OpKind kind) {
 
 /// Returns true if operand and result can share parameters. Averages round, so their operand cannot
 /// have the parameters of their result.
-bool only_moves(OpKind kind) {
+bool keeps_values(OpKind kind) {
   return shares_params(kind) && !has_trait(kind, trait::kClamp) && kind != OpKind::resize_bilinear;
 }
 
@@ -223,7 +223,7 @@ class ParameterExtractor {
       }
       id = op.inputs[0];
       const ValueId old = origin_[static_cast<size_t>(id)];
-      if (!only_moves(op.kind) || old == ir::kNoValue || uses_.only_reader(old) == nullptr) {
+      if (!keeps_values(op.kind) || old == ir::kNoValue || uses_.only_reader(old) == nullptr) {
         return false;
       }
     }

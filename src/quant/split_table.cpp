@@ -20,20 +20,6 @@ constexpr size_t kOperatorsMax = 3;
 constexpr size_t kPinnedMax = 8;  // upper bound if the graph has pinned parameters
 constexpr std::array<std::string_view, 1> kLine = {"line"};
 
-/// Returns true for binary operators that have an integer operator of their own.
-bool combines(OpKind kind) {
-  switch (kind) {
-    case OpKind::add:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::mul:
-    case OpKind::sub:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class Splitter {
  public:
   Splitter(const Graph& graph, std::span<const std::string_view> names, const Plan& plan)
@@ -78,7 +64,7 @@ class Splitter {
     for (const ValueId id : op.inputs) {
       if (graph_.value(id).constant == nullptr) operands.push_back(id);
     }
-    if (combines(op.kind)) {
+    if (ir::category_of(op.kind) == ir::OpCategory::kPair) {
       const bool all = std::ranges::all_of(operands, [&](ValueId id) { return reach(id); });
       return all && add(value, Role::kLower, ir::kNoValue);
     }

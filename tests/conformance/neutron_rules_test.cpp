@@ -54,7 +54,7 @@ struct WantRow {
 
 std::vector<OpRow> runs() {
   return {
-#define NEUTRON_SUPPORTED(op, variants, litert_operators) {#op, variants},
+#define NEUTRON_SUPPORTED(op, variants, traits, litert_operators) {#op, variants},
 #include "engines/neutron/compiler/ops.def"
   };
 }

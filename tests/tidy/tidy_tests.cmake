@@ -4,6 +4,8 @@ add_test(NAME tidy_headers
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/headers.py --compiler ${CMAKE_CXX_COMPILER}
                  --include ${CMAKE_BINARY_DIR}/generated/program --include ${CMAKE_BINARY_DIR}/generated/tflite
                  --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
+add_test(NAME tidy_switches COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/count_switches.py --check)
+set_tests_properties(tidy_switches PROPERTIES LABELS "tidy;fast")
 set(number 0)
 foreach(root ${THIMBLE_EXAMPLE_TARGET} ${THIMBLE_EXTRA_TARGETS})
   get_filename_component(name ${root} NAME)

@@ -207,8 +207,8 @@ Status Legalizer::same(const Op& op) {
 }
 
 bool Legalizer::folds(const Op& pad) const {
-  const auto before = pad.get(ir::attr::before);
-  const auto after = pad.get(ir::attr::after);
+  const auto& before = pad.get(ir::attr::before);
+  const auto& after = pad.get(ir::attr::after);
   if (before.size() != 4 || before[0] + before[1] + after[0] + after[1] != 0) return false;
   if (result_[ir::index_of(pad.output)] || consumers_[ir::index_of(pad.output)].empty())
     return false;
@@ -221,8 +221,8 @@ bool Legalizer::folds(const Op& pad) const {
 
 Status Legalizer::pad(const Op& op) {
   if (folds(op)) return ok();
-  const auto before = op.get(ir::attr::before);
-  const auto after = op.get(ir::attr::after);
+  const auto& before = op.get(ir::attr::before);
+  const auto& after = op.get(ir::attr::after);
   const size_t channel = before.size() == 4 ? 1 : before.size();
   for (size_t i = 0; i < before.size(); ++i) {
     if (i == channel || (before[i] == 0 && after[i] == 0)) continue;

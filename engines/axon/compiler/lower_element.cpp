@@ -95,9 +95,9 @@ Status Lowering::mean(const Op& op) {
 Status Lowering::pool(const Op& op) {
   THIMBLE_TRY(BufferView x, map(op.inputs[0]));
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
-  const auto kernel = op.get(ir::attr::kernel);
-  const auto stride = op.get(ir::attr::stride);
-  const auto padding = op.get(ir::attr::padding);
+  const auto& kernel = op.get(ir::attr::kernel);
+  const auto& stride = op.get(ir::attr::stride);
+  const auto& padding = op.get(ir::attr::padding);
   Layer layer;
   layer.kernel_h = kernel[0];
   layer.kernel_w = kernel[1];

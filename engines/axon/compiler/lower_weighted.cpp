@@ -105,9 +105,9 @@ Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
 
 Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   const ir::Shape& w = graph_.type(op.inputs[1]).shape;
-  const auto stride = op.get(ir::attr::stride);
-  const auto dilation = op.get(ir::attr::dilation);
-  const auto padding = op.get(ir::attr::padding);
+  const auto& stride = op.get(ir::attr::stride);
+  const auto& dilation = op.get(ir::attr::dilation);
+  const auto& padding = op.get(ir::attr::padding);
   THIMBLE_TRY(Layer layer, weighted_layer(op, operation));
   THIMBLE_TRY(BufferView input, map(op.inputs[0]));
   input.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
@@ -168,7 +168,7 @@ Result<BufferView> Lowering::pointwise_input(const BufferView& input, const Choi
   const bool packed =
       source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
   if (!choice.sliced && !packed) return input;
-  const auto stride = op.get(ir::attr::stride);
+  const auto& stride = op.get(ir::attr::stride);
   const Dims& wanted = choice.layer.inputs[0].dims;
   const Dims end = {input.dims.c, (wanted.h - 1) * stride[0] + 1, (wanted.w - 1) * stride[1] + 1};
   return sliced(input, {0, 0, 0}, end, {1, stride[0], stride[1]}, wanted);

@@ -138,7 +138,7 @@ class HwTransposer {
       attrs->set(key, std::vector<int64_t>{pair[1], pair[0]});
     }
     if (ir::has_attr(op.kind, ir::attr::padding)) {
-      const auto p = op.get(ir::attr::padding);
+      const auto& p = op.get(ir::attr::padding);
       attrs->set(ir::attr::padding, std::vector<int64_t>{p[1], p[0], p[3], p[2]});
     }
     const bool picture = is_image(shape(op.inputs[0]));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/op_cost.h"
+
 namespace thimble::engine::cortex_m {
 namespace {
 
@@ -62,39 +64,12 @@ std::optional<double> estimate_on(const ir::Graph& graph, const ir::Op& op, abi:
 
 int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
   const ir::Type& y = graph.type(op.output);
-  const ir::Type& x = graph.type(op.inputs[0]);
-  switch (op.kind) {
-    case OpKind::qconv2d16:
-    case OpKind::qconv2d:
-    case OpKind::qlinear16:
-    case OpKind::qlinear: {
-      const ir::Type& w = graph.type(op.inputs[1]);
-      return y.elements() * (w.elements() / w.shape[0]);
-    }
-    case OpKind::qconv_transpose2d16:
-    case OpKind::qconv_transpose2d:
-      return x.elements() * (graph.type(op.inputs[1]).elements() / x.shape[1]);
-    case OpKind::qgru:
-    case OpKind::qlstm:
-    case OpKind::qrnn: {
-      const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
-      const int64_t weights =
-          graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements();
-      return y.elements() / y.shape.back() * weights;
-    }
-    case OpKind::qmatmul16:
-    case OpKind::qmatmul:
-      return y.elements() * x.shape.back();
-    case OpKind::max_pool2d16:
-    case OpKind::max_pool2d:
-    case OpKind::qavg_pool2d16:
-    case OpKind::qavg_pool2d: {
-      const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
-      return y.elements() * kernel[0] * kernel[1];
-    }
-    default:
-      return std::max(x.elements(), y.elements());
+  if (ir::category_of(op.kind) == ir::OpCategory::kPool) {
+    const auto& kernel = op.get(ir::attr::kernel);
+    return y.elements() * kernel[0] * kernel[1];
   }
+  const int64_t macs = ir::macs_of(graph, op);
+  return macs != 0 ? macs : std::max(graph.type(op.inputs[0]).elements(), y.elements());
 }
 
 std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,

@@ -63,17 +63,11 @@ int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
   const int64_t hidden = graph.type(op.output).shape.back();
   const auto quantized_bytes =
       static_cast<int64_t>(ir::dtype_bytes(graph.type(op.inputs[0]).dtype));
-  switch (op.kind) {
-    case ir::OpKind::qgru:
-      return abi::recurrent_scratch_bytes(abi::kGruLanes, hidden, quantized_bytes);
-    case ir::OpKind::qlstm:
-      return abi::recurrent_scratch_bytes(abi::kLstmLanes, hidden, quantized_bytes);
-    case ir::OpKind::qrnn:
-      return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden, quantized_bytes);
-    default:
-      assert(false && "a row whose scratch size is not defined");
-      return 0;
-  }
+  const int64_t lanes = op.kind == ir::OpKind::qgru    ? abi::kGruLanes
+                        : op.kind == ir::OpKind::qlstm ? abi::kLstmLanes
+                                                       : abi::kRnnLanes;
+  assert(ir::category_of(op.kind) == ir::OpCategory::kRecurrent && "scratch of another operator");
+  return abi::recurrent_scratch_bytes(lanes, hidden, quantized_bytes);
 }
 
 }  // namespace thimble::engine::cortex_m

@@ -32,7 +32,7 @@ std::optional<Source> source_of(const Graph& graph, const Op& op) {
       return source;
     case OpKind::permute: {
       const std::vector<int64_t> own = source.steps;
-      const std::vector<int64_t> dims = op.get(ir::attr::dims);
+      const auto& dims = op.get(ir::attr::dims);
       for (size_t d = 0; d < dims.size(); ++d) source.steps[d] = own[static_cast<size_t>(dims[d])];
       return source;
     }
@@ -86,8 +86,8 @@ std::optional<KernelCall> pack_pad(const Graph& graph, const Op& op) {
   const ir::Type& y = graph.type(op.output);
   // The kernel stores the padding value as bytes of a word; other types have another kernel.
   if (y.dtype != ir::DType::kI8) return {};
-  const std::vector<int64_t> before = op.get(ir::attr::before);
-  const std::vector<int64_t> after = op.get(ir::attr::after);
+  const auto& before = op.get(ir::attr::before);
+  const auto& after = op.get(ir::attr::after);
   const auto is_negative = [](int64_t amount) { return amount < 0; };
   if (std::ranges::any_of(before, is_negative) || std::ranges::any_of(after, is_negative)) {
     return {};

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -39,26 +39,14 @@ DimOrder inverse(const DimOrder& order) {
   return result;
 }
 
-bool is_table(OpKind kind) {
-  return kind == OpKind::lut || kind == OpKind::lut16;
-}
 bool is_linear(OpKind kind) {
-  return kind == OpKind::qlinear || kind == OpKind::qlinear16;
+  return ir::category_of(kind) == ir::OpCategory::kLinear;
 }
 /// Operators that support any memory order, or run in the physical frame, without moving data.
 bool follows_operand(OpKind kind) {
-  switch (kind) {
-    case OpKind::concat:
-    case OpKind::slice:
-    case OpKind::pad:
-    case OpKind::expand:
-    case OpKind::copy:
-    case OpKind::qgroup_norm16:
-    case OpKind::qgroup_norm:
-      return true;
-    default:
-      return is_elementwise(kind);
-  }
+  return ir::is_elementwise(kind) || kind == OpKind::concat || kind == OpKind::pad ||
+         kind == OpKind::slice || kind == OpKind::expand || kind == OpKind::copy ||
+         kind == OpKind::qgroup_norm || kind == OpKind::qgroup_norm16;
 }
 
 class Assigner {
@@ -196,11 +184,11 @@ class Assigner {
 
   Result<ValueId> convert(const Op& op) {
     if (ir::is_window(op.kind)) return convert_window(op);
-    if (is_table(op.kind)) {
+    if (ir::category_of(op.kind) == ir::OpCategory::kTable) {
       const std::vector<ValueId> inputs = rewriter_.map(op.inputs);
       return add(op.kind, inputs, op.attrs, op, order(inputs[0]), op.output);
     }
-    if (is_elementwise(op.kind)) return convert_elementwise(op);
+    if (ir::is_elementwise(op.kind)) return convert_elementwise(op);
     switch (op.kind) {
       case OpKind::delegate:
         return convert_delegate(op);
@@ -341,7 +329,7 @@ class Assigner {
 
   Result<ValueId> convert_permute(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
-    const std::vector<int64_t> dims = op.get(ir::attr::dims);
+    const auto& dims = op.get(ir::attr::dims);
     DimOrder to_result(dims.size());
     for (size_t k = 0; k < dims.size(); ++k)
       to_result[static_cast<size_t>(dims[k])] = static_cast<uint8_t>(k);
@@ -497,33 +485,6 @@ class Assigner {
 };
 
 }  // namespace
-
-bool is_elementwise(OpKind kind) {
-  switch (kind) {
-    case OpKind::compare:
-    case OpKind::logical_and:
-    case OpKind::logical_not:
-    case OpKind::logical_or:
-    case OpKind::lut16:
-    case OpKind::lut:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::qadd16:
-    case OpKind::qadd:
-    case OpKind::qdiv:
-    case OpKind::qmul16:
-    case OpKind::qmul:
-    case OpKind::qprelu16:
-    case OpKind::qprelu:
-    case OpKind::qsub16:
-    case OpKind::qsub:
-    case OpKind::rescale:
-    case OpKind::where:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect) {
   Lowered lowered;

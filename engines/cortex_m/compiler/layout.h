@@ -11,9 +11,6 @@
 #include "engine/engine.h"
 
 namespace thimble::engine::cortex_m {
-/// Returns true for operators that compute each element from the elements at the same position of
-/// all operands, with broadcasting.
-[[nodiscard]] bool is_elementwise(ir::OpKind kind);
 /// Returns the graph with memory orders; `calls` is still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);
 }  // namespace thimble::engine::cortex_m

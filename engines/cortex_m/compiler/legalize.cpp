@@ -4,8 +4,9 @@
 
 #include "abi/limits.h"
 #include "engines/cortex_m/compiler/direct.h"
-#include "engines/cortex_m/compiler/layout.h"
 #include "ir/infer.h"
+#include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -22,20 +23,21 @@ struct Sum {
 };
 Sum sum_of(const ir::Graph& graph, const Op& op) {
   const auto shape = [&](size_t i) -> const Shape& { return graph.type(op.inputs[i]).shape; };
-  switch (op.kind) {
-    case OpKind::qconv2d:
+  const ir::OpCategory category = ir::category_of(op.kind);
+  if (category == ir::OpCategory::kRecurrent) {
+    const size_t w_ih = ir::w_ih_operand(graph, op);
+    return {std::max(shape(w_ih)[1], shape(w_ih + 1)[1])};
+  }
+  if (op.inputs.empty() || graph.type(op.inputs[0]).dtype != ir::DType::kI8) return {};
+  switch (category) {
+    case ir::OpCategory::kConv:
       return {shape(1)[1] * shape(1)[2] * shape(1)[3]};
-    case OpKind::qconv_transpose2d:
+    case ir::OpCategory::kConvTranspose:
       return {shape(1)[0] / op.get(ir::attr::groups) * shape(1)[2] * shape(1)[3]};
-    case OpKind::qlinear:
+    case ir::OpCategory::kLinear:
       return {shape(0).back()};
-    case OpKind::qmatmul:
+    case ir::OpCategory::kMatmul:
       return {shape(0).back(), abi::kMaxMatmulDepth};
-    case OpKind::qgru:
-    case OpKind::qrnn:
-      return {std::max(shape(2)[1], shape(3)[1])};
-    case OpKind::qlstm:
-      return {std::max(shape(3)[1], shape(4)[1])};
     default:
       return {};
   }
@@ -168,7 +170,7 @@ class Legalizer {
     }
     const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
     if (rounds && !rounds_double(op)) return refuse(op, kOtherRounding);
-    const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
+    const bool broadcasts = ir::is_elementwise(op.kind) && op.kind != OpKind::lut16;
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -202,7 +204,7 @@ class Legalizer {
     if (!rounds_double(op)) return refuse(op, kOtherRounding);
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
-    const std::vector<int64_t> padding = op.get(ir::attr::padding);
+    const auto& padding = op.get(ir::attr::padding);
     if (stock_ && !symmetric(op, inputs[0])) {
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
@@ -219,8 +221,8 @@ class Legalizer {
 
   /// The stock operators have one padding per dimension; the padding at the end follows from sizes.
   bool symmetric(const Op& op, ValueId x) {
-    const std::vector<int64_t> padding = op.get(ir::attr::padding);
-    const std::vector<int64_t> stride = op.get(ir::attr::stride);
+    const auto& padding = op.get(ir::attr::padding);
+    const auto& stride = op.get(ir::attr::stride);
     const std::vector<int64_t> dilation =
         op.kind == OpKind::qavg_pool2d ? std::vector<int64_t>{1, 1} : op.get(ir::attr::dilation);
     for (size_t k = 0; k < 2; ++k) {
@@ -441,9 +443,9 @@ class Legalizer {
 
   /// Returns true if rounding the window count up in both dimensions gives the output's size.
   bool ceils(const Op& op, ValueId x) {
-    const std::vector<int64_t> padding = op.get(ir::attr::padding);
-    const std::vector<int64_t> stride = op.get(ir::attr::stride);
-    const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
+    const auto& padding = op.get(ir::attr::padding);
+    const auto& stride = op.get(ir::attr::stride);
+    const auto& kernel = op.get(ir::attr::kernel);
     for (size_t k = 0; k < 2; ++k) {
       const int64_t input = type(x).shape[2 + k];
       int64_t extent = (input + 2 * padding[k] - kernel[k] + stride[k] - 1) / stride[k] + 1;
@@ -463,7 +465,7 @@ class Legalizer {
     }
     Attrs attrs = op.attrs;
     if (!symmetric(op, x)) {
-      const std::vector<int64_t> padding = op.get(ir::attr::padding);
+      const auto& padding = op.get(ir::attr::padding);
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
       THIMBLE_TRY(
@@ -480,7 +482,7 @@ class Legalizer {
   Result<ValueId> convert_mean(const Op& op) {
     if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const ValueId x = rewriter_.map(op.inputs[0]);
-    const std::vector<int64_t> reduced = op.get(ir::attr::dims);
+    const auto& reduced = op.get(ir::attr::dims);
     const Shape shape = type(x).shape;
     std::vector<int64_t> order, last;
     int64_t rows = 1, terms = 1;
@@ -520,7 +522,7 @@ class Legalizer {
     std::vector<int64_t> before, after;
   };
   static Padding joined(const Op& op, const Shape& shape) {
-    const std::vector<int64_t> before = op.get(ir::attr::before), after = op.get(ir::attr::after);
+    const auto &before = op.get(ir::attr::before), &after = op.get(ir::attr::after);
     Padding joined;
     for (size_t d = 0; d < shape.size(); ++d) {
       if (d > 0 && before[d] == 0 && after[d] == 0) {

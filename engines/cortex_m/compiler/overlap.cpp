@@ -6,17 +6,8 @@ namespace thimble::engine::cortex_m {
 namespace {
 
 bool keeps_order(ir::OpKind kind) {
-  switch (kind) {
-    case ir::OpKind::max_pool2d:
-    case ir::OpKind::max_pool2d16:
-    case ir::OpKind::qavg_pool2d:
-    case ir::OpKind::qavg_pool2d16:
-    case ir::OpKind::qconv2d:
-    case ir::OpKind::qconv2d16:
-      return true;
-    default:
-      return false;
-  }
+  const ir::OpCategory category = ir::category_of(kind);
+  return category == ir::OpCategory::kConv || category == ir::OpCategory::kPool;
 }
 
 bool in_rows(const ir::Type& type) {

@@ -183,23 +183,10 @@ class Selector {
       arguments.emplace_back(Scratch{direct_scratch_bytes(graph_, op)});
     }
     KernelCall result = call(*pte_op, std::move(arguments));
-    if (is_elementwise(op.kind)) result.in_place = overwritten_operand(op);
-    return reads_rows_first(op.kind) ? in_place(std::move(result)) : result;
-  }
-
-  /// Direct operators whose kernels read a whole row before they write it.
-  static bool reads_rows_first(OpKind kind) {
-    switch (kind) {
-      case OpKind::qgroup_norm16:
-      case OpKind::qgroup_norm:
-      case OpKind::qlayer_norm16:
-      case OpKind::qlayer_norm:
-      case OpKind::qrms_norm16:
-      case OpKind::qrms_norm:
-        return true;
-      default:
-        return false;
-    }
+    if (ir::is_elementwise(op.kind)) result.in_place = overwritten_operand(op);
+    // The kernels of norms read a whole row before they write it.
+    const bool norm = ir::category_of(op.kind) == ir::OpCategory::kNorm;
+    return norm ? in_place(std::move(result)) : result;
   }
 
   /// Elementwise kernels read an element before they write it, so the result may replace an
@@ -396,7 +383,7 @@ class Selector {
 
   Result<KernelCall> stock_avg_pool(const Op& op) {
     const WindowShape s = window(op);
-    const std::vector<int64_t> kernel = op.get(ir::attr::kernel);
+    const auto& kernel = op.get(ir::attr::kernel);
     const bool ceil_mode = s.out_h > (s.in_h + 2 * s.pad_h - kernel[0]) / s.stride_h + 1 ||
                            s.out_w > (s.in_w + 2 * s.pad_w - kernel[1]) / s.stride_w + 1;
     // Zero point, multiplier and shift are required arguments; the kernel does not use them.

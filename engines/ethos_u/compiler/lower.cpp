@@ -299,7 +299,7 @@ void Lowering::place_operands(const ir::Op& op) {
     }
     if (place && may_be_placed(x, true)) {
       View inside = *place;
-      const auto before = op.get(ir::attr::before);
+      const auto& before = op.get(ir::attr::before);
       for (size_t i = 0; i < before.size(); ++i) {
         inside = sliced_view(inside, i, before[i], type(x).shape[i]);
       }
@@ -309,7 +309,7 @@ void Lowering::place_operands(const ir::Op& op) {
   }
   if (!place || !may_be_placed(x, true)) return;
   if (op.kind == OpKind::permute) {
-    const auto dims = op.get(ir::attr::dims);
+    const auto& dims = op.get(ir::attr::dims);
     std::vector<int64_t> inverse(dims.size());
     for (size_t i = 0; i < dims.size(); ++i) {
       inverse[static_cast<size_t>(dims[i])] = static_cast<int64_t>(i);

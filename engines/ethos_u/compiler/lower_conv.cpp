@@ -88,8 +88,8 @@ Result<ConvJob> Lowering::job_of(const ir::Op& op, int64_t channels) {
     job.y.zero_point = static_cast<int32_t>(op.get(ir::attr::y_zp));
   }
   if (rows) return job;
-  const auto stride = op.get(ir::attr::stride), padding = op.get(ir::attr::padding);
-  const auto dilation = op.get(ir::attr::dilation);
+  const auto &stride = op.get(ir::attr::stride), &padding = op.get(ir::attr::padding);
+  const auto& dilation = op.get(ir::attr::dilation);
   const ir::Shape& w = type(op.inputs[1]).shape;
   job.window = {w[2],        w[3],       stride[0],  stride[1],  dilation[0],
                 dilation[1], padding[0], padding[1], padding[2], padding[3]};

@@ -102,7 +102,7 @@ Result<View> Lowering::concat(const ir::Op& op) {
 Result<View> Lowering::pad(const ir::Op& op) {
   THIMBLE_TRY(const View x, read(op.inputs[0]));
   THIMBLE_TRY(View y, result(op, &x));
-  const auto before = op.get(ir::attr::before), after = op.get(ir::attr::after);
+  const auto &before = op.get(ir::attr::before), &after = op.get(ir::attr::after);
   const auto value = static_cast<int64_t>(op.get(ir::attr::value));
   View inside = y;
   for (size_t i = 0; i < before.size(); ++i) {

@@ -191,8 +191,8 @@ Status Lowering::emit_pool(PoolJob job) {
 }
 
 Result<View> Lowering::max_pool(const ir::Op& op) {
-  const auto kernel = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
-  const auto padding = op.get(ir::attr::padding), dilation = op.get(ir::attr::dilation);
+  const auto &kernel = op.get(ir::attr::kernel), &stride = op.get(ir::attr::stride);
+  const auto &padding = op.get(ir::attr::padding), &dilation = op.get(ir::attr::dilation);
   PoolJob job;
   THIMBLE_TRY(job.x, read(op.inputs[0]));
   if (!job.x.element.is_signed || job.x.element.bits > 16) {
@@ -206,8 +206,8 @@ Result<View> Lowering::max_pool(const ir::Op& op) {
 }
 
 Result<View> Lowering::avg_pool(const ir::Op& op) {
-  const auto kernel = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
-  const auto padding = op.get(ir::attr::padding);
+  const auto &kernel = op.get(ir::attr::kernel), &stride = op.get(ir::attr::stride);
+  const auto& padding = op.get(ir::attr::padding);
   PoolJob job;
   job.mode = PoolMode::kAverage;
   job.low = op.get(ir::attr::min);

@@ -159,7 +159,7 @@ namespace {
 /// Returns the result with a dimension of size 1 for each reduced dimension.
 View kept_dims(const View& y, const ir::Op& op, size_t rank) {
   if (y.rank() == rank) return y;
-  const auto dims = op.get(ir::attr::dims);
+  const auto& dims = op.get(ir::attr::dims);
   View result = y;
   result.shape.assign(rank, 1);
   result.steps.assign(rank, 0);
@@ -211,7 +211,7 @@ bool keeps_innermost(const View& x, const View& result) {
 
 Result<View> Lowering::mean(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qmean16;
-  const auto dims = op.get(ir::attr::dims);
+  const auto& dims = op.get(ir::attr::dims);
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View y, result(op));
   Reduction reduction;
@@ -271,7 +271,7 @@ Status Lowering::largest_along(const View& y, const View& x, const std::vector<i
 }
 
 Result<View> Lowering::reduce_extreme(const ir::Op& op) {
-  const auto dims = op.get(ir::attr::dims);
+  const auto& dims = op.get(ir::attr::dims);
   THIMBLE_TRY(View x, read(op.inputs[0]));
   if (!x.element.is_signed || x.element.bits > 16) {
     return unsupported("its operand is not int8 or int16");

@@ -35,17 +35,15 @@ constexpr ListedLimit kListedLimits[] = {
 
 /// Returns the window limits that the lowering checks.
 std::string window_limits(OpKind op) {
-  switch (op) {
-    case OpKind::qconv2d:
-    case OpKind::qconv2d16:
+  switch (ir::category_of(op)) {
+    case ir::OpCategory::kConv:
       return fmt::format("dilated kernel height 1 to {}, kernel area 1 to {}, padding 0 to {}",
                          kKernelHeightMax, kKernelAreaMax, kPadMax);
-    case OpKind::max_pool2d:
-    case OpKind::max_pool2d16:
+    case ir::OpCategory::kPool:
+      if (ir::has_attr(op, ir::attr::min)) return "";  // an average
       return fmt::format("kernel height 1 to {}, kernel area 1 to {}, padding 0 to {}",
                          kPoolHeightMax, kPoolAreaMax, kPadMax);
-    case OpKind::lut:
-    case OpKind::lut16:
+    case ir::OpCategory::kTable:
       return "any function of one value: abs, clamp, exp, gelu, hardswish, log, relu, sigmoid, "
              "silu, sqrt, tanh and so on";
     default:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engines/neutron/compiler/op_rows.h"
 #include "engines/neutron/compiler/positions.h"
 
 namespace thimble::engine::neutron {
@@ -10,29 +11,6 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
-
-/// Returns true for operators whose kernel can apply a table to its result.
-bool takes_table(const Op& op) {
-  switch (op.kind) {
-    case OpKind::lut:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::qadd:
-    case OpKind::qavg_pool2d:
-    case OpKind::qconv2d:
-    case OpKind::qconv_transpose2d:
-    case OpKind::qlinear:
-    case OpKind::qmatmul:
-    case OpKind::qmean:
-    case OpKind::qmul:
-    case OpKind::qprelu:
-    case OpKind::qsub:
-    case OpKind::rescale:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Maps each dimension of `from` to a dimension of `to`, if `to` only has additional dimensions of
 /// size 1.
@@ -63,7 +41,7 @@ class Finder {
     }
     for (size_t i = 0; i < result_.size(); ++i) {
       const bool own = !result_[i].in_producer && !result_[i].absorbed;
-      if (own && takes_table(graph_.ops()[i])) fuse_tables(i);
+      if (own && has_trait(graph_.ops()[i].kind, kTableOnResult)) fuse_tables(i);
     }
     for (size_t i = 0; i < result_.size(); ++i) {
       if (graph_.ops()[i].kind == OpKind::pad) fuse_padding(i);
@@ -171,7 +149,7 @@ class Finder {
     const Op& pad = graph_.ops()[index];
     std::vector<int> readers, between;
     if (!convolutions(pad.output, readers, between)) return;
-    const auto before = pad.get(ir::attr::before), after = pad.get(ir::attr::after);
+    const auto &before = pad.get(ir::attr::before), &after = pad.get(ir::attr::after);
     std::vector<Fusion> folded;
     for (const int reader : readers) {
       const ir::Shape& image = graph_.type(op(reader).inputs[0]).shape;

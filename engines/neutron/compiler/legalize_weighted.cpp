@@ -143,7 +143,7 @@ Status Legalizer::transposed_convolution(const Op& op) {
   const Tensor* w = tensor(op, 1);
   if (w == nullptr) return rewriter_.copy(op);
   if (!is_within_limits(op)) return phases(op);
-  const auto extra = op.get(ir::attr::output_padding);
+  const auto& extra = op.get(ir::attr::output_padding);
   auto padding = op.get(ir::attr::padding);
   for (const size_t side : {size_t{0}, size_t{1}}) padding[2 + side] -= extra[side];
   ir::Attrs attrs = op.attrs;

@@ -77,7 +77,7 @@ Status Lowering::pad(const Op& op) {
   const Location y =
       target(op.output, {x}, false, [](const Location& to) { return is_simple(to); });
   Location inside = y;
-  const auto before = op.get(ir::attr::before);
+  const auto& before = op.get(ir::attr::before);
   for (size_t dim = 0; dim < before.size(); ++dim) {
     inside = *sliced(inside, dim, before[dim], shape(op.inputs[0])[dim]);
   }

@@ -23,7 +23,7 @@ Kernel kernel_of(const ir::Graph& graph, const Op& op) {
 
 /// The view's dimensions are the kept ones, in the result's order, followed by the reduced ones.
 Status Lowering::reduction(const Op& op) {
-  const std::vector<int64_t> dims = op.get(ir::attr::dims);
+  const auto& dims = op.get(ir::attr::dims);
   const Location x = location(op.inputs[0]);
   ir::Shape kept_shape = shape(op.inputs[0]);
   std::vector<size_t> kept, reduced;
@@ -89,7 +89,7 @@ Status Lowering::pool(const Op& op) {
   const bool average = op.kind == OpKind::qavg_pool2d;
   kernel.kernel = average ? Kernel::kAvgPool : Kernel::kMaxPool;
   set_table(&kernel);
-  const auto size = op.get(ir::attr::kernel), stride = op.get(ir::attr::stride);
+  const auto &size = op.get(ir::attr::kernel), &stride = op.get(ir::attr::stride);
   kernel.kernel_h = size[0];
   kernel.kernel_w = size[1];
   kernel.stride_h = stride[0];

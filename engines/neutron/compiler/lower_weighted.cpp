@@ -28,7 +28,7 @@ Result<ir::TensorPtr> weights_of(const ir::Graph& graph, const Op& op) {
 
 void set_window(const Op& op, const ir::Tensor& weights, const std::vector<int64_t>& padding,
                 KernelOp* kernel) {
-  const auto stride = op.get(ir::attr::stride), dilation = op.get(ir::attr::dilation);
+  const auto &stride = op.get(ir::attr::stride), &dilation = op.get(ir::attr::dilation);
   kernel->kernel_h = weights.shape[2];
   kernel->kernel_w = weights.shape[3];
   kernel->stride_h = stride[0];

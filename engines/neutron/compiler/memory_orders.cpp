@@ -4,8 +4,9 @@
 #include <optional>
 
 #include "engines/neutron/compiler/location.h"
+#include "engines/neutron/compiler/op_rows.h"
 #include "engines/neutron/compiler/tables.h"
-#include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -15,31 +16,9 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-bool takes_any(const Op& op) {
-  switch (op.kind) {
-    case OpKind::concat:
-    case OpKind::copy:
-    case OpKind::expand:
-    case OpKind::gather:
-    case OpKind::lut:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::pad:
-    case OpKind::qadd:
-    case OpKind::qmul:
-    case OpKind::qprelu:
-    case OpKind::qsoftmax:
-    case OpKind::qsub:
-    case OpKind::rescale:
-    case OpKind::slice:
-      return true;
-    case OpKind::amax:
-    case OpKind::amin:
-    case OpKind::qmean:
-      return op.get(ir::attr::keepdim) != 0;
-    default:
-      return false;
-  }
+bool runs_in_any_order(const Op& op) {
+  return has_trait(op.kind, kAnyOrder) ||
+         (has_trait(op.kind, kAnyOrderIfKeepdim) && op.get(ir::attr::keepdim) != 0);
 }
 
 class Inference {
@@ -102,7 +81,7 @@ class Inference {
   bool propagate(const Op& op) {
     if (op.kind == OpKind::permute) return through_permute(op);
     if (op.kind == OpKind::reshape) return through_reshape(op);
-    if (!takes_any(op) && !is_pointwise_table(op)) return false;
+    if (!runs_in_any_order(op) && !is_pointwise_table(op)) return false;
     const DimOrder* known = nullptr;
     const auto look = [&](ValueId id) {
       if (id == ir::kNoValue || rank(id) != rank(op.output)) return;
@@ -120,7 +99,7 @@ class Inference {
   }
 
   bool through_permute(const Op& op) {
-    const auto dims = op.get(ir::attr::dims);
+    const auto& dims = op.get(ir::attr::dims);
     if (const auto& from = at(required_, op.inputs[0]))
       return set(op.output, permuted_order(*from, dims));
     const auto& to = at(required_, op.output);
@@ -181,7 +160,7 @@ class Inference {
       order = permuted_order(from, op.get(ir::attr::dims));
       return;
     }
-    if (!takes_any(op) && !is_pointwise_table(op)) return;
+    if (!runs_in_any_order(op) && !is_pointwise_table(op)) return;
     for (const ValueId id : op.inputs) {
       if (id == ir::kNoValue || rank(id) != rank(op.output)) continue;
       if (graph_.value(id).constant) continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/op_cost.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine::neutron {
 
@@ -93,7 +93,7 @@ bool has_no_effect(const ir::Graph& graph, const Op& op) {
 std::string no_effect_reason(const ir::Graph& region) {
   const Op* idle = nullptr;  // the last compute operator; all have no effect
   for (const Op& op : region.ops()) {
-    if (ir::is_data_movement(op.kind)) continue;
+    if (ir::only_moves(op.kind)) continue;
     if (!has_no_effect(region, op)) return "";
     idle = &op;
   }

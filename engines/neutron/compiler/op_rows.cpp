@@ -43,13 +43,13 @@ int64_t kernel_minus_stride(const OpInGraph& c) {
   return std::min(c.shape(1)[2] - stride_height(c), c.shape(1)[3] - stride_width(c));
 }
 int64_t kernel_minus_padding(const OpInGraph& c) {
-  const auto padding = c.op.get(ir::attr::padding);
+  const auto& padding = c.op.get(ir::attr::padding);
   const int64_t high = std::max(padding[0], padding[2]), wide = std::max(padding[1], padding[3]);
   return std::min(c.shape(1)[2] - high, c.shape(1)[3] - wide);
 }
 
 int64_t output_padding_beyond_padding(const OpInGraph& c) {
-  const auto padding = c.op.get(ir::attr::padding), extra = c.op.get(ir::attr::output_padding);
+  const auto &padding = c.op.get(ir::attr::padding), &extra = c.op.get(ir::attr::output_padding);
   return std::max<int64_t>({extra[0] - padding[2], extra[1] - padding[3], 0});
 }
 
@@ -118,7 +118,7 @@ int64_t size_remainder(const OpInGraph& c) {
 /// Number of padding rows and columns that windows read. ExecuTorch's converter requires
 /// count_include_pad; padding that counts is a separate `pad` here.
 int64_t uncounted_padding(const OpInGraph& c) {
-  const auto padding = c.op.get(ir::attr::padding);
+  const auto& padding = c.op.get(ir::attr::padding);
   int64_t reached = 0;
   for (const size_t side : {size_t{0}, size_t{1}}) {
     const int64_t last = (c.y().shape[2 + side] - 1) * c.side(ir::attr::stride, side);
@@ -210,7 +210,7 @@ int64_t dimensions(const OpInGraph& c) {
 // --- rows --------------------------------------------------------------------------------------
 
 constexpr SupportedRow kSupported[] = {
-#define NEUTRON_SUPPORTED(op, variants, litert_operators) {OpKind::op, variants},
+#define NEUTRON_SUPPORTED(op, variants, traits, litert_operators) {OpKind::op, variants, traits},
 #include "engines/neutron/compiler/ops.def"
 };
 
@@ -250,6 +250,11 @@ constexpr FixedRow kFixed[] = {
 };
 
 }  // namespace
+
+bool has_trait(ir::OpKind kind, uint8_t trait) {
+  const auto* const row = std::ranges::find(kSupported, kind, &SupportedRow::op);
+  return row != std::end(kSupported) && (row->traits & trait) != 0;
+}
 
 std::span<const SupportedRow> supported_rows() {
   return kSupported;

@@ -53,9 +53,13 @@ struct ChoiceRow {
   std::initializer_list<int64_t> values;
 };
 
+/// Column `traits` of NEUTRON_SUPPORTED: a set of these.
+inline constexpr uint8_t kNoTraits = 0, kTableOnResult = 1, kAnyOrder = 2, kAnyOrderIfKeepdim = 4;
+
 struct SupportedRow {
   ir::OpKind op;
   uint8_t variants;
+  uint8_t traits;
 };
 
 struct RefusalRow {
@@ -76,6 +80,8 @@ struct FixedRow {
   int32_t zero_point;
 };
 
+/// Returns true if the operator is supported and its row has the trait.
+[[nodiscard]] bool has_trait(ir::OpKind kind, uint8_t trait);
 [[nodiscard]] std::span<const SupportedRow> supported_rows();
 [[nodiscard]] std::span<const RefusalRow> refusal_rows();
 [[nodiscard]] std::span<const LimitRow> limit_rows();

@@ -74,17 +74,9 @@ int64_t pair_of(const Op& op, int64_t a, int64_t b) {
 }
 
 bool is_pair(const Op& op) {
-  switch (op.kind) {
-    case OpKind::maximum:
-    case OpKind::minimum:
-      return true;
-    case OpKind::qadd:
-    case OpKind::qmul:
-    case OpKind::qsub:
-      return op.get(ir::attr::rounding) <= 1;
-    default:
-      return false;
-  }
+  const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
+  return ir::category_of(op.kind) == ir::OpCategory::kPair &&
+         (!rounds || op.get(ir::attr::rounding) <= 1);
 }
 
 std::optional<Int8Function> pair_with_number(const ir::Graph& graph, const Op& op) {

@@ -17,7 +17,7 @@ Status TfliteLowering::pool() {
   if (!is_mean && get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
     return refuse("MAX_POOL_2D has no dilation");
   }
-  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride);
+  const auto &kernel = get(ir::attr::kernel), &stride = get(ir::attr::stride);
   formats::tflite::PoolOptions options;
   options.height = static_cast<int32_t>(kernel[0]);
   options.width = static_cast<int32_t>(kernel[1]);

@@ -204,7 +204,7 @@ WindowPadding window_padding(int64_t size, int64_t before, int64_t after, int64_
 
 /// Returns x, [N, H, W, C]. Pads x with PAD if neither SAME nor VALID equals the padding.
 Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
-  const auto stride = get(ir::attr::stride), pads = get(ir::attr::padding);
+  const auto &stride = get(ir::attr::stride), &pads = get(ir::attr::padding);
   const auto s = at(x).shape;  // a copy: tensors are added below
   const WindowPadding rows = window_padding(s[1], pads[0], pads[2], kernel[0], stride[0]);
   const WindowPadding columns = window_padding(s[2], pads[1], pads[3], kernel[1], stride[1]);
@@ -238,7 +238,7 @@ Status TfliteLowering::convolution() {
                 return static_cast<size_t>(o * each + i);
               }));
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
-  const auto stride = get(ir::attr::stride), dilation = get(ir::attr::dilation);
+  const auto &stride = get(ir::attr::stride), &dilation = get(ir::attr::dilation);
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
@@ -276,7 +276,7 @@ Status TfliteLowering::transposed_convolution() {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
-  const auto stride = get(ir::attr::stride), pads = get(ir::attr::padding);
+  const auto &stride = get(ir::attr::stride), &pads = get(ir::attr::padding);
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);

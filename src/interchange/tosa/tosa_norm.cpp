@@ -176,7 +176,7 @@ Status TosaLowering::norm() {
 Status TosaLowering::variance() {
   if (wide()) return refuse("16-bit activations: their sums of squares need more than 59 bits");
   const Shape& s = shape(0);
-  const auto dims = get(ir::attr::dims);
+  const auto& dims = get(ir::attr::dims);
   const DimOrder order = order_with_last(dims);
   int64_t n = 1;
   for (const int64_t dim : dims) n *= s[static_cast<size_t>(dim)];

@@ -15,8 +15,8 @@ using ir::Shape;
 /// halves away from zero as our sums do, but only about code 0.
 Status TosaLowering::pool() {
   const bool mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
-  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride),
-             padding = get(ir::attr::padding);
+  const auto &kernel = get(ir::attr::kernel), &stride = get(ir::attr::stride),
+             &padding = get(ir::attr::padding);
   const Shape& s = shape(0);
   int x = image(0);
   if (!mean && get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
@@ -40,8 +40,8 @@ Status TosaLowering::pool() {
 
 /// Computes a dilated max pool as the maximum of one strided slice per kernel tap.
 int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
-  const auto kernel = get(ir::attr::kernel), stride = get(ir::attr::stride),
-             padding = get(ir::attr::padding), dilation = get(ir::attr::dilation);
+  const auto &kernel = get(ir::attr::kernel), &stride = get(ir::attr::stride),
+             &padding = get(ir::attr::padding), &dilation = get(ir::attr::dilation);
   x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest());
   const int wide_x = b_.widen(x);
   int best = -1;
@@ -67,7 +67,7 @@ int TosaLowering::windows_mean(int x) {
 
 /// Writes one pool per position of the result, because the windows differ in size.
 Status TosaLowering::adaptive_pool() {
-  const auto size = get(ir::attr::size);
+  const auto& size = get(ir::attr::size);
   const Shape& s = shape(0);
   const int x = image(0);
   std::vector<int> lines;

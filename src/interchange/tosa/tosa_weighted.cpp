@@ -46,9 +46,9 @@ Status TosaLowering::convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
-  const auto padding = get(ir::attr::padding);
-  const auto stride = get(ir::attr::stride);
-  const auto dilation = get(ir::attr::dilation);
+  const auto& padding = get(ir::attr::padding);
+  const auto& stride = get(ir::attr::stride);
+  const auto& dilation = get(ir::attr::dilation);
   const int64_t groups = get(ir::attr::groups);
   const Extent rows =
       exact_extent(shape(0)[2], padding[0], padding[2], (w[2] - 1) * dilation[0] + 1, stride[0]);
@@ -119,9 +119,9 @@ Status TosaLowering::transposed_convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, constant_content(1));
   if (has(2)) THIMBLE_CHECK(check_constant(2));
   const Shape& w = weights->shape;
-  const auto padding = get(ir::attr::padding);
-  const auto more = get(ir::attr::output_padding);
-  const auto dilation = get(ir::attr::dilation);
+  const auto& padding = get(ir::attr::padding);
+  const auto& more = get(ir::attr::output_padding);
+  const auto& dilation = get(ir::attr::dilation);
   const int64_t groups = get(ir::attr::groups);
   const int64_t in_each = w[0] / groups;
   const Shape kernel = {w[1], (w[2] - 1) * dilation[0] + 1, (w[3] - 1) * dilation[1] + 1, in_each};

@@ -189,9 +189,9 @@ Convolution convolution_of(const eval::Call& call) {
   const ir::Shape& x = call.shape(0);
   const ir::Shape& w = call.shape(1);
   const ir::Shape& y = call.output.shape;
-  const auto stride = call.op.get(ir::attr::stride);
-  const auto dilation = call.op.get(ir::attr::dilation);
-  const auto padding = call.op.get(ir::attr::padding);
+  const auto& stride = call.op.get(ir::attr::stride);
+  const auto& dilation = call.op.get(ir::attr::dilation);
+  const auto& padding = call.op.get(ir::attr::padding);
   return {x[0],        x[1],       x[2],       x[3],
           y[1],        y[2],       y[3],       w[2],
           w[3],        stride[0],  stride[1],  dilation[0],

@@ -7,7 +7,7 @@ namespace thimble::quant {
 namespace {
 
 constexpr void (*kReference[])(const eval::Call&) = {
-#define THIMBLE_OP(name, operands, attributes) eval::eval_##name,
+#define THIMBLE_OP(name, category, operands, attributes) eval::eval_##name,
 #include "ir/ops.def"
 #undef THIMBLE_OP
 };

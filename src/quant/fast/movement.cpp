@@ -127,9 +127,9 @@ void move_max_pool2d(const eval::Call& call, Scratch&) {
 PoolWindow pool_window_of(const eval::Call& call) {
   const ir::Shape& x = call.shape(0);
   const ir::Shape& y = call.output.shape;
-  const auto kernel = call.op.get(ir::attr::kernel);
-  const auto stride = call.op.get(ir::attr::stride);
-  const auto padding = call.op.get(ir::attr::padding);
+  const auto& kernel = call.op.get(ir::attr::kernel);
+  const auto& stride = call.op.get(ir::attr::stride);
+  const auto& padding = call.op.get(ir::attr::padding);
   const bool dilated = ir::has_attr(call.op.kind, ir::attr::dilation);
   const auto dilation = dilated ? call.op.get(ir::attr::dilation) : std::vector<int64_t>{1, 1};
   return {x[0] * x[1], x[2],      x[3],        y[2],        y[3],       kernel[0], kernel[1],

@@ -11,14 +11,9 @@ using ir::ValueId;
 namespace {
 
 OpKind integer_kind(OpKind kind, bool wide) {
-  switch (kind) {
-    case OpKind::conv2d:
-      return wide ? OpKind::qconv2d16 : OpKind::qconv2d;
-    case OpKind::conv_transpose2d:
-      return wide ? OpKind::qconv_transpose2d16 : OpKind::qconv_transpose2d;
-    default:
-      return wide ? OpKind::qlinear16 : OpKind::qlinear;
-  }
+  if (kind == OpKind::conv2d) return wide ? OpKind::qconv2d16 : OpKind::qconv2d;
+  if (kind == OpKind::linear) return wide ? OpKind::qlinear16 : OpKind::qlinear;
+  return wide ? OpKind::qconv_transpose2d16 : OpKind::qconv_transpose2d;
 }
 
 /// Returns the weight dimension of the output channels; none if it holds only those of one group.
