@@ -7,13 +7,14 @@ namespace thimble::eval {
 namespace {
 
 void scaled_sum16(const Call& call, int64_t sign_of_b) {
-  const auto scaled = [&](const ir::MultiplierKeys& keys, int64_t value) {
-    return requantize(value, call.get(keys.mult), call.get(keys.shift), Rounding::kDouble);
-  };
-  map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
-    const int64_t sum = scaled(ir::attr::a_multiplier, a * pow2(15)) +
-                        sign_of_b * scaled(ir::attr::b_multiplier, b * pow2(15));
-    return scaled(ir::attr::y_multiplier, wrap32(sum));
+  const int64_t a_mult = call.get(ir::attr::a_mult), a_shift = call.get(ir::attr::a_shift);
+  const int64_t b_mult = call.get(ir::attr::b_mult), b_shift = call.get(ir::attr::b_shift);
+  const int64_t y_mult = call.get(ir::attr::y_mult), y_shift = call.get(ir::attr::y_shift);
+  map_quantized_pairs<int16_t>(call, [=](int64_t a, int64_t b) {
+    const int64_t sum =
+        requantize(a * pow2(15), a_mult, a_shift, Rounding::kDouble) +
+        sign_of_b * requantize(b * pow2(15), b_mult, b_shift, Rounding::kDouble);
+    return requantize(wrap32(sum), y_mult, y_shift, Rounding::kDouble);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "eval/call.h"
 
@@ -51,14 +52,18 @@ void softmax_of_codes(const Call& call, int64_t lowest, int64_t zero, int64_t bi
   const int64_t mult = call.get(ir::attr::mult);
   const int64_t shift = call.get(ir::attr::shift);
   const int64_t diff_min = call.get(ir::attr::diff_min);
-  map_rows<Code, From>(call, [=](std::vector<Code>& row) {
+  // Depends on the difference to the row's maximum only, and is computed once for each difference.
+  std::vector<std::optional<int64_t>> exponentials(size_t{1} << (8 * sizeof(From)));
+  map_rows<Code, From>(call, [&, mult, shift, diff_min](std::vector<Code>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
     if (maximum < lowest) return;
     const auto contributes = [&](int64_t code) {
       return code >= lowest && code - maximum >= diff_min;
     };
     const auto exponential = [&](int64_t code) {
-      return exp_on_negative(multiply_q31((code - maximum) * pow2(shift), mult));
+      auto& known = exponentials[static_cast<size_t>(maximum - code)];
+      if (!known) known = exp_on_negative(multiply_q31((code - maximum) * pow2(shift), mult));
+      return *known;
     };
     int64_t sum = 0;
     for (const Code code : row) {
