@@ -1,9 +1,9 @@
 #pragma once
-// Constants of depthwise convolutions packed for Helium. The rules of abi/native_params.h apply.
+// Constants of depthwise convolutions packed for Helium. The rules of abi/kernel_layout.h apply.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/window.h"
 
 namespace thimble::abi {
 

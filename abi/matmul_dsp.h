@@ -1,10 +1,11 @@
 #pragma once
 // Constants of convolutions and linears packed for the DSP extension. The rules of
-// abi/native_params.h apply.
+// abi/kernel_layout.h apply.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 
 namespace thimble::abi {
 

@@ -1,11 +1,11 @@
 #pragma once
 // Packed constants of convolution and linear operators for cores without the DSP extension
 // (Isa::kThumb1 and kThumb2; kernels/v6m, kernels/v7m, kernels/portable). The rules of
-// abi/native_params.h apply.
+// abi/kernel_layout.h apply.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/window.h"
 
 namespace thimble::abi {
 

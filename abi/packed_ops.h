@@ -1,12 +1,13 @@
 #pragma once
 // Packed constants of operators that are neither convolution nor linear. They contain everything
-// that run() needs except the addresses of its operands. The rules of abi/native_params.h apply:
+// that run() needs except the addresses of its operands. The rules of abi/kernel_layout.h apply:
 // little-endian, 4-byte aligned, read in place. Parameters with the names of the IR operator serve
 // readers of the file; run() uses tables computed from them.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
+#include "abi/params/reduction.h"
 
 namespace thimble::abi {
 

@@ -1,10 +1,8 @@
 #include "kernels/args/adaptive.h"
 
-#include "kernels/args/attributes.h"
-
 namespace thimble::kernels {
 
-Status check_adaptive_pool(const Call& call, uint32_t words) {
+Status check_adaptive_pool(const Call& call, uint32_t params_bytes) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
@@ -15,12 +13,12 @@ Status check_adaptive_pool(const Call& call, uint32_t words) {
   }
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), words));
-  const int32_t* const attribute = attributes(tensor(call, 1));
-  if (attribute[0] != 2) return Status::kBadParameter;
+  THIMBLE_RETURN_IF_ERROR(check_params(tensor(call, 1), params_bytes));
+  const auto& size = params<abi::AdaptiveMaxPool2dParams>(tensor(call, 1)).size;
+  if (!size.is_complete()) return Status::kBadParameter;
   for (uint32_t side = 0; side < 2; ++side) {
     const AdaptiveAxis axis = adaptive_axis(call, side);
-    if (attribute[1 + side] != axis.out) return Status::kBadShape;
+    if (size.items[side] != axis.out) return Status::kBadShape;
     // span() multiplies in 32 bits, so the product must fit.
     if ((int64_t{axis.out} + 1) * axis.in + axis.out > INT32_MAX) return Status::kBadShape;
   }

@@ -2,12 +2,13 @@
 // Adaptive pools: output position i of n covers the input positions from floor(i * in / n) up to,
 // but not including, ceil((i + 1) * in / n).
 //
-// Operands: x, attributes (the output's height and width as a list, then optional bounds), y.
+// Operands: x, parameters, y.
 // Memory: NHWC.
 
 #include <cstdint>
 
-#include "kernels/args/operands.h"
+#include "abi/params/pool.h"
+#include "kernels/args/params.h"
 
 namespace thimble::kernels {
 
@@ -21,9 +22,9 @@ struct AdaptiveAxis {
   InputRange input_range(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
 };
 
-/// Checks that x and y have the same type, int8 or int16. `words` is the number of attribute words,
-/// including the two sizes and their count.
-Status check_adaptive_pool(const Call& call, uint32_t words);
+/// Checks that x and y have the same type, int8 or int16. The parameters have `params_bytes` bytes
+/// and begin with the size of the result.
+Status check_adaptive_pool(const Call& call, uint32_t params_bytes);
 inline AdaptiveAxis adaptive_axis(const Call& call, uint32_t side) {
   return {tensor(call, 0).sizes[2 + side], tensor(call, 2).sizes[2 + side]};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "abi/params/arithmetic.h"
 #include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {

@@ -5,6 +5,8 @@
 
 #include "kernels/args/conv.h"
 
+#include "abi/params/conv.h"
+
 namespace thimble::kernels {
 namespace {
 

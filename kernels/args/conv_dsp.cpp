@@ -1,5 +1,7 @@
 #include "kernels/args/conv_dsp.h"
 
+#include "abi/params/window.h"
+
 namespace thimble::kernels {
 
 Status check_conv2d_dsp(const Call& call) {

@@ -1,5 +1,8 @@
 #include "kernels/args/conv_scalar.h"
 
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
+
 #include <cstring>
 
 namespace thimble::kernels {

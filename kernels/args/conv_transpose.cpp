@@ -19,17 +19,20 @@ bool in_range(int32_t value, int32_t low) {
 }
 
 /// Checks that all positions fit 32 bits and that the output extent matches the formula.
-Status check_side(const Tensor& x, const Tensor& w, const Tensor& y, const TransposedWindow& a,
+Status check_side(const Tensor& x, const Tensor& w, const Tensor& y, const abi::TransposedWindow& a,
                   uint32_t side) {
   const int32_t in = x.sizes[2 + side];
   const int32_t kernel = w.sizes[2 + side];
   const int32_t out = y.sizes[2 + side];
-  const bool fits = in_range(kernel, 1) && in_range(a.stride[side], 1) &&
-                    in_range(a.dilation[side], 1) && in_range(a.padding[side], 0) &&
-                    in_range(a.padding[side + 2], 0) && in_range(a.output_padding[side], 0);
+  const bool fits = in_range(kernel, 1) && in_range(a.stride.items[side], 1) &&
+                    in_range(a.dilation.items[side], 1) && in_range(a.padding.items[side], 0) &&
+                    in_range(a.padding.items[side + 2], 0) &&
+                    in_range(a.output_padding.items[side], 0);
   if (!fits) return Status::kBadParameter;
-  const int64_t last = int64_t{in - 1} * a.stride[side] + (kernel - 1) * a.dilation[side];
-  const int64_t cut = a.padding[side] + a.padding[side + 2] - a.output_padding[side];
+  const int64_t last =
+      int64_t{in - 1} * a.stride.items[side] + (kernel - 1) * a.dilation.items[side];
+  const int64_t cut =
+      a.padding.items[side] + a.padding.items[side + 2] - a.output_padding.items[side];
   if (last > (1 << 30) || last + 1 - cut != out) return Status::kBadShape;
   return Status::kOk;
 }
@@ -37,7 +40,7 @@ Status check_side(const Tensor& x, const Tensor& w, const Tensor& y, const Trans
 }  // namespace
 
 Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType dtype,
-                        const TransposedWindow& window, int32_t groups) {
+                        const abi::TransposedWindow& window, int32_t groups) {
   const Tensor* const all[] = {&x, &w, &y};
   for (const Tensor* t : all) {
     THIMBLE_RETURN_IF_ERROR(check_tensor(*t, t == &w ? DType::kI8 : dtype));
@@ -45,8 +48,8 @@ Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType
   }
   static constexpr uint8_t kWeightOrder[] = {1, 2, 3, 0};
   if (!is_nhwc(x) || !is_nhwc(y) || !has_order(w, kWeightOrder)) return Status::kBadDimOrder;
-  const bool lists = window.strides == 2 && window.paddings == 4 && window.output_paddings == 2 &&
-                     window.dilations == 2;
+  const bool lists = window.stride.is_complete() && window.padding.is_complete() &&
+                     window.output_padding.is_complete() && window.dilation.is_complete();
   if (!lists) return Status::kBadParameter;
   for (uint32_t side = 0; side < 2; ++side)
     THIMBLE_RETURN_IF_ERROR(check_side(x, w, y, window, side));
@@ -56,15 +59,15 @@ Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType
 }
 
 void bind_transposed_axes(const Tensor& x, const Tensor& w, const Tensor& y,
-                          const TransposedWindow& window, TransposedAxis (&axes)[2]) {
+                          const abi::TransposedWindow& window, TransposedAxis (&axes)[2]) {
   for (uint32_t i = 0; i < 2; ++i) {
     TransposedAxis& axis = axes[i];
     axis = {x.sizes[2 + i],
             y.sizes[2 + i],
             w.sizes[2 + i],
-            window.stride[i],
-            window.dilation[i],
-            window.padding[i],
+            window.stride.items[i],
+            window.dilation.items[i],
+            window.padding.items[i],
             1,
             1};
     const int32_t divisor = common_divisor(axis.stride, axis.dilation);

@@ -7,17 +7,10 @@
 
 #include <cstdint>
 
+#include "abi/params/conv.h"
 #include "kernels/args/operands.h"
 
 namespace thimble::kernels {
-
-/// The attributes in their memory layout; lists begin with their count.
-struct TransposedWindow {
-  int32_t strides, stride[2];
-  int32_t paddings, padding[4];  // top, left, bottom, right
-  int32_t output_paddings, output_padding[2];
-  int32_t dilations, dilation[2];
-};
 
 /// The inputs that contribute to one output position: the first tap, its input, and their count.
 struct ContributingInputs {
@@ -35,8 +28,8 @@ struct TransposedAxis {
 /// Checks that x and y have type `dtype`, that w is int8, that memory orders are as above, that the
 /// shapes match, and that all positions fit 32 bits. groups must be at least 1.
 Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType dtype,
-                        const TransposedWindow& window, int32_t groups);
+                        const abi::TransposedWindow& window, int32_t groups);
 void bind_transposed_axes(const Tensor& x, const Tensor& w, const Tensor& y,
-                          const TransposedWindow& window, TransposedAxis (&axes)[2]);
+                          const abi::TransposedWindow& window, TransposedAxis (&axes)[2]);
 
 }  // namespace thimble::kernels

@@ -1,5 +1,6 @@
 #include "kernels/args/depthwise_mve.h"
 
+#include "abi/params/window.h"
 #include "kernels/args/packed.h"
 
 namespace thimble::kernels {

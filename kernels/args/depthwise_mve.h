@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "abi/depthwise_mve.h"
+#include "abi/params/window.h"
 #include "kernels/kernels.h"
 
 namespace thimble::kernels {

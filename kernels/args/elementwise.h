@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
 #include "kernels/args/operands.h"
 #include "kernels/args/stride_iterator.h"
 

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 
-#include "kernels/args/attributes.h"
+#include "abi/params/movement.h"
 #include "kernels/args/move.h"
+#include "kernels/args/params.h"
 
 namespace thimble::kernels {
 
@@ -17,14 +18,14 @@ inline Status check_index(const Tensor& index) {
   return check_tensor(index);
 }
 
-/// Checks gather and gather_elements, whose operands are x, index, attributes (dim) and y, except
+/// Checks gather and gather_elements, whose operands are x, index, GatherParams and y, except
 /// the sizes of y.
 inline Status check_gather_operands(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 2), 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::GatherParams>(tensor(call, 2)));
   THIMBLE_RETURN_IF_ERROR(check_index(tensor(call, 1)));
   THIMBLE_RETURN_IF_ERROR(check_pair(x, tensor(call, 3)));
-  const auto dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
+  const auto dim = static_cast<uint32_t>(params<abi::GatherParams>(tensor(call, 2)).dim);
   return dim < x.rank ? Status::kOk : Status::kBadParameter;
 }
 inline Status check_gather_layout(const Call& call) {

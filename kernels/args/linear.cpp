@@ -7,6 +7,8 @@
 
 #include "kernels/args/linear.h"
 
+#include "abi/params/linear.h"
+
 namespace thimble::kernels {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "kernels/args/linear_dsp.h"
 
+#include "abi/params/linear.h"
+
 namespace thimble::kernels {
 
 Status check_linear_dsp(const Call& call) {

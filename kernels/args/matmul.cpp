@@ -1,13 +1,10 @@
 #include "kernels/args/matmul.h"
 
-#include "kernels/args/attributes.h"
-
 namespace thimble::kernels {
 
 Status check_matmul8(const Call& call) {
-  constexpr uint32_t kAttributes = sizeof(MatmulAttributes) / sizeof(int32_t);
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 2), kAttributes));
-  const MatmulAttributes& a = matmul_attributes(call);
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::MatmulParams>(tensor(call, 2)));
+  const abi::MatmulParams& a = matmul_params(call);
   const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
                     is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&
                     a.rounding == 0;

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/args/operands.h"
+#include "abi/params/matmul.h"
+#include "kernels/args/params.h"
 #include "kernels/args/stride_iterator.h"
 
 namespace thimble::kernels {
@@ -14,14 +15,10 @@ inline int32_t size_at(const Tensor& t, uint32_t from_end) {
   return from_end > t.rank ? 1 : t.sizes[t.rank - from_end];
 }
 
-/// Attributes of thimble::matmul.
-struct MatmulAttributes {
-  int32_t transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
-};
-inline const MatmulAttributes& matmul_attributes(const Call& call) {
-  return *static_cast<const MatmulAttributes*>(tensor(call, 2).data);
+inline const abi::MatmulParams& matmul_params(const Call& call) {
+  return params<abi::MatmulParams>(tensor(call, 2));
 }
-/// Checks int8 operands a, b, attributes, y.
+/// Checks int8 operands a, b, MatmulParams, y.
 Status check_matmul8(const Call& call);
 
 /// Checks that all operands have type `dtype`, that their shapes match, and that sums have at most

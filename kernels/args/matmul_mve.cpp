@@ -1,5 +1,8 @@
 #include "kernels/args/matmul_mve.h"
 
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
+
 namespace thimble::kernels {
 namespace {
 

@@ -4,6 +4,7 @@
 // conv2d_mve: x, WindowGeometry, weights, scratch, y. linear_mve: x, LinearGeometry, weights, y.
 
 #include "abi/matmul_mve.h"
+#include "abi/params/window.h"
 #include "kernels/args/packed.h"
 
 namespace thimble::kernels {

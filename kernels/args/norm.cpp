@@ -8,6 +8,12 @@ constexpr int32_t kBiasMax = 1 << 30;
 
 THIMBLE_NORM_ROWS(int8_t);
 
+uint64_t Norm::eps_of(int32_t mantissa, int32_t exponent) {
+  constexpr int32_t kEpsShiftMax = 30;
+  const bool fine = mantissa >= 0 && exponent >= 0 && exponent <= kEpsShiftMax;
+  return fine ? static_cast<uint64_t>(mantissa) << exponent : uint64_t{1} << 63;
+}
+
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries) {
   if (!w.is_null) {
     THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI16));

@@ -4,9 +4,11 @@
 // (functions in norm16.cpp).
 
 #include <cstdint>
+#include <type_traits>
 
-#include "kernels/args/attributes.h"
+#include "abi/params/norm.h"
 #include "kernels/args/operands.h"
+#include "kernels/args/params.h"
 
 namespace thimble::kernels {
 
@@ -40,27 +42,49 @@ struct NormWords<int16_t> {
 };
 
 struct Norm {
-  uint64_t eps = 0;
-  int32_t zero = 0;  // x_zp of int8 rms_norm
+  uint64_t eps;
+  int32_t zero;  // x_zp of int8 rms_norm
   bool centered = true;
-  int32_t y_zp = 0, mult = 0, shift = 0, min = 0, max = 0;
+  int32_t y_zp, mult, shift, min, max;
   const int16_t* w = nullptr;  // null: none
   const int32_t* b = nullptr;
 
-  /// Reads the attributes from eps on. Only int8 has zero points; x_zp is present only if the rows
-  /// are not centered.
-  template <class Code>
-  void read(AttributeReader& attributes, bool is_centered);
+  /// Reads a struct of abi/params/norm.h.
+  template <class Params>
+  explicit Norm(const Params& p)
+      : eps(eps_of(p.int_eps, p.eps_shift)),
+        zero(x_zp_of(p)),
+        y_zp(y_zp_of(p)),
+        mult(p.mult),
+        shift(p.shift),
+        min(p.min),
+        max(p.max) {}
   /// Computes one row. `entry` is the index of its first element in w and b. y may be x.
   template <class Code>
   void run(const Code* x, Code* y, const NormRow& row, int32_t entry) const;
+
+ private:
+  /// Returns 2^63, which check_norm() rejects, if the numbers are out of range.
+  static uint64_t eps_of(int32_t mantissa, int32_t exponent);
+  // Only int8 has zero points, and only rms_norm needs that of x.
+  template <class Params>
+  static int32_t x_zp_of(const Params& p) {
+    if constexpr (std::is_same_v<Params, abi::RmsNormParams>) return p.x_zp;
+    return 0;
+  }
+  template <class Params>
+  static int32_t y_zp_of(const Params& p) {
+    constexpr bool kWide = std::is_same_v<Params, abi::GroupNorm16Params> ||
+                           std::is_same_v<Params, abi::LastDimsNorm16Params>;
+    if constexpr (!kWide) return p.y_zp;
+    return 0;
+  }
 };
 
-/// Checks that the attributes are complete and in range, and that x and y have element type Code,
+/// Checks that the parameters are in range, and that x and y have element type Code,
 /// the same shape and the same layout.
 template <class Code>
-Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
-                  const Norm& norm);
+Status check_norm(const Tensor& x, const Tensor& y, const Norm& norm);
 /// Checks w (absent, or int16[entries]) and b (absent, or a constant int32[entries] within 2^30).
 /// The entries may extend over several dimensions.
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries);

@@ -39,25 +39,6 @@ NormSums norm_sums(const Code* x, const NormRow& row, int32_t zero) {
 }
 
 template <class Code>
-void Norm::read(AttributeReader& attributes, bool is_centered) {
-  constexpr int32_t kEpsShiftMax = 30;
-  const int32_t mantissa = attributes.word();
-  const int32_t exponent = attributes.word();
-  // An invalid value becomes 2^63, which check_norm() rejects.
-  const bool fine = mantissa >= 0 && exponent >= 0 && exponent <= kEpsShiftMax;
-  eps = fine ? static_cast<uint64_t>(mantissa) << exponent : uint64_t{1} << 63;
-  centered = is_centered;
-  if constexpr (NormWords<Code>::kNarrow) {
-    if (!is_centered) zero = attributes.word();
-    y_zp = attributes.word();
-  }
-  mult = attributes.word();
-  shift = attributes.word();
-  min = attributes.word();
-  max = attributes.word();
-}
-
-template <class Code>
 void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const {
   using Difference = typename NormWords<Code>::Difference;
   const int32_t x_zero = NormWords<Code>::kNarrow ? zero : 0;
@@ -89,16 +70,14 @@ void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const 
 }
 
 template <class Code>
-Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
-                  const Norm& norm) {
+Status check_norm(const Tensor& x, const Tensor& y, const Norm& norm) {
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both)
     THIMBLE_RETURN_IF_ERROR(check_tensor(*t, NormWords<Code>::kNarrow ? DType::kI8 : DType::kI16));
   const bool bounds =
       NormWords<Code>::kNarrow ? are_bounds(norm.min, norm.max) : are_bounds16(norm.min, norm.max);
-  const bool fine = attributes.complete() && norm.eps < uint64_t{1} << 62 && is_code(norm.zero) &&
-                    is_code(norm.y_zp) && is_scale(norm.mult, norm.shift) && norm.shift <= 0 &&
-                    bounds;
+  const bool fine = norm.eps < uint64_t{1} << 62 && is_code(norm.zero) && is_code(norm.y_zp) &&
+                    is_scale(norm.mult, norm.shift) && norm.shift <= 0 && bounds;
   if (!fine) return Status::kBadParameter;
   if (!same_sizes(x, y)) return Status::kBadShape;
   return same_layout(x, y) ? Status::kOk : Status::kBadDimOrder;
@@ -116,10 +95,8 @@ void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t d
 }
 
 #define THIMBLE_NORM_ROWS(Code)                                                                   \
-  template void Norm::read<Code>(AttributeReader & attributes, bool is_centered);                 \
   template void Norm::run<Code>(const Code* x, Code* y, const NormRow& row, int32_t entry) const; \
-  template Status check_norm<Code>(const Tensor& x, const Tensor& y,                              \
-                                   const AttributeReader& attributes, const Norm& norm);          \
+  template Status check_norm<Code>(const Tensor& x, const Tensor& y, const Norm& norm);           \
   template void run_trailing<Code>(const Norm& norm, const Tensor& x, const Tensor& y,            \
                                    uint32_t dims)
 

@@ -6,9 +6,9 @@
 
 namespace thimble::kernels {
 
-/// Operands: x, w int16 or None, b int32 or None, attributes, y. In place: y may be x. x is
+/// Operands: x, w int16 or None, b int32 or None, parameters, y. In place: y may be x. x is
 /// contiguous, or its channels are innermost.
-template <class Code>
+template <class Code, class Params>
 struct GroupNorm {
   static bool has_channels_innermost(const Tensor& x) {
     uint8_t order[abi::kMaxRank] = {};
@@ -19,11 +19,10 @@ struct GroupNorm {
 
   static Status check(const Call& call) {
     const Tensor& x = tensor(call, 0);
-    AttributeReader attributes(tensor(call, 3));
-    const int32_t groups = attributes.word();
-    Norm norm;
-    norm.read<Code>(attributes, /*is_centered=*/true);
-    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, 4), attributes, norm));
+    THIMBLE_RETURN_IF_ERROR(check_params<Params>(tensor(call, 3)));
+    const Params& p = params<Params>(tensor(call, 3));
+    const int32_t groups = p.groups;
+    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, 4), Norm(p)));
     if (x.rank < 2) return Status::kBadShape;
     if (groups < 1 || x.sizes[1] % groups != 0) return Status::kBadParameter;
     if (!is_contiguous(x) && !has_channels_innermost(x)) return Status::kBadDimOrder;
@@ -34,10 +33,9 @@ struct GroupNorm {
   static void run(const Call& call) {
     const Tensor& x = tensor(call, 0);
     const Tensor& y = tensor(call, 4);
-    AttributeReader attributes(tensor(call, 3));
-    const int32_t groups = attributes.word();
-    Norm norm;
-    norm.read<Code>(attributes, /*is_centered=*/true);
+    const Params& p = params<Params>(tensor(call, 3));
+    const int32_t groups = p.groups;
+    Norm norm(p);
     norm.w = half_words(tensor(call, 1));
     norm.b = words(tensor(call, 2));
     const int32_t channels = x.sizes[1] / groups;
@@ -62,19 +60,18 @@ struct GroupNorm {
 };
 
 /// Norm over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or
-/// None (if `kHasBias`), attributes, y. In place: y may be x. layer_norm is centered and has a
+/// None (if `kHasBias`), parameters, y. In place: y may be x. layer_norm is centered and has a
 /// bias; rms_norm is not centered and has no bias.
-template <class Code, bool kHasBias>
+template <class Code, class Params, bool kHasBias>
 struct TrailingNorm {
-  static constexpr uint32_t kAttributes = kHasBias ? 3 : 2;
+  static constexpr uint32_t kParams = kHasBias ? 3 : 2;
 
   static Status check(const Call& call) {
     const Tensor& x = tensor(call, 0);
-    AttributeReader attributes(tensor(call, kAttributes));
-    const auto dims = static_cast<uint32_t>(attributes.word());
-    Norm norm;
-    norm.read<Code>(attributes, /*is_centered=*/kHasBias);
-    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, kAttributes + 1), attributes, norm));
+    THIMBLE_RETURN_IF_ERROR(check_params<Params>(tensor(call, kParams)));
+    const Params& p = params<Params>(tensor(call, kParams));
+    const auto dims = static_cast<uint32_t>(p.last_dims);
+    THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, kParams + 1), Norm(p)));
     THIMBLE_RETURN_IF_ERROR(check_trailing(x, dims, NormWords<Code>::kRowMax));
     int32_t entries = 1;
     for (uint32_t d = x.rank - dims; d < x.rank; ++d) entries *= x.sizes[d];
@@ -84,18 +81,18 @@ struct TrailingNorm {
   }
 
   static void run(const Call& call) {
-    AttributeReader attributes(tensor(call, kAttributes));
-    const auto dims = static_cast<uint32_t>(attributes.word());
-    Norm norm;
-    norm.read<Code>(attributes, /*is_centered=*/kHasBias);
+    const Params& p = params<Params>(tensor(call, kParams));
+    Norm norm(p);
+    norm.centered = kHasBias;
     norm.w = half_words(tensor(call, 1));
     if (kHasBias) norm.b = words(tensor(call, 2));
-    run_trailing<Code>(norm, tensor(call, 0), tensor(call, kAttributes + 1), dims);
+    run_trailing<Code>(norm, tensor(call, 0), tensor(call, kParams + 1),
+                       static_cast<uint32_t>(p.last_dims));
   }
 };
-template <class Code>
-using LayerNorm = TrailingNorm<Code, true>;
-template <class Code>
-using RmsNorm = TrailingNorm<Code, false>;
+template <class Code, class Params>
+using LayerNorm = TrailingNorm<Code, Params, true>;
+template <class Code, class Params>
+using RmsNorm = TrailingNorm<Code, Params, false>;
 
 }  // namespace thimble::kernels

@@ -1,11 +1,12 @@
 #pragma once
-// Checks of packed operators (abi/native_params.h, WindowGeometry). Each check covers a whole
+// Checks of packed operators (abi/params/window.h). Each check covers a whole
 // kernel family, costs some hundred instructions at load and reads no per-channel data. The arrays
 // of a packed constant may contain any values; kernels stay inside their operands for all of them.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "kernels/args/operands.h"
 #include "kernels/args/requant.h"
 

@@ -8,7 +8,7 @@
 
 #include "kernels/args/pool.h"
 
-#include "abi/native_params.h"
+#include "abi/params/pool.h"
 
 namespace thimble::kernels {
 namespace {

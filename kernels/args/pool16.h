@@ -3,17 +3,11 @@
 
 #include <cstdint>
 
+#include "abi/params/pool.h"
 #include "kernels/args/requant16.h"
 #include "kernels/args/window.h"
 
 namespace thimble::kernels {
-
-/// The first attributes in their memory layout; lists begin with their count.
-struct Pool16Window {
-  int32_t kernels, kernel[2];
-  int32_t strides, stride[2];
-  int32_t pads, pad[4];
-};
 
 struct Pool16 {
   const int16_t* x;
@@ -23,12 +17,12 @@ struct Pool16 {
 };
 
 /// Checks the lengths of the lists, and that the images have the same batch and channel counts.
-Status check_images16(const Tensor& x, const Tensor& y, const Pool16Window& window);
+Status check_images16(const Tensor& x, const Tensor& y, const abi::PoolWindow& window);
 /// Checks that extents are in range and every window overlaps the image. Requires
 /// check_images16().
 Status check_pool16(const Pool16& pool);
 /// Binds a pool without dilation.
-Pool16 bind_pool16(const Tensor& x, const Tensor& y, const Pool16Window& window);
+Pool16 bind_pool16(const Tensor& x, const Tensor& y, const abi::PoolWindow& window);
 
 /// Calls pixel(first tap inside the image, tap rows, tap columns, y) for every output position.
 template <class Pixel>

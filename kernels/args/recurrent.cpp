@@ -1,5 +1,6 @@
 #include "kernels/args/recurrent.h"
 
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 
 namespace thimble::kernels {
@@ -8,8 +9,8 @@ namespace {
 /// Maximum number of products of 16-bit values in a sum that requantize64 accepts.
 constexpr int64_t kWideTermsMax = (numerics::kRequantize64SumMax - 1) / (32768 * 128);
 
-const int32_t* words_of(const Call& call, const RecurrentSignature& form) {
-  return static_cast<const int32_t*>(tensor(call, form.attributes()).data);
+const abi::RecurrentParams& params_of(const Call& call, const RecurrentSignature& form) {
+  return params<abi::RecurrentParams>(tensor(call, form.params()));
 }
 
 bool is_narrow(const Call& call) {
@@ -31,7 +32,7 @@ Status check_types(const Call& call, const RecurrentSignature& form) {
   };
   for (uint32_t i = 0; i <= form.y(); ++i) {
     const Tensor& t = tensor(call, i);
-    if (i == form.attributes() || i == form.scratch()) continue;
+    if (i == form.params() || i == form.scratch()) continue;
     const bool any = i == form.y() || (i > 1 && i < form.w_ih());
     THIMBLE_RETURN_IF_ERROR(any ? check_tensor(t) : check_tensor(t, type_of(i)));
     if (!is_contiguous(t)) return Status::kBadDimOrder;
@@ -76,12 +77,11 @@ Status check_numbers(const Call& call, const RecurrentSignature& form) {
     const int32_t s = static_cast<const int32_t*>(shift.data)[i];
     if (is_narrow(call) ? !is_scale(m, s) : !is_scale16(m, s)) return Status::kBadParameter;
   }
-  THIMBLE_RETURN_IF_ERROR(
-      check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t)));
-  const int32_t* const words = words_of(call, form) + form.x_zp_at;
+  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, form.params()), form.params_bytes));
+  const abi::RecurrentParams& p = params_of(call, form);
   const bool zero_points =
-      is_narrow(call) ? is_code(words[0]) && is_code(words[1]) : words[0] == 0 && words[1] == 0;
-  const bool fine = zero_points && is_scale(words[2], words[3]);
+      is_narrow(call) ? is_code(p.x_zp) && is_code(p.h_zp) : p.x_zp == 0 && p.h_zp == 0;
+  const bool fine = zero_points && is_scale(p.h_mult, p.h_shift);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
@@ -116,7 +116,7 @@ Recurrent bind_recurrent(const Call& call, const RecurrentSignature& form) {
   r.mult = words_at(form.mult());
   r.shift = words_at(form.mult() + 1);
   r.table = static_cast<const int16_t*>(tensor(call, form.mult() + 2).data);
-  r.words = words_of(call, form);
+  r.params = tensor(call, form.params()).data;
   r.steps = x.sizes[0];
   r.batch = x.sizes[1];
   r.inputs = x.sizes[2];
@@ -124,12 +124,12 @@ Recurrent bind_recurrent(const Call& call, const RecurrentSignature& form) {
   r.rows = form.gates * r.hidden;
   r.entries = tensor(call, form.mult()).sizes[1];
   r.rows_per_entry = r.rows / r.entries;
-  const int32_t* const numbers = r.words + form.x_zp_at;
-  r.x_offset = -numbers[0];
-  r.h_zp = numbers[1];
-  r.h_mult = numbers[2];
-  r.h_shift = numbers[3];
-  r.reverse = r.words[form.reverse_at] != 0;
+  const abi::RecurrentParams& p = params_of(call, form);
+  r.x_offset = -p.x_zp;
+  r.h_zp = p.h_zp;
+  r.h_mult = p.h_mult;
+  r.h_shift = p.h_shift;
+  r.reverse = p.reverse != 0;
   r.lanes = static_cast<int16_t*>(tensor(call, form.scratch()).data);
   r.h = r.lanes + form.lanes * r.hidden;
   return r;

@@ -1,10 +1,10 @@
 #pragma once
 // Operands of gru, lstm and rnn with int8 or int16 activations: x, the states before the first
-// step, w_ih, w_hh, biases, mult, shift, table, attributes as words, scratch, y.
+// step, w_ih, w_hh, biases, mult, shift, table, parameters, scratch, y.
 
 #include <cstdint>
 
-#include "abi/native_params.h"
+#include "abi/params/recurrent.h"
 #include "kernels/args/operands.h"
 #include "numerics/recurrent.h"
 
@@ -15,20 +15,19 @@ struct RecurrentSignature {
   uint32_t states;  // number of operands after x
   uint32_t biases;  // number of operands after w_hh
   int32_t gates;
-  int32_t lanes;        // of the scratch, see abi/native_params.h
-  uint32_t words;       // number of attribute words
-  uint32_t reverse_at;  // index of the attribute word `reverse`
-  uint32_t x_zp_at;     // index of x_zp; h_zp, h_mult and h_shift follow
+  int32_t lanes;  // of the scratch, see abi/params/recurrent.h
+  uint32_t params_bytes;
 
   constexpr uint32_t w_ih() const { return 1 + states; }
   constexpr uint32_t mult() const { return w_ih() + 2 + biases; }
-  constexpr uint32_t attributes() const { return mult() + 3; }
-  constexpr uint32_t scratch() const { return attributes() + 1; }
+  constexpr uint32_t params() const { return mult() + 3; }
+  constexpr uint32_t scratch() const { return params() + 1; }
   constexpr uint32_t y() const { return scratch() + 1; }
 };
-inline constexpr RecurrentSignature kGruSignature{1, 2, 3, abi::kGruLanes, 8, 0, 1};
-inline constexpr RecurrentSignature kLstmSignature{2, 1, 4, abi::kLstmLanes, 13, 0, 2};
-inline constexpr RecurrentSignature kRnnSignature{1, 1, 1, abi::kRnnLanes, 6, 1, 2};
+inline constexpr RecurrentSignature kGruSignature{1, 2, 3, abi::kGruLanes, sizeof(abi::GruParams)};
+inline constexpr RecurrentSignature kLstmSignature{2, 1, 4, abi::kLstmLanes,
+                                                   sizeof(abi::LstmParams)};
+inline constexpr RecurrentSignature kRnnSignature{1, 1, 1, abi::kRnnLanes, sizeof(abi::RnnParams)};
 
 /// Checks the operands. x and h0 must have the same type. The checks do not include the element
 /// type of the result, the states after h0, and operands that only one of the three layers has.
@@ -49,7 +48,7 @@ struct Recurrent {
   const int32_t *bias, *bias_hh;  // bias_hh is null if there is one bias
   const int32_t *mult, *shift;    // `entries` for w_ih, then `entries` for w_hh
   const int16_t* table;
-  const int32_t* words;
+  const void* params;  // a struct that begins with RecurrentParams
   int32_t steps, batch, inputs, hidden, rows;
   int32_t entries, rows_per_entry;
   int32_t x_offset, h_zp, h_mult, h_shift;

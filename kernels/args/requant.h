@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "abi/native_params.h"
 #include "kernels/args/operands.h"
 
 namespace thimble::kernels {

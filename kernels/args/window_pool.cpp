@@ -1,5 +1,7 @@
 #include "kernels/args/window_pool.h"
 
+#include "abi/params/window.h"
+
 namespace thimble::kernels {
 
 Status check_window_pool(const Call& call) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "abi/params/window.h"
 #include "kernels/args/packed.h"
 
 namespace thimble::kernels {

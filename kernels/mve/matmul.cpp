@@ -18,7 +18,7 @@ namespace {
 
 class Product {
  public:
-  Product(const MatmulAttributes& at, int32_t depth, int32_t columns)
+  Product(const abi::MatmulParams& at, int32_t depth, int32_t columns)
       : at_(at),
         depth_(static_cast<uint32_t>(depth)),
         columns_(static_cast<uint32_t>(columns)),
@@ -92,7 +92,7 @@ class Product {
     return vminq_s32(vmaxq_s32(code, vdupq_n_s32(at_.min)), vdupq_n_s32(at_.max));
   }
 
-  const MatmulAttributes& at_;
+  const abi::MatmulParams& at_;
   uint32_t depth_, columns_;
   int32_t left_, right_;
 };
@@ -103,7 +103,7 @@ void run(const Call& call) {
   const Tensor& y = tensor(call, 3);
   const int32_t depth = size_at(a, 1);
   const int32_t columns = size_at(y, 1);
-  const Product product(matmul_attributes(call), depth, columns);
+  const Product product(matmul_params(call), depth, columns);
   const int32_t rows = size_at(y, 2);
   StrideIterator iterator = matmul_batches(a, b, y);
   do {

@@ -1,5 +1,6 @@
 // thimble::max_window on Helium: maxima of sixteen channels at a time.
 
+#include "abi/params/window.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

@@ -2,19 +2,19 @@
 // docs/numerics.md, "Pools and reductions".
 
 #include "kernels/args/adaptive.h"
-#include "kernels/args/attributes.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
+using abi::AdaptiveAvgPool2dParams;
+
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_adaptive_pool(call, 5));
-  const int32_t* const attribute = attributes(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_adaptive_pool(call, sizeof(AdaptiveAvgPool2dParams)));
+  const AdaptiveAvgPool2dParams& p = params<AdaptiveAvgPool2dParams>(tensor(call, 1));
   const bool wide = tensor(call, 0).dtype == DType::kI16;
-  const bool bounds =
-      wide ? are_bounds16(attribute[3], attribute[4]) : are_bounds(attribute[3], attribute[4]);
+  const bool bounds = wide ? are_bounds16(p.min, p.max) : are_bounds(p.min, p.max);
   if (!bounds) return Status::kBadParameter;
   int64_t taps = 1;
   for (uint32_t side = 0; side < 2; ++side) {
@@ -45,7 +45,7 @@ int32_t sum(const Patch<Code>& patch, int32_t channel) {
 template <class Code>
 void pool(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const int32_t* const attribute = attributes(tensor(call, 1));
+  const AdaptiveAvgPool2dParams& p = params<AdaptiveAvgPool2dParams>(tensor(call, 1));
   const AdaptiveAxis down = adaptive_axis(call, 0);
   const AdaptiveAxis across = adaptive_axis(call, 1);
   const int32_t channels = x.sizes[1];
@@ -63,7 +63,7 @@ void pool(const Call& call) {
         for (int32_t c = 0; c < channels; ++c) {
           const int32_t total = sum(patch, c);
           const int32_t mean = (total + (total >= 0 ? count / 2 : -(count / 2))) / count;
-          *y++ = static_cast<Code>(numerics::clamp(mean, attribute[3], attribute[4]));
+          *y++ = static_cast<Code>(numerics::clamp(mean, p.min, p.max));
         }
       }
     }

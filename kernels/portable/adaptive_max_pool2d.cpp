@@ -9,7 +9,7 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  return check_adaptive_pool(call, 3);
+  return check_adaptive_pool(call, sizeof(abi::AdaptiveMaxPool2dParams));
 }
 
 template <class Code>

@@ -4,6 +4,7 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
 // before the output at the same position is written.
 
+#include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
 

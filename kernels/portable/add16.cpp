@@ -1,10 +1,11 @@
 // thimble::add16 and sub16; formula: docs/numerics.md, "16-bit activations".
 //
-// Operands: a, b, attributes (a_mult a_shift b_mult b_shift y_mult y_shift min max), y; a and b
+// Operands: a, b, parameters, y; a and b
 // broadcast. In place: y may be a (or b), if that operand has y's shape and dim_order.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
@@ -13,12 +14,10 @@ namespace {
 
 using numerics::requantize;
 
-struct Params {
-  int32_t a_mult, a_shift, b_mult, b_shift, y_mult, y_shift, min, max;
-};
+using abi::Add16Params;
 
-const Params& params_of(const Call& call) {
-  return attributes<Params>(tensor(call, 2));
+const Add16Params& params_of(const Call& call) {
+  return params<Add16Params>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
@@ -28,8 +27,8 @@ Status check(const Call& call) {
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_params<Add16Params>(tensor(call, 2)));
+  const Add16Params& p = params_of(call);
   const bool fine = is_scale(p.a_mult, p.a_shift) && is_scale(p.b_mult, p.b_shift) &&
                     is_scale(p.y_mult, p.y_shift) && are_bounds16(p.min, p.max);
   return fine ? Status::kOk : Status::kBadParameter;
@@ -37,7 +36,7 @@ Status check(const Call& call) {
 
 template <bool kSubtract>
 void run(const Call& call) {
-  const Params& p = params_of(call);
+  const Add16Params& p = params_of(call);
   for_pairs<int16_t, int16_t>(
       tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t a, int16_t b) {
         const int32_t left = requantize(a * (1 << 15), p.a_mult, p.a_shift);

@@ -1,14 +1,17 @@
 // thimble::amax and thimble::amin over any set of dimensions, in any dim_order; docs/numerics.md,
 // "Pools and reductions". int8 or int16.
 //
-// Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or without them.
+// Operands: x, parameters, y. y has the reduced dimensions as 1, or without them.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/reduction.h"
+#include "kernels/args/params.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
+
+using abi::ReduceParams;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
@@ -16,11 +19,10 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
-  AttributeReader attributes(tensor(call, 1));
-  const uint32_t mask = attributes.dims(x.rank);
-  const int32_t keepdim = attributes.word();
-  if (!attributes.complete() || (keepdim & ~1) != 0) return Status::kBadParameter;
-  return check_reduced_sizes(x, y, mask);
+  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<ReduceParams>(tensor(call, 1), x.rank));
+  const ReduceParams& p = params<ReduceParams>(tensor(call, 1));
+  if ((p.keepdim & ~1) != 0) return Status::kBadParameter;
+  return check_reduced_sizes(x, y, dims_mask(p.dims));
 }
 
 /// `flip` is -1 for amin, else 0. Elements are compared after XOR with `flip`; XOR with -1 reverses
@@ -29,7 +31,7 @@ template <class T>
 void run_type(const Call& call, int32_t flip) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  Reduction reduction(x, y, AttributeReader(tensor(call, 1)).dims(x.rank));
+  Reduction reduction(x, y, dims_mask(params<ReduceParams>(tensor(call, 1)).dims));
   for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
     int32_t best = from[0] ^ flip;
     for_each_run(reduction.reduced, from, [&](const T* at, int32_t count, int32_t step) {

@@ -1,14 +1,17 @@
 // thimble::argmax along one dimension, in any dim_order; docs/numerics.md, "Pools and reductions".
 //
-// Operands: x int8 or int16, attributes (dim, keepdim, smallest), y int64. y has the dimension as
+// Operands: x int8 or int16, parameters, y int64. y has the dimension as
 // 1, or without it.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/reduction.h"
+#include "kernels/args/params.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
+
+using abi::ArgmaxParams;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
@@ -16,24 +19,20 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI64));
-  AttributeReader attributes(tensor(call, 1));
-  const auto dim = static_cast<uint32_t>(attributes.word());
-  const int32_t keepdim = attributes.word();
-  const int32_t smallest = attributes.word();
-  const bool fine = attributes.complete() && dim < x.rank && ((keepdim | smallest) & ~1) == 0;
+  THIMBLE_RETURN_IF_ERROR(check_params<ArgmaxParams>(tensor(call, 1)));
+  const ArgmaxParams& p = params<ArgmaxParams>(tensor(call, 1));
+  const bool fine = static_cast<uint32_t>(p.dim) < x.rank && ((p.keepdim | p.smallest) & ~1) == 0;
   if (!fine) return Status::kBadParameter;
-  return check_reduced_sizes(x, y, 1U << dim);
+  return check_reduced_sizes(x, y, 1U << p.dim);
 }
 
 template <class T>
 void run_type(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  AttributeReader attributes(tensor(call, 1));
-  const uint32_t mask = 1U << attributes.word();
-  attributes.word();
-  const int32_t flip = -attributes.word();  // XOR with -1 reverses the order of the elements
-  Reduction reduction(x, y, mask);
+  const ArgmaxParams& p = params<ArgmaxParams>(tensor(call, 1));
+  const int32_t flip = -p.smallest;  // XOR with -1 reverses the order of the elements
+  Reduction reduction(x, y, 1U << p.dim);
   const StrideIterator::Axis& row = reduction.reduced.row();
   for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
     int32_t best = from[0] ^ flip;

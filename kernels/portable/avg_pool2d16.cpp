@@ -1,40 +1,39 @@
 // thimble::avg_pool2d16; formula: docs/numerics.md, "Pools and reductions". The count excludes
 // padding.
 //
-// Operands: x NHWC, attributes (kernel stride padding min max), y NHWC.
+// Operands: x NHWC, parameters, y NHWC.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/pool.h"
+#include "kernels/args/params.h"
 #include "kernels/args/pool16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  Pool16Window window;
-  int32_t min, max;
-};
+using abi::AvgPool2d16Params;
+
 /// Maximum number of taps; the sum of a window plus half its count then fits 32 bits.
 constexpr int64_t kMaxTaps = (1 << 16) - 1;
 
-const Params& params_of(const Call& call) {
-  return attributes<Params>(tensor(call, 1));
+const AvgPool2d16Params& params_of(const Call& call) {
+  return params<AvgPool2d16Params>(tensor(call, 1));
 }
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_params<AvgPool2d16Params>(tensor(call, 1)));
+  const AvgPool2d16Params& p = params_of(call);
   THIMBLE_RETURN_IF_ERROR(check_images16(x, y, p.window));
   if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_pool16(bind_pool16(x, y, p.window)));
-  const int64_t taps = int64_t{p.window.kernel[0]} * p.window.kernel[1];
+  const int64_t taps = int64_t{p.window.kernel.items[0]} * p.window.kernel.items[1];
   return taps <= kMaxTaps ? Status::kOk : Status::kBadShape;
 }
 
 void run(const Call& call) {
-  const Params& p = params_of(call);
+  const AvgPool2d16Params& p = params_of(call);
   const Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
   const int32_t row_step = pool.axis[1].in * pool.c;
   for_each_pixel(pool, [&](const int16_t* x, int32_t rows, int32_t columns, int16_t* y) {

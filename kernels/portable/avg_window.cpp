@@ -8,6 +8,7 @@
 // bits. Halves round away from zero: for a negative mean and an even n, s is decremented before the
 // division.
 
+#include "abi/params/window.h"
 #include "kernels/args/column_sums.h"
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"

@@ -1,13 +1,17 @@
 // compare: a relation of two integer tensors as bool. Any integer type; operands broadcast.
-// Formula: docs/numerics.md, "Choice". Operands: a, b, attributes (relation), y.
+// Formula: docs/numerics.md, "Choice". Operands: a, b, parameters, y.
 //
 // In place: y may be a (or b), if that operand has one-byte elements and y's shape and dim_order.
 
+#include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
+#include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
+
+using abi::CompareParams;
 
 constexpr int32_t kRelations = 6;
 
@@ -19,15 +23,15 @@ Status check(const Call& call) {
     return Status::kBadDType;
   }
   if (y.dtype != DType::kBool) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(int32_t)));
-  const int32_t relation = *static_cast<const int32_t*>(tensor(call, 2).data);
+  THIMBLE_RETURN_IF_ERROR(check_params<CompareParams>(tensor(call, 2)));
+  const int32_t relation = params<CompareParams>(tensor(call, 2)).relation;
   return relation >= 0 && relation < kRelations ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
   // Bit 0: true if a < b; bit 1: true if a = b; bit 2: true if a > b. For eq, ne, lt, le, gt, ge.
   static constexpr uint8_t kHolds[kRelations] = {0b010, 0b101, 0b001, 0b011, 0b100, 0b110};
-  const uint32_t holds = kHolds[*static_cast<const int32_t*>(tensor(call, 2).data)];
+  const uint32_t holds = kHolds[params<CompareParams>(tensor(call, 2)).relation];
   dispatch_integer_type(tensor(call, 0).dtype, [&](auto zero) {
     using T = decltype(zero);
     for_pairs<uint8_t, T>(tensor(call, 0), tensor(call, 1), tensor(call, 3), [=](T a, T b) {

@@ -1,10 +1,11 @@
 // thimble::conv2d16: any groups, dilation and batch; formula: docs/numerics.md, "16-bit
 // activations".
 //
-// Operands: x, w, b?, mult, shift, attributes (stride padding dilation groups min max), y. Memory:
+// Operands: x, w, b?, mult, shift, parameters, y. Memory:
 // x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its dim_order.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/conv.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/args/window.h"
 #include "kernels/define_kernel.h"
@@ -12,13 +13,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// The attributes in their memory layout; lists begin with their count.
-struct Params {
-  int32_t strides, stride[2];
-  int32_t pads, pad[4];
-  int32_t dilations, dilation[2];
-  int32_t groups, min, max;
-};
+using abi::Conv2d16Params;
 
 struct Conv16 {
   const int16_t* x;
@@ -33,7 +28,7 @@ Conv16 bind(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  const Params& p = attributes<Params>(tensor(call, 5));
+  const Conv2d16Params& p = params<Conv2d16Params>(tensor(call, 5));
   Conv16 conv = {};
   conv.x = codes16(x);
   conv.w = codes(w);
@@ -43,8 +38,8 @@ Conv16 bind(const Call& call) {
   conv.out_c = y.sizes[1];
   conv.groups = p.groups;
   for (uint32_t a = 0; a < 2; ++a) {
-    conv.axis[a] = {w.sizes[2 + a], p.stride[a],    p.dilation[a],
-                    p.pad[a],       x.sizes[2 + a], y.sizes[2 + a]};
+    conv.axis[a] = {w.sizes[2 + a],     p.stride.items[a], p.dilation.items[a],
+                    p.padding.items[a], x.sizes[2 + a],    y.sizes[2 + a]};
   }
   conv.requant = bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), p.min, p.max);
   return conv;
@@ -65,9 +60,9 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_images(x, w, tensor(call, 6)));
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 5)));
-  const Params& p = attributes<Params>(tensor(call, 5));
-  const bool lists = p.strides == 2 && p.pads == 4 && p.dilations == 2;
+  THIMBLE_RETURN_IF_ERROR(check_params<Conv2d16Params>(tensor(call, 5)));
+  const Conv2d16Params& p = params<Conv2d16Params>(tensor(call, 5));
+  const bool lists = p.stride.is_complete() && p.padding.is_complete() && p.dilation.is_complete();
   if (!lists || p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
   const int32_t out_c = tensor(call, 6).sizes[1];
   if (x.sizes[1] % p.groups != 0 || out_c % p.groups != 0 || w.sizes[1] != x.sizes[1] / p.groups) {

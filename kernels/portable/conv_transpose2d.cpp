@@ -1,13 +1,14 @@
 // thimble::conv_transpose2d; formula: docs/numerics.md, "Transposed convolution". Any groups,
 // dilation and batch.
 //
-// Operands: x, w, bias?, mult, shift, attributes (Attributes below), y. Memory and geometry:
+// Operands: x, w, bias?, mult, shift, parameters, y. Memory and geometry:
 // kernels/args/conv_transpose.h. Each tap is a dot product over the channels of a group.
 
 #include <cstring>
 
-#include "kernels/args/attributes.h"
+#include "abi/params/conv.h"
 #include "kernels/args/conv_transpose.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"
@@ -15,10 +16,7 @@
 namespace thimble::kernels {
 namespace {
 
-struct Attributes {
-  TransposedWindow window;
-  int32_t groups, x_zp, y_zp, min, max, rounding;
-};
+using abi::ConvTranspose2dParams;
 
 struct Transposed {
   const int8_t* x;
@@ -29,17 +27,15 @@ struct Transposed {
   Requant requant;
 };
 
-Attributes attributes_of(const Call& call) {
-  Attributes attributes;
-  memcpy(&attributes, tensor(call, 5).data, sizeof attributes);
-  return attributes;
+const ConvTranspose2dParams& params_of(const Call& call) {
+  return params<ConvTranspose2dParams>(tensor(call, 5));
 }
 
 Transposed bind(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  const Attributes a = attributes_of(call);
+  const ConvTranspose2dParams& a = params_of(call);
   Transposed conv;
   conv.x = codes(x);
   conv.w = codes(w);
@@ -63,10 +59,9 @@ Transposed bind(const Call& call) {
   return conv;
 }
 
-Status check_attribute_words(const Call& call) {
-  const Tensor& words = tensor(call, 5);
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Attributes>(words));
-  const Attributes a = attributes_of(call);
+Status check_numbers(const Call& call) {
+  THIMBLE_RETURN_IF_ERROR(check_params<ConvTranspose2dParams>(tensor(call, 5)));
+  const ConvTranspose2dParams& a = params_of(call);
   const bool fine = a.groups >= 1 && is_code(a.x_zp) && a.rounding == 0;
   return fine ? Status::kOk : Status::kBadParameter;
 }
@@ -83,8 +78,8 @@ Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& shift = tensor(call, 4);
   const Tensor& y = tensor(call, 6);
-  THIMBLE_RETURN_IF_ERROR(check_attribute_words(call));
-  const Attributes a = attributes_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_numbers(call));
+  const ConvTranspose2dParams& a = params_of(call);
   THIMBLE_RETURN_IF_ERROR(check_transposed(tensor(call, 0), w, y, DType::kI8, a.window, a.groups));
   const int64_t terms = int64_t{w.sizes[0] / a.groups} * w.sizes[2] * w.sizes[3];
   if (terms > abi::kMaxAccumulations) return Status::kBadShape;

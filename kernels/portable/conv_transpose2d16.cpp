@@ -1,21 +1,19 @@
 // thimble::conv_transpose2d16; formula: docs/numerics.md, "Transposed convolution" and "16-bit
 // activations". Any groups, dilation and batch.
 //
-// Operands: x, w, b?, mult, shift, attributes (Params below), y. Memory and geometry:
+// Operands: x, w, b?, mult, shift, parameters, y. Memory and geometry:
 // kernels/args/conv_transpose.h.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/conv.h"
 #include "kernels/args/conv_transpose.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  TransposedWindow window;
-  int32_t groups, min, max;
-};
+using abi::ConvTranspose2d16Params;
 
 struct Transposed16 {
   const int8_t* w;
@@ -25,7 +23,7 @@ struct Transposed16 {
 };
 
 Transposed16 bind(const Call& call) {
-  const Params& p = attributes<Params>(tensor(call, 5));
+  const ConvTranspose2d16Params& p = params<ConvTranspose2d16Params>(tensor(call, 5));
   Transposed16 conv = {};
   conv.w = codes(tensor(call, 1));
   conv.in_c = tensor(call, 0).sizes[1];
@@ -39,8 +37,8 @@ Transposed16 bind(const Call& call) {
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 5)));
-  const Params& p = attributes<Params>(tensor(call, 5));
+  THIMBLE_RETURN_IF_ERROR(check_params<ConvTranspose2d16Params>(tensor(call, 5)));
+  const ConvTranspose2d16Params& p = params<ConvTranspose2d16Params>(tensor(call, 5));
   if (p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_transposed(tensor(call, 0), w, y, DType::kI16, p.window, p.groups));
   const int64_t terms = int64_t{w.sizes[0] / p.groups} * w.sizes[2] * w.sizes[3];

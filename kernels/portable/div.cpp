@@ -1,28 +1,26 @@
 // div: quotient of int8 tensors. Formula: docs/numerics.md, "Addition, subtraction,
-// multiplication", qdiv. Operands: a, b, attributes (a_zp, b_zp, y_zp, mult, shift, min, max,
-// rounding), y; a and b broadcast.
+// multiplication", qdiv. Operands: a, b, parameters, y; a and b broadcast.
 //
 // In place: y may be a (or b), if that operand has y's shape and dim_order.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"
+#include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  int32_t a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
-};
+using abi::DivParams;
 
 // |quotient| < 2^28, so a shift of at most 3 does not overflow.
 constexpr int32_t kShiftMax = 3;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(Params)));
-  const Params& p = attributes<Params>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(check_params<DivParams>(tensor(call, 2)));
+  const DivParams& p = params<DivParams>(tensor(call, 2));
   const bool fine = is_code(p.a_zp) && is_code(p.b_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && p.shift <= kShiftMax && are_bounds(p.min, p.max) &&
                     p.rounding == 0;
@@ -38,7 +36,7 @@ int32_t quotient(int32_t a, int32_t b) {
   return negative ? -magnitude : magnitude;
 }
 
-int8_t divide(int32_t a, int32_t b, const Params& p) {
+int8_t divide(int32_t a, int32_t b, const DivParams& p) {
   if (b == 0) {
     return static_cast<int8_t>(a > 0   ? p.max
                                : a < 0 ? p.min
@@ -49,7 +47,7 @@ int8_t divide(int32_t a, int32_t b, const Params& p) {
 }
 
 void run(const Call& call) {
-  const Params p = attributes<Params>(tensor(call, 2));
+  const DivParams p = params<DivParams>(tensor(call, 2));
   for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                             [&](int8_t a, int8_t b) { return divide(a - p.a_zp, b - p.b_zp, p); });
 }

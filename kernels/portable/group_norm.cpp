@@ -4,8 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = GroupNorm<int8_t, abi::GroupNormParams>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm, GroupNorm<int8_t>::check,
-                      GroupNorm<int8_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm, Form::check, Form::run);
 
 }  // namespace thimble::kernels

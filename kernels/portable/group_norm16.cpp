@@ -4,8 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = GroupNorm<int16_t, abi::GroupNorm16Params>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm16, GroupNorm<int16_t>::check,
-                      GroupNorm<int16_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm16, Form::check, Form::run);
 
 }  // namespace thimble::kernels

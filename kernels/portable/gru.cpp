@@ -1,26 +1,21 @@
 // thimble::gru; formulas: docs/numerics.md, "Recurrent layers".
 //
-// Operands: x, h0, w_ih, w_hh, b_ih, b_hh, mult, shift, table, the words of qgru's attributes,
+// Operands: x, h0, w_ih, w_hh, b_ih, b_hh, mult, shift, table, parameters,
 // scratch, y.
 
+#include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct InitialState {
-  int32_t bits, mult, shift;  // bits of the 16-bit state; scale from h0 to the state
-};
-InitialState initial_state_of(const int32_t* words) {
-  return {words[5], words[6], words[7]};
-}
+using abi::GruParams;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kGruSignature));
-  const InitialState begin =
-      initial_state_of(static_cast<const int32_t*>(tensor(call, kGruSignature.attributes()).data));
-  const bool fine = begin.bits >= 0 && begin.bits <= 15 && is_scale(begin.mult, begin.shift);
+  const GruParams& p = params<GruParams>(tensor(call, kGruSignature.params()));
+  const bool fine = p.h_bits >= 0 && p.h_bits <= 15 && is_scale(p.h0_mult, p.h0_shift);
   if (!fine) return Status::kBadParameter;
   const bool same = tensor(call, kGruSignature.y()).dtype == tensor(call, 0).dtype;
   return same ? Status::kOk : Status::kBadDType;
@@ -45,7 +40,7 @@ void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
 template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kGruSignature);
-  const InitialState begin = initial_state_of(layer.words);
+  const GruParams& p = *static_cast<const GruParams*>(layer.params);
   const int32_t hidden = layer.hidden;
   int16_t* const exact = layer.lanes + 4 * hidden;
   Code* const y = static_cast<Code*>(tensor(call, kGruSignature.y()).data);
@@ -54,12 +49,12 @@ void run_layer(const Call& call) {
     for (int32_t j = 0; j < hidden; ++j) {
       const int32_t code = h[j] - layer.h_zp;
       exact[j] = static_cast<int16_t>(
-          numerics::saturate16(numerics::requantize(code, begin.mult, begin.shift)));
+          numerics::saturate16(numerics::requantize(code, p.h0_mult, p.h0_shift)));
     }
     for (int32_t i = 0; i < layer.steps; ++i) {
       const int32_t row = layer.row(i, b);
       compute_gates(layer, layer.x_row<Code>(row), 2 * hidden);
-      step<Code>(layer, begin.bits, exact);
+      step<Code>(layer, p.h_bits, exact);
       memcpy(y + row * hidden, h, layer.state_bytes<Code>());
     }
   }

@@ -4,8 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = LayerNorm<int8_t, abi::LayerNormParams>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm, LayerNorm<int8_t>::check,
-                      LayerNorm<int8_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm, Form::check, Form::run);
 
 }  // namespace thimble::kernels

@@ -4,8 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = LayerNorm<int16_t, abi::LastDimsNorm16Params>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm16, LayerNorm<int16_t>::check,
-                      LayerNorm<int16_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm16, Form::check, Form::run);
 
 }  // namespace thimble::kernels

@@ -1,14 +1,17 @@
 // thimble::linear16; formula: docs/numerics.md, "16-bit activations".
 //
-// Operands: x, w [out][in], b?, mult, shift, attributes (min max), y. All leading dimensions of x
+// Operands: x, w [out][in], b?, mult, shift, parameters, y. All leading dimensions of x
 // are rows; all tensors are contiguous.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/linear.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
+
+using abi::Linear16Params;
 
 Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
   const Tensor* const all[] = {&x, &w, &y};
@@ -29,17 +32,17 @@ Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_matrices(tensor(call, 0), w, tensor(call, 6)));
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 5), 2));
-  const int32_t* const bounds = attributes(tensor(call, 5));
-  if (!are_bounds16(bounds[0], bounds[1])) return Status::kBadParameter;
+  THIMBLE_RETURN_IF_ERROR(check_params<Linear16Params>(tensor(call, 5)));
+  const Linear16Params& p = params<Linear16Params>(tensor(call, 5));
+  if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;
   return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0], w.sizes[1]);
 }
 
 void run(const Call& call) {
   const Tensor& w = tensor(call, 1);
-  const int32_t* const bounds = attributes(tensor(call, 5));
+  const Linear16Params& p = params<Linear16Params>(tensor(call, 5));
   const Requant16 requant =
-      bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), bounds[0], bounds[1]);
+      bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), p.min, p.max);
   const int32_t out = w.sizes[0];
   const int32_t in = w.sizes[1];
   const int16_t* x = codes16(tensor(call, 0));

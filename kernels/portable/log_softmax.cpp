@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/softmax.h"
 #include "kernels/args/rows.h"
 #include "kernels/define_kernel.h"
 #include "numerics/log2.h"

@@ -1,7 +1,7 @@
 // thimble::matmul: the product of two activations; formula: docs/numerics.md, "Matrix product".
 // Leading dimensions are batches and broadcast. Memory is contiguous in logical order.
 //
-// Operands: a, b, attributes (transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y.
+// Operands: a, b, parameters, y.
 //
 // sum (a - a_zp) (b - b_zp) = sum (a - a_zp) b - b_zp * sum (a - a_zp). The last sum depends only
 // on the row of a, so that the inner loops have a single offset, like those of linear.
@@ -31,11 +31,11 @@ template <int kColumns>
 }
 
 struct Product {
-  const MatmulAttributes& attributes;
+  const abi::MatmulParams& params;
   int32_t depth, columns;
 
   int8_t finish(uint32_t sum) const {
-    const MatmulAttributes& at = attributes;
+    const abi::MatmulParams& at = params;
     const int32_t scaled = numerics::requantize(static_cast<int32_t>(sum), at.mult, at.shift);
     return static_cast<int8_t>(
         numerics::clamp(numerics::wrap_add(scaled, at.y_zp), at.min, at.max));
@@ -46,18 +46,18 @@ struct Product {
   void part(const int8_t* a, const int8_t* b, uint32_t start, int32_t column, int8_t* y) const {
     uint32_t acc[kColumns];
     for (uint32_t& sum : acc) sum = start;
-    if (attributes.transpose_b != 0) {
-      accumulate(a, b + column * depth, depth, depth, -attributes.a_zp, acc);
+    if (params.transpose_b != 0) {
+      accumulate(a, b + column * depth, depth, depth, -params.a_zp, acc);
     } else {
-      accumulate_columns(a, b + column, columns, depth, -attributes.a_zp, acc);
+      accumulate_columns(a, b + column, columns, depth, -params.a_zp, acc);
     }
     for (int c = 0; c < kColumns; ++c) y[column + c] = finish(acc[c]);
   }
 
   void row(const int8_t* a, const int8_t* b, int8_t* y) const {
     int32_t sum = 0;
-    for (int32_t k = 0; k < depth; ++k) sum += a[k] - attributes.a_zp;
-    const uint32_t start = product(-attributes.b_zp, sum);
+    for (int32_t k = 0; k < depth; ++k) sum += a[k] - params.a_zp;
+    const uint32_t start = product(-params.b_zp, sum);
     int32_t column = 0;
     for (; column + 4 <= columns; column += 4) part<4>(a, b, start, column, y);
     for (; column < columns; ++column) part<1>(a, b, start, column, y);
@@ -68,7 +68,7 @@ void run(const Call& call) {
   const Tensor& a = tensor(call, 0);
   const Tensor& b = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  const Product product = {matmul_attributes(call), size_at(a, 1), size_at(y, 1)};
+  const Product product = {matmul_params(call), size_at(a, 1), size_at(y, 1)};
   const int32_t rows = size_at(y, 2);
   StrideIterator iterator = matmul_batches(a, b, y);
   do {

@@ -1,10 +1,11 @@
 // thimble::matmul16: the product of two 16-bit activations; formula: docs/numerics.md, "16-bit
 // activations". Shapes and memory: kernels/args/matmul.h.
 //
-// Operands: a, b, attributes (transpose_b, mult, shift, min, max), y.
+// Operands: a, b, parameters, y.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/matmul.h"
 #include "kernels/args/matmul.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
@@ -14,17 +15,15 @@ namespace {
 /// Products are at most 2^30, and requantize64 accepts sums below 2^47.
 constexpr int32_t kDepthMax = 1 << 16;
 
-struct Params {
-  int32_t transpose_b, mult, shift, min, max;
-};
+using abi::Matmul16Params;
 
-const Params& params_of(const Call& call) {
-  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
+const Matmul16Params& params_of(const Call& call) {
+  return params<Matmul16Params>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_params<Matmul16Params>(tensor(call, 2)));
+  const Matmul16Params& p = params_of(call);
   const bool fine =
       (p.transpose_b & ~1) == 0 && is_scale16(p.mult, p.shift) && are_bounds16(p.min, p.max);
   if (!fine) return Status::kBadParameter;
@@ -33,7 +32,7 @@ Status check(const Call& call) {
 }
 
 struct Product16 {
-  const Params& params;
+  const Matmul16Params& params;
   int32_t depth, columns;
 
   /// Computes `kColumns` elements of one row, starting at `column`; they share the loads of a.

@@ -1,32 +1,30 @@
 // thimble::max_pool2d16; formula: docs/numerics.md, "Pools and reductions". Each tap updates the
 // maxima of all channels in the output, so that no accumulators are needed.
 //
-// Operands: x NHWC, attributes (kernel stride padding dilation), y NHWC.
+// Operands: x NHWC, parameters, y NHWC.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/pool.h"
+#include "kernels/args/params.h"
 #include "kernels/args/pool16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  Pool16Window window;
-  int32_t dilations, dilation[2];
-};
+using abi::MaxPool2d16Params;
 
 Pool16 bind(const Call& call) {
-  const Params& p = attributes<Params>(tensor(call, 1));
+  const MaxPool2d16Params& p = params<MaxPool2d16Params>(tensor(call, 1));
   Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
-  for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation[a];
+  for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation.items[a];
   return pool;
 }
 
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
-  const Params& p = attributes<Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<MaxPool2d16Params>(tensor(call, 1)));
+  const MaxPool2d16Params& p = params<MaxPool2d16Params>(tensor(call, 1));
   THIMBLE_RETURN_IF_ERROR(check_images16(tensor(call, 0), tensor(call, 2), p.window));
-  return p.dilations == 2 ? check_pool16(bind(call)) : Status::kBadParameter;
+  return p.dilation.is_complete() ? check_pool16(bind(call)) : Status::kBadParameter;
 }
 
 void fold(const int16_t* x, int32_t channels, int16_t* y) {

@@ -3,7 +3,7 @@
 //
 // Operands: x, MeanParams constant, y. y has the reduced dimensions as 1, or without them.
 
-#include "abi/native_params.h"
+#include "abi/params/reduction.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define_kernel.h"
 

@@ -1,10 +1,11 @@
 // thimble::mean16 over any set of dimensions, in any dim_order; formula: docs/numerics.md, "16-bit
 // activations".
 //
-// Operands: x, attributes (dims keepdim mult shift min max), y. y has the reduced dimensions as 1,
+// Operands: x, parameters, y. y has the reduced dimensions as 1,
 // or without them.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/reduction.h"
+#include "kernels/args/params.h"
 #include "kernels/args/reduction.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
@@ -12,35 +13,19 @@
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  uint32_t mask;
-  int32_t keepdim, mult, shift, min, max;
-  bool complete;
-};
-
-Params params_of(const Call& call) {
-  AttributeReader reader(tensor(call, 1));
-  Params params = {};
-  params.mask = reader.dims(tensor(call, 0).rank);
-  params.keepdim = reader.word();
-  params.mult = reader.word();
-  params.shift = reader.word();
-  params.min = reader.word();
-  params.max = reader.word();
-  params.complete = reader.complete();
-  return params;
-}
+using abi::Mean16Params;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI16));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
-  const Params p = params_of(call);
-  if (!p.complete || !is_scale16(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
+  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<Mean16Params>(tensor(call, 1), x.rank));
+  const Mean16Params& p = params<Mean16Params>(tensor(call, 1));
+  if (!is_scale16(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
     return Status::kBadParameter;
   }
-  return check_reduced_sizes(x, y, p.mask);
+  return check_reduced_sizes(x, y, dims_mask(p.dims));
 }
 
 int64_t sum(const int16_t* x, StrideIterator& reduced) {
@@ -56,8 +41,8 @@ int64_t sum(const int16_t* x, StrideIterator& reduced) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Params p = params_of(call);
-  Reduction reduction(x, y, p.mask);
+  const Mean16Params& p = params<Mean16Params>(tensor(call, 1));
+  Reduction reduction(x, y, dims_mask(p.dims));
   StrideIterator& kept = reduction.kept;
   do {
     const StrideIterator::Axis& row = kept.row();

@@ -1,22 +1,21 @@
 // thimble::mul16; formula: docs/numerics.md, "16-bit activations".
 //
-// Operands: a, b, attributes (mult shift min max), y; a and b broadcast. In place: y may be a (or
+// Operands: a, b, parameters, y; a and b broadcast. In place: y may be a (or
 // b), if that operand has y's shape and dim_order.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  int32_t mult, shift, min, max;
-};
+using abi::Mul16Params;
 
-const Params& params_of(const Call& call) {
-  return attributes<Params>(tensor(call, 2));
+const Mul16Params& params_of(const Call& call) {
+  return params<Mul16Params>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
@@ -26,14 +25,14 @@ Status check(const Call& call) {
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
-  const Params& p = params_of(call);
+  THIMBLE_RETURN_IF_ERROR(check_params<Mul16Params>(tensor(call, 2)));
+  const Mul16Params& p = params_of(call);
   return is_scale(p.mult, p.shift) && are_bounds16(p.min, p.max) ? Status::kOk
                                                                  : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Params& p = params_of(call);
+  const Mul16Params& p = params_of(call);
   for_pairs<int16_t, int16_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                               [&p](int16_t a, int16_t b) {
                                 const int32_t y = numerics::requantize(a * b, p.mult, p.shift);

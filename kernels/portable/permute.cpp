@@ -1,30 +1,31 @@
 // thimble::permute: dimension i of the output is dimension dims[i] of the input, by logical shape.
 // x and y may have any dim_order, and elements any size.
 //
-// Operands: x, attributes (the count of dims, then dims), y.
+// Operands: x, parameters, y.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/movement.h"
 #include "kernels/args/move.h"
+#include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
+
+using abi::PermuteParams;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), x.rank + 1U));
-  const int32_t* const dims = attributes(tensor(call, 1)) + 1;
-  if (dims[-1] != x.rank) return Status::kBadParameter;
-  uint32_t seen = 0;
+  if (x.rank == 0) return check_params<PermuteParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<PermuteParams>(tensor(call, 1), x.rank));
+  const abi::IntTail& dims = params<PermuteParams>(tensor(call, 1)).dims;
+  if (dims.count != x.rank) return Status::kBadParameter;
   for (uint32_t d = 0; d < x.rank; ++d) {
-    if (dims[d] < 0 || dims[d] >= x.rank) return Status::kBadParameter;
-    seen |= 1U << dims[d];
-    if (y.sizes[d] != x.sizes[dims[d]]) return Status::kBadShape;
+    if (y.sizes[d] != x.sizes[dims.items()[d]]) return Status::kBadShape;
   }
-  return seen == (1U << x.rank) - 1 ? Status::kOk : Status::kBadParameter;
+  return Status::kOk;
 }
 
 struct Axis {
@@ -46,7 +47,7 @@ uint32_t innermost(const Axis* axes, uint32_t rank, int32_t element) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const int32_t* const dims = attributes(tensor(call, 1)) + 1;
+  const int32_t* const dims = params<PermuteParams>(tensor(call, 1)).dims.items();
   int32_t from[abi::kMaxRank];
   int32_t to[abi::kMaxRank];
   byte_strides(x, from);

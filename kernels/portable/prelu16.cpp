@@ -1,10 +1,11 @@
 // thimble::prelu16; formula: docs/numerics.md, "16-bit activations".
 //
-// Operands: x, w, attributes (mult shift w_mult w_shift min max), y; w broadcasts. In place: y may
+// Operands: x, w, parameters, y; w broadcasts. In place: y may
 // be x, if it has the same dim_order.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
@@ -13,9 +14,7 @@ namespace {
 
 using numerics::requantize;
 
-struct Params {
-  int32_t mult, shift, w_mult, w_shift, min, max;
-};
+using abi::Prelu16Params;
 
 Status check(const Call& call) {
   const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
@@ -25,15 +24,15 @@ Status check(const Call& call) {
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
   if (!same_sizes(*operands[0], y)) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 2)));
-  const Params& p = attributes<Params>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(check_params<Prelu16Params>(tensor(call, 2)));
+  const Prelu16Params& p = params<Prelu16Params>(tensor(call, 2));
   const bool fine =
       is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) && are_bounds16(p.min, p.max);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Params& p = attributes<Params>(tensor(call, 2));
+  const Prelu16Params& p = params<Prelu16Params>(tensor(call, 2));
   for_pairs<int16_t, int16_t>(
       tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t x, int16_t w) {
         const int32_t y =

@@ -1,9 +1,10 @@
 // thimble::qmasked_softmax over the innermost dimension; formula: docs/numerics.md, "Masked
 // softmax".
 //
-// Operands: x, attributes (dim, mult, shift, diff_min), y. In place: y may be x.
+// Operands: x, parameters, y. In place: y may be x.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/softmax.h"
+#include "kernels/args/params.h"
 #include "kernels/args/rows.h"
 #include "kernels/define_kernel.h"
 #include "numerics/softmax.h"
@@ -11,20 +12,22 @@
 namespace thimble::kernels {
 namespace {
 
+using abi::SoftmaxParams;
+
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_attributes(tensor(call, 1), 4));
-  const int32_t* const a = attributes(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<SoftmaxParams>(tensor(call, 1)));
+  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
   THIMBLE_RETURN_IF_ERROR(
-      check_rows(tensor(call, 0), tensor(call, 2), static_cast<uint32_t>(a[0])));
-  const bool fine = a[1] >= 0 && a[2] >= 0 && a[2] <= 31 && a[3] <= 0;
+      check_rows(tensor(call, 0), tensor(call, 2), static_cast<uint32_t>(p.dim)));
+  const bool fine = p.mult >= 0 && p.shift >= 0 && p.shift <= 31 && p.diff_min <= 0;
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const int32_t* const a = attributes(tensor(call, 1));
-  const numerics::Softmax softmax = {a[1], a[2], a[3], -127};
-  const int32_t length = x.sizes[a[0]];
+  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
+  const numerics::Softmax softmax = {p.mult, p.shift, p.diff_min, -127};
+  const int32_t length = x.sizes[p.dim];
   const int32_t count = elements(x);
   for (int32_t i = 0; i < count; i += length) {
     softmax.row(codes(x) + i, length, mutable_codes(tensor(call, 2)) + i);

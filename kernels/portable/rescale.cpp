@@ -1,18 +1,17 @@
 // thimble::rescale: converts between scales and between int8 and int16; formula: docs/numerics.md,
 // "16-bit activations".
 //
-// Operands: x int8 or int16, attributes (x_zp y_zp mult shift wide), y int8 or (wide) int16.
+// Operands: x int8 or int16, parameters, y int8 or (wide) int16.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/arithmetic.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  int32_t x_zp, y_zp, mult, shift, wide;
-};
+using abi::RescaleParams;
 
 bool is_zero_point(int32_t value, DType dtype) {
   return dtype == DType::kI16 ? value >= INT16_MIN && value <= INT16_MAX : is_code(value);
@@ -27,8 +26,8 @@ Status check(const Call& call) {
     if (t->dtype != DType::kI8 && t->dtype != DType::kI16) return Status::kBadDType;
   }
   if (!same_sizes(x, y)) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
-  const Params& p = attributes<Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<RescaleParams>(tensor(call, 1)));
+  const RescaleParams& p = params<RescaleParams>(tensor(call, 1));
   if ((p.wide != 0) != (y.dtype == DType::kI16)) return Status::kBadDType;
   const bool fine =
       is_zero_point(p.x_zp, x.dtype) && is_zero_point(p.y_zp, y.dtype) && is_scale(p.mult, p.shift);
@@ -41,7 +40,8 @@ Status check(const Call& call) {
 }
 
 template <class From, class To>
-void rescale(const Params& p, const void* from, void* to, int32_t count, int32_t min, int32_t max) {
+void rescale(const RescaleParams& p, const void* from, void* to, int32_t count, int32_t min,
+             int32_t max) {
   const From* x = static_cast<const From*>(from);
   To* y = static_cast<To*>(to);
   for (int32_t i = 0; i < count; ++i) {
@@ -53,7 +53,7 @@ void rescale(const Params& p, const void* from, void* to, int32_t count, int32_t
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Params& p = attributes<Params>(tensor(call, 1));
+  const RescaleParams& p = params<RescaleParams>(tensor(call, 1));
   const int32_t count = elements(x);
   const bool narrow_x = x.dtype == DType::kI8;
   if (p.wide != 0) {

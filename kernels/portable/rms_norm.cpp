@@ -4,7 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = RmsNorm<int8_t, abi::RmsNormParams>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm, RmsNorm<int8_t>::check, RmsNorm<int8_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm, Form::check, Form::run);
 
 }  // namespace thimble::kernels

@@ -4,7 +4,10 @@
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
+namespace {
+using Form = RmsNorm<int16_t, abi::LastDimsNorm16Params>;
+}  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm16, RmsNorm<int16_t>::check, RmsNorm<int16_t>::run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm16, Form::check, Form::run);
 
 }  // namespace thimble::kernels

@@ -1,6 +1,6 @@
 // thimble::rnn; formulas: docs/numerics.md, "Recurrent layers".
 //
-// Operands: x, h0, w_ih, w_hh, bias, mult, shift, table, the words of qrnn's attributes, scratch,
+// Operands: x, h0, w_ih, w_hh, bias, mult, shift, table, parameters, scratch,
 // y.
 
 #include "kernels/define_kernel.h"
@@ -19,7 +19,7 @@ template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kRnnSignature);
   const int32_t hidden = layer.hidden;
-  const bool relu = layer.words[0] != 0;
+  const bool relu = static_cast<const abi::RnnParams*>(layer.params)->relu != 0;
   Code* const y = static_cast<Code*>(tensor(call, kRnnSignature.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
     Code* const h = layer.begin<Code>(b);

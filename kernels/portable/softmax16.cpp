@@ -1,19 +1,18 @@
 // thimble::softmax16 over the dimension that is innermost in memory, from int8 or int16 to int16
 // with scale 1/32768; formula: docs/numerics.md, "16-bit activations", and numerics/softmax.h.
 //
-// Operands: x, attributes (dim mult shift diff_min), y.
+// Operands: x, parameters, y.
 
 #include "numerics/softmax16.h"
-#include "kernels/args/attributes.h"
+#include "abi/params/softmax.h"
+#include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  int32_t dim, mult, shift, diff_min;
-};
+using abi::SoftmaxParams;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
@@ -21,8 +20,8 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
-  THIMBLE_RETURN_IF_ERROR(check_attributes<Params>(tensor(call, 1)));
-  const Params& p = attributes<Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<SoftmaxParams>(tensor(call, 1)));
+  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
   if (!same_sizes(x, y) || p.dim < 0 || p.dim >= x.rank) return Status::kBadShape;
   if (p.mult < 0 || p.shift < 0 || p.shift > 31 || p.diff_min > 0) return Status::kBadParameter;
   Tensor like_x = y;
@@ -42,7 +41,7 @@ void rows(const numerics::Softmax& softmax, const T* x, int32_t length, int32_t 
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const Params& p = attributes<Params>(tensor(call, 1));
+  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
   numerics::Softmax softmax = {};
   softmax.mult = p.mult;
   softmax.shift = p.shift;

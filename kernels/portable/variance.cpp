@@ -1,44 +1,31 @@
 // thimble::variance over any set of dimensions, in any dim_order; formula: docs/numerics.md, "Pools
 // and reductions".
 //
-// Operands: x, attributes, y. y has the reduced dimensions as 1, or without them.
+// Operands: x, parameters, y. y has the reduced dimensions as 1, or without them.
 
-#include "kernels/args/attributes.h"
+#include "abi/params/reduction.h"
+#include "kernels/args/params.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
-struct Params {
-  uint32_t mask;
-  int32_t keepdim, y_zp, mult, shift, min, max;
-};
-
-Params params_of(AttributeReader& attributes, uint32_t rank) {
-  Params p;
-  p.mask = attributes.dims(rank);
-  p.keepdim = attributes.word();
-  p.y_zp = attributes.word();
-  p.mult = attributes.word();
-  p.shift = attributes.word();
-  p.min = attributes.word();
-  p.max = attributes.word();
-  return p;
-}
+using abi::VarianceParams;
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
-  AttributeReader attributes(tensor(call, 1));
-  const Params p = params_of(attributes, x.rank);
-  const bool fine = attributes.complete() && (p.keepdim & ~1) == 0 && is_code(p.y_zp) &&
-                    is_scale(p.mult, p.shift) && are_bounds(p.min, p.max);
+  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<VarianceParams>(tensor(call, 1), x.rank));
+  const VarianceParams& p = params<VarianceParams>(tensor(call, 1));
+  const bool fine = (p.keepdim & ~1) == 0 && is_code(p.y_zp) && is_scale(p.mult, p.shift) &&
+                    are_bounds(p.min, p.max);
   if (!fine) return Status::kBadParameter;
-  if (reduced_count(x, p.mask) > kMaxReduced) return Status::kBadShape;
-  return check_reduced_sizes(x, y, p.mask);
+  const uint32_t mask = dims_mask(p.dims);
+  if (reduced_count(x, mask) > kMaxReduced) return Status::kBadShape;
+  return check_reduced_sizes(x, y, mask);
 }
 
 /// Returns n^2 times the variance of one group of values.
@@ -58,14 +45,14 @@ int64_t scaled_variance(StrideIterator& reduced, const int8_t* from, int64_t n) 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  AttributeReader attributes(tensor(call, 1));
-  const Params p = params_of(attributes, x.rank);
-  const int64_t n = reduced_count(x, p.mask);
+  const VarianceParams& p = params<VarianceParams>(tensor(call, 1));
+  const uint32_t mask = dims_mask(p.dims);
+  const int64_t n = reduced_count(x, mask);
   // 2^bits >= n
   const int32_t bits = 32 - numerics::count_leading_zeros(static_cast<uint32_t>(n - 1));
   const int32_t right = bits > 8 ? 2 * bits - 16 : 0;
   const int64_t half = int64_t{1} << (30 - p.shift);
-  Reduction reduction(x, y, p.mask);
+  Reduction reduction(x, y, mask);
   for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
     const int64_t v = scaled_variance(reduction.reduced, from, n) >> right;
     const int64_t code = ((v * p.mult + half) >> (31 - p.shift)) + p.y_zp;

@@ -3,8 +3,8 @@
 // address to each operand's place and calls the kernel. If a kernel needs more than addresses, its
 // arguments are decoded as at load.
 
+#include "abi/kernel_layout.h"
 #include "abi/limits.h"
-#include "abi/native_params.h"
 #include "runtime/exec/element.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/state.h"

@@ -3,9 +3,9 @@
 
 #include "runtime/program/flatbuffer_program.h"
 
+#include "abi/kernel_layout.h"
 #include "abi/limits.h"
 #include "abi/named_data.h"
-#include "abi/native_params.h"
 #include "runtime/exec/state.h"
 #include "runtime/program/access.h"
 

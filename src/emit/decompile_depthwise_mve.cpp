@@ -1,6 +1,7 @@
 // Decompiles depthwise convolution packed for Helium (abi/depthwise_mve.h).
 
 #include "abi/depthwise_mve.h"
+#include "abi/params/window.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "abi/matmul_dsp.h"
+#include "abi/params/window.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

@@ -1,10 +1,15 @@
-// Decompiles native operators: reads their packed parameters (abi/native_params.h).
+// Decompiles native operators: reads their packed parameters (abi/params).
 
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
+#include "abi/params/conv.h"
+#include "abi/params/linear.h"
+#include "abi/params/pool.h"
+#include "abi/params/reduction.h"
+#include "abi/params/softmax.h"
 #include "emit/decompile_packed.h"
-#include "ir/attr_words.h"
+#include "engine/direct.h"
 
 namespace thimble::emit {
 namespace {
@@ -132,37 +137,21 @@ Result<ValueId> native_quantize16(DecompilerCall* call) {
                             {ir::attr::max, int64_t{INT16_MAX}}});
 }
 
-/// Operators with a direct equivalent: `thimble::matmul.out` is `qmatmul`, `thimble::amax.out` is
-/// `amax`. The arguments are the operands, then the attributes as 32-bit words.
 Result<ValueId> native_direct(PteOp op, DecompilerCall* call) {
-  const std::string_view letters = abi::info(op).arguments;
-  std::string_view name = abi::info(op).name;
-  name.remove_prefix(std::string_view("thimble::").size());
-  name.remove_suffix(std::string_view(".out").size());
-  auto kind = ir::op_from_name("q" + std::string(name));
-  if (!kind) kind = ir::op_from_name(name);
-  if (!kind) return unsupported("is not a native operator");
-  const ir::OpInfo& row = ir::op_info(*kind);
-  const size_t attributes = row.attrs.empty() ? 0 : 1;
-  const size_t scratch = letters.find('s') == std::string_view::npos ? 0 : 1;
-  const size_t wanted = row.operands.size() + attributes + scratch + 1;
-  if (letters.size() != wanted) {
-    return unsupported("has {} arguments, expected {}", letters.size(), wanted);
-  }
+  const engine::DirectOp* const direct = engine::direct_op(op);
+  if (direct == nullptr) return unsupported("is not a native operator");
+  const size_t count = ir::op_info(direct->kind).operands.size();
   std::vector<ValueId> operands;
-  for (size_t i = 0; i < row.operands.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     THIMBLE_TRY(const ValueId operand, call->tensor_or_none(i));
     operands.push_back(operand);
   }
   Attrs attrs;
-  if (attributes != 0) {
-    THIMBLE_TRY(const Bytes* bytes, call->constant(row.operands.size()));
-    PackedReader packed(*bytes);
-    THIMBLE_TRY(const std::vector<int32_t> words,
-                packed.array<int32_t>(static_cast<int64_t>(bytes->size() / sizeof(int32_t))));
-    THIMBLE_TRY(attrs, ir::attrs_from_words(*kind, words));
+  if (direct->params_bytes != 0) {
+    THIMBLE_TRY(const Bytes* bytes, call->constant(count));
+    THIMBLE_TRY(attrs, engine::attrs_from_params(*direct, *bytes));
   }
-  return call->graph().add(*kind, std::move(operands), std::move(attrs));
+  return call->graph().add(direct->kind, std::move(operands), std::move(attrs));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Reads packed constants (abi/native_params.h), and adds the IR operators that they describe.
+// Reads packed constants (abi/params), and adds the IR operators that they describe.
 //
 // Input offsets in them (x_, a_, b_offset) are -zero_point as in CMSIS-NN, y_offset is +zero_point;
 // geometries have zero points.
@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
+#include "abi/params/linear.h"
+#include "abi/params/reduction.h"
+#include "abi/params/window.h"
 #include "emit/decompile_call.h"
 
 namespace thimble::emit {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "abi/packed_ops.h"
+#include "abi/params/window.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

@@ -2,6 +2,7 @@
 // (abi/matmul_scalar.h).
 
 #include "abi/matmul_scalar.h"
+#include "abi/params/window.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

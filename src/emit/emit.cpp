@@ -5,9 +5,9 @@
 #include <map>
 #include <optional>
 
+#include "abi/kernel_layout.h"
 #include "abi/limits.h"
 #include "abi/named_data.h"
-#include "abi/native_params.h"
 #include "emit/check_stock.h"
 #include "emit/dtypes.h"
 #include "emit/evalue_table.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi/native_params.h"
-
 namespace thimble::emit {
 
 using formats::pte::NamedData;

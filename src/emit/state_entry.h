@@ -1,5 +1,5 @@
 #pragma once
-// The `named_data` entry "thimble_state" (abi/native_params.h): the ranges of the arena that
+// The `named_data` entry "thimble_state" (abi/named_data.h): the ranges of the arena that
 // survive a run, and their initial content.
 
 #include <optional>

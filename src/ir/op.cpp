@@ -6,39 +6,13 @@
 #include <limits>
 #include <map>
 
+#include "ir/op_rows.h"
+
 namespace thimble::ir {
 namespace {
 
-struct Row {
-  std::string_view name, operands, attributes;
-};
-constexpr Row kRows[] = {
-#define THIMBLE_OP(name, category, operands, attributes) {#name, operands, attributes},
-#include "ir/ops.def"
-#undef THIMBLE_OP
-};
-static_assert(std::size(kRows) == static_cast<size_t>(OpKind::kCount));
-
-struct AttrRow {
-  std::string_view id, name;
-  AttrInfo::Kind kind;
-};
-constexpr AttrRow kAttrRows[] = {
-#define THIMBLE_ATTR(id, name, type) {#id, name, AttrInfo::Kind::k##type},
-#include "ir/attributes.def"
-#undef THIMBLE_ATTR
-};
+static_assert(std::size(kOpRows) == static_cast<size_t>(OpKind::kCount));
 static_assert(std::size(kAttrRows) == static_cast<size_t>(AttrId::kCount));
-
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> result;
-  while (!text.empty()) {
-    const size_t length = std::min(text.find(' '), text.size());
-    if (length > 0) result.push_back(text.substr(0, length));
-    text.remove_prefix(std::min(length + 1, text.size()));
-  }
-  return result;
-}
 
 OperandInfo parse_operand(std::string_view word) {
   OperandInfo info;
@@ -79,11 +53,13 @@ AttrInfo parse_attr(std::string_view word) {
 const std::vector<OpInfo>& table() {
   static const std::vector<OpInfo> infos = [] {
     std::vector<OpInfo> result;
-    for (const Row& row : kRows) {
+    for (const OpRow& row : kOpRows) {
       OpInfo info;
       info.name = row.name;
-      for (const auto word : words(row.operands)) info.operands.push_back(parse_operand(word));
-      for (const auto word : words(row.attributes)) info.attrs.push_back(parse_attr(word));
+      for_each_word(row.operands,
+                    [&](std::string_view word) { info.operands.push_back(parse_operand(word)); });
+      for_each_word(row.attributes,
+                    [&](std::string_view word) { info.attrs.push_back(parse_attr(word)); });
       result.push_back(std::move(info));
     }
     return result;
@@ -118,14 +94,14 @@ const OpInfo& op_info(OpKind kind) {
 }
 
 std::string_view op_name(OpKind kind) {
-  return kRows[static_cast<size_t>(kind)].name;
+  return kOpRows[static_cast<size_t>(kind)].name;
 }
 
 std::optional<OpKind> op_from_name(std::string_view name) {
   static const std::map<std::string_view, OpKind> kinds = [] {
     std::map<std::string_view, OpKind> result;
-    for (size_t i = 0; i < std::size(kRows); ++i) {
-      result.emplace(kRows[i].name, static_cast<OpKind>(i));
+    for (size_t i = 0; i < std::size(kOpRows); ++i) {
+      result.emplace(kOpRows[i].name, static_cast<OpKind>(i));
     }
     return result;
   }();

@@ -1,6 +1,6 @@
 #pragma once
-// What follows from the category of an operator. Every column that more than one pass or engine
-// asks for is here; a fact of one engine is a row of the engine's own ops.def.
+// Traits of operators, derived from their category. A trait that more than one pass or engine asks
+// for is here; a fact of one engine is a row of the engine's own ops.def.
 
 #include "ir/op.h"
 

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "abi/native_params.h"
+#include "abi/params/conv.h"
 
 namespace thimble::kernels::test {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "abi/native_params.h"
+#include "abi/params/conv.h"
 #include "tests/kernels/conv_case.h"
 
 namespace thimble::kernels::test {

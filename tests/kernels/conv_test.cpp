@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/reference.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/depthwise_mve.h"
+#include "abi/params/window.h"
 
 namespace thimble::kernels::test {
 namespace {

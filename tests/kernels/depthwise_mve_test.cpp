@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/window.h"
 #include "tests/kernels/reference.h"
 
 namespace thimble::kernels::test {

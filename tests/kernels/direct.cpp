@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/direct.h"
 #include "eval/evaluate.h"
-#include "ir/attr_words.h"
 #include "ir/print.h"
 
 namespace thimble::kernels::test {
@@ -30,17 +30,6 @@ DType device_dtype(ir::DType dtype) {
       return DType::kBool;
   }
   return DType::kU8;
-}
-
-abi::PteOp direct_op(ir::OpKind kind) {
-  const auto find = [](const std::string& name) {
-    return std::ranges::find(abi::kPteOps, "thimble::" + name + ".out", &abi::PteOpInfo::name);
-  };
-  const std::string name(ir::op_name(kind));
-  const auto* row = std::end(abi::kPteOps);
-  if (name[0] == 'q') row = find(name.substr(1));
-  if (row == std::end(abi::kPteOps)) row = find(name);
-  return static_cast<abi::PteOp>(row - std::begin(abi::kPteOps));
 }
 
 Order order_of(const Order& order, const ir::Shape& shape) {
@@ -104,14 +93,15 @@ void expect_direct(ir::OpKind kind, const ir::Attrs& attrs,
   ir::Graph graph;
   const ir::Tensor expected = evaluated(kind, attrs, operands, graph);
   ASSERT_FALSE(expected.bytes.empty());
-  const abi::PteOp op = direct_op(kind);
-  ASSERT_NE(op, abi::PteOp::kCount) << ir::op_name(kind);
-  Invocation call(op);
+  const engine::DirectOp* const direct = engine::direct_op(kind);
+  ASSERT_NE(direct, nullptr) << ir::op_name(kind);
+  Invocation call(direct->op);
   for (const auto& operand : operands) call.add(operand ? placed(*operand) : absent());
-  if (!ir::op_info(kind).attrs.empty()) {
-    const auto words = ir::attr_words(graph.ops()[0]);
-    ASSERT_TRUE(words.ok()) << words.error().message;
-    call.add(constant_words(*words));
+  if (direct->params_bytes != 0) {
+    const auto params = engine::direct_params(*direct, graph.ops()[0]);
+    ASSERT_TRUE(params.ok()) << params.error().message;
+    const auto* data = reinterpret_cast<const uint8_t*>(params->data());
+    call.add(constant_bytes({data, data + params->size()}));
   }
   const Order y_order = order_of(order, expected.shape);
   const Sizes sizes(expected.shape.begin(), expected.shape.end());

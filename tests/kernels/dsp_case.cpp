@@ -1,5 +1,7 @@
 #include "tests/kernels/dsp_case.h"
 
+#include "abi/params/linear.h"
+
 #include <algorithm>
 
 namespace thimble::kernels::test {

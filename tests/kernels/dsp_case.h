@@ -1,7 +1,7 @@
 #pragma once
 // Calls of operators packed for the DSP extension. The packing is written from abi/matmul_dsp.h.
 
-#include "abi/native_params.h"
+#include "abi/params/window.h"
 #include "tests/kernels/conv_case.h"
 
 namespace thimble::kernels::test {

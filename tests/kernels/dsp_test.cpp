@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "tests/kernels/dsp_case.h"
 #include "tests/kernels/reference.h"
 

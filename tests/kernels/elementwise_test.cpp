@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/reference.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/reference.h"
 

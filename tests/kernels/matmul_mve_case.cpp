@@ -3,7 +3,8 @@
 #include <cstring>
 
 #include "abi/matmul_mve.h"
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 
 namespace thimble::kernels::test {
 namespace {

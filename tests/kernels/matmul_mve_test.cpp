@@ -6,7 +6,8 @@
 #include <cstring>
 
 #include "abi/matmul_mve.h"
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "tests/kernels/matmul_mve_case.h"
 #include "tests/kernels/reference.h"
 

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "abi/native_params.h"
+#include "abi/params/pool.h"
+#include "abi/params/reduction.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/reference.h"
 

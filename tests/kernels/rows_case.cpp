@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
 #include "numerics/multiplier.h"
 #include "numerics/softmax16.h"
 #include "tests/kernels/reference.h"

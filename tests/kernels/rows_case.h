@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "abi/packed_ops.h"
+#include "abi/params/arithmetic.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/invocation.h"
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "abi/params/arithmetic.h"
+#include "abi/params/window.h"
 #include "numerics/fixed_point.h"
 #include "numerics/softmax16.h"
 #include "tests/kernels/reference.h"

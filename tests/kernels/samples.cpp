@@ -4,7 +4,12 @@
 #include <array>
 #include <string_view>
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
+#include "abi/params/linear.h"
+#include "abi/params/pool.h"
+#include "abi/params/recurrent.h"
+#include "abi/params/reduction.h"
+#include "abi/params/softmax.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/depthwise_mve_case.h"
 #include "tests/kernels/dsp_case.h"
@@ -15,14 +20,6 @@ namespace thimble::kernels::test {
 namespace {
 
 using abi::PteOp;
-
-template <class Params>
-Value blob(const Params& params, const std::vector<int32_t>& words = {}) {
-  std::vector<uint8_t> bytes;
-  append(bytes, &params, 1);
-  append(bytes, words.data(), words.size());
-  return constant_bytes(bytes);
-}
 
 Sizes small(Random& random, size_t rank) {
   Sizes sizes;
@@ -75,7 +72,8 @@ Invocation pool(PteOp op, Random& random) {
   Invocation call(op);
   call.add(random_codes(random, {2, channels, in, in}, kNhwc));
   if (op == PteOp::thimble_avg_pool2d || op == PteOp::thimble_max_pool2d) {
-    call.add(blob(abi::PoolParams{kernel, kernel, stride, stride, 1, 1, pad, pad, -128, 127}));
+    call.add(params_constant(
+        abi::PoolParams{kernel, kernel, stride, stride, 1, 1, pad, pad, -128, 127}));
   } else {
     call.add({kernel, kernel}).add({stride, stride}).add({pad, pad});
     if (!average) call.add({1, 1});
@@ -131,8 +129,9 @@ Invocation elementwise(PteOp op, Random& random) {
   } else {
     call.add(random_codes(random, b, order(b)));
     call.add(op == PteOp::thimble_add
-                 ? blob(abi::AddParams{1, 1 << 30, 0, 2, 1 << 30, 0, 3, 1 << 30, -18, -128, 127, 1})
-                 : blob(abi::MulParams{1, 2, 3, 1 << 30, -5, -128, 127}));
+                 ? params_constant(
+                       abi::AddParams{1, 1 << 30, 0, 2, 1 << 30, 0, 3, 1 << 30, -18, -128, 127, 1})
+                 : params_constant(abi::MulParams{1, 2, 3, 1 << 30, -5, -128, 127}));
   }
   return std::move(call.add(make(DType::kI8, y, order(y))));
 }
@@ -157,11 +156,12 @@ Invocation choice(PteOp op, Random& random) {
   if (op == PteOp::thimble_where) call.add(random_bytes(random, DType::kBool, b));
   call.add(random_bytes(random, dtype, y));
   if (op != PteOp::thimble_logical_not) call.add(random_bytes(random, dtype, b));
-  if (compares) call.add(attributes({uniform(random, 0, 5)}));
+  if (compares) call.add(params_constant(abi::CompareParams{uniform(random, 0, 5)}));
   if (op == PteOp::thimble_div) {
-    call.add(attributes({3, -5, 7, 1 << 30, uniform(random, -22, 3), -128, 127, 0}));
+    call.add(
+        params_constant(abi::DivParams{3, -5, 7, 1 << 30, uniform(random, -22, 3), -128, 127, 0}));
   } else if (op == PteOp::thimble_prelu) {
-    call.add(attributes({3, -5, 7, 1 << 30, 0, 1 << 30, -6, -128, 127, 0}));
+    call.add(params_constant(abi::PreluParams{3, -5, 7, 1 << 30, 0, 1 << 30, -6, -128, 127, 0}));
   }
   return std::move(call.add(random_bytes(random, compares ? DType::kBool : dtype, y)));
 }
@@ -191,7 +191,7 @@ Invocation rows(PteOp op, Random& random) {
   } else {
     std::vector<int32_t> table(256, 1000);
     table[0] = 1 << 20;
-    call.add(blob(abi::LogSoftmaxParams{1 << 30, 1, 1 << 30, -12, 127}, table));
+    call.add(params_constant(abi::LogSoftmaxParams{1 << 30, 1, 1 << 30, -12, 127}, table));
   }
   return std::move(call.add(make(DType::kI8, sizes)));
 }
@@ -235,15 +235,18 @@ Invocation recurrent(PteOp op, Random& random) {
   const int32_t entries = random() % 2 == 0 ? gates : rows;
   call.add(multipliers(random, entries, false)).add(multipliers(random, entries, true));
   call.add(random_values(random, DType::kI16, {513}));
-  std::vector<int32_t> words = {uniform(random, 0, 1)};
-  if (lstm) words.push_back(cell);
-  if (op == PteOp::thimble_rnn) words.push_back(uniform(random, 0, 1));
-  words.insert(words.end(), {wide ? 0 : -5, wide ? 0 : 7, 1 << 30, wide ? -14 : -20});
+  const int32_t reverse = uniform(random, 0, 1), bits = uniform(random, 0, 15);
+  const int32_t x_zp = wide ? 0 : -5, h_zp = wide ? 0 : 7, h_shift = wide ? -14 : -20;
   if (lstm) {
-    words.insert(words.end(), {uniform(random, 0, 15), 3, 1 << 30, 5, wide ? 0 : -4, 1 << 30, -6});
+    call.add(params_constant(abi::LstmParams{reverse, x_zp, h_zp, 1 << 30, h_shift, cell, bits, 3,
+                                             1 << 30, 5, wide ? 0 : -4, 1 << 30, -6}));
+  } else if (gru) {
+    call.add(
+        params_constant(abi::GruParams{reverse, x_zp, h_zp, 1 << 30, h_shift, bits, 1 << 30, 7}));
+  } else {
+    call.add(params_constant(
+        abi::RnnParams{reverse, x_zp, h_zp, 1 << 30, h_shift, uniform(random, 0, 1)}));
   }
-  if (gru) words.insert(words.end(), {uniform(random, 0, 15), 1 << 30, 7});
-  call.add(blob(words[0], {words.begin() + 1, words.end()}));
   call.add(make(DType::kU8, {(2 * lanes + (wide ? 2 : 1)) * hidden}));
   return std::move(call.add(make(cell == 2 ? DType::kI16 : code, {steps, batch, hidden})));
 }
@@ -253,7 +256,7 @@ Invocation mean(Random& random) {
   Invocation call(PteOp::thimble_mean);
   call.add(random_codes(random, sizes, random_order(random, sizes.size())));
   const uint32_t mask = 1 + static_cast<uint32_t>(random()) % ((1U << sizes.size()) - 1);
-  call.add(blob(abi::MeanParams{mask, 3, 4, 1 << 30, -2, -128, 127}));
+  call.add(params_constant(abi::MeanParams{mask, 3, 4, 1 << 30, -2, -128, 127}));
   for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = (mask >> d & 1) != 0 ? 1 : sizes[d];
   return std::move(call.add(make(DType::kI8, sizes)));
 }
@@ -268,16 +271,16 @@ Invocation reduction(PteOp op, Random& random) {
   call.add(random_codes(random, sizes, random_order(random, sizes.size())));
   switch (op) {
     case PteOp::thimble_argmax:
-      call.add(attributes({dim, 1, uniform(random, 0, 1)}));
+      call.add(params_constant(abi::ArgmaxParams{dim, 1, uniform(random, 0, 1)}));
       return std::move(call.add(make(DType::kI64, y)));
     case PteOp::thimble_cumsum:
-      call.add(attributes({dim, 3, 4, 1 << 30, -2, -128, 127, 0}));
+      call.add(params_constant(abi::CumsumParams{dim, 3, 4, 1 << 30, -2, -128, 127, 0}));
       return std::move(call.add(make(DType::kI8, sizes, random_order(random, sizes.size()))));
     case PteOp::thimble_variance:
-      call.add(attributes({1, dim, 1, 4, 1 << 30, -2, -128, 127}));
+      call.add(params_constant(abi::VarianceParams{1, 4, 1 << 30, -2, -128, 127, {1}}, {dim}));
       break;
     default:
-      call.add(attributes({1, dim, 1}));
+      call.add(params_constant(abi::ReduceParams{1, {1}}, {dim}));
   }
   return std::move(call.add(make(DType::kI8, y)));
 }
@@ -359,7 +362,7 @@ Invocation product(Random& random) {
   const Sizes b = {a[2], uniform(random, 1, 5)};
   Invocation call(PteOp::thimble_matmul);
   call.add(random_codes(random, a)).add(random_codes(random, b));
-  call.add(blob(std::array<int32_t, 9>{0, 1, 2, 3, 1 << 30, -8, -128, 127, 0}));
+  call.add(params_constant(std::array<int32_t, 9>{0, 1, 2, 3, 1 << 30, -8, -128, 127, 0}));
   return std::move(call.add(make(DType::kI8, {2, a[1], b[1]})));
 }
 
@@ -372,7 +375,7 @@ Invocation gathered(PteOp op, Random& random) {
   sizes[1] = op == PteOp::thimble_gather ? chosen[0] : chosen[1];
   Value index = make(DType::kI32, chosen);
   index.fill(random);
-  call.add(std::move(index)).add(blob(int32_t{1}));
+  call.add(std::move(index)).add(params_constant(int32_t{1}));
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
@@ -380,7 +383,7 @@ Invocation masked_softmax(Random& random) {
   const Sizes sizes = small(random, 2);
   Invocation call(PteOp::thimble_qmasked_softmax);
   call.add(random_codes(random, sizes));
-  call.add(blob(std::array<int32_t, 4>{1, 1 << 30, 23, -248}));
+  call.add(params_constant(std::array<int32_t, 4>{1, 1 << 30, 23, -248}));
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 

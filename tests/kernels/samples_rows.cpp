@@ -1,5 +1,7 @@
 // Samples of the operators of abi/packed_ops.h.
 
+#include "abi/params/arithmetic.h"
+#include "abi/params/window.h"
 #include "tests/kernels/rows_case.h"
 #include "tests/kernels/samples.h"
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "abi/params/arithmetic.h"
+#include "abi/params/linear.h"
+#include "abi/params/matmul.h"
+#include "abi/params/reduction.h"
+#include "abi/params/softmax.h"
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
@@ -76,7 +81,8 @@ Invocation linear(Random& random) {
   Invocation call(PteOp::thimble_linear16);
   call.add(filled(random, DType::kI16, x)).add(constant(filled(random, DType::kI8, w)));
   add_requantization(random, call, w[0]);
-  return std::move(call.add(attributes({-32768, 32767})).add(make(DType::kI16, {2, w[0]})));
+  return std::move(call.add(params_constant(abi::Linear16Params{-32768, 32767}))
+                       .add(make(DType::kI16, {2, w[0]})));
 }
 
 Invocation transposed(Random& random) {
@@ -130,7 +136,7 @@ Invocation product(Random& random) {
   if (transpose_b != 0) std::swap(b[0], b[1]);
   Invocation call(PteOp::thimble_matmul16);
   call.add(filled(random, DType::kI16, a)).add(filled(random, DType::kI16, b));
-  call.add(attributes({transpose_b, kHalf, -15, -32768, 32767}));
+  call.add(params_constant(abi::Matmul16Params{transpose_b, kHalf, -15, -32768, 32767}));
   return std::move(call.add(make(DType::kI16, y)));
 }
 
@@ -151,7 +157,8 @@ Invocation pool(PteOp op, Random& random) {
 Invocation mean(Random& random) {
   const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 4)};
   Invocation call(PteOp::thimble_mean16);
-  call.add(filled(random, DType::kI16, x)).add(attributes({1, 1, 0, kHalf, -1, -32768, 32767}));
+  call.add(filled(random, DType::kI16, x))
+      .add(params_constant(abi::Mean16Params{0, kHalf, -1, -32768, 32767, {1}}, {1}));
   return std::move(call.add(make(DType::kI16, {x[0], x[2]})));
 }
 
@@ -174,9 +181,9 @@ Invocation unary(PteOp op, Random& random) {
   if (op == PteOp::thimble_lut16) {
     call.add(constant(filled(random, DType::kI16, {513})));
   } else if (op == PteOp::thimble_softmax16) {
-    call.add(attributes({1, kHalf, 12, -65535}));
+    call.add(params_constant(abi::SoftmaxParams{1, kHalf, 12, -65535}));
   } else {
-    call.add(attributes({5, -3, kHalf, -2, narrows ? 0 : 1}));
+    call.add(params_constant(abi::RescaleParams{5, -3, kHalf, -2, narrows ? 0 : 1}));
   }
   return std::move(call.add(make(narrows ? DType::kI8 : DType::kI16, sizes)));
 }

@@ -1,6 +1,8 @@
 #include "tests/kernels/scalar_case.h"
 
 #include "abi/matmul_scalar.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 
 namespace thimble::kernels::test {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // Convolutions and linear layers in the packed form of cores without DSP instructions
-// (abi/native_params.h, ScalarChannel).
+// (abi/matmul_scalar.h, ScalarChannel).
 
 #include "tests/kernels/conv_case.h"
 

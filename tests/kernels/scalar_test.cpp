@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "abi/matmul_scalar.h"
-#include "abi/native_params.h"
+#include "abi/params/window.h"
 #include "tests/kernels/scalar_case.h"
 
 namespace thimble::kernels::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "abi/native_params.h"
+#include "abi/params/softmax.h"
 #include "numerics/log2.h"
 #include "numerics/multiplier.h"
 #include "numerics/softmax.h"

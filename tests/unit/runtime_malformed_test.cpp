@@ -8,8 +8,8 @@
 #include <random>
 #include <string>
 
+#include "abi/kernel_layout.h"
 #include "abi/named_data.h"
-#include "abi/native_params.h"
 #include "abi/pte_format.h"
 #include "abi/status.h"
 #include "runtime_support.h"

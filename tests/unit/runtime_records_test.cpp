@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "abi/native_params.h"
+#include "abi/kernel_layout.h"
 #include "abi/records.h"
 #include "abi/status.h"
 #include "formats/pte/records.h"

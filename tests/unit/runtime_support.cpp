@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "abi/native_params.h"
 #include "formats/pte/write.h"
 #include "runtime/exec/executor.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/depthwise_mve.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "abi/matmul_dsp.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "abi/matmul_mve.h"
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

@@ -5,6 +5,10 @@
 #include <bit>
 #include <cstring>
 
+#include "abi/params/arithmetic.h"
+#include "abi/params/pool.h"
+#include "abi/params/reduction.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/loop_nest.h"
 #include "engines/cortex_m/compiler/pack.h"

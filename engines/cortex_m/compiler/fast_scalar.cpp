@@ -1,9 +1,11 @@
-// Packed forms for cores without DSP instructions (abi/native_params.h, ScalarChannel).
+// Packed forms for cores without DSP instructions (abi/matmul_scalar.h, ScalarChannel).
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "abi/matmul_scalar.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "abi/limits.h"
-#include "engines/cortex_m/compiler/direct.h"
+#include "engine/direct.h"
 #include "ir/infer.h"
 #include "ir/op_cost.h"
 #include "ir/op_traits.h"
@@ -154,7 +154,7 @@ class Legalizer {
       case OpKind::dequantize:
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       default:
-        if (direct_op(op.kind)) return convert_direct(op);
+        if (direct_op(op.kind) != nullptr) return convert_direct(op);
         break;
     }
     return refuse(op, kStillFloat);

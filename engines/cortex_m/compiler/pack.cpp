@@ -1,6 +1,11 @@
 #include "engines/cortex_m/compiler/pack.h"
 
-#include "abi/native_params.h"
+#include "abi/params/arithmetic.h"
+#include "abi/params/conv.h"
+#include "abi/params/linear.h"
+#include "abi/params/pool.h"
+#include "abi/params/reduction.h"
+#include "abi/params/softmax.h"
 #include "engines/cortex_m/compiler/packed.h"
 
 namespace thimble::engine::cortex_m {

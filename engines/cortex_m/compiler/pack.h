@@ -1,6 +1,6 @@
 #pragma once
 // Packs the parameters of native operators: from the IR operator to the bytes of
-// abi/native_params.h.
+// abi/params.
 
 #include "engine/engine.h"
 #include "ir/graph.h"

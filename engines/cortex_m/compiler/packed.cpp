@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "engines/cortex_m/compiler/pack.h"
 
 namespace thimble::engine::cortex_m {

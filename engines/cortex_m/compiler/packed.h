@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "base/bytes.h"
 #include "engine/engine.h"
 #include "ir/graph.h"

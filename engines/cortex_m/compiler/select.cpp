@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "engines/cortex_m/compiler/direct.h"
+#include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
@@ -171,18 +171,22 @@ class Selector {
   }
 
   Result<KernelCall> direct(const Op& op) {
-    const std::optional<PteOp> pte_op = direct_op(op.kind);
-    assert(pte_op && "legalize() emits no other operator");
+    const DirectOp* const row = direct_op(op.kind);
+    assert(row != nullptr && "legalize() emits no other operator");
     Arguments arguments;
     for (const ValueId id : op.inputs) {
       arguments.push_back(id == ir::kNoValue ? Argument(None{}) : value(id));
     }
-    THIMBLE_TRY(std::optional<Constant> attributes, direct_attributes(op));
-    if (attributes) arguments.emplace_back(std::move(*attributes));
-    if (std::string_view(abi::info(*pte_op).arguments).find('s') != std::string_view::npos) {
+    if (row->params_bytes != 0) {
+      THIMBLE_TRY(Bytes params, direct_params(*row, op));
+      const auto size = static_cast<int64_t>(params.size());
+      arguments.emplace_back(
+          Constant{std::make_shared<const Bytes>(std::move(params)), ir::DType::kU8, {size}, {}});
+    }
+    if (std::string_view(abi::info(row->op).arguments).find('s') != std::string_view::npos) {
       arguments.emplace_back(Scratch{direct_scratch_bytes(graph_, op)});
     }
-    KernelCall result = call(*pte_op, std::move(arguments));
+    KernelCall result = call(row->op, std::move(arguments));
     if (ir::is_elementwise(op.kind)) result.in_place = overwritten_operand(op);
     // The kernels of norms read a whole row before they write it.
     const bool norm = ir::category_of(op.kind) == ir::OpCategory::kNorm;

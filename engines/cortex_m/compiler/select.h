@@ -1,6 +1,6 @@
 #pragma once
 // select_calls: adds one KernelCall for each operator that is not only a view. Its constants have
-// the dialect's layout (abi/native_params.h, or ExecuTorch's), its scratch the size for the
+// the dialect's layout (abi/params, or ExecuTorch's), its scratch the size for the
 // instruction set. If several kernel variants exist, the one for the optimization goal is chosen
 // (kernel_variants.h); the stock dialect has one variant per operator.
 

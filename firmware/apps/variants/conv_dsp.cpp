@@ -1,5 +1,7 @@
 // Convolutions and linear operators packed for the DSP extension.
 
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
 #if THIMBLE_HAS_DSP

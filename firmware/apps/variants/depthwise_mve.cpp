@@ -1,6 +1,7 @@
 // Depthwise convolutions packed for Helium: windows of nine taps and of others, padding on every
 // side, channels that end within a vector, and several pixels in one vector.
 
+#include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
 #if THIMBLE_HAS_MVE

@@ -7,7 +7,8 @@
 #include <cstring>
 
 #include "abi/matmul_mve.h"
-#include "abi/native_params.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {

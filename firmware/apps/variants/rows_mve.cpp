@@ -1,6 +1,7 @@
 // Pools, moves, and the quantize and dequantize at the edges of a graph: the Helium kernels of
 // operators that have the same packed form for all cores.
 
+#include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
 #if THIMBLE_HAS_MVE

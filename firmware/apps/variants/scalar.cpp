@@ -1,6 +1,8 @@
 // conv2d_scalar, depthwise_scalar and linear_scalar on cores with and without Thumb-2.
 
 #include "abi/matmul_scalar.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Assignment of memories to AXI ports; the values are those of abi/native_params.h. */
+/* Assignment of memories to AXI ports; the values are those of abi/named_data.h. */
 enum {
   THIMBLE_MEMORY_BY_FILE = 0, /* the mode recorded in the file; Shared_Sram if none is recorded */
   THIMBLE_SRAM_ONLY = 1,
