@@ -3,8 +3,9 @@
 //
 // A family is one packed operator: a file of this folder makes its cases, and a row of families.def
 // names it. The harness runs both kernels on the same operands, and compares the results, the bytes
-// around them, and the operands. The bytes after an operand differ between the two runs, so that a
-// result that depends on them differs.
+// around them, and the operands. A kernel without run_bare() receives tensors, so its cases give
+// each operand a shape, and its check() must accept them. The bytes after an operand differ between
+// the two runs, so that a result that depends on them differs.
 //
 //   void make(uint32_t index, Case& c) {
 //     const int32_t channels = c.uniform(1, 20);
@@ -53,6 +54,8 @@ class Case {
   }
   void scratch(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kScratch); }
   void output(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kOutput); }
+  /// Gives the last operand a shape, in contiguous order, for kernels that receive tensors.
+  void shape(kernels::DType dtype, const int32_t* sizes, uint32_t rank);
   /// Adds an absent operand.
   void null() { roles_[count_++] = Role::kNull; }
   Text& text() { return text_; }
@@ -69,6 +72,9 @@ class Case {
   Role roles_[kOperandsMax] = {};
   uint8_t* data_[kOperandsMax] = {};
   uint32_t bytes_[kOperandsMax] = {};
+  kernels::DType dtypes_[kOperandsMax] = {};
+  int32_t sizes_[kOperandsMax][abi::kMaxRank] = {};
+  uint32_t ranks_[kOperandsMax] = {};  // 0: no shape
 };
 
 struct Family {

@@ -2,6 +2,7 @@
 // the first difference it prints the command that repeats the case and ends with exit code 1.
 
 #include <cstring>
+#include <string_view>
 
 #include "firmware/apps/variants/case.h"
 #include "firmware/common/exit_codes.h"
@@ -53,6 +54,12 @@ void* Case::operand(uint32_t bytes, Role role) {
   return memory;
 }
 
+void Case::shape(kernels::DType dtype, const int32_t* sizes, uint32_t rank) {
+  dtypes_[count_ - 1] = dtype;
+  ranks_[count_ - 1] = rank;
+  for (uint32_t d = 0; d < rank; ++d) sizes_[count_ - 1][d] = sizes[d];
+}
+
 /// Runs a kernel on one case, and checks which memory it writes.
 class Trial {
  public:
@@ -66,7 +73,11 @@ class Trial {
       prepare(i, fill_seed);
       if (case_.roles_[i] == Case::Role::kInput) before[i] = hash(case_.data_[i], case_.bytes_[i]);
     }
-    kernel.run_bare(operands);
+    if (kernel.run_bare != nullptr) {
+      kernel.run_bare(operands);
+    } else if (!run_with_tensors(kernel)) {
+      return "check() refuses the case";
+    }
     for (uint32_t i = 0; i < case_.count_; ++i) {
       uint8_t* const data = case_.data_[i];
       const uint32_t bytes = case_.bytes_[i];
@@ -111,6 +122,25 @@ class Trial {
   }
 
  private:
+  bool run_with_tensors(const kernels::Kernel& kernel) {
+    static constexpr uint8_t kContiguous[abi::kMaxRank] = {0, 1, 2, 3, 4, 5};
+    static_assert(abi::kMaxRank == 6);
+    kernels::Arg args[kOperandsMax];
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      kernels::Tensor& tensor = args[i].tensor = {};
+      tensor.data = case_.data_[i];
+      tensor.sizes = case_.sizes_[i];
+      tensor.dim_order = kContiguous;
+      tensor.bytes = case_.bytes_[i];
+      tensor.rank = static_cast<uint8_t>(case_.ranks_[i]);
+      tensor.dtype = case_.dtypes_[i];
+      tensor.is_constant = tensor.dtype == kernels::DType::kU8;  // parameters
+    }
+    const kernels::Call call = {args, nullptr, nullptr};
+    if (kernel.check(call) != kernels::Status::kOk) return false;
+    kernel.run(call);
+    return true;
+  }
   void prepare(uint32_t i, uint32_t fill_seed) {
     uint8_t* const data = case_.data_[i];
     const uint32_t bytes = case_.bytes_[i];
@@ -135,6 +165,27 @@ class Trial {
 };
 
 namespace {
+
+/// Returns true if the variant and operator of a row of kernels.def have a row in families.def.
+constexpr bool has_family(std::string_view variant, std::string_view op) {
+  constexpr struct {
+    std::string_view variant, name;
+  } kRows[] = {
+#define THIMBLE_FAMILY(variant, name) {#variant, #name},
+#include "firmware/apps/variants/families.def"
+#undef THIMBLE_FAMILY
+  };
+  for (const auto& row : kRows) {
+    if (row.variant == variant && op == row.name) return true;
+  }
+  return false;
+}
+#define THIMBLE_KERNEL(variant, op)                                                        \
+  static_assert(std::string_view(#variant) == "portable" ||                                \
+                    has_family(#variant, std::string_view(#op).substr(sizeof("thimble"))), \
+                #variant " " #op " of kernels.def has no row in families.def");
+#include "kernels/kernels.def"
+#undef THIMBLE_KERNEL
 
 constexpr const Family* kFamilies[] = {
 #define THIMBLE_FAMILY(variant, name) THIMBLE_IF_##variant(&variant##_##name, )
