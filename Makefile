@@ -36,7 +36,7 @@ matrix:
 	@cd $(BUILD) && THIMBLE_MATRIX=$(abspath $(BUILD))/matrix \
 	  $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --no-label-summary -Q \
 	  -R '^(kernels_test|cortex_m_conformance_test|operators_test|e2e_.*)$$' --output-on-failure
-	@python3 tests/matrix/matrix.py $(BUILD)/matrix --ops abi/pte_ops.def -o $(BUILD)/matrix.md
+	@python3 tests/matrix/matrix.py $(BUILD)/matrix --ops abi/ops -o $(BUILD)/matrix.md
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

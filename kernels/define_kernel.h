@@ -1,8 +1,8 @@
 #pragma once
 // Defines the object that a row of kernels.def declares. Name and argument letters come only from
-// abi/pte_ops.def.
+// abi/ops/<family>.h, which the kernel's file includes.
 
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "kernels/isa.h"
 #include "kernels/kernels.h"
 
@@ -37,25 +37,23 @@ void run_with_addresses(const Call& call) {
 /// thimble_call_<variant>_<op> (kernels/c_call.h).
 #define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                         \
   extern "C" void thimble_call_##variant##_##op(const Arg* args, const Tensor* const* lists) { \
-    run(call_of_c<has_list(abi::info(abi::PteOp::op).arguments)>(args, lists));                \
+    run(call_of_c<has_list(abi::op_info::op.arguments)>(args, lists));                         \
   }                                                                                            \
   extern const Kernel variant##_##op;                                                          \
-  constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name,                     \
-                                           abi::info(abi::PteOp::op).arguments, check, run,    \
-                                           normalizer_for(abi::info(abi::PteOp::op).arguments)}
+  constinit const Kernel variant##_##op = {abi::op_info::op.name, abi::op_info::op.arguments,  \
+                                           check, run, normalizer_for(abi::op_info::op.arguments)}
 
 /// Defines a kernel that needs only the addresses of its operands; `bare` is void(void* const*).
 /// Models compiled to C call it by name, without its check: thimble_run_<variant>_<op>.
-#define THIMBLE_DEFINE_BARE_KERNEL(variant, op, check, bare)              \
-  extern "C" void thimble_run_##variant##_##op(void* const* operands) {   \
-    bare(operands);                                                       \
-  }                                                                       \
-  extern const Kernel variant##_##op;                                     \
-  constinit const Kernel variant##_##op = {                               \
-      abi::info(abi::PteOp::op).name,                                     \
-      abi::info(abi::PteOp::op).arguments,                                \
-      check,                                                              \
-      run_with_addresses<thimble_run_##variant##_##op,                    \
-                         length_of(abi::info(abi::PteOp::op).arguments)>, \
-      nullptr,                                                            \
+#define THIMBLE_DEFINE_BARE_KERNEL(variant, op, check, bare)                                   \
+  extern "C" void thimble_run_##variant##_##op(void* const* operands) {                        \
+    bare(operands);                                                                            \
+  }                                                                                            \
+  extern const Kernel variant##_##op;                                                          \
+  constinit const Kernel variant##_##op = {                                                    \
+      abi::op_info::op.name,                                                                   \
+      abi::op_info::op.arguments,                                                              \
+      check,                                                                                   \
+      run_with_addresses<thimble_run_##variant##_##op, length_of(abi::op_info::op.arguments)>, \
+      nullptr,                                                                                 \
       thimble_run_##variant##_##op}

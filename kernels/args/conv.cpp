@@ -4,6 +4,7 @@
 // Native operands: x, ConvParams constant, y.
 
 #include "kernels/args/conv.h"
+#include "abi/ops/cortex_m.h"
 
 #include "abi/params/conv.h"
 
@@ -146,7 +147,7 @@ Status check_native(const Call& call, bool depthwise) {
 
 template <StockSignature kSignature>
 Status check_stock_conv2d(const Call& call) {
-  constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_conv2d_13);
+  constexpr Letters kLetters = letters(abi::op_info::cortex_m_quantized_conv2d_13);
   constexpr Stock at = positions(kConv2d, kSignature);
   constexpr uint32_t channels = image_dims(kSignature).channels;
   THIMBLE_RETURN_IF_ERROR(check_stock<kSignature>(call, at, kLetters));
@@ -159,7 +160,7 @@ Status check_stock_conv2d(const Call& call) {
 
 template <StockSignature kSignature>
 Status check_stock_depthwise(const Call& call) {
-  constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_depthwise_conv2d_14);
+  constexpr Letters kLetters = letters(abi::op_info::cortex_m_quantized_depthwise_conv2d_14);
   constexpr Stock at = positions(kDepthwise, kSignature);
   constexpr uint32_t channels = image_dims(kSignature).channels;
   THIMBLE_RETURN_IF_ERROR(check_stock<kSignature>(call, at, kLetters));

@@ -6,6 +6,7 @@
 // Native operands: x, LinearParams constant, y.
 
 #include "kernels/args/linear.h"
+#include "abi/ops/cortex_m.h"
 
 #include "abi/params/linear.h"
 
@@ -64,7 +65,7 @@ Linear bind_header(const Call& call) {
 Status check_stock_linear(const Call& call) {
   const Tensor& y = tensor(call, 11);
   const Tensor& w = tensor(call, 1);
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_linear;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_linear;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), y));
   THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI8));

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "kernels/kernels.h"
 #include "numerics/fixed_point.h"
 
@@ -49,9 +49,9 @@ uint32_t element_bytes(DType dtype);
 struct Letters {
   uint32_t integers = 0;  // one bit per argument
 };
-consteval Letters letters(abi::PteOp op) {
+consteval Letters letters(const abi::PteOpInfo& info) {
   Letters letters;
-  const char* const all = abi::info(op).arguments;
+  const char* const all = info.arguments;
   for (uint32_t i = 0; all[i] != '\0'; ++i) {
     if (all[i] == 'i' || all[i] == 'b') letters.integers |= 1U << i;
   }

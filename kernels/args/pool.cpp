@@ -7,6 +7,7 @@
 // Native operands: x, PoolParams constant, y.
 
 #include "kernels/args/pool.h"
+#include "abi/ops/cortex_m.h"
 
 #include "abi/params/pool.h"
 
@@ -100,8 +101,8 @@ constexpr uint32_t avg_pool_output(AvgPoolSignature form) {
 
 template <AvgPoolSignature kSignature>
 Status check_stock_avg_pool(const Call& call) {
-  constexpr Letters kCurrent = letters(abi::PteOp::cortex_m_quantized_avg_pool2d);
-  constexpr Letters kOlder = letters(abi::PteOp::cortex_m_quantized_avg_pool2d_8);
+  constexpr Letters kCurrent = letters(abi::op_info::cortex_m_quantized_avg_pool2d);
+  constexpr Letters kOlder = letters(abi::op_info::cortex_m_quantized_avg_pool2d_8);
   constexpr uint32_t y = avg_pool_output(kSignature);
   constexpr bool has_scratch = kSignature != AvgPoolSignature::kNoCeilModeNoScratch;
   constexpr bool has_ceil_mode = y == 9;
@@ -115,7 +116,7 @@ Status check_stock_avg_pool(const Call& call) {
 
 template <StockSignature kSignature>
 Status check_stock_max_pool(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_max_pool2d;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_max_pool2d;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_lists(call, 4));
   THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), tensor(call, 10), kSignature));

@@ -3,6 +3,7 @@
 // saturated; the bounds are applied to four results at once. The portable code handles the
 // remaining elements of a row, and rows whose operands are not contiguous.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_DSP

@@ -4,6 +4,7 @@
 // int16 columns before the first result of the block is written. Then every output channel is
 // computed from the columns. The last one or two pixels are computed one by one.
 
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

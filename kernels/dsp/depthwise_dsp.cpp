@@ -5,6 +5,7 @@
 // address of a row of zero points. Pixels of a row whose windows are inside the image share one
 // list: all their taps move by the same number of bytes.
 
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

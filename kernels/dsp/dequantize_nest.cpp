@@ -1,5 +1,6 @@
 // thimble::dequantize_nest for cores with floating-point hardware.
 
+#include "abi/ops/conversion.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_DSP

@@ -1,5 +1,6 @@
 // linear_dsp on the DSP extension. Operands: kernels/args/linear_dsp.h; inner loop: linear_block.h.
 
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "kernels/isa.h"
 

@@ -2,6 +2,7 @@
 // even ones to two 16-bit sums, and another one adds the odd ones.
 
 #include "kernels/args/mean_run.h"
+#include "abi/ops/reduction.h"
 
 #include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"

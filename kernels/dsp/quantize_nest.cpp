@@ -2,6 +2,7 @@
 // even (the rounding mode after reset). It converts NaN to 0 and saturates to 32 bits. Only the
 // zero point and the int8 bounds remain to be applied.
 
+#include "abi/ops/conversion.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_DSP

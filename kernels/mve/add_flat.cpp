@@ -3,6 +3,7 @@
 // multiplication by 2^14 widens to 32 bits, even and odd lanes separately; narrowing interleaves
 // them again. Halves round away from zero: vqdmlah with 1 subtracts 1 from a negative number first.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

@@ -1,6 +1,7 @@
 // Averages of eight channels at a time. Up to 255 values are summed in 16 bits, then in 32 bits. A
 // sum is divided by a multiplication as in the portable kernel.
 
+#include "abi/ops/pool.h"
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

@@ -2,6 +2,7 @@
 // the channels of a pixel and to the next pixel. Any other number of taps uses a table of offsets.
 // Taps outside the image read a padding pixel in the scratch.
 
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

@@ -1,5 +1,6 @@
 // thimble::dequantize_nest on Helium, four elements at a time.
 
+#include "abi/ops/conversion.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

@@ -1,6 +1,7 @@
 // linear_mve: three rows by four channels as in a convolution, which loads each weight once for
 // three rows. The remaining rows, or a single row, are computed with eight channels at a time.
 
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "kernels/isa.h"
 

@@ -4,6 +4,7 @@
 //
 // sum (a - a_zp) (b - b_zp) = sum a b - a_zp sum b - b_zp sum a + depth a_zp b_zp.
 
+#include "abi/ops/linear.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

@@ -1,5 +1,6 @@
 // thimble::max_window on Helium: maxima of sixteen channels at a time.
 
+#include "abi/ops/pool.h"
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

@@ -1,5 +1,6 @@
 // Means of eight elements at a time, or of one element if its values are contiguous.
 
+#include "abi/ops/reduction.h"
 #include "abi/params/reduction.h"
 #include "kernels/isa.h"
 

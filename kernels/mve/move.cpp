@@ -2,6 +2,7 @@
 // sixteen or eight at a time, by scatter or gather instructions with a fixed step. This requires
 // that the steps fit the offsets in the lanes.
 
+#include "abi/ops/movement.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

@@ -2,6 +2,7 @@
 // zero; their product with every valid factor is below one half. Conversion rounds ties to even,
 // saturates to 32 bits and converts NaN to 0.
 
+#include "abi/ops/conversion.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE

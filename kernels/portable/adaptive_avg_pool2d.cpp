@@ -1,6 +1,7 @@
 // thimble::adaptive_avg_pool2d; operands and memory: kernels/args/adaptive.h; formula:
 // docs/numerics.md, "Pools and reductions".
 
+#include "abi/ops/pool.h"
 #include "kernels/args/adaptive.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"

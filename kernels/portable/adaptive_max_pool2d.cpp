@@ -2,6 +2,7 @@
 // formula: docs/numerics.md, "Pools and reductions". Each tap updates the maxima of all channels in
 // the output.
 
+#include "abi/ops/pool.h"
 #include "kernels/args/adaptive.h"
 #include "kernels/define_kernel.h"
 

@@ -4,6 +4,8 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
 // before the output at the same position is written.
 
+#include "abi/ops/arithmetic.h"
+#include "abi/ops/cortex_m.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
@@ -39,8 +41,8 @@ void run(Binary& binary, const abi::AddParams& params) {
 }
 
 // Not in check_stock(): clang 14 rejects the consteval function in a template.
-constexpr Letters kLettersWithLimits = letters(abi::PteOp::cortex_m_quantized_add);
-constexpr Letters kLettersWithoutLimits = letters(abi::PteOp::cortex_m_quantized_add_12);
+constexpr Letters kLettersWithLimits = letters(abi::op_info::cortex_m_quantized_add);
+constexpr Letters kLettersWithoutLimits = letters(abi::op_info::cortex_m_quantized_add_12);
 
 template <bool kLimits>
 Status check_stock(const Call& call) {

@@ -1,4 +1,5 @@
 #include "kernels/args/add_flat.h"
+#include "abi/ops/arithmetic.h"
 
 #include "kernels/define_kernel.h"
 #include "numerics/fixed_point.h"

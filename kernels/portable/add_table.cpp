@@ -5,6 +5,7 @@
 // number of elements as y.
 
 #include "kernels/args/add_table.h"
+#include "abi/ops/arithmetic.h"
 
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 // Operands: x int8 or int16, parameters, y int64. y has the dimension as
 // 1, or without it.
 
+#include "abi/ops/reduction.h"
 #include "abi/params/reduction.h"
 #include "kernels/args/params.h"
 #include "kernels/args/reduction.h"

@@ -5,6 +5,8 @@
 // Operands: a, b, [alpha,] y; where: condition, a, b, y. In place: y may be an operand that has its
 // shape and dim_order.
 
+#include "abi/ops/aten.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
 

@@ -1,6 +1,8 @@
 // Operators of ExecuTorch files that fill, pad, index, upsample or convert tensors: constants,
 // padding, rows by index, nearest neighbours, type conversion.
 
+#include "abi/ops/aten.h"
+#include "abi/ops/decomposed.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"

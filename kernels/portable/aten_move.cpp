@@ -2,6 +2,7 @@
 // (kernels/args/move.h), or one copy per tensor. Shapes are logical and tensors may have any
 // dim_order, except in view_copy. A negative dimension counts from the end.
 
+#include "abi/ops/aten.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_math.h"

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 
+#include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_math.h"
@@ -12,10 +13,8 @@
 namespace thimble::kernels {
 namespace {
 
-using abi::PteOp;
-
-constexpr uint32_t out_index(PteOp op) {
-  return length_of(abi::info(op).arguments) - 1;
+constexpr uint32_t out_index(const abi::PteOpInfo& info) {
+  return length_of(info.arguments) - 1;
 }
 double number(const Call& call, uint32_t i) {
   return call.args[i].number;
@@ -177,7 +176,7 @@ void run_relu(const Call& call) {
   limit(tensor(call, 0), tensor(call, 1), {0, numerics::kNan});
 }
 
-static_assert(out_index(PteOp::aten_elu) == 4 && out_index(PteOp::aten_clamp) == 3);
+static_assert(out_index(abi::op_info::aten_elu) == 4 && out_index(abi::op_info::aten_clamp) == 3);
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 //
 // Operands: x NHWC, parameters, y NHWC.
 
+#include "abi/ops/pool.h"
 #include "abi/params/pool.h"
 #include "kernels/args/params.h"
 #include "kernels/args/pool16.h"

@@ -8,6 +8,7 @@
 // bits. Halves round away from zero: for a negative mean and an even n, s is decremented before the
 // division.
 
+#include "abi/ops/pool.h"
 #include "abi/params/window.h"
 #include "kernels/args/column_sums.h"
 #include "kernels/args/window_pool.h"

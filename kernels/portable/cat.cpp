@@ -2,6 +2,7 @@
 //
 // Operands: tensors, dim (negative: counts from the end), y.
 
+#include "abi/ops/aten.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 //
 // In place: y may be a (or b), if that operand has one-byte elements and y's shape and dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/params.h"

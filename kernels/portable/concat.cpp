@@ -3,6 +3,7 @@
 //
 // Operands: the tensors, Concat constant, y.
 
+#include "abi/ops/movement.h"
 #include "kernels/args/loop_nest.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"

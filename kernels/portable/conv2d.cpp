@@ -5,6 +5,8 @@
 // zero point and contribute 0. The remaining taps form a dot product per kernel row. With groups =
 // 1 and no horizontal dilation, a row of taps is contiguous in the image and in the weights.
 
+#include "abi/ops/conv.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"

@@ -4,6 +4,7 @@
 // Operands: x, w, b?, mult, shift, parameters, y. Memory:
 // x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its dim_order.
 
+#include "abi/ops/conv.h"
 #include "abi/params/conv.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"

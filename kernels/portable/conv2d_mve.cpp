@@ -1,6 +1,7 @@
 // conv2d_mve on any core: a convolution of one image as in docs/numerics.md, "Convolution, linear".
 // The bias includes the zero point of x, so padding has the value of the zero point.
 
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/matmul_mve.h"

@@ -2,6 +2,8 @@
 // them, tap by tap.
 
 #include "kernels/args/conv_scalar.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 #include "kernels/define_kernel.h"

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "abi/ops/conv.h"
 #include "abi/params/conv.h"
 #include "kernels/args/conv_transpose.h"
 #include "kernels/args/params.h"

@@ -4,6 +4,7 @@
 // Operands: x, w, b?, mult, shift, parameters, y. Memory and geometry:
 // kernels/args/conv_transpose.h.
 
+#include "abi/ops/conv.h"
 #include "abi/params/conv.h"
 #include "kernels/args/conv_transpose.h"
 #include "kernels/args/params.h"

@@ -3,6 +3,7 @@
 //
 // Operands: x, parameters, y.
 
+#include "abi/ops/reduction.h"
 #include "abi/params/reduction.h"
 #include "kernels/args/params.h"
 #include "kernels/args/reduction.h"

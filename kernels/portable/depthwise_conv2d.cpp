@@ -5,6 +5,8 @@
 // Weights are [kernel_h][kernel_w][out_c], so that neighbouring channels are neighbouring bytes.
 // With one output per input channel the kernel sums four channels at a time, otherwise one.
 
+#include "abi/ops/conv.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
 

@@ -1,6 +1,7 @@
 // depthwise_dsp on any core: computes the packed form of abi/matmul_dsp.h channel by channel. It is
 // the reference for the fast variant and runs such files on the host.
 
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/args/conv_dsp.h"
 #include "kernels/define_kernel.h"

@@ -1,6 +1,7 @@
 // depthwise_mve on any core: reads the packed form of the Helium kernel lane by lane.
 
 #include "kernels/args/depthwise_mve.h"
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "kernels/args/packed.h"
 #include "kernels/define_kernel.h"

@@ -6,6 +6,8 @@
 //
 // Native operands: x int8, scale, zero_point, y float32, which may have another dim_order.
 
+#include "abi/ops/conversion.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/quantize.h"
 #include "kernels/define_kernel.h"
 
@@ -25,7 +27,7 @@ void run(QuantizeArgs& edge) {
 }
 
 Status check_stock(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_dequantize_per_tensor;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_dequantize_per_tensor;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   return check_stock_quantize_args(call, DType::kI8, DType::kF32);
 }
@@ -36,7 +38,7 @@ void run_stock(const Call& call) {
 }
 
 Status check_native(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize;
+  constexpr abi::PteOpInfo kOp = abi::op_info::thimble_dequantize;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kI8, DType::kF32);
 }

@@ -2,6 +2,7 @@
 //
 // Operands: x int16, scale, zero_point (0), y float32, which may have another dim_order.
 
+#include "abi/ops/conversion.h"
 #include "kernels/args/quantize.h"
 #include "kernels/define_kernel.h"
 
@@ -9,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 Status check(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize16;
+  constexpr abi::PteOpInfo kOp = abi::op_info::thimble_dequantize16;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   if (integer(call, 2) != 0) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kI16, DType::kF32);

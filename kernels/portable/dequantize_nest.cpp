@@ -3,6 +3,7 @@
 //
 // Operands: x, QuantizeNest constant, y.
 
+#include "abi/ops/conversion.h"
 #include "kernels/args/quantize_nest.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_quantize.h"

@@ -3,6 +3,7 @@
 //
 // Operands: x, non_blocking (0), dim_order (of the output; empty if the file has none), y.
 
+#include "abi/ops/decomposed.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

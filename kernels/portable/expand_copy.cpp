@@ -3,6 +3,7 @@
 //
 // Operands: x, sizes (-1: size of x), implicit (0), y.
 
+#include "abi/ops/aten.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 //
 // Operands: x, index, parameters, y. In y the dimensions of index replace `dim`.
 
+#include "abi/ops/movement.h"
 #include "kernels/args/index.h"
 #include "kernels/define_kernel.h"
 

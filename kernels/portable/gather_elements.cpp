@@ -3,6 +3,7 @@
 //
 // Operands: x, index, parameters, y. y has the shape of index.
 
+#include "abi/ops/movement.h"
 #include "kernels/args/index.h"
 #include "kernels/define_kernel.h"
 

@@ -1,5 +1,6 @@
 // thimble::group_norm; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
 
+#include "abi/ops/normalization.h"
 #include "kernels/args/norm_kernels.h"
 #include "kernels/define_kernel.h"
 

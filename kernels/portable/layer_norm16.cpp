@@ -1,5 +1,6 @@
 // thimble::layer_norm16; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
 
+#include "abi/ops/normalization.h"
 #include "kernels/args/norm_kernels.h"
 #include "kernels/define_kernel.h"
 

@@ -1,6 +1,8 @@
 // linear: cortex_m::quantized_linear and thimble::linear; operands and memory:
 // kernels/args/linear.h; formula: docs/numerics.md, "Convolution, linear".
 
+#include "abi/ops/linear.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/linear.h"
 
 #include "kernels/define_kernel.h"

@@ -3,6 +3,7 @@
 // Operands: x, w [out][in], b?, mult, shift, parameters, y. All leading dimensions of x
 // are rows; all tensors are contiguous.
 
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"

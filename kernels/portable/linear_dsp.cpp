@@ -2,6 +2,7 @@
 // reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/linear_dsp.h"
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/packed_dsp.h"

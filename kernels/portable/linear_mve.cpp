@@ -1,6 +1,7 @@
 // linear_mve on any core: rows as in docs/numerics.md, "Convolution, linear". The bias includes the
 // zero point of x.
 
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/matmul_mve.h"

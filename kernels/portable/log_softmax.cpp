@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"
 #include "kernels/args/rows.h"
 #include "kernels/define_kernel.h"

@@ -3,6 +3,7 @@
 //
 // In place: y may be an operand that has its shape and dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 // Operands: x, h0, c0 (int8, or the cell as int16), w_ih, w_hh, bias, mult, shift, table,
 // parameters, scratch, y.
 
+#include "abi/ops/recurrent.h"
 #include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"

@@ -3,6 +3,7 @@
 //
 // Operands: x, table int16[513], y. In place: y may be x.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
 

@@ -3,6 +3,7 @@
 //
 // Operands: x, LutTable constant, y. In place: y may be x.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/args/loop_nest.h"
 #include "kernels/define_kernel.h"
 

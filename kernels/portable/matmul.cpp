@@ -7,6 +7,7 @@
 // on the row of a, so that the inner loops have a single offset, like those of linear.
 
 #include "kernels/args/matmul.h"
+#include "abi/ops/linear.h"
 
 #include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"

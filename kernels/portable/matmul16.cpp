@@ -3,6 +3,7 @@
 //
 // Operands: a, b, parameters, y.
 
+#include "abi/ops/linear.h"
 #include "abi/params/matmul.h"
 #include "kernels/args/matmul.h"
 #include "kernels/args/params.h"

@@ -3,6 +3,7 @@
 //
 // Operands: x, WindowGeometry constant, y.
 
+#include "abi/ops/pool.h"
 #include "abi/params/window.h"
 #include "kernels/args/flat.h"
 #include "kernels/args/window_pool.h"

@@ -3,6 +3,7 @@
 //
 // In place: y may be a (or b), if that operand has y's shape and dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/define_kernel.h"
 

@@ -4,6 +4,7 @@
 // Operands: x, parameters, y. y has the reduced dimensions as 1,
 // or without them.
 
+#include "abi/ops/reduction.h"
 #include "abi/params/reduction.h"
 #include "kernels/args/params.h"
 #include "kernels/args/reduction.h"

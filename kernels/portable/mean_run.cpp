@@ -4,6 +4,7 @@
 // Operands: x, MeanRun constant, y.
 
 #include "kernels/args/mean_run.h"
+#include "abi/ops/reduction.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {

@@ -3,6 +3,7 @@
 //
 // Operands: x, Move constant, y.
 
+#include "abi/ops/movement.h"
 #include "kernels/args/move_nest.h"
 #include "kernels/define_kernel.h"
 

@@ -4,6 +4,8 @@
 // In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
 // before the output at the same position is written.
 
+#include "abi/ops/arithmetic.h"
+#include "abi/ops/cortex_m.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
@@ -30,7 +32,7 @@ void run(Binary& binary, const abi::MulParams& params) {
 }
 
 Status check_stock(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_mul;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_mul;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7)));
   return check_mul(stock_mul_params(call));

@@ -4,6 +4,7 @@
 // Operands: a, b, MulNest constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/binary_nest.h"
 #include "kernels/define_kernel.h"

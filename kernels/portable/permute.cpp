@@ -3,6 +3,7 @@
 //
 // Operands: x, parameters, y.
 
+#include "abi/ops/movement.h"
 #include "abi/params/movement.h"
 #include "kernels/args/move.h"
 #include "kernels/args/params.h"

@@ -3,6 +3,7 @@
 //
 // In place: y may be x, if it has the same dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"

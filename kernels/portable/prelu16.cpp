@@ -3,6 +3,7 @@
 // Operands: x, w, parameters, y; w broadcasts. In place: y may
 // be x, if it has the same dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/args/params.h"

@@ -3,6 +3,7 @@
 //
 // Operands: x, parameters, y. In place: y may be x.
 
+#include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"
 #include "kernels/args/params.h"
 #include "kernels/args/rows.h"

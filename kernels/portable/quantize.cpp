@@ -8,6 +8,8 @@
 // the change from NCHW to NHWC needs no separate pass.
 
 #include "kernels/args/quantize.h"
+#include "abi/ops/conversion.h"
+#include "abi/ops/cortex_m.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
@@ -28,7 +30,7 @@ void run(QuantizeArgs& edge, int32_t min, int32_t max) {
 }
 
 Status check_stock(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantize_per_tensor;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantize_per_tensor;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   return check_stock_quantize_args(call, DType::kF32, DType::kI8);
 }
@@ -39,7 +41,7 @@ void run_stock(const Call& call) {
 }
 
 Status check_native(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::thimble_quantize;
+  constexpr abi::PteOpInfo kOp = abi::op_info::thimble_quantize;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kF32, DType::kI8);
 }

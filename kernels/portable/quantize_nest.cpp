@@ -4,6 +4,7 @@
 // Operands: x, QuantizeNest constant, y.
 
 #include "kernels/args/quantize_nest.h"
+#include "abi/ops/conversion.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_quantize.h"
 

@@ -6,6 +6,7 @@
 // Operands: a [N, M, K], a_offset (-zero point), b [N, J, K], b_offset, y_zp, mult, shift, [scratch
 // (unused here, but writable),] y [N, M, J]; contiguous.
 
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/operands.h"
 #include "kernels/define_kernel.h"
 
@@ -16,8 +17,8 @@ namespace {
 constexpr int32_t kMaxInner = INT32_MAX / (255 * 255);
 
 // Not in check(): clang 14 rejects the consteval function in a template.
-constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_batch_matmul);
-constexpr Letters kLetters8 = letters(abi::PteOp::cortex_m_quantized_batch_matmul_8);
+constexpr Letters kLetters = letters(abi::op_info::cortex_m_quantized_batch_matmul);
+constexpr Letters kLetters8 = letters(abi::op_info::cortex_m_quantized_batch_matmul_8);
 
 template <uint32_t kOut>
 Status check(const Call& call) {

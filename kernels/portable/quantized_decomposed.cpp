@@ -6,6 +6,7 @@
 // Operands: x, scale and zero_point (numbers, or tensors with an axis), quant_min, quant_max,
 // dtype, [out_dtype,] y. Per channel, an absent zero point is 0. q is int8, uint8 or int16.
 
+#include "abi/ops/decomposed.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
 

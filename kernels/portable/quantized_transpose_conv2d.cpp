@@ -7,6 +7,7 @@
 // dilation[2], x_offset, y_offset, mult int32[O], shift int32[O], min, max, [two scratches (unused
 // here, but writable),] y. Images are NHWC in memory.
 
+#include "abi/ops/cortex_m.h"
 #include "kernels/args/requant.h"
 #include "kernels/define_kernel.h"
 
@@ -68,7 +69,7 @@ bool fits(const Axis& axis) {
 
 template <StockSignature kSignature>
 Status check(const Call& call) {
-  constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_transpose_conv2d_14);
+  constexpr Letters kLetters = letters(abi::op_info::cortex_m_quantized_transpose_conv2d_14);
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, out_index(kSignature));

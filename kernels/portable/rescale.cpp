@@ -3,6 +3,7 @@
 //
 // Operands: x int8 or int16, parameters, y int8 or (wide) int16.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"

@@ -3,6 +3,7 @@
 // Operands: x, h_low, h_weight, w_low, w_weight (int32 constants, one entry per output row or
 // column), y. Memory: NHWC.
 
+#include "abi/ops/pool.h"
 #include "kernels/args/requant.h"
 #include "kernels/define_kernel.h"
 

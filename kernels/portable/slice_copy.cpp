@@ -5,6 +5,7 @@
 // end are clamped to the dimension. An absent start is 0; an absent end is the size of the
 // dimension.
 
+#include "abi/ops/aten.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

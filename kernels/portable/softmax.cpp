@@ -4,6 +4,7 @@
 // place: y may be x.
 
 #include "numerics/softmax.h"
+#include "abi/ops/cortex_m.h"
 
 #include "kernels/args/rows.h"
 #include "kernels/define_kernel.h"
@@ -18,7 +19,7 @@ uint32_t dimension(const Call& call) {
 }
 
 Status check(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_softmax;
+  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_softmax;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_rows(tensor(call, 0), tensor(call, 7), dimension(call)));
   const int32_t shift = integer(call, 5);

@@ -4,6 +4,7 @@
 // Operands: x, parameters, y.
 
 #include "numerics/softmax16.h"
+#include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"

@@ -4,6 +4,7 @@
 // Operands: x, SoftmaxRows constant, y. In place: y may be x.
 
 #include "kernels/args/softmax_rows.h"
+#include "abi/ops/normalization.h"
 
 #include "kernels/define_kernel.h"
 

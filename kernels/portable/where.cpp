@@ -4,6 +4,7 @@
 // In place: y may be a, b or, if elements have one byte, the condition, if that operand has y's
 // shape and dim_order.
 
+#include "abi/ops/arithmetic.h"
 #include "kernels/args/broadcast.h"
 #include "kernels/define_kernel.h"
 

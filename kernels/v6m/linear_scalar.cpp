@@ -1,3 +1,4 @@
+#include "abi/ops/linear.h"
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // linear_scalar: rows are read in place; scalar_dot.cpp computes the products.

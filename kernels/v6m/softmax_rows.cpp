@@ -4,6 +4,7 @@
 // suffice. If the smallest and the largest result that they allow are equal, it is the result
 // (softmax_loops.cpp). Long products are used only for other elements and for int16 results.
 
+#include "abi/ops/normalization.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_V6M

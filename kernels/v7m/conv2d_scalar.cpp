@@ -1,3 +1,4 @@
+#include "abi/ops/conv.h"
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // conv2d_scalar: windows are gathered (kernels/args/conv_scalar.h); scalar_dot.cpp computes the

@@ -1,3 +1,4 @@
+#include "abi/ops/conv.h"
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // depthwise_scalar: windows (kernels/args/conv_scalar.h); scalar_taps.cpp computes the products.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "base/result.h"
 #include "formats/pte/program.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "abi/pte_ops.h"
 #include "emit/check_arguments.h"
 
 namespace thimble::emit {

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "abi/pte_ops.h"
 #include "emit/decompile_call.h"
 #include "emit/state_entry.h"
 #include "formats/pte/records.h"

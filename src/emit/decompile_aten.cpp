@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "abi/pte_ops.h"
 #include "emit/decompile_call.h"
 
 namespace thimble::emit {

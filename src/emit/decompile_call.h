@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "emit/decompile_memory.h"
 
 namespace thimble::emit {

@@ -8,6 +8,7 @@
 #include "abi/params/pool.h"
 #include "abi/params/reduction.h"
 #include "abi/params/softmax.h"
+#include "abi/pte_ops.h"
 #include "emit/decompile_packed.h"
 #include "engine/direct.h"
 

@@ -8,6 +8,7 @@
 
 #include "abi/packed_ops.h"
 #include "abi/params/window.h"
+#include "abi/pte_ops.h"
 #include "emit/decompile_packed.h"
 
 namespace thimble::emit {

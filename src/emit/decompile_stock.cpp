@@ -2,6 +2,7 @@
 // (abi/pte_ops.def has their kinds). Input offsets of conv, linear and batch_matmul are
 // -zero_point; quantized_add and quantized_mul have zero points.
 
+#include "abi/pte_ops.h"
 #include "emit/decompile_call.h"
 
 namespace thimble::emit {

@@ -8,6 +8,7 @@
 #include "abi/kernel_layout.h"
 #include "abi/limits.h"
 #include "abi/named_data.h"
+#include "abi/pte_ops.h"
 #include "emit/check_stock.h"
 #include "emit/dtypes.h"
 #include "emit/evalue_table.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "abi/pte_ops.h"
 #include "base/rounding.h"
 #include "ir/op_cost.h"
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "abi/pte_ops.h"
 #include "engine/direct_fields.h"
 
 namespace thimble::engine {

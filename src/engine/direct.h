@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "ir/graph.h"

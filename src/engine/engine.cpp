@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "abi/pte_ops.h"
 #include "base/nearest.h"
 
 namespace thimble::engine {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "abi/named_data.h"
-#include "abi/pte_ops.h"
+#include "abi/pte_op.h"
 #include "base/result.h"
 #include "ir/graph.h"
 

@@ -10,6 +10,7 @@
 
 #include "../unit/ir_random_graph.h"
 #include "abi/limits.h"
+#include "abi/pte_ops.h"
 #include "emit/buffer_aliasing.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"

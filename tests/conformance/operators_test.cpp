@@ -10,6 +10,7 @@
 
 #include "../firmware/support.h"
 #include "../unit/ir_random_graph.h"
+#include "abi/pte_ops.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "ir/print.h"

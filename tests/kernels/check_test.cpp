@@ -51,7 +51,7 @@ TEST(Kernels, TableFollowsTheOperators) {
     };
     EXPECT_TRUE(std::any_of(std::begin(kOps), std::end(kOps), is_this)) << kernel.name;
   }
-  for (uint8_t op = 0; op < static_cast<uint8_t>(PteOp::kCount); ++op) {
+  for (uint16_t op = 0; op < static_cast<uint16_t>(PteOp::kCount); ++op) {
     EXPECT_NE(std::find(std::begin(kOps), std::end(kOps), static_cast<PteOp>(op)), std::end(kOps))
         << abi::kPteOps[op].name << " has no kernel";
   }

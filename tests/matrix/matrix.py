@@ -1,6 +1,6 @@
 """Prints the matrix of operators, element types and processors that tests have compared.
 
-usage: matrix.py FOLDER [--ops abi/pte_ops.def] [-o FILE.md]
+usage: matrix.py FOLDER [--ops abi/ops] [-o FILE.md]
 
 FOLDER holds the files that test programs wrote with THIMBLE_MATRIX=FOLDER (tests/matrix/ledger.h). A cell
 is the number of results of that operator alone that equalled the evaluator's, or a kernel's written
@@ -54,9 +54,10 @@ def core_order(processor):
     return (processor != FIRST, int(number.group()) if number else 0, processor)
 
 
-def operator_names(table):
-    """Returns the operators in the order of the table."""
-    return re.findall(r'^THIMBLE_PTE_OP\(\w+, "([^"]+)"', table.read_text(), re.M)
+def operator_names(folder):
+    """Returns the operators of the tables in a folder, sorted by table."""
+    tables = sorted(folder.glob("*.def"))
+    return [name for table in tables for name in re.findall(r'^THIMBLE_PTE_OP\(\w+, "([^"]+)"', table.read_text(), re.M)]
 
 
 def markdown(cells, listed):

@@ -23,9 +23,11 @@ class Matrix(unittest.TestCase):
             (self.path / f"test-{index}.tsv").write_text(text)
         command = [sys.executable, str(HERE / "matrix.py"), str(self.path)]
         if ops is not None:
-            table = self.path / "ops.def"
-            table.write_text("".join(f'THIMBLE_PTE_OP(id, "{name}", "To")\n' for name in ops))
-            command += ["--ops", str(table)]
+            tables = self.path / "ops"
+            tables.mkdir()
+            for index, name in enumerate(ops):
+                (tables / f"{index}.def").write_text(f'THIMBLE_PTE_OP(id, "{name}", "To")\n')
+            command += ["--ops", str(tables)]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 

@@ -1,6 +1,7 @@
 // Selection of kernel variants for flash size and for least scratch: small cases with a known
 // result, random networks compared with all combinations, and real operators.
 
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 
 #include <gtest/gtest.h>

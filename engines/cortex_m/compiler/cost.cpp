@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "abi/pte_ops.h"
 #include "ir/op_cost.h"
 
 namespace thimble::engine::cortex_m {

@@ -1,6 +1,7 @@
 // Packed sums of operands with the same memory layout: abi::AddFlat.
 
 #include "abi/packed_ops.h"
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

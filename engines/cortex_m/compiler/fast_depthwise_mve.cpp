@@ -4,6 +4,7 @@
 
 #include "abi/depthwise_mve.h"
 #include "abi/params/window.h"
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"

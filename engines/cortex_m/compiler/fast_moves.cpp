@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/loop_nest.h"
 #include "engines/cortex_m/compiler/packed.h"

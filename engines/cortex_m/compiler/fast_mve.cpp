@@ -5,6 +5,7 @@
 #include "abi/matmul_mve.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 

@@ -9,6 +9,7 @@
 #include "abi/params/pool.h"
 #include "abi/params/reduction.h"
 #include "abi/params/window.h"
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/loop_nest.h"
 #include "engines/cortex_m/compiler/pack.h"

@@ -6,6 +6,7 @@
 #include "abi/matmul_scalar.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "abi/pte_ops.h"
 #include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
