@@ -83,7 +83,7 @@ struct MulNest {
   MulParams mul;
 };
 
-/// Constant of lut_codes: y = table[x & 255] for `count` elements.
+/// Constant of lut_packed: y = table[x & 255] for `count` elements.
 struct LutTable {
   uint32_t count;
   int8_t table[256];

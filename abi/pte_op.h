@@ -1,5 +1,5 @@
 #pragma once
-// The type of an operator's id, for code that does not need the table.
+// An operator of a `.pte`: what its row in pte_ops.def says, and its key in records.
 
 #include <cstdint>
 
@@ -8,10 +8,49 @@ namespace thimble::abi {
 /// The rows of pte_ops.def; pte_ops.h defines the enumerators.
 enum class PteOp : uint16_t;
 
+/// Element type of the activations; values of ScalarType (abi/pte_format.h).
+enum class OpType : uint8_t {
+  kI8 = 1,
+  kI16 = 2,
+  kBool = 11,
+  kAny = 15,  // the kernel accepts several types
+};
+
+/// Form of an operator's constants and arguments.
+enum class Packing : uint8_t {
+  kPlain = 0,   // constants in logical order, or in the order of a parameter struct
+  kPacked = 1,  // all parameters in constants, for one memory order (abi/packed_ops.h)
+  kTable = 2,   // same, with a lookup table
+  kNest = 3,    // same, for any memory order, as a nest of loops
+  kDsp = 4,     // weights for the DSP extension (abi/matmul_dsp.h)
+  kMve = 5,     // weights for Helium (abi/matmul_mve.h, abi/depthwise_mve.h)
+  kScalar = 6,  // weights for cores without DSP instructions (abi/matmul_scalar.h)
+};
+
+/// The key of an operator in records, one word: no two rows with the same key have other arguments.
+struct OperatorKey {
+  uint16_t number;  // the operator, without type and packing
+  uint8_t types;    // bits 0 to 3: OpType; bits 4 to 7: bits per weight / 4, 0 without weights
+  uint8_t packing;  // Packing
+};
+
 struct PteOpInfo {
   const char* id;
   const char* name;       // "cortex_m::quantized_add.out"
   const char* arguments;  // letters, the out tensor last
+  OperatorKey key;
 };
+
+constexpr PteOpInfo pte_op_info(const char* id, uint16_t number, const char* name, OpType type,
+                                uint8_t weight_bits, Packing packing, const char* arguments) {
+  const auto types = static_cast<uint8_t>(static_cast<uint8_t>(type) | weight_bits / 4 << 4);
+  return {id, name, arguments, {number, types, static_cast<uint8_t>(packing)}};
+}
+
+/// Returns the word of a key: packing, types and number, from the highest byte to the lowest.
+constexpr uint32_t word_of(const OperatorKey& key) {
+  return static_cast<uint32_t>(key.packing) << 24 | static_cast<uint32_t>(key.types) << 16 |
+         key.number;
+}
 
 }  // namespace thimble::abi

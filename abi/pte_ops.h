@@ -6,14 +6,15 @@
 namespace thimble::abi {
 
 enum class PteOp : uint16_t {
-#define THIMBLE_PTE_OP(id, name, arguments) id,
+#define THIMBLE_PTE_OP(id, number, name, type, bits, packing, arguments) id,
 #include "abi/pte_ops.def"
 #undef THIMBLE_PTE_OP
   kCount
 };
 
 inline constexpr PteOpInfo kPteOps[] = {
-#define THIMBLE_PTE_OP(id, name, arguments) {#id, name, arguments},
+#define THIMBLE_PTE_OP(id, number, name, type, bits, packing, arguments) \
+  pte_op_info(#id, number, name, OpType::type, bits, Packing::packing, arguments),
 #include "abi/pte_ops.def"
 #undef THIMBLE_PTE_OP
 };

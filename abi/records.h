@@ -8,7 +8,7 @@
 // The entry contains ProgramEntry, RecordsHeader, then these arrays without gaps; RecordsHeader has
 // their lengths:
 //   numbers    8 bytes each: int64 or double
-//   operators  uint32: hash_of(name, argument letters) of each operator
+//   operators  OperatorKey (abi/pte_op.h) of each operator
 //   places     uint32 per tensor: the location of its data
 //   tensors    RecordTensor, in the order of their shapes
 //   shapes     words: RecordShapes in sequence, each followed by its sizes, in the order in which
@@ -24,6 +24,7 @@
 
 #include "abi/limits.h"
 #include "abi/named_data.h"
+#include "abi/pte_op.h"
 
 namespace thimble::abi {
 
@@ -59,15 +60,6 @@ struct RecordShape {
   uint8_t reserved;
 };
 static_assert(sizeof(RecordShape) == 12);
-
-/// Returns the FNV-1a hash of the name, '(' and the argument letters.
-constexpr uint32_t hash_of(const char* name, const char* arguments) {
-  uint32_t hash = 0x811C9DC5;
-  const auto add = [&](char letter) { hash = (hash ^ static_cast<uint8_t>(letter)) * 0x01000193; };
-  for (; *name != 0; ++name) add(*name);
-  add('(');
-  for (; *arguments != 0; ++arguments) add(*arguments);
-  return hash;
-}
+static_assert(sizeof(OperatorKey) == 4);
 
 }  // namespace thimble::abi

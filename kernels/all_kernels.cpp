@@ -1,6 +1,6 @@
 // Tables of every kernel of this build. One is sorted by the length of the name; within a length,
 // aten kernels are last, because few files call them, and the others are in the order of
-// kernels.def. The other table is sorted by hash; variants of one operator are adjacent, in the
+// kernels.def. The other table is sorted by key; variants of one operator are adjacent, in the
 // same order.
 
 #include "abi/pte_ops.h"
@@ -19,7 +19,7 @@ constexpr uint32_t kCount = sizeof kRows / sizeof kRows[0];
 struct Sorted {
   const Kernel* kernels[kCount] = {};
   uint16_t shorter[kNameBytesMax + 2] = {};
-  const Kernel* by_hash[kCount] = {};
+  const Kernel* by_key[kCount] = {};
 };
 
 consteval Sorted sort_rows() {
@@ -29,45 +29,45 @@ consteval Sorted sort_rows() {
 #undef THIMBLE_KERNEL
   };
   Sorted sorted;
-  uint32_t keys[kCount] = {}, hashes[kCount] = {};
+  uint32_t lengths[kCount] = {}, keys[kCount] = {};
   for (uint32_t row = 0; row < kCount; ++row) {
     const char* const name = abi::info(kOps[row]).name;
     const uint32_t length = length_of(name);
-    const uint32_t key = 2 * length + (name[0] == 'a' ? 1 : 0);
+    const uint32_t order = 2 * length + (name[0] == 'a' ? 1 : 0);
     for (uint32_t n = length + 1; n < sizeof sorted.shorter / sizeof sorted.shorter[0]; ++n) {
       ++sorted.shorter[n];
     }
     uint32_t place = row;
-    for (; place > 0 && keys[place - 1] > key; --place) {
-      keys[place] = keys[place - 1];
+    for (; place > 0 && lengths[place - 1] > order; --place) {
+      lengths[place] = lengths[place - 1];
       sorted.kernels[place] = sorted.kernels[place - 1];
     }
-    keys[place] = key;
+    lengths[place] = order;
     sorted.kernels[place] = kRows[row];
-    const uint32_t hash = abi::hash_of(name, abi::info(kOps[row]).arguments);
-    for (place = row; place > 0 && hashes[place - 1] > hash; --place) {
-      hashes[place] = hashes[place - 1];
-      sorted.by_hash[place] = sorted.by_hash[place - 1];
+    const uint32_t key = abi::word_of(abi::info(kOps[row]).key);
+    for (place = row; place > 0 && keys[place - 1] > key; --place) {
+      keys[place] = keys[place - 1];
+      sorted.by_key[place] = sorted.by_key[place - 1];
     }
-    hashes[place] = hash;
-    sorted.by_hash[place] = kRows[row];
+    keys[place] = key;
+    sorted.by_key[place] = kRows[row];
   }
   return sorted;
 }
 
-/// Returns true if all operators have different hashes. Files identify an operator by its hash.
-consteval bool hashes_differ() {
+/// Returns true if all operators have different keys, and none has key 0.
+consteval bool keys_differ() {
   constexpr uint32_t kOps = static_cast<uint32_t>(abi::PteOp::kCount);
-  uint32_t hashes[kOps] = {};
   for (uint32_t op = 0; op < kOps; ++op) {
-    hashes[op] = abi::hash_of(abi::kPteOps[op].name, abi::kPteOps[op].arguments);
+    const uint32_t key = abi::word_of(abi::kPteOps[op].key);
+    if (key == 0) return false;
     for (uint32_t other = 0; other < op; ++other) {
-      if (hashes[other] == hashes[op]) return false;
+      if (abi::word_of(abi::kPteOps[other].key) == key) return false;
     }
   }
   return true;
 }
-static_assert(hashes_differ());
+static_assert(keys_differ());
 
 constexpr Sorted kSorted = sort_rows();
 static_assert(kSorted.shorter[kNameBytesMax + 1] == kCount, "a name is longer than kNameBytesMax");
@@ -75,7 +75,7 @@ static_assert(kSorted.shorter[kNameBytesMax + 1] == kCount, "a name is longer th
 }  // namespace
 
 KernelTable all_kernels() {
-  return {kSorted.kernels, kCount, kSorted.shorter, nullptr, kSorted.by_hash};
+  return {kSorted.kernels, kCount, kSorted.shorter, nullptr, kSorted.by_key};
 }
 
 }  // namespace thimble::kernels

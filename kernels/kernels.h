@@ -119,6 +119,7 @@ consteval NormalizeArg* normalizer_for(const char* letters) {
 struct Kernel {
   const char* name;       // "cortex_m::quantized_add.out"
   const char* arguments;  // letters of abi/pte_ops.def
+  uint32_t key;           // abi::word_of() the operator's key; 0: no operator of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
   NormalizeArg* normalize_arg = nullptr;  // null if no letter is multi-type
@@ -128,7 +129,6 @@ struct Kernel {
   void (*run_bare)(void* const* operands) = nullptr;
   uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // compared before the names
   uint8_t count_in_file = static_cast<uint8_t>(length_of(arguments) + 1);  // with the return value
-  uint32_t hash = abi::hash_of(name, arguments);  // the key of the kernel in records
 
   /// Returns true if the operator has several outputs; its return value is then a list of them.
   constexpr bool returns_list() const {
@@ -148,7 +148,7 @@ struct KernelTable {
   /// Executes delegate calls (runtime/exec/delegates.h); null if no file has any.
   const runtime::DelegateBackends* delegates = nullptr;
   /// The kernels sorted by hash, or null. Large tables should have it.
-  const Kernel* const* by_hash = nullptr;
+  const Kernel* const* by_key = nullptr;
   /// Executes files without records (runtime/exec/executor.h); null if no such files are loaded.
   const runtime::Executor* flatbuffer_executor = nullptr;
 };

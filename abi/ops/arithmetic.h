@@ -5,7 +5,9 @@
 
 namespace thimble::abi::op_info {
 
-#define THIMBLE_PTE_OP(id, name, arguments) inline constexpr PteOpInfo id{#id, name, arguments};
+#define THIMBLE_PTE_OP(id, number, name, type, bits, packing, arguments) \
+  inline constexpr PteOpInfo id =                                        \
+      pte_op_info(#id, number, name, OpType::type, bits, Packing::packing, arguments);
 #include "abi/ops/arithmetic.def"
 #undef THIMBLE_PTE_OP
 

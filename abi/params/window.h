@@ -8,9 +8,9 @@ namespace thimble::abi {
 
 /// Geometry of a packed convolution or pool (36 bytes), for operators that receive only the
 /// addresses of their operands. It is a separate constant, so that the tiles of one layer share
-/// their weights. Activations are NHWC with batch 1. In avg_window and max_window (packed average
-/// and max pooling; operands x, WindowGeometry, y) dilation is 1 for avg_window, and zero points
-/// are 0.
+/// their weights. Activations are NHWC with batch 1. In avg_pool2d_packed and max_pool2d_packed
+/// (packed average and max pooling; operands x, WindowGeometry, y) dilation is 1 for
+/// avg_pool2d_packed, and zero points are 0.
 struct WindowGeometry {
   uint16_t in_h, in_w, in_c;
   uint16_t out_h, out_w, out_c;

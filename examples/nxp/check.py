@@ -135,7 +135,7 @@ def check(title: str, example: Example, thimble: Path, target: str, out: Path) -
     _, counted = everywhere(thimble, out / "alone.pte", alone, x.first(1), out)
     core_us = instructions_of_core(counted) / MHZ
     found.lines.append(f"estimated time {report['time_us']:,.0f} us; the Cortex-M33 alone {core_us:,.0f} us")
-    on_core = ", ".join(re.sub(r"^\w+::|\.out$", "", op["op"]) for op in left(report)) or "nothing"
+    on_core = ", ".join(re.sub(r"^\w+::|\..*$", "", op["op"]) for op in left(report)) or "nothing"
     found.row = (f"| {title} | {report['npu_calls']} | {len(names)} | {on_core} | {macs // MACS_PER_CYCLE:,} | "
                  f"{report['npu_cycles']:,.0f} | {report['time_us']:,.0f} us | {core_us:,.0f} us | {quality['accuracy_float']:.1%} | "
                  f"{quality['accuracy']:.1%} |")
@@ -159,12 +159,12 @@ BEYOND = ["gru_classifier", "tcn", "deit_tiny_like", "decoder_step", "unet_small
           "se_classifier", "vocoder"]
 BEYOND_HEAD = """| network | calls | kernels | cycles, estimated | on the M33 | why |
 |---|--:|--:|--:|---|---|"""
-EDGE = re.compile(r"^\w+::(de)?quantize(16)?\.")
+EDGE = re.compile(r"^\w+::(de)?quantize\.")
 
 
 def named(op: dict) -> str:
     """Name of the operator; for a lookup table the name of its function."""
-    name = re.sub(r"^\w+::|\.out$", "", op["op"])
+    name = re.sub(r"^\w+::|\..*$", "", op["op"])
     return re.sub(r"_\d+$", "", op["node"]) if name == "quantized_activation" else name
 
 

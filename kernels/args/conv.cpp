@@ -4,7 +4,7 @@
 // Native operands: x, ConvParams constant, y.
 
 #include "kernels/args/conv.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 
 #include "abi/params/conv.h"
 

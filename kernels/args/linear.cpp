@@ -6,7 +6,7 @@
 // Native operands: x, LinearParams constant, y.
 
 #include "kernels/args/linear.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 
 #include "abi/params/linear.h"
 

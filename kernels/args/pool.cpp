@@ -7,7 +7,7 @@
 // Native operands: x, PoolParams constant, y.
 
 #include "kernels/args/pool.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 
 #include "abi/params/pool.h"
 

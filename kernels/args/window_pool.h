@@ -8,7 +8,7 @@
 
 namespace thimble::kernels {
 
-/// Checks the operands of avg_window and max_window: x, WindowGeometry, y.
+/// Checks the operands of avg_pool2d_packed and max_pool2d_packed: x, WindowGeometry, y.
 Status check_window_pool(const Call& call);
 
 struct TapRange {

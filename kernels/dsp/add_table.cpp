@@ -1,4 +1,4 @@
-// thimble::add_table with the DSP extension: 13 instructions per result. The loop computes four
+// thimble::add.table with the DSP extension: 13 instructions per result. The loop computes four
 // results at a time. Each is the sum of two table entries, which is then multiplied, shifted and
 // saturated; the bounds are applied to four results at once. The portable code handles the
 // remaining elements of a row, and rows whose operands are not contiguous.

@@ -1,4 +1,4 @@
-// thimble::dequantize_nest for cores with floating-point hardware.
+// thimble::dequantize.nest for cores with floating-point hardware.
 
 #include "abi/ops/conversion.h"
 #include "kernels/isa.h"

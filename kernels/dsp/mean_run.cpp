@@ -1,5 +1,5 @@
-// thimble::mean_run with the DSP extension. A word has four int8 values; one instruction adds the
-// even ones to two 16-bit sums, and another one adds the odd ones.
+// thimble::mean.packed with the DSP extension. A word has four int8 values; one instruction
+// adds the even ones to two 16-bit sums, and another one adds the odd ones.
 
 #include "kernels/args/mean_run.h"
 #include "abi/ops/reduction.h"

@@ -1,4 +1,4 @@
-// thimble::dequantize_nest on Helium, four elements at a time.
+// thimble::dequantize.nest on Helium, four elements at a time.
 
 #include "abi/ops/conversion.h"
 #include "kernels/isa.h"

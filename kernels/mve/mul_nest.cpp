@@ -1,5 +1,5 @@
-// thimble::mul_nest on Helium, four products at a time. Operands that are neither contiguous nor
-// constant along a row are gathered.
+// thimble::mul.nest on Helium, four products at a time. Operands that are neither contiguous
+// nor constant along a row are gathered.
 
 #include "abi/ops/arithmetic.h"
 #include "kernels/isa.h"

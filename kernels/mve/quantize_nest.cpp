@@ -1,4 +1,4 @@
-// thimble::quantize_nest on Helium, four elements at a time. Helium flushes subnormal floats to
+// thimble::quantize.nest on Helium, four elements at a time. Helium flushes subnormal floats to
 // zero; their product with every valid factor is below one half. Conversion rounds ties to even,
 // saturates to 32 bits and converts NaN to 0.
 

@@ -2,7 +2,7 @@
 //
 // Operands: x, table int8[256], y. In place: y may be x.
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/operands.h"
 #include "kernels/define_kernel.h"
 

@@ -5,7 +5,7 @@
 // before the output at the same position is written.
 
 #include "abi/ops/arithmetic.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"

@@ -1,4 +1,4 @@
-// thimble::add16 and sub16; formula: docs/numerics.md, "16-bit activations".
+// thimble::add.i16 and sub16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: a, b, parameters, y; a and b
 // broadcast. In place: y may be a (or b), if that operand has y's shape and dim_order.

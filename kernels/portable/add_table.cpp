@@ -1,5 +1,5 @@
-// thimble::add_table: sum or difference of int8 tensors, where each operand is scaled by a table;
-// formula: docs/numerics.md, "Addition"; constant: abi/packed_ops.h.
+// thimble::add.table: sum or difference of int8 tensors, where each operand is scaled by a
+// table; formula: docs/numerics.md, "Addition"; constant: abi/packed_ops.h.
 //
 // Operands: a, b, AddTable constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.

@@ -6,7 +6,7 @@
 // shape and dim_order.
 
 #include "abi/ops/aten.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
 

@@ -2,8 +2,8 @@
 // kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". The count excludes
 // padding.
 
-#include "abi/ops/cortex_m.h"
 #include "abi/ops/pool.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/pool.h"
 #include "kernels/define_kernel.h"
 

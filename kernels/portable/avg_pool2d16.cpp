@@ -1,5 +1,5 @@
-// thimble::avg_pool2d16; formula: docs/numerics.md, "Pools and reductions". The count excludes
-// padding.
+// thimble::avg_pool2d.i16; formula: docs/numerics.md, "Pools and reductions". The count
+// excludes padding.
 //
 // Operands: x NHWC, parameters, y NHWC.
 

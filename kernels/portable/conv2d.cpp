@@ -6,7 +6,7 @@
 // 1 and no horizontal dilation, a row of taps is contiguous in the image and in the weights.
 
 #include "abi/ops/conv.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/dot.h"

@@ -1,4 +1,4 @@
-// thimble::conv2d16: any groups, dilation and batch; formula: docs/numerics.md, "16-bit
+// thimble::conv2d.i16: any groups, dilation and batch; formula: docs/numerics.md, "16-bit
 // activations".
 //
 // Operands: x, w, b?, mult, shift, parameters, y. Memory:

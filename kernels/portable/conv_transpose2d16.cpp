@@ -1,5 +1,5 @@
-// thimble::conv_transpose2d16; formula: docs/numerics.md, "Transposed convolution" and "16-bit
-// activations". Any groups, dilation and batch.
+// thimble::conv_transpose2d.i16; formula: docs/numerics.md, "Transposed convolution" and
+// "16-bit activations". Any groups, dilation and batch.
 //
 // Operands: x, w, b?, mult, shift, parameters, y. Memory and geometry:
 // kernels/args/conv_transpose.h.

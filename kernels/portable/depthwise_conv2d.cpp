@@ -6,7 +6,7 @@
 // With one output per input channel the kernel sums four channels at a time, otherwise one.
 
 #include "abi/ops/conv.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
 

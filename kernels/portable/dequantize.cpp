@@ -7,7 +7,7 @@
 // Native operands: x int8, scale, zero_point, y float32, which may have another dim_order.
 
 #include "abi/ops/conversion.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/quantize.h"
 #include "kernels/define_kernel.h"
 

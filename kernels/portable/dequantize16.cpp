@@ -1,4 +1,4 @@
-// thimble::dequantize16; formula: docs/numerics.md, "Graph edges".
+// thimble::dequantize.i16; formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x int16, scale, zero_point (0), y float32, which may have another dim_order.
 

@@ -1,4 +1,4 @@
-// thimble::dequantize_nest: int8 or int16 to float32, in any dim_orders, by integer operations
+// thimble::dequantize.nest: int8 or int16 to float32, in any dim_orders, by integer operations
 // (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x, QuantizeNest constant, y.

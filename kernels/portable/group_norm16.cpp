@@ -1,4 +1,5 @@
-// thimble::group_norm16; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
+// thimble::group_norm.i16; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md,
+// "Norms".
 
 #include "abi/ops/normalization.h"
 #include "kernels/args/norm_kernels.h"

@@ -1,4 +1,5 @@
-// thimble::layer_norm16; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
+// thimble::layer_norm.i16; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md,
+// "Norms".
 
 #include "abi/ops/normalization.h"
 #include "kernels/args/norm_kernels.h"

@@ -2,7 +2,7 @@
 // kernels/args/linear.h; formula: docs/numerics.md, "Convolution, linear".
 
 #include "abi/ops/linear.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/linear.h"
 
 #include "kernels/define_kernel.h"

@@ -1,4 +1,4 @@
-// thimble::linear16; formula: docs/numerics.md, "16-bit activations".
+// thimble::linear.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w [out][in], b?, mult, shift, parameters, y. All leading dimensions of x
 // are rows; all tensors are contiguous.

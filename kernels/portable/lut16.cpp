@@ -1,5 +1,5 @@
-// thimble::lut16: a function interpolated between 513 points; formula: docs/numerics.md, "16-bit
-// activations".
+// thimble::lut.i16: a function interpolated between 513 points; formula: docs/numerics.md,
+// "16-bit activations".
 //
 // Operands: x, table int16[513], y. In place: y may be x.
 

@@ -1,5 +1,5 @@
-// thimble::matmul16: the product of two 16-bit activations; formula: docs/numerics.md, "16-bit
-// activations". Shapes and memory: kernels/args/matmul.h.
+// thimble::matmul.i16: the product of two 16-bit activations; formula: docs/numerics.md,
+// "16-bit activations". Shapes and memory: kernels/args/matmul.h.
 //
 // Operands: a, b, parameters, y.
 

@@ -2,8 +2,8 @@
 // kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". Each tap updates the
 // maxima of all channels in the output row, so that no accumulators are needed.
 
-#include "abi/ops/cortex_m.h"
 #include "abi/ops/pool.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/pool.h"
 #include "kernels/define_kernel.h"
 

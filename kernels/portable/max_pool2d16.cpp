@@ -1,5 +1,5 @@
-// thimble::max_pool2d16; formula: docs/numerics.md, "Pools and reductions". Each tap updates the
-// maxima of all channels in the output, so that no accumulators are needed.
+// thimble::max_pool2d.i16; formula: docs/numerics.md, "Pools and reductions". Each tap updates
+// the maxima of all channels in the output, so that no accumulators are needed.
 //
 // Operands: x NHWC, parameters, y NHWC.
 

@@ -1,5 +1,5 @@
-// thimble::mean16 over any set of dimensions, in any dim_order; formula: docs/numerics.md, "16-bit
-// activations".
+// thimble::mean.i16 over any set of dimensions, in any dim_order; formula: docs/numerics.md,
+// "16-bit activations".
 //
 // Operands: x, parameters, y. y has the reduced dimensions as 1,
 // or without them.

@@ -1,4 +1,4 @@
-// thimble::mean_run: the mean over dimensions that are adjacent in memory, int8; formula:
+// thimble::mean.packed: the mean over dimensions that are adjacent in memory, int8; formula:
 // docs/numerics.md, "Pools and reductions"; constant: abi/packed_ops.h.
 //
 // Operands: x, MeanRun constant, y.

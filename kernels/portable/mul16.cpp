@@ -1,4 +1,4 @@
-// thimble::mul16; formula: docs/numerics.md, "16-bit activations".
+// thimble::mul.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: a, b, parameters, y; a and b broadcast. In place: y may be a (or
 // b), if that operand has y's shape and dim_order.

@@ -1,5 +1,5 @@
-// thimble::mul_nest: products of int8 tensors; formula: docs/numerics.md, "Addition, subtraction,
-// multiplication"; constant: abi/packed_ops.h.
+// thimble::mul.nest: products of int8 tensors; formula: docs/numerics.md, "Addition,
+// subtraction, multiplication"; constant: abi/packed_ops.h.
 //
 // Operands: a, b, MulNest constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.

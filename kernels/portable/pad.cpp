@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

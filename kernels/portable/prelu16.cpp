@@ -1,4 +1,4 @@
-// thimble::prelu16; formula: docs/numerics.md, "16-bit activations".
+// thimble::prelu.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w, parameters, y; w broadcasts. In place: y may
 // be x, if it has the same dim_order.

@@ -1,4 +1,4 @@
-// thimble::qmasked_softmax over the innermost dimension; formula: docs/numerics.md, "Masked
+// thimble::masked_softmax.out over the innermost dimension; formula: docs/numerics.md, "Masked
 // softmax".
 //
 // Operands: x, parameters, y. In place: y may be x.

@@ -9,7 +9,7 @@
 
 #include "kernels/args/quantize.h"
 #include "abi/ops/conversion.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {

@@ -1,4 +1,4 @@
-// thimble::quantize16; formula: docs/numerics.md, "Graph edges".
+// thimble::quantize.i16; formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x float32, scale, zero_point (0), y int16, which may have another dim_order.
 

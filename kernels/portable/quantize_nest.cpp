@@ -1,4 +1,4 @@
-// thimble::quantize_nest: float32 to int8, in any dim_orders, by integer operations
+// thimble::quantize.nest: float32 to int8, in any dim_orders, by integer operations
 // (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x, QuantizeNest constant, y.

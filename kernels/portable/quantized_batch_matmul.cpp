@@ -6,7 +6,7 @@
 // Operands: a [N, M, K], a_offset (-zero point), b [N, J, K], b_offset, y_zp, mult, shift, [scratch
 // (unused here, but writable),] y [N, M, J]; contiguous.
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/operands.h"
 #include "kernels/define_kernel.h"
 

@@ -4,7 +4,7 @@
 // Operands: a, a_zp, b, b_zp, y_zp, scale, y; int8 or int16, with equal shape and dim_order. In
 // place: y may be a or b.
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/operands.h"
 #include "kernels/define_kernel.h"
 

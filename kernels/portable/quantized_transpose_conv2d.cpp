@@ -7,7 +7,7 @@
 // dilation[2], x_offset, y_offset, mult int32[O], shift int32[O], min, max, [two scratches (unused
 // here, but writable),] y. Images are NHWC in memory.
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/requant.h"
 #include "kernels/define_kernel.h"
 

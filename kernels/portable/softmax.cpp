@@ -4,7 +4,7 @@
 // place: y may be x.
 
 #include "numerics/softmax.h"
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 
 #include "kernels/args/rows.h"
 #include "kernels/define_kernel.h"

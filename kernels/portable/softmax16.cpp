@@ -1,5 +1,6 @@
-// thimble::softmax16 over the dimension that is innermost in memory, from int8 or int16 to int16
-// with scale 1/32768; formula: docs/numerics.md, "16-bit activations", and numerics/softmax.h.
+// thimble::softmax.i16 over the dimension that is innermost in memory, from int8 or int16 to
+// int16 with scale 1/32768; formula: docs/numerics.md, "16-bit activations", and
+// numerics/softmax.h.
 //
 // Operands: x, parameters, y.
 

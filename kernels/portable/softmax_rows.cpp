@@ -1,4 +1,4 @@
-// thimble::softmax_rows: softmax of int8 rows with a table of exponentials; formula:
+// thimble::softmax.packed: softmax of int8 rows with a table of exponentials; formula:
 // docs/numerics.md, "Softmax"; constant: abi/packed_ops.h.
 //
 // Operands: x, SoftmaxRows constant, y. In place: y may be x.

@@ -3,7 +3,7 @@
 // Operands: x, perm, y. The stock kernel uses logical sizes and ignores dim_order, so both tensors
 // must be contiguous.
 
-#include "abi/ops/cortex_m.h"
+#include "abi/ops/stock.h"
 #include "kernels/args/move.h"
 #include "kernels/define_kernel.h"
 

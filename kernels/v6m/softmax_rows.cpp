@@ -1,4 +1,5 @@
-// thimble::softmax_rows for cores with a 32-bit product; a long product consists of four of them.
+// thimble::softmax.packed for cores with a 32-bit product; a long product consists of four of
+// them.
 //
 // A result has 8 bits, so that 16 bits of the reciprocal and of an exponential nearly always
 // suffice. If the smallest and the largest result that they allow are equal, it is the result

@@ -379,33 +379,27 @@ THIMBLE_FAST THIMBLE_OUT_OF_LINE Status check_call(const Model& model,
   return status == Status::kOk ? kernel.check(decoded.call) : status;
 }
 
-THIMBLE_FAST const kernels::Kernel* find_kernel_by_hash(const kernels::KernelTable& table,
-                                                        uint32_t hash) {
+THIMBLE_FAST const kernels::Kernel* find_kernel_by_key(const kernels::KernelTable& table,
+                                                       uint32_t key) {
   uint32_t first = 0;
-  if (table.by_hash == nullptr) {
+  if (table.by_key == nullptr) {
     for (; first < table.count; ++first) {
-      if (table.kernels[first]->hash == hash) return table.kernels[first];
+      if (table.kernels[first]->key == key) return table.kernels[first];
     }
     return nullptr;
   }
-  // Interpolation search: hashes are evenly distributed, so the index is usually within kWindow of
-  // hash * count / 2^32. Otherwise binary search over all.
-  constexpr uint32_t kWindow = 16;
-  const kernels::Kernel* const* const rows = table.by_hash;
-  const auto guess = static_cast<uint32_t>(uint64_t{hash} * table.count >> 32);
+  // Binary search for the first key that is not lower.
+  const kernels::Kernel* const* const rows = table.by_key;
   uint32_t last = table.count;
-  if (guess > kWindow && rows[guess - kWindow]->hash < hash) first = guess - kWindow;
-  if (last - guess > kWindow && rows[guess + kWindow]->hash >= hash) last = guess + kWindow;
-  // Binary search for the first hash that is not lower.
   while (first != last) {
     const uint32_t middle = (first + last) / 2;
-    if (rows[middle]->hash < hash) {
+    if (rows[middle]->key < key) {
       first = middle + 1;
     } else {
       last = middle;
     }
   }
-  if (first == table.count || rows[first]->hash != hash) return nullptr;
+  if (first == table.count || rows[first]->key != key) return nullptr;
   return rows[first];
 }
 
@@ -413,9 +407,9 @@ Status check_calls(const Model& model, const kernels::Tensor* decoded_tensors,
                    const kernels::KernelTable& kernels) {
   const RecordProgram& records = model.records;
   const uint32_t operators = records.header->operators;
-  const uint32_t* const hashes = operators_of(records);
+  const uint32_t* const keys = operators_of(records);
   for (uint32_t i = 0; i < operators; ++i) {
-    const kernels::Kernel* const kernel = find_kernel_by_hash(kernels, hashes[i]);
+    const kernels::Kernel* const kernel = find_kernel_by_key(kernels, keys[i]);
     if (kernel == nullptr) return Status::kMissingKernel;
     if (model.kernel_of_op != nullptr) model.kernel_of_op[i] = kernel;
   }
@@ -427,7 +421,7 @@ Status check_calls(const Model& model, const kernels::Tensor* decoded_tensors,
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
     const kernels::Kernel& kernel = model.kernel_of_op != nullptr
                                         ? *model.kernel_of_op[*at]
-                                        : *find_kernel_by_hash(kernels, hashes[*at]);
+                                        : *find_kernel_by_key(kernels, keys[*at]);
     ++at;
     const uint32_t arguments = arguments_of(kernel);
     if (arguments > static_cast<uint32_t>(end - at)) return Status::kCorrupt;

@@ -127,6 +127,7 @@ class Decompiler {
 
 Result<Decompiled> decompile_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
+  THIMBLE_CHECK(pte::check_kernel_layout(program));
   // The tables are read here, but a runtime executes the records: both must agree.
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);

@@ -1,4 +1,4 @@
-// Decompiles thimble::add_flat to qadd or qsub (abi/packed_ops.h).
+// Decompiles thimble::add.packed to qadd or qsub (abi/packed_ops.h).
 
 #include "abi/packed_ops.h"
 #include "emit/decompile_packed.h"

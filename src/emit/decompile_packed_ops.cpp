@@ -48,7 +48,7 @@ Result<ValueId> softmax_rows(DecompilerCall* call) {
                             {ir::attr::diff_min, int64_t{p.diff_min}}});
 }
 
-Result<ValueId> lut_codes(DecompilerCall* call) {
+Result<ValueId> lut_packed(DecompilerCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::LutTable p, header_of<abi::LutTable>(call, 1));
   std::vector<int8_t> table;
@@ -163,13 +163,13 @@ Result<ValueId> move(DecompilerCall* call) {
 DecompileFn* find_packed_op(PteOp op) {
   static const std::map<PteOp, DecompileFn*> kOps = {
       {PteOp::thimble_add_table, add_table},
-      {PteOp::thimble_avg_window, window_pool<OpKind::qavg_pool2d>},
+      {PteOp::thimble_avg_pool2d_packed, window_pool<OpKind::qavg_pool2d>},
       {PteOp::thimble_concat2, concat<2>},
       {PteOp::thimble_concat3, concat<3>},
       {PteOp::thimble_concat4, concat<4>},
       {PteOp::thimble_dequantize_nest, quantize_nest<OpKind::dequantize>},
-      {PteOp::thimble_lut_codes, lut_codes},
-      {PteOp::thimble_max_window, window_pool<OpKind::max_pool2d>},
+      {PteOp::thimble_lut_packed, lut_packed},
+      {PteOp::thimble_max_pool2d_packed, window_pool<OpKind::max_pool2d>},
       {PteOp::thimble_mean_run, mean_run},
       {PteOp::thimble_move, move},
       {PteOp::thimble_mul_nest, mul_nest},

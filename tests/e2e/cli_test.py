@@ -166,7 +166,7 @@ class Compile(Cli):
         self.assertEqual({p.name for p in folder.iterdir()}, {"kernels_used.cpp", "kernels_used.cmake"})
         self.assertEqual((folder / "kernels_used.cpp").read_text(), (self.path / "table.cpp").read_text())
         cmake = (folder / "kernels_used.cmake").read_text()
-        for word in ("thimble::conv2d_mve.out", "mve_thimble_conv2d_mve", "${CMAKE_CURRENT_LIST_DIR}/kernels_used.cpp"):
+        for word in ("thimble::conv2d.mve", "mve_thimble_conv2d_mve", "${CMAKE_CURRENT_LIST_DIR}/kernels_used.cpp"):
             self.assertIn(word, cmake)
 
     def test_steering(self):
@@ -191,9 +191,9 @@ class Compile(Cli):
         some = json.loads(self.thimble(*compile_, "--quant", "conv1*=int16", "--json")[0])
         every = json.loads(self.thimble(*compile_, "--activations", "int16", "--json")[0])
         both = [row["op"] for row in some["ops"]]
-        self.assertIn("thimble::conv2d16.out", both)
-        self.assertIn("thimble::conv2d_mve.out", both)
-        self.assertNotIn("thimble::conv2d_mve.out", [row["op"] for row in every["ops"]])
+        self.assertIn("thimble::conv2d.i16", both)
+        self.assertIn("thimble::conv2d.mve", both)
+        self.assertNotIn("thimble::conv2d.mve", [row["op"] for row in every["ops"]])
         self.assertGreater(every["sqnr_db"][0], some["sqnr_db"][0])
         self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="selects the values with 16 bits")
         for bad in ("sqnr", "sqnr>=", "sqnr>=x", "f1>=0.5", "top1>0.5"):
@@ -284,6 +284,16 @@ class Run(Cli):
         first = self.outputs(self.compile(), "--input", self.x)["outputs"]
         last = self.outputs(self.compile("--io-layout", "nhwc"), "--input", self.x)["outputs"]
         self.assertEqual(first, last)
+
+    def test_file_of_another_kernel_layout(self):
+        bytes_ = bytearray(self.compile().read_bytes())
+        at = bytes_.index(b"THMB") + 6  # docs/formats/records.md
+        now = int.from_bytes(bytes_[at : at + 2], "little")
+        bytes_[at : at + 2] = (now - 1).to_bytes(2, "little")
+        (self.path / "x_old.pte").write_bytes(bytes_)
+        for on in ("host", "eval", "qemu"):
+            self.fails(1, "run", "x_old.pte", "--input", self.x, "--on", on,
+                       saying=f"x_old.pte: its operators have kernel layout version {now - 1}, this release runs version {now}")
 
     def test_output_files(self):
         self.thimble("run", self.compile(), "--input", self.x, "--output", "out")
@@ -419,9 +429,9 @@ class Compare(Cli):
         report = json.loads(self.thimble(*arguments, "--json")[0])
         layers = report["layers"]
         self.assertEqual([layer["op"] for layer in layers],
-                         ["thimble::conv2d_mve.out", "thimble::conv2d_mve.out", "thimble::max_window.out",
-                          "thimble::conv2d_mve.out", "thimble::max_window.out",
-                          "thimble::linear_mve.out"])
+                         ["thimble::conv2d.mve", "thimble::conv2d.mve", "thimble::max_pool2d.packed",
+                          "thimble::conv2d.mve", "thimble::max_pool2d.packed",
+                          "thimble::linear.mve"])
         for layer in layers:
             self.assertGreater(layer["sqnr_db"], 20)
             self.assertIn("export.py:", layer["source"])

@@ -25,7 +25,7 @@ PARTS = {"nrf54lm20b": ("axon", "SDK_EDGE_AI_PATH"), "imxrt700": ("neutron-n3-64
          "imxrt700cm": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH")}
 # Maximum difference of our integers and PyTorch's quantized graph (computed in float), in steps of the output's scale.
 STEPS_MOST = 3.01
-EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_nest|_per_tensor)?\.")
+EDGE = re.compile(r"^\w+::(de)?quantize(_per_tensor)?\.")
 
 
 def compiled(part, program, model, scratch, *options):

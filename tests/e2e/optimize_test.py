@@ -84,9 +84,9 @@ class Optimize(unittest.TestCase):
     def test_depthwise_weights_of_dsp_cores_take_a_byte_for_flash(self):
         reports, answer, x = self.check("dscnn_kws", "cortex-m4")
         calls = {mode: [op["op"] for op in reports[mode]["ops"]] for mode in MODES}
-        self.assertIn("thimble::depthwise_dsp.out", calls["speed"])
-        self.assertNotIn("thimble::depthwise_dsp.out", calls["flash"])
-        self.assertIn("thimble::depthwise_scalar.out", calls["flash"])
+        self.assertIn("thimble::depthwise_conv2d.dsp", calls["speed"])
+        self.assertNotIn("thimble::depthwise_conv2d.dsp", calls["flash"])
+        self.assertIn("thimble::depthwise_conv2d.scalar", calls["flash"])
         self.assertEqual(self.outputs("flash.pte", x, "qemu"), list(answer))
 
     def test_flash_removes_tables_and_size_tiles_rows(self):

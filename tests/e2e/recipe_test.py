@@ -93,7 +93,7 @@ class Recipe(Cli):
     def test_the_recipe_decides_where_nobody_says_otherwise(self):
         plain = self.compile(self.board())
         wide = self.board('[quantization]\nactivations = "int16"\nobserver = "min-max"\n', "wide.toml")
-        self.assertEqual(self.compile(wide)["ops"][0]["op"], "thimble::quantize16.out")
+        self.assertEqual(self.compile(wide)["ops"][0]["op"], "thimble::quantize.i16")
         again = self.compile(wide, "--activations", "int8", "--observer", "outlook")
         self.assertEqual(again["ops"], plain["ops"])
         self.assertEqual(again["sqnr_db"], plain["sqnr_db"])

@@ -110,11 +110,11 @@ class KernelsUsed(unittest.TestCase):
             "outside": self.compile("outside", "resnet8", "abacus-board", program=EXTRA),
         }
         self.assertEqual(used["plain"]["THIMBLE_DELEGATES_USED"], [])
-        self.assertIn("thimble::conv2d_dsp.out", used["plain"]["THIMBLE_KERNELS_USED"])
+        self.assertIn("thimble::conv2d.dsp", used["plain"]["THIMBLE_KERNELS_USED"])
         self.assertEqual(used["npu"]["THIMBLE_DELEGATES_USED"], ["ThimbleNeutronModel"])
         self.assertEqual(used["npu"]["THIMBLE_DEVICES_USED"], ["thimble_neutron_npu"])
-        self.assertIn("thimble::linear_dsp.out", used["npu"]["THIMBLE_KERNELS_USED"])
-        self.assertNotIn("thimble::conv2d_dsp.out", used["npu"]["THIMBLE_KERNELS_USED"])
+        self.assertIn("thimble::linear.dsp", used["npu"]["THIMBLE_KERNELS_USED"])
+        self.assertNotIn("thimble::conv2d.dsp", used["npu"]["THIMBLE_KERNELS_USED"])
         self.assertEqual(used["arm"]["THIMBLE_DELEGATES_USED"], ["EthosUBackend"])
         self.assertEqual(used["vendor"]["THIMBLE_DELEGATES_USED"], ["NeutronBackend"])
         self.assertEqual(used["outside"]["THIMBLE_DEVICES_USED"], ["abacus_npu"])

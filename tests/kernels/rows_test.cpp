@@ -187,7 +187,7 @@ TEST(WindowPool, EverySmallShape) {
     g.min = -100;
     g.max = 99;
     const Sizes x = {1, g.in_c, g.in_h, g.in_w}, y = {1, g.in_c, g.out_h, g.out_w};
-    for (const PteOp op : {PteOp::thimble_avg_window, PteOp::thimble_max_window}) {
+    for (const PteOp op : {PteOp::thimble_avg_pool2d_packed, PteOp::thimble_max_pool2d_packed}) {
       Invocation call(op);
       call.add(random_codes(random, x, kNhwc)).add(packed_value(g));
       call.add(make(DType::kI8, y, kNhwc));
@@ -207,7 +207,7 @@ TEST(WindowPool, EverySmallShape) {
         }
         const int64_t mean = (sum + (sum >= 0 ? count / 2 : -(count / 2))) / count;
         ASSERT_EQ(call.out().i8(at),
-                  op == PteOp::thimble_max_window ? best : clamped(mean, -100, 99));
+                  op == PteOp::thimble_max_pool2d_packed ? best : clamped(mean, -100, 99));
       }
     }
   }
@@ -226,7 +226,7 @@ TEST(WindowPool, MeansOfWholeImagesOfAnySize) {
       g.max = 127;
       Value x = random_codes(random, {1, g.in_c, side, side}, kNhwc);
       if (fill != 0) std::memset(x.data.get(), fill, x.bytes);
-      Invocation call(PteOp::thimble_avg_window);
+      Invocation call(PteOp::thimble_avg_pool2d_packed);
       call.add(std::move(x)).add(packed_value(g));
       call.add(make(DType::kI8, {1, g.in_c, 1, 1}, kNhwc));
       ASSERT_NO_FATAL_FAILURE(call.run());
@@ -360,7 +360,7 @@ TEST(LutTable, AllInt8Values) {
   for (int8_t& entry : p.table) entry = static_cast<int8_t>(random());
   Value x = make(DType::kI8, {257});
   for (int i = 0; i < 257; ++i) x.as<int8_t>()[i] = static_cast<int8_t>(i);
-  Invocation call(PteOp::thimble_lut_codes);
+  Invocation call(PteOp::thimble_lut_packed);
   call.add(std::move(x)).add(packed_value(p)).add(make(DType::kI8, {257}));
   ASSERT_NO_FATAL_FAILURE(call.run());
   for (int i = 0; i < 257; ++i) EXPECT_EQ(call.out().as<int8_t>()[i], p.table[i & 255]);

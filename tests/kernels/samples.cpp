@@ -513,13 +513,13 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::dim_order_clone:
       return movement(op, random);
     case PteOp::thimble_add_table:
-    case PteOp::thimble_avg_window:
+    case PteOp::thimble_avg_pool2d_packed:
     case PteOp::thimble_concat2:
     case PteOp::thimble_concat3:
     case PteOp::thimble_concat4:
     case PteOp::thimble_dequantize_nest:
-    case PteOp::thimble_lut_codes:
-    case PteOp::thimble_max_window:
+    case PteOp::thimble_lut_packed:
+    case PteOp::thimble_max_pool2d_packed:
     case PteOp::thimble_mean_run:
     case PteOp::thimble_move:
     case PteOp::thimble_mul_nest:

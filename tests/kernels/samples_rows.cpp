@@ -93,7 +93,7 @@ Invocation lut(Random& random) {
   const Sizes sizes = {uniform(random, 1, 30)};
   abi::LutTable p = {size_of(sizes[0]), {}};
   for (int8_t& entry : p.table) entry = static_cast<int8_t>(random());
-  Invocation call(PteOp::thimble_lut_codes);
+  Invocation call(PteOp::thimble_lut_packed);
   call.add(random_codes(random, sizes)).add(packed_value(p));
   return std::move(call.add(make(DType::kI8, sizes)));
 }
@@ -143,13 +143,13 @@ Invocation rows_sample(PteOp op, Random& random) {
     case PteOp::thimble_add_table:
     case PteOp::thimble_mul_nest:
       return binary(op, random);
-    case PteOp::thimble_avg_window:
-    case PteOp::thimble_max_window:
+    case PteOp::thimble_avg_pool2d_packed:
+    case PteOp::thimble_max_pool2d_packed:
       return pool(op, random);
     case PteOp::thimble_dequantize_nest:
     case PteOp::thimble_quantize_nest:
       return edge(op, random);
-    case PteOp::thimble_lut_codes:
+    case PteOp::thimble_lut_packed:
       return lut(random);
     case PteOp::thimble_mean_run:
       return mean(random);

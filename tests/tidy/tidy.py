@@ -50,8 +50,8 @@ GENERATED_HEADERS = {"program_generated.h": "src/formats", "tflite_generated.h":
 NEUTRAL_FOLDERS = ("abi/", "src/", "runtime/", "tools/", "firmware/", "cmake/", "zephyr/")
 ENGINE_NAMES = re.compile(r"ethos|axon|neutron", re.I)
 CORTEX_M = re.compile(r"cortex_?m(?:(?:::|_)(\w+))?", re.I)
-CORTEX_M_ALLOWED = {"abi/pte_ops.def", "abi/ops/cortex_m.def", "abi/ops/cortex_m.h"}  # the table of ExecuTorch's operators
-CORTEX_M_OPS = set(re.findall(r"\bcortex_m_(\w+)", (HERE.parents[1] / "abi/ops/cortex_m.def").read_text()))
+CORTEX_M_ALLOWED = {"abi/ops/stock.def"}  # the table of ExecuTorch's operators
+CORTEX_M_OPS = set(re.findall(r"\bcortex_m_(\w+)", (HERE.parents[1] / "abi/ops/stock.def").read_text()))
 
 LINES_MAX = 1000
 COLUMNS_MAX = 100

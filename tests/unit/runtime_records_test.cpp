@@ -49,10 +49,10 @@ void run_wrong(const Call&) {
 }
 
 constexpr char kBareLetters[] = "Tto";
-const Kernel kBare = {"test::bare.out", kBareLetters, check_bare, run_wrong, nullptr, run_bare};
+const Kernel kBare = {"test::bare.out", kBareLetters, 5, check_bare, run_wrong, nullptr, run_bare};
 
-/// The kernels of runtime_support.h and the bare one, unsorted or sorted by hash.
-const thimble_kernels* native_kernels(bool by_hash = false) {
+/// The kernels of runtime_support.h and the bare one, unsorted or sorted by key.
+const thimble_kernels* native_kernels(bool by_key = false) {
   static const auto* const others = reinterpret_cast<const KernelTable*>(test_kernels());
   static const std::vector<const Kernel*> rows = [] {
     std::vector<const Kernel*> list(others->kernels, others->kernels + others->count);
@@ -61,23 +61,29 @@ const thimble_kernels* native_kernels(bool by_hash = false) {
   }();
   static const std::vector<const Kernel*> sorted = [] {
     std::vector<const Kernel*> list = rows;
-    std::ranges::stable_sort(list, {}, &Kernel::hash);
+    std::ranges::stable_sort(list, {}, &Kernel::key);
     return list;
   }();
   static const KernelTable tables[] = {
       {.kernels = rows.data(), .count = static_cast<uint32_t>(rows.size())},
       {.kernels = rows.data(),
        .count = static_cast<uint32_t>(rows.size()),
-       .by_hash = sorted.data()}};
-  return reinterpret_cast<const thimble_kernels*>(&tables[by_hash ? 1 : 0]);
+       .by_key = sorted.data()}};
+  return reinterpret_cast<const thimble_kernels*>(&tables[by_key ? 1 : 0]);
 }
 
-const char* letters(std::string_view name, size_t arguments) {
-  if (name == "test::copy.out" || name == "test::refuse.out" || name == "test::missing.out") {
-    return arguments == 2 ? "To" : nullptr;
+const abi::PteOpInfo* find_test_operator(std::string_view name, size_t arguments) {
+  static constexpr abi::PteOpInfo kOperators[] = {
+      {"", "test::copy.out", "To", {1, 0, 0}},
+      {"", "test::everything.out", "TtibdlRo", {2, 0, 0}},
+      {"", "test::refuse.out", "To", {3, 0, 0}},
+      {"", "test::bare.out", kBareLetters, {5, 0, 0}},
+      {"", "test::missing.out", "To", {6, 0, 0}},
+  };
+  for (const abi::PteOpInfo& op : kOperators) {
+    if (name == op.name && arguments == std::string_view(op.arguments).size()) return &op;
   }
-  if (name == "test::bare.out") return arguments == 3 ? kBareLetters : nullptr;
-  return name == "test::everything.out" && arguments == 8 ? "TtibdlRo" : nullptr;
+  return nullptr;
 }
 
 /// The sample followed by two bare calls: copied = copied + caller's input, then copied = copied +
@@ -112,10 +118,10 @@ void add_state(pte::Program& program) {
 }
 
 Bytes native_file(pte::Program program) {
-  const auto added = pte::add_records(program, letters);
+  const auto added = pte::add_records(program, find_test_operator);
   EXPECT_TRUE(added.ok()) << (added.ok() ? "" : added.error().message);
   EXPECT_TRUE(pte::has_records(program));
-  EXPECT_TRUE(pte::check_records(program, "it", letters).ok());
+  EXPECT_TRUE(pte::check_records(program, "it", find_test_operator).ok());
   return written(program);
 }
 
@@ -143,8 +149,8 @@ void run_native(LoadedModel& loaded) {
 }
 
 TEST(RuntimeRecords, EveryKindOfArgument) {
-  for (const bool by_hash : {false, true}) {
-    LoadedModel loaded(native_file(native_program()), native_kernels(by_hash));
+  for (const bool by_key : {false, true}) {
+    LoadedModel loaded(native_file(native_program()), native_kernels(by_key));
     run_native(loaded);
     run_native(loaded);
   }
@@ -234,8 +240,8 @@ TEST(RuntimeRecords, MissingAndRefusingKernels) {
                                        std::pair{"test::refuse", Status::kBadDimOrder}}) {
     pte::Program program = native_program();
     plan_of(program).operators[0].name = name;
-    for (const bool by_hash : {false, true}) {
-      const LoadedModel loaded(native_file(program), native_kernels(by_hash));
+    for (const bool by_key : {false, true}) {
+      const LoadedModel loaded(native_file(program), native_kernels(by_key));
       EXPECT_EQ(loaded.size_status, code(expected)) << name;
       EXPECT_EQ(loaded.status == 0, false) << name;
     }
@@ -258,16 +264,16 @@ TEST(RuntimeRecords, UnsupportedProgramsHaveNoRecords) {
     pte::Program program = native_program();
     change(program);
     const pte::Program before = program;
-    EXPECT_FALSE(pte::add_records(program, letters).ok()) << name;
+    EXPECT_FALSE(pte::add_records(program, find_test_operator).ok()) << name;
     EXPECT_EQ(program, before) << name;
   }
 }
 
 TEST(RuntimeRecords, CheckRefusesRecordsOfChangedProgram) {
   pte::Program program = native_program();
-  ASSERT_TRUE(pte::add_records(program, letters).ok());
+  ASSERT_TRUE(pte::add_records(program, find_test_operator).ok());
   plan_of(program).values[kInt] = pte::Int{4};
-  EXPECT_FALSE(pte::check_records(program, "it", letters).ok());
+  EXPECT_FALSE(pte::check_records(program, "it", find_test_operator).ok());
 }
 
 // --- Malformed records ---------------------------------------------------------------------------

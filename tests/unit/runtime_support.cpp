@@ -60,11 +60,12 @@ void run_everything(const Call& call) {
   }
 }
 
-const Kernel kCopy = {"test::copy.out", "To", check_copy, run_copy};
-const Kernel kSlowerCopy = {"test::copy.out", "To", check_refuse, run_copy};
-const Kernel kEverything = {"test::everything.out", "TtibdlRo", check_everything, run_everything};
-const Kernel kRefuse = {"test::refuse.out", "To", check_refuse, run_copy};
-const Kernel kNoOverload = {"test::plain", "To", check_copy, run_copy};
+const Kernel kCopy = {"test::copy.out", "To", 1, check_copy, run_copy};
+const Kernel kSlowerCopy = {"test::copy.out", "To", 1, check_refuse, run_copy};
+const Kernel kEverything = {"test::everything.out", "TtibdlRo", 2, check_everything,
+                            run_everything};
+const Kernel kRefuse = {"test::refuse.out", "To", 3, check_refuse, run_copy};
+const Kernel kNoOverload = {"test::plain", "To", 4, check_copy, run_copy};
 // The runtime uses the first of two kernels for one operator.
 const Kernel* const kRows[] = {&kCopy, &kEverything, &kRefuse, &kNoOverload, &kSlowerCopy};
 

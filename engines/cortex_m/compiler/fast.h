@@ -1,7 +1,7 @@
 #pragma once
 // Packed calls: calls whose constants the compiler has laid out for one instruction set.
 //
-// Each packed form is an operator of its own in abi/pte_ops.def ("thimble::conv2d_mve.out"), so a
+// Each packed form is an operator of its own in abi/pte_ops.def ("thimble::conv2d.mve"), so a
 // runtime without a kernel for it rejects the file. abi/params describes its bytes; a
 // portable kernel reads the same bytes on every other machine. fast.def has one row per packed
 // form: an instruction set or any, the IR operator, and the function that makes the call.

@@ -186,7 +186,7 @@ std::optional<KernelCall> pack_softmax_rows(const Graph& graph, const Op& op) {
   return call;
 }
 
-std::optional<KernelCall> pack_lut_codes(const Graph& graph, const Op& op) {
+std::optional<KernelCall> pack_lut_packed(const Graph& graph, const Op& op) {
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::TensorPtr& table = graph.value(op.inputs[1]).constant;
   if (!table || !is_codes(x) || !same_memory(x, graph.type(op.output))) return {};
@@ -195,7 +195,7 @@ std::optional<KernelCall> pack_lut_codes(const Graph& graph, const Op& op) {
   for (int32_t code = -128; code <= 127; ++code) {
     p.table[code & 255] = table->data<int8_t>()[static_cast<size_t>(code + 128)];
   }
-  KernelCall call = unary(PteOp::thimble_lut_codes, graph, op, p);
+  KernelCall call = unary(PteOp::thimble_lut_packed, graph, op, p);
   call.in_place = 0;
   return call;
 }
@@ -236,7 +236,8 @@ std::optional<KernelCall> pack_window_pool(const Graph& graph, const Op& op) {
   g.pad_left = static_cast<uint8_t>(p.pad_left);
   g.min = static_cast<int16_t>(p.min);
   g.max = static_cast<int16_t>(p.max);
-  return unary(average ? PteOp::thimble_avg_window : PteOp::thimble_max_window, graph, op, g);
+  return unary(average ? PteOp::thimble_avg_pool2d_packed : PteOp::thimble_max_pool2d_packed, graph,
+               op, g);
 }
 
 std::optional<KernelCall> pack_mean_run(const Graph& graph, const Op& op) {

@@ -29,7 +29,7 @@ void run_copy(const Call& call) {
   const auto& from = call.args[0].tensor;
   std::memcpy(call.args[1].tensor.data, from.data, from.bytes);
 }
-const Kernel copy_kernel = {"test::copy.out", "To", check_copy, run_copy};
+const Kernel copy_kernel = {"test::copy.out", "To", 0, check_copy, run_copy};
 const Kernel* const copy_rows[] = {&copy_kernel};
 const KernelTable copy_table = {.kernels = copy_rows,
                                 .count = 1,

@@ -46,8 +46,8 @@ void run_formula(void* const* operands) {
   std::memcpy(operands[3], sums, sizeof sums);
 }
 
-constinit const kernels::Kernel loops = {"accumulate", "", nullptr, nullptr, nullptr, run_loops};
-constinit const kernels::Kernel formula = {"accumulate", "",      nullptr,
+constinit const kernels::Kernel loops = {"accumulate", "", 0, nullptr, nullptr, nullptr, run_loops};
+constinit const kernels::Kernel formula = {"accumulate", "",      0,          nullptr,
                                            nullptr,      nullptr, run_formula};
 
 void make(uint32_t index, Case& c) {

@@ -184,13 +184,15 @@ void make_mul(uint32_t, Case& c) {
 
 }  // namespace
 
-constinit const Family mve_avg_window = {"avg_window", &kernels::mve_thimble_avg_window,
-                                         &kernels::portable_thimble_avg_window, 1000, make_window};
+constinit const Family mve_avg_pool2d_packed = {
+    "avg_pool2d_packed", &kernels::mve_thimble_avg_pool2d_packed,
+    &kernels::portable_thimble_avg_pool2d_packed, 1000, make_window};
 constinit const Family mve_dequantize_nest = {
     "dequantize_nest", &kernels::mve_thimble_dequantize_nest,
     &kernels::portable_thimble_dequantize_nest, 500, make_dequantize};
-constinit const Family mve_max_window = {"max_window", &kernels::mve_thimble_max_window,
-                                         &kernels::portable_thimble_max_window, 1000, make_window};
+constinit const Family mve_max_pool2d_packed = {
+    "max_pool2d_packed", &kernels::mve_thimble_max_pool2d_packed,
+    &kernels::portable_thimble_max_pool2d_packed, 1000, make_window};
 constinit const Family mve_move = {"move", &kernels::mve_thimble_move,
                                    &kernels::portable_thimble_move, 1000, make_move};
 constinit const Family mve_mul_nest = {"mul_nest", &kernels::mve_thimble_mul_nest,

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "abi/kernel_layout.h"
 #include "abi/limits.h"
 #include "abi/pte_ops.h"
 #include "abi/records.h"
@@ -40,15 +41,10 @@ struct RecordCall {
   std::vector<uint16_t> operands;
 };
 
-struct RecordOperator {
-  std::string name;
-  const char* letters;
-};
-
 /// The content of abi/records.h, before serialization.
 struct Contents {
   std::vector<int64_t> numbers;
-  std::vector<RecordOperator> operators;
+  std::vector<const abi::PteOpInfo*> operators;
   std::vector<RecordTensor> tensors;
   std::vector<RecordShape> shapes;
   std::vector<int32_t> lists;
@@ -71,7 +67,7 @@ const T* get(const EValue& value) {
 
 class Builder {
  public:
-  Builder(const Program& program, const Letters& letters) : program_(program), letters_(letters) {}
+  Builder(const Program& program, const FindOperator& find) : program_(program), find_(find) {}
 
   /// Offsets of constants are 0 if `layout` is null.
   Result<Contents> run(const Segments* layout) {
@@ -110,9 +106,9 @@ class Builder {
     return ok();
   }
 
-  const char* letters_of(const KernelCall& call) const {
+  const abi::PteOpInfo* operator_of(const KernelCall& call) const {
     const auto& op = plan().operators[static_cast<size_t>(call.op_index)];
-    return call.args.empty() ? nullptr : letters_(full_name(op), call.args.size() - 1);
+    return call.args.empty() ? nullptr : find_(full_name(op), call.args.size() - 1);
   }
 
   /// Collects all tensors that inputs, outputs and calls refer to.
@@ -126,8 +122,9 @@ class Builder {
     }
     for (const Instruction& instruction : plan().chains[0].instructions) {
       const auto& call = std::get<KernelCall>(instruction);
-      const char* const letters = letters_of(call);
-      if (letters == nullptr) return unsupported("an operator without a record signature");
+      const abi::PteOpInfo* const op = operator_of(call);
+      if (op == nullptr) return unsupported("an operator without a record signature");
+      const char* const letters = op->arguments;
       for (size_t i = 0; letters[i] != 0; ++i) {
         if (is_tensor(letters[i])) THIMBLE_CHECK(add_tensor(call.args[i], letters[i]));
         if (!is_tensor_list(letters[i])) continue;
@@ -215,14 +212,12 @@ class Builder {
   }
 
   Status add_call(const KernelCall& call) {
-    const char* const letters = letters_of(call);
+    const abi::PteOpInfo& op = *operator_of(call);
+    const char* const letters = op.arguments;
     if (call.args.size() > abi::kMaxArgs) return unsupported("too many arguments");
-    const std::string name = full_name(plan().operators[static_cast<size_t>(call.op_index)]);
-    const auto found = std::ranges::find_if(contents_.operators, [&](const RecordOperator& op) {
-      return op.name == name && op.letters == letters;
-    });
+    const auto found = std::ranges::find(contents_.operators, &op);
     RecordCall record = {static_cast<uint16_t>(found - contents_.operators.begin()), {}};
-    if (found == contents_.operators.end()) contents_.operators.push_back({name, letters});
+    if (found == contents_.operators.end()) contents_.operators.push_back(&op);
     for (size_t i = 0; letters[i] != 0; ++i) {
       THIMBLE_TRY(const size_t operand, operand_of(letters[i], call.args[i]));
       if (operand > kCountMax) return unsupported("records: a count exceeds {}", kCountMax);
@@ -318,7 +313,7 @@ class Builder {
   }
 
   const Program& program_;
-  const Letters& letters_;
+  const FindOperator& find_;
   Contents contents_;
   size_t shape_words_ = 0;
   std::map<int32_t, uint16_t> index_of_;   // tensor index by value index
@@ -345,9 +340,7 @@ void append_shape(Bytes& out, const RecordShape& shape) {
 Bytes bytes_of(const Contents& contents) {
   Bytes body;
   for (const int64_t number : contents.numbers) append_le(body, static_cast<uint64_t>(number));
-  for (const RecordOperator& op : contents.operators) {
-    append_le(body, abi::hash_of(op.name.c_str(), op.letters));
-  }
+  for (const abi::PteOpInfo* op : contents.operators) append_le(body, abi::word_of(op->key));
   for (const RecordTensor& tensor : contents.tensors) append_le(body, tensor.place);
   for (const RecordTensor& tensor : contents.tensors) {
     append_le(body, contents.shapes[tensor.shape].at);
@@ -400,25 +393,25 @@ std::string place_text(uint32_t place) {
 
 }  // namespace
 
-const char* known_letters(std::string_view name, size_t arguments) {
+const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
   for (const abi::PteOpInfo& op : abi::kPteOps) {
-    if (name == op.name && std::string_view(op.arguments).size() == arguments) return op.arguments;
+    if (name == op.name && std::string_view(op.arguments).size() == arguments) return &op;
   }
   return nullptr;
 }
 
-Status add_records(Program& program, const Letters& letters) {
+Status add_records(Program& program, const FindOperator& find) {
   const auto entry = std::ranges::find(program.named_data, abi::kProgramEntryKey, &NamedData::key);
   if (entry == program.named_data.end() || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
     return unsupported("no entry");
   }
-  THIMBLE_TRY(const Contents sizes, Builder(program, letters).run(nullptr));
+  THIMBLE_TRY(const Contents sizes, Builder(program, find).run(nullptr));
   Bytes bytes = entry_header(*entry, abi::kEntryVersionRecords);
   const size_t header_bytes = bytes.size();
   append(bytes, bytes_of(sizes));
   entry->bytes = bytes;
   const Segments layout = lay_out(program);
-  const Result<Contents> contents = Builder(program, letters).run(&layout);
+  const Result<Contents> contents = Builder(program, find).run(&layout);
   if (!contents.ok()) {
     entry->bytes = entry_header(*entry, abi::kEntryVersionHeaderOnly);
     return contents.error();
@@ -427,6 +420,19 @@ Status add_records(Program& program, const Letters& letters) {
   append(bytes, bytes_of(*contents));
   entry->bytes = bytes;
   return ok();
+}
+
+Status check_kernel_layout(const Program& program) {
+  const NamedData* entry = find_named_data(program, abi::kProgramEntryKey);
+  if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) return ok();
+  const auto version =
+      load_le<uint16_t>(entry->bytes, offsetof(abi::ProgramEntry, kernel_layout_version));
+  if (abi::is_known_kernel_layout(version)) return ok();
+  return unsupported(
+      "its operators have kernel layout version {}, this release runs version {}: compile the "
+      "model "
+      "again",
+      version, abi::kKernelLayoutVersion);
 }
 
 bool has_records(const Program& program) {
@@ -438,10 +444,10 @@ bool has_records(const Program& program) {
              abi::kEntryVersionRecords;
 }
 
-Status check_records(const Program& program, std::string_view label, const Letters& letters) {
+Status check_records(const Program& program, std::string_view label, const FindOperator& find) {
   if (!has_records(program)) return ok();
   const Segments layout = lay_out(program);
-  const Result<Contents> contents = Builder(program, letters).run(&layout);
+  const Result<Contents> contents = Builder(program, find).run(&layout);
   if (!contents.ok()) {
     return bad_input("{}: has records, but records cannot represent this program: {}", label,
                      contents.error().message);
@@ -457,14 +463,14 @@ Status check_records(const Program& program, std::string_view label, const Lette
 
 std::string print_records(const Program& program) {
   const Segments layout = lay_out(program);
-  const Letters letters = known_letters;
-  const Result<Contents> contents = Builder(program, letters).run(&layout);
+  const FindOperator find = find_operator;
+  const Result<Contents> contents = Builder(program, find).run(&layout);
   if (!contents.ok()) return fmt::format("no records: {}\n", contents.error().message);
   std::string text = fmt::format("records {} B\n", bytes_of(*contents).size());
   for (size_t i = 0; i < contents->operators.size(); ++i) {
-    const RecordOperator& op = contents->operators[i];
-    text += fmt::format("  operator {} {:08x} {}({})\n", i,
-                        abi::hash_of(op.name.c_str(), op.letters), op.name, op.letters);
+    const abi::PteOpInfo& op = *contents->operators[i];
+    text += fmt::format("  operator {} {:08x} {}({})\n", i, abi::word_of(op.key), op.name,
+                        op.arguments);
   }
   for (size_t i = 0; i < contents->tensors.size(); ++i) {
     const RecordTensor& tensor = contents->tensors[i];

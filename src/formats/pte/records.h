@@ -7,29 +7,34 @@
 #include <string>
 #include <string_view>
 
+#include "abi/pte_op.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "formats/pte/program.h"
 
 namespace thimble::formats::pte {
 
-/// Returns the argument letters of an operator that is called with `arguments` arguments, without
-/// the return value; null if there is no such operator.
-using Letters = std::function<const char*(std::string_view name, size_t arguments)>;
-/// Letters of abi/pte_ops.def.
-[[nodiscard]] const char* known_letters(std::string_view name, size_t arguments);
+/// Returns the row of an operator that is called with `arguments` arguments, without the return
+/// value; null if there is no such operator.
+using FindOperator = std::function<const abi::PteOpInfo*(std::string_view name, size_t arguments)>;
+/// Finds a row of abi/pte_ops.def.
+[[nodiscard]] const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments);
 
 /// Appends records to the header of the entry "thimble", which must exist. The error states why
 /// records cannot represent the program: delegate calls, several plans or memories, operators
 /// without letters, or a count that exceeds 16 bits.
-[[nodiscard]] Status add_records(Program& program, const Letters& letters = known_letters);
+[[nodiscard]] Status add_records(Program& program, const FindOperator& find = find_operator);
+
+/// Checks that operators and packed constants have the kernel layout version of this release. Files
+/// without the entry "thimble", and files without native operators, have none.
+[[nodiscard]] Status check_kernel_layout(const Program& program);
 
 /// Returns true if the program has records.
 [[nodiscard]] bool has_records(const Program& program);
 
 /// Checks that the records, if they exist, are equal to those of add_records().
 [[nodiscard]] Status check_records(const Program& program, std::string_view label,
-                                   const Letters& letters = known_letters);
+                                   const FindOperator& find = find_operator);
 
 /// Prints one line per record; the program must have records.
 [[nodiscard]] std::string print_records(const Program& program);

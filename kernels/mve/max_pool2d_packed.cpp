@@ -1,4 +1,4 @@
-// thimble::max_window on Helium: maxima of sixteen channels at a time.
+// thimble::max_pool2d.packed on Helium: maxima of sixteen channels at a time.
 
 #include "abi/ops/pool.h"
 #include "abi/params/window.h"
@@ -35,7 +35,7 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_max_window, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_max_pool2d_packed, check_window_pool, run);
 
 }  // namespace thimble::kernels
 

@@ -1,5 +1,5 @@
-// thimble::avg_window: averages over windows of one NHWC image; formula: docs/numerics.md, "Pools
-// and reductions"; constant: abi::WindowGeometry.
+// thimble::avg_pool2d.packed: averages over windows of one NHWC image; formula:
+// docs/numerics.md, "Pools and reductions"; constant: abi::WindowGeometry.
 //
 // Operands: x, WindowGeometry constant, y.
 //
@@ -87,6 +87,6 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_avg_window, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_avg_pool2d_packed, check_window_pool, run);
 
 }  // namespace thimble::kernels

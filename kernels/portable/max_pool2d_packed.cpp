@@ -1,5 +1,5 @@
-// thimble::max_window: the maximum of each window of one NHWC image; constant: abi::WindowGeometry,
-// whose bounds are not used.
+// thimble::max_pool2d.packed: the maximum of each window of one NHWC image; constant:
+// abi::WindowGeometry, whose bounds are not used.
 //
 // Operands: x, WindowGeometry constant, y.
 
@@ -64,6 +64,6 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_window, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_pool2d_packed, check_window_pool, run);
 
 }  // namespace thimble::kernels

@@ -1,4 +1,4 @@
-// thimble::lut_codes: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
+// thimble::lut.packed: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
 // abi/packed_ops.h.
 //
 // Operands: x, LutTable constant, y. In place: y may be x.
@@ -38,6 +38,6 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_lut_codes, check, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_lut_packed, check, run);
 
 }  // namespace thimble::kernels

@@ -62,7 +62,7 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_window, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_pool2d_packed, check_window_pool, run);
 
 }  // namespace thimble::kernels
 
