@@ -50,18 +50,16 @@ struct Fields<NoParams> {
   static constexpr std::span<const ParamField> list = {};
 };
 
-/// IN(window, stride): member `stride` of member `window`. Both are in the parentheses of
-/// THIMBLE_FIELDS, where P is the struct.
-#define THIMBLE_FIELD_AT(attr, member) \
-  field_of<decltype(P::member)>(ir::AttrId::attr, offsetof(P, member))
+// THIMBLE_FIELDS(struct, members...) lists the members of a struct, which it names P. F(mult) is
+// member `mult`. F_IN(window, stride) is member `stride` of member `window`.
 #define THIMBLE_FIELDS(params, ...)                     \
   template <>                                           \
   struct Fields<params> {                               \
     using P = params;                                   \
     static constexpr ParamField list[] = {__VA_ARGS__}; \
   }
-#define F(attr) THIMBLE_FIELD_AT(attr, attr)
-#define IN(outer, attr)                         \
+#define F(attr) field_of<decltype(P::attr)>(ir::AttrId::attr, offsetof(P, attr))
+#define F_IN(outer, attr)                       \
   field_of<decltype(decltype(P::outer)::attr)>( \
       ir::AttrId::attr, offsetof(P, outer) + offsetof(decltype(P::outer), attr))
 
@@ -70,14 +68,14 @@ THIMBLE_FIELDS(AdaptiveMaxPool2dParams, F(size));
 THIMBLE_FIELDS(Add16Params, F(a_mult), F(a_shift), F(b_mult), F(b_shift), F(y_mult), F(y_shift),
                F(min), F(max));
 THIMBLE_FIELDS(ArgmaxParams, F(dim), F(keepdim), F(smallest));
-THIMBLE_FIELDS(AvgPool2d16Params, IN(window, kernel), IN(window, stride), IN(window, padding),
+THIMBLE_FIELDS(AvgPool2d16Params, F_IN(window, kernel), F_IN(window, stride), F_IN(window, padding),
                F(min), F(max));
 THIMBLE_FIELDS(CompareParams, F(relation));
 THIMBLE_FIELDS(Conv2d16Params, F(stride), F(padding), F(dilation), F(groups), F(min), F(max));
-THIMBLE_FIELDS(ConvTranspose2d16Params, IN(window, stride), IN(window, padding),
-               IN(window, output_padding), IN(window, dilation), F(groups), F(min), F(max));
-THIMBLE_FIELDS(ConvTranspose2dParams, IN(window, stride), IN(window, padding),
-               IN(window, output_padding), IN(window, dilation), F(groups), F(x_zp), F(y_zp),
+THIMBLE_FIELDS(ConvTranspose2d16Params, F_IN(window, stride), F_IN(window, padding),
+               F_IN(window, output_padding), F_IN(window, dilation), F(groups), F(min), F(max));
+THIMBLE_FIELDS(ConvTranspose2dParams, F_IN(window, stride), F_IN(window, padding),
+               F_IN(window, output_padding), F_IN(window, dilation), F(groups), F(x_zp), F(y_zp),
                F(min), F(max), F(rounding));
 THIMBLE_FIELDS(CumsumParams, F(dim), F(x_zp), F(y_zp), F(mult), F(shift), F(min), F(max),
                F(rounding));
@@ -100,7 +98,7 @@ THIMBLE_FIELDS(LstmParams, F(reverse), F(x_zp), F(h_zp), F(h_mult), F(h_shift), 
 THIMBLE_FIELDS(Matmul16Params, F(transpose_b), F(mult), F(shift), F(min), F(max));
 THIMBLE_FIELDS(MatmulParams, F(transpose_b), F(a_zp), F(b_zp), F(y_zp), F(mult), F(shift), F(min),
                F(max), F(rounding));
-THIMBLE_FIELDS(MaxPool2d16Params, IN(window, kernel), IN(window, stride), IN(window, padding),
+THIMBLE_FIELDS(MaxPool2d16Params, F_IN(window, kernel), F_IN(window, stride), F_IN(window, padding),
                F(dilation));
 THIMBLE_FIELDS(Mean16Params, F(keepdim), F(mult), F(shift), F(min), F(max), F(dims));
 THIMBLE_FIELDS(Mul16Params, F(mult), F(shift), F(min), F(max));
@@ -117,8 +115,7 @@ THIMBLE_FIELDS(SoftmaxParams, F(dim), F(mult), F(shift), F(diff_min));
 THIMBLE_FIELDS(VarianceParams, F(keepdim), F(y_zp), F(mult), F(shift), F(min), F(max), F(dims));
 
 #undef F
-#undef IN
-#undef THIMBLE_FIELD_AT
+#undef F_IN
 #undef THIMBLE_FIELDS
 
 /// Returns true if every byte of Params belongs to one field, in order.
