@@ -11,9 +11,8 @@ void scaled_sum16(const Call& call, int64_t sign_of_b) {
   const int64_t b_mult = call.get(ir::attr::b_mult), b_shift = call.get(ir::attr::b_shift);
   const int64_t y_mult = call.get(ir::attr::y_mult), y_shift = call.get(ir::attr::y_shift);
   map_quantized_pairs<int16_t>(call, [=](int64_t a, int64_t b) {
-    const int64_t sum =
-        requantize(a * pow2(15), a_mult, a_shift, Rounding::kDouble) +
-        sign_of_b * requantize(b * pow2(15), b_mult, b_shift, Rounding::kDouble);
+    const int64_t sum = requantize(a * pow2(15), a_mult, a_shift, Rounding::kDouble) +
+                        sign_of_b * requantize(b * pow2(15), b_mult, b_shift, Rounding::kDouble);
     return requantize(wrap32(sum), y_mult, y_shift, Rounding::kDouble);
   });
 }

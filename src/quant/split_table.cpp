@@ -13,7 +13,6 @@ namespace {
 
 using ir::Graph;
 using ir::Op;
-using ir::OpKind;
 using ir::ValueId;
 
 constexpr size_t kOperatorsMax = 3;

@@ -8,8 +8,6 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
-using ir::OpKind;
-
 struct Law {
   abi::PteOp op;
   std::string_view core;

@@ -12,6 +12,7 @@
 #include "engines/cortex_m/compiler/overlap.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
+#include "ir/op_traits.h"
 #include "numerics/multiplier.h"
 
 namespace thimble::engine::cortex_m {
