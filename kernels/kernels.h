@@ -147,7 +147,7 @@ struct KernelTable {
   const uint16_t* shorter = nullptr;
   /// Executes delegate calls (runtime/exec/delegates.h); null if no file has any.
   const runtime::DelegateBackends* delegates = nullptr;
-  /// The kernels sorted by hash, or null. Large tables should have it.
+  /// The kernels sorted by key, or null. Large tables should have it.
   const Kernel* const* by_key = nullptr;
   /// Executes files without records (runtime/exec/executor.h); null if no such files are loaded.
   const runtime::Executor* flatbuffer_executor = nullptr;

@@ -108,9 +108,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  if (const Status known = formats::pte::check_kernel_layout(program); !known.ok()) {
-    return unsupported("{}: {}", label, known.error().message);
-  }
+  THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
     THIMBLE_TRY(const engine::Part part, engine::find_part(options.target));

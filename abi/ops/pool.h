@@ -1,14 +1,3 @@
 #pragma once
-// The rows of pool.def, for kernels.
-
-#include "abi/pte_op.h"
-
-namespace thimble::abi::op_info {
-
-#define THIMBLE_PTE_OP(id, number, name, type, bits, packing, arguments) \
-  inline constexpr PteOpInfo id =                                        \
-      pte_op_info(#id, number, name, OpType::type, bits, Packing::packing, arguments);
-#include "abi/ops/pool.def"
-#undef THIMBLE_PTE_OP
-
-}  // namespace thimble::abi::op_info
+#define THIMBLE_OPS "abi/ops/pool.def"
+#include "abi/ops/constants.def"

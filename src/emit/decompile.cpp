@@ -107,12 +107,8 @@ class Decompiler {
   /// Row of the operator with this name and number of arguments (return value included); if none
   /// has this number, the first row of the name.
   static const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
-    const auto* const first = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
-    for (const auto* info = first; info != std::end(abi::kPteOps); ++info) {
-      const bool fits = std::string_view(info->arguments).size() + 1 == arguments;
-      if (info->name == name && fits) return info;
-    }
-    return first;
+    const auto* const row = arguments == 0 ? nullptr : pte::find_operator(name, arguments - 1);
+    return row != nullptr ? row : std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
   }
 
   const pte::Program& program_;
@@ -127,7 +123,7 @@ class Decompiler {
 
 Result<Decompiled> decompile_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
-  THIMBLE_CHECK(pte::check_kernel_layout(program));
+  THIMBLE_CHECK(pte::check_kernel_layout(program, "the program"));
   // The tables are read here, but a runtime executes the records: both must agree.
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);

@@ -10,9 +10,22 @@
 namespace thimble::engine {
 namespace {
 
-#define THIMBLE_DIRECT(kind, op, params)                                                   \
-  static_assert(covers<params>(), #params " has a member that is not in direct_fields.h"); \
-  static_assert(has_all_attributes<params>(ir::OpKind::kind),                              \
+/// Returns true if the device's operator has the operands of the IR operator, the parameters if
+/// there are any, scratch if it needs it, and one result.
+consteval bool fits_arguments(ir::OpKind kind, abi::PteOp op, bool has_params) {
+  size_t expected = has_params ? 2 : 1;
+  ir::for_each_word(ir::kOpRows[static_cast<size_t>(kind)].operands,
+                    [&](std::string_view) { ++expected; });
+  const std::string_view letters = abi::info(op).arguments;
+  if (letters.find('s') != std::string_view::npos) ++expected;
+  return letters.size() == expected;
+}
+
+#define THIMBLE_DIRECT(kind, op, params)                                                    \
+  static_assert(fits_arguments(ir::OpKind::kind, abi::PteOp::op, !std::is_empty_v<params>), \
+                #op " has other arguments than " #kind " in ops.def and " #params);         \
+  static_assert(covers<params>(), #params " has a member that is not in direct_fields.h");  \
+  static_assert(has_all_attributes<params>(ir::OpKind::kind),                               \
                 "the members of " #params " differ from the attributes of " #kind " in ops.def");
 #include "engine/direct.def"
 #undef THIMBLE_DIRECT

@@ -35,7 +35,7 @@ const thimble_kernels* empty_kernels(const thimble_kernels* kernels, uint8_t* me
     pointers[i] = &copy;
   }
   empty_table = table;
-  // In the order of hashes, faster variants come first too.
+  // In the order of keys, faster variants come first too.
   empty_table.kernels = empty_table.by_key = pointers;
   empty_table.shorter = nullptr;
   return reinterpret_cast<const thimble_kernels*>(&empty_table);

@@ -422,17 +422,16 @@ Status add_records(Program& program, const FindOperator& find) {
   return ok();
 }
 
-Status check_kernel_layout(const Program& program) {
+Status check_kernel_layout(const Program& program, std::string_view label) {
   const NamedData* entry = find_named_data(program, abi::kProgramEntryKey);
   if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) return ok();
   const auto version =
       load_le<uint16_t>(entry->bytes, offsetof(abi::ProgramEntry, kernel_layout_version));
   if (abi::is_known_kernel_layout(version)) return ok();
   return unsupported(
-      "its operators have kernel layout version {}, this release runs version {}: compile the "
-      "model "
-      "again",
-      version, abi::kKernelLayoutVersion);
+      "{}: its operators have kernel layout version {}, this release runs version {}: compile the "
+      "model again",
+      label, version, abi::kKernelLayoutVersion);
 }
 
 bool has_records(const Program& program) {

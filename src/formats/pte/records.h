@@ -27,7 +27,7 @@ using FindOperator = std::function<const abi::PteOpInfo*(std::string_view name, 
 
 /// Checks that operators and packed constants have the kernel layout version of this release. Files
 /// without the entry "thimble", and files without native operators, have none.
-[[nodiscard]] Status check_kernel_layout(const Program& program);
+[[nodiscard]] Status check_kernel_layout(const Program& program, std::string_view label);
 
 /// Returns true if the program has records.
 [[nodiscard]] bool has_records(const Program& program);
