@@ -54,3 +54,11 @@ constexpr uint32_t word_of(const OperatorKey& key) {
 }
 
 }  // namespace thimble::abi
+
+/// A row of the operator tables as constant op_info::<id>. A header of abi/ops sets THIMBLE_PTE_OP
+/// to it.
+#define THIMBLE_PTE_OP_CONSTANT(id, number, name, type, bits, packing, arguments)      \
+  namespace thimble::abi::op_info {                                                    \
+  inline constexpr PteOpInfo id =                                                      \
+      pte_op_info(#id, number, name, OpType::type, bits, Packing::packing, arguments); \
+  }

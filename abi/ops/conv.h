@@ -1,3 +1,6 @@
 #pragma once
-#define THIMBLE_OPS "abi/ops/conv.def"
-#include "abi/ops/constants.def"
+#include "abi/pte_op.h"
+
+#define THIMBLE_PTE_OP THIMBLE_PTE_OP_CONSTANT
+#include "abi/ops/conv.def"
+#undef THIMBLE_PTE_OP
