@@ -8,16 +8,14 @@
 
 #include "abi/pte_ops.h"
 #include "abi/runtime_memory.h"
-#include "driver/budget.h"
 #include "driver/data.h"
 #include "driver/engines.h"
+#include "driver/object_placement.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
-#include "driver/placement.h"
 #include "driver/recipe.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
-#include "emit/memory_plan.h"
 #include "engine/part.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
@@ -25,6 +23,8 @@
 #include "ir/dce.h"
 #include "ir/op_cost.h"
 #include "ir/print.h"
+#include "memory/budget.h"
+#include "memory/memory_plan.h"
 #include "passes/pipeline.h"
 #include "quant/pins.h"
 
@@ -323,7 +323,7 @@ Status save_subgraphs(Stages* stages, const Compiled& compiled) {
   return ok();
 }
 
-void fill_report(const Compiled& compiled, const emit::MemoryPlan& memory_plan,
+void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan,
                  const emit::Emitted& emitted, CompileReport* report) {
   report->pte_bytes = static_cast<int64_t>(emitted.bytes.size());
   report->weights_bytes = emitted.constant_bytes;
@@ -371,7 +371,7 @@ Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stag
 struct LoweredModel {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   std::vector<std::pair<std::string, std::string>> added;
-  emit::MemoryPlan memory_plan;
+  memory::MemoryPlan memory_plan;
 };
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
@@ -393,8 +393,9 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
-  THIMBLE_TRY(BudgetedLowering budgeted, lower_within_budget(split.graph, *part.cpu, target_options,
-                                                             engine_options.sram_bytes));
+  THIMBLE_TRY(memory::BudgetedLowering budgeted,
+              memory::lower_within_budget(split.graph, *part.cpu, target_options,
+                                          engine_options.sram_bytes));
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
   engine_options.smallest = options.optimize == engine::Optimize::kSize;
@@ -405,7 +406,7 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
     if (std::ranges::any_of(part.engines, choosable)) {
       THIMBLE_TRY(compiled->report.pareto, sram_pareto(compiled->subgraphs));
     } else if (compiled->subgraphs.empty() && target_options.dialect == engine::Dialect::kNative) {
-      THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
+      THIMBLE_TRY(auto lines, memory::pareto_lines(split.graph, *part.cpu, target_options));
       std::ranges::move(lines, std::back_inserter(compiled->report.notes));
     } else {
       return bad_input("--pareto: no engine of {} has more than one schedule", part.name);

@@ -100,7 +100,7 @@ struct PlacedObject {
   std::string image;   // memory that holds its load image; empty: not loaded at startup
   std::string reason;  // why this memory was chosen
 };
-struct Placement {
+struct ObjectPlacement {
   std::vector<PlacedObject> objects;
   int64_t cycles = 0;           // estimate for all accesses of one inference
   int64_t cycles_at_least = 0;  // lower bound for any placement
@@ -143,7 +143,7 @@ struct CompileReport {
   bool inputs_in_arena = false;  // true: all inputs are in the arena
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
-  std::optional<Placement> placement;  // only if the part states the speed of its memories
+  std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;

@@ -4,7 +4,8 @@
 #include <set>
 
 #include "driver/op_selectors.h"
-#include "emit/shared_arena.h"
+#include "ir/views.h"
+#include "memory/shared_arena.h"
 
 namespace thimble::driver {
 namespace {
@@ -18,7 +19,7 @@ ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
     const int producer = producers[static_cast<size_t>(id)];
     if (producer < 0) return id;
     const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
-    if (!engine::is_alias(graph, op)) return id;
+    if (!ir::is_alias(graph, op)) return id;
     id = op.inputs[0];
   }
 }
@@ -64,9 +65,9 @@ bool uses_dedicated_sram(const engine::Lowered& lowered) {
 
 /// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
 /// error states the minimum.
-Result<emit::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
-                                  int64_t sram_bytes, const Error& refusal,
-                                  engine::NpuOptions options, engine::Lowered* lowered) {
+Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
+                                    int64_t sram_bytes, const Error& refusal,
+                                    engine::NpuOptions options, engine::Lowered* lowered) {
   int64_t scratch = 0;
   for (const partition::Subgraph& subgraph : subgraphs) {
     const engine::PartNpu& use = *subgraph.engine;
@@ -78,9 +79,9 @@ Result<emit::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs
   options.sram_bytes = scratch;
   THIMBLE_CHECK(compile_all(subgraphs, options, lowered));
   if (uses_dedicated_sram(*lowered)) return refusal;
-  emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+  memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
   const int64_t needed =
-      memory_plan.placement.peak_bytes + emit::runtime_bytes(*lowered, memory_plan);
+      memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
   if (needed <= sram_bytes) return memory_plan;
   return unsupported(
       "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
@@ -172,8 +173,8 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
   return partition::partition(graph, part.engines, choices);
 }
 
-Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> subgraphs,
-                                           engine::NpuOptions options, engine::Lowered* lowered) {
+Result<memory::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> subgraphs,
+                                             engine::NpuOptions options, engine::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     const Status compiled = compile_all(subgraphs, options, lowered);
@@ -181,13 +182,13 @@ Result<emit::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> 
       if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
       return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered);
     }
-    emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+    memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
     if (!sram_bytes || subgraphs.empty() || uses_dedicated_sram(*lowered) ||
         attempt == kBudgetAttempts) {
       return memory_plan;
     }
     const int64_t used =
-        memory_plan.placement.peak_bytes + emit::runtime_bytes(*lowered, memory_plan);
+        memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
     if (used <= *sram_bytes) return memory_plan;
     // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
     // scratch.

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "driver/compile.h"
 #include "driver/op_rows.h"
-#include "emit/memory_plan.h"
 #include "engine/part.h"
+#include "memory/memory_plan.h"
 #include "partition/partition.h"
 
 namespace thimble::driver {
@@ -31,7 +31,7 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
 
 /// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
 /// with smaller subgraph schedules.
-[[nodiscard]] Result<emit::MemoryPlan> compile_subgraphs(
+[[nodiscard]] Result<memory::MemoryPlan> compile_subgraphs(
     std::span<const partition::Subgraph> subgraphs, engine::NpuOptions options,
     engine::Lowered* lowered);
 

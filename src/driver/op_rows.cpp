@@ -8,10 +8,10 @@
 namespace thimble::driver {
 namespace {
 
-int64_t live_bytes(const emit::MemoryPlan& memory_plan, size_t step) {
+int64_t live_bytes(const memory::MemoryPlan& memory_plan, size_t step) {
   int64_t live = 0;
-  for (const emit::ArenaRange& range : memory_plan.ranges) {
-    const plan::Buffer& b = range.buffer;
+  for (const memory::ArenaRange& range : memory_plan.ranges) {
+    const memory::Buffer& b = range.buffer;
     if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
   }
   return live;
@@ -66,14 +66,14 @@ OpReport call_row(const engine::Lowered& lowered, const engine::KernelCall& call
   return report;
 }
 
-void report_buffers(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,
+void report_buffers(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
                     std::span<const RowOp> rows, CompileReport* report) {
   std::vector<int> first(lowered.calls.size() + 1, static_cast<int>(rows.size()));
   std::vector<int> last(lowered.calls.size() + 1, static_cast<int>(rows.size()));
   for (size_t i = rows.size(); i-- > 0;) first[rows[i].call] = static_cast<int>(i);
   for (size_t i = 0; i < rows.size(); ++i) last[rows[i].call] = static_cast<int>(i);
   for (size_t i = 0; i < memory_plan.ranges.size(); ++i) {
-    const emit::ArenaRange& range = memory_plan.ranges[i];
+    const memory::ArenaRange& range = memory_plan.ranges[i];
     if (range.buffer.bytes == 0) continue;
     const bool scratch = range.value == ir::kNoValue;
     report->buffers.push_back({scratch ? "" : lowered.graph.value(range.value).name,
@@ -108,7 +108,7 @@ std::vector<RowOp> row_ops(const engine::Lowered& lowered,
   return rows;
 }
 
-void report_ops(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,
+void report_ops(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
                 const engine::Core& target, std::span<const RowOp> rows, CompileReport* report) {
   for (const RowOp& row : rows) {
     const engine::KernelCall& call = lowered.calls[row.call];
@@ -126,7 +126,7 @@ void report_ops(const engine::Lowered& lowered, const emit::MemoryPlan& memory_p
   report_buffers(lowered, memory_plan, rows, report);
 }
 
-Peak find_peak(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan) {
+Peak find_peak(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan) {
   Peak peak;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     const int64_t live = live_bytes(memory_plan, step);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "driver/compile.h"
-#include "emit/memory_plan.h"
 #include "engine/engine.h"
+#include "memory/memory_plan.h"
 #include "partition/partition.h"
 
 namespace thimble::driver {
@@ -22,9 +22,9 @@ struct RowOp {
                                          std::span<const partition::Subgraph> subgraphs);
 
 /// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
-void report_ops(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan,
+void report_ops(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
                 const engine::Core& target, std::span<const RowOp> rows, CompileReport* report);
 
-[[nodiscard]] Peak find_peak(const engine::Lowered& lowered, const emit::MemoryPlan& memory_plan);
+[[nodiscard]] Peak find_peak(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan);
 
 }  // namespace thimble::driver

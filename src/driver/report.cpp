@@ -227,7 +227,7 @@ std::string inputs_detail(const CompileReport& report) {
 }
 
 /// Returns "arena, 9 constants, 70,000 B".
-std::string placed_detail(const Placement& placement, std::string_view memory) {
+std::string placed_detail(const ObjectPlacement& placement, std::string_view memory) {
   std::string text;
   int64_t arrays = 0, bytes = 0, loaded = 0;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
@@ -246,7 +246,7 @@ std::string placed_detail(const Placement& placement, std::string_view memory) {
   return text;
 }
 
-std::string placement_lines(const Placement& placement) {
+std::string placement_lines(const ObjectPlacement& placement) {
   constexpr std::string_view kRow = "  {:<16} {:>13} {:>17}   {:<8} {}\n";
   std::string text = "\n" + fmt::format(kRow, "object", "bytes", "accessed bytes", "memory", "why");
   for (const PlacedObject& object : placement.objects) {
@@ -262,7 +262,7 @@ std::string placement_lines(const Placement& placement) {
                                              : fmt::format("at most {:.2f} % above minimal", gap));
 }
 
-Json to_json(const Placement& placement) {
+Json to_json(const ObjectPlacement& placement) {
   Json list = Json::array();
   for (const PlacedObject& object : placement.objects) {
     list.push_back({{"name", object.name},

@@ -2,7 +2,7 @@
 
 #include "driver/recipe.h"
 #include "emit/emit.h"
-#include "emit/shared_arena.h"
+#include "memory/shared_arena.h"
 
 namespace thimble::driver {
 namespace {
@@ -15,7 +15,7 @@ std::string files_of(std::span<const Compiled> models) {
   return names;
 }
 
-Status emit_again(const emit::MemoryPlan& memory_plan, const CompileOptions& asked,
+Status emit_again(const memory::MemoryPlan& memory_plan, const CompileOptions& asked,
                   Compiled* model) {
   const CompileOptions options = with_recipe(asked, model->part->recipe);
   emit::EmitOptions emit_options = {*options.dialect, options.names, {}};
@@ -54,7 +54,7 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
     return unsupported("{}: --share-arena does not support models with NPU delegates",
                        model.report.model);
   }
-  const emit::SharedArena shared = emit::share_arena(lowered);
+  const memory::SharedArena shared = memory::share_arena(lowered);
   const int64_t needed = exclusive ? shared.bytes : shared.separate_bytes;
   const auto limit = options.memory.find("sram");
   if (limit != options.memory.end() && needed > limit->second) {

@@ -1,5 +1,5 @@
 #pragma once
-// Shares one arena among several compiled models (emit/shared_arena.h).
+// Shares one arena among several compiled models (memory/shared_arena.h).
 
 #include <span>
 #include <string>

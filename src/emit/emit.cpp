@@ -33,7 +33,8 @@ pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrde
 
 class Emitter {
  public:
-  Emitter(const engine::Lowered& lowered, const MemoryPlan& memory_plan, engine::Dialect dialect)
+  Emitter(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
+          engine::Dialect dialect)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         memory_plan_(memory_plan),
@@ -163,7 +164,7 @@ class Emitter {
 
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;
-  const MemoryPlan& memory_plan_;
+  const memory::MemoryPlan& memory_plan_;
   const bool stock_;
   EValueTable values_;
   pte::MutableSegment initial_values_{{Bytes{}}};  // buffer 0 is reserved: 0 = no initial value
@@ -174,7 +175,7 @@ class Emitter {
 };
 
 pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,
-                             const MemoryPlan& memory_plan) {
+                             const memory::MemoryPlan& memory_plan) {
   abi::ProgramEntry entry = {};
   entry.magic = abi::kProgramEntryMagic;
   entry.entry_version = abi::kEntryVersionHeaderOnly;
@@ -239,7 +240,7 @@ void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emit
 /// Returns the `named_data` entry kDelegatesKey: addresses, sizes and memory mode of each delegate;
 /// nullopt without delegates.
 std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
-                                              const MemoryPlan& memory_plan) {
+                                              const memory::MemoryPlan& memory_plan) {
   if (lowered.delegates.empty()) return std::nullopt;
   pte::NamedData data;
   data.key = abi::kDelegatesKey;
@@ -270,7 +271,7 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
 
 }  // namespace
 
-Result<Emitted> write_program(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
+Result<Emitted> write_program(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
                               const engine::Core& core, const EmitOptions& options) {
   Emitted emitted;
   emitted.program = Emitter(lowered, memory_plan, options.dialect).run();

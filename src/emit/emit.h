@@ -9,10 +9,10 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
+#include "memory/memory_plan.h"
 
 namespace thimble::emit {
 
@@ -32,7 +32,7 @@ struct EmitOptions {
 /// Returns the program and the bytes of its file. kStock: an error if a call is not one of
 /// ExecuTorch's operators.
 [[nodiscard]] Result<Emitted> write_program(const engine::Lowered& lowered,
-                                            const MemoryPlan& memory_plan, const engine::Core& core,
-                                            const EmitOptions& options);
+                                            const memory::MemoryPlan& memory_plan,
+                                            const engine::Core& core, const EmitOptions& options);
 
 }  // namespace thimble::emit

@@ -7,7 +7,8 @@ namespace thimble::emit {
 
 using formats::pte::NamedData;
 
-std::optional<NamedData> state_entry(const ir::Graph& graph, const MemoryPlan& memory_plan) {
+std::optional<NamedData> state_entry(const ir::Graph& graph,
+                                     const memory::MemoryPlan& memory_plan) {
   if (graph.states().empty()) return std::nullopt;
   NamedData data;
   data.key = abi::kStateKey;

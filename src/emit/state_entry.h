@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "emit/memory_plan.h"
 #include "formats/pte/program.h"
+#include "memory/memory_plan.h"
 
 namespace thimble::emit {
 
@@ -21,8 +21,8 @@ struct StateContent {
 
 /// Returns the entry; nullopt without states. A state has a fill byte if all its bytes are equal,
 /// else the bytes.
-[[nodiscard]] std::optional<formats::pte::NamedData> state_entry(const ir::Graph& graph,
-                                                                 const MemoryPlan& memory_plan);
+[[nodiscard]] std::optional<formats::pte::NamedData> state_entry(
+    const ir::Graph& graph, const memory::MemoryPlan& memory_plan);
 /// Reads the entry; no states if the file has no such entry.
 [[nodiscard]] Result<std::vector<StateContent>> read_states(const formats::pte::Program& program);
 

@@ -13,28 +13,6 @@ std::string words_of_name(std::string_view name) {
   return text;
 }
 
-bool is_alias(const ir::Graph& graph, const ir::Op& op) {
-  using ir::OpKind;
-  if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute)
-    return false;
-  const ir::Type& x = graph.type(op.inputs[0]);
-  const ir::Type& y = graph.type(op.output);
-  if (op.kind == OpKind::copy && op.get(ir::attr::own) != 0) return false;
-  if (op.kind == OpKind::copy) return ir::same_memory(x.shape, x.dim_order, y.dim_order);
-  if (op.kind == OpKind::reshape) {
-    return ir::same_memory(x.shape, x.dim_order, {}) && ir::same_memory(y.shape, y.dim_order, {});
-  }
-  // permute: dimension k of y is dimension dims[k] of x. The loop expresses y's memory order in the
-  // dimensions of x.
-  const auto& dims = op.get(ir::attr::dims);
-  ir::DimOrder order;
-  for (size_t k = 0; k < dims.size(); ++k) {
-    const size_t y_dim = y.dim_order.empty() ? k : y.dim_order[k];
-    order.push_back(static_cast<uint8_t>(dims[y_dim]));
-  }
-  return ir::same_memory(x.shape, x.dim_order, order);
-}
-
 Result<const Core*> find_core(std::string_view name) {
   constexpr std::string_view kSuffix = "+int8";
   std::string_view wanted = name;

@@ -286,9 +286,6 @@ struct NpuName {
 /// Returns the name of a quantity as words: "kernel height" for "kernel_height".
 [[nodiscard]] std::string words_of_name(std::string_view name);
 
-/// Returns true if the result has exactly the bytes of the first operand, so it needs no call.
-[[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);
-
 /// Returns "cortex_m::quantized_add.out", or the backend id of a delegate.
 [[nodiscard]] std::string call_name(const Lowered& lowered, const KernelCall& call);
 /// Returns the element types of a call: "i8", or "f32->i8" if no operand has the result's type.

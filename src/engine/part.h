@@ -16,7 +16,7 @@
 namespace thimble::engine {
 
 /// A memory as the part's file describes it. If the file gives the cost of an access, the compiler
-/// decides which objects are placed in which memory (driver/placement.h).
+/// decides which objects are placed in which memory (driver/object_placement.h).
 struct PartMemory : Memory {
   bool kept = false;               // non-volatile: flash, MRAM
   double cycles_per_word = 0;      // core cycles per 32-bit access; 0: the file does not say

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/engine.h"
+#include "ir/views.h"
 
 namespace thimble::engine {
 namespace {
@@ -19,7 +20,7 @@ class StateMemoryPass {
       : from_(graph), rewriter_(graph), producers_(graph.producers()) {
     for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
     for (const Op& op : graph.ops()) {
-      if (is_alias(graph, op)) source_[index(op.output)] = source_[index(op.inputs[0])];
+      if (ir::is_alias(graph, op)) source_[index(op.output)] = source_[index(op.inputs[0])];
     }
     find_last_reads();
   }
@@ -58,7 +59,7 @@ class StateMemoryPass {
     last_read_.assign(from_.value_count(), -1);
     for (size_t i = 0; i < from_.ops().size(); ++i) {
       const Op& op = from_.ops()[i];
-      if (is_alias(from_, op)) continue;
+      if (ir::is_alias(from_, op)) continue;
       for (const ValueId id : op.inputs) {
         if (id != ir::kNoValue) last_read_[index(source(id))] = static_cast<int>(i);
       }

@@ -149,7 +149,7 @@ def check_accesses(program, builder, model, core, folder):
             continue
         if max(said[symbol] / count, count / said[symbol]) > FACTOR_MAX:
             sys.exit(f"{name} on {core}: {symbol}: {said[symbol]} bytes accessed are said, {count} counted: does reuse_on() of "
-                     "src/engine/accesses.cpp still hold?")
+                     "src/memory/accesses.cpp still hold?")
     print(f"{name} on {core}: {said_total} bytes accessed are said, {total} counted")
     assert max(said_total / total, total / said_total) <= SUM_FACTOR_MAX, (name, core, said_total, total)
 

@@ -11,13 +11,13 @@
 #include "../unit/ir_random_graph.h"
 #include "abi/limits.h"
 #include "abi/pte_ops.h"
-#include "emit/buffer_aliasing.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "memory/buffer_aliasing.h"
 #include "random_integer_graph.h"
 #include "random_wide_graph.h"
 #include "run_series.h"
@@ -51,8 +51,8 @@ bool check_file(const engine::Lowered& lowered, const Series& inputs, const Seri
   const std::string text = ir::print(lowered.graph);
   SCOPED_TRACE(lowered.owns_inputs ? "inputs in the arena" : "inputs of the caller");
   const engine::Lowered placed =
-      dialect == Dialect::kStock ? lowered : emit::remove_copies(lowered);
-  const auto emitted = emit::write_program(placed, emit::plan_memory(placed), target, {dialect});
+      dialect == Dialect::kStock ? lowered : memory::remove_copies(lowered);
+  const auto emitted = emit::write_program(placed, memory::plan_memory(placed), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << text;
   if (!emitted.ok()) return false;
   const auto program = formats::pte::read(emitted->bytes, "test.pte");

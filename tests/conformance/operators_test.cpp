@@ -48,7 +48,7 @@ std::optional<Compiled> compile(const ir::Graph& graph, Dialect dialect, std::st
   const engine::Core& target = **engine::find_core(name);
   auto lowered = target.lower(graph, target, {dialect});
   if (!lowered.ok()) return {};  // refused
-  auto emitted = emit::write_program(*lowered, emit::plan_memory(*lowered), target, {dialect});
+  auto emitted = emit::write_program(*lowered, memory::plan_memory(*lowered), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message);
   if (!emitted.ok()) return {};
   Compiled compiled = {std::move(*lowered), std::move(emitted->bytes), {}};

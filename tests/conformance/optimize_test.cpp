@@ -9,12 +9,12 @@
 #include <numeric>
 
 #include "../unit/ir_random_graph.h"
-#include "emit/buffer_aliasing.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
+#include "memory/buffer_aliasing.h"
 #include "random_integer_graph.h"
 #include "run_series.h"
 
@@ -37,8 +37,8 @@ int64_t constant_bytes(const Lowered& lowered) {
 
 void check_file(const Lowered& lowered, const engine::Core& target, const Series& inputs,
                 const Series& expected) {
-  const Lowered placed = emit::remove_copies(lowered);
-  const auto emitted = emit::write_program(placed, emit::plan_memory(placed), target, {});
+  const Lowered placed = memory::remove_copies(lowered);
+  const auto emitted = emit::write_program(placed, memory::plan_memory(placed), target, {});
   ASSERT_TRUE(emitted.ok()) << emitted.error().message;
   const auto program = formats::pte::read(emitted->bytes, "optimize.pte");
   ASSERT_TRUE(program.ok());

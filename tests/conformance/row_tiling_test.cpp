@@ -3,28 +3,28 @@
 // on the input graph. So does the production runtime's result; its arena is refilled before every
 // run. A failure prints the seed; THIMBLE_SEED=n runs that seed alone.
 
-#include "engine/row_tiling.h"
+#include "memory/row_tiling.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "../unit/ir_random_graph.h"
-#include "driver/budget.h"
-#include "emit/buffer_aliasing.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
+#include "memory/budget.h"
+#include "memory/buffer_aliasing.h"
 #include "run_series.h"
 
 namespace thimble {
 namespace {
 
-using engine::RowTiling;
 using ir::OpKind;
 using ir::ValueId;
+using memory::RowTiling;
 
 /// Convolutions, poolings and additions of images with few rows; channels are multiples of 16.
 class Network {
@@ -144,13 +144,13 @@ int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const tes
   EXPECT_TRUE(lowered.ok()) << lowered.error().message;
   if (!lowered.ok()) return -1;
   lowered->owns_inputs = owns_inputs;
-  const engine::Lowered placed = emit::remove_copies(*lowered);
+  const engine::Lowered placed = memory::remove_copies(*lowered);
   seen->copies_saved += static_cast<int>(lowered->calls.size() - placed.calls.size());
-  const emit::MemoryPlan memory_plan = emit::plan_memory(placed);
-  std::vector<plan::Buffer> buffers;
-  for (const emit::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
-  EXPECT_TRUE(plan::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
-  seen->overlaps += plan::is_valid(buffers, memory_plan.placement) ? 0 : 1;
+  const memory::MemoryPlan memory_plan = memory::plan_memory(placed);
+  std::vector<memory::Buffer> buffers;
+  for (const memory::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
+  EXPECT_TRUE(memory::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
+  seen->overlaps += memory::is_valid(buffers, memory_plan.placement) ? 0 : 1;
   const auto emitted = emit::write_program(placed, memory_plan, target, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;
   if (!emitted.ok()) return -1;
@@ -179,7 +179,7 @@ void check(uint64_t seed, Coverage* seen) {
   seen->free_inputs += with_inputs == whole ? 1 : 0;
   for (const int64_t part : {2, 3, 5}) {
     const auto within =
-        driver::lower_within_budget(graph, **engine::find_core("cortex-m4"), {}, whole / part);
+        memory::lower_within_budget(graph, **engine::find_core("cortex-m4"), {}, whole / part);
     ASSERT_TRUE(within.ok()) << within.error().message;
     const auto answer = test::run_on_evaluator(within->lowered.graph, inputs);
     ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -190,9 +190,9 @@ void check(uint64_t seed, Coverage* seen) {
     for (int last = first; last < count; ++last) {
       for (const int64_t rows : {1, 2, 3, 5}) {
         const RowTiling tiling = {first, last, rows};
-        if (!engine::row_tiling_cost(graph, tiling)) continue;
+        if (!memory::row_tiling_cost(graph, tiling)) continue;
         SCOPED_TRACE(fmt::format("operators {} to {} by {} rows", first, last, rows));
-        const auto cut = engine::apply_row_tiling(graph, std::span(&tiling, 1));
+        const auto cut = memory::apply_row_tiling(graph, std::span(&tiling, 1));
         ASSERT_TRUE(cut.ok()) << cut.error().message;
         const auto answer = test::run_on_evaluator(*cut, inputs);
         ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -228,23 +228,23 @@ TEST(RowTiling, refuses_what_others_read) {
     const auto count = static_cast<int>(graph.ops().size());
     for (int first = 0; first + 1 < count; ++first) {
       const RowTiling pair = {first, first + 1, 2};
-      if (!engine::row_tiling_cost(graph, pair)) continue;
+      if (!memory::row_tiling_cost(graph, pair)) continue;
       ++ranges;
       const ValueId inner = graph.ops()[static_cast<size_t>(first)].output;
       ir::Graph with_output = graph;
       with_output.add_output(inner);
-      EXPECT_FALSE(engine::row_tiling_cost(with_output, pair))
+      EXPECT_FALSE(memory::row_tiling_cost(with_output, pair))
           << "seed " << seed << " at " << first;
       ir::Graph with_reader = graph;
       const auto copy = with_reader.add(OpKind::copy, {inner}, {});
       ASSERT_TRUE(copy.ok()) << copy.error().message;
-      EXPECT_FALSE(engine::row_tiling_cost(with_reader, pair))
+      EXPECT_FALSE(memory::row_tiling_cost(with_reader, pair))
           << "seed " << seed << " at " << first;
       // A reader of the last result does not matter.
       ir::Graph with_last_reader = graph;
       const ValueId last = graph.ops()[static_cast<size_t>(first) + 1].output;
       ASSERT_TRUE(with_last_reader.add(OpKind::copy, {last}, {}).ok());
-      EXPECT_TRUE(engine::row_tiling_cost(with_last_reader, pair)) << "seed " << seed;
+      EXPECT_TRUE(memory::row_tiling_cost(with_last_reader, pair)) << "seed " << seed;
     }
   }
   EXPECT_GE(ranges, 120) << "ranges that can be tiled";

@@ -1,7 +1,7 @@
 // Two models in one arena run alternately a thousand times. Each gives the same results as alone,
 // including its state, and the shared arena is smaller than the sum of both arenas.
 
-#include "emit/shared_arena.h"
+#include "memory/shared_arena.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "../unit/ir_random_graph.h"
 #include "base/aligned_bytes.h"
-#include "emit/buffer_aliasing.h"
 #include "emit/emit.h"
 #include "engine/engine.h"
+#include "memory/buffer_aliasing.h"
 #include "random_integer_graph.h"
 #include "runtime/include/thimble.h"
 
@@ -81,10 +81,10 @@ void check_pair(uint64_t seed, Seen* seen) {
   for (const uint64_t s : {seed, seed + 1}) {
     auto lowered = target.lower(test::random_integer_graph(s, {6, false}), target, {});
     if (!lowered.ok()) return;
-    models.push_back(emit::remove_copies(std::move(*lowered)));
+    models.push_back(memory::remove_copies(std::move(*lowered)));
   }
   const engine::Lowered* const both[] = {&models[0], &models[1]};
-  const emit::SharedArena shared = emit::share_arena(both);
+  const memory::SharedArena shared = memory::share_arena(both);
   std::vector<Runner> runners;
   for (size_t i = 0; i < 2; ++i) {
     const auto emitted = emit::write_program(models[i], shared.memory_plans[i], target, {});

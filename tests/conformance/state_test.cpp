@@ -96,7 +96,7 @@ Compiled compiled(const Graph& graph, const quant::CalibrationData& data, Dialec
   const engine::Core& target = **engine::find_core("cortex-m55");
   auto lowered = target.lower(result.integer, target, {dialect});
   EXPECT_TRUE(lowered.ok()) << (lowered.ok() ? "" : lowered.error().message);
-  const emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+  const memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
   result.kept_bytes = memory_plan.state_bytes;
   auto emitted = emit::write_program(*lowered, memory_plan, target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message);

@@ -85,7 +85,7 @@ Bytes file_with(const engine::Delegate& delegate, const std::vector<int64_t>& in
   }
   lowered.calls.push_back(call);
   lowered.delegates.push_back(delegate);
-  const emit::MemoryPlan memory_plan = emit::plan_memory(lowered);
+  const memory::MemoryPlan memory_plan = memory::plan_memory(lowered);
   const auto cpu = engine::find_core("cortex-m33");
   EXPECT_TRUE(cpu.ok());
   auto emitted = emit::write_program(lowered, memory_plan, **cpu, {});

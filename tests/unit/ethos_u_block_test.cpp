@@ -97,8 +97,8 @@ TEST(EthosUBlock, ChosenBlockIsBestLegalBlock) {
   const System& system = *thimble::ethos_u::default_system(config.generation);
   for (const OpShape& shape : shapes()) {
     if (shape.ofm.h > 30) continue;
-    const Placement placement{.weight_bytes = 1000};
-    const double chosen = choose_block(config, system, shape, placement)->cost.cycles();
+    const OperandStorage storage{.weight_bytes = 1000};
+    const double chosen = choose_block(config, system, shape, storage)->cost.cycles();
     for (const BlockFamily& family : block_families(config, shape)) {
       for (int64_t h = 1; h <= std::min<int64_t>(32, shape.ofm.h); ++h) {
         for (int64_t w = 1; w <= std::min<int64_t>(64, shape.ofm.w); ++w) {
@@ -108,7 +108,7 @@ TEST(EthosUBlock, ChosenBlockIsBestLegalBlock) {
             if (d > (shape.ofm.c + 15) / 16 * 16) continue;
             if (!fit_block(config, shape, family, &block)) continue;
             // A size between two tried sizes needs no fewer blocks than the smaller of them.
-            const double other = kernel_cost(config, system, shape, block, placement).cycles();
+            const double other = kernel_cost(config, system, shape, block, storage).cycles();
             EXPECT_LE(chosen, other * 1.05) << h << "x" << w << "x" << d;
           }
         }

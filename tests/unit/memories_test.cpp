@@ -1,13 +1,13 @@
 // Placement of objects in memories: small cases get the result of an exhaustive search. An object
 // that fits nowhere is named.
 
-#include "plan/memory_assignment.h"
+#include "memory/memory_assignment.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace thimble::plan {
+namespace thimble::memory {
 namespace {
 
 constexpr int64_t kAlignment = 16;
@@ -179,4 +179,4 @@ TEST(Memories, LargeCasesAreSolvedWithinStepLimit) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::memory

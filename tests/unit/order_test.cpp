@@ -1,6 +1,6 @@
 // Execution order: valid, no worse than the given one, and optimal where all orders can be tried.
 
-#include "plan/execution_order.h"
+#include "memory/execution_order.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "ir_random_graph.h"
 
-namespace thimble::plan {
+namespace thimble::memory {
 namespace {
 
 struct Graph {
@@ -98,4 +98,4 @@ TEST(Order, BranchThatShrinksRunsFirst) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::memory

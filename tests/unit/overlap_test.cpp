@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "emit/memory_plan.h"
 #include "engine/engine.h"
 #include "ir_random_graph.h"
+#include "memory/memory_plan.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -106,16 +106,16 @@ TEST(Overlap, PlanWithOverlapsIsSmallerAndValid) {
   ASSERT_TRUE(target.ok());
   const auto lowered = (*target)->lower(graph, **target, {});
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  const emit::MemoryPlan memory_plan = emit::plan_memory(*lowered);
+  const memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
   EXPECT_EQ(memory_plan.overlaps.size(), 2U);
   constexpr int64_t kRow = 8 * 20, kImage = 20 * kRow;
   // Two results each start two rows below their operand.
   EXPECT_LE(memory_plan.placement.peak_bytes, kImage + 4 * kRow);
   EXPECT_TRUE(memory_plan.placement.proven_minimal());
-  std::vector<plan::Buffer> buffers;
-  for (const emit::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
-  EXPECT_TRUE(plan::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
-  EXPECT_FALSE(plan::is_valid(buffers, memory_plan.placement));
+  std::vector<memory::Buffer> buffers;
+  for (const memory::ArenaRange& range : memory_plan.ranges) buffers.push_back(range.buffer);
+  EXPECT_TRUE(memory::is_valid(buffers, memory_plan.placement, memory_plan.overlaps));
+  EXPECT_FALSE(memory::is_valid(buffers, memory_plan.placement));
 }
 
 }  // namespace

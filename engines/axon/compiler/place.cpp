@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engines/axon/compiler/network.h"
-#include "plan/planner.h"
+#include "memory/placement.h"
 
 namespace thimble::engine::axon {
 namespace {
@@ -36,14 +36,14 @@ void place(Network* network) {
   }
   // Outputs are packed after the last layer.
   for (const NetworkIo& edge : network->outputs) touch(network, edge.map, count);
-  std::vector<plan::Buffer> lives;
+  std::vector<memory::Buffer> lives;
   std::vector<Buffer*> placed;
   for (Buffer& buffer : network->buffers) {
     if (buffer.source != Source::kInterlayer || buffer.bytes == 0 || buffer.first < 0) continue;
     lives.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
     placed.push_back(&buffer);
   }
-  const plan::Placement placement = plan::place(lives, kAlignment);
+  const memory::Placement placement = memory::place(lives, kAlignment);
   for (size_t i = 0; i < placed.size(); ++i) placed[i]->offset = placement.offsets[i];
   network->interlayer_bytes = placement.peak_bytes;
   int64_t persistent = 0;

@@ -13,6 +13,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
 #include "ir/op_traits.h"
+#include "ir/views.h"
 #include "numerics/multiplier.h"
 
 namespace thimble::engine::cortex_m {
@@ -48,7 +49,7 @@ class Selector {
   Status run() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       const Op& op = graph_.ops()[i];
-      if (is_alias(graph_, op)) continue;
+      if (ir::is_alias(graph_, op)) continue;
       if (op.kind == OpKind::delegate) {
         add_delegate(op, static_cast<int>(i));
         continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/planner.h"
+#include "memory/placement.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
@@ -82,7 +82,7 @@ Arena place_tensors(const ProgramAnalysis& network, MemoryMode mode, int64_t lim
   Arena arena(limit);
   draft->arena_bytes = draft->fast_bytes = 0;
   for (const bool fast : {false, true}) {
-    std::vector<plan::Buffer> buffers;
+    std::vector<memory::Buffer> buffers;
     std::vector<size_t> tensors;
     for (size_t t = 0; t < lives.size(); ++t) {
       const NpuTensor& tensor = network.program->tensors[t];
@@ -92,7 +92,7 @@ Arena place_tensors(const ProgramAnalysis& network, MemoryMode mode, int64_t lim
                          static_cast<int>(lives[t].begin), static_cast<int>(lives[t].end)});
       tensors.push_back(t);
     }
-    const plan::Placement placement = plan::place(buffers, kAlignment);
+    const memory::Placement placement = memory::place(buffers, kAlignment);
     (fast ? draft->fast_bytes : draft->arena_bytes) = placement.peak_bytes;
     for (size_t i = 0; i < tensors.size(); ++i) {
       draft->tensors[tensors[i]].address = placement.offsets[i];

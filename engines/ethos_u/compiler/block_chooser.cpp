@@ -25,17 +25,17 @@ BlockChooser::BlockChooser(const ProgramAnalysis& network, const ScheduleOptions
   }
 }
 
-Placement BlockChooser::placement(int op, const OpMemories& memories) const {
+OperandStorage BlockChooser::storage(int op, const OpMemories& memories) const {
   const NpuOp& from = network_.op(op);
-  Placement placement;
-  placement.ifm = memories.ifm;
-  placement.ifm2 = memories.ifm2;
-  placement.ofm = memories.ofm;
-  placement.weights = memories.weights;
-  placement.ifm_format = network_.use(from.ifm.tensor).format;
-  placement.ofm_format = network_.use(from.ofm.tensor).format;
-  if (from.ifm2) placement.ifm2_format = network_.use(from.ifm2->tensor).format;
-  return placement;
+  OperandStorage storage;
+  storage.ifm = memories.ifm;
+  storage.ifm2 = memories.ifm2;
+  storage.ofm = memories.ofm;
+  storage.weights = memories.weights;
+  storage.ifm_format = network_.use(from.ifm.tensor).format;
+  storage.ofm_format = network_.use(from.ofm.tensor).format;
+  if (from.ifm2) storage.ifm2_format = network_.use(from.ifm2->tensor).format;
+  return storage;
 }
 
 OpShape BlockChooser::part(int op, const OpDraft& draft, Span rows, int64_t channels) const {
@@ -65,7 +65,7 @@ const OpDraft* BlockChooser::draft(int op, int64_t rows, const OpMemories& memor
   std::optional<OpDraft>& result = drafts_[key];
   const NpuOp& from = network_.op(op);
   const WeightFormats& signatures = weight_formats_[static_cast<size_t>(op)];
-  Placement where = placement(op, memories);
+  OperandStorage where = storage(op, memories);
   where.weight_bytes = rough_bytes(op);
   // Compares both weight orders: selects the faster one, or the shorter stream if the difference is
   // small.
@@ -125,7 +125,7 @@ BlockChooser::Key BlockChooser::key_of(int op, const OpDraft& draft) const {
 KernelCost BlockChooser::cost(int op, const OpDraft& draft, Span rows, int64_t channels,
                               const OpMemories& memories) const {
   const NpuOp& from = network_.op(op);
-  Placement where = placement(op, memories);
+  OperandStorage where = storage(op, memories);
   where.weight_bytes = rough_bytes(op) * channels / from.ofm.shape.c;
   if (from.weights) {
     const auto at = bytes_.find(key_of(op, draft));

@@ -41,7 +41,7 @@ class BlockChooser {
   [[nodiscard]] const Config& config() const { return *network_.program->config; }
 
  private:
-  [[nodiscard]] Placement placement(int op, const OpMemories& memories) const;
+  [[nodiscard]] OperandStorage storage(int op, const OpMemories& memories) const;
   /// Key of a size estimate. The block depth is excluded, because it changes the size by less than
   /// the error of the estimate.
   using Key = std::pair<int, WeightOptions>;

@@ -31,8 +31,8 @@ constexpr int64_t kRecordBytes = 10;
 class Model {
  public:
   Model(const Config& config, const System& system, const OpShape& shape, const Block& block,
-        const Placement& placement)
-      : config_(config), system_(system), shape_(shape), block_(block), placement_(placement) {
+        const OperandStorage& storage)
+      : config_(config), system_(system), shape_(shape), block_(block), storage_(storage) {
     u85_ = config.generation == Generation::kU85;
     unit_ = block.microblock;
     // A single row of even width is computed four columns at a time.
@@ -180,16 +180,16 @@ class Model {
   [[nodiscard]] Shape4 ofm_block() const { return {h_, w_, d_}; }
 
   [[nodiscard]] double read_block() const {
-    const MemoryTiming& memory = timing(system_, placement_.ifm);
+    const MemoryTiming& memory = timing(system_, storage_.ifm);
     const auto elements = static_cast<double>(ifm_block().elements());
-    return memory.read_latency + transfer(true, placement_.ifm, placement_.ifm_format,
-                                          shape_.ifm_bits, ifm_block(), shape_.ifm, elements) /
+    return memory.read_latency + transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
+                                          ifm_block(), shape_.ifm, elements) /
                                      memory.bytes_per_cycle;
   }
   [[nodiscard]] double write_block() const {
-    const MemoryTiming& memory = timing(system_, placement_.ofm);
+    const MemoryTiming& memory = timing(system_, storage_.ofm);
     const auto elements = static_cast<double>(ofm_block().elements());
-    return memory.write_latency + transfer(false, placement_.ofm, placement_.ofm_format,
+    return memory.write_latency + transfer(false, storage_.ofm, storage_.ofm_format,
                                            shape_.ofm_bits, ofm_block(), shape_.ofm, elements) /
                                       memory.bytes_per_cycle;
   }
@@ -204,7 +204,7 @@ class Model {
     double output = std::ceil(output_per_element() * static_cast<double>(ofm_block().elements()));
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
       const double bias =
-          10.0 * static_cast<double>(d_) * timing(system_, placement_.weights).read_latency / 256;
+          10.0 * static_cast<double>(d_) * timing(system_, storage_.weights).read_latency / 256;
       output = std::max(output, bias);
     }
     double multiply_cycles = multiply();
@@ -215,7 +215,7 @@ class Model {
     const double whole = std::max(multiply_cycles, output) * count;
     double first = read_block();
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
-      first = std::max(first, 0.5 * timing(system_, placement_.weights).read_latency);
+      first = std::max(first, 0.5 * timing(system_, storage_.weights).read_latency);
     }
     return whole + kExposedShare * (first + write_block() + std::min(multiply_cycles, output));
   }
@@ -246,7 +246,7 @@ class Model {
       const int64_t records = across * kRecordBytes * round_up(shape_.ofm.c, 16);
       cycles += waited(static_cast<double>(records), kRecordBursts);
     }
-    if (placement_.ifm == Memory::kExternal && placement_.ifm_format == Format::kNhwc) {
+    if (storage_.ifm == Memory::kExternal && storage_.ifm_format == Format::kNhwc) {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t deep = every_depth ? divide_up(shape_.ofm.c, d_) : 1;
       const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
@@ -274,33 +274,33 @@ class Model {
         const auto elements = static_cast<double>(map.h * map.w * depth(format, map.c));
         add(memory, transfer(true, memory, format, shape_.ifm_bits, ofm_block(), map, elements));
       };
-      read(shape_.ifm, placement_.ifm, placement_.ifm_format);
-      if (shape_.binary) read(shape_.ifm2, placement_.ifm2, placement_.ifm2_format);
+      read(shape_.ifm, storage_.ifm, storage_.ifm_format);
+      if (shape_.binary) read(shape_.ifm2, storage_.ifm2, storage_.ifm2_format);
     } else {
       const Window& window = shape_.window;
       const int64_t pieces = divide_up(window.kernel_h, 8) * divide_up(window.kernel_w, 8);
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
-      const int64_t elements = ifm_h_ * ifm_w_ * depth(placement_.ifm_format, shape_.ifm.c) *
-                               pieces * across * (every_depth ? deep : 1);
-      add(placement_.ifm, transfer(true, placement_.ifm, placement_.ifm_format, shape_.ifm_bits,
-                                   ifm_block(), shape_.ifm, static_cast<double>(elements)));
+      const int64_t elements = ifm_h_ * ifm_w_ * depth(storage_.ifm_format, shape_.ifm.c) * pieces *
+                               across * (every_depth ? deep : 1);
+      add(storage_.ifm, transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
+                                 ifm_block(), shape_.ifm, static_cast<double>(elements)));
       if (shape_.dynamic_weights) {
         const int64_t bytes = shape_.ifm2.elements() * across * shape_.ifm_bits / 8;
-        add(placement_.ifm2, static_cast<double>(bytes));
+        add(storage_.ifm2, static_cast<double>(bytes));
       }
-      add(placement_.weights, static_cast<double>(placement_.weight_bytes * across));
+      add(storage_.weights, static_cast<double>(storage_.weight_bytes * across));
     }
-    const auto written = static_cast<double>(shape_.ofm.h * shape_.ofm.w *
-                                             depth(placement_.ofm_format, shape_.ofm.c));
-    add(placement_.ofm, transfer(false, placement_.ofm, placement_.ofm_format, shape_.ofm_bits,
-                                 ofm_block(), shape_.ofm, written));
+    const auto written =
+        static_cast<double>(shape_.ofm.h * shape_.ofm.w * depth(storage_.ofm_format, shape_.ofm.c));
+    add(storage_.ofm, transfer(false, storage_.ofm, storage_.ofm_format, shape_.ofm_bits,
+                               ofm_block(), shape_.ofm, written));
   }
 
   const Config& config_;
   const System& system_;
   const OpShape& shape_;
   const Block& block_;
-  const Placement& placement_;
+  const OperandStorage& storage_;
   bool u85_ = false;
   Microblocks unit_{};
   int64_t h_ = 1, w_ = 1, d_ = 1, ifm_h_ = 1, ifm_w_ = 1, ifm_d_ = 1;  // clipped to the map
@@ -313,8 +313,8 @@ double KernelCost::cycles() const {
 }
 
 KernelCost kernel_cost(const Config& config, const System& system, const OpShape& shape,
-                       const Block& block, const Placement& placement) {
-  return Model(config, system, shape, block, placement).cost();
+                       const Block& block, const OperandStorage& storage) {
+  return Model(config, system, shape, block, storage).cost();
 }
 
 double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) {
@@ -326,7 +326,7 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
 }
 
 std::optional<Choice> choose_block(const Config& config, const System& system, const OpShape& shape,
-                                   const Placement& placement, int64_t depth_limit,
+                                   const OperandStorage& storage, int64_t depth_limit,
                                    std::optional<bool> order) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
@@ -341,7 +341,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           Block block;
           block.h = h, block.w = w, block.d = d;
           if (!fit_block(config, shape, family, &block)) break;
-          const KernelCost cost = kernel_cost(config, system, shape, block, placement);
+          const KernelCost cost = kernel_cost(config, system, shape, block, storage);
           const double cycles = std::max(cost.cycles(), cost.latency_penalty);
           // Tie-break: the lowest memory traffic, then the largest block.
           const double sum = cost.compute + cost.sram + cost.external;

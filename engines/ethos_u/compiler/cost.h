@@ -22,12 +22,12 @@ using thimble::ethos_u::System;
 enum class Memory : uint8_t { kSram, kExternal };
 
 /// Memory and format of a kernel's operands.
-struct Placement {
+struct OperandStorage {
   Memory ifm = Memory::kSram, ifm2 = Memory::kSram, ofm = Memory::kSram;
   Format ifm_format = Format::kNhwc, ifm2_format = Format::kNhwc, ofm_format = Format::kNhwc;
   Memory weights = Memory::kExternal;
   int64_t weight_bytes = 0;  // encoded, including scales; of the kernel's channels
-  auto operator<=>(const Placement&) const = default;
+  auto operator<=>(const OperandStorage&) const = default;
 };
 
 struct KernelCost {
@@ -43,7 +43,7 @@ struct KernelCost {
 
 [[nodiscard]] KernelCost kernel_cost(const Config& config, const System& system,
                                      const OpShape& shape, const Block& block,
-                                     const Placement& placement);
+                                     const OperandStorage& storage);
 
 /// Returns the cycles of a copy that overlaps with no kernel.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
@@ -55,7 +55,8 @@ struct Choice {
   KernelCost cost;
 };
 [[nodiscard]] std::optional<Choice> choose_block(const Config& config, const System& system,
-                                                 const OpShape& shape, const Placement& placement,
+                                                 const OpShape& shape,
+                                                 const OperandStorage& storage,
                                                  int64_t depth_limit = 1 << 20,
                                                  std::optional<bool> order = std::nullopt);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/planner.h"
+#include "memory/placement.h"
 
 namespace thimble::engine::neutron {
 namespace {
@@ -86,7 +86,7 @@ class Placing {
 
   void plan() {
     const int end = static_cast<int>(net_.kernels.size());
-    std::vector<plan::Buffer> lives;
+    std::vector<memory::Buffer> lives;
     std::vector<int> which;
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& each = net_.buffers[i];
@@ -96,7 +96,7 @@ class Placing {
       lives.push_back({aligned(each.bytes), first, last});
       which.push_back(static_cast<int>(i));
     }
-    const plan::Placement placement = plan::place(lives, kAlignment);
+    const memory::Placement placement = memory::place(lives, kAlignment);
     for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
     net_.scratch_bytes = placement.peak_bytes;
     for (const NetworkIo& tensor : net_.inputs) places_.inputs.push_back(io(tensor));

@@ -1,0 +1,439 @@
+#include "memory/budget.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "ir/op_cost.h"
+#include "memory/buffer_aliasing.h"
+#include "memory/reorder.h"
+#include "memory/row_tiling.h"
+#include "memory/shared_arena.h"
+
+namespace thimble::memory {
+namespace {
+
+using ir::ValueId;
+
+constexpr int kRangeOpsMax = 24;            // operators in one tiled range
+constexpr int kRangesMax = 16;              // number of tiled ranges
+constexpr int kAttempts = 6;                // attempts to meet the budget with the real memory plan
+constexpr int64_t kCallInstructions = 300;  // overhead of a call, in instructions
+constexpr int64_t kBytesAtOnce = 4;         // bytes copied per instruction
+constexpr int kLeanTries = 8;               // consecutive unsuccessful attempts to reduce scratch
+constexpr int64_t kCoarse = 4;              // coarse step between budgets: 1/4 of the budget
+constexpr int64_t kFine = 16;               // fine step: 1/16 of the budget
+constexpr int64_t kBudgetDivisorMax =
+    8;  // the smallest budget is 1/8 of what the untiled graph needs
+constexpr int64_t kPlacementStepsMax = 4'000'000;  // limits the time for large networks
+constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
+
+/// Estimates the live bytes while each operator runs, without addresses.
+class Estimate {
+ public:
+  Estimate(const ir::Graph& graph, bool owns_inputs)
+      : graph_(graph), consumers_(graph.consumers()) {
+    const std::vector<int> producers = graph.producers();
+    const auto end = static_cast<int>(graph.ops().size());
+    for (size_t i = 0; i < graph.value_count(); ++i) {
+      const auto value = static_cast<ValueId>(i);
+      Life life = {producers[i], -1, static_cast<int64_t>(graph.type(value).bytes())};
+      for (const int reader : consumers_[i]) life.last = std::max(life.last, reader);
+      if (std::ranges::count(graph.results(), value) != 0) life.last = end;
+      if (graph.is_state(value)) life = {-1, end, life.bytes};
+      const bool there =
+          producers[i] >= 0 || graph.is_state(value) || (owns_inputs && graph.is_input(value));
+      if (there && !graph.value(value).constant) lives_.push_back(life);
+    }
+  }
+
+  /// Returns the bytes of values that are live across these operators but not used by them.
+  int64_t across(int first, int last) const {
+    int64_t bytes = 0;
+    for (const Life& life : lives_) {
+      if (life.first < first && last < life.last) bytes += life.bytes;
+    }
+    return bytes;
+  }
+  int64_t at(int op) const {
+    int64_t bytes = 0, operand = 0;
+    for (const Life& life : lives_) {
+      if (life.first <= op && op <= life.last) bytes += life.bytes;
+      if (life.last == op) operand = std::max(operand, life.bytes);
+    }
+    // Approximation: the result overwrites the operand.
+    const auto result =
+        static_cast<int64_t>(graph_.type(graph_.ops()[static_cast<size_t>(op)].output).bytes());
+    return bytes - std::min(operand, result);
+  }
+
+ private:
+  struct Life {
+    int first, last;
+    int64_t bytes;
+  };
+  const ir::Graph& graph_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<Life> lives_;
+};
+
+struct TiledRange {
+  RowTiling tiling;
+  RowTilingCost cost;
+  int64_t bytes = 0;  // of all buffers that are live at the same time
+  [[nodiscard]] int64_t work() const {
+    return cost.copied_bytes / kBytesAtOnce + cost.calls * kCallInstructions;
+  }
+};
+
+class TilingChooser {
+ public:
+  TilingChooser(const ir::Graph& graph, bool owns_inputs)
+      : graph_(graph), owns_inputs_(owns_inputs), estimate_(graph, owns_inputs) {}
+
+  /// Chooses tiled ranges that reduce the estimate to `bytes`, or as close to it as possible.
+  std::vector<TiledRange> choose(int64_t bytes) const {
+    std::vector<TiledRange> chosen;
+    for (int round = 0; round < kRangesMax; ++round) {
+      const int worst = op_at_peak(chosen, bytes);
+      if (worst < 0) break;
+      const std::optional<TiledRange> best = best_around(worst, chosen, bytes);
+      if (!best) break;
+      std::erase_if(chosen, [&](const TiledRange& old) { return meet(old.tiling, best->tiling); });
+      chosen.push_back(*best);
+    }
+    std::ranges::sort(chosen, {}, [](const TiledRange& c) { return c.tiling.first; });
+    return chosen;
+  }
+
+ private:
+  static bool meet(const RowTiling& a, const RowTiling& b) {
+    return a.first <= b.last && b.first <= a.last;
+  }
+  /// Returns the operator with the most live bytes, if they exceed `bytes`; else -1.
+  int op_at_peak(const std::vector<TiledRange>& chosen, int64_t bytes) const {
+    int worst = -1;
+    for (int op = 0; op < static_cast<int>(graph_.ops().size()); ++op) {
+      const auto in = std::ranges::find_if(
+          chosen, [&](const TiledRange& c) { return c.tiling.first <= op && op <= c.tiling.last; });
+      const int64_t here = in == chosen.end() ? estimate_.at(op) : in->bytes;
+      if (here <= bytes) continue;
+      bytes = here;
+      worst = op;
+    }
+    return worst;
+  }
+
+  std::optional<TiledRange> best_around(int worst, const std::vector<TiledRange>& chosen,
+                                        int64_t bytes) const {
+    std::optional<TiledRange> best;
+    const int count = static_cast<int>(graph_.ops().size());
+    for (int first = std::max(0, worst - kRangeOpsMax); first <= worst; ++first) {
+      for (int last = worst; last < std::min(count, first + kRangeOpsMax); ++last) {
+        if (cuts(first, last, chosen)) continue;
+        for (const int64_t rows : kTileRows) {
+          const auto& cost = cost_of({first, last, rows});
+          if (!cost) break;
+          const TiledRange choice = {
+              {first, last, rows}, *cost, cost->live_bytes + estimate_.across(first, last)};
+          if (!best || better(choice, *best, bytes)) best = choice;
+        }
+      }
+    }
+    // The best candidate must need less memory than the current choice.
+    const bool gains = best && best->bytes < now(worst, chosen);
+    return gains ? best : std::nullopt;
+  }
+  int64_t now(int op, const std::vector<TiledRange>& chosen) const {
+    for (const TiledRange& c : chosen) {
+      if (c.tiling.first <= op && op <= c.tiling.last) return c.bytes;
+    }
+    return estimate_.at(op);
+  }
+  /// Returns true if the range contains a part of a chosen range. It may contain a whole one.
+  static bool cuts(int first, int last, const std::vector<TiledRange>& chosen) {
+    return std::ranges::any_of(chosen, [&](const TiledRange& c) {
+      const bool inside = first <= c.tiling.first && c.tiling.last <= last;
+      return !inside && first <= c.tiling.last && c.tiling.first <= last;
+    });
+  }
+  static bool better(const TiledRange& a, const TiledRange& b, int64_t bytes) {
+    const bool a_fits = a.bytes <= bytes, b_fits = b.bytes <= bytes;
+    if (a_fits != b_fits) return a_fits;
+    if (a_fits) return a.work() < b.work();
+    return a.bytes < b.bytes;
+  }
+
+  const std::optional<RowTilingCost>& cost_of(const RowTiling& tiling) const {
+    const std::tuple key(tiling.first, tiling.last, tiling.rows);
+    const auto known = costs_.find(key);
+    if (known != costs_.end()) return known->second;
+    return costs_.emplace(key, row_tiling_cost(graph_, tiling, owns_inputs_)).first->second;
+  }
+
+  const ir::Graph& graph_;
+  const bool owns_inputs_;
+  const Estimate estimate_;
+  /// Each budget asks for the same.
+  mutable std::map<std::tuple<int, int, int64_t>, std::optional<RowTilingCost>> costs_;
+};
+
+bool has_delegates(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.ops(),
+                             [](const ir::Op& op) { return op.kind == ir::OpKind::delegate; });
+}
+
+struct InstructionCount {
+  int64_t instructions = 0;  // an estimate; calls without one count like a copy of the result
+  int64_t unknown = 0;       // number of calls without an estimate
+};
+InstructionCount count_instructions(const engine::Lowered& lowered, const engine::Core& cpu) {
+  InstructionCount work;
+  for (const engine::KernelCall& call : lowered.calls) {
+    if (call.delegate >= 0) continue;
+    const auto estimate = cpu.cost(lowered, call, cpu).instructions;
+    const auto copied = static_cast<int64_t>(lowered.graph.type(call.out).bytes());
+    work.instructions += estimate.value_or(kCallInstructions + copied);
+    work.unknown += estimate ? 0 : 1;
+  }
+  return work;
+}
+
+/// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
+/// other call needs more; -1: none.
+int op_at_peak_with_scratch(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
+                            std::span<const int> min_scratch_ops) {
+  int64_t most = 0;
+  int op = -1;
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    int64_t live = 0;
+    for (const ArenaRange& range : memory_plan.ranges) {
+      const Buffer& b = range.buffer;
+      const auto at = static_cast<int>(step);
+      if (b.first <= at && at <= b.last) live += b.bytes;
+    }
+    const int own = lowered.calls[step].ir_op;
+    const bool has_scratch = memory_plan.scratch_of_call[step] >= 0;
+    const bool may = has_scratch && std::ranges::count(min_scratch_ops, own) == 0;
+    if (live < most || (live == most && !may)) continue;
+    most = live;
+    op = may ? own : -1;
+  }
+  return op;
+}
+
+int64_t macs_of(const ir::Graph& graph) {
+  int64_t macs = 0;
+  for (const ir::Op& op : graph.ops()) macs += ir::macs_of(graph, op);
+  return macs;
+}
+
+std::string note_of(const ir::Graph& graph, const TiledRange& choice) {
+  const auto name = [&](int op) {
+    return graph.value(graph.ops()[static_cast<size_t>(op)].output).name;
+  };
+  return fmt::format(
+      "row tiling: {} to {} in {} tiles of {} rows: {} calls instead of {}, {} B copied",
+      name(choice.tiling.first), name(choice.tiling.last), choice.cost.tiles, choice.tiling.rows,
+      choice.cost.calls, choice.tiling.last - choice.tiling.first + 1, choice.cost.copied_bytes);
+}
+
+/// One implementation of the graph: its memory, its cost and its tiled ranges.
+struct LoweringVariant {
+  BudgetedLowering budgeted;
+  int64_t macs = 0;
+  InstructionCount work;
+  std::vector<RowTiling> tilings;
+  int op_at_peak = -1;  // result of op_at_peak_with_scratch
+};
+
+class LoweringVariants {
+ public:
+  LoweringVariants(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
+      : graph_(graph), cpu_(cpu), options_(options), chooser_(graph, options.owns_inputs) {}
+
+  Result<LoweringVariant> whole() const { return at({}, {}); }
+
+  /// Returns `best` if it meets the budget. Otherwise tiles more operators until the budget is met.
+  Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) const {
+    int64_t aim = sram_bytes - best.budgeted.bytes / 256;
+    for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
+      const std::vector<TiledRange> choices = chooser_.choose(aim);
+      if (choices.empty()) break;
+      THIMBLE_TRY(LoweringVariant next, at(tilings_of(choices), {}));
+      const int64_t over = next.budgeted.bytes - sram_bytes;
+      add_notes(choices, &next);
+      if (next.budgeted.bytes < best.budgeted.bytes) best = std::move(next);
+      if (over <= 0) break;
+      aim -= over;
+    }
+    return best;
+  }
+
+  /// Returns the smallest point with at most kInstructionRatioMax times the instructions of
+  /// `whole`. Searches all budgets with the coarse step, then with the fine step around the best
+  /// one. If the coarse search found nothing, the fine search covers all budgets.
+  Result<LoweringVariant> smallest(const LoweringVariant& whole) const {
+    const int64_t all = whole.budgeted.bytes;
+    Search search = {whole, kInstructionRatioMax * static_cast<double>(whole.work.instructions),
+                     all};
+    THIMBLE_CHECK(search_budgets(all, all / kBudgetDivisorMax, kCoarse, &search));
+    const int64_t aim = search.aim;
+    if (aim == all) {
+      THIMBLE_CHECK(search_budgets(all, all / kBudgetDivisorMax, kFine, &search));
+    } else {
+      THIMBLE_CHECK(search_budgets(aim + aim / kCoarse, aim - aim / kCoarse, kFine, &search));
+    }
+    return reduce_scratch(std::move(search.best), search.instructions);
+  }
+
+ private:
+  struct Search {
+    LoweringVariant best;
+    double instructions;  // upper bound
+    int64_t aim;          // budget with which `best` was found
+    std::vector<std::vector<RowTiling>> seen{};
+    int64_t steps = 0;  // placement effort so far: the sum of (number of operators)^2
+  };
+
+  /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
+  Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) const {
+    for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
+      const std::vector<TiledRange> choices = chooser_.choose(aim);
+      const std::vector<RowTiling> tilings = tilings_of(choices);
+      if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
+      if (search->steps > kPlacementStepsMax) break;
+      search->seen.push_back(tilings);
+      THIMBLE_TRY(LoweringVariant next, at(tilings, {}));
+      const auto ops = static_cast<int64_t>(next.budgeted.lowered.graph.ops().size());
+      search->steps += ops * ops;
+      if (static_cast<double>(next.work.instructions) > search->instructions) continue;
+      if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
+      add_notes(choices, &next);
+      search->best = std::move(next);
+      search->aim = aim;
+    }
+    return ok();
+  }
+
+  static std::vector<RowTiling> tilings_of(const std::vector<TiledRange>& choices) {
+    std::vector<RowTiling> tilings;
+    for (const TiledRange& choice : choices) tilings.push_back(choice.tiling);
+    return tilings;
+  }
+  void add_notes(const std::vector<TiledRange>& choices, LoweringVariant* point) const {
+    for (const TiledRange& choice : choices) {
+      point->budgeted.notes.push_back(note_of(graph_, choice));
+    }
+    if (choices.empty()) return;
+    point->budgeted.notes.push_back(
+        fmt::format("row tiling: {:+} MACs in total", point->macs - macs_of(graph_)));
+  }
+
+  Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
+                             const std::vector<int>& min_scratch_ops) const {
+    engine::Options options = options_;
+    options.min_scratch_ops = min_scratch_ops;
+    std::optional<ir::Graph> cut;
+    if (!tilings.empty()) {
+      THIMBLE_TRY(cut, apply_row_tiling(graph_, tilings));
+      // Rows that no window meets are not made.
+      assert(macs_of(*cut) <= macs_of(graph_));
+    }
+    LoweringVariant point;
+    point.macs = macs_of(cut ? *cut : graph_);
+    THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
+    engine::Lowered& lowered = point.budgeted.lowered;
+    lowered.owns_inputs = options.owns_inputs;
+    // The memory of delegates is not known yet.
+    if (has_delegates(graph_)) return point;
+    if (options.dialect == engine::Dialect::kNative) {
+      // Strips have an order of their own, in which buffers stay in place.
+      if (!cut) lowered = reorder_calls(std::move(lowered));
+      lowered = remove_copies(std::move(lowered));
+    }
+    const MemoryPlan memory_plan = plan_memory(lowered);
+    point.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
+    point.work = count_instructions(lowered, cpu_);
+    point.tilings = tilings;
+    point.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
+    return point;
+  }
+
+  /// Selects calls with less scratch where the most memory is live, as long as the arena shrinks.
+  Result<LoweringVariant> reduce_scratch(LoweringVariant best, double instructions) const {
+    std::vector<int> min_scratch_ops;
+    size_t taken = 0;
+    int op_at_peak = best.op_at_peak;
+    for (int tries = 0; op_at_peak >= 0 && tries < kLeanTries; ++tries) {
+      min_scratch_ops.push_back(op_at_peak);
+      THIMBLE_TRY(LoweringVariant next, at(best.tilings, min_scratch_ops));
+      if (static_cast<double>(next.work.instructions) > instructions) break;
+      op_at_peak = next.op_at_peak;
+      if (next.budgeted.bytes >= best.budgeted.bytes) continue;
+      next.budgeted.notes = best.budgeted.notes;
+      best = std::move(next);
+      taken = min_scratch_ops.size();
+      tries = 0;
+    }
+    if (taken > 0) {
+      best.budgeted.notes.push_back(
+          fmt::format("scratch: {} calls use the kernel variant with the least scratch", taken));
+    }
+    return best;
+  }
+
+  const ir::Graph& graph_;
+  const engine::Core& cpu_;
+  const engine::Options& options_;
+  const TilingChooser chooser_;
+};
+
+}  // namespace
+
+Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engine::Core& cpu,
+                                             const engine::Options& options,
+                                             std::optional<int64_t> sram_bytes) {
+  const LoweringVariants points(graph, cpu, options);
+  THIMBLE_TRY(LoweringVariant best, points.whole());
+  const bool native = options.dialect == engine::Dialect::kNative;
+  if (!native || has_delegates(graph)) return std::move(best.budgeted);
+  if (options.optimize == engine::Optimize::kSize) {
+    const auto before = static_cast<double>(best.work.instructions);
+    THIMBLE_TRY(best, points.smallest(best));
+    const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
+    if (!best.budgeted.notes.empty()) {
+      best.budgeted.notes.push_back(fmt::format("size: {:+.1f} % instructions, an estimate", more));
+    }
+  }
+  if (sram_bytes && best.budgeted.bytes > *sram_bytes) {
+    THIMBLE_TRY(best, points.within(*sram_bytes, std::move(best)));
+  }
+  return std::move(best.budgeted);
+}
+
+Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engine::Core& cpu,
+                                              const engine::Options& options) {
+  const LoweringVariants points(graph, cpu, options);
+  THIMBLE_TRY(const LoweringVariant whole, points.whole());
+  std::vector<std::string> lines;
+  int64_t smallest = whole.budgeted.bytes + 1;
+  constexpr int64_t kParts[] = {64, 48, 40, 32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 4};
+  for (const int64_t part : kParts) {
+    LoweringVariant point = whole;
+    if (part != kParts[0]) {
+      THIMBLE_TRY(point, points.within(whole.budgeted.bytes * part / kParts[0], whole));
+    }
+    if (point.budgeted.bytes >= smallest) continue;
+    smallest = point.budgeted.bytes;
+    const InstructionCount& work = point.work;
+    const std::string rest =
+        work.unknown == 0 ? "" : fmt::format(" plus {} calls without an estimate", work.unknown);
+    lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
+                                point.budgeted.bytes, work.instructions, rest,
+                                macs_of(point.budgeted.lowered.graph)));
+  }
+  return lines;
+}
+
+}  // namespace thimble::memory

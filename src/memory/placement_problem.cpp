@@ -1,0 +1,127 @@
+#include "memory/placement_problem.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/rounding.h"
+
+namespace thimble::memory {
+namespace {
+
+bool live_together(const Buffer& a, const Buffer& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+const Buffer& at(std::span<const Buffer> buffers, int i) {
+  return buffers[static_cast<size_t>(i)];
+}
+
+/// Returns the minimum distance of an operand above its result, for each overlap.
+std::map<std::pair<int, int>, int64_t> leads_of(const Problem& problem) {
+  std::map<std::pair<int, int>, int64_t> leads;
+  for (const Overlap& o : problem.overlaps) leads[{o.operand, o.result}] = o.lead;
+  return leads;
+}
+
+void add_neighbour(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a,
+                   int b) {
+  const auto apart = [&](int high, int low) {
+    const auto found = leads.find({high, low});
+    return found != leads.end() ? found->second : at(problem.buffers, low).bytes;
+  };
+  problem.neighbours[static_cast<size_t>(a)].push_back({b, apart(a, b), apart(b, a)});
+}
+
+}  // namespace
+
+Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
+                     std::span<const Overlap> overlaps) {
+  Problem problem;
+  problem.alignment = alignment;
+  for (const Buffer& b : buffers) {
+    problem.buffers.push_back({round_up(b.bytes, alignment), b.first, b.last});
+  }
+  for (const Overlap& o : overlaps) {
+    const Buffer& operand = at(problem.buffers, o.operand);
+    const Buffer& result = at(problem.buffers, o.result);
+    const int64_t lead = std::min(round_up(o.lead, alignment), result.bytes);
+    if (operand.last != result.first || lead <= 0 || operand.bytes == 0) continue;
+    problem.overlaps.push_back({o.operand, o.result, lead});
+  }
+  const auto leads = leads_of(problem);
+  problem.neighbours.resize(buffers.size());
+  const auto count = static_cast<int>(buffers.size());
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < count; ++k) {
+      const Buffer& a = at(problem.buffers, i);
+      const Buffer& b = at(problem.buffers, k);
+      if (i != k && a.bytes > 0 && b.bytes > 0 && live_together(a, b))
+        add_neighbour(problem, leads, i, k);
+    }
+  }
+  return problem;
+}
+
+Problem part_of(const Problem& problem, std::span<const int> members) {
+  Problem part;
+  part.alignment = problem.alignment;
+  std::vector<int> index(problem.buffers.size(), -1);
+  for (const int member : members) {
+    index[static_cast<size_t>(member)] = static_cast<int>(part.buffers.size());
+    part.buffers.push_back(at(problem.buffers, member));
+  }
+  for (const int member : members) {
+    std::vector<Neighbour>& list = part.neighbours.emplace_back();
+    for (const Neighbour& n : problem.neighbours[static_cast<size_t>(member)]) {
+      const int other = index[static_cast<size_t>(n.other)];
+      if (other >= 0) list.push_back({other, n.above, n.below});
+    }
+  }
+  for (const Overlap& o : problem.overlaps) {
+    const int operand = index[static_cast<size_t>(o.operand)];
+    const int result = index[static_cast<size_t>(o.result)];
+    if (operand >= 0 && result >= 0) part.overlaps.push_back({operand, result, o.lead});
+  }
+  return part;
+}
+
+int64_t live_bound(const Problem& problem) {
+  // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
+  int64_t bound = 0;
+  for (const Buffer& at_start : problem.buffers) {
+    const int step = at_start.first;
+    int64_t sum = 0;
+    for (const Buffer& b : problem.buffers) {
+      if (b.first <= step && step <= b.last) sum += b.bytes;
+    }
+    // Operand and result share at most the bytes of the result after the lead.
+    for (const Overlap& o : problem.overlaps) {
+      const Buffer& result = at(problem.buffers, o.result);
+      if (result.first != step) continue;
+      sum -= std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
+    }
+    bound = std::max(bound, sum);
+  }
+  return bound;
+}
+
+int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
+  // The buffer must not start between `from` and `to`, both exclusive.
+  struct Taken {
+    int64_t from, to;
+  };
+  std::vector<Taken> taken;
+  for (const Neighbour& n : problem.neighbours[static_cast<size_t>(i)]) {
+    const int64_t offset = offsets[static_cast<size_t>(n.other)];
+    if (offset >= 0) taken.push_back({offset - n.below, offset + n.above});
+  }
+  std::ranges::sort(taken, {}, &Taken::from);
+  int64_t place = 0;
+  for (const Taken& t : taken) {
+    if (place <= t.from) break;
+    place = std::max(place, t.to);
+  }
+  return place;
+}
+
+}  // namespace thimble::memory

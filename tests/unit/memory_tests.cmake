@@ -1,0 +1,19 @@
+thimble_test(placement_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/placement_test.cpp
+  DEPS test_graphs thimble_memory thimble_ir
+  LABELS unit fast)
+
+thimble_test(overlap_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/overlap_test.cpp
+  DEPS test_graphs thimble_emit thimble_engines thimble_memory thimble_ir
+  LABELS unit fast)
+
+thimble_test(order_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/order_test.cpp
+  DEPS test_graphs thimble_memory thimble_ir
+  LABELS unit fast)
+
+thimble_test(memories_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memories_test.cpp
+  DEPS thimble_memory
+  LABELS unit fast)
