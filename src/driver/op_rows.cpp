@@ -8,15 +8,6 @@
 namespace thimble::driver {
 namespace {
 
-int64_t live_bytes(const memory::MemoryPlan& memory_plan, size_t step) {
-  int64_t live = 0;
-  for (const memory::ArenaRange& range : memory_plan.ranges) {
-    const memory::Buffer& b = range.buffer;
-    if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
-  }
-  return live;
-}
-
 int64_t constant_bytes(const engine::KernelCall& call) {
   int64_t bytes = 0;
   for (const engine::Argument& argument : call.arguments) {
@@ -78,8 +69,8 @@ void report_buffers(const engine::Lowered& lowered, const memory::MemoryPlan& me
     const bool scratch = range.value == ir::kNoValue;
     report->buffers.push_back({scratch ? "" : lowered.graph.value(range.value).name,
                                memory_plan.placement.offsets[i], range.buffer.bytes,
-                               first[static_cast<size_t>(range.buffer.first)],
-                               last[static_cast<size_t>(range.buffer.last)]});
+                               first[static_cast<size_t>(range.buffer.life.first)],
+                               last[static_cast<size_t>(range.buffer.life.last)]});
   }
 }
 
@@ -120,7 +111,7 @@ void report_ops(const engine::Lowered& lowered, const memory::MemoryPlan& memory
     entry.macs = ir::macs_of(*row.graph, *row.op);
     entry.elements_out = type.elements();
     entry.bytes_out = static_cast<int64_t>(type.bytes());
-    entry.live_bytes = live_bytes(memory_plan, row.call);
+    entry.live_bytes = memory::live_bytes(memory_plan, row.call);
     report->ops.push_back(std::move(entry));
   }
   report_buffers(lowered, memory_plan, rows, report);
@@ -129,7 +120,7 @@ void report_ops(const engine::Lowered& lowered, const memory::MemoryPlan& memory
 Peak find_peak(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan) {
   Peak peak;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
-    const int64_t live = live_bytes(memory_plan, step);
+    const int64_t live = memory::live_bytes(memory_plan, step);
     if (live <= peak.bytes) continue;
     const engine::KernelCall& call = lowered.calls[step];
     peak.bytes = live;

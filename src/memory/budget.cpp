@@ -37,29 +37,29 @@ class Estimate {
     const auto end = static_cast<int>(graph.ops().size());
     for (size_t i = 0; i < graph.value_count(); ++i) {
       const auto value = static_cast<ValueId>(i);
-      Life life = {producers[i], -1, static_cast<int64_t>(graph.type(value).bytes())};
-      for (const int reader : consumers_[i]) life.last = std::max(life.last, reader);
-      if (std::ranges::count(graph.results(), value) != 0) life.last = end;
-      if (graph.is_state(value)) life = {-1, end, life.bytes};
+      Buffer buffer = {static_cast<int64_t>(graph.type(value).bytes()), producers[i], -1};
+      for (const int reader : consumers_[i]) buffer.life.last = std::max(buffer.life.last, reader);
+      if (std::ranges::count(graph.results(), value) != 0) buffer.life.last = end;
+      if (graph.is_state(value)) buffer.life = {-1, end};
       const bool there =
           producers[i] >= 0 || graph.is_state(value) || (owns_inputs && graph.is_input(value));
-      if (there && !graph.value(value).constant) lives_.push_back(life);
+      if (there && !graph.value(value).constant) buffers_.push_back(buffer);
     }
   }
 
   /// Returns the bytes of values that are live across these operators but not used by them.
   int64_t across(int first, int last) const {
     int64_t bytes = 0;
-    for (const Life& life : lives_) {
-      if (life.first < first && last < life.last) bytes += life.bytes;
+    for (const Buffer& b : buffers_) {
+      if (b.life.first < first && last < b.life.last) bytes += b.bytes;
     }
     return bytes;
   }
   int64_t at(int op) const {
     int64_t bytes = 0, operand = 0;
-    for (const Life& life : lives_) {
-      if (life.first <= op && op <= life.last) bytes += life.bytes;
-      if (life.last == op) operand = std::max(operand, life.bytes);
+    for (const Buffer& b : buffers_) {
+      if (b.life.contains(op)) bytes += b.bytes;
+      if (b.life.last == op) operand = std::max(operand, b.bytes);
     }
     // Approximation: the result overwrites the operand.
     const auto result =
@@ -68,13 +68,9 @@ class Estimate {
   }
 
  private:
-  struct Life {
-    int first, last;
-    int64_t bytes;
-  };
   const ir::Graph& graph_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<Life> lives_;
+  std::vector<Buffer> buffers_;
 };
 
 struct TiledRange {
@@ -206,12 +202,7 @@ int op_at_peak_with_scratch(const engine::Lowered& lowered, const MemoryPlan& me
   int64_t most = 0;
   int op = -1;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
-    int64_t live = 0;
-    for (const ArenaRange& range : memory_plan.ranges) {
-      const Buffer& b = range.buffer;
-      const auto at = static_cast<int>(step);
-      if (b.first <= at && at <= b.last) live += b.bytes;
-    }
+    const int64_t live = live_bytes(memory_plan, step);
     const int own = lowered.calls[step].ir_op;
     const bool has_scratch = memory_plan.scratch_of_call[step] >= 0;
     const bool may = has_scratch && std::ranges::count(min_scratch_ops, own) == 0;

@@ -245,7 +245,7 @@ void BufferAliasing::reuse_line_buffer(int step) {
   const ir::Op& op = lowered_->graph.ops()[static_cast<size_t>(call.ir_op)];
   if (op.kind != ir::OpKind::slice || buffer_of(op.inputs[0]) < 0) return;
   const int from = buffer_of(op.inputs[0]), to = buffer_of(op.output);
-  if (from == to || aliased_buffers_[static_cast<size_t>(from)].last != step) return;
+  if (from == to || aliased_buffers_[static_cast<size_t>(from)].life.last != step) return;
   const int64_t old_bytes = aliased_buffers_[static_cast<size_t>(from)].bytes;
   const int64_t new_bytes = aliased_buffers_[static_cast<size_t>(to)].bytes;
   if (new_bytes * 4 < old_bytes * 3 || old_bytes * 4 < new_bytes * 3) return;
@@ -270,12 +270,11 @@ void BufferAliasing::compute_buffers() {
     AliasedBuffer& buffer = aliased_buffers_[i];
     if (values_of_buffer_[i].empty()) continue;
     buffer.bytes = end[i] - origin_[i];
-    buffer.first = INT32_MAX;
+    buffer.life = {};
     for (const int defined : values_of_buffer_[i]) {
       const DefinedValue& one = defined_values_[static_cast<size_t>(defined)];
-      buffer.first = std::min(buffer.first, std::max(0, one.step));
-      buffer.last = std::max(buffer.last, one.step);
-      for (const Read& read : one.reads) buffer.last = std::max(buffer.last, read.step);
+      buffer.life.add(std::max(0, one.step));
+      for (const Read& read : one.reads) buffer.life.add(read.step);
     }
   }
 }
@@ -294,8 +293,8 @@ std::vector<Overlap> BufferAliasing::overlaps() const {
     const int operand = buffer_of(x->id), result = buffer_of(call.out);
     if (operand == result || is_live_throughout(operand) || is_live_throughout(result)) continue;
     const auto at = static_cast<int>(step);
-    const bool dies = aliased_buffers_[static_cast<size_t>(operand)].last == at;
-    const bool begins = aliased_buffers_[static_cast<size_t>(result)].first == at;
+    const bool dies = aliased_buffers_[static_cast<size_t>(operand)].life.last == at;
+    const bool begins = aliased_buffers_[static_cast<size_t>(result)].life.first == at;
     if (!dies || !begins) continue;
     const int64_t lead = *call.lead + offset_of(call.out) - offset_of(x->id);
     overlaps.push_back({operand, result, std::max<int64_t>(1, lead)});
@@ -304,17 +303,14 @@ std::vector<Overlap> BufferAliasing::overlaps() const {
 }
 
 int64_t BufferAliasing::arena_lower_bound() const {
-  std::vector<Buffer> buffers;
-  for (const AliasedBuffer& buffer : aliased_buffers_) {
-    buffers.push_back({buffer.bytes, buffer.first, buffer.last});
-  }
+  std::vector<Buffer> buffers(aliased_buffers_.begin(), aliased_buffers_.end());
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
     const engine::KernelCall& call = lowered_->calls[step];
     const auto at = static_cast<int>(step);
     const int64_t scratch_bytes = engine::scratch_bytes(call);
     if (scratch_bytes > 0) buffers.push_back({scratch_bytes, at, at});
   }
-  return live_bytes(buffers, abi::kArenaAlignment, overlaps());
+  return lower_bound_bytes(buffers, abi::kArenaAlignment, overlaps());
 }
 
 bool BufferAliasing::can_be_view(size_t step) const {

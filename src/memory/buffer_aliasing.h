@@ -41,9 +41,7 @@ class BufferAliasing {
   /// Lets results overwrite operands that end at their call, call by call.
   void reuse_operand_buffers();
 
-  struct AliasedBuffer {
-    int64_t bytes = 0;
-    int first = 0, last = 0;
+  struct AliasedBuffer : Buffer {
     ir::ValueId value = ir::kNoValue;  // its largest value
   };
   [[nodiscard]] const std::vector<AliasedBuffer>& aliased_buffers() const {

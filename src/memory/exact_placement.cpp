@@ -16,11 +16,11 @@ using Section = std::vector<int>;
 std::vector<Section> sections_of(const Problem& problem) {
   std::set<Section> all;
   for (const Buffer& start : problem.buffers) {
-    const int step = start.first;
+    const int step = start.life.first;
     // An operand and its result may share bytes, so a section contains only one of them.
     std::set<int> operands, results;
     for (const Overlap& o : problem.overlaps) {
-      if (problem.buffers[static_cast<size_t>(o.result)].first != step) continue;
+      if (problem.buffers[static_cast<size_t>(o.result)].life.first != step) continue;
       operands.insert(o.operand);
       results.insert(o.result);
     }
@@ -28,7 +28,7 @@ std::vector<Section> sections_of(const Problem& problem) {
       Section section;
       for (size_t i = 0; i < problem.buffers.size(); ++i) {
         const Buffer& b = problem.buffers[i];
-        const bool live = b.bytes > 0 && b.first <= step && step <= b.last;
+        const bool live = b.bytes > 0 && b.life.contains(step);
         if (live && !left_out.contains(static_cast<int>(i))) section.push_back(static_cast<int>(i));
       }
       all.insert(std::move(section));
@@ -185,15 +185,14 @@ struct Outcome {
 /// another.
 void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcome) {
   if (problem.buffers.size() > kBuffersMax) return;
-  const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
   using Weight = std::function<int64_t(const Buffer&)>;
   const Weight weights[] = {
-      [&](const Buffer& b) { return b.bytes * span(b); },
+      [&](const Buffer& b) { return b.bytes * b.life.steps(); },
       [](const Buffer& b) { return b.bytes; },
-      [](const Buffer& b) { return -int64_t{b.first}; },
-      [](const Buffer& b) { return int64_t{b.last}; },
-      [](const Buffer& b) { return int64_t{b.first}; },
-      [](const Buffer& b) { return -int64_t{b.last}; },
+      [](const Buffer& b) { return -int64_t{b.life.first}; },
+      [](const Buffer& b) { return int64_t{b.life.last}; },
+      [](const Buffer& b) { return int64_t{b.life.first}; },
+      [](const Buffer& b) { return -int64_t{b.life.last}; },
   };
   for (const Weight& weight : weights) {
     std::vector<int> order(problem.buffers.size());
@@ -266,9 +265,9 @@ bool proves_bound(const Problem& problem, int64_t peak, int64_t bound, int64_t s
   for (const Buffer& start : problem.buffers) {
     int64_t sum = 0;
     for (const Buffer& b : problem.buffers) {
-      if (b.first <= start.first && start.first <= b.last) sum += b.bytes;
+      if (b.life.contains(start.life.first)) sum += b.bytes;
     }
-    fullest.emplace_back(-sum, start.first);
+    fullest.emplace_back(-sum, start.life.first);
   }
   std::ranges::sort(fullest);
   fullest.erase(std::unique(fullest.begin(), fullest.end()), fullest.end());
@@ -277,11 +276,10 @@ bool proves_bound(const Problem& problem, int64_t peak, int64_t bound, int64_t s
   if (fullest.size() > kCentres) fullest.resize(kCentres);
   for (int reach = 1; reach <= kReach; reach *= 2) {
     for (const auto& [sum, step] : fullest) {
+      const Lifetime around = {step - reach, step + reach};
       std::vector<int> members;
       for (size_t i = 0; i < problem.buffers.size(); ++i) {
-        const Buffer& b = problem.buffers[i];
-        if (b.first <= step + reach && step - reach <= b.last)
-          members.push_back(static_cast<int>(i));
+        if (problem.buffers[i].life.overlaps(around)) members.push_back(static_cast<int>(i));
       }
       if (members.size() == problem.buffers.size()) continue;
       Outcome outcome = {false, peak, {}};

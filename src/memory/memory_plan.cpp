@@ -89,7 +89,7 @@ class MemoryPlanner {
     range = static_cast<int>(plan_.ranges.size());
     const BufferAliasing::AliasedBuffer& all =
         aliasing_.aliased_buffers()[static_cast<size_t>(buffer)];
-    plan_.ranges.push_back({{all.bytes, all.first, all.last}, all.value});
+    plan_.ranges.push_back({all, all.value});
   }
 
   size_t state_range(size_t state) const {
@@ -152,7 +152,7 @@ class MemoryPlanner {
       if (offset == 0) continue;
       plan_.range_of_value[i] = static_cast<int>(plan_.ranges.size());
       const Buffer& buffer = plan_.ranges[static_cast<size_t>(outer)].buffer;
-      plan_.ranges.push_back({{0, buffer.first, buffer.last}, value, outer, offset});
+      plan_.ranges.push_back({{0, buffer.life}, value, outer, offset});
     }
   }
 
@@ -184,13 +184,13 @@ class MemoryPlanner {
     ArenaRange& range = plan_.ranges[static_cast<size_t>(index)];
     const bool fits = range.outer < 0 && range.buffer.bytes == io.bytes &&
                       io.offset % abi::kArenaAlignment == 0 &&
-                      (is_input ? range.buffer.last == step : range.buffer.first == step);
+                      (is_input ? range.buffer.life.last == step : range.buffer.life.first == step);
     if (!fits || is_state_range(index)) return;
     const int64_t before = live_peak();
     ArenaRange& outer = plan_.ranges[static_cast<size_t>(scratch)];
     const ArenaRange old_range = range, old_outer = outer;
-    outer.buffer.first = std::min(outer.buffer.first, range.buffer.first);
-    outer.buffer.last = std::max(outer.buffer.last, range.buffer.last);
+    outer.buffer.life.add(range.buffer.life.first);
+    outer.buffer.life.add(range.buffer.life.last);
     range.buffer.bytes = 0;
     range.outer = scratch;
     range.outer_offset = io.offset;
@@ -205,7 +205,7 @@ class MemoryPlanner {
     });
   }
 
-  int64_t live_peak() const { return live_bytes(range_buffers(), abi::kArenaAlignment, {}); }
+  int64_t live_peak() const { return lower_bound_bytes(range_buffers(), abi::kArenaAlignment, {}); }
 
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;
@@ -217,6 +217,14 @@ class MemoryPlanner {
 };
 
 }  // namespace
+
+int64_t live_bytes(const MemoryPlan& memory_plan, size_t step) {
+  int64_t bytes = 0;
+  for (const ArenaRange& range : memory_plan.ranges) {
+    if (range.buffer.life.contains(static_cast<int>(step))) bytes += range.buffer.bytes;
+  }
+  return bytes;
+}
 
 MemoryPlan plan_memory(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min) {
   return MemoryPlanner(lowered, states_offset_min).run();

@@ -49,4 +49,7 @@ struct MemoryPlan {
 [[nodiscard]] MemoryPlan plan_memory(const engine::Lowered& lowered,
                                      std::optional<int64_t> states_offset_min = {});
 
+/// Returns the bytes of all ranges that are live at this step.
+[[nodiscard]] int64_t live_bytes(const MemoryPlan& memory_plan, size_t step);
+
 }  // namespace thimble::memory

@@ -75,14 +75,17 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
                      [&](int a, int b) { return before(buffer(a), buffer(b)); });
     return copy;
   };
-  const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
   BufferOrders search(problem, result.lower_bound_bytes);
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; }));
-  search.try_order(sorted(
-      [&](const Buffer& a, const Buffer& b) { return a.bytes * span(a) > b.bytes * span(b); }));
-  search.try_order(sorted([&](const Buffer& a, const Buffer& b) { return span(a) > span(b); }));
-  search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.first < b.first; }));
-  search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.last > b.last; }));
+  search.try_order(sorted([](const Buffer& a, const Buffer& b) {
+    return a.bytes * a.life.steps() > b.bytes * b.life.steps();
+  }));
+  search.try_order(
+      sorted([](const Buffer& a, const Buffer& b) { return a.life.steps() > b.life.steps(); }));
+  search.try_order(
+      sorted([](const Buffer& a, const Buffer& b) { return a.life.first < b.life.first; }));
+  search.try_order(
+      sorted([](const Buffer& a, const Buffer& b) { return a.life.last > b.life.last; }));
   result.offsets = search.best();
   result.offsets.resize(buffers.size(), 0);
   result.peak_bytes = search.best_peak();
@@ -93,8 +96,8 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
   return result;
 }
 
-int64_t live_bytes(std::span<const Buffer> buffers, int64_t alignment,
-                   std::span<const Overlap> overlaps) {
+int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
+                          std::span<const Overlap> overlaps) {
   return live_bound(make_problem(buffers, alignment, overlaps));
 }
 
@@ -103,7 +106,7 @@ bool is_valid(std::span<const Buffer> buffers, const Placement& placement,
   const auto may_share = [&](size_t operand, size_t result) {
     return std::ranges::any_of(overlaps, [&](const Overlap& o) {
       return static_cast<size_t>(o.operand) == operand && static_cast<size_t>(o.result) == result &&
-             o.lead > 0 && buffers[operand].last == buffers[result].first &&
+             o.lead > 0 && buffers[operand].life.last == buffers[result].life.first &&
              placement.offsets[result] + o.lead <= placement.offsets[operand];
     });
   };
@@ -112,7 +115,7 @@ bool is_valid(std::span<const Buffer> buffers, const Placement& placement,
     if (begin < 0 || begin + buffers[i].bytes > placement.peak_bytes) return false;
     for (size_t k = 0; k < i; ++k) {
       const bool both = buffers[i].bytes > 0 && buffers[k].bytes > 0;
-      const bool meet = buffers[i].first <= buffers[k].last && buffers[k].first <= buffers[i].last;
+      const bool meet = buffers[i].life.overlaps(buffers[k].life);
       const bool apart = begin + buffers[i].bytes <= placement.offsets[k] ||
                          placement.offsets[k] + buffers[k].bytes <= begin;
       if (both && meet && !apart && !may_share(i, k) && !may_share(k, i)) return false;

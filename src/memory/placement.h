@@ -18,12 +18,14 @@
 #include <span>
 #include <vector>
 
+#include "memory/lifetime.h"
+
 namespace thimble::memory {
 
 struct Buffer {
   int64_t bytes = 0;
-  int first = 0;  // first step that writes it
-  int last = 0;   // last step that accesses it, inclusive
+  Lifetime life{0, 0};
+  bool operator==(const Buffer&) const = default;
 };
 
 /// Permits buffer `result` to share bytes with `operand`, if the last step of `operand` is the
@@ -51,8 +53,8 @@ inline constexpr int64_t kProgramSteps = 100'000;
                               std::span<const Overlap> overlaps = {}, int64_t search_steps = 0);
 
 /// Returns the lower bound with which place() starts.
-[[nodiscard]] int64_t live_bytes(std::span<const Buffer> buffers, int64_t alignment,
-                                 std::span<const Overlap> overlaps);
+[[nodiscard]] int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
+                                        std::span<const Overlap> overlaps);
 
 /// Returns true if no two buffers that are live at the same step share bytes, except where an
 /// Overlap permits it, and all are inside [0, peak).

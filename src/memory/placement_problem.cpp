@@ -4,13 +4,10 @@
 #include <map>
 
 #include "base/rounding.h"
+#include "memory/lowest_offset.h"
 
 namespace thimble::memory {
 namespace {
-
-bool live_together(const Buffer& a, const Buffer& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
 
 const Buffer& at(std::span<const Buffer> buffers, int i) {
   return buffers[static_cast<size_t>(i)];
@@ -39,13 +36,13 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
   Problem problem;
   problem.alignment = alignment;
   for (const Buffer& b : buffers) {
-    problem.buffers.push_back({round_up(b.bytes, alignment), b.first, b.last});
+    problem.buffers.push_back({round_up(b.bytes, alignment), b.life});
   }
   for (const Overlap& o : overlaps) {
     const Buffer& operand = at(problem.buffers, o.operand);
     const Buffer& result = at(problem.buffers, o.result);
     const int64_t lead = std::min(round_up(o.lead, alignment), result.bytes);
-    if (operand.last != result.first || lead <= 0 || operand.bytes == 0) continue;
+    if (operand.life.last != result.life.first || lead <= 0 || operand.bytes == 0) continue;
     problem.overlaps.push_back({o.operand, o.result, lead});
   }
   const auto leads = leads_of(problem);
@@ -55,7 +52,7 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
     for (int k = 0; k < count; ++k) {
       const Buffer& a = at(problem.buffers, i);
       const Buffer& b = at(problem.buffers, k);
-      if (i != k && a.bytes > 0 && b.bytes > 0 && live_together(a, b))
+      if (i != k && a.bytes > 0 && b.bytes > 0 && a.life.overlaps(b.life))
         add_neighbour(problem, leads, i, k);
     }
   }
@@ -89,15 +86,15 @@ int64_t live_bound(const Problem& problem) {
   // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
   int64_t bound = 0;
   for (const Buffer& at_start : problem.buffers) {
-    const int step = at_start.first;
+    const int step = at_start.life.first;
     int64_t sum = 0;
     for (const Buffer& b : problem.buffers) {
-      if (b.first <= step && step <= b.last) sum += b.bytes;
+      if (b.life.contains(step)) sum += b.bytes;
     }
     // Operand and result share at most the bytes of the result after the lead.
     for (const Overlap& o : problem.overlaps) {
       const Buffer& result = at(problem.buffers, o.result);
-      if (result.first != step) continue;
+      if (result.life.first != step) continue;
       sum -= std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
     }
     bound = std::max(bound, sum);
@@ -106,22 +103,12 @@ int64_t live_bound(const Problem& problem) {
 }
 
 int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
-  // The buffer must not start between `from` and `to`, both exclusive.
-  struct Taken {
-    int64_t from, to;
-  };
-  std::vector<Taken> taken;
+  std::vector<ForbiddenOffsets> forbidden;
   for (const Neighbour& n : problem.neighbours[static_cast<size_t>(i)]) {
     const int64_t offset = offsets[static_cast<size_t>(n.other)];
-    if (offset >= 0) taken.push_back({offset - n.below, offset + n.above});
+    if (offset >= 0) forbidden.push_back({offset - n.below, offset + n.above});
   }
-  std::ranges::sort(taken, {}, &Taken::from);
-  int64_t place = 0;
-  for (const Taken& t : taken) {
-    if (place <= t.from) break;
-    place = std::max(place, t.to);
-  }
-  return place;
+  return lowest_offset(forbidden);
 }
 
 }  // namespace thimble::memory

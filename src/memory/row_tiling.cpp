@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "memory/row_schedule.h"
+
 namespace thimble::memory {
 namespace {
 
@@ -12,11 +14,6 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr int64_t kHeight = 2;  // the tiled dimension
-
-struct Rows {
-  int64_t begin = 0, end = 0;
-  [[nodiscard]] int64_t count() const { return end - begin; }
-};
 
 bool can_tile_window(OpKind kind) {
   return kind == OpKind::qconv2d || kind == OpKind::max_pool2d || kind == OpKind::qavg_pool2d;
@@ -51,13 +48,19 @@ std::vector<size_t> images_of(const ir::Graph& graph, const Op& op) {
   return images;
 }
 
+/// The rows read from each image operand, clipped to the image.
+struct OperandRows {
+  IndexRange rows;
+  int64_t pad_top = 0, pad_bottom = 0;
+  bool is_valid = false;  // false: a window has no row inside the image
+};
+
 /// The part of one operator that is computed for one tile. Row ranges are half-open.
 struct TileStep {
   size_t op = 0;
-  Rows made;   // result rows to compute; may be empty
-  Rows kept;   // result rows kept from the previous tile, stored in front of the new rows
-  Rows reads;  // rows read from each image operand, clipped to the image
-  int64_t pad_top = 0, pad_bottom = 0;
+  IndexRange made;  // result rows to compute; may be empty
+  IndexRange kept;  // result rows kept from the previous tile, stored in front of the new rows
+  OperandRows reads;
 };
 
 /// The schedule of one tiled sequence of operators: one TileStep per operator and tile.
@@ -68,19 +71,41 @@ class TileSchedule {
   /// Returns false if these operators cannot be tiled by rows.
   bool plan() {
     if (!fits()) return false;
-    const int64_t height = graph_.type(op(last()).output).shape[kHeight];
-    if (tiling_.rows >= height) return false;
-    for (int64_t end = tiling_.rows;; end += tiling_.rows) {
-      if (!plan_tile(std::min(end, height))) return false;
-      if (end >= height) return true;
+    std::vector<RowResult> results;
+    for (size_t i = first(); i <= last(); ++i) results.push_back({height_of(op(i).output), false});
+    if (tiling_.rows >= results.back().rows) return false;
+    std::vector<int64_t> first_row(results.size(), 0);  // by operator: the first row in memory
+    const auto reads = [&](int index, const IndexRange& made, const auto& read) {
+      const Op& reader = op(first() + static_cast<size_t>(index));
+      for (const size_t k : images_of(graph_, reader)) {
+        const auto producer = producers_.find(reader.inputs[k]);
+        if (producer != producers_.end()) read(producer->second, reads_of(reader, made).rows);
+      }
+    };
+    for (const std::vector<RowStep>& tile : row_schedule(results, tiling_.rows, reads)) {
+      std::vector<TileStep>& steps = tiles_.emplace_back();
+      for (const RowStep& step : tile) {
+        int64_t& first_kept = first_row[static_cast<size_t>(step.op)];
+        if (step.needed.begin < first_kept) return false;
+        const bool is_last = step.op + 1 == static_cast<int>(results.size());
+        if (!is_last && step.needed.begin > step.made.begin) return false;
+        first_kept = is_last ? step.made.begin : step.needed.begin;
+        const size_t index = first() + static_cast<size_t>(step.op);
+        const IndexRange kept = {step.needed.begin, step.made.begin};
+        steps.push_back({index, step.made, kept, {}});
+        if (step.made.size() == 0) continue;
+        steps.back().reads = reads_of(op(index), step.made);
+        if (!steps.back().reads.is_valid) return false;
+      }
     }
+    return true;
   }
   /// One list per tile, each in execution order.
   [[nodiscard]] const std::vector<std::vector<TileStep>>& tiles() const { return tiles_; }
   [[nodiscard]] const Op& op(size_t index) const { return graph_.ops()[index]; }
   [[nodiscard]] size_t first() const { return static_cast<size_t>(tiling_.first); }
   [[nodiscard]] size_t last() const { return static_cast<size_t>(tiling_.last); }
-  [[nodiscard]] bool is_inner(ValueId value) const { return made_.contains(value); }
+  [[nodiscard]] bool is_inner(ValueId value) const { return producers_.contains(value); }
   [[nodiscard]] int64_t row_bytes(ValueId value) const {
     const ir::Type& type = graph_.type(value);
     return static_cast<int64_t>(type.bytes()) / type.shape[kHeight];
@@ -106,7 +131,7 @@ class TileSchedule {
         const bool same = graph_.type(one.inputs[k]).shape == graph_.type(one.output).shape;
         if (!can_tile_window(one.kind) && !same) return false;
       }
-      made_[one.output] = {};
+      producers_[one.output] = static_cast<int>(i - first());
       if (i == last()) break;
       const auto& readers = consumers[static_cast<size_t>(one.output)];
       const bool inside =
@@ -130,56 +155,26 @@ class TileSchedule {
     return true;
   }
 
-  bool plan_tile(int64_t end) {
-    std::map<ValueId, Rows> wanted;
-    std::vector<TileStep> steps;
-    wanted[op(last()).output] = {made_[op(last()).output].end, end};
-    for (size_t i = last() + 1; i-- > first();) {
-      const Op& one = op(i);
-      TileStep step = {i, {}, {}, {}, 0, 0};
-      const auto found = wanted.find(one.output);
-      if (found == wanted.end()) continue;
-      Rows& there = made_[one.output];  // rows of the result that the previous tile left
-      const Rows want = found->second;
-      if (want.begin < there.begin) return false;
-      step.kept = {std::min(want.begin, there.end), there.end};
-      step.made = {there.end, std::max(there.end, want.end)};
-      if (i != last() && want.begin > there.end) return false;
-      there = {i == last() ? step.made.begin : step.kept.begin, step.made.end};
-      if (step.made.count() > 0 && !read(step, &wanted)) return false;
-      steps.push_back(step);
-    }
-    std::ranges::reverse(steps);
-    tiles_.push_back(std::move(steps));
-    return true;
+  /// Returns the operand rows that these result rows need.
+  [[nodiscard]] OperandRows reads_of(const Op& one, const IndexRange& made) const {
+    const Window window = window_of(graph_, one);
+    const int64_t begin = made.begin * window.stride - window.pad;
+    const int64_t end = (made.end - 1) * window.stride - window.pad + window.extent;
+    OperandRows reads;
+    reads.rows = {std::max<int64_t>(0, begin),
+                  std::min(height_of(one.inputs[images_of(graph_, one)[0]]), end)};
+    reads.pad_top = reads.rows.begin - begin;
+    reads.pad_bottom = end - reads.rows.end;
+    reads.is_valid =
+        reads.rows.size() > 0 && reads.pad_top < window.extent && reads.pad_bottom < window.extent;
+    return reads;
   }
 
-  /// Computes the operand rows that `step.made` needs and adds those of tiled values to `wanted`.
-  /// Returns false if a window has no row inside the image.
-  bool read(TileStep& step, std::map<ValueId, Rows>* wanted) const {
-    const Op& one = op(step.op);
-    const Window window = window_of(graph_, one);
-    const int64_t begin = step.made.begin * window.stride - window.pad;
-    const int64_t end = (step.made.end - 1) * window.stride - window.pad + window.extent;
-    const int64_t height = graph_.type(one.inputs[images_of(graph_, one)[0]]).shape[kHeight];
-    step.reads = {std::max<int64_t>(0, begin), std::min(height, end)};
-    step.pad_top = step.reads.begin - begin;
-    step.pad_bottom = end - step.reads.end;
-    const bool meets = step.pad_top < window.extent && step.pad_bottom < window.extent;
-    if (step.reads.count() <= 0 || !meets) return false;
-    for (const size_t k : images_of(graph_, one)) {
-      if (!is_inner(one.inputs[k])) continue;
-      const auto [at, is_new] = wanted->try_emplace(one.inputs[k], step.reads);
-      if (is_new) continue;
-      at->second.begin = std::min(at->second.begin, step.reads.begin);
-      at->second.end = std::max(at->second.end, step.reads.end);
-    }
-    return true;
-  }
+  [[nodiscard]] int64_t height_of(ValueId value) const { return graph_.type(value).shape[kHeight]; }
 
   const ir::Graph& graph_;
   const RowTiling tiling_;
-  std::map<ValueId, Rows> made_;  // by result of a tiled operator: the rows currently in memory
+  std::map<ValueId, int> producers_;  // by result of a tiled operator: its index in the sequence
   std::vector<std::vector<TileStep>> tiles_;
 };
 
@@ -205,7 +200,7 @@ class Writer {
  private:
   struct Held {
     ValueId value = ir::kNoValue;
-    Rows rows;
+    IndexRange rows;
   };
 
   ir::Graph::ResultHint hint(ValueId old_value, const std::string& suffix) const {
@@ -217,7 +212,7 @@ class Writer {
     return result;
   }
 
-  Result<ValueId> rows_of(const Held& held, const Rows& rows, const Op& reader) {
+  Result<ValueId> rows_of(const Held& held, const IndexRange& rows, const Op& reader) {
     if (rows.begin == held.rows.begin && rows.end == held.rows.end) return held.value;
     ir::Graph::ResultHint result;
     result.name = rewriter_.to().value(held.value).name + "_rows";
@@ -233,10 +228,10 @@ class Writer {
     const Op& op = schedule_.op(step.op);
     const bool last = step.op == schedule_.last();
     Held& held = held_[op.output];
-    if (step.made.count() == 0) return ok();
+    if (step.made.size() == 0) return ok();
     std::vector<ValueId> pieces;
     // The kept rows come first, so that the line buffer can keep its address.
-    if (!last && step.kept.count() > 0) {
+    if (!last && step.kept.size() > 0) {
       THIMBLE_TRY(const ValueId kept, rows_of(held, step.kept, op));
       pieces.push_back(kept);
     }
@@ -246,7 +241,7 @@ class Writer {
       results_.push_back(made);
       return ok();
     }
-    held = {made, {step.kept.count() > 0 ? step.kept.begin : step.made.begin, step.made.end}};
+    held = {made, {step.kept.size() > 0 ? step.kept.begin : step.made.begin, step.made.end}};
     if (pieces.size() == 1) return ok();
     THIMBLE_TRY(held.value,
                 rewriter_.to().add(OpKind::concat, pieces, {{ir::attr::dim, kHeight}}, op.source,
@@ -266,17 +261,17 @@ class Writer {
       } else {
         from.rows = {0, rewriter_.to().type(inputs[k]).shape[kHeight]};
       }
-      THIMBLE_TRY(inputs[k], rows_of(from, step.reads, op));
+      THIMBLE_TRY(inputs[k], rows_of(from, step.reads.rows, op));
     }
     ir::Attrs attrs = op.attrs;
     if (can_tile_window(op.kind)) {
       std::vector<int64_t> padding = op.get(ir::attr::padding);
-      padding[0] = step.pad_top;
-      padding[2] = step.pad_bottom;
+      padding[0] = step.reads.pad_top;
+      padding[2] = step.reads.pad_bottom;
       attrs.set(ir::attr::padding, padding);
     }
     return rewriter_.to().add(op.kind, std::move(inputs), std::move(attrs), op.source,
-                              hint(op.output, fmt::format("_strip{}", count_)));
+                              hint(op.output, fmt::format("_tile{}", count_)));
   }
 
   const TileSchedule& schedule_;
@@ -322,8 +317,8 @@ std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTi
   for (const auto& tile : schedule.tiles()) {
     for (const TileStep& step : tile) {
       const ValueId result = schedule.op(step.op).output;
-      if (step.op == schedule.last() || step.kept.count() == 0) continue;
-      cost.copied_bytes += step.kept.count() * schedule.row_bytes(result);
+      if (step.op == schedule.last() || step.kept.size() == 0) continue;
+      cost.copied_bytes += step.kept.size() * schedule.row_bytes(result);
       int64_t& bytes = widest[result];
       bytes = std::max(bytes, (step.made.end - step.kept.begin) * schedule.row_bytes(result));
     }
@@ -335,11 +330,11 @@ std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTi
     for (const TileStep& step : tile) {
       ++cost.calls;
       const Op& op = schedule.op(step.op);
-      int64_t made = step.made.count() * schedule.row_bytes(op.output);
+      int64_t made = step.made.size() * schedule.row_bytes(op.output);
       if (step.op == schedule.last() || widest.contains(op.output)) made = 0;
       for (const size_t k : images_of(graph, op)) {
         if (graph.is_input(op.inputs[k]) && !owns_inputs)
-          before += step.reads.count() * schedule.row_bytes(op.inputs[k]);
+          before += step.reads.rows.size() * schedule.row_bytes(op.inputs[k]);
       }
       cost.live_bytes = std::max(cost.live_bytes, held + before + made);
       before = made;

@@ -2,11 +2,11 @@
 // Row tiling (patch-based inference): a sequence of image operators is executed for a few rows at a
 // time, so that the intermediate images are never in memory as a whole.
 //
-// Each tile computes the next rows of the last result. The plan goes backwards: every operator
-// computes the rows that its readers still need. Rows that a window needs again in the next tile
-// are kept in a line buffer: the last rows of the old tile are copied in front of the new ones.
-// Computing these rows again would repeat the multiplications of all operators before, which costs
-// more than the copy. So no row is computed twice; tiling costs only copies and calls.
+// row_schedule.h says which rows each operator computes in each tile. Rows that a window needs
+// again in the next tile are kept in a line buffer: the last rows of the old tile are copied in
+// front of the new ones. Computing these rows again would repeat the multiplications of all
+// operators before, which costs more than the copy. So no row is computed twice; tiling costs only
+// copies and calls.
 //
 // The result is a graph of slices, concatenations and the operators on fewer rows; the reference
 // evaluator runs it. Memory planning decides which slices and concatenations need no copy.

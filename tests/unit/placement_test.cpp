@@ -66,8 +66,8 @@ int64_t peak_of_order(const std::vector<Buffer>& buffers, const std::vector<Over
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t k = 0; k < buffers.size(); ++k) {
-        const bool together =
-            buffers[i].first <= buffers[k].last && buffers[k].first <= buffers[i].last;
+        const bool together = buffers[i].life.first <= buffers[k].life.last &&
+                              buffers[k].life.first <= buffers[i].life.last;
         if (offset[k] < 0 || !together) continue;
         if (at < offset[k] + apart(i, k) && offset[k] < at + apart(k, i)) {
           at = offset[k] + apart(i, k);
@@ -121,8 +121,10 @@ TEST(Planner, SmallPlansWithOverlapsAreOptimal) {
     }
     // At most one overlapping pair per step, as in a program.
     for (int step = 0; step < 10; ++step) {
-      const auto dies = std::ranges::find(buffers, step, &Buffer::last);
-      const auto born = std::ranges::find(buffers, step, &Buffer::first);
+      const auto dies =
+          std::ranges::find(buffers, step, [](const Buffer& b) { return b.life.last; });
+      const auto born =
+          std::ranges::find(buffers, step, [](const Buffer& b) { return b.life.first; });
       if (dies == buffers.end() || born == buffers.end() || dies == born) continue;
       overlaps.push_back({static_cast<int>(dies - buffers.begin()),
                           static_cast<int>(born - buffers.begin()), random.between(1, 6)});
@@ -158,7 +160,7 @@ std::vector<Buffer> random_dag(uint64_t seed) {
   const int64_t sizes = random.between(0, 2);
   std::vector<Buffer> buffers;
   const auto read = [&](int64_t from, int step) {
-    int& last = buffers[static_cast<size_t>(std::max<int64_t>(0, from))].last;
+    int& last = buffers[static_cast<size_t>(std::max<int64_t>(0, from))].life.last;
     last = std::max(last, step);
   };
   for (int i = 0; i < count; ++i) {

@@ -160,8 +160,8 @@ std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
   return all;
 }
 
-/// A pointwise layer has no stride. It also reads wrong rows of a packed input if it runs in
-/// stripes (D2). In both cases a slice is inserted before it.
+/// A pointwise layer has no stride. It also reads wrong rows of a packed input if it runs
+/// in several parts along the height (D2). In both cases a slice is inserted before it.
 Result<BufferView> Lowering::pointwise_input(const BufferView& input, const Choice& choice,
                                              const Op& op) {
   const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;

@@ -11,6 +11,7 @@
 
 #include "engines/axon/container/layers.h"
 #include "ir/graph.h"
+#include "memory/lifetime.h"
 
 namespace thimble::engine::axon {
 
@@ -29,10 +30,10 @@ struct Dims {
 /// Memory that one or more maps refer to.
 struct Buffer {
   Source source = Source::kInterlayer;
-  int index = 0;            // kExternal: input index; kPersistent: variable index
-  int64_t bytes = 0;        // size; for kInterlayer and kPersistent
-  int64_t offset = 0;       // kInterlayer, kPersistent: planned; kConstant: offset in the constants
-  int first = 0, last = 0;  // kInterlayer: first and last layer that use it
+  int index = 0;          // kExternal: input index; kPersistent: variable index
+  int64_t bytes = 0;      // size; for kInterlayer and kPersistent
+  int64_t offset = 0;     // kInterlayer, kPersistent: planned; kConstant: offset in the constants
+  memory::Lifetime life;  // kInterlayer: in layers
 };
 
 struct BufferView {

@@ -1,7 +1,5 @@
 // Address assignment: interlayer buffers use the arena's planner with lifetimes counted in layers.
 
-#include <algorithm>
-
 #include "engines/axon/compiler/network.h"
 #include "memory/placement.h"
 
@@ -15,19 +13,13 @@ int64_t aligned(int64_t bytes) {
 }
 
 void touch(Network* network, const BufferView& map, int layer) {
-  Buffer& buffer = network->buffers[static_cast<size_t>(map.buffer)];
-  if (buffer.first < 0) buffer.first = layer;
-  buffer.first = std::min(buffer.first, layer);
-  buffer.last = std::max(buffer.last, layer);
+  network->buffers[static_cast<size_t>(map.buffer)].life.add(layer);
 }
 
 }  // namespace
 
 void place(Network* network) {
-  for (Buffer& buffer : network->buffers) {
-    buffer.first = -1;
-    buffer.last = -1;
-  }
+  for (Buffer& buffer : network->buffers) buffer.life = {};
   const int count = static_cast<int>(network->layers.size());
   for (int i = 0; i < count; ++i) {
     const Layer& layer = network->layers[static_cast<size_t>(i)];
@@ -39,8 +31,9 @@ void place(Network* network) {
   std::vector<memory::Buffer> lives;
   std::vector<Buffer*> placed;
   for (Buffer& buffer : network->buffers) {
-    if (buffer.source != Source::kInterlayer || buffer.bytes == 0 || buffer.first < 0) continue;
-    lives.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
+    if (buffer.source != Source::kInterlayer || buffer.bytes == 0 || buffer.life.is_empty())
+      continue;
+    lives.push_back({aligned(buffer.bytes), buffer.life});
     placed.push_back(&buffer);
   }
   const memory::Placement placement = memory::place(lives, kAlignment);

@@ -38,7 +38,7 @@ OperandStorage BlockChooser::storage(int op, const OpMemories& memories) const {
   return storage;
 }
 
-OpShape BlockChooser::part(int op, const OpDraft& draft, Span rows, int64_t channels) const {
+OpShape BlockChooser::part(int op, const OpDraft& draft, IndexRange rows, int64_t channels) const {
   OpShape shape = network_.shapes[static_cast<size_t>(op)];
   const NpuOp& from = network_.op(op);
   shape.sparse = draft.sparse;
@@ -122,7 +122,7 @@ BlockChooser::Key BlockChooser::key_of(int op, const OpDraft& draft) const {
   return key;
 }
 
-KernelCost BlockChooser::cost(int op, const OpDraft& draft, Span rows, int64_t channels,
+KernelCost BlockChooser::cost(int op, const OpDraft& draft, IndexRange rows, int64_t channels,
                               const OpMemories& memories) const {
   const NpuOp& from = network_.op(op);
   OperandStorage where = storage(op, memories);

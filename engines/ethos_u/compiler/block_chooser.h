@@ -28,9 +28,9 @@ class BlockChooser {
                                      int64_t depth_limit = 1 << 20);
   /// Returns the cost of one kernel with that block for some rows and channels of the OFM,
   /// including the weights of these channels.
-  [[nodiscard]] KernelCost cost(int op, const OpDraft& draft, Span rows, int64_t channels,
+  [[nodiscard]] KernelCost cost(int op, const OpDraft& draft, IndexRange rows, int64_t channels,
                                 const OpMemories& memories) const;
-  [[nodiscard]] double cycles(int op, const OpDraft& draft, Span rows, int64_t channels,
+  [[nodiscard]] double cycles(int op, const OpDraft& draft, IndexRange rows, int64_t channels,
                               const OpMemories& memories) const {
     return cost(op, draft, rows, channels, memories).cycles();
   }
@@ -53,7 +53,7 @@ class BlockChooser {
   };
   /// Selects the fast format if the decoder of the standard format limits the kernel.
   void try_fast(int op, int64_t rows, const OpMemories& memories, OpDraft* draft);
-  [[nodiscard]] OpShape part(int op, const OpDraft& draft, Span rows, int64_t channels) const;
+  [[nodiscard]] OpShape part(int op, const OpDraft& draft, IndexRange rows, int64_t channels) const;
   [[nodiscard]] int64_t rough_bytes(int op) const;
 
   const ProgramAnalysis& network_;

@@ -10,9 +10,9 @@ namespace {
 
 /// A box of an operand in the operand's coordinates: rows, columns and channels.
 struct Box {
-  Span h, w, c;
+  IndexRange h, w, c;
 };
-bool overlap(const Span& a, const Span& b) {
+bool overlap(const IndexRange& a, const IndexRange& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 bool overlap(const Box& a, const Box& b) {
@@ -30,7 +30,7 @@ BlockGrid grid_of(const Kernel& kernel) {
           divide_up(kernel.channels.size(), block.d)};
 }
 
-Span clip(int64_t index, int64_t size, const Span& whole) {
+IndexRange clip(int64_t index, int64_t size, const IndexRange& whole) {
   const int64_t begin = whole.begin + index * size;
   return {begin, std::min(begin + size, whole.end)};
 }
@@ -42,7 +42,7 @@ Box written(const Kernel& kernel, const BlockGrid& grid, int64_t index) {
           clip(index % grid.c, block.d, kernel.channels)};
 }
 
-Span input_columns(const NpuOp& op, const Span& columns) {
+IndexRange input_columns(const NpuOp& op, const IndexRange& columns) {
   if (op.kind == NpuOpKind::kElementwise) return columns;
   if (op.kind == NpuOpKind::kResize) return {0, op.ifm.shape.w};
   const Window& window = op.window;
@@ -59,9 +59,10 @@ Box read(const NpuOp& op, const Operand& operand, bool second, const Box& box) {
                           (op.kind == NpuOpKind::kPool && op.pool != PoolMode::kReduceSum);
   Box result;
   result.h = second ? second_input_rows(op, box.h) : input_rows(op, box.h).rows;
-  result.w = second && op.kind != NpuOpKind::kElementwise ? Span{0, operand.shape.w}
+  result.w = second && op.kind != NpuOpKind::kElementwise ? IndexRange{0, operand.shape.w}
                                                           : input_columns(op, box.w);
-  result.c = by_channel && operand.shape.c == op.ofm.shape.c ? box.c : Span{0, operand.shape.c};
+  result.c =
+      by_channel && operand.shape.c == op.ofm.shape.c ? box.c : IndexRange{0, operand.shape.c};
   if (operand.shape.w == 1) result.w = {0, 1};
   return result;
 }
@@ -78,7 +79,7 @@ bool to_tensor(const Kernel& kernel, const Operand& operand, Box* box) {
                      operand.offset / shape.c % shape.w + operand.shape.w <= shape.w &&
                      operand.offset % shape.c + operand.shape.c <= shape.c;
   if (!plain) return false;
-  const auto move = [](Span* span, int64_t by) { span->begin += by, span->end += by; };
+  const auto move = [](IndexRange* span, int64_t by) { span->begin += by, span->end += by; };
   move(&box->h, operand.offset / (shape.w * shape.c));
   move(&box->w, operand.offset / shape.c % shape.w);
   move(&box->c, operand.offset % shape.c);

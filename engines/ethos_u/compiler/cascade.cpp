@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "memory/row_schedule.h"
+
 namespace thimble::engine::ethos_u {
 namespace {
 
@@ -11,15 +13,9 @@ class Maker {
       : net_(network), first_(first), end_(end), rows_(rows) {}
 
   std::optional<Cascade> run() {
-    if (!legal()) return std::nullopt;
-    const auto count = static_cast<size_t>(end_ - first_);
-    done_.assign(count, 0);
-    const int64_t height = net_.op(end_ - 1).ofm.shape.h;
-    for (int64_t at = 0; at < height; at += rows_) {
-      if (!stripe(std::min(height, at + rows_), at + rows_ >= height)) return std::nullopt;
-    }
+    if (!legal() || !schedule()) return std::nullopt;
     rolling_buffers();
-    return std::move(stripes_);
+    return std::move(cascade_);
   }
 
  private:
@@ -40,44 +36,34 @@ class Maker {
     return true;
   }
 
-  /// Returns the end of the OFM rows of `op` that later operations need.
-  [[nodiscard]] int64_t required_rows_end(int op, const std::vector<int64_t>& wanted) const {
-    const int tensor = net_.op(op).ofm.tensor;
-    int64_t rows = done_[static_cast<size_t>(op - first_)];
-    for (const int reader : net_.use(tensor).readers) {
-      if (!inside(reader)) continue;
-      const auto at = static_cast<size_t>(reader - first_);
-      if (wanted[at] <= done_[at]) continue;
-      const Span new_rows{done_[at], wanted[at]};
-      const NpuOp& from = net_.op(reader);
-      if (from.ifm.tensor == tensor) rows = std::max(rows, input_rows(from, new_rows).rows.end);
-      if (from.ifm2 && from.ifm2->tensor == tensor) {
-        rows = std::max(rows, second_input_rows(from, new_rows).end);
-      }
-    }
-    return rows;
-  }
-
-  bool stripe(int64_t target, bool last) {
-    std::vector<int64_t> wanted = done_;
-    wanted.back() = target;
-    for (int i = end_ - 2; i >= first_; --i) {
-      const int64_t all = net_.op(i).ofm.shape.h;
-      const bool leaves = !is_internal(net_, net_.op(i).ofm.tensor, first_, end_);
-      wanted[static_cast<size_t>(i - first_)] = last && leaves ? all : required_rows_end(i, wanted);
-    }
+  bool schedule() {
+    std::vector<memory::RowResult> results;
     for (int i = first_; i < end_; ++i) {
-      const auto at = static_cast<size_t>(i - first_);
-      if (wanted[at] <= done_[at]) continue;
-      Step step;
-      step.op = i;
-      step.rows = {done_[at], wanted[at]};
-      // With an upscaled IFM, a step must begin at the first copy of an IFM row.
-      const NpuOp& op = net_.op(i);
-      const int64_t begin = step.rows.begin * op.window.stride_h - op.window.pad_top;
-      if (op.upscale != Upscale::kNone && begin > 0 && begin % 2 != 0) return false;
-      stripes_.steps.push_back(step);
-      done_[at] = wanted[at];
+      const Operand& ofm = net_.op(i).ofm;
+      results.push_back({ofm.shape.h, !is_internal(net_, ofm.tensor, first_, end_)});
+    }
+    const auto reads = [&](int index, const IndexRange& rows, const auto& read) {
+      const NpuOp& op = net_.op(first_ + index);
+      const auto read_tensor = [&](int tensor, const IndexRange& operand_rows) {
+        for (const int writer : net_.use(tensor).writers) {
+          if (inside(writer)) read(writer - first_, operand_rows);
+        }
+      };
+      read_tensor(op.ifm.tensor, input_rows(op, rows).rows);
+      if (op.ifm2) read_tensor(op.ifm2->tensor, second_input_rows(op, rows));
+    };
+    for (const std::vector<memory::RowStep>& tile : memory::row_schedule(results, rows_, reads)) {
+      for (const memory::RowStep& row_step : tile) {
+        if (row_step.made.size() == 0) continue;
+        Step step;
+        step.op = first_ + row_step.op;
+        step.rows = row_step.made;
+        // With an upscaled IFM, a step must begin at the first copy of an IFM row.
+        const NpuOp& op = net_.op(step.op);
+        const int64_t begin = step.rows.begin * op.window.stride_h - op.window.pad_top;
+        if (op.upscale != Upscale::kNone && begin > 0 && begin % 2 != 0) return false;
+        cascade_.steps.push_back(step);
+      }
     }
     return true;
   }
@@ -89,7 +75,7 @@ class Maker {
       // Iterates from the last step: `lowest` is the lowest row still to be read. A step also needs
       // space for the rows it writes that no window reads.
       int64_t lowest = net_.op(i).ofm.shape.h, held = 1;
-      for (auto step = stripes_.steps.rbegin(); step != stripes_.steps.rend(); ++step) {
+      for (auto step = cascade_.steps.rbegin(); step != cascade_.steps.rend(); ++step) {
         const NpuOp& op = net_.op(step->op);
         if (step->op == i) {
           held = std::max(held, step->rows.end - std::min(lowest, step->rows.begin));
@@ -101,15 +87,14 @@ class Maker {
           lowest = std::min(lowest, second_input_rows(op, step->rows).begin);
         }
       }
-      stripes_.rolling_buffers[tensor] = std::min(held, net_.op(i).ofm.shape.h);
+      cascade_.rolling_buffers[tensor] = std::min(held, net_.op(i).ofm.shape.h);
     }
   }
 
   const ProgramAnalysis& net_;
   int first_, end_;
   int64_t rows_;
-  std::vector<int64_t> done_;
-  Cascade stripes_;
+  Cascade cascade_;
 };
 
 }  // namespace
@@ -122,7 +107,7 @@ std::optional<Cascade> make_cascade(const ProgramAnalysis& network, int first, i
 bool is_internal(const ProgramAnalysis& network, int tensor, int first, int end) {
   const TensorUse& use = network.use(tensor);
   const TensorRole role = network.program->tensors[static_cast<size_t>(tensor)].role;
-  return role == TensorRole::kIntermediate && use.first >= first && use.last < end &&
+  return role == TensorRole::kIntermediate && use.life.first >= first && use.life.last < end &&
          !use.readers.empty();
 }
 

@@ -22,11 +22,6 @@ NpuBlob::Io io_of(const NpuProgram& program, const Schedule& schedule, int tenso
 /// Returns one row per operation of the program. Cycles of an input copy are added to the row of
 /// its first reader.
 std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& scheduled) {
-  std::vector<int64_t> stripes(program.ops.size(), 0);
-  for (const Step& step : scheduled.schedule.steps) {
-    const bool runs = step.kind != Step::Kind::kWeightDma && step.slice == 0;
-    if (runs) ++stripes[static_cast<size_t>(step.op)];
-  }
   std::vector<OpReport> rows;
   int64_t staging = 0;
   for (size_t i = 0; i < program.ops.size(); ++i) {
@@ -34,20 +29,11 @@ std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& sche
       staging += scheduled.op_cycles[i];
       continue;
     }
-    const OpPlan& plan = scheduled.schedule.ops[i];
     OpReport row;
     row.op = static_cast<int>(rows.size());
     row.ir_op = program.ops[i].ir_op;
-    row.block_height = plan.block.h;
-    row.block_width = plan.block.w;
-    row.block_depth = plan.block.d;
-    row.part_kernel_first = plan.block.part_kernel_first;
-    row.cascade = plan.cascade;
-    row.slices = std::max<int64_t>(1, static_cast<int64_t>(plan.weights.slices.size()));
-    for (const SlicePlan& slice : plan.weights.slices) row.weight_bytes += slice.bytes;
-    row.weights_buffered = !plan.weights.address.empty() && plan.weights.address[0] >= 0;
+    row.cascade = scheduled.schedule.ops[i].cascade;
     row.cycles = scheduled.op_cycles[i] + staging;
-    row.stripes = stripes[i];
     staging = 0;
     rows.push_back(row);
   }

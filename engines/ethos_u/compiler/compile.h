@@ -42,17 +42,10 @@ struct ScheduleOptions {
 
 /// Report of one operation of the schedule.
 struct OpReport {
-  int op = -1;     // index in NpuProgram::ops
-  int ir_op = -1;  // NpuOp::ir_op
-  int64_t block_height = 0, block_width = 0, block_depth = 0;
-  bool part_kernel_first = false;
-  int64_t stripes = 1;       // number of kernels along the height
-  int64_t slices = 1;        // number of kernels along the depth, each with its own weights
-  int cascade = -1;          // operations with the same number form a cascade
-  int64_t weight_bytes = 0;  // encoded, including scales
-  bool weights_buffered = false;
-  int64_t sram_bytes = 0;  // live while the operation runs
-  int64_t cycles = 0;      // estimated, sum of all kernels
+  int op = -1;         // index in NpuProgram::ops
+  int ir_op = -1;      // NpuOp::ir_op
+  int cascade = -1;    // operations with the same number form a cascade
+  int64_t cycles = 0;  // estimated, sum of all kernels
 };
 
 struct NpuBlob {

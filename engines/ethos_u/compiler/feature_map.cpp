@@ -18,7 +18,7 @@ bool is_natural(const NpuTensor& tensor, const Operand& operand) {
 }
 
 FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule, const Operand& operand,
-                       Span rows, Span channels) {
+                       IndexRange rows, IndexRange channels) {
   const NpuTensor& tensor = program.tensors[static_cast<size_t>(operand.tensor)];
   const TensorPlace& place = schedule.tensors[static_cast<size_t>(operand.tensor)];
   const int64_t bytes = operand.element.bits / 8;

@@ -28,7 +28,7 @@ struct Access {
 
 /// Maps `rows` and `channels` of an operand to registers.
 [[nodiscard]] FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule,
-                                     const Operand& operand, Span rows, Span channels);
+                                     const Operand& operand, IndexRange rows, IndexRange channels);
 
 /// Adds the range from the first to the last byte of the operand, as at most two accesses.
 void add_accesses(const FeatureMap& map, int bytes, bool write, std::vector<Access>* accesses);

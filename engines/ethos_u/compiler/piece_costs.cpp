@@ -26,8 +26,8 @@ PieceCosts::Piece* PieceCosts::find(int first, int end, int64_t step_rows) {
   if (!added) return at->second ? &*at->second : nullptr;
   Piece piece;
   if (step_rows > 0) {
-    piece.stripes_ = make_cascade(network_, first, end, step_rows);
-    if (!piece.stripes_ || piece.stripes_->rolling_buffers.empty()) return nullptr;
+    piece.cascade_ = make_cascade(network_, first, end, step_rows);
+    if (!piece.cascade_ || piece.cascade_->rolling_buffers.empty()) return nullptr;
   }
   count_kernels(&piece, first, end);
   at->second = std::move(piece);
@@ -36,14 +36,14 @@ PieceCosts::Piece* PieceCosts::find(int first, int end, int64_t step_rows) {
 
 void PieceCosts::count_kernels(Piece* piece, int first, int end) const {
   piece->parts_.resize(static_cast<size_t>(end - first));
-  if (!piece->stripes_) {
+  if (!piece->cascade_) {
     const int64_t height = network_.op(first).ofm.shape.h;
     piece->parts_[0].kernels.push_back({1, {0, height}});
     piece->parts_[0].most = height;
     return;
   }
   std::vector<std::map<int64_t, Piece::Kernels>> by_rows(piece->parts_.size());
-  for (const Step& step : piece->stripes_->steps) {
+  for (const Step& step : piece->cascade_->steps) {
     Piece::Kernels& kernels = by_rows[static_cast<size_t>(step.op - first)][step.rows.size()];
     ++kernels.count, kernels.rows = step.rows;
   }

@@ -30,7 +30,7 @@ class PieceCosts {
   class Piece {
    public:
     /// Returns null for a single operation.
-    [[nodiscard]] const Cascade* stripes() const { return stripes_ ? &*stripes_ : nullptr; }
+    [[nodiscard]] const Cascade* cascade() const { return cascade_ ? &*cascade_ : nullptr; }
 
    private:
     friend class PieceCosts;
@@ -38,14 +38,14 @@ class PieceCosts {
     /// last.
     struct Kernels {
       int64_t count = 0;
-      Span rows{0, 0};
+      IndexRange rows{0, 0};
     };
     struct Part {
       std::vector<Kernels> kernels;
       int64_t most = 0;                                 // most frequent number of rows
       std::array<std::optional<PartCost>, 8> by_place;  // by memories of IFM, IFM2 and OFM
     };
-    std::optional<Cascade> stripes_;
+    std::optional<Cascade> cascade_;
     std::vector<Part> parts_;
   };
 

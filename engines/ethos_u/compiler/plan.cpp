@@ -10,7 +10,7 @@ int64_t place_bytes(const NpuTensor& tensor, Format format, int64_t rows) {
   return rows * tensor.shape.w * depth * (tensor.element.bits / 8);
 }
 
-InputRows input_rows(const NpuOp& op, Span rows) {
+InputRows input_rows(const NpuOp& op, IndexRange rows) {
   InputRows result;
   const int64_t height = op.ifm.shape.h;
   if (op.kind == NpuOpKind::kResize || op.kind == NpuOpKind::kDma) {
@@ -18,7 +18,7 @@ InputRows input_rows(const NpuOp& op, Span rows) {
     return result;
   }
   if (!has_window(op)) {
-    result.rows = height == 1 ? Span{0, 1} : rows;
+    result.rows = height == 1 ? IndexRange{0, 1} : rows;
     return result;
   }
   const Window& window = op.window;
@@ -34,10 +34,10 @@ InputRows input_rows(const NpuOp& op, Span rows) {
   return result;
 }
 
-Span second_input_rows(const NpuOp& op, Span rows) {
+IndexRange second_input_rows(const NpuOp& op, IndexRange rows) {
   const int64_t height = op.ifm2->shape.h;
   if (op.kind != NpuOpKind::kElementwise) return {0, height};
-  return height == 1 ? Span{0, 1} : rows;
+  return height == 1 ? IndexRange{0, 1} : rows;
 }
 
 int64_t pad_right(const NpuOp& op) {

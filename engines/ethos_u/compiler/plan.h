@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/index_range.h"
 #include "engines/ethos_u/compiler/block.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
@@ -18,13 +19,6 @@ inline constexpr uint8_t kConstantRegion = 0;
 inline constexpr uint8_t kArenaRegion = 1;
 inline constexpr uint8_t kFastRegion = 2;
 inline constexpr int64_t kAlignment = 16;  // of every address chosen by the compiler
-
-/// Half-open range [begin, end).
-struct Span {
-  int64_t begin = 0, end = 0;
-  [[nodiscard]] int64_t size() const { return end - begin; }
-  bool operator==(const Span&) const = default;
-};
 
 /// Format and address of a tensor. If `rows` is less than the tensor's height, the tensor is a
 /// rolling buffer: row y is stored at y % rows.
@@ -43,7 +37,7 @@ struct StreamRange {
 };
 /// Weights and scales of a range of channels: a contiguous range of region 0.
 struct SlicePlan {
-  Span channels;
+  IndexRange channels;
   int64_t offset = 0;  // in region 0
   int64_t bytes = 0;
   std::array<StreamRange, 4> weights;
@@ -67,8 +61,8 @@ struct OpPlan {
 struct Step {
   enum class Kind : uint8_t { kKernel, kWeightDma, kOpDma } kind = Kind::kKernel;
   int op = -1;
-  Span rows;      // of the OFM
-  int slice = 0;  // index of the weight slice; it determines the channels of the OFM
+  IndexRange rows;  // of the OFM
+  int slice = 0;    // index of the weight slice; it determines the channels of the OFM
   /// kWeightDma: the running kernel may still use the buffer; the copy waits for it.
   bool late = false;
 };
@@ -84,11 +78,11 @@ struct Schedule {
 
 /// Rows of the operand `ifm` (or ifm2) that `rows` of the OFM need, clipped to the operand.
 struct InputRows {
-  Span rows;
+  IndexRange rows;
   int64_t pad_top = 0, pad_bottom = 0;
 };
-[[nodiscard]] InputRows input_rows(const NpuOp& op, Span rows);
-[[nodiscard]] Span second_input_rows(const NpuOp& op, Span rows);
+[[nodiscard]] InputRows input_rows(const NpuOp& op, IndexRange rows);
+[[nodiscard]] IndexRange second_input_rows(const NpuOp& op, IndexRange rows);
 /// Returns the right padding that the last column needs.
 [[nodiscard]] int64_t pad_right(const NpuOp& op);
 

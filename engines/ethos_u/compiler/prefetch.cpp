@@ -6,13 +6,13 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
+using memory::Lifetime;
+
 /// Returns the first and last kernel that use each slice.
-std::map<std::pair<int, int>, Span> uses_of(const std::vector<Step>& steps) {
-  std::map<std::pair<int, int>, Span> uses;
+std::map<std::pair<int, int>, Lifetime> uses_of(const std::vector<Step>& steps) {
+  std::map<std::pair<int, int>, Lifetime> uses;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    const auto [use, added] = uses.try_emplace({steps[i].op, steps[i].slice}, Span{at, at});
-    use->second.end = at;
+    uses[{steps[i].op, steps[i].slice}].add(static_cast<int>(i));
   }
   return uses;
 }
@@ -27,7 +27,7 @@ double back(const std::vector<double>& ends, size_t count) {
 /// Simulates the kernels in order and inserts copies while the DMA engine would be idle.
 class PrefetchPlanner {
  public:
-  PrefetchPlanner(const Config& config, Kernels kernels, Arena arena,
+  PrefetchPlanner(const Config& config, Kernels kernels, memory::Arena arena,
                   std::vector<WeightCopy>* copies)
       : limit_(dma_limit(config)),
         kernels_(std::move(kernels)),
@@ -35,50 +35,54 @@ class PrefetchPlanner {
         uses_(uses_of(kernels_.steps)),
         queue_(*copies) {
     std::stable_sort(queue_.begin(), queue_.end(), [&](const WeightCopy& a, const WeightCopy& b) {
-      return use(a).begin < use(b).begin;
+      return use(a).first < use(b).first;
     });
   }
 
   PrefetchPlan run() {
     // Every slice needs a buffer at least during its own kernels.
     for (WeightCopy& copy : queue_) {
-      copy.address = arena_.take(use(copy), copy.bytes);
-      if (copy.address < 0) {
+      const std::optional<int64_t> address = arena_.allocate({copy.bytes, use(copy)});
+      if (!address) {
         result_.failed = copy.op;
         return std::move(result_);
       }
+      copy.address = *address;
     }
-    for (int64_t k = -1; k < static_cast<int64_t>(kernels_.steps.size()); ++k) {
+    for (int k = -1; k < static_cast<int>(kernels_.steps.size()); ++k) {
       if (k >= 0) kernel(k);
       insert_copies_after(k);
     }
     result_.cycles = std::max(back(kernel_ends_, 1), back(dma_ends_, 1));
-    result_.peak = arena_.peak();
+    result_.peak = arena_.peak_bytes();
     return std::move(result_);
   }
 
  private:
-  [[nodiscard]] Span use(const WeightCopy& copy) const { return uses_.at({copy.op, copy.slice}); }
-
-  /// Moves a copy's buffer so that it is allocated from kernel `begin` on.
-  bool extend(WeightCopy* copy, int64_t begin) {
-    const Span before = use(*copy);
-    arena_.release(before, copy->address);
-    const int64_t address = arena_.take({begin, before.end}, copy->bytes);
-    if (address < 0) {
-      arena_.put(before, copy->address, copy->bytes);
-      return false;
-    }
-    copy->address = address;
-    return true;
+  [[nodiscard]] Lifetime use(const WeightCopy& copy) const {
+    return uses_.at({copy.op, copy.slice});
   }
 
-  void issue(int64_t k, bool late) {
+  /// Moves a copy's buffer so that it is allocated from kernel `first` on.
+  bool extend(WeightCopy* copy, int first) {
+    const memory::PlacedBuffer before = {{copy->bytes, use(*copy)}, copy->address};
+    arena_.release(before);
+    const std::optional<int64_t> address =
+        arena_.allocate({copy->bytes, {first, before.buffer.life.last}});
+    if (address) {
+      copy->address = *address;
+    } else {
+      arena_.add(before);
+    }
+    return address.has_value();
+  }
+
+  void issue(int k, bool late) {
     const WeightCopy& copy = queue_[next_++];
-    const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
+    const Lifetime life = {late ? k + 1 : std::max(0, k), use(copy).last};
     if (late) now_ = std::max(now_, back(kernel_ends_, 1));
     // The copy waits for the kernel before the running one if that kernel uses the buffer.
-    if (k > 0 && arena_.busy(k - 1, copy.address, copy.bytes, whole)) {
+    if (k > 0 && arena_.is_shared({{copy.bytes, life}, copy.address}, k - 1)) {
       now_ = std::max(now_, back(kernel_ends_, 2));
     }
     now_ = std::max(now_, back(dma_ends_, limit_));
@@ -93,7 +97,7 @@ class PrefetchPlanner {
   }
 
   /// Copies the LUTs of kernel `k`, and of later kernels if several copies can be outstanding.
-  void tables(int64_t k) {
+  void tables(int k) {
     const auto until = static_cast<size_t>(k + (limit_ > 1 ? 5 : 1));
     table_ready_.resize(kernels_.tables.size(), 0);
     for (; next_table_ < std::min(until, kernels_.tables.size()); ++next_table_) {
@@ -105,7 +109,7 @@ class PrefetchPlanner {
     }
   }
 
-  void kernel(int64_t k) {
+  void kernel(int k) {
     const Step& step = kernels_.steps[static_cast<size_t>(k)];
     if (step.kind == Step::Kind::kOpDma) now_ = std::max(now_, back(kernel_ends_, 1));
     tables(k);
@@ -119,15 +123,14 @@ class PrefetchPlanner {
 
   /// Inserts copies after kernel `k` (-1: before the first): those that the next kernel needs, and
   /// others while they do not delay the kernels.
-  void insert_copies_after(int64_t k) {
+  void insert_copies_after(int k) {
     while (next_ < queue_.size()) {
       WeightCopy& copy = queue_[next_];
-      const Span span = use(copy);
-      const bool must = span.begin == k + 1;
+      const bool must = use(copy).first == k + 1;
       const double free = std::max(now_, back(dma_ends_, limit_));
       const bool idle = free < back(kernel_ends_, 1) || k < 0;
       if (!must && (!idle || (k < 0 && !dma_ends_.empty()))) return;
-      const bool room = k < 0 && must ? true : extend(&copy, std::max<int64_t>(0, k));
+      const bool room = k < 0 && must ? true : extend(&copy, std::max(0, k));
       if (!must && !room) return;
       issue(k, !room && k >= 0);
     }
@@ -135,8 +138,8 @@ class PrefetchPlanner {
 
   size_t limit_;
   Kernels kernels_;
-  Arena arena_;
-  std::map<std::pair<int, int>, Span> uses_;
+  memory::Arena arena_;
+  std::map<std::pair<int, int>, Lifetime> uses_;
   std::vector<WeightCopy>& queue_;
   size_t next_ = 0;
   double now_ = 0;
@@ -148,7 +151,7 @@ class PrefetchPlanner {
 
 }  // namespace
 
-PrefetchPlan insert_copies(const Config& config, Kernels kernels, Arena arena,
+PrefetchPlan insert_copies(const Config& config, Kernels kernels, memory::Arena arena,
                            std::vector<WeightCopy>* copies) {
   return PrefetchPlanner(config, std::move(kernels), std::move(arena), copies).run();
 }

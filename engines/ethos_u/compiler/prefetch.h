@@ -9,10 +9,10 @@
 
 #include <vector>
 
-#include "engines/ethos_u/compiler/arena.h"
 #include "engines/ethos_u/compiler/cost.h"
 #include "engines/ethos_u/compiler/draft.h"
 #include "engines/ethos_u/compiler/program_analysis.h"
+#include "memory/arena.h"
 
 namespace thimble::engine::ethos_u {
 
@@ -38,7 +38,7 @@ struct PrefetchPlan {
   double cycles = 0;  // end of the last kernel
 };
 /// Inserts the copies between the kernels and sets their addresses.
-[[nodiscard]] PrefetchPlan insert_copies(const Config& config, Kernels kernels, Arena arena,
+[[nodiscard]] PrefetchPlan insert_copies(const Config& config, Kernels kernels, memory::Arena arena,
                                          std::vector<WeightCopy>* copies);
 
 }  // namespace thimble::engine::ethos_u

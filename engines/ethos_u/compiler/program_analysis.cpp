@@ -36,8 +36,8 @@ class Analysis {
   ProgramAnalysis run() {
     for (TensorUse& use : net_.tensors) use.whole = true;
     for (int i = 0; i < net_.op_count(); ++i) look(i);
-    for (const int tensor : program_.inputs) at(tensor).first = 0, at(tensor).last = last(tensor);
-    for (const int tensor : program_.outputs) at(tensor).last = net_.op_count();
+    for (const int tensor : program_.inputs) at(tensor).life.add(0);
+    for (const int tensor : program_.outputs) at(tensor).life.last = net_.op_count();
     for (size_t i = 0; i < net_.tensors.size(); ++i) format(i);
     for (int i = 0; i < net_.op_count(); ++i) {
       net_.shapes.push_back(shape_of(net_.op(i)));
@@ -48,7 +48,6 @@ class Analysis {
 
  private:
   TensorUse& at(int tensor) { return net_.tensors[static_cast<size_t>(tensor)]; }
-  int last(int tensor) { return std::max(0, at(tensor).last); }
 
   void look(int index) {
     const NpuOp& op = net_.op(index);
@@ -60,8 +59,7 @@ class Analysis {
         bricks_[static_cast<size_t>(operand.tensor)] = false;
       }
       if (!natural || operand.offset != 0 || !(operand.shape == tensor.shape)) use.whole = false;
-      if (use.last < 0) use.first = index;
-      use.last = index;
+      use.life.add(index);
     });
     at(op.ofm.tensor).writers.push_back(index);
     at(op.ifm.tensor).readers.push_back(index);
@@ -87,7 +85,7 @@ class Analysis {
       const TensorUse& from = at(operand.tensor);
       const TensorUse& to = at(op.ofm.tensor);
       const NpuTensor& tensor = program_.tensors[static_cast<size_t>(operand.tensor)];
-      return tensor.role == TensorRole::kIntermediate && from.last == index && from.whole &&
+      return tensor.role == TensorRole::kIntermediate && from.life.last == index && from.whole &&
              to.whole && to.writers.size() == 1 && from.format == to.format &&
              operand.element.bits == op.ofm.element.bits && operand.shape == op.ofm.shape &&
              operand.tensor != op.ofm.tensor;

@@ -5,16 +5,16 @@
 
 #include "engines/ethos_u/compiler/cost.h"
 #include "engines/ethos_u/compiler/plan.h"
+#include "memory/lifetime.h"
 
 namespace thimble::engine::ethos_u {
 
 struct TensorUse {
   std::vector<int> writers, readers;  // operations, ascending
-  int first = 0, last = -1;           // lifetime in operations; last = count: an output
+  memory::Lifetime life;              // in operations; last = count: an output
   bool whole = false;  // every operand is the whole tensor with its strides: rows can be split
   Format format = Format::kNhwc;
   int64_t bytes = 0;  // of all rows, aligned
-  [[nodiscard]] bool used() const { return last >= first; }
 };
 
 struct ProgramAnalysis {

@@ -498,7 +498,7 @@ Kernel kernel_of(const NpuProgram& program, const Schedule& schedule, const Step
   }
   kernel.input = input_rows(op, step.rows);
   const bool sliced_input = op.kind == NpuOpKind::kDepthwise && op.ifm.shape.c == op.ofm.shape.c;
-  const Span input_channels = sliced_input ? kernel.channels : Span{0, op.ifm.shape.c};
+  const IndexRange input_channels = sliced_input ? kernel.channels : IndexRange{0, op.ifm.shape.c};
   kernel.ifm = map_operand(program, schedule, op.ifm, kernel.input.rows, input_channels);
   kernel.ofm = map_operand(program, schedule, op.ofm, step.rows, kernel.channels);
   if (op.ifm2) {

@@ -14,7 +14,7 @@ struct Kernel {
   const Schedule* schedule = nullptr;
   const NpuOp* op = nullptr;
   const OpPlan* plan = nullptr;
-  Span rows, channels;
+  IndexRange rows, channels;
   int slice = 0;
   int table_slot = 0;  // in units of 256 bytes
   InputRows input;

@@ -236,9 +236,9 @@ class Scheduler {
     std::vector<std::pair<double, size_t>> order;
     for (size_t t = 0; t < network_.tensors.size(); ++t) {
       const TensorUse& use = network_.tensors[t];
-      if (program_.tensors[t].role != TensorRole::kIntermediate || !use.used()) continue;
+      if (program_.tensors[t].role != TensorRole::kIntermediate || use.life.is_empty()) continue;
       const auto uses = static_cast<double>(use.readers.size() + use.writers.size());
-      order.emplace_back(-uses / static_cast<double>(use.last - use.first + 1), t);
+      order.emplace_back(-uses / use.life.steps(), t);
     }
     std::stable_sort(order.begin(), order.end());
     std::vector<int64_t> held(static_cast<size_t>(network_.op_count()) + 1, 0);
@@ -246,12 +246,13 @@ class Scheduler {
     for (const auto& [score, t] : order) {
       const TensorUse& use = network_.tensors[t];
       bool fits = true;
-      for (int i = use.first; i <= use.last; ++i) {
+      for (int i = use.life.first; i <= use.life.last; ++i) {
         fits = fits && held[static_cast<size_t>(i)] + use.bytes <= limit;
       }
       if (!fits) continue;
       fast[t] = true;
-      for (int i = use.first; i <= use.last; ++i) held[static_cast<size_t>(i)] += use.bytes;
+      for (int i = use.life.first; i <= use.life.last; ++i)
+        held[static_cast<size_t>(i)] += use.bytes;
     }
     return fast;
   }

@@ -93,15 +93,15 @@ double Search::copy(int64_t bytes) const {
   return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
 }
 
-int64_t Search::held(int first, int end, const Cascade* stripes) const {
+int64_t Search::held(int first, int end, const Cascade* cascade) const {
   int64_t bytes = 0;
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     const TensorUse& use = network_.tensors[t];
-    if (!use.used() || use.first >= end || use.last < first) continue;
+    if (!use.life.overlaps({first, end - 1})) continue;
     const int tensor = static_cast<int>(t);
-    const auto ring = stripes != nullptr ? stripes->rolling_buffers.find(tensor)
-                                         : decltype(stripes->rolling_buffers.end()){};
-    if (stripes != nullptr && ring != stripes->rolling_buffers.end()) {
+    const auto ring = cascade != nullptr ? cascade->rolling_buffers.find(tensor)
+                                         : decltype(cascade->rolling_buffers.end()){};
+    if (cascade != nullptr && ring != cascade->rolling_buffers.end()) {
       bytes += network_.rolling_buffer_bytes(tensor, ring->second);
     } else if (counted_[t]) {
       bytes += use.bytes;
@@ -122,8 +122,8 @@ void Search::add_piece(int first, int end, int64_t step_rows) {
   piece.first = first;
   piece.end = end;
   piece.step_rows = step_rows;
-  piece.stripes = known->stripes();
-  piece.held = held(first, end, piece.stripes);
+  piece.cascade = known->cascade();
+  piece.held = held(first, end, piece.cascade);
   for (int i = first; i < end; ++i) {
     const NpuOp& op = network_.op(i);
     PartCost part;
@@ -246,7 +246,7 @@ void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* dr
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
   const OpMemories where = memories(op, piece.first, piece.end, true);
-  const Span rows{0, from.ofm.shape.h};
+  const IndexRange rows{0, from.ofm.shape.h};
   for (int64_t wanted = std::clamp<int64_t>(part.weight_bytes / kSliceBytes, 1, 32); wanted > 0;
        wanted = wanted * 3 / 4) {
     if (!cut(op, where, rows, (channels + wanted - 1) / wanted, draft)) return;
@@ -266,7 +266,8 @@ void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* dr
   }
 }
 
-bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const {
+bool Search::cut(int op, const OpMemories& where, IndexRange rows, int64_t depth,
+                 OpDraft* draft) const {
   const int64_t channels = network_.op(op).ofm.shape.c;
   const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(depth, 1));
   if (shallow == nullptr) return false;
@@ -325,7 +326,7 @@ double Search::place_weight_copies(const std::vector<const Piece*>& piece_of, in
                                    Draft* draft) const {
   const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
-    const Arena arena = place_tensors(network_, options_.mode, budget, draft);
+    const memory::Arena arena = place_tensors(network_, options_.mode, budget, draft);
     std::vector<WeightCopy> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
@@ -392,7 +393,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
     draft.tensors[t].rows = network_.program->tensors[t].shape.h;
     draft.tensors[t].fast = options_.mode == MemoryMode::kDedicatedSram && counted_[t];
   }
-  int cascade = 0;
+  int cascade_index = 0;
   for (const Piece* piece : path) {
     const Costed costed = cost(*piece, budget);
     for (int i = piece->first; i < piece->end; ++i) {
@@ -405,18 +406,18 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       one.buffered = costed.buffered[at];
       if (one.buffered && piece->step_rows == 0)
         slice_weights(i, *piece, budget - piece->held, &one);
-      if (piece->step_rows > 0) one.cascade = cascade;
+      if (piece->step_rows > 0) one.cascade = cascade_index;
       estimate_slices(i, &one);
     }
     if (piece->step_rows > 0) {
-      ++cascade;
-      const Cascade* const stripes = piece->stripes;
-      for (const auto& [tensor, rows] : stripes->rolling_buffers) {
+      ++cascade_index;
+      const Cascade* const cascade = piece->cascade;
+      for (const auto& [tensor, rows] : cascade->rolling_buffers) {
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
             options_.mode == MemoryMode::kDedicatedSram;
       }
-      draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
+      draft.steps.insert(draft.steps.end(), cascade->steps.begin(), cascade->steps.end());
       continue;
     }
     const NpuOp& op = network_.op(piece->first);

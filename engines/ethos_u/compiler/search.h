@@ -56,14 +56,14 @@ class Search {
     int first = 0, end = 0;
     int64_t step_rows = 0;  // rows of a cascade step; 0: a single operation
     int64_t held = 0;       // bytes of rolling buffers and live tensors
-    const Cascade* stripes = nullptr;
+    const Cascade* cascade = nullptr;
     std::vector<PartCost> parts;
   };
 
  private:
   void add_pieces(int first);
   void add_piece(int first, int end, int64_t step_rows);
-  [[nodiscard]] int64_t held(int first, int end, const Cascade* stripes) const;
+  [[nodiscard]] int64_t held(int first, int end, const Cascade* cascade) const;
   [[nodiscard]] OpMemories memories(int op, int first, int end, bool from_sram) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
   /// Returns true if the operation is an input copy that is omitted because its destination does
@@ -82,7 +82,7 @@ class Search {
   void slice_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Divides the operation into slices of at most `depth` channels, or one block if that is deeper.
   /// Returns false if no block is legal.
-  bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
+  bool cut(int op, const OpMemories& where, IndexRange rows, int64_t depth, OpDraft* draft) const;
   /// Returns for each step the cycles to copy its LUT; 0 if it has none or the LUT is still loaded.
   [[nodiscard]] std::vector<double> table_cycles(const std::vector<Step>& steps) const;
   /// Returns the cycles of each step. `traffic` receives the sum of traffic() over all steps.

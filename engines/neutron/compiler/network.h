@@ -9,6 +9,7 @@
 
 #include "engines/neutron/container/program.h"
 #include "ir/graph.h"
+#include "memory/lifetime.h"
 
 namespace thimble::engine::neutron {
 
@@ -25,7 +26,7 @@ struct Buffer {
   /// Set by place(): position in the scratch memory, also of inputs and outputs planned there.
   int64_t offset = 0;
   std::vector<int8_t> content;  // kWeights
-  int first = -1, last = -1;    // first and last kernel that use it
+  memory::Lifetime life;        // in kernels
 };
 
 /// Elements of a buffer in the order in which a kernel iterates over them.

@@ -45,13 +45,10 @@ class Placing {
   Buffer& buffer(int index) { return net_.buffers[static_cast<size_t>(index)]; }
 
   void compute_lifetimes() {
-    for (Buffer& each : net_.buffers) each.first = each.last = -1;
+    for (Buffer& each : net_.buffers) each.life = {};
     for (size_t i = 0; i < net_.kernels.size(); ++i) {
-      each_view(net_.kernels[i], [&](const BufferView& view) {
-        Buffer& touched = buffer(view.buffer);
-        if (touched.first < 0) touched.first = static_cast<int>(i);
-        touched.last = static_cast<int>(i);
-      });
+      each_view(net_.kernels[i],
+                [&](const BufferView& view) { buffer(view.buffer).life.add(static_cast<int>(i)); });
     }
   }
 
@@ -70,8 +67,8 @@ class Placing {
         return other.buffer != operand.buffer || other == operand;
       });
       const bool fits = scratch && alike && others_apart &&
-                        operand.buffer != kernel.output.buffer && from.last == index &&
-                        to.first == index && from.bytes >= to.bytes;
+                        operand.buffer != kernel.output.buffer && from.life.last == index &&
+                        to.life.first == index && from.bytes >= to.bytes;
       if (!fits) continue;
       const int gone = kernel.output.buffer, stays = operand.buffer;
       for (KernelOp& other : net_.kernels) {
@@ -90,10 +87,11 @@ class Placing {
     std::vector<int> which;
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& each = net_.buffers[i];
-      if (each.memory == Memory::kWeights || each.first < 0 || not_in_scratch_[i]) continue;
-      const int first = each.memory == Memory::kInput ? 0 : each.first;
-      const int last = each.memory == Memory::kOutput ? end : each.last;
-      lives.push_back({aligned(each.bytes), first, last});
+      if (each.memory == Memory::kWeights || each.life.is_empty() || not_in_scratch_[i]) continue;
+      memory::Lifetime life = each.life;
+      if (each.memory == Memory::kInput) life.add(0);
+      if (each.memory == Memory::kOutput) life.add(end);
+      lives.push_back({aligned(each.bytes), life});
       which.push_back(static_cast<int>(i));
     }
     const memory::Placement placement = memory::place(lives, kAlignment);
@@ -107,7 +105,7 @@ class Placing {
   DelegateIo io(const NetworkIo& tensor) {
     const Buffer& io_buffer = buffer(tensor.buffer);
     const bool planned =
-        io_buffer.first >= 0 && !not_in_scratch_[static_cast<size_t>(tensor.buffer)];
+        !io_buffer.life.is_empty() && !not_in_scratch_[static_cast<size_t>(tensor.buffer)];
     return {io_buffer.offset, planned ? io_buffer.bytes : -1};
   }
 

@@ -67,7 +67,7 @@ class Writer {
   void place_shared() {
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& buffer = net_.buffers[i];
-      if (buffer.first != buffer.last) place_constant(static_cast<int>(i));
+      if (buffer.life.steps() > 1) place_constant(static_cast<int>(i));
     }
   }
 
