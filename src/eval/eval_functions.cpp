@@ -42,39 +42,12 @@ bool holds(int64_t relation, T a, T b) {
 
 }  // namespace
 
-void eval_abs(const Call& call) {
-  map_floats(call, [](double x) { return std::fabs(x); });
-}
-void eval_cos(const Call& call) {
-  map_floats(call, [](double x) { return std::cos(x); });
-}
-void eval_erf(const Call& call) {
-  map_floats(call, [](double x) { return std::erf(x); });
-}
-void eval_exp(const Call& call) {
-  map_floats(call, [](double x) { return std::exp(x); });
-}
-void eval_floor(const Call& call) {
-  map_floats(call, [](double x) { return std::floor(x); });
-}
-void eval_log(const Call& call) {
-  map_floats(call, [](double x) { return std::log(x); });
-}
-void eval_rsqrt(const Call& call) {
-  map_floats(call, [](double x) { return 1 / std::sqrt(x); });
-}
-void eval_sigmoid(const Call& call) {
-  map_floats(call, [](double x) { return 1 / (1 + std::exp(-x)); });
-}
-void eval_sin(const Call& call) {
-  map_floats(call, [](double x) { return std::sin(x); });
-}
-void eval_sqrt(const Call& call) {
-  map_floats(call, [](double x) { return std::sqrt(x); });
-}
-void eval_tanh(const Call& call) {
-  map_floats(call, [](double x) { return std::tanh(x); });
-}
+#define THIMBLE_FUNCTION(name, exact, stable)         \
+  void eval_##name(const Call& call) {                \
+    map_floats(call, [](double x) { return exact; }); \
+  }
+#include "ir/functions.def"
+#undef THIMBLE_FUNCTION
 
 void eval_pow(const Call& call) {
   const double exponent = call.op.get(ir::attr::exponent);

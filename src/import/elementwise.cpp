@@ -164,12 +164,6 @@ Status clamp(Call& call) {
   return clamped(call, std::min(low, high), high);  // as in PyTorch, the maximum has priority
 }
 
-Status sigmoid(Call& call) {
-  return unary(call, OpKind::sigmoid);
-}
-Status tanh(Call& call) {
-  return unary(call, OpKind::tanh);
-}
 Status softmax(Call& call) {
   return normalized_exponentials(call, OpKind::softmax);
 }

@@ -12,11 +12,6 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-Status unary_of_self(Call& call, OpKind kind) {
-  Formula f(call);
-  return f.result(f.apply(kind, {f.tensor("self")}));
-}
-
 /// Adds log(self) / log_of_base.
 Status logarithm(Call& call, double log_of_base) {
   Formula f(call);
@@ -45,33 +40,13 @@ Status hyperbolic(Call& call, double sign) {
 
 namespace handlers {
 
-Status abs(Call& call) {
-  return unary_of_self(call, OpKind::abs);
-}
-Status cos(Call& call) {
-  return unary_of_self(call, OpKind::cos);
-}
-Status erf(Call& call) {
-  return unary_of_self(call, OpKind::erf);
-}
-Status exp(Call& call) {
-  return unary_of_self(call, OpKind::exp);
-}
-Status floor(Call& call) {
-  return unary_of_self(call, OpKind::floor);
-}
-Status log(Call& call) {
-  return unary_of_self(call, OpKind::log);
-}
-Status rsqrt(Call& call) {
-  return unary_of_self(call, OpKind::rsqrt);
-}
-Status sin(Call& call) {
-  return unary_of_self(call, OpKind::sin);
-}
-Status sqrt(Call& call) {
-  return unary_of_self(call, OpKind::sqrt);
-}
+#define THIMBLE_FUNCTION(name, exact, stable)                   \
+  Status name(Call& call) {                                     \
+    Formula f(call);                                            \
+    return f.result(f.apply(OpKind::name, {f.tensor("self")})); \
+  }
+#include "ir/functions.def"
+#undef THIMBLE_FUNCTION
 
 Status ceil(Call& call) {
   Formula f(call);

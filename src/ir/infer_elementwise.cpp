@@ -56,34 +56,14 @@ Status check_int8(const InferContext& c, std::initializer_list<AttrKey<int64_t>>
 
 }  // namespace
 
-Result<Type> infer_abs(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_cos(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_erf(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_exp(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_floor(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_log(const InferContext& c) {
-  return float_result(c, same_shape);
-}
+#define THIMBLE_FUNCTION(name, exact, stable)        \
+  Result<Type> infer_##name(const InferContext& c) { \
+    return float_result(c, same_shape);              \
+  }
+#include "ir/functions.def"
+#undef THIMBLE_FUNCTION
+
 Result<Type> infer_pow(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_rsqrt(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_sin(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_sqrt(const InferContext& c) {
   return float_result(c, same_shape);
 }
 

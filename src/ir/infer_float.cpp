@@ -81,11 +81,5 @@ Result<Type> infer_softmax(const InferContext& c) {
 Result<Type> infer_clamp(const InferContext& c) {
   return float_result(c, clamp_shape);
 }
-Result<Type> infer_sigmoid(const InferContext& c) {
-  return float_result(c, same_shape);
-}
-Result<Type> infer_tanh(const InferContext& c) {
-  return float_result(c, same_shape);
-}
 
 }  // namespace thimble::ir
