@@ -3,14 +3,11 @@
 
 #include "firmware/apps/variants/case.h"
 
-#if THIMBLE_HAS_MVE
-
 #include "abi/packed_ops.h"
 
 namespace thimble::firmware {
-namespace {
 
-void make(uint32_t index, Case& c) {
+void make_add_flat(uint32_t index, Case& c) {
   const int32_t count = index % 8 == 0 ? 256 * 16 : c.uniform(1, 60);
   auto* a = c.input<int8_t>(count);
   auto* b = c.input<int8_t>(count);
@@ -41,11 +38,4 @@ void make(uint32_t index, Case& c) {
            << " " << p->max;
 }
 
-}  // namespace
-
-constinit const Family mve_add_flat = {"add_flat", &kernels::mve_thimble_add_flat,
-                                       &kernels::portable_thimble_add_flat, 2000, make};
-
 }  // namespace thimble::firmware
-
-#endif

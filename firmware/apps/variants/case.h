@@ -1,13 +1,13 @@
 #pragma once
 // Compares fast variants of kernels with the portable one, in one image.
 //
-// A family is one packed operator: a file of this folder makes its cases, and a row of families.def
-// names it. The harness runs both kernels on the same operands, and compares the results, the bytes
-// around them, and the operands. A kernel without run_bare() receives tensors, so its cases give
-// each operand a shape, and its check() must accept them. The bytes after an operand differ between
-// the two runs, so that a result that depends on them differs.
+// A row of cases.def names the function that makes the cases of an operator. The harness runs both
+// kernels on the same operands, and compares the results, the bytes around them, and the operands.
+// A kernel without run_bare() receives tensors, so its cases give each operand a shape, and its
+// check() must accept them. The bytes after an operand differ between the two runs, so that a
+// result that depends on them differs.
 //
-//   void make(uint32_t index, Case& c) {
+//   void make_example(uint32_t index, Case& c) {
 //     const int32_t channels = c.uniform(1, 20);
 //     int8_t* x = c.input<int8_t>(channels);   // filled with random bytes; may be changed
 //     c.scratch(64);
@@ -77,16 +77,11 @@ class Case {
   uint32_t ranks_[kOperandsMax] = {};  // 0: no shape
 };
 
-struct Family {
-  const char* name;  // name in families.def: "conv2d_mve"
-  const kernels::Kernel* fast;
-  const kernels::Kernel* portable;
-  uint32_t count;  // number of cases; each depends on its index only
-  void (*make)(uint32_t index, Case& c);
-};
+#define THIMBLE_CASES(op, make, count) void make(uint32_t index, Case& c);
+#include "firmware/apps/variants/cases.def"
+#undef THIMBLE_CASES
 
-#define THIMBLE_FAMILY(variant, name) THIMBLE_IF_##variant(extern const Family variant##_##name;)
-#include "firmware/apps/variants/families.def"
-#undef THIMBLE_FAMILY
+/// The loops of kernels/portable/dot.h, and their formula.
+extern const kernels::Kernel dot_loops, dot_formula;
 
 }  // namespace thimble::firmware

@@ -4,8 +4,6 @@
 #include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
-#if THIMBLE_HAS_DSP
-
 #include "abi/matmul_dsp.h"
 
 namespace thimble::firmware {
@@ -78,7 +76,9 @@ void zero_fill(int32_t* words, int32_t used) {
   words[1] = used == 1 ? 0 : words[1] & 0xFFFF;
 }
 
-void make_conv2d(uint32_t index, Case& c) {
+}  // namespace
+
+void make_conv2d_dsp(uint32_t index, Case& c) {
   constexpr int32_t kDepths[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 28, 40};
   const Axis one = {1, 1, 1, 1, 1, 0};
   const bool pointwise = index % 3 == 0;
@@ -109,7 +109,7 @@ void make_conv2d(uint32_t index, Case& c) {
   c.output(g.out_h * g.out_w * g.out_c);
 }
 
-void make_depthwise(uint32_t, Case& c) {
+void make_depthwise_dsp(uint32_t, Case& c) {
   const Axis down = random_axis(c, 5);
   const Axis across = random_axis(c, 5);
   abi::WindowGeometry g = geometry(c, down, across);
@@ -132,7 +132,7 @@ void make_depthwise(uint32_t, Case& c) {
   c.output(g.out_h * g.out_w * g.out_c);
 }
 
-void make_linear(uint32_t, Case& c) {
+void make_linear_dsp(uint32_t, Case& c) {
   abi::LinearGeometry g = {};
   g.rows = static_cast<uint32_t>(c.uniform(1, 3));
   g.in_features = static_cast<uint32_t>(4 * c.uniform(1, 20));
@@ -160,16 +160,4 @@ void make_linear(uint32_t, Case& c) {
   c.output(static_cast<int32_t>(g.rows * g.out_features));
 }
 
-}  // namespace
-
-constinit const Family dsp_conv2d_dsp = {"conv2d_dsp", &kernels::dsp_thimble_conv2d_dsp,
-                                         &kernels::portable_thimble_conv2d_dsp, 3000, make_conv2d};
-constinit const Family dsp_depthwise_dsp = {"depthwise_dsp", &kernels::dsp_thimble_depthwise_dsp,
-                                            &kernels::portable_thimble_depthwise_dsp, 3000,
-                                            make_depthwise};
-constinit const Family dsp_linear_dsp = {"linear_dsp", &kernels::dsp_thimble_linear_dsp,
-                                         &kernels::portable_thimble_linear_dsp, 1000, make_linear};
-
 }  // namespace thimble::firmware
-
-#endif  // THIMBLE_HAS_DSP

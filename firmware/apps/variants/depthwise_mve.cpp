@@ -4,8 +4,6 @@
 #include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
 
-#if THIMBLE_HAS_MVE
-
 #include "abi/depthwise_mve.h"
 
 namespace thimble::firmware {
@@ -80,7 +78,9 @@ void fill_block(Case& c, const abi::WindowGeometry& g, int8_t* block) {
   }
 }
 
-void make(uint32_t index, Case& c) {
+}  // namespace
+
+void make_depthwise_mve(uint32_t index, Case& c) {
   const int32_t kernels[][2] = {{3, 3}, {3, 3}, {3, 3}, {5, 5}, {1, 9}, {9, 1},
                                 {1, 3}, {2, 2}, {1, 1}, {7, 7}, {4, 3}};
   const auto& kernel = kernels[index % (sizeof kernels / sizeof kernels[0])];
@@ -121,11 +121,4 @@ void make(uint32_t index, Case& c) {
            << h.pad << "," << w.pad << " dilation " << h.dilation << "," << w.dilation;
 }
 
-}  // namespace
-
-constinit const Family mve_depthwise_mve = {"depthwise_mve", &kernels::mve_thimble_depthwise_mve,
-                                            &kernels::portable_thimble_depthwise_mve, 10000, make};
-
 }  // namespace thimble::firmware
-
-#endif

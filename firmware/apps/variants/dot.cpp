@@ -3,8 +3,6 @@
 
 #include "firmware/apps/variants/case.h"
 
-#if THIMBLE_HAS_DSP
-
 #include <cstring>
 
 #include "kernels/portable/dot.h"
@@ -46,11 +44,14 @@ void run_formula(void* const* operands) {
   std::memcpy(operands[3], sums, sizeof sums);
 }
 
-constinit const kernels::Kernel loops = {"accumulate", "", 0, nullptr, nullptr, nullptr, run_loops};
-constinit const kernels::Kernel formula = {"accumulate", "",      0,          nullptr,
-                                           nullptr,      nullptr, run_formula};
+}  // namespace
 
-void make(uint32_t index, Case& c) {
+constinit const kernels::Kernel dot_loops = {"accumulate", "",      0,        nullptr,
+                                             nullptr,      nullptr, run_loops};
+constinit const kernels::Kernel dot_formula = {"accumulate", "",      0,          nullptr,
+                                               nullptr,      nullptr, run_formula};
+
+void make_dot(uint32_t index, Case& c) {
   const int32_t n = c.uniform(0, index % 4 == 0 ? 300 : 40);
   const int32_t w_step = n + c.uniform(0, 3);
   c.input<int8_t>(n);
@@ -61,10 +62,4 @@ void make(uint32_t index, Case& c) {
   c.text() << n << " products, rows " << w_step << " apart, offset " << of.x_offset;
 }
 
-}  // namespace
-
-constinit const Family dsp_dot = {"dot", &loops, &formula, 1000, make};
-
 }  // namespace thimble::firmware
-
-#endif

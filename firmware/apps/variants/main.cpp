@@ -1,5 +1,6 @@
-// Semihosting command line: `variants [FAMILY|all [FIRST [COUNT]]]`. Prints a line per family. At
-// the first difference it prints the command that repeats the case and ends with exit code 1.
+// Semihosting command line: `variants [CASES|all [FIRST [COUNT]]]`, CASES as in cases.def. Prints a
+// line per variant of an operator. At the first difference it prints the command that repeats the
+// case and ends with exit code 1.
 
 #include <cstring>
 #include <string_view>
@@ -166,76 +167,97 @@ class Trial {
 
 namespace {
 
-/// Returns true if the variant and operator of a row of kernels.def have a row in families.def.
-constexpr bool has_family(std::string_view variant, std::string_view op) {
-  constexpr struct {
-    std::string_view variant, name;
-  } kRows[] = {
-#define THIMBLE_FAMILY(variant, name) {#variant, #name},
-#include "firmware/apps/variants/families.def"
-#undef THIMBLE_FAMILY
-  };
-  for (const auto& row : kRows) {
-    if (row.variant == variant && op == row.name) return true;
+/// A fast variant of an operator, and the portable kernel.
+struct Variant {
+  const char* name;  // "mve"
+  const char* op;    // "thimble_max_pool2d_packed"
+  const kernels::Kernel* fast;
+  const kernels::Kernel* portable;
+};
+#define THIMBLE_VARIANT(name, op) \
+  THIMBLE_IF_##name({#name, #op, &kernels::name##_##op, &kernels::portable_##op}, )
+#define THIMBLE_VARIANT_portable(op)
+#define THIMBLE_VARIANT_mve(op) THIMBLE_VARIANT(mve, op)
+#define THIMBLE_VARIANT_dsp(op) THIMBLE_VARIANT(dsp, op)
+#define THIMBLE_VARIANT_v7m(op) THIMBLE_VARIANT(v7m, op)
+#define THIMBLE_VARIANT_v6m(op) THIMBLE_VARIANT(v6m, op)
+constexpr Variant kVariants[] = {
+#define THIMBLE_KERNEL(variant, op) THIMBLE_VARIANT_##variant(op)
+#include "kernels/kernels.def"
+#undef THIMBLE_KERNEL
+    {"loops", "dot", &dot_loops, &dot_formula},
+};
+
+/// The cases of an operator; each depends on its index only.
+struct Cases {
+  const char* op;
+  const char* name;  // "make_window_pool"
+  void (*make)(uint32_t index, Case& c);
+  uint32_t count;
+};
+constexpr Cases kCases[] = {
+#define THIMBLE_CASES(op, make, count) {#op, #make, make, count},
+#include "firmware/apps/variants/cases.def"
+#undef THIMBLE_CASES
+};
+
+constexpr bool has_cases(std::string_view op) {
+  for (const Cases& cases : kCases) {
+    if (op == cases.op) return true;
   }
   return false;
 }
-#define THIMBLE_KERNEL(variant, op)                                                        \
-  static_assert(std::string_view(#variant) == "portable" ||                                \
-                    has_family(#variant, std::string_view(#op).substr(sizeof("thimble"))), \
-                #variant " " #op " of kernels.def has no row in families.def");
+#define THIMBLE_KERNEL(variant, op)                                         \
+  static_assert(std::string_view(#variant) == "portable" || has_cases(#op), \
+                #variant " " #op " of kernels.def has no row in cases.def");
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
 
-constexpr const Family* kFamilies[] = {
-#define THIMBLE_FAMILY(variant, name) THIMBLE_IF_##variant(&variant##_##name, )
-#include "firmware/apps/variants/families.def"
-#undef THIMBLE_FAMILY
-    nullptr};
-
-void print(const char* what, const Family& family, uint32_t index, const char* note) {
+void print(const char* what, const Variant& variant, const Cases& cases, uint32_t index,
+           const char* note) {
   char line[320];
   Text text(line, sizeof line);
-  text << "error: " << family.fast->name << ": " << what << "; repeat: variants " << family.name
-       << " " << index << " 1 (" << note << ")\n";
+  text << "error: " << variant.name << " " << variant.op << ": " << what << "; repeat: variants "
+       << cases.name << " " << index << " 1 (" << note << ")\n";
   host_print(line);
 }
 
-bool equal(const Family& family, uint32_t index) {
+bool is_equal(const Variant& variant, const Cases& cases, uint32_t index) {
   next_free = big_start;
   Case c(index + 1);
-  family.make(index, c);
+  cases.make(index, c);
   Trial trial(c);
   const char* note = c.text().text();
   if (!trial.has_output()) {
-    print("the case has no output", family, index, note);
+    print("the case has no output", variant, cases, index, note);
     return false;
   }
-  const char* wrong = trial.run(*family.portable, 0x5A);
+  const char* wrong = trial.run(*variant.portable, 0x5A);
   if (wrong != nullptr) {
-    print("portable: ", family, index, wrong);
+    print("portable: ", variant, cases, index, wrong);
     return false;
   }
   trial.keep();
-  wrong = trial.run(*family.fast, 0x3C);
+  wrong = trial.run(*variant.fast, 0x3C);
   if (wrong != nullptr) {
-    print(wrong, family, index, note);
+    print(wrong, variant, cases, index, note);
     return false;
   }
   const int32_t at = trial.first_difference();
   if (at < 0) return true;
   c.text() << " at byte " << static_cast<uint32_t>(at);
-  print("differs", family, index, note);
+  print("differs", variant, cases, index, note);
   return false;
 }
 
-bool run_family(const Family& family, uint32_t first, uint32_t count) {
+bool run_cases(const Variant& variant, const Cases& cases, uint32_t first, uint32_t count) {
   for (uint32_t i = first; i < first + count; ++i) {
-    if (!equal(family, i)) return false;
+    if (!is_equal(variant, cases, i)) return false;
   }
   char line[128];
   Text text(line, sizeof line);
-  text << family.name << " " << count << " cases equal\n";
+  text << variant.name << " " << variant.op << ", " << cases.name << ": " << count
+       << " cases equal\n";
   host_print(line);
   return true;
 }
@@ -268,14 +290,17 @@ int start() {
   const char* const wanted = second_word(command_line, rest);
   const uint32_t first = number(rest);
   const uint32_t count = number(rest);
+  const bool all = *wanted == 0 || std::strcmp(wanted, "all") == 0;
   bool found = false;
-  for (const Family* const* family = kFamilies; *family != nullptr; ++family) {
-    const bool all = *wanted == 0 || std::strcmp(wanted, "all") == 0;
-    if (!all && std::strcmp(wanted, (*family)->name) != 0) continue;
-    found = true;
-    if (!run_family(**family, first, count != 0 ? count : (*family)->count)) return kExitStatus;
+  for (const Variant& variant : kVariants) {
+    for (const Cases& cases : kCases) {
+      const bool is_asked = all || std::strcmp(wanted, cases.name) == 0;
+      if (!is_asked || std::strcmp(variant.op, cases.op) != 0) continue;
+      found = true;
+      if (!run_cases(variant, cases, first, count != 0 ? count : cases.count)) return kExitStatus;
+    }
   }
-  if (!found) host_print("error: no such family on this core\n");
+  if (!found) host_print("error: no such cases on this core\n");
   return static_cast<int>(found ? kExitOk : kExitUsage);
 }
 

@@ -2,7 +2,6 @@
 
 #include "kernels/isa.h"
 
-#if THIMBLE_HAS_MVE
 #include <cstring>
 
 #include "abi/params/matmul.h"
@@ -12,6 +11,8 @@ namespace thimble::firmware {
 namespace {
 
 using kernels::DType;
+
+}  // namespace
 
 void make_matmul(uint32_t index, Case& c) {
   const auto batches = static_cast<uint32_t>(c.uniform(0, 2));
@@ -54,10 +55,4 @@ void make_matmul(uint32_t index, Case& c) {
            << (transposed ? ", b transposed" : "");
 }
 
-}  // namespace
-
-constinit const Family mve_matmul = {"matmul", &kernels::mve_thimble_matmul,
-                                     &kernels::portable_thimble_matmul, 1000, make_matmul};
-
 }  // namespace thimble::firmware
-#endif

@@ -3,7 +3,6 @@
 
 #include "kernels/isa.h"
 
-#if THIMBLE_HAS_MVE
 #include <cstring>
 
 #include "abi/matmul_mve.h"
@@ -65,7 +64,9 @@ Axis axis(Case& c, int32_t kernel, int32_t stride, int32_t in_max) {
           static_cast<uint8_t>(dilation), static_cast<uint8_t>(before)};
 }
 
-void make_conv(uint32_t index, Case& c) {
+}  // namespace
+
+void make_conv2d_mve(uint32_t index, Case& c) {
   // Half of the cases have 1x1 windows, for which the kernel has most code paths.
   const int32_t kernel_h = index % 2 == 0 ? 1 : c.uniform(1, 4);
   const int32_t kernel_w = index % 2 == 0 ? 1 : c.uniform(1, 4);
@@ -92,7 +93,7 @@ void make_conv(uint32_t index, Case& c) {
            << g.pad_left;
 }
 
-void make_linear(uint32_t index, Case& c) {
+void make_linear_mve(uint32_t index, Case& c) {
   const int32_t rows = index % 2 == 0 ? 1 : c.uniform(1, 9);
   const int32_t depth = c.uniform(0, 1) == 0 ? 16 * c.uniform(1, 12) : c.uniform(1, 150);
   const int32_t channels = c.uniform(0, 1) == 0 ? 8 * c.uniform(1, 4) : c.uniform(1, 40);
@@ -108,13 +109,4 @@ void make_linear(uint32_t index, Case& c) {
   c.text() << rows << " rows, " << depth << " to " << channels;
 }
 
-}  // namespace
-
-constinit const Family mve_linear_mve = {"linear_mve", &kernels::mve_thimble_linear_mve,
-                                         &kernels::portable_thimble_linear_mve, 1000, make_linear};
-
-constinit const Family mve_conv2d_mve = {"conv2d_mve", &kernels::mve_thimble_conv2d_mve,
-                                         &kernels::portable_thimble_conv2d_mve, 2000, make_conv};
-
 }  // namespace thimble::firmware
-#endif

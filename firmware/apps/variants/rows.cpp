@@ -5,7 +5,6 @@
 
 namespace thimble::firmware {
 
-#if THIMBLE_HAS_DSP
 namespace {
 
 abi::LoopNest nest_of(uint32_t rows, uint32_t row_first, uint32_t row_second, uint32_t length,
@@ -26,7 +25,9 @@ uint32_t u(int32_t value) {
   return static_cast<uint32_t>(value);
 }
 
-void make_add(uint32_t index, Case& c) {
+}  // namespace
+
+void make_add_table(uint32_t index, Case& c) {
   const int32_t rows = index % 4 == 0 ? c.uniform(1, 5) : 1;
   const int32_t length = c.uniform(1, index % 2 == 0 ? 12 : 200);
   const bool repeats = c.uniform(0, 3) == 0;
@@ -46,6 +47,8 @@ void make_add(uint32_t index, Case& c) {
            << " max " << p.add.max << " shift " << p.add.y_shift;
 }
 
+namespace {
+
 /// Sets up a conversion from planes (channels first) to pixels (channels last).
 abi::QuantizeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
                              abi::QuantizeNest& p) {
@@ -58,7 +61,9 @@ abi::QuantizeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t 
   return p;
 }
 
-void make_quantize(uint32_t index, Case& c) {
+}  // namespace
+
+void make_planes_quantize(uint32_t index, Case& c) {
   const int32_t channels = c.uniform(1, 5);
   const int32_t pixels = c.uniform(1, 60);
   float* const x = c.input<float>(channels * pixels);
@@ -70,7 +75,7 @@ void make_quantize(uint32_t index, Case& c) {
   }
 }
 
-void make_dequantize(uint32_t index, Case& c) {
+void make_planes_dequantize(uint32_t index, Case& c) {
   const int32_t channels = c.uniform(1, 5);
   const int32_t pixels = c.uniform(1, 60);
   const int32_t quantized_bytes = index % 2 == 0 ? 1 : 2;
@@ -79,7 +84,7 @@ void make_dequantize(uint32_t index, Case& c) {
   p.quantized_bytes = u(quantized_bytes);
 }
 
-void make_mean(uint32_t, Case& c) {
+void make_mean_run(uint32_t, Case& c) {
   const int32_t outer = c.uniform(1, 3);
   const int32_t count = c.one_of({1, 2, 5, 16, 33, 64, 255, 256, 300, 700});
   const int32_t inner = c.one_of({1, 1, 2, 7, 8, 9, 16, 20, 28});
@@ -99,28 +104,7 @@ void make_mean(uint32_t, Case& c) {
   c.text() << outer << " x " << count << " x " << inner << ", shift " << p->mean.shift;
 }
 
-}  // namespace
-
-const Family dsp_add_table = {"add_table", &kernels::dsp_thimble_add_table,
-                              &kernels::portable_thimble_add_table, 400, make_add};
-const Family dsp_dequantize_nest = {"dequantize_nest", &kernels::dsp_thimble_dequantize_nest,
-                                    &kernels::portable_thimble_dequantize_nest, 100,
-                                    make_dequantize};
-const Family dsp_mean_run = {"mean_run", &kernels::dsp_thimble_mean_run,
-                             &kernels::portable_thimble_mean_run, 1000, make_mean};
-const Family dsp_quantize_nest = {"quantize_nest", &kernels::dsp_thimble_quantize_nest,
-                                  &kernels::portable_thimble_quantize_nest, 300, make_quantize};
-#endif
-
-#if THIMBLE_HAS_MVE
-constinit const Family mve_mean_run = {"mean_run", &kernels::mve_thimble_mean_run,
-                                       &kernels::portable_thimble_mean_run, 1000, make_mean};
-#endif
-
-#if THIMBLE_HAS_V6M
-namespace {
-
-void make_softmax(uint32_t index, Case& c) {
+void make_softmax_rows(uint32_t index, Case& c) {
   constexpr int32_t kLengths[] = {1, 2, 3, 4, 5, 10, 16, 17, 35, 300, 1000, 5000};
   const int32_t length = c.one_of(kLengths);
   const int32_t rows = c.uniform(1, length < 100 ? 9 : 1);
@@ -142,11 +126,5 @@ void make_softmax(uint32_t index, Case& c) {
   c.output((rows * length) << p.wide);
   c.text() << "case " << static_cast<int32_t>(index) << " rows " << rows << " length " << length;
 }
-
-}  // namespace
-
-const Family v6m_softmax_rows = {"softmax_rows", &kernels::v6m_thimble_softmax_rows,
-                                 &kernels::portable_thimble_softmax_rows, 600, make_softmax};
-#endif
 
 }  // namespace thimble::firmware

@@ -76,7 +76,9 @@ abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in
   return g;
 }
 
-void make_conv2d(uint32_t, Case& c) {
+}  // namespace
+
+void make_conv2d_scalar(uint32_t, Case& c) {
   const bool pointwise = c.uniform(0, 1) == 0;
   const Axis h = make_axis(c, pointwise);
   const Axis w = make_axis(c, pointwise);
@@ -93,7 +95,7 @@ void make_conv2d(uint32_t, Case& c) {
   c.output(h.out * w.out * out_c);
 }
 
-void make_depthwise(uint32_t, Case& c) {
+void make_depthwise_scalar(uint32_t, Case& c) {
   Axis h = make_axis(c, false);
   Axis w = make_axis(c, false);
   if (c.uniform(0, 1) == 0) {  // the case with a code path of its own
@@ -113,7 +115,7 @@ void make_depthwise(uint32_t, Case& c) {
   c.output(h.out * w.out * out_c);
 }
 
-void make_linear(uint32_t, Case& c) {
+void make_linear_scalar(uint32_t, Case& c) {
   const int32_t rows = c.uniform(1, 5);
   const int32_t in = c.uniform(1, 40);
   const int32_t out = c.uniform(1, 11);
@@ -133,19 +135,5 @@ void make_linear(uint32_t, Case& c) {
   c.output(rows * out);
   c.text() << "rows " << rows << " in " << in << " out " << out;
 }
-
-}  // namespace
-
-#define SCALAR_FAMILY(variant, name, make)                          \
-  const Family variant##_##name##_scalar = {                        \
-      #name "_scalar", &kernels::variant##_thimble_##name##_scalar, \
-      &kernels::portable_thimble_##name##_scalar, 600, make};
-
-#define SCALAR_FAMILIES(variant)                    \
-  SCALAR_FAMILY(variant, conv2d, make_conv2d)       \
-  SCALAR_FAMILY(variant, depthwise, make_depthwise) \
-  SCALAR_FAMILY(variant, linear, make_linear)
-
-THIMBLE_IF_v7m(SCALAR_FAMILIES(v7m)) THIMBLE_IF_v6m(SCALAR_FAMILIES(v6m))
 
 }  // namespace thimble::firmware

@@ -1,10 +1,7 @@
-// Pools, moves, and the quantize and dequantize at the edges of a graph: the Helium kernels of
-// operators that have the same packed form for all cores.
+// Pools, moves, products, and the quantize and dequantize at the edges of a graph.
 
 #include "abi/params/window.h"
 #include "firmware/apps/variants/case.h"
-
-#if THIMBLE_HAS_MVE
 
 #include <cstring>
 
@@ -25,7 +22,9 @@ Axis axis(Case& c, int32_t kernel, int32_t in) {
   return a;
 }
 
-void make_window(uint32_t index, Case& c) {
+}  // namespace
+
+void make_window_pool(uint32_t index, Case& c) {
   // Every fourth case is a global pool, which may sum more than 255 values.
   const bool global = index % 4 == 0;
   Axis h = axis(c, c.uniform(1, 4), c.uniform(1, 7));
@@ -61,6 +60,8 @@ void make_window(uint32_t index, Case& c) {
   c.output(h.out * w.out * channels);
   c.text() << h.kernel << "x" << w.kernel << " x " << h.in << "x" << w.in << "x" << channels;
 }
+
+namespace {
 
 /// Extents of three axes, and their order in memory for the second operand.
 struct Permutation {
@@ -100,7 +101,9 @@ void note(const Permutation& p, Case& c) {
            << p.order[1] << p.order[2];
 }
 
-void make_quantize(uint32_t, Case& c) {
+}  // namespace
+
+void make_permuted_quantize(uint32_t, Case& c) {
   const Permutation p = permutation(c);
   const int32_t count = count_of(p);
   auto* x = c.input<float>(count);
@@ -121,7 +124,7 @@ void make_quantize(uint32_t, Case& c) {
   note(p, c);
 }
 
-void make_dequantize(uint32_t, Case& c) {
+void make_permuted_dequantize(uint32_t, Case& c) {
   const Permutation p = permutation(c);
   const int32_t quantized_bytes = c.uniform(1, 2);
   c.input<int8_t>(count_of(p) * quantized_bytes);
@@ -156,7 +159,7 @@ void make_move(uint32_t, Case& c) {
   note(p, c);
 }
 
-void make_mul(uint32_t, Case& c) {
+void make_mul_nest(uint32_t, Case& c) {
   const int32_t rows = c.uniform(1, 4);
   const int32_t columns = c.one_of({1, 3, 4, 5, 8, 17, 40});
   c.input<int8_t>(rows * columns);
@@ -182,25 +185,4 @@ void make_mul(uint32_t, Case& c) {
            << ", shift " << p->mul.shift;
 }
 
-}  // namespace
-
-constinit const Family mve_avg_pool2d_packed = {
-    "avg_pool2d_packed", &kernels::mve_thimble_avg_pool2d_packed,
-    &kernels::portable_thimble_avg_pool2d_packed, 1000, make_window};
-constinit const Family mve_dequantize_nest = {
-    "dequantize_nest", &kernels::mve_thimble_dequantize_nest,
-    &kernels::portable_thimble_dequantize_nest, 500, make_dequantize};
-constinit const Family mve_max_pool2d_packed = {
-    "max_pool2d_packed", &kernels::mve_thimble_max_pool2d_packed,
-    &kernels::portable_thimble_max_pool2d_packed, 1000, make_window};
-constinit const Family mve_move = {"move", &kernels::mve_thimble_move,
-                                   &kernels::portable_thimble_move, 1000, make_move};
-constinit const Family mve_mul_nest = {"mul_nest", &kernels::mve_thimble_mul_nest,
-                                       &kernels::portable_thimble_mul_nest, 1000, make_mul};
-constinit const Family mve_quantize_nest = {"quantize_nest", &kernels::mve_thimble_quantize_nest,
-                                            &kernels::portable_thimble_quantize_nest, 1000,
-                                            make_quantize};
-
 }  // namespace thimble::firmware
-
-#endif
