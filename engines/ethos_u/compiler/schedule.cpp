@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "engines/ethos_u/compiler/place.h"
 #include "engines/ethos_u/compiler/search.h"
 
 namespace thimble::engine::ethos_u {

@@ -1,4 +1,5 @@
 #include "engines/ethos_u/compiler/search.h"
+#include "engines/ethos_u/compiler/place.h"
 
 #include <algorithm>
 #include <limits>
