@@ -11,6 +11,7 @@ costs.def, for no other has a form to choose.
 
 import argparse
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -32,12 +33,14 @@ HEADER = """\
 def kernels():
     """The existing variants of each operator."""
     costs = (TABLE.parent / "costs.def").read_text()
-    found = {}
+    found = {operator: [] for operator in re.findall(r"THIMBLE_COST\((\w+),", costs)}
     for line in (ROOT / "kernels/kernels.def").read_text().splitlines():
         if line.startswith("THIMBLE_KERNEL("):
             variant, operator = line.split("(")[1].split(")")[0].split(", ")
-            if f"THIMBLE_COST({operator}," in costs:
-                found.setdefault(operator, []).append(variant)
+            if operator in found:
+                found[operator].append(variant)
+    for variants in found.values():
+        variants.append("portable")
     return found
 
 

@@ -47,8 +47,10 @@ def check_overhead(program, builder, models, folder):
 
 
 def check_symbols(builder, source):
-    """Each row of kernels.def is a function that C can call; all variants of an operator have the same signature."""
+    """Each kernel is a function that C can call; all variants of an operator have the same signature."""
     rows = re.findall(r"^THIMBLE_KERNEL\((\w+), (\w+)\)", (source / "kernels/kernels.def").read_text(), re.M)
+    for table in sorted((source / "abi/ops").glob("*.def")):
+        rows += [("portable", op) for op in re.findall(r"^THIMBLE_PTE_OP\((\w+),", table.read_text(), re.M)]
     variants = {variant for variant, _ in rows}
     found, kinds = set(), {}
     for core in CORES:
