@@ -105,9 +105,10 @@ def fit(rows):
 
 
 def operator_id(name):
-    for line in (ROOT / "abi/pte_ops.def").read_text().splitlines():
-        if f'"{name}"' in line:
-            return line.split("(")[1].split(",")[0]
+    for table in (ROOT / "abi/ops").glob("*.def"):
+        for line in table.read_text().splitlines():
+            if f'"{name}"' in line:
+                return line.split("(")[1].split(",")[0]
     raise KeyError(name)
 
 
