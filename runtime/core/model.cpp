@@ -4,10 +4,10 @@
 
 #include "abi/named_data.h"
 #include "runtime/exec/delegates.h"
-#include "runtime/exec/element.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/state.h"
 #include "runtime/include/thimble.h"
+#include "runtime/program/tensor.h"
 
 namespace thimble::runtime {
 namespace {
@@ -153,6 +153,9 @@ thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_by
   MemoryLayout layout;
   const Status status = load_model(impl, pte, pte_bytes, kernels, &all, layout);
   if (status != Status::kOk) return code(status);
+  // Until here it is null: load has no input buffers.
+  if (layout.has_input_data())
+    impl.input_data = reinterpret_cast<const void**>(all.data + layout.input_data_at);
   mark_inputs_unset(impl);
   reset_state(impl);
   impl.magic = kModelMagic;

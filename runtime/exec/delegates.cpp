@@ -3,7 +3,8 @@
 
 #include "runtime/exec/delegates.h"
 
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
+#include "runtime/program/checks.h"
 
 namespace thimble::runtime {
 namespace {
@@ -65,8 +66,7 @@ Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32
 
 /// Returns true if the range is aligned and inside the arena.
 bool is_aligned_arena_range(const FlatbufferProgram& flatbuffer, uint32_t offset, uint32_t bytes) {
-  return offset % abi::kArenaAlignment == 0 && offset <= flatbuffer.arena_bytes &&
-         bytes <= flatbuffer.arena_bytes - offset;
+  return offset % abi::kArenaAlignment == 0 && is_inside(offset, bytes, flatbuffer.arena_bytes);
 }
 
 /// Largest persistent_bytes of all linked backends. Every delegate of the plan gets this size.
@@ -88,14 +88,6 @@ uint8_t* persistent_memory(const CheckedAccess& access, const Model& model, uint
   auto* const end = reinterpret_cast<uint8_t*>(slots_of(model) + rows.count());
   const auto past = static_cast<uint32_t>(end - model.arena);
   return model.arena + align_to_arena(past) + index * row_bytes;
-}
-
-/// Verifies the tensors of a call.
-Status check_args(CheckedAccess& access, const Model& model, FlatVector args) {
-  kernels::Tensor tensor;
-  for (uint32_t i = 0; i < args.count(); ++i)
-    THIMBLE_RETURN_IF_ERROR(decode_tensor(access, model, args.index_at(i), tensor));
-  return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
 /// Adds the scratch that depends on the tensors of this call to `bytes`.
@@ -154,7 +146,7 @@ Status measure_calls(CheckedAccess& access, const Model& model, const DelegateBa
     uint32_t bytes = 0;
     Status status = open_row(access, delegates, call.row, slot, bytes);
     if (status == Status::kOk && slot.backend->call_scratch == nullptr) continue;
-    if (status == Status::kOk) status = check_args(access, model, call.args);
+    if (status == Status::kOk) status = check_tensors(access, model, call.args);
     if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
     if (status == Status::kOk) status = add_unplanned_scratch(flatbuffer, bytes, needs);
     if (status != Status::kOk) return status;
@@ -226,7 +218,7 @@ Status measure_delegates(CheckedAccess& access, const Model& model,
 
 Status check_delegate_call(CheckedAccess& access, const Model& model,
                            const DelegateBackends& delegates, const Instruction& instruction) {
-  THIMBLE_RETURN_IF_ERROR(check_args(access, model, instruction.args));
+  THIMBLE_RETURN_IF_ERROR(check_tensors(access, model, instruction.args));
   const uint32_t index = instruction.row;
   const bool loading = model.kernel_of_op != nullptr;
   const DelegateArgs args = {model, instruction.args};

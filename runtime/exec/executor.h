@@ -1,6 +1,6 @@
 #pragma once
 // Interface of the two executors of a program. A native file without delegate calls and with one
-// memory has records (exec/records.cpp). Every file has the flatbuffer
+// memory has records (exec/record_executor.cpp). Every file has the flatbuffer
 // (exec/flatbuffer_executor.cpp). The flatbuffer executor is reached only through a kernel table,
 // so that a product whose files have records does not link it.
 
@@ -24,10 +24,10 @@ struct MemoryLayout {
   size_t kernel_of_op_at = 0;
   size_t input_data_at = 0;
   size_t end = 0;
-  /// True if at least one input is in a caller's buffer. Model::input_data then has an entry for
-  /// every input.
-  bool has_input_data = false;
 
+  /// Returns true if at least one input is in a caller's buffer. Model::input_data then has an
+  /// entry for every input.
+  constexpr bool has_input_data() const { return end != input_data_at; }
   /// `delegate_bytes`: slots and persistent memory of the delegates. `input_data_count`: number of
   /// inputs, or 0 if all are planned.
   constexpr void set(size_t arena, size_t operator_count, size_t delegate_bytes,
@@ -35,7 +35,6 @@ struct MemoryLayout {
     arena_bytes = arena;
     kernel_of_op_at = (arena + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
     input_data_at = kernel_of_op_at + operator_count * sizeof(void*) + delegate_bytes;
-    has_input_data = input_data_count != 0;
     end = input_data_at + input_data_count * sizeof(void*);
   }
 };
@@ -61,16 +60,12 @@ struct Executor {
 extern const Executor record_executor;
 extern const Executor flatbuffer_executor;
 
-/// Sets arena, kernel_of_op and input_data of the model. Returns kArenaTooSmall if the memory is
-/// too small.
+/// Sets arena and kernel_of_op of the model. Returns kArenaTooSmall if the memory is too small.
 inline Status place_arrays(Model& model, const Memory& memory, const MemoryLayout& layout) {
   if (layout.end > memory.bytes) return Status::kArenaTooSmall;
   model.arena = memory.data;
   model.kernel_of_op =
       reinterpret_cast<const kernels::Kernel**>(memory.data + layout.kernel_of_op_at);
-  if (layout.has_input_data) {
-    model.input_data = reinterpret_cast<const void**>(memory.data + layout.input_data_at);
-  }
   return Status::kOk;
 }
 

@@ -4,27 +4,14 @@
 // memory of the delegates, if there are any; one data pointer per graph input, if at least one is
 // not planned. Nothing is stored per instruction or value.
 
-#include "abi/records.h"
 #include "kernels/kernels.h"
 #include "runtime/include/thimble_trace.h"
 #include "runtime/program/flatbuffer_program.h"
+#include "runtime/program/record_program.h"
 
 namespace thimble::runtime {
 
 struct DelegateSlot;
-
-/// Addresses of the arrays of a file's records (abi/records.h).
-struct RecordProgram {
-  const abi::RecordsHeader* header;
-  const uint32_t* places;
-  const abi::RecordTensor* tensors;
-  const uint32_t* shapes;
-  const int32_t* lists;
-  const uint16_t* inputs;
-  const uint16_t* outputs;
-  const uint16_t* calls;
-  Position constants;
-};
 
 struct Model {
   uintptr_t magic = 0;

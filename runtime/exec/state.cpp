@@ -1,6 +1,7 @@
 #include "runtime/exec/state.h"
 
 #include "abi/named_data.h"
+#include "runtime/program/checks.h"
 
 namespace thimble::runtime {
 namespace {
@@ -32,10 +33,9 @@ Status check_state(ByteRegion entry, uint32_t arena_bytes) {
   for (uint32_t i = 0; i < header.count; ++i) {
     abi::StateRecord record;
     std::memcpy(&record, entry.data + sizeof header + i * sizeof record, sizeof record);
-    const bool in_arena =
-        record.arena_offset <= arena_bytes && record.bytes <= arena_bytes - record.arena_offset;
-    const bool in_entry = record.content == 0 || (record.content <= entry.bytes &&
-                                                  record.bytes <= entry.bytes - record.content);
+    const bool in_arena = is_inside(record.arena_offset, record.bytes, arena_bytes);
+    const bool in_entry =
+        record.content == 0 || is_inside(record.content, record.bytes, entry.bytes);
     if (!in_arena || !in_entry || record.bytes > rest) return Status::kCorrupt;
     rest -= record.bytes;
   }

@@ -14,18 +14,9 @@
 #include <memory>
 
 #include "abi/pte_format.h"
+#include "runtime/program/inline.h"
 
 namespace thimble::runtime {
-
-// Inlining the short functions here halves the instructions of a load and costs a few hundred bytes
-// of code. With -Os alone the compiler would not inline them.
-#if defined(__GNUC__)
-#define THIMBLE_INLINE [[gnu::always_inline]] inline
-#define THIMBLE_OUT_OF_LINE [[gnu::noinline]]
-#else
-#define THIMBLE_INLINE inline
-#define THIMBLE_OUT_OF_LINE
-#endif
 
 static_assert(std::endian::native == std::endian::little, "flatbuffers are read in place");
 

@@ -5,6 +5,7 @@
 
 #include "kernels/kernels.h"
 #include "runtime/program/flatbuffer.h"
+#include "runtime/program/tensor.h"
 
 namespace thimble::runtime {
 
@@ -28,12 +29,12 @@ class ValueCache {
     return value_index < count_ ? tags_[value_index] : 0;
   }
   THIMBLE_INLINE void load_into(uint32_t value_index, kernels::Arg& arg) const {
-    copy(&args_[value_index], &arg);
+    copy_tensor(&args_[value_index], &arg);
   }
   THIMBLE_INLINE void store(uint32_t value_index, uint32_t tag, const kernels::Arg& arg) {
     if (value_index >= count_) return;
     if (tag == abi::pte::value_tag::kIntList && arg.ints.count > kIntsMax) return;
-    copy(&arg, &args_[value_index]);
+    copy_tensor(&arg, &args_[value_index]);
     tags_[value_index] = static_cast<uint8_t>(tag);
   }
 
@@ -42,15 +43,6 @@ class ValueCache {
   struct alignas(kernels::Arg) CachedArg {
     unsigned char bytes[sizeof(kernels::Tensor)];
   };
-  /// Copies two halves, each small enough that no compiler emits a loop or a call.
-  THIMBLE_INLINE static void copy(const void* from, void* to) {
-    constexpr size_t kHalf = 16;
-    from = std::assume_aligned<alignof(CachedArg)>(from);
-    to = std::assume_aligned<alignof(CachedArg)>(to);
-    std::memcpy(to, from, kHalf);
-    std::memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
-                sizeof(CachedArg) - kHalf);
-  }
   static constexpr uint32_t kIntsMax = sizeof(CachedArg) / sizeof(int32_t) - 1;
   static_assert(sizeof(CachedArg) <= sizeof(kernels::Arg) &&
                 offsetof(kernels::IntList, items) == 4);

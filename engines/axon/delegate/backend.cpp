@@ -4,7 +4,7 @@
 
 #include "engines/axon/container/layers.h"
 #include "engines/axon/delegate/counters.h"
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
 
 namespace thimble::runtime::axon {
 namespace {

@@ -1,7 +1,7 @@
 #include "engines/axon/delegate_vendor/job.h"
 
 #include "engines/axon/delegate/counters.h"
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
 
 namespace thimble::runtime::axon_vendor {
 namespace {

@@ -6,7 +6,7 @@
 #include "engines/ethos_u/delegate/driver.h"
 #include "engines/ethos_u/delegate/stream_scan.h"
 #include "engines/ethos_u/isa/driver_payload.h"
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
 
 namespace thimble::runtime::ethos_u {
 namespace {

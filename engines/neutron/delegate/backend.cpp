@@ -7,7 +7,7 @@
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/delegate/networks.h"
 #include "engines/neutron/delegate/transpose.h"
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
 
 namespace thimble::runtime::neutron {
 namespace {

@@ -1,9 +1,8 @@
-// See decode.h. The checked and the trusted version are instances of the same templates, so that
-// run reads exactly what load has verified. A DecodedCall is plain bytes, and only the fields that
-// an argument's letter makes valid are written: clearing all arguments would cost more than
-// decoding the three of a native call.
+// See flatbuffer_decode.h. The checked and the trusted version are instances of the same templates,
+// so that run reads exactly what load has verified.
 
-#include "runtime/exec/decode.h"
+#include "runtime/exec/flatbuffer_decode.h"
+#include "runtime/program/checks.h"
 
 namespace thimble::runtime {
 namespace {
@@ -12,36 +11,6 @@ namespace pte = abi::pte;
 namespace tag = abi::pte::value_tag;
 
 // --- Checks at load only -------------------------------------------------------------------------
-
-constexpr uint32_t kNoShape = 0xFFFFFFFF;
-
-/// Size in bytes of a tensor with these sizes and dim_order, both of the same rank above 0;
-/// kNoShape if they are invalid.
-THIMBLE_OUT_OF_LINE uint32_t check_shape(FlatVector sizes, FlatVector dim_order, uint32_t rank,
-                                         uint32_t element) {
-  // `extent` counts a dimension of size 0 as 1: then products of any subset of the sizes fit too.
-  uint32_t extent = element;
-  uint32_t seen = 0;
-  bool empty = false;
-  Position dim_at = dim_order.item(0, 1);
-  for (Position size_at = sizes.item(0, 4), end = sizes.item(rank, 4); size_at != end;
-       size_at += 4) {
-    const uint32_t dim = *dim_at++;
-    const uint32_t size = read<uint32_t>(size_at);
-    if (dim >= rank) return kNoShape;
-    seen |= 1U << dim;
-    if (size == 0) {
-      empty = true;
-      continue;
-    }
-    const uint64_t more = uint64_t{extent} * size;
-    extent = static_cast<uint32_t>(more);
-    if ((static_cast<uint32_t>(more >> 32) | extent >> 31) != 0) return kNoShape;
-  }
-  // `rank` entries that set exactly the bits below `rank` are a permutation.
-  if (seen != (1U << rank) - 1) return kNoShape;
-  return empty ? 0 : extent;
-}
 
 /// Checks the fields that can make a tensor unsupported.
 THIMBLE_OUT_OF_LINE Status check_rare_fields(CheckedAccess& access, Position tensor) {
@@ -75,8 +44,7 @@ THIMBLE_INLINE Status find_constant_checked(CheckedAccess& access,
   if (flatbuffer.constant_data != nullptr) {
     const Position at = flatbuffer.constants.item(index, 8);
     const auto offset = read<uint32_t>(at);
-    if (read<uint32_t>(at + 4) != 0 || offset > access.constant_bytes ||
-        bytes > access.constant_bytes - offset) {
+    if (read<uint32_t>(at + 4) != 0 || !is_inside(offset, bytes, access.constant_bytes)) {
       return Status::kCorrupt;
     }
     data = flatbuffer.constant_data + offset;
@@ -98,15 +66,12 @@ Status check_planned(const FlatbufferProgram& flatbuffer, const CheckedTable& al
   const auto offset = read_field<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
   const auto high = read_field<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetHigh);
   if (high != 0 || offset > flatbuffer.arena_bytes) return Status::kCorrupt;
-  uint32_t rest = flatbuffer.arena_bytes - offset;
+  uint32_t total = flatbuffer.arena_bytes;
   if (memory_id != 1) {
     if (memory_id == 0 || memory_id >= flatbuffer.memories.count()) return Status::kCorrupt;
-    const uint32_t start = memory_start(flatbuffer, memory_id);
-    if (start > rest) return Status::kCorrupt;
-    rest -= start;
+    total -= memory_start(flatbuffer, memory_id);  // which is at most `total`
   }
-  if (bytes > rest) return Status::kCorrupt;
-  return (offset & (element - 1)) == 0 ? Status::kOk : Status::kCorrupt;
+  return is_valid_planned(offset, bytes, element, total) ? Status::kOk : Status::kCorrupt;
 }
 
 // --- Tensors -------------------------------------------------------------------------------------
@@ -133,18 +98,36 @@ Status set_input_data(const Model& model, uint32_t value_index, kernels::Tensor&
   return tensor.bytes == 0 ? Status::kOk : Status::kUnsupported;
 }
 
+/// Sizes and dim_order of a tensor for check_shape().
+struct FlatSizes {
+  FlatVector sizes, dim_order;
+  THIMBLE_INLINE uint32_t size(uint32_t i) const { return sizes.index_at(i); }
+  THIMBLE_INLINE uint32_t dim(uint32_t i) const { return *dim_order.item(i, 1); }
+};
+
+constexpr uint32_t kBytesMax = 0x7FFFFFFF;  // kernels limit their tensors to kMaxTensorBytes
+constexpr uint32_t kNoShape = 0xFFFFFFFF;
+
+/// Size in bytes of a tensor; kNoShape if the shape is invalid.
+THIMBLE_INLINE uint32_t check_flat_shape(const FlatSizes& shape, uint32_t rank, uint32_t element) {
+  uint32_t bytes;
+  return check_shape<kBytesMax>(shape, rank, element, bytes) ? bytes : kNoShape;
+}
+THIMBLE_FAST THIMBLE_OUT_OF_LINE uint32_t check_long_shape(FlatVector sizes, FlatVector dim_order,
+                                                           uint32_t rank, uint32_t element) {
+  return check_flat_shape({sizes, dim_order}, rank, element);
+}
+
 /// Size in bytes of a tensor, whose rank is at most abi::kMaxRank.
 template <class Access>
 THIMBLE_INLINE uint32_t bytes_of(FlatVector sizes, FlatVector dim_order, uint32_t rank,
                                  uint32_t element) {
   uint32_t bytes = element;
   if constexpr (Access::kChecked) {
-    if (rank == 1) {  // fast path for biases, multipliers and shifts
-      const uint64_t all = uint64_t{element} * sizes.index_at(0);
-      const bool fits = all <= 0x7FFFFFFF && *dim_order.item(0, 1) == 0;
-      bytes = fits ? static_cast<uint32_t>(all) : kNoShape;
+    if (rank == 1) {  // inlined: nearly all shapes
+      bytes = check_flat_shape({sizes, dim_order}, 1, element);
     } else if (rank != 0) {
-      bytes = check_shape(sizes, dim_order, rank, element);
+      bytes = check_long_shape(sizes, dim_order, rank, element);
     }
   } else {
     for (uint32_t i = 0; i < rank; ++i) bytes *= sizes.index_at(i);
@@ -176,19 +159,10 @@ THIMBLE_INLINE Status decode_tensor_payload(Access& access, const Model& model,
   }
   const uint32_t bytes = bytes_of<Access>(sizes, dim_order, rank, element);
   if (Access::kChecked && bytes == kNoShape) return Status::kCorrupt;
-  tensor.bytes = bytes;
-  tensor.rank = static_cast<uint8_t>(rank);
-  tensor.dtype = static_cast<kernels::DType>(type);
-  tensor.is_null = false;
-  // An empty tensor is not marked, because kernels require at least one element.
-  tensor.is_verified = Access::kChecked && bytes - 1 < kernels::kMaxTensorBytes;
-  if (rank != 0) {
-    tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
-    tensor.dim_order = dim_order.item(0, 1);
-  } else {
-    tensor.sizes = nullptr;
-    tensor.dim_order = nullptr;
-  }
+  const Position size_at = rank != 0 ? sizes.item(0, 4) : nullptr;
+  const Position dim_at = rank != 0 ? dim_order.item(0, 1) : nullptr;
+  make_tensor(size_at, dim_at, bytes, nullptr, rank | uint32_t{type} << kDTypeShift,
+              Access::kChecked && bytes - 1 < kernels::kMaxTensorBytes, tensor);
 
   planned = false;
   const auto constant = read_field<uint32_t>(table, pte::tensor::kDataBufferIdx);
@@ -209,8 +183,6 @@ THIMBLE_INLINE Status decode_tensor_payload(Access& access, const Model& model,
     // entry abi::kStateKey, which contains the initial content.
     if (Access::kChecked && flatbuffer.state == nullptr) return Status::kUnsupported;
   }
-  tensor.data = nullptr;
-  tensor.is_constant = false;
   if (allocation_at == nullptr) return set_input_data(model, value_index, tensor);
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
@@ -234,7 +206,7 @@ Status decode_ints(Access& access, const FlatbufferProgram& flatbuffer, const An
                    kernels::IntList& list) {
   const FlatVector items = access.vector(table, pte::list_value::kItems, 3);
   list.count = items.count();
-  if (Access::kChecked && list.count > abi::kMaxIntList) return Status::kUnsupported;
+  if constexpr (Access::kChecked) THIMBLE_RETURN_IF_ERROR(check_int_count(list.count));
   for (uint32_t i = 0; i < list.count; ++i) {
     const auto index = read<uint32_t>(items.item(i, 8));
     if constexpr (Access::kChecked) {
@@ -252,8 +224,6 @@ Status decode_ints(Access& access, const FlatbufferProgram& flatbuffer, const An
 }
 
 constexpr char kAnyTensor = 'X';  // not in pte_ops.def: any tensor, read or written
-constexpr char kOutput = 'o';
-constexpr char kOutputs = 'w';  // list of out tensors
 
 template <class Access>
 Status decode_argument(Access& access, const Model& model, uint32_t value_index, char letter,
@@ -265,20 +235,13 @@ Status decode_tensors(Access& access, const Model& model, const AnyTable& table,
   const FlatVector items = access.vector(table, pte::list_value::kItems, 2);
   count = items.count();
   if constexpr (Access::kChecked) {
-    const char item_letter = letter == kOutputs ? kOutput : kAnyTensor;
+    const char item_letter = is_written<tag::kTensorList>(letter) ? 'o' : kAnyTensor;
     for (uint32_t i = 0; i < count; ++i) {
       kernels::Arg item;
       THIMBLE_RETURN_IF_ERROR(decode_argument(access, model, items.index_at(i), item_letter, item));
     }
   }
   return Status::kOk;
-}
-
-kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t index) {
-  const DecodedCall& decoded = *static_cast<const DecodedCall*>(call.context);
-  const Position list =
-      payload_of(decoded.model->flatbuffer.values.target(decoded.indices.index_at(arg)));
-  return tensor_of(*decoded.model, vector(list, pte::list_value::kItems).index_at(index));
 }
 
 // --- Arguments -----------------------------------------------------------------------------------
@@ -291,22 +254,13 @@ struct LetterTags {
   static constexpr char kFirst = 'R', kLast = 'z';
   uint8_t tags[kLast - kFirst + 1] = {};
   constexpr LetterTags() {
-    set(kAnyTensor, tag::kTensor);
-    set('T', tag::kTensor);
-    set('t', tag::kTensor);
-    // Only the arena may be written, not the file or an input buffer.
-    set(kOutput, tag::kTensor | ValueCache::kPlanned);
-    set('s', tag::kTensor | ValueCache::kPlanned);
-    set('i', tag::kInt);
-    set('b', tag::kBool);
-    set('d', tag::kDouble);
-    set('l', tag::kIntList);
-    set('R', tag::kTensorList);
-    set(kOutputs, tag::kTensorList);
-    for (const char letter : kernels::kMultiTypeLetters) set(letter, kMultiType);
-  }
-  constexpr void set(char letter, uint32_t tag) {
-    tags[letter - kFirst] = static_cast<uint8_t>(tag);
+    tags[kAnyTensor - kFirst] = tag::kTensor;
+    for (const ArgumentLetter& row : kArgumentLetters) {
+      const bool is_planned = row.tag == tag::kTensor && row.is_written;
+      const uint32_t required = row.tag | (is_planned ? ValueCache::kPlanned : 0);
+      const bool is_multi_type = kernels::is_multi_type(row.letter);
+      tags[row.letter - kFirst] = static_cast<uint8_t>(is_multi_type ? kMultiType : required);
+    }
   }
 };
 constexpr LetterTags kLetterTags;
@@ -324,7 +278,7 @@ THIMBLE_OUT_OF_LINE Status decode_mismatched_tag(uint32_t value_tag, char letter
     return letter == kAnyTensor ? Status::kUnsupported : Status::kCorrupt;
   }
   if (required_tag(letter) == kMultiType) return Status::kOk;
-  if (letter != 't') return Status::kUnsupported;
+  if (!is_optional(letter)) return Status::kUnsupported;
   arg.tensor = {};
   arg.tensor.is_null = true;
   return Status::kOk;
@@ -403,13 +357,13 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
 
 /// Converts the decoded arguments of multi-type letters to the type that the kernel reads.
 THIMBLE_OUT_OF_LINE Status normalize_multi_type_args(const kernels::Kernel& kernel,
-                                                     DecodedCall& decoded) {
+                                                     FlatbufferCall& decoded) {
   kernels::Arg* arg = decoded.args();
   const char* letter = kernel.arguments;
   for (uint32_t i = 0; letter[i] != 0; ++i) {
     if (required_tag(letter[i]) != kMultiType) continue;
     const uint32_t tag =
-        tag_of(decoded.model->flatbuffer.values.target(decoded.indices.index_at(i)));
+        tag_of(decoded.model->flatbuffer.values.target(decoded.operands.index_at(i)));
     THIMBLE_RETURN_IF_ERROR(kernel.normalize_arg(letter[i], tag, arg[i]));
   }
   return Status::kOk;
@@ -431,13 +385,25 @@ Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
   return status;
 }
 
+Status check_tensors(CheckedAccess& access, const Model& model, FlatVector indices) {
+  kernels::Tensor tensor;
+  for (uint32_t i = 0; i < indices.count(); ++i)
+    THIMBLE_RETURN_IF_ERROR(decode_tensor(access, model, indices.index_at(i), tensor));
+  return access.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+kernels::Tensor flatbuffer_list_item(const kernels::Call& call, uint32_t arg, uint32_t index) {
+  const auto& decoded = *static_cast<const CallContext<FlatVector>*>(call.context);
+  const Position list =
+      payload_of(decoded.model->flatbuffer.values.target(decoded.operands.index_at(arg)));
+  return tensor_of(*decoded.model, vector(list, pte::list_value::kItems).index_at(index));
+}
+
 template <class Access>
-Status decode_call(Access& access, const Model& model, FlatVector indices,
-                   const kernels::Kernel& kernel, DecodedCall& decoded) {
+Status decode_call(Access& access, const kernels::Kernel& kernel, FlatbufferCall& decoded) {
+  const Model& model = *decoded.model;
+  const FlatVector indices = decoded.operands;
   const char* const letters = kernel.arguments;
-  decoded.call = {decoded.args(), &decoded, list_item};
-  decoded.model = &model;
-  decoded.indices = indices;
   // The last index is the return value, which repeats the out tensor.
   const uint32_t last = indices.count() - 1;
   kernels::Arg* arg = decoded.args();
@@ -469,10 +435,8 @@ Status decode_call(Access& access, const Model& model, FlatVector indices,
 
 template Status decode_tensor(CheckedAccess&, const Model&, uint32_t, kernels::Tensor&);
 template Status decode_tensor(TrustedAccess&, const Model&, uint32_t, kernels::Tensor&);
-template Status decode_call(CheckedAccess&, const Model&, FlatVector, const kernels::Kernel&,
-                            DecodedCall&);
-template Status decode_call(TrustedAccess&, const Model&, FlatVector, const kernels::Kernel&,
-                            DecodedCall&);
+template Status decode_call(CheckedAccess&, const kernels::Kernel&, FlatbufferCall&);
+template Status decode_call(TrustedAccess&, const kernels::Kernel&, FlatbufferCall&);
 
 bool is_delegate_call(const FlatbufferProgram& flatbuffer, uint32_t index) {
   const Position instruction = flatbuffer.instructions.target(index);

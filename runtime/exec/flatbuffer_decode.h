@@ -2,23 +2,14 @@
 // Decodes values of a file to arguments of a kernel. At load, values are verified here when an
 // instruction or the interface refers to them. At run, the same code reads them without checks.
 
-#include "abi/limits.h"
-#include "runtime/exec/element.h"
-#include "runtime/exec/model.h"
+#include "runtime/exec/call.h"
 #include "runtime/program/access.h"
 
 namespace thimble::runtime {
 
-/// A decoded kernel call: the largest object on the stack.
-struct DecodedCall {
-  kernels::Call call;
-  const Model* model;
-  FlatVector indices;  // value indices of the arguments
-  alignas(kernels::Arg) unsigned char storage[abi::kMaxArgs * sizeof(kernels::Arg)];
-
-  kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
-};
-static_assert(sizeof(void*) != 4 || sizeof(DecodedCall) <= 840);
+/// The operands of a call are a vector of value indices.
+using FlatbufferCall = DecodedCall<FlatVector, abi::kMaxArgs>;
+static_assert(sizeof(void*) != 4 || sizeof(FlatbufferCall) <= 840);
 
 /// Decodes the tensor of a value. Returns kUnsupported if the value is not a tensor, or if the
 /// tensor is not empty and neither a constant nor planned nor a graph input. `data` is null while
@@ -27,10 +18,15 @@ template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor);
 
-/// `indices` is a verified vector of int32, with kernel.count_in_file entries.
+/// Verifies that each of these values is a tensor.
+Status check_tensors(CheckedAccess& access, const Model& model, FlatVector indices);
+
+/// Call::list_item of calls from a flatbuffer.
+kernels::Tensor flatbuffer_list_item(const kernels::Call& call, uint32_t arg, uint32_t index);
+
+/// The operands of the call are a verified vector of int32, with kernel.count_in_file entries.
 template <class Access>
-Status decode_call(Access& access, const Model& model, FlatVector indices,
-                   const kernels::Kernel& kernel, DecodedCall& decoded);
+Status decode_call(Access& access, const kernels::Kernel& kernel, FlatbufferCall& decoded);
 
 /// The tensor of a value that load has verified as a tensor.
 inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
