@@ -143,7 +143,7 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
                    : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
   const DelegateLines delegates = delegate_lines(used.devices);
   // The table of delegates refers to the flatbuffer executor.
-  const bool names_reader = used.flatbuffer_executor && used.devices.empty();
+  const bool names_executor = used.flatbuffer_executor && used.devices.empty();
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
@@ -159,11 +159,12 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
       "  return reinterpret_cast<const thimble_kernels*>(&thimble::kernels::kModelTable);\n"
       "}}\n",
       label, delegates.includes,
-      names_reader ? "namespace thimble::runtime {\nextern const Reader flatbuffer_executor;\n}\n\n"
-                   : "",
+      names_executor
+          ? "namespace thimble::runtime {\nextern const Executor flatbuffer_executor;\n}\n\n"
+          : "",
       kernels, delegates.rows, used.kernels.empty() ? "nullptr" : "kModelKernels",
       used.kernels.size(), used.devices.empty() ? "nullptr" : "&kModelDelegates",
-      names_reader ? ", nullptr, &runtime::flatbuffer_executor" : "");
+      names_executor ? ", nullptr, &runtime::flatbuffer_executor" : "");
 }
 
 Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,

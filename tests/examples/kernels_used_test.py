@@ -102,6 +102,7 @@ class KernelsUsed(unittest.TestCase):
             shutil.copy(STANDIN, sdk / "bin" / name)
         used = {
             "plain": self.compile("plain", "digits_cnn", "cortex-m33"),
+            "stock": self.compile("stock", "digits_cnn", "cortex-m33", "--compat", "executorch"),
             "npu": self.compile("npu", "digits_cnn", "imxrt700cm", "--engine-off", "linear"),
             "arm": self.compile("arm", "hello_sin", "ethos-u55-128", "--npu-small"),
             "vendor": self.compile("vendor", "dscnn_kws", "imxrt700cm", "--neutron", "sdk",
@@ -124,7 +125,7 @@ class KernelsUsed(unittest.TestCase):
         (self.path / "main.cpp").write_text(MAIN)
         self.build("cortex-m55", ["arm"], *link_options(FIRMWARE / "cortex-m55"))
         self.build("cortex-m33", [name for name in used if name != "arm"])
-        delegates = {"plain": set(), "npu": {"neutron"}, "arm": {"ethos_u"}, "vendor": {"neutron"},
+        delegates = {"plain": set(), "stock": set(), "npu": {"neutron"}, "arm": {"ethos_u"}, "vendor": {"neutron"},
                      "outside": {"abacus"}}
         for name, said in used.items():
             symbols = self.symbols(name)
@@ -135,6 +136,8 @@ class KernelsUsed(unittest.TestCase):
             opened = {match[1] for symbol in symbols
                       if (match := re.match(r"thimble::runtime::(\w+)::(?:\w+::)?open\(", symbol))}
             self.assertEqual(opened, delegates[name], name)
+            # Files without records run from the flatbuffer.
+            self.assertEqual("thimble::runtime::flatbuffer_executor" in symbols, name != "plain", name)
         built = list(self.path.glob("build-*/**/dscnn_kws_kernel_selection.c.*"))
         self.assertIn("standin_kernel_selection", self.run_it(f"{PREFIX}nm", *built))
 
