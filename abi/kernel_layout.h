@@ -2,12 +2,12 @@
 // The version of the packed constants of native operators (abi/params/, abi/packed_ops.h and the
 // headers of single cores).
 //
-// A call has one constant with its parameters, read in place from flash. Numbers are little-endian.
+// The parameters of a call are in a constant, read in place from flash. Numbers are little-endian.
 // The constant is 16-byte aligned. It contains one of the structs, then the arrays that the struct
 // names, in order, each 4-byte aligned. Other constants are in logical order. Any change of a
 // struct or an array raises kKernelLayoutVersion; a runtime rejects a file of another version.
 //
-// The parameters of direct operators (section "Direct" of pte_ops.def) are the attributes of the IR
+// The parameters of direct operators (rows of src/engine/direct.def) are the attributes of the IR
 // operator: each member has the id of its attribute in src/ir/attributes.def. A direct operator
 // without attributes has no such operand.
 

@@ -27,7 +27,7 @@ enum class Packing : uint8_t {
   kScalar = 6,  // weights for cores without DSP instructions (abi/matmul_scalar.h)
 };
 
-/// The key of an operator in records, one word: no two rows with the same key have other arguments.
+/// The key of an operator in records, one word. Each row of the tables has its own key.
 struct OperatorKey {
   uint16_t number;  // the operator, without type and packing
   uint8_t types;    // bits 0 to 3: OpType; bits 4 to 7: bits per weight / 4, 0 without weights

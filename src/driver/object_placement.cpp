@@ -32,11 +32,11 @@ class Counter {
 
   Totals count(const engine::Lowered& lowered, const engine::Core& target) {
     for (size_t call = 0; call < lowered.calls.size(); ++call) {
-      const auto* program = std::get_if<pte::KernelCall>(&plan_.chains[0].instructions[call]);
-      if (program == nullptr) continue;
+      const auto* kernel_call = std::get_if<pte::KernelCall>(&plan_.chains[0].instructions[call]);
+      if (kernel_call == nullptr) continue;
       reader_ = lowered.graph.value(lowered.calls[call].out).name;
       const memory::Accesses accesses = memory::accesses_of(lowered, lowered.calls[call], target);
-      const std::vector<int32_t>& args = program->args;
+      const std::vector<int32_t>& args = kernel_call->args;
       for (size_t i = 0; i < accesses.arguments.size() && i < args.size(); ++i) {
         add(args[i], accesses.arguments[i]);
       }
@@ -129,7 +129,7 @@ std::string reason_of(const PlacedObject& object, size_t chosen, const engine::P
     index = i;
   }
   if (fastest == nullptr) return "fastest memory that may hold it";
-  if (room[index] >= object.bytes) {
+  if (room[index] >= round_up(object.bytes, kAlignment)) {
     return fmt::format("{} has enough space, but the flash for its load image does not",
                        fastest->name);
   }
@@ -148,7 +148,7 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
       "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too few; "
       "the whole model needs {} B",
       object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
-      object.bytes - shortage.room_bytes, [&] {
+      round_up(object.bytes, kAlignment) - shortage.room_bytes, [&] {
         int64_t bytes = 0;
         for (const PlacedObject& each : objects) bytes += each.bytes;
         return bytes;
@@ -185,25 +185,27 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
     }
     objects.push_back(std::move(to_place));
   }
-  const memory::MemoryAssignment settled = memory::assign_memories(objects, memories, kAlignment);
-  if (settled.shortage) return shortage_error(*settled.shortage, placement.objects, part);
-  placement.cycles = settled.cost / kThousandths;
-  placement.cycles_at_least = settled.lower_bound / kThousandths;
-  placement.proven = settled.proven;
+  const memory::MemoryAssignment assignment =
+      memory::assign_memories(objects, memories, kAlignment);
+  if (assignment.shortage) return shortage_error(*assignment.shortage, placement.objects, part);
+  placement.cycles = assignment.cost / kThousandths;
+  placement.cycles_at_least = assignment.lower_bound / kThousandths;
+  placement.proven = assignment.proven;
   std::vector<int64_t> room;
   for (const memory::Memory& memory : memories) room.push_back(memory.bytes);
   const std::optional<size_t> image = memory::image_memory(memories);
   for (size_t i = 0; i < objects.size(); ++i) {
-    const size_t memory = settled.memory[i];
+    const size_t memory = assignment.memory_of_object[i];
     PlacedObject& object = placement.objects[i];
     object.memory = part.memories[memory].name;
     room[memory] -= round_up(object.bytes, kAlignment);
-    if (!objects[i].constant || memories[memory].kept) continue;
+    if (!objects[i].constant || memories[memory].non_volatile) continue;
     object.image = part.memories[*image].name;
     room[*image] -= round_up(object.bytes, kAlignment);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
-    placement.objects[i].reason = reason_of(placement.objects[i], settled.memory[i], part, room);
+    placement.objects[i].reason =
+        reason_of(placement.objects[i], assignment.memory_of_object[i], part, room);
   }
   for (size_t i = 0; i < memories.size(); ++i) {
     report->memories[i].bytes_used = memories[i].bytes - room[i];

@@ -1,6 +1,6 @@
 #pragma once
-// A memory whose buffers get their addresses one after another, each for its own lifetime. place()
-// (placement.h) is used where all buffers are known before the first address is assigned.
+// An arena that assigns an address to one buffer at a time. Use place() (placement.h) if all
+// buffers are known before the first address is assigned.
 
 #include <cstdint>
 #include <optional>

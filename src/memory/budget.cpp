@@ -20,7 +20,7 @@ constexpr int kRangesMax = 16;              // number of tiled ranges
 constexpr int kAttempts = 6;                // attempts to meet the budget with the real memory plan
 constexpr int64_t kCallInstructions = 300;  // overhead of a call, in instructions
 constexpr int64_t kBytesAtOnce = 4;         // bytes copied per instruction
-constexpr int kLeanTries = 8;               // consecutive unsuccessful attempts to reduce scratch
+constexpr int kScratchAttemptsMax = 8;      // consecutive unsuccessful attempts to reduce scratch
 constexpr int64_t kCoarse = 4;              // coarse step between budgets: 1/4 of the budget
 constexpr int64_t kFine = 16;               // fine step: 1/16 of the budget
 constexpr int64_t kBudgetDivisorMax =
@@ -31,27 +31,33 @@ constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 /// Estimates the live bytes while each operator runs, without addresses.
 class Estimate {
  public:
-  Estimate(const ir::Graph& graph, bool owns_inputs)
-      : graph_(graph), consumers_(graph.consumers()) {
+  Estimate(const ir::Graph& graph, bool owns_inputs) : graph_(graph) {
     const std::vector<int> producers = graph.producers();
+    const std::vector<std::vector<int>> consumers = graph.consumers();
     const auto end = static_cast<int>(graph.ops().size());
     for (size_t i = 0; i < graph.value_count(); ++i) {
       const auto value = static_cast<ValueId>(i);
       Buffer buffer = {static_cast<int64_t>(graph.type(value).bytes()), producers[i], -1};
-      for (const int reader : consumers_[i]) buffer.life.last = std::max(buffer.life.last, reader);
+      for (const int reader : consumers[i]) buffer.life.last = std::max(buffer.life.last, reader);
       if (std::ranges::count(graph.results(), value) != 0) buffer.life.last = end;
       if (graph.is_state(value)) buffer.life = {-1, end};
       const bool there =
           producers[i] >= 0 || graph.is_state(value) || (owns_inputs && graph.is_input(value));
-      if (there && !graph.value(value).constant) buffers_.push_back(buffer);
+      if (!there || graph.value(value).constant) continue;
+      buffers_.push_back(buffer);
+      readers_.push_back(consumers[i]);
     }
   }
 
   /// Returns the bytes of values that are live across these operators but not used by them.
   int64_t across(int first, int last) const {
+    const Lifetime range = {first, last};
     int64_t bytes = 0;
-    for (const Buffer& b : buffers_) {
-      if (b.life.first < first && last < b.life.last) bytes += b.bytes;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      const Lifetime& life = buffers_[i].life;
+      const bool is_read =
+          std::ranges::any_of(readers_[i], [&](int reader) { return range.contains(reader); });
+      if (life.first < first && last < life.last && !is_read) bytes += buffers_[i].bytes;
     }
     return bytes;
   }
@@ -69,8 +75,8 @@ class Estimate {
 
  private:
   const ir::Graph& graph_;
-  std::vector<std::vector<int>> consumers_;
   std::vector<Buffer> buffers_;
+  std::vector<std::vector<int>> readers_;  // by buffer: operators
 };
 
 struct TiledRange {
@@ -110,9 +116,7 @@ class TilingChooser {
   int op_at_peak(const std::vector<TiledRange>& chosen, int64_t bytes) const {
     int worst = -1;
     for (int op = 0; op < static_cast<int>(graph_.ops().size()); ++op) {
-      const auto in = std::ranges::find_if(
-          chosen, [&](const TiledRange& c) { return c.tiling.first <= op && op <= c.tiling.last; });
-      const int64_t here = in == chosen.end() ? estimate_.at(op) : in->bytes;
+      const int64_t here = live_bytes_at(op, chosen);
       if (here <= bytes) continue;
       bytes = here;
       worst = op;
@@ -124,7 +128,7 @@ class TilingChooser {
                                         int64_t bytes) const {
     std::optional<TiledRange> best;
     const int count = static_cast<int>(graph_.ops().size());
-    for (int first = std::max(0, worst - kRangeOpsMax); first <= worst; ++first) {
+    for (int first = std::max(0, worst - kRangeOpsMax + 1); first <= worst; ++first) {
       for (int last = worst; last < std::min(count, first + kRangeOpsMax); ++last) {
         if (cuts(first, last, chosen)) continue;
         for (const int64_t rows : kTileRows) {
@@ -137,10 +141,10 @@ class TilingChooser {
       }
     }
     // The best candidate must need less memory than the current choice.
-    const bool gains = best && best->bytes < now(worst, chosen);
+    const bool gains = best && best->bytes < live_bytes_at(worst, chosen);
     return gains ? best : std::nullopt;
   }
-  int64_t now(int op, const std::vector<TiledRange>& chosen) const {
+  int64_t live_bytes_at(int op, const std::vector<TiledRange>& chosen) const {
     for (const TiledRange& c : chosen) {
       if (c.tiling.first <= op && op <= c.tiling.last) return c.bytes;
     }
@@ -195,8 +199,8 @@ InstructionCount count_instructions(const engine::Lowered& lowered, const engine
   return work;
 }
 
-/// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
-/// other call needs more; -1: none.
+/// Returns the operator whose call has the most live bytes, if this call has scratch and is not in
+/// `min_scratch_ops`; else -1.
 int op_at_peak_with_scratch(const engine::Lowered& lowered, const MemoryPlan& memory_plan,
                             std::span<const int> min_scratch_ops) {
   int64_t most = 0;
@@ -245,7 +249,8 @@ class LoweringVariants {
 
   Result<LoweringVariant> whole() const { return at({}, {}); }
 
-  /// Returns `best` if it meets the budget. Otherwise tiles more operators until the budget is met.
+  /// Tiles more operators until the budget is met, or returns the smallest variant found. `best`
+  /// is above the budget.
   Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) const {
     int64_t aim = sram_bytes - best.budgeted.bytes / 256;
     for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
@@ -261,7 +266,7 @@ class LoweringVariants {
     return best;
   }
 
-  /// Returns the smallest point with at most kInstructionRatioMax times the instructions of
+  /// Returns the smallest variant with at most kInstructionRatioMax times the instructions of
   /// `whole`. Searches all budgets with the coarse step, then with the fine step around the best
   /// one. If the coarse search found nothing, the fine search covers all budgets.
   Result<LoweringVariant> smallest(const LoweringVariant& whole) const {
@@ -284,7 +289,7 @@ class LoweringVariants {
     double instructions;  // upper bound
     int64_t aim;          // budget with which `best` was found
     std::vector<std::vector<RowTiling>> seen{};
-    int64_t steps = 0;  // placement effort so far: the sum of (number of operators)^2
+    int64_t steps = 0;  // placement effort so far: the sum of squared operator counts
   };
 
   /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
@@ -312,13 +317,13 @@ class LoweringVariants {
     for (const TiledRange& choice : choices) tilings.push_back(choice.tiling);
     return tilings;
   }
-  void add_notes(const std::vector<TiledRange>& choices, LoweringVariant* point) const {
+  void add_notes(const std::vector<TiledRange>& choices, LoweringVariant* variant) const {
     for (const TiledRange& choice : choices) {
-      point->budgeted.notes.push_back(note_of(graph_, choice));
+      variant->budgeted.notes.push_back(note_of(graph_, choice));
     }
     if (choices.empty()) return;
-    point->budgeted.notes.push_back(
-        fmt::format("row tiling: {:+} MACs in total", point->macs - macs_of(graph_)));
+    variant->budgeted.notes.push_back(
+        fmt::format("row tiling: {:+} MACs in total", variant->macs - macs_of(graph_)));
   }
 
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
@@ -331,24 +336,24 @@ class LoweringVariants {
       // Rows that no window meets are not made.
       assert(macs_of(*cut) <= macs_of(graph_));
     }
-    LoweringVariant point;
-    point.macs = macs_of(cut ? *cut : graph_);
-    THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
-    engine::Lowered& lowered = point.budgeted.lowered;
+    LoweringVariant variant;
+    variant.macs = macs_of(cut ? *cut : graph_);
+    THIMBLE_TRY(variant.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
+    engine::Lowered& lowered = variant.budgeted.lowered;
     lowered.owns_inputs = options.owns_inputs;
     // The memory of delegates is not known yet.
-    if (has_delegates(graph_)) return point;
+    if (has_delegates(graph_)) return variant;
     if (options.dialect == engine::Dialect::kNative) {
-      // Strips have an order of their own, in which buffers stay in place.
+      // The order of a tiled graph keeps the line buffers in place.
       if (!cut) lowered = reorder_calls(std::move(lowered));
       lowered = remove_copies(std::move(lowered));
     }
     const MemoryPlan memory_plan = plan_memory(lowered);
-    point.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
-    point.work = count_instructions(lowered, cpu_);
-    point.tilings = tilings;
-    point.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
-    return point;
+    variant.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
+    variant.work = count_instructions(lowered, cpu_);
+    variant.tilings = tilings;
+    variant.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
+    return variant;
   }
 
   /// Selects calls with less scratch where the most memory is live, as long as the arena shrinks.
@@ -356,16 +361,19 @@ class LoweringVariants {
     std::vector<int> min_scratch_ops;
     size_t taken = 0;
     int op_at_peak = best.op_at_peak;
-    for (int tries = 0; op_at_peak >= 0 && tries < kLeanTries; ++tries) {
+    for (int failures = 0; op_at_peak >= 0 && failures < kScratchAttemptsMax;) {
       min_scratch_ops.push_back(op_at_peak);
       THIMBLE_TRY(LoweringVariant next, at(best.tilings, min_scratch_ops));
       if (static_cast<double>(next.work.instructions) > instructions) break;
       op_at_peak = next.op_at_peak;
-      if (next.budgeted.bytes >= best.budgeted.bytes) continue;
+      if (next.budgeted.bytes >= best.budgeted.bytes) {
+        ++failures;
+        continue;
+      }
       next.budgeted.notes = best.budgeted.notes;
       best = std::move(next);
       taken = min_scratch_ops.size();
-      tries = 0;
+      failures = 0;
     }
     if (taken > 0) {
       best.budgeted.notes.push_back(
@@ -385,44 +393,44 @@ class LoweringVariants {
 Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engine::Core& cpu,
                                              const engine::Options& options,
                                              std::optional<int64_t> sram_bytes) {
-  const LoweringVariants points(graph, cpu, options);
-  THIMBLE_TRY(LoweringVariant best, points.whole());
+  const LoweringVariants variants(graph, cpu, options);
+  THIMBLE_TRY(LoweringVariant best, variants.whole());
   const bool native = options.dialect == engine::Dialect::kNative;
   if (!native || has_delegates(graph)) return std::move(best.budgeted);
   if (options.optimize == engine::Optimize::kSize) {
     const auto before = static_cast<double>(best.work.instructions);
-    THIMBLE_TRY(best, points.smallest(best));
+    THIMBLE_TRY(best, variants.smallest(best));
     const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
     if (!best.budgeted.notes.empty()) {
       best.budgeted.notes.push_back(fmt::format("size: {:+.1f} % instructions, an estimate", more));
     }
   }
   if (sram_bytes && best.budgeted.bytes > *sram_bytes) {
-    THIMBLE_TRY(best, points.within(*sram_bytes, std::move(best)));
+    THIMBLE_TRY(best, variants.within(*sram_bytes, std::move(best)));
   }
   return std::move(best.budgeted);
 }
 
 Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engine::Core& cpu,
                                               const engine::Options& options) {
-  const LoweringVariants points(graph, cpu, options);
-  THIMBLE_TRY(const LoweringVariant whole, points.whole());
+  const LoweringVariants variants(graph, cpu, options);
+  THIMBLE_TRY(const LoweringVariant whole, variants.whole());
   std::vector<std::string> lines;
   int64_t smallest = whole.budgeted.bytes + 1;
   constexpr int64_t kParts[] = {64, 48, 40, 32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 4};
   for (const int64_t part : kParts) {
-    LoweringVariant point = whole;
+    LoweringVariant variant = whole;
     if (part != kParts[0]) {
-      THIMBLE_TRY(point, points.within(whole.budgeted.bytes * part / kParts[0], whole));
+      THIMBLE_TRY(variant, variants.within(whole.budgeted.bytes * part / kParts[0], whole));
     }
-    if (point.budgeted.bytes >= smallest) continue;
-    smallest = point.budgeted.bytes;
-    const InstructionCount& work = point.work;
+    if (variant.budgeted.bytes >= smallest) continue;
+    smallest = variant.budgeted.bytes;
+    const InstructionCount& work = variant.work;
     const std::string rest =
         work.unknown == 0 ? "" : fmt::format(" plus {} calls without an estimate", work.unknown);
     lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
-                                point.budgeted.bytes, work.instructions, rest,
-                                macs_of(point.budgeted.lowered.graph)));
+                                variant.budgeted.bytes, work.instructions, rest,
+                                macs_of(variant.budgeted.lowered.graph)));
   }
   return lines;
 }

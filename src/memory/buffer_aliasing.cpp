@@ -34,7 +34,7 @@ bool BufferAliasing::build() {
   unshifted_offset_.assign(graph.value_count(), 0);
   source_.clear();
   for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
-  for (const ir::State& state : graph.states()) define(state.value, -1, /*live_throughout=*/true);
+  for (const ir::State& state : graph.states()) define(state.value, -1, /*never_merged=*/true);
   define_planned_inputs();
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
     const engine::KernelCall& call = lowered_->calls[step];
@@ -69,11 +69,11 @@ std::vector<size_t> BufferAliasing::views_without_call() const {
   return views;
 }
 
-void BufferAliasing::define(ValueId value, int step, bool live_throughout) {
+void BufferAliasing::define(ValueId value, int step, bool never_merged) {
   ranges_[index(value)] = {{static_cast<int>(defined_values_.size()), 0, bytes(value), 0}};
   buffer_[index(value)] = static_cast<int>(values_of_buffer_.size());
   values_of_buffer_.push_back({static_cast<int>(defined_values_.size())});
-  defined_values_.push_back({value, step, live_throughout, {}});
+  defined_values_.push_back({value, step, never_merged, {}});
 }
 
 /// An input has an address in the plan if the program owns its inputs, or if a value aliases it.
@@ -90,7 +90,7 @@ void BufferAliasing::define_planned_inputs() {
     if (facts_of(i).is_alias) source[index(op.output)] = source[index(op.inputs[0])];
   }
   for (const ValueId input : graph.inputs()) {
-    if (std::ranges::count(source, input) > 1) define(input, -1, /*live_throughout=*/true);
+    if (std::ranges::count(source, input) > 1) define(input, -1, /*never_merged=*/true);
   }
 }
 
@@ -130,7 +130,7 @@ bool BufferAliasing::place_view(size_t i) {
   unshifted_offset_[out] = unshifted_offset_[index(first)];
   if (source_of(op.output) != op.output) return true;
   const std::optional<ir::View>& view = facts_of(i).view;
-  if (is_live_throughout(buffer_[out])) return false;
+  if (is_never_merged(buffer_[out])) return false;
   unshifted_offset_[out] -= view->at[0];
   for (size_t k = 1; k < op.inputs.size(); ++k) {
     // The first operand fixes the position. The buffer of each other operand is moved to it.
@@ -157,10 +157,10 @@ void BufferAliasing::find_reads() {
   for (const ir::State& state : lowered_->graph.states()) read(state.next, end);
 }
 
-/// Returns true if the buffer is reserved from before the first call until after the last.
-bool BufferAliasing::is_live_throughout(int buffer) const {
+/// Returns true if no other value may share the memory of this buffer.
+bool BufferAliasing::is_never_merged(int buffer) const {
   return std::ranges::any_of(values_of_buffer_[static_cast<size_t>(buffer)], [&](int defined) {
-    return defined_values_[static_cast<size_t>(defined)].live_throughout;
+    return defined_values_[static_cast<size_t>(defined)].never_merged;
   });
 }
 
@@ -185,15 +185,15 @@ bool BufferAliasing::try_merge(ValueId a, ValueId b, int64_t distance) {
   const int into = buffer_[index(a)], from = buffer_[index(b)];
   if (into < 0 || from < 0) return false;
   if (into == from) return merge(a, b, distance);
-  if (is_live_throughout(into) || is_live_throughout(from)) return false;
+  if (is_never_merged(into) || is_never_merged(from)) return false;
   const int64_t shift = unshifted_offset_[index(a)] + distance - unshifted_offset_[index(b)];
   for (const int x : values_of_buffer_[static_cast<size_t>(into)]) {
     for (const int y : values_of_buffer_[static_cast<size_t>(from)]) {
-      const DefinedValue& old_one = defined_values_[static_cast<size_t>(x)];
-      const DefinedValue& new_one = defined_values_[static_cast<size_t>(y)];
+      const DefinedValue& x_value = defined_values_[static_cast<size_t>(x)];
+      const DefinedValue& y_value = defined_values_[static_cast<size_t>(y)];
       const int64_t apart =
-          unshifted_offset_[index(new_one.value)] + shift - unshifted_offset_[index(old_one.value)];
-      if (!can_share_memory(old_one, new_one, apart)) return false;
+          unshifted_offset_[index(y_value.value)] + shift - unshifted_offset_[index(x_value.value)];
+      if (!can_share_memory(x_value, y_value, apart)) return false;
     }
   }
   return merge(a, b, distance);
@@ -210,11 +210,21 @@ bool BufferAliasing::can_share_memory(const DefinedValue& a, const DefinedValue&
   return std::ranges::all_of(a.reads, [&](const Read& read) {
     if (read.step < b.step || read.end <= begin || end <= read.begin) return true;
     if (read.step > b.step) return false;
-    // Calls with in_place read every operand of the result's size elementwise.
     const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(read.step)];
-    return call.in_place >= 0 && read.operand_offset == distance &&
-           bytes(read.through) == bytes(b.value);
+    return read.operand_offset == distance && may_overwrite(call, read.through);
   });
+}
+
+/// Returns true if the result of the call may be written over this operand: the operand
+/// KernelCall::in_place, or any operand of a sum or product that has the result's memory order.
+bool BufferAliasing::may_overwrite(const engine::KernelCall& call, ValueId operand) const {
+  if (call.in_place < 0 || bytes(operand) != bytes(call.out)) return false;
+  const auto* in_place =
+      std::get_if<engine::ValueRef>(&call.arguments[static_cast<size_t>(call.in_place)]);
+  if (in_place != nullptr && in_place->id == operand) return true;
+  const ir::Type& from = lowered_->graph.type(operand);
+  const ir::Type& to = lowered_->graph.type(call.out);
+  return from.shape == to.shape && ir::same_memory(from.shape, from.dim_order, to.dim_order);
 }
 
 void BufferAliasing::reuse_operand_buffers() {
@@ -226,7 +236,7 @@ void BufferAliasing::reuse_operand_buffers() {
     if (ir::category_of(op.kind) == ir::OpCategory::kPair) choices = {0, 1};
     for (const size_t choice : choices) {
       const auto* operand = std::get_if<engine::ValueRef>(&call.arguments[choice]);
-      if (operand == nullptr || bytes(operand->id) != bytes(call.out)) continue;
+      if (operand == nullptr || !may_overwrite(call, operand->id)) continue;
       (void)try_merge(operand->id, call.out, 0);
     }
   }
@@ -237,8 +247,9 @@ void BufferAliasing::reuse_operand_buffers() {
 }
 
 /// If the call is a slice at the end of its operand's lifetime (the rows that the next line buffer
-/// keeps), places the result's buffer such that these bytes do not move. Only for buffers whose
-/// sizes differ by at most a quarter of the larger one.
+/// keeps), places the result's buffer at the address of the operand's buffer, so that the next line
+/// buffer reuses the memory. Only for buffers whose sizes differ by at most a quarter of the larger
+/// one.
 void BufferAliasing::reuse_line_buffer(int step) {
   const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(step)];
   if (call.delegate >= 0) return;
@@ -291,7 +302,7 @@ std::vector<Overlap> BufferAliasing::overlaps() const {
     const auto* x = std::get_if<engine::ValueRef>(&call.arguments[0]);
     if (x == nullptr || buffer_of(x->id) < 0) continue;
     const int operand = buffer_of(x->id), result = buffer_of(call.out);
-    if (operand == result || is_live_throughout(operand) || is_live_throughout(result)) continue;
+    if (operand == result || is_never_merged(operand) || is_never_merged(result)) continue;
     const auto at = static_cast<int>(step);
     const bool dies = aliased_buffers_[static_cast<size_t>(operand)].life.last == at;
     const bool begins = aliased_buffers_[static_cast<size_t>(result)].life.first == at;
@@ -302,7 +313,7 @@ std::vector<Overlap> BufferAliasing::overlaps() const {
   return overlaps;
 }
 
-int64_t BufferAliasing::arena_lower_bound() const {
+int64_t BufferAliasing::lower_bound_bytes() const {
   std::vector<Buffer> buffers(aliased_buffers_.begin(), aliased_buffers_.end());
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
     const engine::KernelCall& call = lowered_->calls[step];
@@ -310,14 +321,14 @@ int64_t BufferAliasing::arena_lower_bound() const {
     const int64_t scratch_bytes = engine::scratch_bytes(call);
     if (scratch_bytes > 0) buffers.push_back({scratch_bytes, at, at});
   }
-  return lower_bound_bytes(buffers, abi::kArenaAlignment, overlaps());
+  return memory::lower_bound_bytes(buffers, abi::kArenaAlignment, overlaps());
 }
 
 bool BufferAliasing::can_be_view(size_t step) const {
   const engine::KernelCall& call = lowered_->calls[step];
   if (call.delegate >= 0 || is_view_[step]) return false;
   const bool moves_bytes_only = facts_of(static_cast<size_t>(call.ir_op)).view.has_value();
-  return moves_bytes_only && !is_live_throughout(buffer_of(call.out));
+  return moves_bytes_only && !is_never_merged(buffer_of(call.out));
 }
 
 bool BufferAliasing::make_view(size_t step) {
@@ -354,7 +365,7 @@ engine::Lowered remove_copies(engine::Lowered lowered) {
   BufferAliasing aliasing(lowered);
   const auto needs = [](BufferAliasing copy) {
     copy.reuse_operand_buffers();
-    return copy.arena_lower_bound();
+    return copy.lower_bound_bytes();
   };
   const int64_t before = needs(aliasing);
   BufferAliasing all = aliasing;

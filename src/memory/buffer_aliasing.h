@@ -5,8 +5,9 @@
 // All other values are views of bytes of defined values and need no call: a reshape has the same
 // bytes, a slice some of them, a concatenation consists of the bytes of its operands. A result may
 // also overwrite an operand whose last read is this call. Each of these cases places two values at
-// a fixed distance from each other. States keep their memory until the end, and so do inputs that a
-// value aliases. Inputs of a program that owns its inputs end at their last read.
+// a fixed distance from each other. States keep their memory until the end. Nothing overwrites an
+// input that a value aliases in place; its memory is free after its last read. Inputs of a program
+// that owns its inputs end at their last read, too.
 //
 // Two defined values that overlap can share memory if no byte of the older one is read once the
 // younger one is written. Exception: the call that defines the younger value may read the older one
@@ -55,7 +56,7 @@ class BufferAliasing {
   /// Pairs of buffers that may overlap, for the planner.
   [[nodiscard]] std::vector<Overlap> overlaps() const;
   /// Lower bound on the arena size without the memory of delegates.
-  [[nodiscard]] int64_t arena_lower_bound() const;
+  [[nodiscard]] int64_t lower_bound_bytes() const;
 
  private:
   /// A read of bytes of a defined value by a call. The call's operand is `through`.
@@ -68,8 +69,8 @@ class BufferAliasing {
   /// A value with bytes of its own.
   struct DefinedValue {
     ir::ValueId value;
-    int step;              // -1: exists from the start
-    bool live_throughout;  // its memory is reserved during the whole program
+    int step;           // -1: exists from the start
+    bool never_merged;  // a state, or an input that a value aliases: nothing is written over it
     std::vector<Read> reads;
   };
   /// Bytes of a defined value that another value contains.
@@ -85,19 +86,20 @@ class BufferAliasing {
   }
   bool build();
   [[nodiscard]] std::vector<size_t> views_without_call() const;
-  void define(ir::ValueId value, int step, bool live_throughout = false);
+  void define(ir::ValueId value, int step, bool never_merged = false);
   void define_planned_inputs();
   bool compute_ranges(size_t op);
   bool place_view(size_t op);
   [[nodiscard]] bool can_be_view(size_t step) const;
   bool make_views(std::span<const size_t> steps);
   void find_reads();
-  bool is_live_throughout(int buffer) const;
+  bool is_never_merged(int buffer) const;
   /// Places b `distance` bytes (may be negative) after a, and merges their buffers. Returns false
   /// if one of them has no buffer, or if they are already in one buffer at another distance.
   bool merge(ir::ValueId a, ir::ValueId b, int64_t distance);
   /// Calls merge() if all values of the two buffers can then share memory. Else returns false.
   bool try_merge(ir::ValueId a, ir::ValueId b, int64_t distance);
+  bool may_overwrite(const engine::KernelCall& call, ir::ValueId operand) const;
   bool can_share_memory(const DefinedValue& a, const DefinedValue& b, int64_t distance) const;
   void reuse_line_buffer(int step);
   void compute_buffers();

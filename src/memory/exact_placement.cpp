@@ -55,7 +55,7 @@ std::vector<Section> sections_of(const Problem& problem) {
 /// Depth-first search for one problem and one preference order of buffers.
 class Search {
  public:
-  /// Searches for placements with a peak below `peak`; stops when it reaches `bound`.
+  /// Searches for placements with a peak below `peak`; stops when it distancees `bound`.
   Search(const Problem& problem, std::vector<int> order, int64_t peak, int64_t bound,
          int64_t* steps)
       : problem_(problem),
@@ -138,7 +138,7 @@ class Search {
     bool possible = true;
     offset_[index(i)] = at;
     low_[index(i)] = kPlaced;
-    for (const Neighbour& n : problem_.neighbours[index(i)]) {
+    for (const Neighbor& n : problem_.neighbors[index(i)]) {
       int64_t& low = low_[index(n.other)];
       if (low >= at + n.below) continue;
       lows.emplace_back(n.other, low);
@@ -221,7 +221,7 @@ std::vector<int> always_placeable(const Problem& problem, int64_t peak) {
       if (gone[i]) continue;
       // Number of aligned offsets below the peak, minus those that each neighbor may forbid.
       int64_t free = (peak - problem.buffers[i].bytes) / problem.alignment + 1;
-      for (const Neighbour& n : problem.neighbours[i]) {
+      for (const Neighbor& n : problem.neighbors[i]) {
         if (!gone[static_cast<size_t>(n.other)]) {
           free -= (n.above + n.below) / problem.alignment - 1;
         }
@@ -236,7 +236,7 @@ std::vector<int> always_placeable(const Problem& problem, int64_t peak) {
 
 /// Returns the remaining buffers as connected components: no buffer is live together with a buffer
 /// of another component.
-std::vector<std::vector<int>> parts(const Problem& problem, const std::vector<int>& left_out) {
+std::vector<std::vector<int>> components(const Problem& problem, const std::vector<int>& left_out) {
   std::vector<bool> seen(problem.buffers.size(), false);
   for (const int i : left_out) seen[static_cast<size_t>(i)] = true;
   std::vector<std::vector<int>> result;
@@ -245,7 +245,7 @@ std::vector<std::vector<int>> parts(const Problem& problem, const std::vector<in
     std::vector<int> part = {static_cast<int>(start)};
     seen[start] = true;
     for (size_t next = 0; next < part.size(); ++next) {
-      for (const Neighbour& n : problem.neighbours[static_cast<size_t>(part[next])]) {
+      for (const Neighbor& n : problem.neighbors[static_cast<size_t>(part[next])]) {
         if (seen[static_cast<size_t>(n.other)]) continue;
         seen[static_cast<size_t>(n.other)] = true;
         part.push_back(n.other);
@@ -271,19 +271,19 @@ bool proves_bound(const Problem& problem, int64_t peak, int64_t bound, int64_t s
   }
   std::ranges::sort(fullest);
   fullest.erase(std::unique(fullest.begin(), fullest.end()), fullest.end());
-  constexpr size_t kCentres = 4;
-  constexpr int kReach = 8;
-  if (fullest.size() > kCentres) fullest.resize(kCentres);
-  for (int reach = 1; reach <= kReach; reach *= 2) {
+  constexpr size_t kCenters = 4;
+  constexpr int kDistanceMax = 8;
+  if (fullest.size() > kCenters) fullest.resize(kCenters);
+  for (int distance = 1; distance <= kDistanceMax; distance *= 2) {
     for (const auto& [sum, step] : fullest) {
-      const Lifetime around = {step - reach, step + reach};
+      const Lifetime around = {step - distance, step + distance};
       std::vector<int> members;
       for (size_t i = 0; i < problem.buffers.size(); ++i) {
         if (problem.buffers[i].life.overlaps(around)) members.push_back(static_cast<int>(i));
       }
       if (members.size() == problem.buffers.size()) continue;
       Outcome outcome = {false, peak, {}};
-      solve(part_of(problem, members), bound, steps, &outcome);
+      solve(restrict_to(problem, members), bound, steps, &outcome);
       if (outcome.complete && outcome.offsets.empty()) return true;
     }
   }
@@ -297,8 +297,8 @@ void improve(const Problem& problem, int64_t steps, Placement* placement) {
   const std::vector<int> easy = always_placeable(problem, bound);
   std::vector<int64_t> offsets(problem.buffers.size(), -1);
   int64_t proven = bound, peak = bound;
-  for (const std::vector<int>& members : parts(problem, easy)) {
-    const Problem part = part_of(problem, members);
+  for (const std::vector<int>& members : components(problem, easy)) {
+    const Problem part = restrict_to(problem, members);
     // A component gains nothing from a peak below that of another component.
     Outcome outcome = {false, placement->peak_bytes, {}};
     solve(part, peak, steps / 4 * 3, &outcome);

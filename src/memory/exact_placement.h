@@ -9,9 +9,9 @@
 // the list is not in ascending order.
 //
 // Before the search, buffers that always fit are removed: the holes between their neighbors cannot
-// all be too small. The rest is split into components that are never live together. A few steps
-// around the one with the most live bytes often need as much memory as the whole problem. They are
-// solved by themselves to obtain a lower bound.
+// all be too small. The rest is split into components that are never live together. The
+// steps near the step with the most live bytes often need as much memory as the whole problem. The
+// search solves these steps alone to prove a lower bound.
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@
 namespace thimble::memory {
 
 /// Improves `placement` if a better one is found, and raises its lower bound if one is proven.
-/// Places about `steps` buffers at most.
+/// Places about `steps` buffers at most for each component.
 void improve(const Problem& problem, int64_t steps, Placement* placement);
 
 }  // namespace thimble::memory

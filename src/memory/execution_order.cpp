@@ -9,11 +9,11 @@ namespace {
 
 class Orders {
  public:
-  Orders(std::span<const Step> work, std::span<const ValueLifetime> values)
-      : work_(work), values_(values), readers_(values.size()), maker_(values.size(), -1) {
-    for (size_t i = 0; i < work.size(); ++i) {
-      for (const int value : work[i].writes) maker_[index(value)] = static_cast<int>(i);
-      for (const int value : work[i].reads) readers_[index(value)].push_back(static_cast<int>(i));
+  Orders(std::span<const Step> steps, std::span<const ValueLifetime> values)
+      : steps_(steps), values_(values), readers_(values.size()), maker_(values.size(), -1) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      for (const int value : steps[i].writes) maker_[index(value)] = static_cast<int>(i);
+      for (const int value : steps[i].reads) readers_[index(value)].push_back(static_cast<int>(i));
     }
   }
 
@@ -26,13 +26,13 @@ class Orders {
 
   /// Values without a producer are available from the start; their memory is not counted.
   [[nodiscard]] bool ready(const Done& done, int i) const {
-    return std::ranges::all_of(work_[index(i)].reads, [&](int value) {
+    return std::ranges::all_of(steps_[index(i)].reads, [&](int value) {
       return maker_[index(value)] < 0 || done[index(maker_[index(value)])];
     });
   }
 
   [[nodiscard]] State after(const State& state, const Done& done, int i) const {
-    const Step& one = work_[index(i)];
+    const Step& one = steps_[index(i)];
     State next = state;
     for (const int value : one.writes) next.live += values_[index(value)].bytes;
     int64_t here = next.live + one.scratch_bytes;
@@ -45,7 +45,7 @@ class Orders {
       if (!again && dies(done, value, i)) next.live -= values_[index(value)].bytes;
     }
     for (const int value : one.writes) {
-      const bool unread = readers_[index(value)].empty() && !values_[index(value)].kept;
+      const bool unread = readers_[index(value)].empty() && !values_[index(value)].live_to_end;
       if (unread) next.live -= values_[index(value)].bytes;
     }
     next.last = i;
@@ -56,12 +56,12 @@ class Orders {
   static size_t index(int i) { return static_cast<size_t>(i); }
 
   bool dies(const Done& done, int value, int now) const {
-    if (maker_[index(value)] < 0 || values_[index(value)].kept) return false;
+    if (maker_[index(value)] < 0 || values_[index(value)].live_to_end) return false;
     return std::ranges::all_of(readers_[index(value)],
                                [&](int reader) { return reader == now || done[index(reader)]; });
   }
 
-  std::span<const Step> work_;
+  std::span<const Step> steps_;
   std::span<const ValueLifetime> values_;
   std::vector<std::vector<int>> readers_;  // reading steps, by value
   std::vector<int> maker_;                 // producing step, by value; -1: none
@@ -69,10 +69,10 @@ class Orders {
 
 }  // namespace
 
-int64_t peak_of(std::span<const Step> work, std::span<const ValueLifetime> values,
+int64_t peak_of(std::span<const Step> steps, std::span<const ValueLifetime> values,
                 std::span<const int> order) {
-  const Orders orders(work, values);
-  Orders::Done done(work.size(), false);
+  const Orders orders(steps, values);
+  Orders::Done done(steps.size(), false);
   Orders::State state;
   for (const int i : order) {
     state = orders.after(state, done, i);
@@ -81,15 +81,15 @@ int64_t peak_of(std::span<const Step> work, std::span<const ValueLifetime> value
   return state.peak;
 }
 
-std::optional<std::vector<int>> better_order(std::span<const Step> work,
+std::optional<std::vector<int>> better_order(std::span<const Step> steps,
                                              std::span<const ValueLifetime> values) {
-  std::vector<int> given(work.size());
+  std::vector<int> given(steps.size());
   std::iota(given.begin(), given.end(), 0);
-  const int64_t limit = peak_of(work, values, given);
-  const Orders orders(work, values);
+  const int64_t limit = peak_of(steps, values, given);
+  const Orders orders(steps, values);
   std::vector<Orders::State> all = {{}};
-  std::map<Orders::Done, int> open = {{Orders::Done(work.size(), false), 0}};
-  for (size_t count = 0; count < work.size(); ++count) {
+  std::map<Orders::Done, int> open = {{Orders::Done(steps.size(), false), 0}};
+  for (size_t count = 0; count < steps.size(); ++count) {
     std::map<Orders::Done, Orders::State> next;
     for (const auto& [done, at] : open) {
       for (const int i : given) {

@@ -27,15 +27,15 @@ struct Step {
 
 struct ValueLifetime {
   int64_t bytes = 0;
-  bool kept = false;  // live until the end
+  bool live_to_end = false;
 };
 
 /// Returns the peak of live bytes for this order.
-[[nodiscard]] int64_t peak_of(std::span<const Step> work, std::span<const ValueLifetime> values,
+[[nodiscard]] int64_t peak_of(std::span<const Step> steps, std::span<const ValueLifetime> values,
                               std::span<const int> order);
 
 /// Returns an order with a lower peak than the given order; nullopt if none was found.
-[[nodiscard]] std::optional<std::vector<int>> better_order(std::span<const Step> work,
+[[nodiscard]] std::optional<std::vector<int>> better_order(std::span<const Step> steps,
                                                            std::span<const ValueLifetime> values);
 
 }  // namespace thimble::memory

@@ -4,26 +4,28 @@
 #include <limits>
 #include <numeric>
 
+#include "base/rounding.h"
+
 namespace thimble::memory {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
 
 /// Returns the cost of `take` bytes of the object, rounded down.
-int64_t part_cost(const Object& object, const Memory& memory, int64_t take, int64_t bytes) {
+int64_t split_cost(const Object& object, const Memory& memory, int64_t take, int64_t bytes) {
   const int64_t accessed =
       object.accessed_bytes / bytes * take + object.accessed_bytes % bytes * take / bytes;
   return accessed / kWordBytes * memory.word_cost;
 }
 
-class PlacementSearch {
+class AssignmentSearch {
  public:
-  PlacementSearch(std::span<const Object> objects, std::span<const Memory> memories,
-                  int64_t alignment, int64_t steps)
+  AssignmentSearch(std::span<const Object> objects, std::span<const Memory> memories,
+                   int64_t alignment, int64_t steps)
       : objects_(objects), memories_(memories), image_(image_memory(memories)), steps_(steps) {
     for (const Memory& memory : memories) room_.push_back(memory.bytes / alignment * alignment);
     for (const Object& object : objects) {
-      bytes_.push_back((object.bytes + alignment - 1) / alignment * alignment);
+      bytes_.push_back(round_up(object.bytes, alignment));
     }
     by_density_.resize(objects.size());
     std::iota(by_density_.begin(), by_density_.end(), size_t{0});
@@ -39,12 +41,13 @@ class PlacementSearch {
       if (memories[a].word_cost != memories[b].word_cost) {
         return memories[a].word_cost < memories[b].word_cost;
       }
-      return memories[a].kept && !memories[b].kept;
+      return memories[a].non_volatile && !memories[b].non_volatile;
     });
     // Objects that are not accessed use slow, non-volatile memories first.
     idle_ = by_speed_;
     std::ranges::reverse(idle_);
-    std::stable_partition(idle_.begin(), idle_.end(), [&](size_t m) { return memories[m].kept; });
+    std::stable_partition(idle_.begin(), idle_.end(),
+                          [&](size_t m) { return memories[m].non_volatile; });
     now_.resize(objects.size());
   }
 
@@ -56,7 +59,7 @@ class PlacementSearch {
     result.proven = found_ && steps_ > 0;
     room_ = room;
     if (!found_) result.shortage = by_size();
-    result.memory = best_;
+    result.memory_of_object = best_;
     result.cost = best_cost_;
     if (result.proven) result.lower_bound = best_cost_;
     return result;
@@ -68,7 +71,7 @@ class PlacementSearch {
     return !is_loaded(object, memory) || (image_ && bytes_[object] <= room_[*image_]);
   }
   [[nodiscard]] bool is_loaded(size_t object, size_t memory) const {
-    return objects_[object].constant && !memories_[memory].kept;
+    return objects_[object].constant && !memories_[memory].non_volatile;
   }
   void take(size_t object, size_t memory, int64_t sign) {
     room_[memory] -= sign * bytes_[object];
@@ -86,7 +89,7 @@ class PlacementSearch {
         while (room == 0 && speed + 1 < by_speed_.size()) room = room_[by_speed_[++speed]];
         if (room == 0) return cost;  // search() detects that the object does not fit
         const int64_t taken = std::min(room, left);
-        cost += part_cost(objects_[object], memories_[by_speed_[speed]], taken, bytes_[object]);
+        cost += split_cost(objects_[object], memories_[by_speed_[speed]], taken, bytes_[object]);
         left -= taken;
         room -= taken;
       }
@@ -186,7 +189,7 @@ int64_t cost_in(const Object& object, const Memory& memory) {
 std::optional<size_t> image_memory(std::span<const Memory> memories) {
   std::optional<size_t> largest;
   for (size_t i = 0; i < memories.size(); ++i) {
-    if (!memories[i].kept) continue;
+    if (!memories[i].non_volatile) continue;
     if (!largest || memories[i].bytes > memories[*largest].bytes) largest = i;
   }
   return largest;
@@ -194,7 +197,7 @@ std::optional<size_t> image_memory(std::span<const Memory> memories) {
 
 MemoryAssignment assign_memories(std::span<const Object> objects, std::span<const Memory> memories,
                                  int64_t alignment, int64_t steps) {
-  return PlacementSearch(objects, memories, alignment, steps).run();
+  return AssignmentSearch(objects, memories, alignment, steps).run();
 }
 
 }  // namespace thimble::memory

@@ -22,8 +22,8 @@ namespace thimble::memory {
 
 struct Memory {
   int64_t bytes = 0;
-  int64_t word_cost = 0;  // cost of a 4-byte access in any unit, such as 1/1000 cycle
-  bool kept = false;      // non-volatile: its content needs no loading
+  int64_t word_cost = 0;      // cost of a 4-byte access in any unit, such as 1/1000 cycle
+  bool non_volatile = false;  // its content needs no loading
 };
 
 struct Object {
@@ -41,7 +41,7 @@ struct Shortage {
 };
 
 struct MemoryAssignment {
-  std::vector<size_t> memory;  // per object
+  std::vector<size_t> memory_of_object;
   int64_t cost = 0;
   int64_t lower_bound = 0;           // lower bound of the cost
   bool proven = false;               // the cost is minimal

@@ -186,7 +186,7 @@ class MemoryPlanner {
                       io.offset % abi::kArenaAlignment == 0 &&
                       (is_input ? range.buffer.life.last == step : range.buffer.life.first == step);
     if (!fits || is_state_range(index)) return;
-    const int64_t before = live_peak();
+    const int64_t before = lower_bound_bytes();
     ArenaRange& outer = plan_.ranges[static_cast<size_t>(scratch)];
     const ArenaRange old_range = range, old_outer = outer;
     outer.buffer.life.add(range.buffer.life.first);
@@ -194,7 +194,7 @@ class MemoryPlanner {
     range.buffer.bytes = 0;
     range.outer = scratch;
     range.outer_offset = io.offset;
-    if (live_peak() <= before) return;
+    if (lower_bound_bytes() <= before) return;
     range = old_range;
     outer = old_outer;
   }
@@ -205,7 +205,9 @@ class MemoryPlanner {
     });
   }
 
-  int64_t live_peak() const { return lower_bound_bytes(range_buffers(), abi::kArenaAlignment, {}); }
+  int64_t lower_bound_bytes() const {
+    return memory::lower_bound_bytes(range_buffers(), abi::kArenaAlignment, {});
+  }
 
   const ir::Graph& graph_;
   const std::vector<engine::KernelCall>& calls_;

@@ -37,7 +37,7 @@ class BufferOrders {
         best_peak_ = peak;
         best_ = offsets;
       }
-      // Move the buffer that reaches the peak to the front.
+      // Move the buffer that distancees the peak to the front.
       const auto top = std::find_if(order.begin(), order.end(), [&](int i) {
         return offsets[static_cast<size_t>(i)] + problem_.buffers[static_cast<size_t>(i)].bytes ==
                peak;
@@ -63,7 +63,7 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
                 std::span<const Overlap> overlaps, int64_t search_steps) {
   const Problem problem = make_problem(buffers, alignment, overlaps);
   Placement result;
-  result.lower_bound_bytes = live_bound(problem);
+  result.lower_bound_bytes = lower_bound_bytes(problem);
   std::vector<int> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
   const auto buffer = [&](int i) -> const Buffer& {
@@ -98,7 +98,7 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
 
 int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
                           std::span<const Overlap> overlaps) {
-  return live_bound(make_problem(buffers, alignment, overlaps));
+  return lower_bound_bytes(make_problem(buffers, alignment, overlaps));
 }
 
 bool is_valid(std::span<const Buffer> buffers, const Placement& placement,

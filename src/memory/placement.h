@@ -2,12 +2,12 @@
 // Memory planning: assigns offsets in one arena to buffers with sizes and lifetimes.
 //
 // The lower bound is the largest sum of sizes live at one step: no placement needs less. The
-// planner tries several first-fit orders. If none meets the bound, an exact search (exact.h) looks
-// for a better placement or proves that none exists. The search is limited by a number of steps and
-// not by time, so every host gives the same plan. If the peak equals the bound, the result is
-// proven minimal; otherwise `compile` prints the gap. Placement is the dynamic storage allocation
-// problem (NP-hard). Most networks are chains, for which first fit by descending size meets the
-// bound.
+// planner tries several first-fit orders. If none meets the bound, an exact search
+// (exact_placement.h) looks for a better placement or proves that none exists. The search is
+// limited by a number of steps and not by time, so every host gives the same plan. If the peak
+// equals the bound, the result is proven minimal; otherwise `compile` prints the gap. Placement is
+// the dynamic storage allocation problem (NP-hard). Most networks are chains, for which first fit
+// by descending size meets the bound.
 //
 // A call that reads its operand from front to back may overwrite it with its result, if the result
 // starts far enough below the operand. An Overlap states this distance. Both buffers are then live

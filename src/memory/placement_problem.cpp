@@ -20,13 +20,13 @@ std::map<std::pair<int, int>, int64_t> leads_of(const Problem& problem) {
   return leads;
 }
 
-void add_neighbour(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a,
-                   int b) {
+void add_neighbor(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a,
+                  int b) {
   const auto apart = [&](int high, int low) {
     const auto found = leads.find({high, low});
     return found != leads.end() ? found->second : at(problem.buffers, low).bytes;
   };
-  problem.neighbours[static_cast<size_t>(a)].push_back({b, apart(a, b), apart(b, a)});
+  problem.neighbors[static_cast<size_t>(a)].push_back({b, apart(a, b), apart(b, a)});
 }
 
 }  // namespace
@@ -46,20 +46,20 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
     problem.overlaps.push_back({o.operand, o.result, lead});
   }
   const auto leads = leads_of(problem);
-  problem.neighbours.resize(buffers.size());
+  problem.neighbors.resize(buffers.size());
   const auto count = static_cast<int>(buffers.size());
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < count; ++k) {
       const Buffer& a = at(problem.buffers, i);
       const Buffer& b = at(problem.buffers, k);
       if (i != k && a.bytes > 0 && b.bytes > 0 && a.life.overlaps(b.life))
-        add_neighbour(problem, leads, i, k);
+        add_neighbor(problem, leads, i, k);
     }
   }
   return problem;
 }
 
-Problem part_of(const Problem& problem, std::span<const int> members) {
+Problem restrict_to(const Problem& problem, std::span<const int> members) {
   Problem part;
   part.alignment = problem.alignment;
   std::vector<int> index(problem.buffers.size(), -1);
@@ -68,8 +68,8 @@ Problem part_of(const Problem& problem, std::span<const int> members) {
     part.buffers.push_back(at(problem.buffers, member));
   }
   for (const int member : members) {
-    std::vector<Neighbour>& list = part.neighbours.emplace_back();
-    for (const Neighbour& n : problem.neighbours[static_cast<size_t>(member)]) {
+    std::vector<Neighbor>& list = part.neighbors.emplace_back();
+    for (const Neighbor& n : problem.neighbors[static_cast<size_t>(member)]) {
       const int other = index[static_cast<size_t>(n.other)];
       if (other >= 0) list.push_back({other, n.above, n.below});
     }
@@ -82,7 +82,7 @@ Problem part_of(const Problem& problem, std::span<const int> members) {
   return part;
 }
 
-int64_t live_bound(const Problem& problem) {
+int64_t lower_bound_bytes(const Problem& problem) {
   // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
   int64_t bound = 0;
   for (const Buffer& at_start : problem.buffers) {
@@ -104,7 +104,7 @@ int64_t live_bound(const Problem& problem) {
 
 int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
   std::vector<ForbiddenOffsets> forbidden;
-  for (const Neighbour& n : problem.neighbours[static_cast<size_t>(i)]) {
+  for (const Neighbor& n : problem.neighbors[static_cast<size_t>(i)]) {
     const int64_t offset = offsets[static_cast<size_t>(n.other)];
     if (offset >= 0) forbidden.push_back({offset - n.below, offset + n.above});
   }

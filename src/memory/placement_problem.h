@@ -10,10 +10,9 @@
 
 namespace thimble::memory {
 
-/// A neighbor of buffer `a`: a buffer that is live at the same time. Either a starts at least
-/// `above` bytes above the neighbor, or the neighbor starts at least `below` bytes above a. Both
-/// are > 0.
-struct Neighbour {
+/// A neighbor of buffer `a`: a buffer that is live at the same time. `a` must start at least
+/// `above` bytes above the neighbor or at least `below` bytes below it. Both are > 0.
+struct Neighbor {
   int other = 0;
   int64_t above = 0;
   int64_t below = 0;
@@ -22,17 +21,17 @@ struct Neighbour {
 struct Problem {
   int64_t alignment = 1;
   std::vector<Buffer> buffers;
-  std::vector<std::vector<Neighbour>> neighbours;
+  std::vector<std::vector<Neighbor>> neighbors;
   std::vector<Overlap> overlaps;  // leads are rounded and not larger than the result
 };
 
 [[nodiscard]] Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
                                    std::span<const Overlap> overlaps);
 /// Returns the problem restricted to these buffers, renumbered in the order of `members`.
-[[nodiscard]] Problem part_of(const Problem& problem, std::span<const int> members);
+[[nodiscard]] Problem restrict_to(const Problem& problem, std::span<const int> members);
 
 /// Returns the largest sum of sizes live at one step, minus the bytes that may be shared in it.
-[[nodiscard]] int64_t live_bound(const Problem& problem);
+[[nodiscard]] int64_t lower_bound_bytes(const Problem& problem);
 
 /// Returns the lowest offset at which buffer i fits between the placed neighbors (offset >= 0).
 [[nodiscard]] int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i);

@@ -11,12 +11,12 @@ namespace {
 using ir::ValueId;
 
 /// Limits memory: each partial order of the beam search stores a set of calls.
-constexpr size_t kMaxCalls = 400;
+constexpr size_t kCallsMax = 400;
 
-int64_t arena_lower_bound(const engine::Lowered& lowered) {
+int64_t lower_bound_bytes(const engine::Lowered& lowered) {
   BufferAliasing aliasing(lowered);
   aliasing.reuse_operand_buffers();
-  return aliasing.arena_lower_bound();
+  return aliasing.lower_bound_bytes();
 }
 
 Step step_of(const engine::Lowered& lowered, const BufferAliasing& aliasing,
@@ -44,7 +44,7 @@ engine::Lowered reorder_calls(engine::Lowered lowered) {
   const ir::Graph& graph = lowered.graph;
   const bool has_delegates = std::ranges::any_of(
       lowered.calls, [](const engine::KernelCall& call) { return call.delegate >= 0; });
-  if (!graph.states().empty() || has_delegates || lowered.calls.size() > kMaxCalls) return lowered;
+  if (!graph.states().empty() || has_delegates || lowered.calls.size() > kCallsMax) return lowered;
   const BufferAliasing aliasing(lowered);
   std::vector<Step> steps;
   for (const engine::KernelCall& call : lowered.calls)
@@ -54,7 +54,7 @@ engine::Lowered reorder_calls(engine::Lowered lowered) {
     values[i].bytes = static_cast<int64_t>(graph.type(static_cast<ValueId>(i)).bytes());
   }
   for (const ValueId output : graph.outputs()) {
-    values[static_cast<size_t>(aliasing.source_of(output))].kept = true;
+    values[static_cast<size_t>(aliasing.source_of(output))].live_to_end = true;
   }
   const std::optional<std::vector<int>> order = better_order(steps, values);
   if (!order) return lowered;
@@ -62,7 +62,7 @@ engine::Lowered reorder_calls(engine::Lowered lowered) {
   for (size_t i = 0; i < order->size(); ++i) {
     other.calls[i] = lowered.calls[static_cast<size_t>((*order)[i])];
   }
-  return arena_lower_bound(other) < arena_lower_bound(lowered) ? other : lowered;
+  return lower_bound_bytes(other) < lower_bound_bytes(lowered) ? other : lowered;
 }
 
 }  // namespace thimble::memory

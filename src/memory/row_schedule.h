@@ -1,5 +1,5 @@
 #pragma once
-// Which rows each operator of a sequence computes if the sequence runs a few rows at a time.
+// Computes the rows of each operator of a sequence that runs a few rows at a time.
 //
 // Each tile computes the next rows of the last result. The schedule of a tile goes backwards: every
 // operator computes the rows that its readers still need, so no row is computed twice. Row tiling
@@ -28,9 +28,9 @@ struct RowStep {
   IndexRange needed;  // result rows that other operators read in this tile; may begin before `made`
 };
 
-/// Returns the steps of each tile in execution order. Calls reads(op, rows, read) for the rows that
-/// an operator computes. It must call read(producer, operand_rows) for each operand that an earlier
-/// operator of the sequence produces.
+/// Returns the steps of each tile in execution order. Calls reads(op, rows, require_rows) for the
+/// rows that an operator computes. `reads` must call require_rows(producer, operand_rows) for each
+/// operand that an earlier operator of the sequence produces.
 template <typename Reads>
 [[nodiscard]] std::vector<std::vector<RowStep>> row_schedule(const std::vector<RowResult>& results,
                                                              int64_t rows_per_tile,
@@ -44,19 +44,19 @@ template <typename Reads>
     const int64_t end = std::min(height, done.back() + rows_per_tile);
     std::vector<IndexRange> needed;
     for (const int64_t rows : done) needed.push_back({kNotNeeded, rows});
-    const auto read = [&](int producer, const IndexRange& rows) {
+    const auto require_rows = [&](int producer, const IndexRange& rows) {
       IndexRange& all = needed[static_cast<size_t>(producer)];
       all = {std::min(all.begin, rows.begin), std::max(all.end, rows.end)};
     };
-    read(static_cast<int>(count) - 1, {done.back(), end});
+    require_rows(static_cast<int>(count) - 1, {done.back(), end});
     std::vector<RowStep>& steps = tiles.emplace_back();
     for (size_t i = count; i-- > 0;) {
       const int op = static_cast<int>(i);
-      if (end == height && results[i].is_needed_after) read(op, {done[i], results[i].rows});
+      if (end == height && results[i].is_needed_after) require_rows(op, {done[i], results[i].rows});
       if (needed[i].begin == kNotNeeded) continue;
       const IndexRange made = {done[i], needed[i].end};
       steps.push_back({op, made, needed[i]});
-      if (made.size() > 0) reads(op, made, read);
+      if (made.size() > 0) reads(op, made, require_rows);
       done[i] = made.end;
     }
     std::ranges::reverse(steps);

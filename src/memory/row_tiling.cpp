@@ -19,7 +19,7 @@ bool can_tile_window(OpKind kind) {
   return kind == OpKind::qconv2d || kind == OpKind::max_pool2d || kind == OpKind::qavg_pool2d;
 }
 
-bool is_by_element(OpKind kind) {
+bool can_tile_elementwise(OpKind kind) {
   return kind == OpKind::lut || ir::category_of(kind) == ir::OpCategory::kPair;
 }
 
@@ -74,7 +74,7 @@ class TileSchedule {
     std::vector<RowResult> results;
     for (size_t i = first(); i <= last(); ++i) results.push_back({height_of(op(i).output), false});
     if (tiling_.rows >= results.back().rows) return false;
-    std::vector<int64_t> first_row(results.size(), 0);  // by operator: the first row in memory
+    std::vector<int64_t> first_rows(results.size(), 0);  // by operator: the first row in memory
     const auto reads = [&](int index, const IndexRange& made, const auto& read) {
       const Op& reader = op(first() + static_cast<size_t>(index));
       for (const size_t k : images_of(graph_, reader)) {
@@ -85,11 +85,11 @@ class TileSchedule {
     for (const std::vector<RowStep>& tile : row_schedule(results, tiling_.rows, reads)) {
       std::vector<TileStep>& steps = tiles_.emplace_back();
       for (const RowStep& step : tile) {
-        int64_t& first_kept = first_row[static_cast<size_t>(step.op)];
-        if (step.needed.begin < first_kept) return false;
+        int64_t& first_held = first_rows[static_cast<size_t>(step.op)];
+        if (step.needed.begin < first_held) return false;
         const bool is_last = step.op + 1 == static_cast<int>(results.size());
         if (!is_last && step.needed.begin > step.made.begin) return false;
-        first_kept = is_last ? step.made.begin : step.needed.begin;
+        first_held = is_last ? step.made.begin : step.needed.begin;
         const size_t index = first() + static_cast<size_t>(step.op);
         const IndexRange kept = {step.needed.begin, step.made.begin};
         steps.push_back({index, step.made, kept, {}});
@@ -123,7 +123,7 @@ class TileSchedule {
     const std::vector<ValueId> results = graph_.results();
     for (size_t i = first(); i <= last(); ++i) {
       const Op& one = op(i);
-      if (!can_tile_window(one.kind) && !is_by_element(one.kind)) return false;
+      if (!can_tile_window(one.kind) && !can_tile_elementwise(one.kind)) return false;
       if (!is_image(one.output)) return false;
       for (const size_t k : images_of(graph_, one)) {
         if (!is_image(one.inputs[k])) return false;
@@ -139,13 +139,13 @@ class TileSchedule {
       const bool needed = std::ranges::count(results, one.output) != 0;
       if (!inside || readers.empty() || needed) return false;
     }
-    return constants_are_whole();
+    return constants_have_one_row();
   }
 
   /// Returns true if no constant operand of an elementwise operator has more than one row.
-  bool constants_are_whole() const {
+  bool constants_have_one_row() const {
     for (size_t i = first(); i <= last(); ++i) {
-      if (!is_by_element(op(i).kind) || op(i).kind == OpKind::lut) continue;
+      if (!can_tile_elementwise(op(i).kind) || op(i).kind == OpKind::lut) continue;
       for (const ValueId input : op(i).inputs) {
         if (!graph_.value(input).constant) continue;
         const ir::Shape& shape = graph_.type(input).shape;
@@ -179,15 +179,15 @@ class TileSchedule {
 };
 
 /// Writes one tiled sequence of operators to a new graph.
-class Writer {
+class TiledGraphWriter {
  public:
-  Writer(const TileSchedule& schedule, ir::Rewriter* rewriter)
+  TiledGraphWriter(const TileSchedule& schedule, ir::Rewriter* rewriter)
       : schedule_(schedule), rewriter_(*rewriter) {}
 
   Status run() {
     for (const std::vector<TileStep>& tile : schedule_.tiles()) {
       ++count_;
-      for (const TileStep& step : tile) THIMBLE_CHECK(take(step));
+      for (const TileStep& step : tile) THIMBLE_CHECK(write_step(step));
     }
     const Op& last = schedule_.op(schedule_.last());
     THIMBLE_TRY(const ValueId whole,
@@ -224,7 +224,7 @@ class Writer {
                               reader.source, result);
   }
 
-  Status take(const TileStep& step) {
+  Status write_step(const TileStep& step) {
     const Op& op = schedule_.op(step.op);
     const bool last = step.op == schedule_.last();
     Held& held = held_[op.output];
@@ -297,7 +297,7 @@ int64_t bytes_outside(const ir::Graph& graph, const TileSchedule& schedule, bool
       const bool dies = std::ranges::all_of(consumers[static_cast<size_t>(input)], [&](int reader) {
         return reader <= static_cast<int>(schedule.last());
       });
-      in_place = in_place || (i == schedule.last() && is_by_element(op.kind) && dies);
+      in_place = in_place || (i == schedule.last() && can_tile_elementwise(op.kind) && dies);
     }
   }
   auto bytes = in_place ? int64_t{0} : static_cast<int64_t>(graph.type(result).bytes());
@@ -317,7 +317,7 @@ std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTi
   for (const auto& tile : schedule.tiles()) {
     for (const TileStep& step : tile) {
       const ValueId result = schedule.op(step.op).output;
-      if (step.op == schedule.last() || step.kept.size() == 0) continue;
+      if (step.op == schedule.last() || step.kept.size() == 0 || step.made.size() == 0) continue;
       cost.copied_bytes += step.kept.size() * schedule.row_bytes(result);
       int64_t& bytes = widest[result];
       bytes = std::max(bytes, (step.made.end - step.kept.begin) * schedule.row_bytes(result));
@@ -328,7 +328,7 @@ std::optional<RowTilingCost> row_tiling_cost(const ir::Graph& graph, const RowTi
   for (const auto& tile : schedule.tiles()) {
     int64_t before = 0;  // bytes that only the next operator reads
     for (const TileStep& step : tile) {
-      ++cost.calls;
+      if (step.made.size() > 0) ++cost.calls;
       const Op& op = schedule.op(step.op);
       int64_t made = step.made.size() * schedule.row_bytes(op.output);
       if (step.op == schedule.last() || widest.contains(op.output)) made = 0;
@@ -353,7 +353,7 @@ Result<ir::Graph> apply_row_tiling(const ir::Graph& graph, std::span<const RowTi
     }
     TileSchedule schedule(graph, *tiling);
     if (!schedule.plan()) return unsupported("operators that cannot be tiled by rows");
-    THIMBLE_CHECK(Writer(schedule, &rewriter).run());
+    THIMBLE_CHECK(TiledGraphWriter(schedule, &rewriter).run());
     i = static_cast<size_t>(tiling->last);
   }
   return rewriter.finish();

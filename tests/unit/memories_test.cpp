@@ -25,7 +25,7 @@ std::optional<int64_t> cost_of(const std::vector<Object>& objects,
   for (size_t i = 0; i < objects.size(); ++i) {
     if (!objects[i].allowed[choice[i]]) return {};
     used[choice[i]] += aligned(objects[i].bytes);
-    if (objects[i].constant && !memories[choice[i]].kept) {
+    if (objects[i].constant && !memories[choice[i]].non_volatile) {
       if (!image_memory(memories)) return {};
       used[*image_memory(memories)] += aligned(objects[i].bytes);
     }
@@ -70,7 +70,7 @@ RandomCase random_case(std::mt19937* random) {
     object.accessed_bytes = below(4) == 0 ? 0 : below(4000);
     object.constant = below(2) == 0;
     for (const Memory& memory : world.memories) {
-      object.allowed.push_back((object.constant || !memory.kept) && below(8) != 0);
+      object.allowed.push_back((object.constant || !memory.non_volatile) && below(8) != 0);
     }
     world.objects.push_back(object);
     if (below(3) == 0 && i < 4) world.objects.push_back(std::move(object));  // an equal object
@@ -91,7 +91,8 @@ TEST(Memories, SmallCasesEqualExhaustiveSearch) {
     ASSERT_TRUE(settled.proven) << "seed " << seed;
     ASSERT_EQ(settled.cost, *best) << "seed " << seed;
     ASSERT_EQ(settled.lower_bound, *best) << "seed " << seed;
-    ASSERT_EQ(cost_of(world.objects, world.memories, settled.memory), *best) << "seed " << seed;
+    ASSERT_EQ(cost_of(world.objects, world.memories, settled.memory_of_object), *best)
+        << "seed " << seed;
   }
   EXPECT_GT(fitting, 1000);
 }
@@ -109,7 +110,8 @@ TEST(Memories, ResultFitsWithoutSearchSteps) {
     }
     ++solved;
     unproven += settled.proven ? 0 : 1;
-    const std::optional<int64_t> cost = cost_of(world.objects, world.memories, settled.memory);
+    const std::optional<int64_t> cost =
+        cost_of(world.objects, world.memories, settled.memory_of_object);
     ASSERT_EQ(cost, settled.cost) << "seed " << seed;
     ASSERT_TRUE(best.has_value()) << "seed " << seed;
     ASSERT_GE(settled.cost, *best) << "seed " << seed;
@@ -126,13 +128,13 @@ const std::vector<Memory> kRamAndFlash = {{64, 1000, false}, {1024, 9000, true}}
 TEST(Memories, MostAccessedBytesAreInFastestMemory) {
   const std::vector<Object> objects = {{64, 100, true, kAnywhere}, {64, 900, true, kAnywhere}};
   const MemoryAssignment settled = assign_memories(objects, kRamAndFlash, kAlignment);
-  EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(settled.memory_of_object, (std::vector<size_t>{1, 0}));
 }
 
 TEST(Memories, UnreadConstantsStayInFlash) {
   const std::vector<Object> objects = {{16, 0, true, kAnywhere}, {16, 0, false, {true, false}}};
   const MemoryAssignment settled = assign_memories(objects, kRamAndFlash, kAlignment);
-  EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(settled.memory_of_object, (std::vector<size_t>{1, 0}));
 }
 
 TEST(Memories, ConstantsInRamAlsoNeedFlash) {
@@ -174,8 +176,9 @@ TEST(Memories, LargeCasesAreSolvedWithinStepLimit) {
   const MemoryAssignment settled = assign_memories(objects, memories, kAlignment);
   ASSERT_FALSE(settled.shortage);
   EXPECT_LE(settled.cost - settled.lower_bound, settled.cost / 100);
-  EXPECT_EQ(cost_of(objects, memories, settled.memory), settled.cost);
-  EXPECT_EQ(assign_memories(objects, memories, kAlignment).memory, settled.memory);
+  EXPECT_EQ(cost_of(objects, memories, settled.memory_of_object), settled.cost);
+  EXPECT_EQ(assign_memories(objects, memories, kAlignment).memory_of_object,
+            settled.memory_of_object);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-class Maker {
+class CascadeBuilder {
  public:
-  Maker(const ProgramAnalysis& network, int first, int end, int64_t rows)
+  CascadeBuilder(const ProgramAnalysis& network, int first, int end, int64_t rows)
       : net_(network), first_(first), end_(end), rows_(rows) {}
 
   std::optional<Cascade> run() {
@@ -101,7 +101,7 @@ class Maker {
 
 std::optional<Cascade> make_cascade(const ProgramAnalysis& network, int first, int end,
                                     int64_t rows) {
-  return Maker(network, first, end, rows).run();
+  return CascadeBuilder(network, first, end, rows).run();
 }
 
 bool is_internal(const ProgramAnalysis& network, int tensor, int first, int end) {

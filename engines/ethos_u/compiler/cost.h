@@ -2,7 +2,7 @@
 // Cost of a kernel in cycles: MAC array, output stage, memories.
 //
 // Computed per block as published for Vela (docs/ethos-u.md, "Cycles"). The MAC array and the
-// output stage work on neighbouring blocks in parallel, so the slower one counts. An operation
+// output stage work on neighboring blocks in parallel, so the slower one counts. An operation
 // takes at least as long as each memory needs for its reads and writes. Weights are read again for
 // every block along height and width. IFM blocks overlap by the extent of the kernel. This is the
 // compiler's model; the simulator's timeline is independent, and a test compares the two.
@@ -48,12 +48,12 @@ struct KernelCost {
 /// Returns the cycles of a copy that overlaps with no kernel.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
 
-/// Finds the block of least cost. Its depth is at most `depth_limit` if possible. Returns nullopt
-/// if no block is legal. `order`: true allows only part-kernel-first, false only depth-first.
 struct Choice {
   Block block;
   KernelCost cost;
 };
+/// Finds the block of least cost. Its depth is at most `depth_limit` if possible. Returns nullopt
+/// if no block is legal. `order`: true allows only part-kernel-first, false only depth-first.
 [[nodiscard]] std::optional<Choice> choose_block(const Config& config, const System& system,
                                                  const OpShape& shape,
                                                  const OperandStorage& storage,

@@ -9,7 +9,8 @@
 namespace thimble::engine::ethos_u {
 
 /// Assigns addresses to the tensors of a draft that contains only kernels as steps. Returns the
-/// memory in which weights are buffered, of at most `limit` bytes, with its tensors.
+/// arena that also receives the weight buffers, of at most `limit` bytes. It contains the tensors
+/// placed there.
 [[nodiscard]] memory::Arena place_tensors(const ProgramAnalysis& network, MemoryMode mode,
                                           int64_t limit, Draft* draft);
 

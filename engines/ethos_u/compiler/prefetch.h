@@ -35,7 +35,7 @@ struct PrefetchPlan {
   int failed = -1;  // operation with a slice for which no buffer was found; -1: none
   std::vector<Step> steps;
   int64_t peak = 0;   // bytes
-  double cycles = 0;  // end of the last kernel
+  double cycles = 0;  // end of the last kernel or copy
 };
 /// Inserts the copies between the kernels and sets their addresses.
 [[nodiscard]] PrefetchPlan insert_copies(const Config& config, Kernels kernels, memory::Arena arena,

@@ -11,7 +11,7 @@ namespace thimble::engine::ethos_u {
 
 struct TensorUse {
   std::vector<int> writers, readers;  // operations, ascending
-  memory::Lifetime life;              // in operations; last = count: an output
+  memory::Lifetime life;              // in operations; `last` is op_count() for an output
   bool whole = false;  // every operand is the whole tensor with its strides: rows can be split
   Format format = Format::kNhwc;
   int64_t bytes = 0;  // of all rows, aligned

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 #include "memory/placement.h"
 
 namespace thimble::engine::neutron {
 namespace {
 
 constexpr int64_t kAlignment = container::kBlockAlignment;
-
-/// container::aligned() for 64-bit sizes.
-int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 template <typename Visit>
 void each_view(KernelOp& kernel, const Visit& visit) {
@@ -21,9 +18,9 @@ void each_view(KernelOp& kernel, const Visit& visit) {
   if (kernel.padded) visit(*kernel.padded);
 }
 
-class Placing {
+class BufferPlacer {
  public:
-  Placing(Network* network, std::span<const size_t> read_only_inputs)
+  BufferPlacer(Network* network, std::span<const size_t> read_only_inputs)
       : net_(*network), not_in_scratch_(network->buffers.size(), false) {
     for (const size_t input : read_only_inputs) {
       not_in_scratch_[static_cast<size_t>(net_.inputs[input].buffer)] = true;
@@ -70,10 +67,10 @@ class Placing {
                         operand.buffer != kernel.output.buffer && from.life.last == index &&
                         to.life.first == index && from.bytes >= to.bytes;
       if (!fits) continue;
-      const int gone = kernel.output.buffer, stays = operand.buffer;
+      const int removed = kernel.output.buffer, kept = operand.buffer;
       for (KernelOp& other : net_.kernels) {
         each_view(other, [&](BufferView& view) {
-          if (view.buffer == gone) view.buffer = stays;
+          if (view.buffer == removed) view.buffer = kept;
         });
       }
       compute_lifetimes();
@@ -83,7 +80,7 @@ class Placing {
 
   void plan() {
     const int end = static_cast<int>(net_.kernels.size());
-    std::vector<memory::Buffer> lives;
+    std::vector<memory::Buffer> buffers;
     std::vector<int> which;
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& each = net_.buffers[i];
@@ -91,10 +88,10 @@ class Placing {
       memory::Lifetime life = each.life;
       if (each.memory == Memory::kInput) life.add(0);
       if (each.memory == Memory::kOutput) life.add(end);
-      lives.push_back({aligned(each.bytes), life});
+      buffers.push_back({round_up(each.bytes, kAlignment), life});
       which.push_back(static_cast<int>(i));
     }
-    const memory::Placement placement = memory::place(lives, kAlignment);
+    const memory::Placement placement = memory::place(buffers, kAlignment);
     for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
     net_.scratch_bytes = placement.peak_bytes;
     for (const NetworkIo& tensor : net_.inputs) places_.inputs.push_back(io(tensor));
@@ -117,7 +114,7 @@ class Placing {
 }  // namespace
 
 IoPositions place(Network* network, std::span<const size_t> read_only_inputs) {
-  return Placing(network, read_only_inputs).run();
+  return BufferPlacer(network, read_only_inputs).run();
 }
 
 }  // namespace thimble::engine::neutron

@@ -234,7 +234,8 @@ bool is_equal(const Variant& variant, const Cases& cases, uint32_t index) {
   }
   const char* wrong = trial.run(*variant.portable, 0x5A);
   if (wrong != nullptr) {
-    print("portable: ", variant, cases, index, wrong);
+    c.text() << ", portable kernel";
+    print(wrong, variant, cases, index, note);
     return false;
   }
   trial.keep();
