@@ -13,12 +13,19 @@ namespace {
 /// Returns true if the device's operator has the operands of the IR operator, the parameters if
 /// there are any, scratch if it needs it, and one result.
 consteval bool fits_arguments(ir::OpKind kind, abi::PteOp op, bool has_params) {
-  size_t expected = has_params ? 2 : 1;
-  ir::for_each_word(ir::kOpRows[static_cast<size_t>(kind)].operands,
-                    [&](std::string_view) { ++expected; });
   const std::string_view letters = abi::info(op).arguments;
-  if (letters.find('s') != std::string_view::npos) ++expected;
-  return letters.size() == expected;
+  size_t at = 0;
+  bool fits = true;
+  const auto expect = [&](char letter) {
+    fits = fits && at < letters.size() && letters[at] == letter;
+    ++at;
+  };
+  ir::for_each_word(ir::kOpRows[static_cast<size_t>(kind)].operands,
+                    [&](std::string_view name) { expect(name.ends_with('?') ? 't' : 'T'); });
+  if (has_params) expect('T');
+  if (letters.find('s') != std::string_view::npos) expect('s');
+  expect('o');
+  return fits && at == letters.size();
 }
 
 #define THIMBLE_DIRECT(kind, op, params)                                                    \
