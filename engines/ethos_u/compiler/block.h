@@ -20,7 +20,7 @@ using thimble::ethos_u::Generation;
 using thimble::ethos_u::Microblocks;
 
 /// Properties of an operation that determine its blocks and cost. The heights of `ofm` and `ifm`
-/// may be the height of one cascade step.
+/// may be the height of one tile of a cascade.
 struct OpShape {
   NpuOpKind kind = NpuOpKind::kConv;
   PoolMode pool = PoolMode::kMax;

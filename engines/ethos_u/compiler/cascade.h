@@ -2,9 +2,10 @@
 // Cascades: several operations run a few rows at a time, so that the tensors between them need only
 // rolling buffers of a few rows.
 //
-// The last operation runs in steps of equal height. Before each step the other operations compute
-// exactly the rows that the step still needs. Chains and branches are supported, including residual
-// additions: the rolling buffer of the shortcut holds as many rows as the other branch delays.
+// The last operation runs in tiles of equal height. For each tile the other operations compute
+// exactly the rows that it still needs (memory/row_schedule.h). Chains and branches are supported,
+// including residual additions: the rolling buffer of the shortcut holds as many rows as the other
+// branch delays.
 
 #include <map>
 #include <optional>
@@ -15,12 +16,12 @@
 namespace thimble::engine::ethos_u {
 
 struct Cascade {
-  std::vector<Step> steps;
-  std::map<int, int64_t>
-      rolling_buffers;  // number of rows of the tensors that exist only in the cascade
+  std::vector<Step> steps;  // kernels, tile by tile
+  /// Number of rows of the tensors that exist only in the cascade.
+  std::map<int, int64_t> rolling_buffers;
 };
 
-/// Creates the cascade of operations [first, end) with steps of `rows` rows of the last operation.
+/// Creates the cascade of operations [first, end) with tiles of `rows` rows of the last operation.
 /// Returns nullopt if they cannot be computed row by row.
 [[nodiscard]] std::optional<Cascade> make_cascade(const ProgramAnalysis& network, int first,
                                                   int end, int64_t rows);

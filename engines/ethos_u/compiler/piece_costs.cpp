@@ -21,12 +21,12 @@ double PieceCosts::traffic(const KernelCost& cost) const {
   return kTraffic * cost.external + std::max(0.0, cost.latency_penalty - cost.cycles());
 }
 
-PieceCosts::Piece* PieceCosts::find(int first, int end, int64_t step_rows) {
-  const auto [at, added] = pieces_.try_emplace({first, end, step_rows});
+PieceCosts::Piece* PieceCosts::find(int first, int end, int64_t tile_rows) {
+  const auto [at, added] = pieces_.try_emplace({first, end, tile_rows});
   if (!added) return at->second ? &*at->second : nullptr;
   Piece piece;
-  if (step_rows > 0) {
-    piece.cascade_ = make_cascade(network_, first, end, step_rows);
+  if (tile_rows > 0) {
+    piece.cascade_ = make_cascade(network_, first, end, tile_rows);
     if (!piece.cascade_ || piece.cascade_->rolling_buffers.empty()) return nullptr;
   }
   count_kernels(&piece, first, end);

@@ -49,9 +49,9 @@ class PieceCosts {
     std::vector<Part> parts_;
   };
 
-  /// Returns the piece with cascade steps of `step_rows` rows; `step_rows` 0: the single operation
+  /// Returns the piece with tiles of `tile_rows` rows; `tile_rows` 0: the single operation
   /// `first`. Returns null if the operations cannot form such a cascade.
-  [[nodiscard]] Piece* find(int first, int end, int64_t step_rows);
+  [[nodiscard]] Piece* find(int first, int end, int64_t tile_rows);
   /// Returns the cost of an operation of the piece that is not a copy. `from_sram` is null if no
   /// block is legal.
   [[nodiscard]] const PartCost& cost(Piece* piece, int first, int op, OpMemories where);

@@ -116,13 +116,13 @@ int64_t Search::held(int first, int end, const Cascade* cascade) const {
   return bytes;
 }
 
-void Search::add_piece(int first, int end, int64_t step_rows) {
-  PieceCosts::Piece* const known = costs_.find(first, end, step_rows);
+void Search::add_piece(int first, int end, int64_t tile_rows) {
+  PieceCosts::Piece* const known = costs_.find(first, end, tile_rows);
   if (known == nullptr) return;
   Piece piece;
   piece.first = first;
   piece.end = end;
-  piece.step_rows = step_rows;
+  piece.tile_rows = tile_rows;
   piece.cascade = known->cascade();
   piece.held = held(first, end, piece.cascade);
   for (int i = first; i < end; ++i) {
@@ -206,7 +206,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     // The weights of a single operation are copied in slices, with two slices in memory at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
     const int64_t least =
-        piece.step_rows == 0
+        piece.tile_rows == 0
             ? std::min(part.weight_bytes,
                        part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
             : part.weight_bytes;
@@ -405,12 +405,12 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       const OpDraft* from = costed.buffered[at] ? part.from_sram : part.from_external;
       if (from != nullptr) one = *from;
       one.buffered = costed.buffered[at];
-      if (one.buffered && piece->step_rows == 0)
+      if (one.buffered && piece->tile_rows == 0)
         slice_weights(i, *piece, budget - piece->held, &one);
-      if (piece->step_rows > 0) one.cascade = cascade_index;
+      if (piece->tile_rows > 0) one.cascade = cascade_index;
       estimate_slices(i, &one);
     }
-    if (piece->step_rows > 0) {
+    if (piece->tile_rows > 0) {
       ++cascade_index;
       const Cascade* const cascade = piece->cascade;
       for (const auto& [tensor, rows] : cascade->rolling_buffers) {

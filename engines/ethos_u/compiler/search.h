@@ -54,7 +54,7 @@ class Search {
  public:
   struct Piece {
     int first = 0, end = 0;
-    int64_t step_rows = 0;  // rows of a cascade step; 0: a single operation
+    int64_t tile_rows = 0;  // rows of a tile of the cascade; 0: a single operation
     int64_t held = 0;       // bytes of rolling buffers and live tensors
     const Cascade* cascade = nullptr;
     std::vector<PartCost> parts;
@@ -62,7 +62,7 @@ class Search {
 
  private:
   void add_pieces(int first);
-  void add_piece(int first, int end, int64_t step_rows);
+  void add_piece(int first, int end, int64_t tile_rows);
   [[nodiscard]] int64_t held(int first, int end, const Cascade* cascade) const;
   [[nodiscard]] OpMemories memories(int op, int first, int end, bool from_sram) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;

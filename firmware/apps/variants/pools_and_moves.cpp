@@ -1,11 +1,10 @@
-// Pools, moves, products, and the quantize and dequantize at the edges of a graph.
-
-#include "abi/params/window.h"
-#include "firmware/apps/variants/case.h"
+// Cases of pools, moves and products, and of quantize and dequantize with any permutation.
 
 #include <cstring>
 
 #include "abi/packed_ops.h"
+#include "abi/params/window.h"
+#include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {
 namespace {

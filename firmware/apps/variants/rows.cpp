@@ -1,23 +1,24 @@
-// Operators of abi/packed_ops.h with fast variants.
+// Cases of add_table, mean_run and softmax_rows, and of quantize and dequantize between planes and
+// pixels.
 
 #include "abi/packed_ops.h"
 #include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {
-
 namespace {
 
-abi::LoopNest nest_of(uint32_t rows, uint32_t row_first, uint32_t row_second, uint32_t length,
-                      uint32_t first, uint32_t second) {
+/// Returns the loop nest over `rows` rows of `length` elements, with the strides of two operands.
+abi::LoopNest nest_of(uint32_t rows, uint32_t row_stride_a, uint32_t row_stride_b, uint32_t length,
+                      uint32_t stride_a, uint32_t stride_b) {
   abi::LoopNest nest = {};
   for (uint32_t& extent : nest.extent) extent = 1;
   constexpr uint32_t kRow = abi::LoopNest::kAxes - 1;
   nest.extent[kRow - 1] = rows;
-  nest.step[0][kRow - 1] = row_first;
-  nest.step[1][kRow - 1] = row_second;
+  nest.step[0][kRow - 1] = row_stride_a;
+  nest.step[1][kRow - 1] = row_stride_b;
   nest.extent[kRow] = length;
-  nest.step[0][kRow] = first;
-  nest.step[1][kRow] = second;
+  nest.step[0][kRow] = stride_a;
+  nest.step[1][kRow] = stride_b;
   return nest;
 }
 
