@@ -4,6 +4,7 @@
 // little-endian, 4-byte aligned, read in place. Parameters with the names of the IR operator serve
 // readers of the file; run() uses tables computed from them.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "abi/params/arithmetic.h"
@@ -32,12 +33,14 @@ struct SoftmaxRows {
   uint32_t exp[256];
   uint32_t wide;
 };
+static_assert(sizeof(SoftmaxRows) == 1048 && offsetof(SoftmaxRows, exp) == 20);
 
 /// Constant of mean_run. x is [outer][count][inner], y is [outer][inner].
 struct MeanRun {
   uint32_t outer, count, inner;
   MeanParams mean;
 };
+static_assert(sizeof(MeanRun) == 40 && offsetof(MeanRun, mean) == 12);
 
 /// Constant of quantize_nest and dequantize_nest. Operand 0 of the nest is y, operand 1 is x.
 /// `scale` is for readers of the file. `factor` is the float32 with which the kernel multiplies:
@@ -50,6 +53,7 @@ struct QuantizeNest {
   float factor;
   uint32_t quantized_bytes;
 };
+static_assert(sizeof(QuantizeNest) == 80 && offsetof(QuantizeNest, zero_point) == 68);
 
 /// Constant of add_table. The result is written from its first to its last element. Operand 0 of
 /// the nest is a, operand 1 is b. Entry `value & 255` of a table is twice the scaled operand, sa or
@@ -59,6 +63,7 @@ struct AddTable {
   AddParams add;
   int32_t a[256], b[256];
 };
+static_assert(sizeof(AddTable) == 2156 && offsetof(AddTable, a) == 108);
 
 /// Constant of add_flat: addition without broadcasting and without tables. a and b have one shape
 /// and one memory order, with `count` elements. a is the operand with the larger scale (a_mult
@@ -82,12 +87,14 @@ struct MulNest {
   LoopNest nest;
   MulParams mul;
 };
+static_assert(sizeof(MulNest) == 88 && offsetof(MulNest, mul) == 60);
 
 /// Constant of lut_packed: y = table[x & 255] for `count` elements.
 struct LutTable {
   uint32_t count;
   int8_t table[256];
 };
+static_assert(sizeof(LutTable) == 260 && offsetof(LutTable, table) == 4);
 
 /// Constant of move: a strided copy of elements of 1, 2, 4 or 8 bytes. Operand 0 of the nest is y,
 /// operand 1 is x; offsets and steps count bytes. The kernel first fills `fill_bytes` bytes at the
@@ -98,11 +105,13 @@ struct Move {
   uint32_t offset[2];
   uint32_t fill_bytes, fill;
 };
+static_assert(sizeof(Move) == 80 && offsetof(Move, offset) == 64);
 
 /// Constant of concat2, concat3, concat4: `outer` times, bytes[i] of each operand i in order.
 struct Concat {
   uint32_t outer;
   uint32_t bytes[4];
 };
+static_assert(sizeof(Concat) == 20 && offsetof(Concat, bytes) == 4);
 
 }  // namespace thimble::abi

@@ -71,16 +71,11 @@ std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
 std::optional<KernelCall> mve_linear(const ir::Graph& graph, const ir::Op& op) {
   const std::vector<Filter> all = filters(graph, op);
   if (!takes_scales(all, op)) return {};
-  const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(op.get(key)); };
-  const auto depth = static_cast<int64_t>(all[0].weights.size());
-  const int64_t rows = graph.type(op.inputs[0]).elements() / depth;
-  const abi::LinearGeometry geometry = {
-      static_cast<uint32_t>(rows), static_cast<uint32_t>(depth), static_cast<uint32_t>(all.size()),
-      code(ir::attr::x_zp),        code(ir::attr::y_zp),         code(ir::attr::min),
-      code(ir::attr::max)};
+  const std::optional<abi::LinearGeometry> geometry = linear_geometry(graph, op);
+  if (!geometry) return {};
   KernelCall call;
   call.op = PteOp::thimble_linear_mve;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(geometry), pack_quads(all)};
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_quads(all)};
   return call;
 }
 

@@ -135,7 +135,7 @@ std::optional<KernelCall> pack_add_table(const Graph& graph, const Op& op) {
 std::optional<KernelCall> pack_mul_nest(const Graph& graph, const Op& op) {
   const std::optional<abi::LoopNest> nest = binary_nest(graph, op);
   if (!nest) return {};
-  const abi::MulNest p = {*nest, header_of<abi::MulParams>(pack_mul(op))};
+  const abi::MulNest p = {.nest = *nest, .mul = header_of<abi::MulParams>(pack_mul(op))};
   if (!product_fits(p.mul)) return {};
   return binary(PteOp::thimble_mul_nest, graph, op, p);
 }
@@ -244,7 +244,8 @@ std::optional<KernelCall> pack_mean_run(const Graph& graph, const Op& op) {
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
   if (!is_codes(x) || !is_codes(y)) return {};
-  abi::MeanRun p = {1, 1, 1, header_of<abi::MeanParams>(pack_mean(op))};
+  abi::MeanRun p = {
+      .outer = 1, .count = 1, .inner = 1, .mean = header_of<abi::MeanParams>(pack_mean(op))};
   // Dimensions of x in memory order must be: kept, reduced, kept; y has the kept ones in that
   // order.
   const bool keeps = y.shape.size() == x.shape.size();

@@ -124,10 +124,13 @@ Constant pack_add(const Op& op) {
 }
 
 Constant pack_mul(const Op& op) {
-  return packed_constant(abi::MulParams{-attr(op, ir::attr::a_zp), -attr(op, ir::attr::b_zp),
-                                        attr(op, ir::attr::y_zp), attr(op, ir::attr::mult),
-                                        attr(op, ir::attr::shift), attr(op, ir::attr::min),
-                                        attr(op, ir::attr::max)});
+  return packed_constant(abi::MulParams{.a_offset = -attr(op, ir::attr::a_zp),
+                                        .b_offset = -attr(op, ir::attr::b_zp),
+                                        .y_offset = attr(op, ir::attr::y_zp),
+                                        .mult = attr(op, ir::attr::mult),
+                                        .shift = attr(op, ir::attr::shift),
+                                        .min = attr(op, ir::attr::min),
+                                        .max = attr(op, ir::attr::max)});
 }
 
 Constant pack_pool(const Op& op) {
@@ -152,9 +155,11 @@ Constant pack_mean(const Op& op) {
 
 Constant pack_log_softmax(const Graph& graph, const Op& op) {
   PackedWriter writer;
-  writer.put(abi::LogSoftmaxParams{attr(op, ir::attr::scale_mult), attr(op, ir::attr::scale_shift),
-                                   attr(op, ir::attr::log_mult), attr(op, ir::attr::log_shift),
-                                   attr(op, ir::attr::y_zp)});
+  writer.put(abi::LogSoftmaxParams{.scale_mult = attr(op, ir::attr::scale_mult),
+                                   .scale_shift = attr(op, ir::attr::scale_shift),
+                                   .log_mult = attr(op, ir::attr::log_mult),
+                                   .log_shift = attr(op, ir::attr::log_shift),
+                                   .y_offset = attr(op, ir::attr::y_zp)});
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);
   return writer.take();
 }

@@ -60,26 +60,26 @@ std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op&
   const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(conv.get(key)); };
   const Axis& down = axes[0];
   const Axis& across = axes[1];
-  return abi::WindowGeometry{half(down.in),
-                             half(across.in),
-                             half(x[1]),
-                             half(down.out),
-                             half(across.out),
-                             half(y[1]),
-                             byte(down.kernel),
-                             byte(across.kernel),
-                             byte(down.stride),
-                             byte(across.stride),
-                             byte(down.dilation),
-                             byte(across.dilation),
-                             byte(down.pad),
-                             byte(across.pad),
-                             {},
-                             code(ir::attr::x_zp),
-                             code(ir::attr::y_zp),
-                             code(ir::attr::min),
-                             code(ir::attr::max),
-                             {}};
+  abi::WindowGeometry geometry = {};
+  geometry.in_h = half(down.in);
+  geometry.in_w = half(across.in);
+  geometry.in_c = half(x[1]);
+  geometry.out_h = half(down.out);
+  geometry.out_w = half(across.out);
+  geometry.out_c = half(y[1]);
+  geometry.kernel_h = byte(down.kernel);
+  geometry.kernel_w = byte(across.kernel);
+  geometry.stride_h = byte(down.stride);
+  geometry.stride_w = byte(across.stride);
+  geometry.dilation_h = byte(down.dilation);
+  geometry.dilation_w = byte(across.dilation);
+  geometry.pad_top = byte(down.pad);
+  geometry.pad_left = byte(across.pad);
+  geometry.x_zero_point = code(ir::attr::x_zp);
+  geometry.y_zero_point = code(ir::attr::y_zp);
+  geometry.min = code(ir::attr::min);
+  geometry.max = code(ir::attr::max);
+  return geometry;
 }
 
 std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op& linear) {
@@ -87,13 +87,13 @@ std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op&
   const int64_t rows = graph.type(linear.inputs[0]).elements() / weights[1];
   if (std::max(rows, std::max(weights[0], weights[1])) > INT32_MAX) return {};
   const auto code = [&](ir::AttrKey<int64_t> key) { return static_cast<int16_t>(linear.get(key)); };
-  return abi::LinearGeometry{static_cast<uint32_t>(rows),
-                             static_cast<uint32_t>(weights[1]),
-                             static_cast<uint32_t>(weights[0]),
-                             code(ir::attr::x_zp),
-                             code(ir::attr::y_zp),
-                             code(ir::attr::min),
-                             code(ir::attr::max)};
+  return abi::LinearGeometry{.rows = static_cast<uint32_t>(rows),
+                             .in_features = static_cast<uint32_t>(weights[1]),
+                             .out_features = static_cast<uint32_t>(weights[0]),
+                             .x_zero_point = code(ir::attr::x_zp),
+                             .y_zero_point = code(ir::attr::y_zp),
+                             .min = code(ir::attr::min),
+                             .max = code(ir::attr::max)};
 }
 
 int64_t Filter::magnitude() const {
