@@ -15,22 +15,21 @@ using ir::OpKind;
 namespace {
 
 std::string violated_row(const OpInGraph& call, Variant variant) {
-  const std::string_view name = ir::op_name(call.op.kind);
+  const OpKind kind = call.op.kind;
   for (const ZeroRow& row : zero_rows()) {
-    const bool applies = row.op == name || row.op == "any";
-    if (applies && has(row.variants, variant) && row.quantity(call) != 0) {
+    if (is_for(row.op, kind) && has(row.variants, variant) && row.quantity(call) != 0) {
       return std::string(row.message);
     }
   }
   for (const LimitRow& row : limit_rows()) {
-    if ((row.op != name && row.op != "any") || !has(row.variants, variant)) continue;
+    if (!is_for(row.op, kind) || !has(row.variants, variant)) continue;
     const int64_t value = row.quantity(call);
     if (value >= row.lowest && value <= row.highest) continue;
     return fmt::format("{} is {}, expected {}", words_of_name(row.name), value,
                        range_text(row.lowest, row.highest));
   }
   for (const ChoiceRow& row : choice_rows()) {
-    if (row.op != name || !has(row.variants, variant)) continue;
+    if (row.op != kind || !has(row.variants, variant)) continue;
     const int64_t value = row.quantity(call);
     if (std::ranges::find(row.values, value) != row.values.end()) continue;
     return fmt::format("{} is {}, expected one of {}", words_of_name(row.name), value,

@@ -219,21 +219,27 @@ constexpr RefusalRow kRefusals[] = {
 #include "engines/neutron/compiler/ops.def"
 };
 
+/// Column `op` of the following tables.
+namespace column {
+using enum ir::OpKind;
+constexpr ir::OpKind any = kAnyOp;
+}  // namespace column
+
 constexpr LimitRow kLimits[] = {
 #define NEUTRON_LIMIT(op, variants, quantity, lowest, highest, source) \
-  {#op, variants, #quantity, quantity, lowest, highest},
+  {column::op, variants, #quantity, quantity, lowest, highest},
 #include "engines/neutron/compiler/ops.def"
 };
 
 constexpr ZeroRow kZeroRows[] = {
 #define NEUTRON_REQUIRE_ZERO(op, variants, quantity, message, source) \
-  {#op, variants, message, quantity},
+  {column::op, variants, message, quantity},
 #include "engines/neutron/compiler/ops.def"
 };
 
 const ChoiceRow kChoices[] = {
 #define NEUTRON_CHOICE(op, variants, quantity, source, ...) \
-  {#op, variants, #quantity, quantity, {__VA_ARGS__}},
+  {column::op, variants, #quantity, quantity, {__VA_ARGS__}},
 #include "engines/neutron/compiler/ops.def"
 };
 

@@ -29,9 +29,16 @@ struct OpInGraph {
   }
 };
 
-/// Column `op` of the following rows: the operator's name, or "any".
+/// Column `op` of the following rows: an operator, or kAnyOp.
+inline constexpr ir::OpKind kAnyOp = ir::OpKind::kCount;
+
+/// Returns true if a row with column `op` is for this operator.
+constexpr bool is_for(ir::OpKind op, ir::OpKind kind) {
+  return op == kind || op == kAnyOp;
+}
+
 struct LimitRow {
-  std::string_view op;
+  ir::OpKind op;
   uint8_t variants;
   std::string_view name;
   int64_t (*quantity)(const OpInGraph&);
@@ -39,14 +46,14 @@ struct LimitRow {
 };
 
 struct ZeroRow {
-  std::string_view op;
+  ir::OpKind op;
   uint8_t variants;
   std::string_view message;
   int64_t (*quantity)(const OpInGraph&);
 };
 
 struct ChoiceRow {
-  std::string_view op;
+  ir::OpKind op;
   uint8_t variants;
   std::string_view name;
   int64_t (*quantity)(const OpInGraph&);

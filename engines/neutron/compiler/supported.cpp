@@ -24,7 +24,7 @@ class List {
 
 /// Returns the operator's limits: "kernel height 1 to 4096, ...; not if its weights are
 /// computed..."
-std::string limits_of(std::string_view op, Variant variant) {
+std::string limits_of(OpKind op, Variant variant) {
   List list;
   for (const LimitRow& row : limit_rows()) {
     if (row.op != op || !has(row.variants, variant)) continue;
@@ -50,13 +50,13 @@ std::vector<OpSupport> supported(const PartNpu& use) {
   std::vector<OpSupport> list;
   for (const SupportedRow& row : supported_rows()) {
     if (!has(row.variants, variant)) continue;
-    std::string limits = limits_of(ir::op_name(row.op), variant);
+    std::string limits = limits_of(row.op, variant);
     if (row.op == OpKind::lut) {
       limits = "one of " + functions_text(variant) + (limits.empty() ? "" : "; " + limits);
     }
     list.push_back({std::string(ir::op_name(row.op)), std::move(limits)});
   }
-  list.push_back({"(any)", limits_of("any", variant)});
+  list.push_back({"(any)", limits_of(kAnyOp, variant)});
   return list;
 }
 
