@@ -95,7 +95,7 @@ function(thimble_test_headers name)
     target_link_libraries(thimble_test_header PRIVATE thimble_ir GTest::gtest)
     target_precompile_headers(thimble_test_header PRIVATE <gtest/gtest.h> <algorithm> <filesystem> <fstream>
                               <functional> <map> <optional> <random> <set> <span> <sstream> <string> <vector>
-                              ${CMAKE_SOURCE_DIR}/src/base/result.h ${CMAKE_SOURCE_DIR}/src/ir/graph.h)
+                              ${CMAKE_SOURCE_DIR}/src/base/result.h)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(thimble_test_header PRIVATE -fpch-preprocess) # for ccache
     endif()
