@@ -37,7 +37,7 @@ class Estimate {
     const auto end = static_cast<int>(graph.ops().size());
     for (size_t i = 0; i < graph.value_count(); ++i) {
       const auto value = static_cast<ValueId>(i);
-      Buffer buffer = {static_cast<int64_t>(graph.type(value).bytes()), producers[i], -1};
+      Buffer buffer = {static_cast<int64_t>(graph.type(value).bytes()), {producers[i], -1}};
       for (const int reader : consumers[i]) buffer.life.last = std::max(buffer.life.last, reader);
       if (std::ranges::count(graph.results(), value) != 0) buffer.life.last = end;
       if (graph.is_state(value)) buffer.life = {-1, end};

@@ -319,7 +319,7 @@ int64_t BufferAliasing::lower_bound_bytes() const {
     const engine::KernelCall& call = lowered_->calls[step];
     const auto at = static_cast<int>(step);
     const int64_t scratch_bytes = engine::scratch_bytes(call);
-    if (scratch_bytes > 0) buffers.push_back({scratch_bytes, at, at});
+    if (scratch_bytes > 0) buffers.push_back({scratch_bytes, {at, at}});
   }
   return memory::lower_bound_bytes(buffers, abi::kArenaAlignment, overlaps());
 }

@@ -117,7 +117,7 @@ class MemoryPlanner {
       const int range = static_cast<int>(plan_.ranges.size());
       plan_.persistent_of_delegate.push_back(kept ? range : -1);
       const int end = static_cast<int>(calls_.size());
-      if (kept) plan_.ranges.push_back({{delegate.kept_bytes, 0, end}, ir::kNoValue});
+      if (kept) plan_.ranges.push_back({{delegate.kept_bytes, {0, end}}, ir::kNoValue});
     }
   }
 
@@ -137,7 +137,7 @@ class MemoryPlanner {
 
   void add_scratch_range(int64_t bytes, int step) {
     plan_.scratch_of_call[static_cast<size_t>(step)] = static_cast<int>(plan_.ranges.size());
-    plan_.ranges.push_back({{bytes, step, step}, ir::kNoValue});
+    plan_.ranges.push_back({{bytes, {step, step}}, ir::kNoValue});
   }
 
   /// Sets range_of_value of all values. Adds a range for each value that does not begin at byte 0

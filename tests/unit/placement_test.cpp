@@ -20,7 +20,7 @@ TEST(Planner, EmptyPlanHasPeakZero) {
 }
 
 TEST(Planner, ChainNeedsLargestPairOfNeighbours) {
-  const std::vector<Buffer> chain = {{100, 0, 1}, {300, 1, 2}, {50, 2, 3}, {200, 3, 4}};
+  const std::vector<Buffer> chain = {{100, {0, 1}}, {300, {1, 2}}, {50, {2, 3}}, {200, {3, 4}}};
   const Placement placement = place(chain, 1);
   EXPECT_EQ(placement.peak_bytes, 400);
   EXPECT_TRUE(placement.proven_minimal());
@@ -28,20 +28,20 @@ TEST(Planner, ChainNeedsLargestPairOfNeighbours) {
 }
 
 TEST(Planner, SizesAndOffsetsAreAligned) {
-  const std::vector<Buffer> pair = {{1, 0, 1}, {17, 0, 1}};
+  const std::vector<Buffer> pair = {{1, {0, 1}}, {17, {0, 1}}};
   const Placement placement = place(pair, 16);
   EXPECT_EQ(placement.peak_bytes, 48);
   for (const int64_t offset : placement.offsets) EXPECT_EQ(offset % 16, 0);
 }
 
 TEST(Planner, EmptyBuffersNeedNoMemory) {
-  const std::vector<Buffer> buffers = {{0, 0, 3}, {64, 1, 2}, {0, 1, 2}};
+  const std::vector<Buffer> buffers = {{0, {0, 3}}, {64, {1, 2}}, {0, {1, 2}}};
   const Placement placement = place(buffers, 16);
   EXPECT_EQ(placement.peak_bytes, 64);
 }
 
 TEST(Planner, IsValidDetectsOverlapAndOverflow) {
-  const std::vector<Buffer> pair = {{16, 0, 1}, {16, 1, 2}};
+  const std::vector<Buffer> pair = {{16, {0, 1}}, {16, {1, 2}}};
   EXPECT_FALSE(is_valid(pair, {{0, 8}, 24, 32}));
   EXPECT_FALSE(is_valid(pair, {{0, 16}, 24, 32}));
   EXPECT_TRUE(is_valid(pair, {{0, 16}, 32, 32}));
@@ -99,7 +99,7 @@ TEST(Planner, SmallPlansAreOptimal) {
     for (int64_t i = random.between(2, 7); i > 0; --i) {
       const auto first = static_cast<int>(random.between(0, 6));
       buffers.push_back(
-          {random.between(1, 9), first, first + static_cast<int>(random.between(0, 3))});
+          {random.between(1, 9), {first, first + static_cast<int>(random.between(0, 3))}});
     }
     const Placement placement = place(buffers, 1, {}, kProgramSteps);
     ASSERT_TRUE(is_valid(buffers, placement)) << "seed " << seed;
@@ -117,7 +117,7 @@ TEST(Planner, SmallPlansWithOverlapsAreOptimal) {
     for (int64_t i = random.between(2, 7); i > 0; --i) {
       const auto first = static_cast<int>(random.between(0, 6));
       buffers.push_back(
-          {random.between(1, 9), first, first + static_cast<int>(random.between(0, 3))});
+          {random.between(1, 9), {first, first + static_cast<int>(random.between(0, 3))}});
     }
     // At most one overlapping pair per step, as in a program.
     for (int step = 0; step < 10; ++step) {
@@ -139,14 +139,14 @@ TEST(Planner, SmallPlansWithOverlapsAreOptimal) {
 }
 
 TEST(Planner, OverlapIsValidOnlyFromItsLead) {
-  const std::vector<Buffer> pair = {{64, 0, 1}, {64, 1, 2}};
+  const std::vector<Buffer> pair = {{64, {0, 1}}, {64, {1, 2}}};
   const std::vector<Overlap> overlaps = {{0, 1, 16}};
   EXPECT_EQ(place(pair, 16, overlaps).peak_bytes, 80);
   EXPECT_TRUE(is_valid(pair, {{16, 0}, 80, 0}, overlaps));
   EXPECT_FALSE(is_valid(pair, {{8, 0}, 80, 0}, overlaps));
   EXPECT_FALSE(is_valid(pair, {{0, 16}, 80, 0}, overlaps));
   // The operand is read once more, so it must not be overwritten.
-  const std::vector<Buffer> read_again = {{64, 0, 2}, {64, 1, 2}};
+  const std::vector<Buffer> read_again = {{64, {0, 2}}, {64, {1, 2}}};
   EXPECT_EQ(place(read_again, 16, overlaps).peak_bytes, 128);
   EXPECT_FALSE(is_valid(read_again, {{16, 0}, 80, 0}, overlaps));
 }
@@ -167,7 +167,7 @@ std::vector<Buffer> random_dag(uint64_t seed) {
     int64_t bytes = random.between(1, 4096);
     if (sizes == 1) bytes = random.between(1, 64) * random.between(1, 64) * 16;
     if (sizes == 2) bytes = int64_t{16} << random.between(0, 10);
-    buffers.push_back({bytes, i, i});
+    buffers.push_back({bytes, {i, i}});
     if (i == 0) continue;
     for (int64_t reads = random.between(1, 3); reads > 0; --reads) {
       read(i - random.between(1, reach), i);
@@ -196,7 +196,7 @@ TEST(Planner, LargeRandomPlansAreValid) {
     for (int i = 0; i < 80; ++i) {
       const auto first = static_cast<int>(random.between(0, 60));
       buffers.push_back(
-          {random.between(0, 5000), first, first + static_cast<int>(random.between(0, 8))});
+          {random.between(0, 5000), {first, first + static_cast<int>(random.between(0, 8))}});
     }
     const Placement placement = place(buffers, 16);
     ASSERT_TRUE(is_valid(buffers, placement)) << "seed " << seed;
