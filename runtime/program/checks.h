@@ -1,6 +1,6 @@
 #pragma once
 // The checks that load makes for both representations of a program: ranges of memory, shapes, and
-// what an argument letter requires. Each function is inlined where a representation is read.
+// the requirements of argument letters. Each function is inlined where a representation is read.
 
 #include <iterator>
 #include <utility>

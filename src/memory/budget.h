@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
-#include "memory/memory_plan.h"
 
 namespace thimble::memory {
 

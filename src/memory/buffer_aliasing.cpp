@@ -216,7 +216,8 @@ bool BufferAliasing::can_share_memory(const DefinedValue& a, const DefinedValue&
 }
 
 /// Returns true if the result of the call may be written over this operand: the operand
-/// KernelCall::in_place, or any operand of a sum or product that has the result's memory order.
+/// KernelCall::in_place, or an operand with the result's shape and memory order, because calls with
+/// in_place read every such operand elementwise.
 bool BufferAliasing::may_overwrite(const engine::KernelCall& call, ValueId operand) const {
   if (call.in_place < 0 || bytes(operand) != bytes(call.out)) return false;
   const auto* in_place =
