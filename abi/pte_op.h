@@ -2,6 +2,7 @@
 // An operator of a `.pte`: what its row in pte_ops.def says, and its key in records.
 
 #include <cstdint>
+#include <type_traits>
 
 namespace thimble::abi {
 
@@ -53,6 +54,24 @@ constexpr uint32_t word_of(const OperatorKey& key) {
          key.number;
 }
 
+/// Column `params` of an operator.
+template <const PteOpInfo& kOp>
+struct ParamsColumn;
+template <const PteOpInfo& kFirst, const PteOpInfo&... kOthers>
+struct CommonParams {
+  using Type = typename ParamsColumn<kFirst>::Type;
+  static_assert((std::is_same_v<Type, typename ParamsColumn<kOthers>::Type> && ...),
+                "the operators have different structs");
+};
+
+/// The struct that the constant of an operator starts with, or of several operators with the same
+/// struct. Writers and kernels take the type from here: code that uses another struct does not
+/// compile.
+template <const PteOpInfo&... kOps>
+using ParamsOf = typename CommonParams<kOps...>::Type;
+/// The struct of operators without parameters.
+struct NoParams {};
+
 }  // namespace thimble::abi
 
 /// A row of the operator tables as constant op_info::<id>. A header of abi/ops sets THIMBLE_PTE_OP
@@ -61,4 +80,13 @@ constexpr uint32_t word_of(const OperatorKey& key) {
   namespace thimble::abi::op_info {                                                    \
   inline constexpr PteOpInfo id =                                                      \
       pte_op_info(#id, number, name, OpType::type, bits, Packing::packing, arguments); \
+  }
+#define THIMBLE_NATIVE_OP_CONSTANT(id, number, name, type, bits, packing, arguments, params) \
+  THIMBLE_PTE_OP_CONSTANT(id, number, name, type, bits, packing, arguments)                  \
+  namespace thimble::abi {                                                                   \
+  struct params;                                                                             \
+  template <>                                                                                \
+  struct ParamsColumn<op_info::id> {                                                         \
+    using Type = params;                                                                     \
+  };                                                                                         \
   }

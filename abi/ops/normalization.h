@@ -1,6 +1,6 @@
 #pragma once
 #include "abi/pte_op.h"
 
-#define THIMBLE_PTE_OP THIMBLE_PTE_OP_CONSTANT
+#define THIMBLE_NATIVE_OP THIMBLE_NATIVE_OP_CONSTANT
 #include "abi/ops/normalization.def"
-#undef THIMBLE_PTE_OP
+#undef THIMBLE_NATIVE_OP

@@ -1,5 +1,7 @@
 #include "kernels/args/adaptive.h"
 
+
+
 namespace thimble::kernels {
 
 Status check_adaptive_pool(const Call& call, uint32_t params_bytes) {
@@ -14,7 +16,7 @@ Status check_adaptive_pool(const Call& call, uint32_t params_bytes) {
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
   THIMBLE_RETURN_IF_ERROR(check_params(tensor(call, 1), params_bytes));
-  const auto& size = params<abi::AdaptiveMaxPool2dParams>(tensor(call, 1)).size;
+  const auto& size = static_cast<const abi::AdaptiveMaxPool2dParams*>(tensor(call, 1).data)->size;
   if (!size.is_complete()) return Status::kBadParameter;
   for (uint32_t side = 0; side < 2; ++side) {
     const AdaptiveAxis axis = adaptive_axis(call, side);

@@ -1,5 +1,7 @@
 #include "kernels/args/binary_nest.h"
 
+#include "abi/ops/arithmetic.h"
+
 namespace thimble::kernels {
 
 Status check_binary_nest(const Call& call, const abi::LoopNest& nest) {
@@ -13,8 +15,9 @@ Status check_binary_nest(const Call& call, const abi::LoopNest& nest) {
 }
 
 Status check_mul_nest(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 2), sizeof(abi::MulNest)));
-  const auto& p = packed<abi::MulNest>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, 2), sizeof(abi::ParamsOf<abi::op_info::thimble_mul_nest>)));
+  const auto& p = packed<abi::op_info::thimble_mul_nest>(tensor(call, 2));
   THIMBLE_RETURN_IF_ERROR(check_binary_nest(call, p.nest));
   const auto is_addend = [](int32_t value) { return value >= -32767 && value <= 32767; };
   const bool fine = is_addend(p.mul.a_offset) && is_addend(p.mul.b_offset) &&

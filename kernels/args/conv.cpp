@@ -4,8 +4,9 @@
 // Native operands: x, ConvParams constant, y.
 
 #include "kernels/args/conv.h"
-#include "abi/ops/stock.h"
 
+#include "abi/ops/conv.h"
+#include "abi/ops/stock.h"
 #include "abi/params/conv.h"
 
 namespace thimble::kernels {
@@ -113,7 +114,9 @@ Status check_bound_stock(const Conv& conv) {
 /// Binds everything except the arrays after the header; the caller must first check their size.
 Conv bind_header(const Call& call) {
   Conv conv;
-  const auto header = read_params<abi::ConvParams>(tensor(call, 1));
+  const auto header =
+      read_params<abi::op_info::thimble_conv2d, abi::op_info::thimble_depthwise_conv2d>(
+          tensor(call, 1));
   bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), conv);
   bind_window(header, conv.axis);
   conv.groups = header.groups;
@@ -130,7 +133,8 @@ Status check_native(const Call& call, bool depthwise) {
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_activations(x, y, StockSignature::kCurrent));
   THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::ConvParams)));
-  const auto header = read_params<abi::ConvParams>(params);
+  const auto header =
+      read_params<abi::op_info::thimble_conv2d, abi::op_info::thimble_depthwise_conv2d>(params);
   if (header.out_channels != y.sizes[1]) return Status::kBadShape;
   if (depthwise && header.groups != x.sizes[1]) return Status::kBadShape;
   const Conv conv = bind_header(call);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "abi/ops/movement.h"
 #include "abi/params/movement.h"
 #include "kernels/args/move.h"
 #include "kernels/args/params.h"
@@ -22,10 +23,14 @@ inline Status check_index(const Tensor& index) {
 /// the sizes of y.
 inline Status check_gather_operands(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  THIMBLE_RETURN_IF_ERROR(check_params<abi::GatherParams>(tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(
+      check_params<abi::op_info::thimble_gather, abi::op_info::thimble_gather_elements>(
+          tensor(call, 2)));
   THIMBLE_RETURN_IF_ERROR(check_index(tensor(call, 1)));
   THIMBLE_RETURN_IF_ERROR(check_pair(x, tensor(call, 3)));
-  const auto dim = static_cast<uint32_t>(params<abi::GatherParams>(tensor(call, 2)).dim);
+  const auto dim = static_cast<uint32_t>(
+      params<abi::op_info::thimble_gather, abi::op_info::thimble_gather_elements>(tensor(call, 2))
+          .dim);
   return dim < x.rank ? Status::kOk : Status::kBadParameter;
 }
 inline Status check_gather_layout(const Call& call) {

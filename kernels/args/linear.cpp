@@ -6,8 +6,9 @@
 // Native operands: x, LinearParams constant, y.
 
 #include "kernels/args/linear.h"
-#include "abi/ops/stock.h"
 
+#include "abi/ops/linear.h"
+#include "abi/ops/stock.h"
 #include "abi/params/linear.h"
 
 namespace thimble::kernels {
@@ -51,7 +52,7 @@ Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t ou
 /// Binds everything except the arrays after the header; the caller must first check their size.
 Linear bind_header(const Call& call) {
   Linear linear;
-  const auto header = read_params<abi::LinearParams>(tensor(call, 1));
+  const auto header = read_params<abi::op_info::thimble_linear>(tensor(call, 1));
   bind_activations(tensor(call, 0), tensor(call, 2), linear);
   linear.x_offset = header.x_offset;
   linear.requant.y_offset = header.y_offset;
@@ -101,8 +102,8 @@ Linear bind_stock_linear(const Call& call) {
 Status check_native_linear(const Call& call) {
   const Tensor& params = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), tensor(call, 2)));
-  THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::LinearParams)));
-  const auto header = read_params<abi::LinearParams>(params);
+  THIMBLE_RETURN_IF_ERROR(check_blob(params, sizeof(abi::ParamsOf<abi::op_info::thimble_linear>)));
+  const auto header = read_params<abi::op_info::thimble_linear>(params);
   const Linear linear = bind_header(call);
   if (header.in_features != linear.in || header.out_features != linear.out) {
     return Status::kBadShape;
@@ -117,7 +118,7 @@ Status check_native_linear(const Call& call) {
 
 Linear bind_native_linear(const Call& call) {
   Linear linear = bind_header(call);
-  const auto header = read_params<abi::LinearParams>(tensor(call, 1));
+  const auto header = read_params<abi::op_info::thimble_linear>(tensor(call, 1));
   linear.w = bind_packed(tensor(call, 1), sizeof header, linear.out, header.scales, linear.requant);
   return linear;
 }

@@ -8,15 +8,15 @@
 
 namespace thimble::kernels {
 
-/// Returns the constant as `P`: a reference into the constant. The caller has checked its size and
-/// alignment with check_blob().
-template <class P>
-const P& packed(const Tensor& t) {
-  return *static_cast<const P*>(t.data);
+/// Returns the packed constant of an operator: a reference into the constant. The caller has
+/// checked its size and alignment with check_blob().
+template <const abi::PteOpInfo&... kOps>
+const abi::ParamsOf<kOps...>& packed(const void* constant) {
+  return *static_cast<const abi::ParamsOf<kOps...>*>(constant);
 }
-template <class P>
-const P& packed(const void* t) {
-  return *static_cast<const P*>(t);
+template <const abi::PteOpInfo&... kOps>
+const abi::ParamsOf<kOps...>& packed(const Tensor& constant) {
+  return packed<kOps...>(constant.data);
 }
 
 /// Returns true if all elements that operand `which` of the nest accesses are among the first

@@ -1,9 +1,11 @@
 #include "kernels/args/matmul.h"
 
+#include "abi/ops/linear.h"
+
 namespace thimble::kernels {
 
 Status check_matmul8(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_params<abi::MatmulParams>(tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_matmul>(tensor(call, 2)));
   const abi::MatmulParams& a = matmul_params(call);
   const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
                     is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "abi/ops/linear.h"
 #include "abi/params/matmul.h"
 #include "kernels/args/params.h"
 #include "kernels/args/stride_iterator.h"
@@ -16,7 +17,7 @@ inline int32_t size_at(const Tensor& t, uint32_t from_end) {
 }
 
 inline const abi::MatmulParams& matmul_params(const Call& call) {
-  return params<abi::MatmulParams>(tensor(call, 2));
+  return params<abi::op_info::thimble_matmul>(tensor(call, 2));
 }
 /// Checks int8 operands a, b, MatmulParams, y.
 Status check_matmul8(const Call& call);

@@ -1,5 +1,6 @@
 #include "kernels/args/mean_run.h"
 
+#include "abi/ops/reduction.h"
 #include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {
@@ -15,8 +16,9 @@ Status check_mean_run(const Call& call) {
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::MeanRun)));
-  const auto& p = packed<abi::MeanRun>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, 1), sizeof(abi::ParamsOf<abi::op_info::thimble_mean_run>)));
+  const auto& p = packed<abi::op_info::thimble_mean_run>(tensor(call, 1));
   const bool fits = p.count != 0 && p.count <= kMaxCount &&
                     uint64_t{p.outer} * p.inner == y.bytes &&
                     uint64_t{y.bytes} * p.count == x.bytes;

@@ -1,6 +1,7 @@
 #pragma once
 // Operands of mean_run: x, MeanRun constant (abi/packed_ops.h), y.
 
+#include "abi/ops/reduction.h"
 #include "kernels/args/column_sums.h"
 #include "kernels/args/loop_nest.h"
 
@@ -25,7 +26,7 @@ int32_t run_sum(const int8_t* x, uint32_t count, Add add) {
 /// values, `step` bytes apart, to the sums of their lanes. code(sum) returns the result.
 template <class Add, class Code>
 void mean_runs(void* const* operands, Add add, Code code) {
-  const abi::MeanRun& p = packed<abi::MeanRun>(operands[1]);
+  const abi::MeanRun& p = packed<abi::op_info::thimble_mean_run>(operands[1]);
   const auto* x = static_cast<const int8_t*>(operands[0]);
   auto* y = static_cast<int8_t*>(operands[2]);
   const uint32_t count = p.count;

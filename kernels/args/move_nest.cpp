@@ -1,7 +1,10 @@
 #include "kernels/args/move_nest.h"
 
+
+
 #include <cstring>
 
+#include "abi/ops/movement.h"
 #include "kernels/args/flat.h"
 #include "kernels/args/loop_nest.h"
 #include "kernels/args/move.h"
@@ -50,8 +53,9 @@ Status check_move_nest(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::Move)));
-  const auto& p = packed<abi::Move>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, 1), sizeof(abi::ParamsOf<abi::op_info::thimble_move>)));
+  const auto& p = packed<abi::op_info::thimble_move>(tensor(call, 1));
   const uint32_t element = p.element_bytes;
   if (element != 1 && element != 2 && element != 4 && element != 8) return Status::kBadParameter;
   // Steps may be 0, but the nest may not have more elements than y has bytes.
@@ -62,7 +66,7 @@ Status check_move_nest(const Call& call) {
 }
 
 void run_move_nest(void* const* operands) {
-  const abi::Move& p = packed<abi::Move>(operands[1]);
+  const abi::Move& p = packed<abi::op_info::thimble_move>(operands[1]);
   auto* const y = static_cast<uint8_t*>(operands[2]);
   const auto* const x = static_cast<const uint8_t*>(operands[0]);
   if (p.fill_bytes != 0) fill(y, p.fill_bytes, p.fill);

@@ -8,7 +8,7 @@ namespace thimble::kernels {
 
 /// Operands: x, w int16 or None, b int32 or None, parameters, y. In place: y may be x. x is
 /// contiguous, or its channels are innermost.
-template <class Code, class Params>
+template <class Code, const abi::PteOpInfo& kOp>
 struct GroupNorm {
   static bool has_channels_innermost(const Tensor& x) {
     uint8_t order[abi::kMaxRank] = {};
@@ -19,8 +19,8 @@ struct GroupNorm {
 
   static Status check(const Call& call) {
     const Tensor& x = tensor(call, 0);
-    THIMBLE_RETURN_IF_ERROR(check_params<Params>(tensor(call, 3)));
-    const Params& p = params<Params>(tensor(call, 3));
+    THIMBLE_RETURN_IF_ERROR(check_params<kOp>(tensor(call, 3)));
+    const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, 3));
     const int32_t groups = p.groups;
     THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, 4), Norm(p)));
     if (x.rank < 2) return Status::kBadShape;
@@ -33,7 +33,7 @@ struct GroupNorm {
   static void run(const Call& call) {
     const Tensor& x = tensor(call, 0);
     const Tensor& y = tensor(call, 4);
-    const Params& p = params<Params>(tensor(call, 3));
+    const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, 3));
     const int32_t groups = p.groups;
     Norm norm(p);
     norm.w = half_words(tensor(call, 1));
@@ -62,14 +62,14 @@ struct GroupNorm {
 /// Norm over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or
 /// None (if `kHasBias`), parameters, y. In place: y may be x. layer_norm is centered and has a
 /// bias; rms_norm is not centered and has no bias.
-template <class Code, class Params, bool kHasBias>
+template <class Code, const abi::PteOpInfo& kOp, bool kHasBias>
 struct TrailingNorm {
   static constexpr uint32_t kParams = kHasBias ? 3 : 2;
 
   static Status check(const Call& call) {
     const Tensor& x = tensor(call, 0);
-    THIMBLE_RETURN_IF_ERROR(check_params<Params>(tensor(call, kParams)));
-    const Params& p = params<Params>(tensor(call, kParams));
+    THIMBLE_RETURN_IF_ERROR(check_params<kOp>(tensor(call, kParams)));
+    const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, kParams));
     const auto dims = static_cast<uint32_t>(p.last_dims);
     THIMBLE_RETURN_IF_ERROR(check_norm<Code>(x, tensor(call, kParams + 1), Norm(p)));
     THIMBLE_RETURN_IF_ERROR(check_trailing(x, dims, NormWords<Code>::kRowMax));
@@ -81,7 +81,7 @@ struct TrailingNorm {
   }
 
   static void run(const Call& call) {
-    const Params& p = params<Params>(tensor(call, kParams));
+    const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, kParams));
     Norm norm(p);
     norm.centered = kHasBias;
     norm.w = half_words(tensor(call, 1));
@@ -90,9 +90,9 @@ struct TrailingNorm {
                        static_cast<uint32_t>(p.last_dims));
   }
 };
-template <class Code, class Params>
-using LayerNorm = TrailingNorm<Code, Params, true>;
-template <class Code, class Params>
-using RmsNorm = TrailingNorm<Code, Params, false>;
+template <class Code, const abi::PteOpInfo& kOp>
+using LayerNorm = TrailingNorm<Code, kOp, true>;
+template <class Code, const abi::PteOpInfo& kOp>
+using RmsNorm = TrailingNorm<Code, kOp, false>;
 
 }  // namespace thimble::kernels

@@ -82,10 +82,11 @@ inline Status check_tensor(const Tensor& t, DType dtype) {
 }
 /// Checks a constant that run() reads as 32-bit words: at least `bytes` long and aligned.
 Status check_blob(const Tensor& t, int64_t bytes);
-/// Returns a copy of the struct at the start of a constant. The constant may have any alignment.
-template <class Params>
-Params read_params(const Tensor& t) {
-  Params params;
+/// Returns a copy of the operator's parameters, which are at the start of a constant of any
+/// alignment.
+template <const abi::PteOpInfo&... kOps>
+abi::ParamsOf<kOps...> read_params(const Tensor& t) {
+  abi::ParamsOf<kOps...> params;
   memcpy(&params, t.data, sizeof params);
   return params;
 }

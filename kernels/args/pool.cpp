@@ -7,8 +7,9 @@
 // Native operands: x, PoolParams constant, y.
 
 #include "kernels/args/pool.h"
-#include "abi/ops/stock.h"
 
+#include "abi/ops/pool.h"
+#include "abi/ops/stock.h"
 #include "abi/params/pool.h"
 
 namespace thimble::kernels {
@@ -166,7 +167,9 @@ template Pool bind_stock_max_pool<StockSignature::kNhwc>(const Call&);
 
 Pool bind_native_pool(const Call& call) {
   Pool pool;
-  const auto header = read_params<abi::PoolParams>(tensor(call, 1));
+  const auto header =
+      read_params<abi::op_info::thimble_avg_pool2d, abi::op_info::thimble_max_pool2d>(
+          tensor(call, 1));
   bind_activations<StockSignature::kCurrent>(tensor(call, 0), tensor(call, 2), pool);
   bind_window(header, pool.axis);
   pool.min = header.min;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "abi/ops/conversion.h"
 #include "kernels/args/loop_nest.h"
 
 namespace thimble::kernels {
@@ -14,7 +15,9 @@ Status check_dequantize_nest(const Call& call);
 /// Quantizes all elements: code_of(address of a float32) returns the quantized value.
 template <class CodeOf>
 void quantize_rows(void* const* operands, CodeOf code_of) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p =
+      packed<abi::op_info::thimble_quantize_nest, abi::op_info::thimble_dequantize_nest>(
+          operands[1]);
   const uint32_t y_step = p.nest.step[0][abi::LoopNest::kAxes - 1];
   const uint32_t x_step = p.nest.step[1][abi::LoopNest::kAxes - 1];
   for_each_row(p.nest, [&](uint32_t y_offset, uint32_t x_offset) {

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kWideTermsMax = (numerics::kRequantize64SumMax - 1) / (32768 * 128);
 
 const abi::RecurrentParams& params_of(const Call& call, const RecurrentSignature& form) {
-  return params<abi::RecurrentParams>(tensor(call, form.params()));
+  return *static_cast<const abi::RecurrentParams*>(tensor(call, form.params()).data);
 }
 
 bool is_narrow(const Call& call) {

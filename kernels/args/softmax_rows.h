@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "abi/ops/normalization.h"
 #include "kernels/args/loop_nest.h"
 #include "numerics/softmax.h"
 
@@ -103,7 +104,7 @@ void softmax_pair(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
 
 template <class Product>
 void softmax_rows(void* const* operands) {
-  const abi::SoftmaxRows& p = packed<abi::SoftmaxRows>(operands[1]);
+  const abi::SoftmaxRows& p = packed<abi::op_info::thimble_softmax_rows>(operands[1]);
   const auto* x = static_cast<const int8_t*>(operands[0]);
   auto* y = static_cast<uint8_t*>(operands[2]);
   for (uint32_t left = p.rows; left != 0; --left) {

@@ -79,7 +79,7 @@ uint32_t four_times(int32_t code) {
 }
 
 void run(void* const* operands) {
-  const abi::AddTable& p = packed<abi::AddTable>(operands[2]);
+  const abi::AddTable& p = packed<abi::op_info::thimble_add_table>(operands[2]);
   const AddResult result(p.add);
   const Fours fours = {four_times(p.add.min), four_times(p.add.max), p.add.y_mult, result.nudge,
                        result.shift};

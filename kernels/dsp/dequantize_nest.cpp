@@ -32,7 +32,7 @@ struct Scaled {
 #endif
 
 void run(void* const* operands) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::op_info::thimble_dequantize_nest>(operands[1]);
   auto* const y = static_cast<uint32_t*>(operands[2]);
   const Scaled scaled(p.factor);
   if (p.quantized_bytes == 2) {

@@ -1,9 +1,8 @@
 // thimble::mean.packed with the DSP extension. A word has four int8 values; one instruction
 // adds the even ones to two 16-bit sums, and another one adds the odd ones.
 
-#include "kernels/args/mean_run.h"
 #include "abi/ops/reduction.h"
-
+#include "kernels/args/mean_run.h"
 #include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/isa.h"
@@ -77,7 +76,7 @@ class Scale {
 };
 
 void run(void* const* operands) {
-  const abi::MeanRun& p = packed<abi::MeanRun>(operands[1]);
+  const abi::MeanRun& p = packed<abi::op_info::thimble_mean_run>(operands[1]);
   mean_runs(operands, add_columns, Scale(p));
   auto* y = static_cast<int8_t*>(operands[2]);
   dsp::clamp_codes(y, p.outer * p.inner, p.mean.min, p.mean.max);

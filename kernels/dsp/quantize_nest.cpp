@@ -46,7 +46,7 @@ struct CodeOf {
 #endif
 
 void run(void* const* operands) {
-  quantize_rows(operands, CodeOf(packed<abi::QuantizeNest>(operands[1])));
+  quantize_rows(operands, CodeOf(packed<abi::op_info::thimble_quantize_nest>(operands[1])));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void run_codes(const abi::QuantizeNest& p, const Code* codes, float* reals) {
 }
 
 void run(void* const* operands) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::op_info::thimble_dequantize_nest>(operands[1]);
   auto* const y = static_cast<float*>(operands[2]);
   if (p.quantized_bytes == 2) {
     run_codes(p, static_cast<const int16_t*>(operands[0]), y);

@@ -43,7 +43,7 @@ int32_t sum_of(const int8_t* x, uint32_t count) {
 }
 
 void run(void* const* operands) {
-  const abi::MeanRun& p = packed<abi::MeanRun>(operands[1]);
+  const abi::MeanRun& p = packed<abi::op_info::thimble_mean_run>(operands[1]);
   const auto* x = static_cast<const int8_t*>(operands[0]);
   auto* y = static_cast<int8_t*>(operands[2]);
   const Scale scale(p);

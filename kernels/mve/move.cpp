@@ -72,7 +72,7 @@ void copy_strided_bytes(const abi::LoopNest& nest, uint8_t* y, const uint8_t* x)
 }
 
 void run(void* const* operands) {
-  const abi::Move& p = packed<abi::Move>(operands[1]);
+  const abi::Move& p = packed<abi::op_info::thimble_move>(operands[1]);
   auto* const y = static_cast<uint8_t*>(operands[2]);
   const auto* const x = static_cast<const uint8_t*>(operands[0]);
   const uint32_t to_step = p.nest.step[0][mve::kRow];

@@ -20,7 +20,7 @@ int32x4_t four(const int8_t* x, uint32_t step, mve_pred16_t lanes) {
 }
 
 void run(void* const* operands) {
-  const abi::MulNest& p = packed<abi::MulNest>(operands[2]);
+  const abi::MulNest& p = packed<abi::op_info::thimble_mul_nest>(operands[2]);
   auto* y = static_cast<int8_t*>(operands[3]);
   const int32_t left_shift = p.mul.shift > 0 ? p.mul.shift : 0;
   const int32_t right_shift = p.mul.shift > 0 ? 0 : p.mul.shift;

@@ -15,7 +15,7 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::op_info::thimble_quantize_nest>(operands[1]);
   const abi::LoopNest nest = mve::with_longest_row(p.nest);
   const float factor = p.factor;
   const int32x4_t zero_point = vdupq_n_s32(p.zero_point);

@@ -13,7 +13,8 @@ using abi::AdaptiveAvgPool2dParams;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_adaptive_pool(call, sizeof(AdaptiveAvgPool2dParams)));
-  const AdaptiveAvgPool2dParams& p = params<AdaptiveAvgPool2dParams>(tensor(call, 1));
+  const AdaptiveAvgPool2dParams& p =
+      params<abi::op_info::thimble_adaptive_avg_pool2d>(tensor(call, 1));
   const bool wide = tensor(call, 0).dtype == DType::kI16;
   const bool bounds = wide ? are_bounds16(p.min, p.max) : are_bounds(p.min, p.max);
   if (!bounds) return Status::kBadParameter;
@@ -46,7 +47,8 @@ int32_t sum(const Patch<Code>& patch, int32_t channel) {
 template <class Code>
 void pool(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const AdaptiveAvgPool2dParams& p = params<AdaptiveAvgPool2dParams>(tensor(call, 1));
+  const AdaptiveAvgPool2dParams& p =
+      params<abi::op_info::thimble_adaptive_avg_pool2d>(tensor(call, 1));
   const AdaptiveAxis down = adaptive_axis(call, 0);
   const AdaptiveAxis across = adaptive_axis(call, 1);
   const int32_t channels = x.sizes[1];

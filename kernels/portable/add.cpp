@@ -60,13 +60,13 @@ void run_stock(const Call& call) {
 
 Status check_native(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
-  const Status b = check_blob(tensor(call, 2), sizeof(abi::AddParams));
-  return b != Status::kOk ? b : check_add(read_params<abi::AddParams>(tensor(call, 2)));
+  const Status b = check_blob(tensor(call, 2), sizeof(abi::ParamsOf<abi::op_info::thimble_add>));
+  return b != Status::kOk ? b : check_add(read_params<abi::op_info::thimble_add>(tensor(call, 2)));
 }
 
 void run_native(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  run(binary, read_params<abi::AddParams>(tensor(call, 2)));
+  run(binary, read_params<abi::op_info::thimble_add>(tensor(call, 2)));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using numerics::requantize;
 using abi::Add16Params;
 
 const Add16Params& params_of(const Call& call) {
-  return params<Add16Params>(tensor(call, 2));
+  return params<abi::op_info::thimble_add16>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
@@ -28,7 +28,7 @@ Status check(const Call& call) {
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_params<Add16Params>(tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_add16>(tensor(call, 2)));
   const Add16Params& p = params_of(call);
   const bool fine = is_scale(p.a_mult, p.a_shift) && is_scale(p.b_mult, p.b_shift) &&
                     is_scale(p.y_mult, p.y_shift) && are_bounds16(p.min, p.max);

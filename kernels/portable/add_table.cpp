@@ -4,9 +4,8 @@
 // Operands: a, b, AddTable constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.
 
-#include "kernels/args/add_table.h"
 #include "abi/ops/arithmetic.h"
-
+#include "kernels/args/add_table.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
@@ -22,7 +21,7 @@ struct LongProduct {
 };
 
 void run(void* const* operands) {
-  const abi::AddTable& p = packed<abi::AddTable>(operands[2]);
+  const abi::AddTable& p = packed<abi::op_info::thimble_add_table>(operands[2]);
   const AddResult result(p.add);
   const AddRow row(p);
   auto* y = static_cast<int8_t*>(operands[3]);

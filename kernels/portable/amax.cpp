@@ -20,8 +20,9 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<ReduceParams>(tensor(call, 1), x.rank));
-  const ReduceParams& p = params<ReduceParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_params_and_dims<abi::op_info::thimble_amax>(tensor(call, 1), x.rank));
+  const ReduceParams& p = params<abi::op_info::thimble_amax>(tensor(call, 1));
   if ((p.keepdim & ~1) != 0) return Status::kBadParameter;
   return check_reduced_sizes(x, y, dims_mask(p.dims));
 }
@@ -32,7 +33,7 @@ template <class T>
 void run_type(const Call& call, int32_t flip) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  Reduction reduction(x, y, dims_mask(params<ReduceParams>(tensor(call, 1)).dims));
+  Reduction reduction(x, y, dims_mask(params<abi::op_info::thimble_amax>(tensor(call, 1)).dims));
   for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
     int32_t best = from[0] ^ flip;
     for_each_run(reduction.reduced, from, [&](const T* at, int32_t count, int32_t step) {

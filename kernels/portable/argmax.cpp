@@ -20,8 +20,8 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI64));
-  THIMBLE_RETURN_IF_ERROR(check_params<ArgmaxParams>(tensor(call, 1)));
-  const ArgmaxParams& p = params<ArgmaxParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_argmax>(tensor(call, 1)));
+  const ArgmaxParams& p = params<abi::op_info::thimble_argmax>(tensor(call, 1));
   const bool fine = static_cast<uint32_t>(p.dim) < x.rank && ((p.keepdim | p.smallest) & ~1) == 0;
   if (!fine) return Status::kBadParameter;
   return check_reduced_sizes(x, y, 1U << p.dim);
@@ -31,7 +31,7 @@ template <class T>
 void run_type(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const ArgmaxParams& p = params<ArgmaxParams>(tensor(call, 1));
+  const ArgmaxParams& p = params<abi::op_info::thimble_argmax>(tensor(call, 1));
   const int32_t flip = -p.smallest;  // XOR with -1 reverses the order of the elements
   Reduction reduction(x, y, 1U << p.dim);
   const StrideIterator::Axis& row = reduction.reduced.row();

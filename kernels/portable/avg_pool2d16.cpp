@@ -18,13 +18,13 @@ using abi::AvgPool2d16Params;
 constexpr int64_t kMaxTaps = (1 << 16) - 1;
 
 const AvgPool2d16Params& params_of(const Call& call) {
-  return params<AvgPool2d16Params>(tensor(call, 1));
+  return params<abi::op_info::thimble_avg_pool2d16>(tensor(call, 1));
 }
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  THIMBLE_RETURN_IF_ERROR(check_params<AvgPool2d16Params>(tensor(call, 1)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_avg_pool2d16>(tensor(call, 1)));
   const AvgPool2d16Params& p = params_of(call);
   THIMBLE_RETURN_IF_ERROR(check_images16(x, y, p.window));
   if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;

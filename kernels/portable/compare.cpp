@@ -24,15 +24,15 @@ Status check(const Call& call) {
     return Status::kBadDType;
   }
   if (y.dtype != DType::kBool) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_params<CompareParams>(tensor(call, 2)));
-  const int32_t relation = params<CompareParams>(tensor(call, 2)).relation;
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_compare>(tensor(call, 2)));
+  const int32_t relation = params<abi::op_info::thimble_compare>(tensor(call, 2)).relation;
   return relation >= 0 && relation < kRelations ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
   // Bit 0: true if a < b; bit 1: true if a = b; bit 2: true if a > b. For eq, ne, lt, le, gt, ge.
   static constexpr uint8_t kHolds[kRelations] = {0b010, 0b101, 0b001, 0b011, 0b100, 0b110};
-  const uint32_t holds = kHolds[params<CompareParams>(tensor(call, 2)).relation];
+  const uint32_t holds = kHolds[params<abi::op_info::thimble_compare>(tensor(call, 2)).relation];
   dispatch_integer_type(tensor(call, 0).dtype, [&](auto zero) {
     using T = decltype(zero);
     for_pairs<uint8_t, T>(tensor(call, 0), tensor(call, 1), tensor(call, 3), [=](T a, T b) {

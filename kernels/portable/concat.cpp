@@ -15,7 +15,7 @@ template <uint32_t kCount>
 Status check(const Call& call) {
   const Tensor& y = tensor(call, kCount + 1);
   THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, kCount), sizeof(abi::Concat)));
-  const auto& p = packed<abi::Concat>(tensor(call, kCount));
+  const auto& p = packed<abi::op_info::thimble_concat2>(tensor(call, kCount));
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < kCount; ++i) {
     const Tensor& x = tensor(call, i);
@@ -28,7 +28,7 @@ Status check(const Call& call) {
 
 template <uint32_t kCount>
 void run(void* const* operands) {
-  const abi::Concat& p = packed<abi::Concat>(operands[kCount]);
+  const abi::Concat& p = packed<abi::op_info::thimble_concat2>(operands[kCount]);
   auto* y = static_cast<uint8_t*>(operands[kCount + 1]);
   for (uint32_t o = 0; o < p.outer; ++o) {
     for (uint32_t i = 0; i < kCount; ++i) {

@@ -29,7 +29,7 @@ Conv16 bind(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  const Conv2d16Params& p = params<Conv2d16Params>(tensor(call, 5));
+  const Conv2d16Params& p = params<abi::op_info::thimble_conv2d16>(tensor(call, 5));
   Conv16 conv = {};
   conv.x = codes16(x);
   conv.w = codes(w);
@@ -61,8 +61,8 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& w = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_images(x, w, tensor(call, 6)));
-  THIMBLE_RETURN_IF_ERROR(check_params<Conv2d16Params>(tensor(call, 5)));
-  const Conv2d16Params& p = params<Conv2d16Params>(tensor(call, 5));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_conv2d16>(tensor(call, 5)));
+  const Conv2d16Params& p = params<abi::op_info::thimble_conv2d16>(tensor(call, 5));
   const bool lists = p.stride.is_complete() && p.padding.is_complete() && p.dilation.is_complete();
   if (!lists || p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
   const int32_t out_c = tensor(call, 6).sizes[1];

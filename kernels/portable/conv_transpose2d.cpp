@@ -29,7 +29,7 @@ struct Transposed {
 };
 
 const ConvTranspose2dParams& params_of(const Call& call) {
-  return params<ConvTranspose2dParams>(tensor(call, 5));
+  return params<abi::op_info::thimble_conv_transpose2d>(tensor(call, 5));
 }
 
 Transposed bind(const Call& call) {
@@ -61,7 +61,7 @@ Transposed bind(const Call& call) {
 }
 
 Status check_numbers(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_params<ConvTranspose2dParams>(tensor(call, 5)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_conv_transpose2d>(tensor(call, 5)));
   const ConvTranspose2dParams& a = params_of(call);
   const bool fine = a.groups >= 1 && is_code(a.x_zp) && a.rounding == 0;
   return fine ? Status::kOk : Status::kBadParameter;

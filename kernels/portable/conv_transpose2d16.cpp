@@ -24,7 +24,8 @@ struct Transposed16 {
 };
 
 Transposed16 bind(const Call& call) {
-  const ConvTranspose2d16Params& p = params<ConvTranspose2d16Params>(tensor(call, 5));
+  const ConvTranspose2d16Params& p =
+      params<abi::op_info::thimble_conv_transpose2d16>(tensor(call, 5));
   Transposed16 conv = {};
   conv.w = codes(tensor(call, 1));
   conv.in_c = tensor(call, 0).sizes[1];
@@ -38,8 +39,9 @@ Transposed16 bind(const Call& call) {
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   const Tensor& y = tensor(call, 6);
-  THIMBLE_RETURN_IF_ERROR(check_params<ConvTranspose2d16Params>(tensor(call, 5)));
-  const ConvTranspose2d16Params& p = params<ConvTranspose2d16Params>(tensor(call, 5));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_conv_transpose2d16>(tensor(call, 5)));
+  const ConvTranspose2d16Params& p =
+      params<abi::op_info::thimble_conv_transpose2d16>(tensor(call, 5));
   if (p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_transposed(tensor(call, 0), w, y, DType::kI16, p.window, p.groups));
   const int64_t terms = int64_t{w.sizes[0] / p.groups} * w.sizes[2] * w.sizes[3];

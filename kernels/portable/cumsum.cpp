@@ -19,8 +19,8 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_params<CumsumParams>(tensor(call, 1)));
-  const CumsumParams& p = params<CumsumParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_cumsum>(tensor(call, 1)));
+  const CumsumParams& p = params<abi::op_info::thimble_cumsum>(tensor(call, 1));
   const bool fine = static_cast<uint32_t>(p.dim) < x.rank && is_code(p.x_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && are_bounds(p.min, p.max) && p.rounding == 0;
   if (!fine) return Status::kBadParameter;
@@ -30,7 +30,7 @@ Status check(const Call& call) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const CumsumParams p = params<CumsumParams>(tensor(call, 1));
+  const CumsumParams p = params<abi::op_info::thimble_cumsum>(tensor(call, 1));
   int32_t steps_x[abi::kMaxRank];
   int32_t steps_y[abi::kMaxRank];
   strides(x, steps_x);

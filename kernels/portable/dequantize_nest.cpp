@@ -12,7 +12,7 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::op_info::thimble_dequantize_nest>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   auto* const y = static_cast<uint32_t*>(operands[2]);
   if (p.quantized_bytes == 2) {

@@ -20,8 +20,8 @@ constexpr int32_t kShiftMax = 3;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3)));
-  THIMBLE_RETURN_IF_ERROR(check_params<DivParams>(tensor(call, 2)));
-  const DivParams& p = params<DivParams>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_div>(tensor(call, 2)));
+  const DivParams& p = params<abi::op_info::thimble_div>(tensor(call, 2));
   const bool fine = is_code(p.a_zp) && is_code(p.b_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && p.shift <= kShiftMax && are_bounds(p.min, p.max) &&
                     p.rounding == 0;
@@ -48,7 +48,7 @@ int8_t divide(int32_t a, int32_t b, const DivParams& p) {
 }
 
 void run(const Call& call) {
-  const DivParams p = params<DivParams>(tensor(call, 2));
+  const DivParams p = params<abi::op_info::thimble_div>(tensor(call, 2));
   for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                             [&](int8_t a, int8_t b) { return divide(a - p.a_zp, b - p.b_zp, p); });
 }

@@ -15,7 +15,8 @@ Status check(const Call& call) {
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
   THIMBLE_RETURN_IF_ERROR(check_gather_operands(call));
-  const uint32_t dim = static_cast<uint32_t>(params<abi::GatherParams>(tensor(call, 2)).dim);
+  const uint32_t dim =
+      static_cast<uint32_t>(params<abi::op_info::thimble_gather>(tensor(call, 2)).dim);
   if (y.rank != x.rank + index.rank - 1) return Status::kBadShape;
   for (uint32_t d = 0; d < y.rank; ++d) {
     const int32_t expected = d < dim                ? x.sizes[d]
@@ -30,7 +31,7 @@ void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  const int32_t dim = params<abi::GatherParams>(tensor(call, 2)).dim;
+  const int32_t dim = params<abi::op_info::thimble_gather>(tensor(call, 2)).dim;
   const int32_t size = x.sizes[dim];
   uint32_t run_bytes = element_bytes(x.dtype);
   for (uint32_t d = static_cast<uint32_t>(dim) + 1; d < x.rank; ++d) {

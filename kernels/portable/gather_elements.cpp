@@ -15,7 +15,8 @@ Status check(const Call& call) {
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
   THIMBLE_RETURN_IF_ERROR(check_gather_operands(call));
-  const uint32_t dim = static_cast<uint32_t>(params<abi::GatherParams>(tensor(call, 2)).dim);
+  const uint32_t dim =
+      static_cast<uint32_t>(params<abi::op_info::thimble_gather_elements>(tensor(call, 2)).dim);
   if (x.rank != y.rank || !same_sizes(index, y)) return Status::kBadShape;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (d != dim && index.sizes[d] > x.sizes[d]) return Status::kBadShape;
@@ -27,7 +28,7 @@ void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  const int32_t dim = params<abi::GatherParams>(tensor(call, 2)).dim;
+  const int32_t dim = params<abi::op_info::thimble_gather_elements>(tensor(call, 2)).dim;
   const int32_t size = x.sizes[dim];
   const int32_t element = static_cast<int32_t>(element_bytes(x.dtype));
   int32_t steps[abi::kMaxRank];

@@ -6,7 +6,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = GroupNorm<int8_t, abi::GroupNormParams>;
+using Form = GroupNorm<int8_t, abi::op_info::thimble_group_norm>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm, Form::check, Form::run);

@@ -7,7 +7,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = GroupNorm<int16_t, abi::GroupNorm16Params>;
+using Form = GroupNorm<int16_t, abi::op_info::thimble_group_norm16>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm16, Form::check, Form::run);

@@ -15,7 +15,7 @@ using abi::GruParams;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kGruSignature));
-  const GruParams& p = params<GruParams>(tensor(call, kGruSignature.params()));
+  const GruParams& p = params<abi::op_info::thimble_gru>(tensor(call, kGruSignature.params()));
   const bool fine = p.h_bits >= 0 && p.h_bits <= 15 && is_scale(p.h0_mult, p.h0_shift);
   if (!fine) return Status::kBadParameter;
   const bool same = tensor(call, kGruSignature.y()).dtype == tensor(call, 0).dtype;
@@ -41,7 +41,7 @@ void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
 template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kGruSignature);
-  const GruParams& p = *static_cast<const GruParams*>(layer.params);
+  const GruParams& p = params<abi::op_info::thimble_gru>(tensor(call, kGruSignature.params()));
   const int32_t hidden = layer.hidden;
   int16_t* const exact = layer.lanes + 4 * hidden;
   Code* const y = static_cast<Code*>(tensor(call, kGruSignature.y()).data);

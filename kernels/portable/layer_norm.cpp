@@ -6,7 +6,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = LayerNorm<int8_t, abi::LayerNormParams>;
+using Form = LayerNorm<int8_t, abi::op_info::thimble_layer_norm>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm, Form::check, Form::run);

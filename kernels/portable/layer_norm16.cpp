@@ -7,7 +7,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = LayerNorm<int16_t, abi::LastDimsNorm16Params>;
+using Form = LayerNorm<int16_t, abi::op_info::thimble_layer_norm16>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_layer_norm16, Form::check, Form::run);

@@ -33,15 +33,15 @@ Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
 Status check(const Call& call) {
   const Tensor& w = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_matrices(tensor(call, 0), w, tensor(call, 6)));
-  THIMBLE_RETURN_IF_ERROR(check_params<Linear16Params>(tensor(call, 5)));
-  const Linear16Params& p = params<Linear16Params>(tensor(call, 5));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_linear16>(tensor(call, 5)));
+  const Linear16Params& p = params<abi::op_info::thimble_linear16>(tensor(call, 5));
   if (!are_bounds16(p.min, p.max)) return Status::kBadParameter;
   return check_requant16(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0], w.sizes[1]);
 }
 
 void run(const Call& call) {
   const Tensor& w = tensor(call, 1);
-  const Linear16Params& p = params<Linear16Params>(tensor(call, 5));
+  const Linear16Params& p = params<abi::op_info::thimble_linear16>(tensor(call, 5));
   const Requant16 requant =
       bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), p.min, p.max);
   const int32_t out = w.sizes[0];

@@ -23,14 +23,16 @@ abi::LogSoftmaxParams params_of(const Call& call) {
 }
 
 const int32_t* table_of(const Call& call) {
-  return reinterpret_cast<const int32_t*>(codes(tensor(call, 1)) + sizeof(abi::LogSoftmaxParams));
+  return reinterpret_cast<const int32_t*>(codes(tensor(call, 1)) +
+                                          sizeof(abi::ParamsOf<abi::op_info::thimble_log_softmax>));
 }
 
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   THIMBLE_RETURN_IF_ERROR(check_rows(x, tensor(call, 2), static_cast<uint32_t>(x.rank - 1)));
   if (x.sizes[x.rank - 1] > abi::kMaxLogSoftmaxRow) return Status::kBadShape;
-  constexpr uint32_t kBytes = sizeof(abi::LogSoftmaxParams) + kTableEntries * sizeof(int32_t);
+  constexpr uint32_t kBytes =
+      sizeof(abi::ParamsOf<abi::op_info::thimble_log_softmax>) + kTableEntries * sizeof(int32_t);
   THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), kBytes));
   const abi::LogSoftmaxParams params = params_of(call);
   const bool fine = is_scale(params.scale_mult, params.scale_shift) &&

@@ -15,7 +15,7 @@ using abi::LstmParams;
 
 Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kLstmSignature));
-  const LstmParams& p = params<LstmParams>(tensor(call, kLstmSignature.params()));
+  const LstmParams& p = params<abi::op_info::thimble_lstm>(tensor(call, kLstmSignature.params()));
   const bool fine = p.cell >= 0 && p.cell <= 2 && p.c_bits >= 0 && p.c_bits <= 15 &&
                     is_code(p.c0_zp) && is_scale(p.c0_mult, p.c0_shift) && is_code(p.y_zp) &&
                     is_scale(p.y_mult, p.y_shift);
@@ -78,7 +78,7 @@ void store(const Recurrent& layer, const LstmParams& p, const int16_t* c, const 
 template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kLstmSignature);
-  const LstmParams& p = *static_cast<const LstmParams*>(layer.params);
+  const LstmParams& p = params<abi::op_info::thimble_lstm>(tensor(call, kLstmSignature.params()));
   int16_t* const c = layer.lanes + layer.rows;
   for (int32_t b = 0; b < layer.batch; ++b) {
     layer.begin<Code>(b);

@@ -15,13 +15,14 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::LutTable)));
-  const uint32_t count = packed<abi::LutTable>(tensor(call, 1)).count;
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, 1), sizeof(abi::ParamsOf<abi::op_info::thimble_lut_packed>)));
+  const uint32_t count = packed<abi::op_info::thimble_lut_packed>(tensor(call, 1)).count;
   return x.bytes == count && y.bytes == count ? Status::kOk : Status::kBadShape;
 }
 
 void run(void* const* operands) {
-  const abi::LutTable& p = packed<abi::LutTable>(operands[1]);
+  const abi::LutTable& p = packed<abi::op_info::thimble_lut_packed>(operands[1]);
   const auto* x = static_cast<const uint8_t*>(operands[0]);
   auto* y = static_cast<int8_t*>(operands[2]);
   uint32_t left = p.count;

@@ -19,11 +19,11 @@ constexpr int32_t kDepthMax = 1 << 16;
 using abi::Matmul16Params;
 
 const Matmul16Params& params_of(const Call& call) {
-  return params<Matmul16Params>(tensor(call, 2));
+  return params<abi::op_info::thimble_matmul16>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_params<Matmul16Params>(tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_matmul16>(tensor(call, 2)));
   const Matmul16Params& p = params_of(call);
   const bool fine =
       (p.transpose_b & ~1) == 0 && is_scale16(p.mult, p.shift) && are_bounds16(p.min, p.max);

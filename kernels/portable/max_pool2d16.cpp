@@ -15,15 +15,15 @@ namespace {
 using abi::MaxPool2d16Params;
 
 Pool16 bind(const Call& call) {
-  const MaxPool2d16Params& p = params<MaxPool2d16Params>(tensor(call, 1));
+  const MaxPool2d16Params& p = params<abi::op_info::thimble_max_pool2d16>(tensor(call, 1));
   Pool16 pool = bind_pool16(tensor(call, 0), tensor(call, 2), p.window);
   for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation.items[a];
   return pool;
 }
 
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_params<MaxPool2d16Params>(tensor(call, 1)));
-  const MaxPool2d16Params& p = params<MaxPool2d16Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_max_pool2d16>(tensor(call, 1)));
+  const MaxPool2d16Params& p = params<abi::op_info::thimble_max_pool2d16>(tensor(call, 1));
   THIMBLE_RETURN_IF_ERROR(check_images16(tensor(call, 0), tensor(call, 2), p.window));
   return p.dilation.is_complete() ? check_pool16(bind(call)) : Status::kBadParameter;
 }

@@ -19,8 +19,9 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, 1), sizeof(abi::MeanParams)));
-  const abi::MeanParams params = read_params<abi::MeanParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_blob(tensor(call, 1), sizeof(abi::ParamsOf<abi::op_info::thimble_mean>)));
+  const abi::MeanParams params = read_params<abi::op_info::thimble_mean>(tensor(call, 1));
   const bool fine = params.dims_mask != 0 && params.dims_mask < 1U << x.rank &&
                     is_offset(params.x_offset) && is_code(params.y_offset) &&
                     are_bounds(params.min, params.max) && is_scale(params.mult, params.shift);
@@ -32,7 +33,7 @@ Status check(const Call& call) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const abi::MeanParams params = read_params<abi::MeanParams>(tensor(call, 1));
+  const abi::MeanParams params = read_params<abi::op_info::thimble_mean>(tensor(call, 1));
   Reduction reduction(x, y, params.dims_mask);
   for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
     int32_t total = 0;

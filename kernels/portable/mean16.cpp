@@ -21,8 +21,9 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI16));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
-  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<Mean16Params>(tensor(call, 1), x.rank));
-  const Mean16Params& p = params<Mean16Params>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_params_and_dims<abi::op_info::thimble_mean16>(tensor(call, 1), x.rank));
+  const Mean16Params& p = params<abi::op_info::thimble_mean16>(tensor(call, 1));
   if (!is_scale16(p.mult, p.shift) || !are_bounds16(p.min, p.max)) {
     return Status::kBadParameter;
   }
@@ -42,7 +43,7 @@ int64_t sum(const int16_t* x, StrideIterator& reduced) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Mean16Params& p = params<Mean16Params>(tensor(call, 1));
+  const Mean16Params& p = params<abi::op_info::thimble_mean16>(tensor(call, 1));
   Reduction reduction(x, y, dims_mask(p.dims));
   StrideIterator& kept = reduction.kept;
   do {

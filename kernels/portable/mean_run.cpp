@@ -3,8 +3,8 @@
 //
 // Operands: x, MeanRun constant, y.
 
-#include "kernels/args/mean_run.h"
 #include "abi/ops/reduction.h"
+#include "kernels/args/mean_run.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
@@ -25,7 +25,7 @@ namespace {
 }
 
 void run(void* const* operands) {
-  const abi::MeanRun& p = packed<abi::MeanRun>(operands[1]);
+  const abi::MeanRun& p = packed<abi::op_info::thimble_mean_run>(operands[1]);
   const int32_t offset = static_cast<int32_t>(p.count) * p.mean.x_offset;
   mean_runs(operands, add_columns, [&](int32_t sum) {
     const int32_t scaled = numerics::requantize(sum + offset, p.mean.mult, p.mean.shift);

@@ -16,7 +16,7 @@ namespace {
 using abi::Mul16Params;
 
 const Mul16Params& params_of(const Call& call) {
-  return params<Mul16Params>(tensor(call, 2));
+  return params<abi::op_info::thimble_mul16>(tensor(call, 2));
 }
 
 Status check(const Call& call) {
@@ -26,7 +26,7 @@ Status check(const Call& call) {
   const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_params<Mul16Params>(tensor(call, 2)));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_mul16>(tensor(call, 2)));
   const Mul16Params& p = params_of(call);
   return is_scale(p.mult, p.shift) && are_bounds16(p.min, p.max) ? Status::kOk
                                                                  : Status::kBadParameter;

@@ -39,7 +39,7 @@ struct Result {
 };
 
 void run(void* const* operands) {
-  const abi::MulNest& p = packed<abi::MulNest>(operands[2]);
+  const abi::MulNest& p = packed<abi::op_info::thimble_mul_nest>(operands[2]);
   const Result result(p.mul);
   const int32_t a_offset = p.mul.a_offset;
   const int32_t b_offset = p.mul.b_offset;

@@ -19,9 +19,10 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   THIMBLE_RETURN_IF_ERROR(check_pair(x, y));
   if (x.rank != y.rank) return Status::kBadShape;
-  if (x.rank == 0) return check_params<PermuteParams>(tensor(call, 1));
-  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<PermuteParams>(tensor(call, 1), x.rank));
-  const abi::IntTail& dims = params<PermuteParams>(tensor(call, 1)).dims;
+  if (x.rank == 0) return check_params<abi::op_info::thimble_permute>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_params_and_dims<abi::op_info::thimble_permute>(tensor(call, 1), x.rank));
+  const abi::IntTail& dims = params<abi::op_info::thimble_permute>(tensor(call, 1)).dims;
   if (dims.count != x.rank) return Status::kBadParameter;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (y.sizes[d] != x.sizes[dims.items()[d]]) return Status::kBadShape;
@@ -48,7 +49,7 @@ uint32_t innermost(const Axis* axes, uint32_t rank, int32_t element) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const int32_t* const dims = params<PermuteParams>(tensor(call, 1)).dims.items();
+  const int32_t* const dims = params<abi::op_info::thimble_permute>(tensor(call, 1)).dims.items();
   int32_t from[abi::kMaxRank];
   int32_t to[abi::kMaxRank];
   byte_strides(x, from);

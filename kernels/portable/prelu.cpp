@@ -19,8 +19,8 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 3);
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 1), y));
   if (!same_sizes(tensor(call, 0), y)) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_params<PreluParams>(tensor(call, 2)));
-  const PreluParams& p = params<PreluParams>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_prelu>(tensor(call, 2)));
+  const PreluParams& p = params<abi::op_info::thimble_prelu>(tensor(call, 2));
   const bool fine = is_code(p.x_zp) && is_code(p.w_zp) && is_code(p.y_zp) &&
                     is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) &&
                     are_bounds(p.min, p.max) && p.rounding == 0;
@@ -34,7 +34,7 @@ int8_t scale(int32_t x, int32_t w, const PreluParams& p) {
 }
 
 void run(const Call& call) {
-  const PreluParams p = params<PreluParams>(tensor(call, 2));
+  const PreluParams p = params<abi::op_info::thimble_prelu>(tensor(call, 2));
   for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
                             [&](int8_t x, int8_t w) { return scale(x - p.x_zp, w - p.w_zp, p); });
 }

@@ -25,15 +25,15 @@ Status check(const Call& call) {
                     y.dtype == DType::kI16;
   if (!wide) return Status::kBadDType;
   if (!same_sizes(*operands[0], y)) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_params<Prelu16Params>(tensor(call, 2)));
-  const Prelu16Params& p = params<Prelu16Params>(tensor(call, 2));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_prelu16>(tensor(call, 2)));
+  const Prelu16Params& p = params<abi::op_info::thimble_prelu16>(tensor(call, 2));
   const bool fine =
       is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) && are_bounds16(p.min, p.max);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
 void run(const Call& call) {
-  const Prelu16Params& p = params<Prelu16Params>(tensor(call, 2));
+  const Prelu16Params& p = params<abi::op_info::thimble_prelu16>(tensor(call, 2));
   for_pairs<int16_t, int16_t>(
       tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t x, int16_t w) {
         const int32_t y =

@@ -16,8 +16,8 @@ namespace {
 using abi::SoftmaxParams;
 
 Status check(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_params<SoftmaxParams>(tensor(call, 1)));
-  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_qmasked_softmax>(tensor(call, 1)));
+  const SoftmaxParams& p = params<abi::op_info::thimble_qmasked_softmax>(tensor(call, 1));
   THIMBLE_RETURN_IF_ERROR(
       check_rows(tensor(call, 0), tensor(call, 2), static_cast<uint32_t>(p.dim)));
   const bool fine = p.mult >= 0 && p.shift >= 0 && p.shift <= 31 && p.diff_min <= 0;
@@ -26,7 +26,7 @@ Status check(const Call& call) {
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
+  const SoftmaxParams& p = params<abi::op_info::thimble_qmasked_softmax>(tensor(call, 1));
   const numerics::Softmax softmax = {p.mult, p.shift, p.diff_min, -127};
   const int32_t length = x.sizes[p.dim];
   const int32_t count = elements(x);

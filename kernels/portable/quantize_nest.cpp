@@ -3,8 +3,8 @@
 //
 // Operands: x, QuantizeNest constant, y.
 
-#include "kernels/args/quantize_nest.h"
 #include "abi/ops/conversion.h"
+#include "kernels/args/quantize_nest.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_quantize.h"
 
@@ -12,7 +12,7 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  const abi::QuantizeNest& p = packed<abi::QuantizeNest>(operands[1]);
+  const abi::QuantizeNest& p = packed<abi::op_info::thimble_quantize_nest>(operands[1]);
   const numerics::FloatFactor factor(p.factor);
   quantize_rows(operands, [&](const uint32_t* x) {
     return numerics::clamp(numerics::round_product(*x, factor) + p.zero_point, -128, 127);

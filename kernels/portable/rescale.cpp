@@ -27,8 +27,8 @@ Status check(const Call& call) {
     if (t->dtype != DType::kI8 && t->dtype != DType::kI16) return Status::kBadDType;
   }
   if (!same_sizes(x, y)) return Status::kBadShape;
-  THIMBLE_RETURN_IF_ERROR(check_params<RescaleParams>(tensor(call, 1)));
-  const RescaleParams& p = params<RescaleParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_rescale>(tensor(call, 1)));
+  const RescaleParams& p = params<abi::op_info::thimble_rescale>(tensor(call, 1));
   if ((p.wide != 0) != (y.dtype == DType::kI16)) return Status::kBadDType;
   const bool fine =
       is_zero_point(p.x_zp, x.dtype) && is_zero_point(p.y_zp, y.dtype) && is_scale(p.mult, p.shift);
@@ -54,7 +54,7 @@ void rescale(const RescaleParams& p, const void* from, void* to, int32_t count, 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const RescaleParams& p = params<RescaleParams>(tensor(call, 1));
+  const RescaleParams& p = params<abi::op_info::thimble_rescale>(tensor(call, 1));
   const int32_t count = elements(x);
   const bool narrow_x = x.dtype == DType::kI8;
   if (p.wide != 0) {

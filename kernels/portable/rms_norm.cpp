@@ -6,7 +6,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = RmsNorm<int8_t, abi::RmsNormParams>;
+using Form = RmsNorm<int8_t, abi::op_info::thimble_rms_norm>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm, Form::check, Form::run);

@@ -7,7 +7,7 @@
 
 namespace thimble::kernels {
 namespace {
-using Form = RmsNorm<int16_t, abi::LastDimsNorm16Params>;
+using Form = RmsNorm<int16_t, abi::op_info::thimble_rms_norm16>;
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, thimble_rms_norm16, Form::check, Form::run);

@@ -4,6 +4,7 @@
 // y.
 
 #include "abi/ops/recurrent.h"
+#include "kernels/args/params.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/gates.h"
 
@@ -20,7 +21,8 @@ template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kRnnSignature);
   const int32_t hidden = layer.hidden;
-  const bool relu = static_cast<const abi::RnnParams*>(layer.params)->relu != 0;
+  const bool relu =
+      params<abi::op_info::thimble_rnn>(tensor(call, kRnnSignature.params())).relu != 0;
   Code* const y = static_cast<Code*>(tensor(call, kRnnSignature.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
     Code* const h = layer.begin<Code>(b);

@@ -4,12 +4,12 @@
 //
 // Operands: x, parameters, y.
 
-#include "numerics/softmax16.h"
 #include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
+#include "numerics/softmax16.h"
 
 namespace thimble::kernels {
 namespace {
@@ -22,8 +22,8 @@ Status check(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI16));
-  THIMBLE_RETURN_IF_ERROR(check_params<SoftmaxParams>(tensor(call, 1)));
-  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_softmax16>(tensor(call, 1)));
+  const SoftmaxParams& p = params<abi::op_info::thimble_softmax16>(tensor(call, 1));
   if (!same_sizes(x, y) || p.dim < 0 || p.dim >= x.rank) return Status::kBadShape;
   if (p.mult < 0 || p.shift < 0 || p.shift > 31 || p.diff_min > 0) return Status::kBadParameter;
   Tensor like_x = y;
@@ -43,7 +43,7 @@ void rows(const numerics::Softmax& softmax, const T* x, int32_t length, int32_t 
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  const SoftmaxParams& p = params<SoftmaxParams>(tensor(call, 1));
+  const SoftmaxParams& p = params<abi::op_info::thimble_softmax16>(tensor(call, 1));
   numerics::Softmax softmax = {};
   softmax.mult = p.mult;
   softmax.shift = p.shift;

@@ -19,8 +19,9 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 2);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_params_and_dims<VarianceParams>(tensor(call, 1), x.rank));
-  const VarianceParams& p = params<VarianceParams>(tensor(call, 1));
+  THIMBLE_RETURN_IF_ERROR(
+      check_params_and_dims<abi::op_info::thimble_variance>(tensor(call, 1), x.rank));
+  const VarianceParams& p = params<abi::op_info::thimble_variance>(tensor(call, 1));
   const bool fine = (p.keepdim & ~1) == 0 && is_code(p.y_zp) && is_scale(p.mult, p.shift) &&
                     are_bounds(p.min, p.max);
   if (!fine) return Status::kBadParameter;
@@ -46,7 +47,7 @@ int64_t scaled_variance(StrideIterator& reduced, const int8_t* from, int64_t n) 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const VarianceParams& p = params<VarianceParams>(tensor(call, 1));
+  const VarianceParams& p = params<abi::op_info::thimble_variance>(tensor(call, 1));
   const uint32_t mask = dims_mask(p.dims);
   const int64_t n = reduced_count(x, mask);
   // 2^bits >= n

@@ -58,7 +58,7 @@ bool suits_loops(const abi::SoftmaxRows& p) {
 }
 
 void run(void* const* operands) {
-  if (suits_loops(packed<abi::SoftmaxRows>(operands[1]))) {
+  if (suits_loops(packed<abi::op_info::thimble_softmax_rows>(operands[1]))) {
     thimble_v6m_softmax(operands);
   } else {
     run_any(operands);

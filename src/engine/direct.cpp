@@ -4,6 +4,14 @@
 #include <cassert>
 #include <cstring>
 
+#include "abi/ops/arithmetic.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
+#include "abi/ops/movement.h"
+#include "abi/ops/normalization.h"
+#include "abi/ops/pool.h"
+#include "abi/ops/recurrent.h"
+#include "abi/ops/reduction.h"
 #include "abi/pte_ops.h"
 #include "engine/direct_fields.h"
 
@@ -28,12 +36,14 @@ consteval bool fits_arguments(ir::OpKind kind, abi::PteOp op, bool has_params) {
   return fits && at == letters.size();
 }
 
-#define THIMBLE_DIRECT(kind, op, params)                                                    \
-  static_assert(fits_arguments(ir::OpKind::kind, abi::PteOp::op, !std::is_empty_v<params>), \
-                #op " has other arguments than " #kind " in ops.def and " #params);         \
-  static_assert(covers<params>(), #params " has a member that is not in direct_fields.h");  \
-  static_assert(has_all_attributes<params>(ir::OpKind::kind),                               \
-                "the members of " #params " differ from the attributes of " #kind " in ops.def");
+#define THIMBLE_DIRECT(kind, op)                                                                 \
+  static_assert(                                                                                 \
+      fits_arguments(ir::OpKind::kind, abi::PteOp::op, !std::is_empty_v<ParamsOf<op_info::op>>), \
+      #op " has other arguments than " #kind " in ops.def");                                     \
+  static_assert(covers<ParamsOf<op_info::op>>(),                                                 \
+                "the parameters of " #op " have a member that is not in direct_fields.h");       \
+  static_assert(has_all_attributes<ParamsOf<op_info::op>>(ir::OpKind::kind),                     \
+                "the parameters of " #op " differ from the attributes of " #kind " in ops.def");
 #include "engine/direct.def"
 #undef THIMBLE_DIRECT
 
@@ -41,8 +51,9 @@ template <typename Params>
 constexpr size_t kBytes = std::is_empty_v<Params> ? 0 : sizeof(Params);
 
 constexpr DirectOp kDirect[] = {
-#define THIMBLE_DIRECT(kind, op, params) \
-  {ir::OpKind::kind, abi::PteOp::op, kBytes<params>, Fields<params>::list},
+#define THIMBLE_DIRECT(kind, op)                                    \
+  {ir::OpKind::kind, abi::PteOp::op, kBytes<ParamsOf<op_info::op>>, \
+   Fields<ParamsOf<op_info::op>>::list},
 #include "engine/direct.def"
 #undef THIMBLE_DIRECT
 };

@@ -19,7 +19,7 @@
 
 namespace thimble::engine {
 
-using namespace abi;  // NOLINT(google-build-using-namespace): the structs of direct.def
+using namespace abi;  // NOLINT(google-build-using-namespace): the parameter structs
 
 template <typename Member>
 constexpr ParamField field_of(ir::AttrId attr, size_t offset) {
@@ -44,7 +44,6 @@ constexpr size_t bytes_of(const ParamField& field) {
 template <typename Params>
 struct Fields;
 
-struct NoParams {};
 template <>
 struct Fields<NoParams> {
   static constexpr std::span<const ParamField> list = {};

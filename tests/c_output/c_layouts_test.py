@@ -50,7 +50,7 @@ def check_symbols(builder, source):
     """Each kernel is a function that C can call; all variants of an operator have the same signature."""
     rows = re.findall(r"^THIMBLE_KERNEL\((\w+), (\w+)\)", (source / "kernels/kernels.def").read_text(), re.M)
     for table in sorted((source / "abi/ops").glob("*.def")):
-        rows += [("portable", op) for op in re.findall(r"^THIMBLE_PTE_OP\((\w+),", table.read_text(), re.M)]
+        rows += [("portable", op) for op in re.findall(r"^THIMBLE_(?:PTE|NATIVE)_OP\((\w+),", table.read_text(), re.M)]
     variants = {variant for variant, _ in rows}
     found, kinds = set(), {}
     for core in CORES:

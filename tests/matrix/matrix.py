@@ -57,7 +57,11 @@ def core_order(processor):
 def operator_names(folder):
     """Returns the operators of the tables in a folder, sorted by table."""
     tables = sorted(folder.glob("*.def"))
-    return [name for table in tables for name in re.findall(r'^THIMBLE_PTE_OP\(\w+, "([^"]+)"', table.read_text(), re.M)]
+    row = re.compile(r'^THIMBLE_(?:PTE|NATIVE)_OP\(\w+, \w+, "([^"]+)"', re.M)
+    names = [name for table in tables for name in row.findall(table.read_text())]
+    if not names:
+        sys.exit(f"{folder}: no tables of operators")
+    return names
 
 
 def markdown(cells, listed):

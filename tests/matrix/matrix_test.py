@@ -26,7 +26,7 @@ class Matrix(unittest.TestCase):
             tables = self.path / "ops"
             tables.mkdir()
             for index, name in enumerate(ops):
-                (tables / f"{index}.def").write_text(f'THIMBLE_PTE_OP(id, "{name}", "To")\n')
+                (tables / f"{index}.def").write_text(f'THIMBLE_NATIVE_OP(id, 0x0401, "{name}", kI8, 0, kPlain, "To", NoParams)\n')
             command += ["--ops", str(tables)]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr

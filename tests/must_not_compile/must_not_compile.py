@@ -15,6 +15,9 @@ MESSAGES = (
     "a byte of the struct belongs to no field",
     "not the attributes of the operator",
     "a member of another type",
+    "PreluParams",
+    "the operators have different structs",
+    "shift",
 )
 
 

@@ -1,7 +1,40 @@
-// One of several parameter structs of an operator, selected by CASE. Only case 0 compiles.
+// Parameter structs of operators, and kernels that read them, selected by CASE. Only case 0 compiles.
 // must_not_compile.py has the messages that the compiler must print for the others.
 
+#include "abi/ops/arithmetic.h"
 #include "engine/direct_fields.h"
+#include "kernels/args/params.h"
+
+namespace thimble::kernels {
+
+#if CASE == 7  // the struct of another operator
+using Read = abi::PreluParams;
+#else
+using Read = abi::Mul16Params;
+#endif
+const Read& of_mul16(const Tensor& constant) {
+  return params<abi::op_info::thimble_mul16>(constant);
+}
+
+#if CASE == 8  // operators with different structs
+#define OTHER thimble_div
+#else
+#define OTHER thimble_mul16
+#endif
+int32_t of_both(const Tensor& constant) {
+  return params<abi::op_info::thimble_mul16, abi::op_info::OTHER>(constant).shift;
+}
+
+#if CASE == 9  // an operator without parameters
+#define READ thimble_where
+#else
+#define READ thimble_mul16
+#endif
+int32_t shift(const Tensor& constant) {
+  return params<abi::op_info::READ>(constant).shift;
+}
+
+}  // namespace thimble::kernels
 
 namespace thimble::engine {
 

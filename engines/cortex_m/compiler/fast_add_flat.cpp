@@ -1,5 +1,6 @@
 // Packed sums of operands with the same memory layout: abi::AddFlat.
 
+#include "abi/ops/arithmetic.h"
 #include "abi/packed_ops.h"
 #include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
@@ -54,7 +55,7 @@ std::optional<KernelCall> mve_add_flat(const ir::Graph& graph, const ir::Op& op)
   KernelCall call;
   call.op = abi::PteOp::thimble_add_flat;
   call.arguments = {ValueRef{op.inputs[a.index]}, ValueRef{op.inputs[b.index]},
-                    packed_constant(params)};
+                    packed_constant<abi::op_info::thimble_add_flat>(params)};
   call.in_place = 0;
   return call;
 }

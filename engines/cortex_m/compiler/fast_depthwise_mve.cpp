@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/depthwise_mve.h"
+#include "abi/ops/conv.h"
 #include "abi/params/window.h"
 #include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
@@ -69,7 +70,8 @@ std::optional<KernelCall> mve_depthwise(const ir::Graph& graph, const ir::Op& op
   }
   KernelCall call;
   call.op = abi::PteOp::thimble_depthwise_mve;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), writer.take(),
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_depthwise_mve>(*geometry), writer.take(),
                     Scratch{abi::depthwise_scratch_bytes(*geometry)}};
   return call;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "abi/matmul_dsp.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 #include "abi/pte_ops.h"
@@ -135,9 +137,9 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
   if (!std::all_of(all.begin(), all.end(), has_dsp_scale)) return {};
   KernelCall call;
   call.op = PteOp::thimble_depthwise_dsp;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(geometry),
-                    pack_depthwise(all, geometry),
-                    Scratch{abi::dsp_depthwise_scratch_bytes(geometry)}};
+  call.arguments = {
+      ValueRef{op.inputs[0]}, packed_constant<abi::op_info::thimble_depthwise_dsp>(geometry),
+      pack_depthwise(all, geometry), Scratch{abi::dsp_depthwise_scratch_bytes(geometry)}};
   return call;
 }
 
@@ -151,7 +153,8 @@ std::optional<KernelCall> dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
   if (!fit_pairs(all)) return {};
   KernelCall call;
   call.op = PteOp::thimble_conv2d_dsp;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_pairs(all),
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_conv2d_dsp>(*geometry), pack_pairs(all),
                     Scratch{abi::dsp_conv_scratch_bytes(*geometry)}};
   return call;
 }
@@ -163,7 +166,9 @@ std::optional<KernelCall> dsp_linear(const ir::Graph& graph, const ir::Op& op) {
   if (!fit_pairs(all)) return {};
   KernelCall call;
   call.op = PteOp::thimble_linear_dsp;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_linear_pairs(all)};
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_dsp>(*geometry),
+                    pack_linear_pairs(all)};
   return call;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "abi/ops/movement.h"
 #include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/loop_nest.h"
@@ -63,7 +64,7 @@ std::optional<KernelCall> move_call(const Graph& graph, const Op& op, abi::Move 
   KernelCall call;
   call.op = PteOp::thimble_move;
   call.arguments.push_back(operand(graph, op.inputs[0]));
-  call.arguments.emplace_back(packed_constant(p));
+  call.arguments.emplace_back(packed_constant<abi::op_info::thimble_move>(p));
   return call;
 }
 
@@ -132,7 +133,9 @@ std::optional<KernelCall> pack_concat(const Graph& graph, const Op& op) {
                  static_cast<uint32_t>(ir::dtype_bytes(x.dtype));
     call.arguments.push_back(operand(graph, op.inputs[i]));
   }
-  call.arguments.emplace_back(packed_constant(p));
+  call.arguments.emplace_back(
+      packed_constant<abi::op_info::thimble_concat2, abi::op_info::thimble_concat3,
+                      abi::op_info::thimble_concat4>(p));
   return call;
 }
 

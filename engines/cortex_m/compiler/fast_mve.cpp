@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "abi/matmul_mve.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 #include "abi/pte_ops.h"
@@ -63,7 +65,8 @@ std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
   const uint32_t row = depth / geometry->kernel_h;
   KernelCall call;
   call.op = PteOp::thimble_conv2d_mve;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_quads(all),
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_conv2d_mve>(*geometry), pack_quads(all),
                     Scratch{abi::conv2d_mve_scratch_bytes(depth, row)}};
   return call;
 }
@@ -75,7 +78,8 @@ std::optional<KernelCall> mve_linear(const ir::Graph& graph, const ir::Op& op) {
   if (!geometry) return {};
   KernelCall call;
   call.op = PteOp::thimble_linear_mve;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_quads(all)};
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_mve>(*geometry), pack_quads(all)};
   return call;
 }
 

@@ -5,6 +5,11 @@
 #include <bit>
 #include <cstring>
 
+#include "abi/ops/arithmetic.h"
+#include "abi/ops/conversion.h"
+#include "abi/ops/normalization.h"
+#include "abi/ops/pool.h"
+#include "abi/ops/reduction.h"
 #include "abi/params/arithmetic.h"
 #include "abi/params/pool.h"
 #include "abi/params/reduction.h"
@@ -28,12 +33,13 @@ using ir::Graph;
 using ir::Op;
 
 /// x, constant.
-template <class Header>
-KernelCall unary(PteOp pte_op, const Graph& graph, const Op& op, const Header& header) {
+template <const abi::PteOpInfo&... kOps>
+KernelCall unary(PteOp pte_op, const Graph& graph, const Op& op,
+                 const abi::ParamsOf<kOps...>& params) {
   KernelCall call;
   call.op = pte_op;
   call.arguments.push_back(operand(graph, op.inputs[0]));
-  call.arguments.emplace_back(packed_constant(header));
+  call.arguments.emplace_back(packed_constant<kOps...>(params));
   return call;
 }
 
@@ -46,9 +52,10 @@ bool same_memory(const ir::Type& a, const ir::Type& b) {
 
 /// Returns a call with the arguments a, b, constant. The result may replace an operand that has its
 /// shape and memory order.
-template <class Header>
-KernelCall binary(PteOp pte_op, const Graph& graph, const Op& op, const Header& header) {
-  KernelCall call = unary(pte_op, graph, op, header);
+template <const abi::PteOpInfo& kOp>
+KernelCall binary(PteOp pte_op, const Graph& graph, const Op& op,
+                  const abi::ParamsOf<kOp>& params) {
+  KernelCall call = unary<kOp>(pte_op, graph, op, params);
   call.arguments.insert(call.arguments.begin() + 1, operand(graph, op.inputs[1]));
   for (int i = 1; i >= 0; --i) {
     const ir::Value& v = graph.value(op.inputs[static_cast<size_t>(i)]);
@@ -129,7 +136,7 @@ std::optional<KernelCall> pack_add_table(const Graph& graph, const Op& op) {
       fill_table(p.add.b_offset, p.add.b_mult, p.add.b_shift, p.add.b_negate != 0, p.b) &&
       result_fits(p);
   if (!fits) return {};
-  return binary(PteOp::thimble_add_table, graph, op, p);
+  return binary<abi::op_info::thimble_add_table>(PteOp::thimble_add_table, graph, op, p);
 }
 
 std::optional<KernelCall> pack_mul_nest(const Graph& graph, const Op& op) {
@@ -137,7 +144,7 @@ std::optional<KernelCall> pack_mul_nest(const Graph& graph, const Op& op) {
   if (!nest) return {};
   const abi::MulNest p = {.nest = *nest, .mul = header_of<abi::MulParams>(pack_mul(op))};
   if (!product_fits(p.mul)) return {};
-  return binary(PteOp::thimble_mul_nest, graph, op, p);
+  return binary<abi::op_info::thimble_mul_nest>(PteOp::thimble_mul_nest, graph, op, p);
 }
 
 namespace {
@@ -181,7 +188,8 @@ std::optional<KernelCall> pack_softmax_rows(const Graph& graph, const Op& op) {
     p.exp[k] = static_cast<uint32_t>(softmax.exp(-k));
   }
   if (length == 2) fill_pairs(softmax, &p);
-  KernelCall call = unary(PteOp::thimble_softmax_rows, graph, op, p);
+  KernelCall call =
+      unary<abi::op_info::thimble_softmax_rows>(PteOp::thimble_softmax_rows, graph, op, p);
   if (!wide) call.in_place = 0;
   return call;
 }
@@ -195,7 +203,8 @@ std::optional<KernelCall> pack_lut_packed(const Graph& graph, const Op& op) {
   for (int32_t code = -128; code <= 127; ++code) {
     p.table[code & 255] = table->data<int8_t>()[static_cast<size_t>(code + 128)];
   }
-  KernelCall call = unary(PteOp::thimble_lut_packed, graph, op, p);
+  KernelCall call =
+      unary<abi::op_info::thimble_lut_packed>(PteOp::thimble_lut_packed, graph, op, p);
   call.in_place = 0;
   return call;
 }
@@ -236,8 +245,8 @@ std::optional<KernelCall> pack_window_pool(const Graph& graph, const Op& op) {
   g.pad_left = static_cast<uint8_t>(p.pad_left);
   g.min = static_cast<int16_t>(p.min);
   g.max = static_cast<int16_t>(p.max);
-  return unary(average ? PteOp::thimble_avg_pool2d_packed : PteOp::thimble_max_pool2d_packed, graph,
-               op, g);
+  return unary<abi::op_info::thimble_avg_pool2d_packed, abi::op_info::thimble_max_pool2d_packed>(
+      average ? PteOp::thimble_avg_pool2d_packed : PteOp::thimble_max_pool2d_packed, graph, op, g);
 }
 
 std::optional<KernelCall> pack_mean_run(const Graph& graph, const Op& op) {
@@ -273,7 +282,7 @@ std::optional<KernelCall> pack_mean_run(const Graph& graph, const Op& op) {
     (p.count == 1 ? p.inner : p.outer) *= extent;
   }
   if (p.count > INT32_MAX / 255) return {};
-  return unary(PteOp::thimble_mean_run, graph, op, p);
+  return unary<abi::op_info::thimble_mean_run>(PteOp::thimble_mean_run, graph, op, p);
 }
 
 std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
@@ -299,8 +308,8 @@ std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
   const std::optional<abi::LoopNest> nest = make_loop_nest(axes, true);
   if (!nest) return {};
   p.nest = *nest;
-  return unary(quantizes ? PteOp::thimble_quantize_nest : PteOp::thimble_dequantize_nest, graph, op,
-               p);
+  return unary<abi::op_info::thimble_quantize_nest, abi::op_info::thimble_dequantize_nest>(
+      quantizes ? PteOp::thimble_quantize_nest : PteOp::thimble_dequantize_nest, graph, op, p);
 }
 
 }  // namespace thimble::engine::cortex_m

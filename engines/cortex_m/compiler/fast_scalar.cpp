@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "abi/matmul_scalar.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 #include "abi/pte_ops.h"
@@ -69,9 +71,9 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
   if (!all_fit(all)) return {};
   KernelCall call;
   call.op = PteOp::thimble_depthwise_scalar;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
-                    pack_taps(all, op.get(ir::attr::y_zp)),
-                    Scratch{abi::scalar_depthwise_scratch(*geometry)}};
+  call.arguments = {
+      ValueRef{op.inputs[0]}, packed_constant<abi::op_info::thimble_depthwise_scalar>(*geometry),
+      pack_taps(all, op.get(ir::attr::y_zp)), Scratch{abi::scalar_depthwise_scratch(*geometry)}};
   return call;
 }
 
@@ -94,7 +96,8 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64
   if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_pairs)) return {};
   KernelCall call;
   call.op = PteOp::thimble_conv2d_scalar;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
                     pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows * row}};
   return call;
 }
@@ -115,7 +118,8 @@ std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op
   if (!all_fit(all)) return {};
   KernelCall call;
   call.op = PteOp::thimble_linear_scalar;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_scalar>(*geometry),
                     pack_rows(all, op.get(ir::attr::y_zp), abi::scalar_row(geometry->in_features))};
   return call;
 }

@@ -1,5 +1,8 @@
 #include "engines/cortex_m/compiler/pack.h"
 
+#include "abi/ops/arithmetic.h"
+#include "abi/ops/pool.h"
+#include "abi/ops/reduction.h"
 #include "abi/params/arithmetic.h"
 #include "abi/params/conv.h"
 #include "abi/params/linear.h"
@@ -120,17 +123,17 @@ Constant pack_add(const Op& op) {
   params.min = attr(op, ir::attr::min);
   params.max = attr(op, ir::attr::max);
   params.b_negate = op.kind == ir::OpKind::qsub ? 1 : 0;
-  return packed_constant(params);
+  return packed_constant<abi::op_info::thimble_add>(params);
 }
 
 Constant pack_mul(const Op& op) {
-  return packed_constant(abi::MulParams{.a_offset = -attr(op, ir::attr::a_zp),
-                                        .b_offset = -attr(op, ir::attr::b_zp),
-                                        .y_offset = attr(op, ir::attr::y_zp),
-                                        .mult = attr(op, ir::attr::mult),
-                                        .shift = attr(op, ir::attr::shift),
-                                        .min = attr(op, ir::attr::min),
-                                        .max = attr(op, ir::attr::max)});
+  return packed_constant<abi::op_info::thimble_mul>({.a_offset = -attr(op, ir::attr::a_zp),
+                                                     .b_offset = -attr(op, ir::attr::b_zp),
+                                                     .y_offset = attr(op, ir::attr::y_zp),
+                                                     .mult = attr(op, ir::attr::mult),
+                                                     .shift = attr(op, ir::attr::shift),
+                                                     .min = attr(op, ir::attr::min),
+                                                     .max = attr(op, ir::attr::max)});
 }
 
 Constant pack_pool(const Op& op) {
@@ -141,7 +144,8 @@ Constant pack_pool(const Op& op) {
   set_window(op, &params);
   params.min = max_pool ? -128 : attr(op, ir::attr::min);
   params.max = max_pool ? 127 : attr(op, ir::attr::max);
-  return packed_constant(params);
+  return packed_constant<abi::op_info::thimble_avg_pool2d, abi::op_info::thimble_max_pool2d>(
+      params);
 }
 
 Constant pack_mean(const Op& op) {
@@ -150,7 +154,7 @@ Constant pack_mean(const Op& op) {
   set_offsets_and_clamp(op, &params);
   params.mult = attr(op, ir::attr::mult);
   params.shift = attr(op, ir::attr::shift);
-  return packed_constant(params);
+  return packed_constant<abi::op_info::thimble_mean>(params);
 }
 
 Constant pack_log_softmax(const Graph& graph, const Op& op) {

@@ -8,6 +8,7 @@
 
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
+#include "abi/pte_op.h"
 #include "base/bytes.h"
 #include "engine/engine.h"
 #include "ir/graph.h"
@@ -43,10 +44,11 @@ class PackedWriter {
   Bytes bytes_;
 };
 
-template <typename T>
-[[nodiscard]] Constant packed_constant(const T& value) {
+/// Returns the constant of an operator, or of operators with the same struct.
+template <const abi::PteOpInfo&... kOps>
+[[nodiscard]] Constant packed_constant(const abi::ParamsOf<kOps...>& params) {
   PackedWriter writer;
-  writer.put(value);
+  writer.put(params);
   return writer.take();
 }
 
