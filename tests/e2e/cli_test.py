@@ -323,6 +323,22 @@ class Run(Cli):
         self.assertEqual(again["instructions"], answer["instructions"])
         self.assertFalse(again["inputs_are_zeros"])
 
+    def test_simulated_npus(self):
+        """On a board a simulator replaces the NPU: no sum contains its instructions."""
+        for target, npu in (("corstone-300", "ethos-u55-128"), ("nrf54lm20b", "axon"), ("imxrt700", "Neutron")):
+            pte = self.path / f"{target}.pte"
+            report = json.loads(self.thimble("compile", MODEL, "--target", target, *DATA, "-o", pte, "--json")[0])
+            answer = self.outputs(pte, "--input", self.x, "--on", "qemu", "--profile")
+            delegate, = (op for op in answer["ops"] if op["name"].startswith("(delegate"))
+            self.assertEqual(delegate["npu"], npu)
+            self.assertEqual(delegate["cycles"], answer["npu_cycles"])
+            self.assertLess(abs(delegate["cycles"] / report["npu_cycles"] - 1), 0.05)
+            self.assertGreater(answer["simulator_instructions"], 1_000_000)
+            self.assertLess(answer["instructions"], 10_000)
+            self.assertFalse(answer["instructions_include_npu"])
+            self.assertGreater(answer["instructions"], sum(op.get("instructions", 0) for op in answer["ops"]))
+            self.assertTrue(self.outputs(pte, "--input", self.x, "--on", "qemu")["instructions_include_npu"])
+
     def test_a_profile_needs_no_input(self):
         pte = self.compile()
         zeros = self.path / "x_zeros.npy"
