@@ -1,5 +1,7 @@
 #include "tools/model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -62,6 +64,25 @@ Result<fs::path> fvp_program(const OpenOptions& options) {
   return bad_input("--on fvp: use --fvp PROGRAM, or set THIMBLE_FVP to the path of the FVP");
 }
 
+/// Returns the delegate calls of the program by instruction index.
+Result<std::map<size_t, NpuCall>> npu_calls_of(const formats::pte::Program& program,
+                                               const std::string& label) {
+  THIMBLE_TRY(const std::vector<hostrun::NpuProfile> profiles,
+              hostrun::profiles_of(program, label));
+  std::map<size_t, NpuCall> calls;
+  const auto& instructions = program.plans[0].chains[0].instructions;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const auto* const call = std::get_if<formats::pte::DelegateCall>(&instructions[i]);
+    if (call == nullptr) continue;
+    NpuCall& found = calls[i];
+    const auto delegate = static_cast<size_t>(call->delegate_index);
+    const auto profile = std::ranges::find(profiles, delegate, &hostrun::NpuProfile::delegate);
+    if (profile == profiles.end()) continue;
+    found = {profile->npu, std::llround(profile->cycles)};
+  }
+  return calls;
+}
+
 Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
                          const OpenOptions& options) {
   const std::string& named = options.target.empty() ? interface.target : options.target;
@@ -91,6 +112,10 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   }
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
+  std::map<size_t, NpuCall> npu_calls;
+  if (options.profile) {
+    THIMBLE_TRY(npu_calls, npu_calls_of(program, label));
+  }
   const bool simulated = !interface.non_kernel_calls.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
     THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
@@ -99,6 +124,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
     outcome.arena_bytes_used = run.facts.arena_bytes;
     if (qemu.fvp.empty()) outcome.qemu = std::move(run.facts);
     outcome.npu_simulated = simulated;
+    outcome.npu_calls = npu_calls;
     return outcome;
   };
   return model;

@@ -22,11 +22,18 @@ namespace thimble::tools {
 /// Tensors of each call, in order: one tensor per input (or output).
 using Calls = std::vector<std::vector<ir::Tensor>>;
 
+/// A call of an NPU's delegate on an emulated board, where a simulator replaces the NPU.
+struct NpuCall {
+  std::string npu;                // "ethos-u55-128"; empty if there is no estimate
+  std::optional<int64_t> cycles;  // of the NPU, an estimate
+};
+
 struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
   bool npu_simulated = false;            // on QEMU: instruction counts include the NPU simulator
+  std::map<size_t, NpuCall> npu_calls;   // on QEMU with a profile: by index into qemu->ops
   std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, for a file with delegates
 };
 

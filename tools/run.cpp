@@ -131,6 +131,25 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
   return list;
 }
 
+/// Instructions of the simulators that replace NPUs on the board, in all calls. 0 if they are not
+/// known, because only a profile counts them.
+int64_t simulator_instructions(const Outcome& outcome) {
+  int64_t sum = 0;
+  for (const auto& [index, call] : outcome.npu_calls) sum += outcome.qemu->ops[index].instructions;
+  return sum;
+}
+
+/// Cycles of the NPUs in one inference; nullopt if there are none or one has no estimate.
+std::optional<int64_t> npu_cycles(const Outcome& outcome) {
+  if (outcome.npu_calls.empty()) return std::nullopt;
+  int64_t sum = 0;
+  for (const auto& [index, call] : outcome.npu_calls) {
+    if (!call.cycles) return std::nullopt;
+    sum += *call.cycles;
+  }
+  return sum;
+}
+
 Json to_json(const RunResult& result) {
   Json json;
   json["outputs"] = Json::array();
@@ -146,20 +165,35 @@ Json to_json(const RunResult& result) {
   json["inputs_are_zeros"] = result.zeros;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (const auto& qemu = result.outcome.qemu) {
-    json["instructions"] = qemu->instructions;
-    json["instructions_include_npu"] = result.outcome.npu_simulated;
+    const int64_t simulator = simulator_instructions(result.outcome);
+    json["instructions"] = qemu->instructions - simulator;
+    json["instructions_include_npu"] = result.outcome.npu_simulated && simulator == 0;
+    if (simulator != 0) json["simulator_instructions"] = simulator;
+    if (const auto cycles = npu_cycles(result.outcome)) json["npu_cycles"] = *cycles;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
     if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
     json["instruction_classes"] = qemu->classes;
-    if (qemu->cycles_estimate) json["cycles_estimate"] = *qemu->cycles_estimate;
+    if (qemu->cycles_estimate && !result.outcome.npu_simulated) {
+      json["cycles_estimate"] = *qemu->cycles_estimate;
+    }
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
-    for (const hostrun::OpInstructions& op : qemu->ops) {
-      json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
-      if (op.cycles_estimate) json["ops"].back()["cycles_estimate"] = *op.cycles_estimate;
+    for (size_t i = 0; i < qemu->ops.size(); ++i) {
+      const hostrun::OpInstructions& op = qemu->ops[i];
+      json["ops"].push_back({{"name", op.op}});
+      Json& row = json["ops"].back();
+      if (const auto call = result.outcome.npu_calls.find(i);
+          call != result.outcome.npu_calls.end()) {
+        row["npu"] = call->second.npu;
+        row["cycles"] = call->second.cycles ? Json(*call->second.cycles) : Json(nullptr);
+        row["simulator_instructions"] = op.instructions;
+        continue;
+      }
+      row["instructions"] = op.instructions;
+      if (op.cycles_estimate) row["cycles_estimate"] = *op.cycles_estimate;
     }
   }
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
@@ -195,17 +229,36 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
+void print_instructions(const Outcome& outcome) {
+  const hostrun::QemuFacts& facts = *outcome.qemu;
+  const auto calls = static_cast<int64_t>(outcome.outputs.size());
   const auto row = [](const std::string& what, const std::string& count) {
     std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
   };
   row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions");
-  for (const hostrun::OpInstructions& op : facts.ops) {
-    row(op.op, with_commas(op.instructions / calls));
+  for (size_t i = 0; i < facts.ops.size(); ++i) {
+    const auto call = outcome.npu_calls.find(i);
+    if (call == outcome.npu_calls.end()) {
+      row(facts.ops[i].op, with_commas(facts.ops[i].instructions / calls));
+    } else if (call->second.cycles) {
+      row(facts.ops[i].op, fmt::format("{} cycles of {} (estimate)",
+                                       with_commas(*call->second.cycles), call->second.npu));
+    } else {
+      row(facts.ops[i].op, "no estimate for this NPU");
+    }
   }
-  row(npu_simulated ? "inference, including the NPU simulation" : "inference",
-      with_commas(facts.instructions / calls));
-  if (facts.cycles_estimate && !npu_simulated) {
+  const int64_t simulator = simulator_instructions(outcome);
+  if (simulator != 0) {
+    row("inference, core without delegates", with_commas((facts.instructions - simulator) / calls));
+    if (const auto cycles = npu_cycles(outcome)) {
+      row("inference, NPU", with_commas(*cycles) + " cycles (estimate)");
+    }
+  } else if (outcome.npu_simulated) {
+    row("inference", "not counted: the NPU is simulated");
+  } else {
+    row("inference", with_commas(facts.instructions / calls));
+  }
+  if (facts.cycles_estimate && !outcome.npu_simulated) {
     row("core cycles (estimate by instruction class)", with_commas(*facts.cycles_estimate / calls));
   }
   if (facts.instructions_overhead) {
@@ -217,8 +270,7 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
 void print_facts(const RunResult& result) {
   const Outcome& outcome = result.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
-                       outcome.npu_simulated);
+    print_instructions(outcome);
   }
   print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;

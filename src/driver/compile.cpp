@@ -8,6 +8,7 @@
 
 #include "abi/pte_ops.h"
 #include "abi/runtime_memory.h"
+#include "base/nearest.h"
 #include "driver/data.h"
 #include "driver/engines.h"
 #include "driver/object_placement.h"
@@ -139,8 +140,8 @@ Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport
     if (memory == report->memories.end()) {
       std::vector<std::string> names;
       for (const MemoryUse& known : report->memories) names.push_back(known.name);
-      return bad_input("--memory {}: target {} has the memories {}", name, report->target,
-                       fmt::join(names, " and "));
+      return bad_input("--memory {}: target {} has the memories {}{}", name, report->target,
+                       fmt::join(names, " and "), suggestions(name, names));
     }
     memory->bytes_size = bytes;
   }

@@ -257,8 +257,9 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
   }
   if (std::optional<Source> source = named_source(name)) return std::move(*source);
   const std::vector<std::string> names = part_names();
-  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
-                   suggestions(name, names), fmt::join(names, ", "));
+  return bad_input(
+      "target {}: not known{}; `thimble targets` lists the targets, a .toml file describes another",
+      name, suggestions(name, names));
 }
 
 /// Returns the file merged with the chain of its `base` files. `above` holds the names of the files
