@@ -174,10 +174,7 @@ Json to_json(const RunResult& result) {
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
     if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
-    json["instruction_classes"] = qemu->classes;
-    if (qemu->cycles_estimate && !result.outcome.npu_simulated) {
-      json["cycles_estimate"] = *qemu->cycles_estimate;
-    }
+    if (qemu->cycles && !result.outcome.npu_simulated) json["cycles"] = *qemu->cycles;
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
@@ -193,7 +190,7 @@ Json to_json(const RunResult& result) {
         continue;
       }
       row["instructions"] = op.instructions;
-      if (op.cycles_estimate) row["cycles_estimate"] = *op.cycles_estimate;
+      if (op.cycles) row["cycles"] = *op.cycles;
     }
   }
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
@@ -232,39 +229,39 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
 void print_instructions(const Outcome& outcome) {
   const hostrun::QemuFacts& facts = *outcome.qemu;
   const auto calls = static_cast<int64_t>(outcome.outputs.size());
-  const auto row = [](const std::string& what, const std::string& count) {
-    std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
+  const auto row = [](const std::string& what, const std::string& count,
+                      const std::string& cycles = "") {
+    std::printf("  %-46s %15s %15s\n", what.c_str(), count.c_str(), cycles.c_str());
   };
-  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions");
+  const auto per_call = [&](std::optional<int64_t> sum) {
+    return sum ? with_commas(*sum / calls) : std::string();
+  };
+  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions", "cycles");
   for (size_t i = 0; i < facts.ops.size(); ++i) {
+    const hostrun::OpInstructions& op = facts.ops[i];
     const auto call = outcome.npu_calls.find(i);
     if (call == outcome.npu_calls.end()) {
-      row(facts.ops[i].op, with_commas(facts.ops[i].instructions / calls));
+      row(op.op, per_call(op.instructions), per_call(op.cycles));
     } else if (call->second.cycles) {
-      row(facts.ops[i].op, fmt::format("{} cycles of {} (estimate)",
-                                       with_commas(*call->second.cycles), call->second.npu));
+      row(op.op, "of " + call->second.npu, with_commas(*call->second.cycles));
     } else {
-      row(facts.ops[i].op, "no estimate for this NPU");
+      row(op.op, "of " + call->second.npu, "no estimate");
     }
   }
   const int64_t simulator = simulator_instructions(outcome);
   if (simulator != 0) {
-    row("inference, core without delegates", with_commas((facts.instructions - simulator) / calls));
-    if (const auto cycles = npu_cycles(outcome)) {
-      row("inference, NPU", with_commas(*cycles) + " cycles (estimate)");
-    }
+    row("inference, core without delegates", per_call(facts.instructions - simulator));
+    if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");
   } else {
-    row("inference", with_commas(facts.instructions / calls));
-  }
-  if (facts.cycles_estimate && !outcome.npu_simulated) {
-    row("core cycles (estimate by instruction class)", with_commas(*facts.cycles_estimate / calls));
+    row("inference", per_call(facts.instructions), per_call(facts.cycles));
   }
   if (facts.instructions_overhead) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
+  std::printf("  instructions are counted; cycles are modelled from them, without wait states\n");
 }
 
 void print_facts(const RunResult& result) {

@@ -12,13 +12,12 @@ struct Core {
   ControlFlow control_flow;
 };
 
-// Refill cycles. M0: B takes 3 cycles if taken (DDI 0432C 3.3), M0+ 2 (DDI 0484C 3.3). M3, M4: 1 + P
-// with P from 1 to 3, "depending on the alignment and width of the target instruction, and whether
-// the processor manages to speculate the address early" (DDI 0439D 3.3.1): 2, and 3 for a 32-bit
-// target that is not aligned to 4 bytes. M55: LLVM's MispredictPenalty is 3 for a core without
-// prediction; 2 follow the cycle of the branch. M7, M85: a wrong prediction costs 6 and 7 cycles
-// (ARMScheduleM7.td, ARMScheduleM85.td).
-// keep-sorted
+// Refill cycles. M0: B takes 3 cycles if taken (DDI 0432C 3.3), M0+ 2 (DDI 0484C 3.3). M3, M4: 1 +
+// P with P from 1 to 3, "depending on the alignment and width of the target instruction, and
+// whether the processor manages to speculate the address early" (DDI 0439D 3.3.1): 2, and 3 for a
+// 32-bit target that is not aligned to 4 bytes. M55: LLVM's MispredictPenalty is 3 for a core
+// without prediction; 2 follow the cycle of the branch. M7, M85: a wrong prediction costs 6 and 7
+// cycles (ARMScheduleM7.td, ARMScheduleM85.td). keep-sorted
 constexpr Core kCores[] = {
     {"cortex-m0", true, "m0plus", {2, 0, false, false}},
     {"cortex-m0plus", true, "m0plus", {1, 0, false, false}},

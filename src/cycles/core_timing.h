@@ -17,8 +17,8 @@ namespace thimble::cycles {
 
 /// Cycles of control flow, which do not depend on the instructions around a branch.
 struct ControlFlow {
-  int refill = 0;       // cycles to refill the pipeline after a taken branch
-  int wide_target = 0;  // additional ones if the target is a 32-bit instruction in two fetches
+  int refill = 0;         // cycles to refill the pipeline after a taken branch
+  int wide_target = 0;    // additional ones if the target is a 32-bit instruction in two fetches
   bool predicts = false;  // direct branches cost refill only if they are predicted wrongly
   bool folds_it = false;  // IT takes no cycle after a 16-bit instruction
 };

@@ -6,19 +6,19 @@
 namespace thimble::cycles {
 namespace {
 
-struct Row {
+struct Encoding {
   uint32_t mask, value;
   InsnKind kind;
   std::string_view operands;
 };
-constexpr Row kNarrow[] = {
+constexpr Encoding kNarrow[] = {
 #define THIMBLE_NARROW(mask, value, kind, operands) {mask, value, InsnKind::kind, operands},
 #define THIMBLE_WIDE(mask, value, kind, operands)
 #include "cycles/thumb.def"
 #undef THIMBLE_NARROW
 #undef THIMBLE_WIDE
 };
-constexpr Row kWide[] = {
+constexpr Encoding kWide[] = {
 #define THIMBLE_NARROW(mask, value, kind, operands)
 #define THIMBLE_WIDE(mask, value, kind, operands) {mask, value, InsnKind::kind, operands},
 #include "cycles/thumb.def"
@@ -212,10 +212,10 @@ std::vector<Insn> decode(uint32_t address, ByteView code) {
     insn.code = halfword(code, at);
     insn.wide = insn.code >> 11 >= 0x1d;
     if (insn.wide) insn.code = insn.code << 16 | halfword(code, at + 2);
-    const std::span<const Row> rows =
-        insn.wide ? std::span<const Row>(kWide) : std::span<const Row>(kNarrow);
+    const std::span<const Encoding> rows =
+        insn.wide ? std::span<const Encoding>(kWide) : std::span<const Encoding>(kNarrow);
     const auto row = std::ranges::find_if(
-        rows, [&](const Row& each) { return (insn.code & each.mask) == each.value; });
+        rows, [&](const Encoding& each) { return (insn.code & each.mask) == each.value; });
     if (row != rows.end()) {
       insn.kind = row->kind;
       insn.is_double = is_floating_point(row->kind) && (insn.code >> 8 & 1) != 0;

@@ -39,8 +39,8 @@ constexpr IssueRow kIssueRows[] = {
 #define THIMBLE_UNIT(table, unit, count)
 #define THIMBLE_ISSUE(table, kind, units, latency, group, reads, address, stored, accumulator, \
                       shifted)                                                                 \
-  {#table, InsnKind::kind, units,   latency,     Group::group,                                 \
-   reads,  address,        stored,  accumulator, shifted},
+  {#table, InsnKind::kind, units,  latency,     Group::group,                                  \
+   reads,  address,        stored, accumulator, shifted},
 #include "cycles/scoreboard.def"
 #undef THIMBLE_UNIT
 #undef THIMBLE_ISSUE
@@ -51,7 +51,7 @@ struct UnitUse {
   size_t unit = 0;
   int count = 1;
   int cycles = 1;
-  bool per_element = false;      // one cycle for each element of a vector
+  bool per_element = false;        // one cycle for each element of a vector
   bool per_two_registers = false;  // one cycle for each two registers of a list
 };
 
@@ -173,9 +173,8 @@ class ScoreboardTiming : public CoreTiming {
 
   [[nodiscard]] bool units_are_free(const State& state, const Issue& issue) const {
     return std::ranges::all_of(issue.uses, [&](const UnitUse& use) {
-      return std::ranges::count_if(state.free_at[use.unit], [&](int64_t at) {
-               return at <= state.cycle;
-             }) >= use.count;
+      return std::ranges::count_if(state.free_at[use.unit],
+                                   [&](int64_t at) { return at <= state.cycle; }) >= use.count;
     });
   }
 

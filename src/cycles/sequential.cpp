@@ -15,12 +15,12 @@
 namespace thimble::cycles {
 namespace {
 
-struct Row {
+struct SequentialRow {
   std::string_view table;
   InsnKind kind;
   int cycles, per_register;
 };
-constexpr Row kRows[] = {
+constexpr SequentialRow kSequentialRows[] = {
 #define THIMBLE_SEQUENTIAL(table, kind, cycles, per_register) \
   {#table, InsnKind::kind, cycles, per_register},
 #include "cycles/sequential.def"
@@ -42,7 +42,7 @@ class SequentialTiming : public CoreTiming {
   SequentialTiming(std::string_view table, const ControlFlow& control_flow)
       : CoreTiming(control_flow), has_pipelined_loads_(table != "m0plus") {
     rows_.fill({1, 0});
-    for (const Row& row : kRows) {
+    for (const SequentialRow& row : kSequentialRows) {
       if (row.table == table) rows_[static_cast<size_t>(row.kind)] = {row.cycles, row.per_register};
     }
   }
@@ -56,8 +56,8 @@ class SequentialTiming : public CoreTiming {
       const Cost& row = rows_[static_cast<size_t>(insn.kind)];
       int cost = row.cycles + row.per_register * insn.items;
       if (insn.is_double && is_access(insn) && insn.items == 0) ++cost;  // VLDR, VSTR of 64 bits
-      const bool is_folded = control_flow().folds_it && insn.kind == InsnKind::it &&
-                             last != nullptr && !last->wide;
+      const bool is_folded =
+          control_flow().folds_it && insn.kind == InsnKind::it && last != nullptr && !last->wide;
       if (is_folded) cost = 0;
       if (has_pipelined_loads_ && last != nullptr) {
         const bool needs_last = ((insn.addresses | insn.updates) & last->writes) != 0;

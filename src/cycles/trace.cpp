@@ -47,8 +47,8 @@ int64_t branch_cycles(const ControlFlow& flow, const Insn& last, const Insn& tar
   return flow.refill + (target.wide && target.address % 4 != 0 ? flow.wide_target : 0);
 }
 
-int64_t edge_cycles(const CoreTiming& timing, std::span<const Insn> from,
-                    std::span<const Insn> to, bool is_loop) {
+int64_t edge_cycles(const CoreTiming& timing, std::span<const Insn> from, std::span<const Insn> to,
+                    bool is_loop) {
   // A loop is in its steady state after its second time.
   std::vector<Insn> before(from.begin(), from.end());
   if (is_loop) before.insert(before.end(), from.begin(), from.end());
@@ -128,9 +128,8 @@ std::map<Region, int64_t> region_cycles(const Trace& trace, std::string_view cor
 
 int64_t edge_cycles(const Trace& trace, size_t from, size_t to, std::string_view core) {
   const CoreTiming* const timing = core_timing(core);
-  return timing == nullptr
-             ? 0
-             : edge_cycles(*timing, trace.blocks[from], trace.blocks[to], from == to);
+  return timing == nullptr ? 0
+                           : edge_cycles(*timing, trace.blocks[from], trace.blocks[to], from == to);
 }
 
 }  // namespace thimble::cycles
