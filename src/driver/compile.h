@@ -55,7 +55,9 @@ struct OpReport {
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
-  int64_t steps = 0;  // iterations of the innermost loop
+  int64_t steps = 0;     // iterations of the innermost loop
+  int64_t gathered = 0;  // elements of all windows of a convolution
+  int64_t window_rows = 0;
   int64_t elements_out = 0;
   int64_t bytes_out = 0;
   int64_t constant_bytes = 0;           // weights and parameters of this call

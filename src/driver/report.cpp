@@ -189,6 +189,8 @@ Json ops(const CompileReport& report) {
                     {"module", op.source.module},
                     {"macs", op.macs},
                     {"steps", op.steps},
+                    {"gathered", op.gathered},
+                    {"window_rows", op.window_rows},
                     {"elements_out", op.elements_out},
                     {"bytes_out", op.bytes_out},
                     {"constant_bytes", op.constant_bytes},

@@ -161,8 +161,12 @@ struct Core;
 
 /// Size of one call in loop steps, and its estimated cost; no value if no estimate exists.
 struct Cost {
-  int64_t steps = 0;  // iterations of the innermost loop
+  int64_t steps = 0;     // iterations of the innermost loop
+  // A convolution whose windows have several pixels copies each window to a row:
+  int64_t gathered = 0;     // elements of all windows
+  int64_t window_rows = 0;  // rows of all windows
   std::optional<int64_t> instructions;
+  std::optional<int64_t> cycles;  // without wait states
 };
 
 struct Core {

@@ -21,7 +21,9 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 
 Cost cost(const Lowered& lowered, const KernelCall& call, const Core& core) {
   const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-  return {steps_of(lowered.graph, op), instructions(lowered, call, core)};
+  const Windows windows = windows_of(lowered.graph, op);
+  return {steps_of(lowered.graph, op), windows.elements, windows.rows,
+          instructions(lowered, call, core), {}};
 }
 
 using abi::Isa;
