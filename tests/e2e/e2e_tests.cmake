@@ -122,5 +122,7 @@ endif()
 if(TARGET thimble)
   add_test(NAME e2e_nxp_rewrites
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/neutron_rewrites_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(e2e_nxp_rewrites PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  add_test(NAME e2e_parts
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/parts_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(e2e_nxp_rewrites e2e_parts PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()
