@@ -24,7 +24,7 @@ using Calls = std::vector<std::vector<ir::Tensor>>;
 
 /// A call of an NPU's delegate on an emulated board, where a simulator replaces the NPU.
 struct NpuCall {
-  std::string npu;                // "ethos-u55-128"; empty if there is no estimate
+  std::string npu;                // configuration of the NPU; empty if there is no estimate
   std::optional<int64_t> cycles;  // of the NPU, an estimate
 };
 
@@ -42,6 +42,7 @@ struct Model {
   std::string where;  // "host", "cortex-m55 (QEMU mps3-an547)", "evaluator"
   std::vector<hostrun::Port> inputs;
   std::vector<hostrun::Port> outputs;
+  bool has_state = false;  // results depend on previous calls
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
 };

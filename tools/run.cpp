@@ -43,13 +43,19 @@ struct RunResult {
   bool zeros = false;  // the inputs are zeros: --profile without --input
   Model model;
   Outcome outcome;
-  std::vector<ir::Tensor> outputs;  // with --steps: all calls, along an additional first axis
+  std::vector<ir::Tensor> outputs;  // of several calls: along the first axis
 };
 
-/// Output `index` of all calls, one after another: [calls, ...].
-ir::Tensor stacked(const Calls& outputs, size_t index) {
+/// Output `index` of all calls, one after another: [calls, ...], or [calls * batch, ...] for inputs
+/// of this form.
+ir::Tensor stacked(const Calls& outputs, size_t index, Series series) {
   ir::Tensor all = outputs[0][index];
-  all.shape.insert(all.shape.begin(), static_cast<int64_t>(outputs.size()));
+  const auto calls = static_cast<int64_t>(outputs.size());
+  if (series == Series::kBatches && !all.shape.empty()) {
+    all.shape[0] *= calls;
+  } else {
+    all.shape.insert(all.shape.begin(), calls);
+  }
   for (size_t call = 1; call < outputs.size(); ++call) {
     append(all.bytes, outputs[call][index].bytes);
   }
@@ -92,16 +98,16 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   RunResult result;
   THIMBLE_TRY(result.model, open_model(arguments.model, options));
   result.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
-  Calls calls = {zeros(result.model.inputs)};
+  InputCalls calls = {{zeros(result.model.inputs)}};
   if (!result.zeros) {
-    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model.inputs, arguments.steps,
-                                   result.model.label));
+    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model, arguments.steps));
   }
   const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where));
-  THIMBLE_TRY(result.outcome, result.model.run(calls));
+  THIMBLE_TRY(result.outcome, result.model.run(calls.inputs));
   for (size_t i = 0; i < result.model.outputs.size(); ++i) {
     const Calls& outputs = result.outcome.outputs;
-    result.outputs.push_back(arguments.steps ? stacked(outputs, i) : outputs[0][i]);
+    result.outputs.push_back(calls.series != Series::kNone ? stacked(outputs, i, calls.series)
+                                                           : outputs[0][i]);
   }
   THIMBLE_CHECK(write_outputs(arguments.output, result.outputs));
   return result;
@@ -279,6 +285,11 @@ void print_facts(const RunResult& result) {
   std::printf("%s\n", line.c_str());
 }
 
+const char* series_text(const RunResult& result, const RunArguments& arguments) {
+  if (!arguments.steps) return "one for each sample";
+  return result.model.has_state ? "a series that keeps the state" : "a series";
+}
+
 int run(const RunArguments& arguments) {
   const Result<RunResult> result = run_model(arguments);
   if (!result) return fail(result.error(), arguments.json);
@@ -288,6 +299,8 @@ int run(const RunArguments& arguments) {
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
+  const size_t calls_made = result->outcome.outputs.size();
+  if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
   for (size_t i = 0; i < result->outputs.size(); ++i) {
     std::printf("  %s\n", values_text(result->model.outputs[i], result->outputs[i]).c_str());
   }
@@ -303,7 +316,11 @@ void add_run(CommandLine& line, int* exit_code) {
   auto arguments = std::make_shared<RunArguments>();
   RunArguments& a = *arguments;
   verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or an .ir").required();
-  verb.option("--input", a.inputs, "One .npy per input, in order").take_all();
+  verb.option("--input", a.inputs,
+              "One .npy per input, in order, or one .npz with all of them by name; several samples "
+              "of a "
+              "model without state are run one by one")
+      .take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb.option("--on", a.on,
               "Platform that runs the model; default: host for a .pte, eval for other files")

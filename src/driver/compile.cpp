@@ -18,6 +18,7 @@
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
+#include "formats/kind/file_kind.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "import/import.h"
@@ -196,7 +197,9 @@ int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
                                                const std::map<std::string, int64_t>& shapes) {
-  THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
+  const Result<formats::pt2::ExportedProgram> read = formats::pt2::read(model);
+  if (!read) return formats::explain_file(model, formats::FileUse::kExport, read.error());
+  const formats::pt2::ExportedProgram& program = *read;
   import_pt2::ImportOptions options;
   options.shapes = shapes;
   return import_pt2::import_program(program, options, model.filename().string());
@@ -235,6 +238,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   Samples samples;
   if (!options.calibration.empty()) {
     THIMBLE_TRY(samples, read_samples(options.calibration, graph));
+    THIMBLE_CHECK(check_samples(samples, graph, options.calibration.filename().string()));
   } else if (!quant::is_prequantized(graph)) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
                      model.filename().string());

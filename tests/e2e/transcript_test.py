@@ -47,6 +47,7 @@ def prepare(folder, source):
     floats(folder / "one.npy", (1, 1, 8, 8))
     floats(folder / "five.npy", (5, 1, 8, 8))
     floats(folder / "nhwc.npy", (5, 8, 8, 1))
+    floats(folder / "frames.npy", (3, 10, 7))
     floats(folder / "pixels.npy", (16, 1, 8, 8), lambda i: float((37 * i) % 256))
     floats(folder / "large.npy", (16, 1, 8, 8), lambda i: (37 * i) % 256 / 16 * 255)
     floats(folder / "small.npy", (16, 1, 8, 8), lambda i: (37 * i) % 17 / 1e4)
