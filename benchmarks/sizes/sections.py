@@ -169,7 +169,10 @@ class Depths:
         self.runtime = image.archives[0]
         self.of = {"E": image.fields(executor, EXECUTOR) if executor else {},
                    "K": image.fields(kernel, KERNEL) if kernel else {}, "D": delegate or {}}
-        self.excluded = "ILm20E" if arguments <= FEW_ARGUMENTS else "ILm6E"
+        # The record executor calls run() only if the kernel has no run_bare() (runtime/exec/record_executor.cpp).
+        self.excluded = ["ILm20E" if arguments <= FEW_ARGUMENTS else "ILm6E"]
+        if "bare" in self.of["K"]:
+            self.excluded.append("11run_decodedI")
         self.known, self.path = {}, []
 
     def indirect(self, section):
@@ -201,7 +204,7 @@ class Depths:
         for target in called:
             if target is None or not target.is_text or target is section:
                 continue
-            if target.archive is self.runtime and self.excluded in target.name:
+            if target.archive is self.runtime and any(word in target.name for word in self.excluded):
                 continue
             depth = max(depth, self(target))
         self.path.pop()

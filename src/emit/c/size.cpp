@@ -14,10 +14,10 @@ constexpr int64_t kWord = 4;
 // Size of thimble_arg and of thimble_tensor (kernels/c_call.h) on a 32-bit core.
 constexpr int64_t kArgBytes = 40, kTensorBytes = 24;
 // Instructions: LDR of an address with its literal, BL, MOVS, a store, and a function's entry.
-constexpr int64_t kAddress = 8, kBranch = 4, kMove = 2, kStore = 2, kFunction = 12;
-// The literals of a function above this size are in several pools, which the code jumps over, or
-// the loads have 32 bits.
-constexpr int64_t kOnePool = 1020, kPoolPercent = 20;
+constexpr int64_t kLoad = 6, kBranch = 4, kMove = 2, kStore = 2, kFunction = 12;
+// Above this size, literals are too far for 16-bit loads: Armv7-M has 32-bit loads, in Armv6-M the
+// code jumps over pools, of which there is one in each piece of this size.
+constexpr int64_t kOnePool = 1020, kLongLoad = 2, kPool = 8;
 constexpr int64_t kSavedRegisters = 32;  // PUSH {r0-r5, lr} and alignment
 
 int64_t round_up(int64_t bytes, int64_t alignment) {
@@ -51,8 +51,8 @@ class Sizer {
       }
     }
     tables += static_cast<int64_t>(count) * (addresses_only ? kWord : kArgBytes);
-    run_ += kAddress + kBranch;
-    if (!addresses_only) run_ += 2 * kMove + kAddress;  // the second argument
+    run_ += load() + kBranch;
+    if (!addresses_only) run_ += kMove + load();  // the second argument
     if (!external) {
       size.table_bytes += tables + kWord;  // aligned to 8
       return;
@@ -60,25 +60,26 @@ class Sizer {
     // The arrays are on the stack: addresses are stored one by one; other members are copied from
     // a constant array.
     size.stack_bytes += round_up(tables, 2 * kWord);
-    run_ += static_cast<int64_t>(count) * (kAddress + kStore) + kMove;
+    run_ += loads(static_cast<int64_t>(count)) + static_cast<int64_t>(count) * kStore + kMove;
     if (addresses_only) return;
     size.table_bytes += tables + kWord;
     size.copies = true;
-    run_ += kAddress + kBranch + 2 * kMove + tables / kTensorBytes * (kAddress + kStore);
+    run_ += load() + kBranch + 2 * kMove;  // memcpy
+    run_ += loads(tables / kTensorBytes) + tables / kTensorBytes * kStore;
   }
 
   void add_output(const Port& output) {
-    size.code_bytes += kAddress;
+    size.code_bytes += 2 * kWord;
     add_constant(output.value);
     if (!program_.is_external(output.value)) return;
     size.ram_bytes += kWord;
-    run_ += kAddress + kStore;
+    run_ += load() + kStore;
     size.code_bytes += kWord;
   }
 
   void add_input(const Port& input, bool owns_inputs) {
     if (program_.is_external(input.value)) return;
-    if (owns_inputs) size.code_bytes += kAddress + kWord;  // the function that returns its address
+    if (owns_inputs) size.code_bytes += 3 * kWord;  // the function that returns its address
     run_ += copy_bytes() + (owns_inputs ? 3 * kMove : 0);
   }
 
@@ -95,11 +96,11 @@ class Sizer {
 
   void finish(size_t loaded_memories) {
     run_ += kFunction + 2 * kWord;
-    if (run_ > kOnePool) run_ += run_ * kPoolPercent / 100;
+    if (run_ > kOnePool) run_ += loads_ * kLongLoad + run_ / kOnePool * kPool;
     size.code_bytes += round_up(run_, kWord);
     if (loaded_memories > 0) {
       size.code_bytes +=
-          kFunction + static_cast<int64_t>(loaded_memories) * (copy_bytes() + 2 * kAddress);
+          kFunction + static_cast<int64_t>(loaded_memories) * (copy_bytes() + loads(2));
     }
     size.stack_bytes += kSavedRegisters;
     if (size.constant_bytes > 0) size.constant_bytes += kArrayAlignment - kWord;
@@ -109,10 +110,15 @@ class Sizer {
   Size size;
 
  private:
+  int64_t loads(int64_t count) {
+    loads_ += count;
+    return count * kLoad;
+  }
+  int64_t load() { return loads(1); }
   /// A call of memcpy or memset with constant arguments.
   int64_t copy_bytes() {
     size.copies = true;
-    return 2 * kAddress + kWord + kMove + kBranch;
+    return loads(2) + kWord + kMove + kBranch;
   }
 
   void add_constant(int32_t value) {
@@ -134,7 +140,8 @@ class Sizer {
   }
 
   const CProgram& program_;
-  int64_t run_ = 0;  // code of run()
+  int64_t run_ = 0;    // code of run()
+  int64_t loads_ = 0;  // addresses that it loads
   std::set<uint32_t> constants_;
   std::set<std::vector<int32_t>> sizes_;
   std::set<std::vector<uint8_t>> orders_;
