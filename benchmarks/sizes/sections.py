@@ -39,6 +39,8 @@ STATES = ["thimble_save", "thimble_restore"]
 DELEGATES = {
     "AxonBackend": "axon_vendor6marker", "EthosUBackend": "ethos_u", "NeutronBackend": "neutron",
     "ThimbleAxonModel": "axon", "ThimbleAxonProgram": "axon_vendor7program", "ThimbleNeutronModel": "neutron"}
+# Delegates that drive their NPU without a driver of the vendor.
+NO_DRIVER = {"EthosUBackend"}
 DELEGATE_FUNCTIONS = ["open", "check", "run", "call_scratch", "persistent_bytes"]
 # What an executor, a kernel and a delegate's table hold at each offset (runtime/exec/executor.h, kernels/kernels.h).
 EXECUTOR = {0: "load", 4: "count", 8: "graph_tensor", 12: "run", 16: "instruction_op"}
@@ -318,6 +320,8 @@ def table(core, image, compiler):
             form = "THIMBLE_LINK_C_RUN" if kind == "run" else "THIMBLE_LINK_C_CALL"
         else:
             label = f'"{name}"'
+            if name in DELEGATES.keys() - NO_DRIVER:
+                form = "THIMBLE_LINK_DRIVER_PART"
         lines.append(f'{form}({label}, {flash[own]}, {ram[own]}, {stacks[0]}, {stacks[1]}, "{needs}")')
     return "\n".join(lines) + "\n"
 

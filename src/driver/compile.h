@@ -103,6 +103,8 @@ struct PlacedObject {
 };
 struct ObjectPlacement {
   std::vector<PlacedObject> objects;
+  std::string code_memory, stack_memory;  // hold code, and variables and stack; empty: not known
+  int64_t code_bytes = 0, stack_bytes = 0;
   int64_t cycles = 0;           // estimate for all accesses of one inference
   int64_t cycles_at_least = 0;  // lower bound for any placement
   bool proven = false;          // true: no placement needs fewer cycles
@@ -120,14 +122,14 @@ struct Buffer {
 /// drivers of an NPU's vendor (linked_size.h). All are upper bounds for this compiler and its
 /// flags.
 struct LinkedSize {
-  std::string compiler;        // "gcc 12.2.1"
-  std::string core;            // the core for which the code was compiled
-  bool c_output = false;       // the program is C code
-  bool has_delegates = false;  // the driver of their NPU is not counted
-  int64_t program_bytes = 0;   // the `.pte`, or the constants and call tables of the C
-  int64_t code_bytes = 0;      // kernels, runtime or functions of the C, padding
-  int64_t static_bytes = 0;    // thimble_model, variables, padding; not the arena
-  int64_t stack_bytes = 0;     // below the frame of the caller
+  std::string compiler;       // "gcc 12.2.1"
+  std::string core;           // the core for which the code was compiled
+  bool c_output = false;      // the program is C code
+  bool needs_driver = false;  // delegates call a driver of the vendor, which is not counted
+  int64_t program_bytes = 0;  // the `.pte`, or the constants and call tables of the C
+  int64_t code_bytes = 0;     // kernels, runtime or functions of the C, padding
+  int64_t static_bytes = 0;   // thimble_model, variables, padding; not the arena
+  int64_t stack_bytes = 0;    // below the frame of the caller
   [[nodiscard]] int64_t flash_bytes() const { return program_bytes + code_bytes; }
 };
 

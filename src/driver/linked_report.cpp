@@ -35,7 +35,7 @@ std::string linked_line(const CompileReport& report) {
   if (!report.linked) return "";
   return fmt::format("  code: {}; without startup code and application{}\n",
                      built_with(*report.linked),
-                     report.linked->has_delegates ? ", and without the vendor's driver" : "");
+                     report.linked->needs_driver ? ", and without the vendor's driver" : "");
 }
 
 nlohmann::ordered_json linked_json(const CompileReport& report) {

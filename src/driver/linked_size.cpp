@@ -70,7 +70,6 @@ Result<std::optional<LinkedSize>> linked_size(const Compiled& compiled, const pt
   if (!code) return unknown;
 
   LinkedSize linked;
-  linked.has_delegates = !request.delegates.empty();
   if (c_output) {
     emit::c::Options options;
     options.owns_inputs = compiled.lowered.owns_inputs;
@@ -95,6 +94,7 @@ Result<std::optional<LinkedSize>> linked_size(const Compiled& compiled, const pt
   linked.static_bytes += code->ram_bytes;
   linked.stack_bytes += code->stack_bytes;
   linked.compiler = code->compiler;
+  linked.needs_driver = code->needs_driver;
   linked.core = code->core;
   linked.c_output = c_output;
   return std::optional<LinkedSize>(std::move(linked));

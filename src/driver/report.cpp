@@ -244,6 +244,12 @@ std::string placed_detail(const ObjectPlacement& placement, std::string_view mem
   }
   if (arrays > 0) add(fmt::format("{} constants, {} B", arrays, with_commas(bytes)));
   if (loaded > 0) add(fmt::format("{} B loaded at startup", with_commas(loaded)));
+  if (placement.code_memory == memory) {
+    add(fmt::format("code {} B", with_commas(placement.code_bytes)));
+  }
+  if (placement.stack_memory == memory) {
+    add(fmt::format("variables and stack {} B", with_commas(placement.stack_bytes)));
+  }
   return text;
 }
 

@@ -26,6 +26,7 @@ struct LinkedCode {
   int64_t flash_bytes = 0;    // instructions and read-only data, with padding
   int64_t ram_bytes = 0;      // variables of the code
   int64_t stack_bytes = 0;    // upper bound for any call of the runtime, or of a kernel from C
+  bool needs_driver = false;  // a delegate calls the driver of its vendor, which is not counted
   /// For C output, per entry of LinkRequest::kernels: true if the kernel receives only addresses.
   std::vector<bool> addresses_only;
 };

@@ -10,7 +10,7 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
-enum class LinkRowKind : uint8_t { kCore, kGroup, kPart, kKernel, kCRun, kCCall };
+enum class LinkRowKind : uint8_t { kCore, kGroup, kPart, kDriverPart, kKernel, kCRun, kCCall };
 
 struct LinkRow {
   LinkRowKind kind;
@@ -27,6 +27,8 @@ constexpr LinkRow kLinkRows[] = {
 #define THIMBLE_LINK_GROUP(flash, ram) {LinkRowKind::kGroup, {}, "", flash, ram, 0, 0, ""},
 #define THIMBLE_LINK_PART(name, flash, ram, stack, flatbuffer_stack, needs) \
   {LinkRowKind::kPart, {}, name, flash, ram, stack, flatbuffer_stack, needs},
+#define THIMBLE_LINK_DRIVER_PART(name, flash, ram, stack, flatbuffer_stack, needs) \
+  {LinkRowKind::kDriverPart, {}, name, flash, ram, stack, flatbuffer_stack, needs},
 #define THIMBLE_LINK_KERNEL(op, flash, ram, stack, flatbuffer_stack, needs) \
   {LinkRowKind::kKernel, abi::PteOp::op, "", flash, ram, stack, flatbuffer_stack, needs},
 #define THIMBLE_LINK_C_RUN(op, flash, ram, stack, flatbuffer_stack, needs) \
@@ -43,6 +45,7 @@ constexpr LinkRow kLinkRows[] = {
 #undef THIMBLE_LINK_CORE
 #undef THIMBLE_LINK_GROUP
 #undef THIMBLE_LINK_PART
+#undef THIMBLE_LINK_DRIVER_PART
 #undef THIMBLE_LINK_KERNEL
 #undef THIMBLE_LINK_C_RUN
 #undef THIMBLE_LINK_C_CALL
@@ -135,6 +138,7 @@ std::optional<LinkedCode> linked_code(const LinkRequest& request, const Core& co
     const LinkRow* const row = part(delegate);
     if (row == nullptr) return {};
     sum.add(*row);
+    sum.code.needs_driver |= row->kind == LinkRowKind::kDriverPart;
   }
   for (const abi::PteOp kernel : request.kernels) {
     const auto found = std::ranges::find_if(rows, [&](const LinkRow& row) {
