@@ -125,6 +125,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
   options.c_output = arguments.emits("c");
+  options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
   // the same network.

@@ -10,7 +10,9 @@
 #include "abi/runtime_memory.h"
 #include "base/nearest.h"
 #include "driver/data.h"
+#include "driver/does_not_fit.h"
 #include "driver/engines.h"
+#include "driver/linked_size.h"
 #include "driver/object_placement.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
@@ -120,7 +122,8 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
     return;
   }
-  const int64_t arena = report->arena_bytes + report->state_bytes;
+  const int64_t arena = ram_bytes(*report);
+  const int64_t flash = flash_bytes(*report);
   int64_t fast = -1;
   for (const engine::Delegate& delegate : delegates) {
     if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
@@ -128,14 +131,14 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
   }
   if (fast < 0) {
-    report->memories = {{"sram", arena, 0}, {"flash", report->pte_bytes, 0}};
+    report->memories = {{"sram", arena, 0}, {"flash", flash, 0}};
   } else {
-    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", report->pte_bytes, 0}};
+    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
   }
 }
 
 /// `sizes` are the user's options or else the sizes of the part.
-Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
+Status set_memory_sizes(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
   for (const auto& [name, bytes] : sizes) {
     const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
     if (memory == report->memories.end()) {
@@ -145,18 +148,6 @@ Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport
                        fmt::join(names, " and "), suggestions(name, names));
     }
     memory->bytes_size = bytes;
-  }
-  for (const MemoryUse& memory : report->memories) {
-    if (memory.bytes_size == 0 || memory.bytes_used <= memory.bytes_size) continue;
-    std::string message =
-        fmt::format("{}: does not fit: {} needs {} B, {} B allowed", report->model, memory.name,
-                    memory.bytes_used, memory.bytes_size);
-    if (memory.name == "sram") {
-      const Peak& peak = report->peak;
-      message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op,
-                             peak.source.where(), peak.source.text, peak.bytes);
-    }
-    return unsupported("{}", message);
   }
   return ok();
 }
@@ -340,6 +331,7 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
       std::ranges::all_of(compiled.lowered.graph.inputs(), [&](ir::ValueId input) {
         return memory_plan.range_of_value[static_cast<size_t>(input)] >= 0;
       });
+  report->input_bytes = 0;
   for (const IoReport& input : report->inputs) {
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
@@ -383,7 +375,8 @@ struct LoweredModel {
 /// with memory orders and kernel calls. Then all buffers get addresses.
 Result<LoweredModel> lower_and_place(const CompileOptions& options,
                                      const std::map<std::string, int64_t>& sizes,
-                                     const CpuOnlyNodes& off, Compiled* compiled, Stages* stages) {
+                                     int64_t other_ram_bytes, const CpuOnlyNodes& off,
+                                     Compiled* compiled, Stages* stages) {
   const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
               cut(compiled->integer_graph, part, off, *options.keep_small));
@@ -398,6 +391,9 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
+  if (engine_options.sram_bytes) {
+    engine_options.sram_bytes = std::max<int64_t>(*engine_options.sram_bytes - other_ram_bytes, 0);
+  }
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
               memory::lower_within_budget(split.graph, *part.cpu, target_options,
                                           engine_options.sram_bytes));
@@ -428,6 +424,159 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   }
   return placed;
 }
+
+struct Built {
+  LoweredModel placed;
+  emit::Emitted emitted;
+};
+
+/// Sets report->linked and linked_c.
+Status link(const CompileOptions& options, const emit::Emitted& emitted, Compiled* compiled) {
+  const auto pte_bytes = static_cast<int64_t>(emitted.bytes.size());
+  const bool c_only = options.c_output && !options.pte_output;
+  CompileReport& report = compiled->report;
+  THIMBLE_TRY(report.linked, linked_size(*compiled, emitted.program, pte_bytes, c_only));
+  if (!options.c_output || c_only || !report.linked) return ok();
+  THIMBLE_TRY(report.linked_c, linked_size(*compiled, emitted.program, pte_bytes, true));
+  return ok();
+}
+
+/// Lowers, places and emits the integer graph. With a budget for SRAM, the arena gets the part of
+/// it that stack and variables leave. These depend on the kernels, which are known only after
+/// lowering: if the first result is too large, the graph is lowered again.
+Result<Built> build(const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
+                    const CpuOnlyNodes& off, Compiled* compiled, Stages* stages) {
+  constexpr int kAttempts = 3;
+  const ir::Graph integer_graph = compiled->integer_graph;
+  int64_t other_ram_bytes = 0;
+  Built built;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    compiled->integer_graph = integer_graph;
+    compiled->report.notes.clear();
+    THIMBLE_TRY(built.placed,
+                lower_and_place(options, sizes, other_ram_bytes, off, compiled, stages));
+    THIMBLE_TRY(built.emitted,
+                emit::write_program(
+                    compiled->lowered, built.placed.memory_plan, *compiled->part->cpu,
+                    {*options.dialect, options.names, io_names(options.names, compiled->report)}));
+    THIMBLE_CHECK(link(options, built.emitted, compiled));
+    fill_report(*compiled, built.placed.memory_plan, built.emitted, &compiled->report);
+    const std::optional<int64_t> limit = arena_limit(*compiled->part, sizes);
+    if (!limit || compiled->part->has_memory_speeds()) break;
+    const int64_t needed = ram_bytes(compiled->report);
+    const int64_t others = needed - compiled->report.arena_bytes - compiled->report.state_bytes;
+    if (needed <= *limit || others <= other_ram_bytes) break;
+    other_ram_bytes = others;
+  }
+  return built;
+}
+
+/// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.
+class Alternatives {
+ public:
+  Alternatives(const CompileOptions& asked, const CompileOptions& options, const CpuOnlyNodes& off,
+               const ir::Graph& integer_graph, const Compiled& compiled)
+      : asked_(asked),
+        options_(options),
+        off_(off),
+        integer_graph_(integer_graph),
+        compiled_(compiled) {}
+
+  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse& over) const {
+    std::vector<Alternative> found;
+    CompileOptions other = options_;
+    if (over.name == "flash") {
+      if (options_.optimize != engine::Optimize::kFlash) {
+        other.optimize = engine::Optimize::kFlash;
+        add("with --optimize flash", other, compiled_.part, &found);
+      }
+      const bool can_be_c =
+          compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
+      if (!options_.c_output && can_be_c) {
+        other = options_;
+        other.c_output = true;
+        other.pte_output = false;
+        add("with --emit c", other, compiled_.part, &found);
+        other.optimize = engine::Optimize::kFlash;
+        add("with --emit c --optimize flash", other, compiled_.part, &found);
+      }
+    } else if (options_.optimize != engine::Optimize::kSize) {
+      other.optimize = engine::Optimize::kSize;
+      if (macs() <= kMacsMax) {
+        add("with --optimize size", other, compiled_.part, &found);
+      } else {
+        found.push_back({"with --optimize size", {}});
+      }
+    }
+    add_part(&found);
+    return found;
+  }
+
+ private:
+  /// Above it, optimization for size takes minutes.
+  static constexpr int64_t kMacsMax = 50'000'000;
+
+  [[nodiscard]] int64_t macs() const {
+    int64_t sum = 0;
+    for (const ir::Op& op : integer_graph_.ops()) sum += ir::macs_of(integer_graph_, op);
+    return sum;
+  }
+
+  void add(std::string how, const CompileOptions& options,
+           const std::shared_ptr<const engine::Part>& part, std::vector<Alternative>* found) const {
+    Compiled trial;
+    trial.part = part;
+    trial.integer_graph = integer_graph_;
+    trial.report.model = compiled_.report.model;
+    trial.report.target = part->name;
+    trial.report.inputs = compiled_.report.inputs;
+    trial.report.outputs = compiled_.report.outputs;
+    const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
+    Stages none({});
+    const Result<Built> built = build(options, sizes, off_, &trial, &none);
+    if (!built || !set_memory_sizes(sizes, &trial.report).ok()) return;
+    report_ops(trial.lowered, built->placed.memory_plan, *part->cpu,
+               row_ops(trial.lowered, trial.subgraphs), &trial.report);
+    found->push_back({std::move(how), std::move(trial.report)});
+  }
+
+  /// Adds the smallest part without an NPU that holds the program.
+  void add_part(std::vector<Alternative>* found) const {
+    if (!compiled_.part->engines.empty()) return;
+    std::vector<std::pair<int64_t, std::shared_ptr<const engine::Part>>> parts;
+    for (const std::string& name : engine::part_names()) {
+      Result<engine::Part> part = engine::find_part(name);
+      if (!part || !part->engines.empty() || part->has_memory_speeds()) continue;
+      if (with_recipe(asked_, part->recipe).dialect != options_.dialect) continue;
+      int64_t bytes = 0;
+      for (const engine::PartMemory& memory : part->memories) bytes += memory.bytes;
+      const bool complete =
+          part->memories.size() > 1 && std::ranges::none_of(part->memories, [](const auto& memory) {
+            return memory.bytes == 0;
+          });
+      if (!complete || part->name == compiled_.part->name) continue;
+      parts.emplace_back(bytes, std::make_shared<const engine::Part>(std::move(*part)));
+    }
+    std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first; });
+    CompileOptions other = options_;
+    other.memory.clear();
+    for (const auto& [bytes, part] : parts) {
+      // Code differs between cores by less than the factor 2.
+      if (2 * bytes < ram_bytes(compiled_.report) + flash_bytes(compiled_.report)) continue;
+      std::vector<Alternative> on_part;
+      add(fmt::format("on {}", part->name), other, part, &on_part);
+      if (on_part.empty() || first_overflow(*on_part[0].result) != nullptr) continue;
+      found->push_back(std::move(on_part[0]));
+      return;
+    }
+  }
+
+  const CompileOptions& asked_;
+  const CompileOptions& options_;
+  const CpuOnlyNodes& off_;
+  const ir::Graph& integer_graph_;
+  const Compiled& compiled_;
+};
 
 }  // namespace
 
@@ -472,18 +621,15 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));
-  THIMBLE_TRY(
-      emit::Emitted emitted,
-      emit::write_program(compiled.lowered, placed.memory_plan, *target,
-                          {*options.dialect, options.names, io_names(options.names, report)}));
+  THIMBLE_TRY(Built built, build(options, sizes, off, &compiled, &stages));
+  const LoweredModel& placed = built.placed;
+  emit::Emitted& emitted = built.emitted;
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.subgraphs.empty()) {
     THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
   }
 
-  fill_report(compiled, placed.memory_plan, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
   report_ops(compiled.lowered, placed.memory_plan, *target, rows, &report);
   report_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
@@ -492,7 +638,11 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   provenance.lowered(quantized.graph, whole, rows, &report);
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
-  THIMBLE_CHECK(check_memories(sizes, &report));
+  THIMBLE_CHECK(set_memory_sizes(sizes, &report));
+  if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
+    const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};
+    return does_not_fit(report, *over, alternatives.evaluate(*over));
+  }
   if (part.has_memory_speeds()) {
     THIMBLE_CHECK(place_objects(compiled, emitted.program, options.c_output, sizes, &report));
   }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/linked_report.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::driver {
@@ -245,6 +246,12 @@ std::string placed_detail(const ObjectPlacement& placement, std::string_view mem
   }
   if (arrays > 0) add(fmt::format("{} constants, {} B", arrays, with_commas(bytes)));
   if (loaded > 0) add(fmt::format("{} B loaded at startup", with_commas(loaded)));
+  if (placement.code_memory == memory) {
+    add(fmt::format("code {} B", with_commas(placement.code_bytes)));
+  }
+  if (placement.stack_memory == memory) {
+    add(fmt::format("variables and stack {} B", with_commas(placement.stack_bytes)));
+  }
   return text;
 }
 
@@ -282,10 +289,7 @@ Json to_json(const ObjectPlacement& placement) {
 /// Describes the content of a memory. The arena is in SRAM, or in DRAM if the SRAM is the NPU's
 /// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
-  if (memory == "flash") {
-    return fmt::format("weights {}, program {}", with_commas(report.weights_bytes),
-                       with_commas(report.pte_bytes - report.weights_bytes));
-  }
+  if (memory == "flash") return flash_detail(report);
   const bool has_dram =
       std::ranges::any_of(report.memories, [](const MemoryUse& use) { return use.name == "dram"; });
   if (has_dram && memory == "sram") return "fast scratch of the NPU";
@@ -294,8 +298,8 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
   return fmt::format(
-      "arena {}{}, state {}, {}; {}", with_commas(report.arena_bytes), kept,
-      with_commas(report.state_bytes), inputs_detail(report),
+      "arena {}{}{}, {}; {}", with_commas(report.arena_bytes), kept, other_ram_detail(report),
+      inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
@@ -344,6 +348,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
                         with_commas(memory.bytes_used), size, detail);
   }
+  text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
@@ -406,6 +411,7 @@ std::string json_report(const CompileReport& report) {
   json["arena_lower_bound_bytes"] = report.arena_lower_bound_bytes;
   json["kept_bytes"] = report.kept_bytes;
   json["state_bytes"] = report.state_bytes;
+  json.update(linked_json(report));
   json["input_bytes"] = report.input_bytes;
   json["inputs_in_arena"] = report.inputs_in_arena;
   json["memories"] = Json::array();

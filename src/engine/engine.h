@@ -158,6 +158,8 @@ struct Memory {
 };
 
 struct Core;
+struct LinkRequest;  // linked_code.h
+struct LinkedCode;
 
 /// Size of one call in loop steps, and its estimated cost; no value if no estimate exists.
 struct Cost {
@@ -177,6 +179,8 @@ struct Core {
   Result<Lowered> (*lower)(const ir::Graph& graph, const Core& target,
                            const Options& options) = nullptr;
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Core& target) = nullptr;
+  /// Returns the code that a firmware links for a program; nothing if it is not known. Null: never.
+  std::optional<LinkedCode> (*linked_code)(const LinkRequest& request, const Core& core) = nullptr;
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.
