@@ -128,6 +128,20 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+namespace {
+
+/// Returns the argument in quotes if a shell would split or expand it.
+std::string shell_word(const std::string& argument) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+  if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
+  std::string quoted = "'";
+  for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
 CommandLine::CommandLine(const char* help, const char* program)
     : app_(std::make_unique<CLI::App>(help, program)) {
   app_->require_subcommand(1);
@@ -142,6 +156,8 @@ CommandLine::CommandLine(const char* help, const char* program)
 CommandLine::~CommandLine() = default;
 
 void CommandLine::parse(int argc, char** argv, int* exit_code) {
+  text_ = shell_word(fs::path(argv[0]).filename().string());
+  for (int i = 1; i < argc; ++i) text_ += " " + shell_word(argv[i]);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {

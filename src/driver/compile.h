@@ -65,6 +65,7 @@ struct OpReport {
   int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
   std::optional<int64_t> cycles;        // an estimate; only for an engine's operators
+  std::optional<double> time_us;        // an estimate
   std::string reason;  // why the operator is not on the expected engine; may be empty
 };
 
@@ -172,8 +173,12 @@ struct CompileReport {
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
-  std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
-  std::vector<std::string> notes;  // of the engines: requirements for running the file
+  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;    // an estimate for one run
+  double clock_mhz = 0;             // of the core; 0: unknown
+  double time_error_percent = 0;    // half of the error band of `time_us`; 0: unknown
+  std::optional<double> energy_uj;  // an estimate for one run
+  std::vector<std::string> notes;   // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   Peak peak;
   std::vector<Buffer> buffers;

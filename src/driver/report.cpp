@@ -161,22 +161,6 @@ Json finite(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
-std::string escape_html(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 Json ops(const CompileReport& report) {
   Json rows = Json::array();
   for (const OpReport& op : report.ops) {
@@ -467,36 +451,6 @@ std::string json_report(const CompileReport& report) {
   }
   if (!report.quant.trials.empty()) json["trials"] = to_json(report.quant.trials);
   return json.dump(2) + "\n";
-}
-
-std::string html_report(const CompileReport& report) {
-  const int64_t macs = std::max<int64_t>(total_macs(report), 1);
-  std::string page = fmt::format(
-      "<!doctype html><meta charset=utf-8><title>{0}</title><style>body{{font:14px "
-      "sans-serif;margin:2em}}"
-      "table{{border-collapse:collapse}}td,th{{padding:2px 10px;border-bottom:1px solid "
-      "#ddd;text-align:right}}"
-      "td:nth-child(-n+3){{text-align:left}}i{{display:inline-block;height:10px;background:#38c}}</"
-      "style>"
-      "<h1>{0}</h1><pre>{1}</pre>",
-      escape_html(report.model), escape_html(text_report(report, {})));
-  page += "<table><tr><th>op<th>engine<th>source<th>MACs<th>share<th>bytes out</tr>";
-  for (const OpReport& op : report.ops) {
-    const double share = 100.0 * static_cast<double>(op.macs) / static_cast<double>(macs);
-    page += fmt::format(
-        "<tr><td>{}<td>{}<td>{} {}<td>{}<td><i style='width:{:.0f}px'></i> {:.1f} %<td>{}</tr>",
-        op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
-        with_commas(op.macs), share, share, with_commas(op.bytes_out));
-  }
-  page += "</table><h2>Operators without a kernel call</h2>";
-  page += "<table><tr><th>operator<th>source<th>reason</tr>";
-  for (const SourceOpReport& op : report.source_ops) {
-    if (!op.calls.empty()) continue;
-    page += fmt::format("<tr><td>{}<td>{} {}<td>{}</tr>", escape_html(op.source.node),
-                        escape_html(op.source.where()), escape_html(op.source.text),
-                        escape_html(op.reason));
-  }
-  return page + "</table>\n";
 }
 
 }  // namespace thimble::driver
