@@ -17,6 +17,7 @@
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
 #include "driver/recipe.h"
+#include "driver/run_time.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
@@ -638,6 +639,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   provenance.lowered(quantized.graph, whole, rows, &report);
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
+  report_time(compiled.lowered, part, rows, &report);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
   if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};

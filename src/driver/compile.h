@@ -56,15 +56,14 @@ struct OpReport {
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
-  int64_t steps = 0;     // iterations of the innermost loop
-  int64_t gathered = 0;  // elements of all windows of a convolution
-  int64_t window_rows = 0;
   int64_t elements_out = 0;
+  engine::CostTerms terms;  // only for calls of the core
   int64_t bytes_out = 0;
   int64_t constant_bytes = 0;           // weights and parameters of this call
   int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
-  std::optional<int64_t> cycles;        // an estimate; only for an engine's operators
+  std::optional<int64_t> cycles;        // an estimate, with wait states
+  bool measured = true;                 // false: `cycles` are those of an average operator
   std::optional<double> time_us;        // an estimate
   std::string reason;  // why the operator is not on the expected engine; may be empty
 };
@@ -174,7 +173,7 @@ struct CompileReport {
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
   std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;    // an estimate for one run
+  std::optional<int64_t> cycles;    // of the core for one run, an estimate
   double clock_mhz = 0;             // of the core; 0: unknown
   double time_error_percent = 0;    // half of the error band of `time_us`; 0: unknown
   std::optional<double> energy_uj;  // an estimate for one run

@@ -88,10 +88,6 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
       scratch, sram_bytes);
 }
 
-std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates) {
-  return delegates.empty() ? std::string_view() : delegates[0].engine;
-}
-
 }  // namespace
 
 Result<CpuOnlyNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
@@ -260,27 +256,10 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
 
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
-  double time_us = 0, core_mhz = 0;
-  bool known = !delegates.empty();
   for (const engine::Delegate& delegate : delegates) {
-    known = known && delegate.clock_mhz > 0 && delegate.cycles.has_value();
-    if (known) {
-      time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
-    }
-    core_mhz = delegate.clock_mhz;  // assumption: the core has the clock of the NPU
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }
-  for (const OpReport& op : report->ops) {
-    if (op.cycles || op.engine == delegates_engine(delegates)) continue;
-    if (known && !op.instructions) {
-      report->notes.push_back(fmt::format(
-          "no estimate of the run time: the cost of {} on the core was not measured", op.op));
-    }
-    known = known && op.instructions.has_value();
-    if (known) time_us += static_cast<double>(*op.instructions) / core_mhz;
-  }
-  if (known) report->time_us = time_us;
 }
 
 }  // namespace thimble::driver

@@ -230,6 +230,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.outputs = places(blob.outputs);
   delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
+  delegate.clock_mhz = task.setup.system.clock_mhz;
   return delegate;
 }
 
