@@ -90,6 +90,7 @@ int main(void) {
   for (word = stack_bottom; word < stack && *word == paint;) ++word;
   print_number("status ", status);
   print_number("stack ", (uint32_t)((uintptr_t)stack - (uintptr_t)word));
+  print_number("callers ", (uint32_t)((uintptr_t)stack_top - (uintptr_t)stack));
   if (status == 0) write_outputs();
   return (int)status;
 }
