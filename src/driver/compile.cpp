@@ -234,11 +234,13 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
 
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options,
-                                             const engine::Part& part) {
+                                             const engine::Part& part,
+                                             std::vector<std::string>* warnings) {
   Samples samples;
   if (!options.calibration.empty()) {
     THIMBLE_TRY(samples, read_samples(options.calibration, graph));
     THIMBLE_CHECK(check_samples(samples, graph, options.calibration.filename().string()));
+    *warnings = pixel_questions(samples, graph);
   } else if (!quant::is_prequantized(graph)) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
                      model.filename().string());
@@ -373,6 +375,20 @@ Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stag
   return ok();
 }
 
+/// Outputs that are constant over the samples have no signal; their SQNR is meaningless.
+bool has_sqnr(const quant::QuantReport& report, size_t output) {
+  constexpr double kNoSignalDb = -100;
+  return !report.output_agreement[output] && report.output_sqnr_db[output] > kNoSignalDb;
+}
+
+void warn_of_low_sqnr(CompileReport* report) {
+  for (size_t i = 0; i < report->quant.output_sqnr_db.size(); ++i) {
+    if (!has_sqnr(report->quant, i)) continue;
+    std::string warning = sqnr_warning(report->outputs[i].name, report->quant.output_sqnr_db[i]);
+    if (!warning.empty()) report->warnings.push_back(std::move(warning));
+  }
+}
+
 struct LoweredModel {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   std::vector<std::pair<std::string, std::string>> added;
@@ -431,6 +447,15 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
 
 }  // namespace
 
+std::optional<double> lowest_sqnr_db(const CompileReport& report) {
+  std::optional<double> lowest;
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const double decibels = report.quant.output_sqnr_db[i];
+    if (has_sqnr(report.quant, i)) lowest = std::min(lowest.value_or(decibels), decibels);
+  }
+  return lowest;
+}
+
 Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   const Clock clock;
   Stages stages(asked.save_stages);
@@ -460,7 +485,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.parameters = count_parameters(graph);
 
   // Quantize it to an integer graph.
-  THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options, part));
+  THIMBLE_TRY(quant::QuantizedModel quantized,
+              quantize_model(model, graph, options, part, &report.warnings));
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
@@ -470,6 +496,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
       report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
   report.outputs =
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
+  warn_of_low_sqnr(&report);
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));

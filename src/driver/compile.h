@@ -150,8 +150,9 @@ struct CompileReport {
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
-  std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
-  std::vector<std::string> notes;  // of the engines: requirements for running the file
+  std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
+  std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
+  std::vector<std::string> notes;     // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   Peak peak;
   std::vector<Buffer> buffers;
@@ -159,6 +160,10 @@ struct CompileReport {
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;
 };
+
+/// Lowest SQNR of an output that is real numbers, in dB; nullopt if it was not measured, or if the
+/// output is constant over the samples.
+[[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
 
 struct Compiled {
   Bytes pte;

@@ -72,13 +72,17 @@ std::string quality_line(const CompileReport& report) {
       quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
   if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
   std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
+  if (!quant.output_agreement.empty() && quant.output_agreement[0]) {
+    line += fmt::format("; {:.1f} % of the values of {} equal those in float",
+                        100 * *quant.output_agreement[0], report.outputs[0].name);
+  }
   // The SQNR of a constant output is meaningless: it has no signal.
   constexpr double kNoSignalDb = -100;
-  if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
+  const bool has_sqnr = !quant.output_sqnr_db.empty() && !quant.output_agreement[0];
+  if (has_sqnr && quant.output_sqnr_db[0] < kNoSignalDb) {
     return line + "; the output never varies over them: check the calibration data\n";
   }
-  if (!quant.output_sqnr_db.empty())
-    line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
+  if (has_sqnr) line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,
@@ -304,6 +308,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
+  for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
   text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
   text += optimize_line(report);
   text += fmt::format("\n  {:<18} {:>4} {:>9}\n", "engine", "ops", "MACs");
@@ -443,11 +448,17 @@ std::string json_report(const CompileReport& report) {
   json["npu_calls"] = report.npu_calls;
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
   json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
-  for (const double sqnr : report.quant.output_sqnr_db) json["sqnr_db"].push_back(finite(sqnr));
+  json["output_agreement"] = Json::array();
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const std::optional<double>& agreement = report.quant.output_agreement[i];
+    json["sqnr_db"].push_back(agreement ? Json(nullptr) : finite(report.quant.output_sqnr_db[i]));
+    json["output_agreement"].push_back(agreement ? Json(*agreement) : Json(nullptr));
+  }
   json["kept_int8"] = to_json(report.quant.kept_int8);
   if (report.quant.goal) {
     const quant::GoalReport& goal = *report.quant.goal;

@@ -32,6 +32,7 @@ double seconds_since(Clock::time_point start) {
 
 void describe_quality(const LoweredGraph& lowered, const Quality& quality, QuantReport& report) {
   report.output_sqnr_db = quality.output_db;
+  report.output_agreement = quality.output_agreement;
   for (size_t i = 0; i < lowered.counterparts.size(); ++i) {
     const Counterpart& pair = lowered.counterparts[i];
     const ir::Op& op = lowered.graph.ops()[pair.integer_op];
