@@ -169,6 +169,7 @@ Json to_json(const RunResult& result) {
   }
   json["calls"] = result.outcome.outputs.size();
   json["inputs_are_zeros"] = result.zeros;
+  if (!result.model.note.empty()) json["note"] = result.model.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (const auto& qemu = result.outcome.qemu) {
     const int64_t simulator = simulator_instructions(result.outcome);
@@ -301,6 +302,7 @@ int run(const RunArguments& arguments) {
     return 0;
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
+  if (!result->model.note.empty()) std::printf("  note: %s\n", result->model.note.c_str());
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
   const size_t calls_made = result->outcome.outputs.size();
   if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
