@@ -395,6 +395,26 @@ struct LoweredModel {
   memory::MemoryPlan memory_plan;
 };
 
+/// Rejects delegates that ExecuTorch's own runtime does not have.
+Status check_stock_delegates(const Compiled& compiled) {
+  for (const engine::Delegate& delegate : compiled.lowered.delegates) {
+    const auto& engines = compiled.part->engines;
+    const auto use = std::ranges::find(engines, delegate.engine, &engine::PartNpu::name);
+    if (use == engines.end()) continue;
+    const auto known = use->engine->executorch_delegates;
+    if (std::ranges::find(known, delegate.id) != known.end()) continue;
+    const std::string other =
+        known.empty()
+            ? ""
+            : fmt::format(" (it has {}, which the vendor's tools make)", fmt::join(known, ", "));
+    return unsupported(
+        "--compat executorch: {} runs subgraphs in the delegate {}, which ExecuTorch's own runtime "
+        "does not have{}: use --target {}, or no --compat executorch for Thimble's runtime",
+        delegate.engine, delegate.id, other, compiled.part->cpu->name);
+  }
+  return ok();
+}
+
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
 Result<LoweredModel> lower_and_place(const CompileOptions& options,
@@ -438,6 +458,7 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   placed.added = std::move(split.added);
   THIMBLE_TRY(placed.memory_plan,
               compile_subgraphs(compiled->subgraphs, engine_options, &compiled->lowered));
+  if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
