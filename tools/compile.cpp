@@ -249,6 +249,9 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     THIMBLE_CHECK(engine->add_files(output, &files, &compiled.report.notes));
   }
   THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
+  for (const OutputFiles::Added& file : files.added()) {
+    compiled.report.files.push_back({file.path.string(), file.bytes});
+  }
   if (!arguments.report.empty()) {
     const bool html = extension(arguments.report) == ".html";
     THIMBLE_CHECK(files.add(arguments.report, html ? driver::html_report(compiled.report)

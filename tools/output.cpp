@@ -96,6 +96,7 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   fs::path temporary = path;
   temporary += fmt::format(".{}.tmp", process_id());
   files_.push_back({temporary, path});
+  added_.push_back({given, static_cast<int64_t>(bytes.size())});
   std::ofstream stream(temporary, std::ios::binary);
   stream.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));

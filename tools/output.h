@@ -40,6 +40,12 @@ class OutputFiles {
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
   Status commit();
+  struct Added {
+    std::filesystem::path path;  // as given
+    int64_t bytes = 0;
+  };
+  /// The added files, in order.
+  [[nodiscard]] const std::vector<Added>& added() const { return added_; }
   /// Names of the added files in the folder.
   [[nodiscard]] std::vector<std::string> names_in(const std::filesystem::path& folder) const;
 
@@ -52,6 +58,7 @@ class OutputFiles {
 
   std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;
+  std::vector<Added> added_;
 };
 
 [[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);

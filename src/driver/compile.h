@@ -127,6 +127,12 @@ struct IoReport {
   ir::Type type;  // includes the quantization of int8 values
 };
 
+/// A file that the command writes.
+struct WrittenFile {
+  std::string path;
+  int64_t bytes = 0;
+};
+
 struct CompileReport {
   std::string model;
   std::string target;
@@ -154,6 +160,7 @@ struct CompileReport {
   std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
   std::vector<std::string> notes;     // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
+  std::vector<WrittenFile> files;           // without the report itself
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;

@@ -303,6 +303,32 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
 
 }  // namespace
 
+namespace {
+
+/// Lists the files other than the `.pte`. A folder of device sources has many: the first ones are
+/// the model's.
+std::string file_lines(const CompileReport& report, const std::filesystem::path& pte) {
+  constexpr size_t kListed = 12;
+  std::string text;
+  size_t count = 0;
+  int64_t others = 0;
+  for (const WrittenFile& file : report.files) {
+    if (file.path == pte.string()) continue;
+    if (++count > kListed) {
+      others += file.bytes;
+    } else {
+      text += fmt::format("{:<14} {} {:>13} B\n", count == 1 ? "files" : "",
+                          fmt::format("{:<50}", file.path), with_commas(file.bytes));
+    }
+  }
+  if (count <= kListed) return text;
+  return text + fmt::format("{:<14} {} {:>13} B\n", "",
+                            fmt::format("{:<50}", fmt::format("and {} more", count - kListed)),
+                            with_commas(others));
+}
+
+}  // namespace
+
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
@@ -348,6 +374,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                         with_commas(memory.bytes_used), size, detail);
   }
   if (report.placement) text += placement_lines(*report.placement);
+  text += file_lines(report, output);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
                         with_commas(report.pte_bytes), report.compile_seconds);
@@ -449,6 +476,10 @@ std::string json_report(const CompileReport& report) {
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
   json["notes"] = report.notes;
   json["warnings"] = report.warnings;
+  json["files"] = Json::array();
+  for (const WrittenFile& file : report.files) {
+    json["files"].push_back({{"path", file.path}, {"bytes", file.bytes}});
+  }
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
