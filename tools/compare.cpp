@@ -362,7 +362,9 @@ void add_compare(CommandLine& line, int* exit_code) {
       .required();
   verb.option("--on", a.on, "Platform that runs the .pte").one_of({"host", "qemu"});
   verb.option("--target", a.target, "Target of a .pte that does not name one");
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the .pt2").take_all();
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size of the .pt2: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.option("--fail-if", a.fail_if,
               "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%");
   verb.flag("--per-layer", a.per_layer,

@@ -407,7 +407,8 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the export").take_all();
+  verb.option("--shape", a.shapes, "NAME=N: dynamic size: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();
   verb.option("--report", a.report, "Write the report to a file: .json or .html");

@@ -333,7 +333,9 @@ void add_run(CommandLine& line, int* exit_code) {
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of a .pt2").take_all();
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size of a .pt2: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");

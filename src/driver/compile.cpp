@@ -128,7 +128,9 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
   }
   if (fast < 0) {
-    report->memories = {{"sram", arena, 0}, {"flash", report->pte_bytes, 0}};
+    report->sram_constant_bytes = sram_constant_bytes(delegates);
+    report->memories = {{"sram", arena + report->sram_constant_bytes, 0},
+                        {"flash", report->pte_bytes, 0}};
   } else {
     report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", report->pte_bytes, 0}};
   }
@@ -153,6 +155,10 @@ Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport
                     memory.bytes_used, memory.bytes_size);
     if (memory.name == "sram") {
       const Peak& peak = report->peak;
+      if (report->sram_constant_bytes > 0) {
+        message += fmt::format("\n  constants      {} B, which the NPU reads from SRAM (Sram_Only)",
+                               report->sram_constant_bytes);
+      }
       message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op,
                              peak.source.where(), peak.source.text, peak.bytes);
     }

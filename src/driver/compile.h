@@ -148,6 +148,7 @@ struct CompileReport {
   int64_t input_bytes = 0;       // total size of all inputs
   bool inputs_in_arena = false;  // true: all inputs are in the arena
   int64_t state_bytes = 0;
+  int64_t sram_constant_bytes = 0;  // constants that an NPU reads from SRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;

@@ -80,12 +80,16 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
   THIMBLE_CHECK(compile_all(subgraphs, options, lowered));
   if (uses_dedicated_sram(*lowered)) return refusal;
   memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
-  const int64_t needed =
-      memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
+  const int64_t needed = memory_plan.placement.peak_bytes +
+                         memory::runtime_bytes(*lowered, memory_plan) +
+                         sram_constant_bytes(lowered->delegates);
   if (needed <= sram_bytes) return memory_plan;
+  const int64_t constants = sram_constant_bytes(lowered->delegates);
+  const std::string of_constants =
+      constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
   return unsupported(
-      "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
-      scratch, sram_bytes);
+      "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed", needed,
+      scratch, of_constants, sram_bytes);
 }
 
 std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates) {
@@ -93,6 +97,14 @@ std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates
 }
 
 }  // namespace
+
+int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates) {
+  int64_t bytes = 0;
+  for (const engine::Delegate& delegate : delegates) {
+    if (delegate.memory_mode == abi::MemoryMode::kSramOnly) bytes += delegate.constant_bytes;
+  }
+  return bytes;
+}
 
 Result<CpuOnlyNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
                                 const engine::Part& part) {
@@ -187,8 +199,9 @@ Result<memory::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph
         attempt == kBudgetAttempts) {
       return memory_plan;
     }
-    const int64_t used =
-        memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
+    const int64_t used = memory_plan.placement.peak_bytes +
+                         memory::runtime_bytes(*lowered, memory_plan) +
+                         sram_constant_bytes(lowered->delegates);
     if (used <= *sram_bytes) return memory_plan;
     // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
     // scratch.

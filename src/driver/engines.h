@@ -51,4 +51,8 @@ void report_engines(const ir::Graph& integer, std::span<const std::string> why_n
 /// operators.
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
 
+/// Returns the constants of delegates that the NPU reads from SRAM (memory mode Sram_Only). They
+/// are in the file too, from which the application loads them.
+[[nodiscard]] int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates);
+
 }  // namespace thimble::driver

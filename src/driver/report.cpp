@@ -295,8 +295,12 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
+  const std::string constants = report.sram_constant_bytes == 0
+                                    ? ""
+                                    : fmt::format("constants of the NPU {} (loaded from flash), ",
+                                                  with_commas(report.sram_constant_bytes));
   return fmt::format(
-      "arena {}{}, state {}, {}; {}", with_commas(report.arena_bytes), kept,
+      "{}arena {}{}, state {}, {}; {}", constants, with_commas(report.arena_bytes), kept,
       with_commas(report.state_bytes), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
@@ -454,6 +458,7 @@ std::string json_report(const CompileReport& report) {
   json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);
+  json["sram_constant_bytes"] = report.sram_constant_bytes;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {

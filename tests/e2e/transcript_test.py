@@ -58,6 +58,7 @@ def prepare(folder, source):
     floats(folder / "five.npy", (5, 1, 8, 8))
     floats(folder / "nhwc.npy", (5, 8, 8, 1))
     floats(folder / "frames.npy", (3, 10, 7))
+    floats(folder / "image.npy", (1, 3, 8, 4))
     floats(folder / "pixels.npy", (16, 1, 8, 8), lambda i: float((37 * i) % 256))
     floats(folder / "rows.npy", (64, 6), lambda i: (37 * i) % 29 / 7 - 2)
     npz(folder / "in0.npz", x=folder / "rows.npy")
@@ -67,6 +68,8 @@ def prepare(folder, source):
     npz(folder / "two.npz", image=folder / "five.npy", mask=folder / "five.npy")
     npz(folder / "none.npz")
     npz(folder / "nhwc.npz", x=folder / "nhwc.npy")
+    (folder / "sram.toml").write_text('cpu = "cortex-m55"\nsummary = "NPU with constants in SRAM"\n[[engine]]\n'
+                                      'name = "ethos-u55-128"\nmemory_mode = "Sram_Only"\n')
     for name, content in (("empty", b""), ("text", b"hello\n"), ("model.tflite", b"\x1c\0\0\0TFL3" + bytes(24)),
                           ("model.onnx", b"\x08\x07\x12\x07pytorch" + bytes(8))):
         (folder / name).write_bytes(content)
