@@ -224,11 +224,11 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   }
   std::vector<Sqnr> sqnr(graph.outputs().size());
   result.output_agreement.resize(sqnr.size());
-  const Progress progress("comparing");
+  Progress progress("comparing");
   // A run starts with the initial state, so all calls of a model with states are in one run.
   const int64_t at_once = graph.states().empty() ? kCallsAtOnce : result.calls;
   for (int64_t first = 0; first < result.calls; first += at_once) {
-    progress.show(first, result.calls);
+    progress.show("", first, result.calls);
     Calls inputs;
     for (int64_t call = first; call < std::min(first + at_once, result.calls); ++call) {
       inputs.push_back(driver::call_inputs(samples, graph, call));

@@ -261,8 +261,9 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
 }
 
 Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
-  THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
-  const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+  THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+  Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+  options.progress = progress.function();
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
   THIMBLE_CHECK(check_conditions(arguments, compiled.report));
   THIMBLE_CHECK(write_outputs(arguments, options.vendor, compiled));
@@ -311,8 +312,9 @@ Result<std::string> compile_shared(const CompileArguments& all) {
   }
   std::vector<driver::Compiled> compiled;
   for (const CompileArguments& arguments : each) {
-    THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
-    const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+    THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+    Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+    options.progress = progress.function();
     THIMBLE_TRY(driver::Compiled one, driver::compile(arguments.model, options));
     THIMBLE_CHECK(check_conditions(arguments, one.report));
     compiled.push_back(std::move(one));

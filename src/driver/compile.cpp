@@ -275,6 +275,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   }
   quantize_options.equalize = *options.equalize;
   quantize_options.tune = *options.tune;
+  quantize_options.progress = options.progress;
   // The SQNR in the report is an estimate. For a large network it must not take longer than the
   // calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
@@ -462,8 +463,8 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   LoweredModel placed;
   placed.reasons = std::move(split.reasons);
   placed.added = std::move(split.added);
-  THIMBLE_TRY(placed.memory_plan,
-              compile_subgraphs(compiled->subgraphs, engine_options, &compiled->lowered));
+  THIMBLE_TRY(placed.memory_plan, compile_subgraphs(compiled->subgraphs, engine_options,
+                                                    &compiled->lowered, options.progress));
   if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
@@ -498,6 +499,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.optimize = options.optimize;
 
   // Import the model as a float graph.
+  report_progress(options.progress, "importing");
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
   const ir::Graph& imported = read.graph;
   OpProvenance provenance(std::move(read.nodes));
@@ -526,6 +528,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   warn_of_low_sqnr(&report);
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
+  report_progress(options.progress, "lowering");
   THIMBLE_TRY(const LoweredModel placed, lower_and_place(options, sizes, off, &compiled, &stages));
   THIMBLE_TRY(
       emit::Emitted emitted,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/progress.h"
 #include "base/result.h"
 #include "driver/op_selectors.h"
 #include "engine/engine.h"
@@ -46,6 +47,7 @@ struct CompileOptions {
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
   bool c_output = false;                    // constants are C arrays, not one file
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
+  ProgressFunction progress;                // may be empty
 };
 
 struct OpReport {

@@ -41,12 +41,16 @@ std::vector<size_t> read_only_inputs(const engine::Lowered& lowered, int delegat
 }
 
 Status compile_all(std::span<const partition::Subgraph> subgraphs,
-                   const engine::NpuOptions& options, engine::Lowered* lowered) {
+                   const engine::NpuOptions& options, engine::Lowered* lowered,
+                   const ProgressFunction& progress) {
   lowered->delegates.clear();
   for (const partition::Subgraph& subgraph : subgraphs) {
     const engine::PartNpu& use = *subgraph.engine;
     engine::NpuOptions own = options;
     own.states = subgraph.states;
+    report_progress(progress, fmt::format("compiling for {}", use.name),
+                    static_cast<int64_t>(lowered->delegates.size()),
+                    static_cast<int64_t>(subgraphs.size()));
     own.read_only_inputs = read_only_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
     THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(subgraph.graph, use, own));
     if (use.engine->compile_with_vendor_tools != nullptr) {
@@ -67,7 +71,8 @@ bool uses_dedicated_sram(const engine::Lowered& lowered) {
 /// error states the minimum.
 Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
                                     int64_t sram_bytes, const Error& refusal,
-                                    engine::NpuOptions options, engine::Lowered* lowered) {
+                                    engine::NpuOptions options, engine::Lowered* lowered,
+                                    const ProgressFunction& progress) {
   int64_t scratch = 0;
   for (const partition::Subgraph& subgraph : subgraphs) {
     const engine::PartNpu& use = *subgraph.engine;
@@ -77,7 +82,7 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
     scratch = std::max(scratch, points.front().sram_bytes);
   }
   options.sram_bytes = scratch;
-  THIMBLE_CHECK(compile_all(subgraphs, options, lowered));
+  THIMBLE_CHECK(compile_all(subgraphs, options, lowered, progress));
   if (uses_dedicated_sram(*lowered)) return refusal;
   memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
   const int64_t needed = memory_plan.placement.peak_bytes +
@@ -186,14 +191,16 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
 }
 
 Result<memory::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> subgraphs,
-                                             engine::NpuOptions options, engine::Lowered* lowered) {
+                                             engine::NpuOptions options, engine::Lowered* lowered,
+                                             const ProgressFunction& progress) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
-    const Status compiled = compile_all(subgraphs, options, lowered);
+    const Status compiled = compile_all(subgraphs, options, lowered, progress);
     if (!compiled) {
       if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
-      return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered);
+      return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered, progress);
     }
+    report_progress(progress, "placing buffers");
     memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
     if (!sram_bytes || subgraphs.empty() || uses_dedicated_sram(*lowered) ||
         attempt == kBudgetAttempts) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "driver/compile.h"
 #include "driver/op_rows.h"
@@ -33,7 +34,7 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
 /// with smaller subgraph schedules.
 [[nodiscard]] Result<memory::MemoryPlan> compile_subgraphs(
     std::span<const partition::Subgraph> subgraphs, engine::NpuOptions options,
-    engine::Lowered* lowered);
+    engine::Lowered* lowered, const ProgressFunction& progress = {});
 
 /// Returns the Pareto front of SRAM and cycles of all subgraphs together, run one after the other.
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(

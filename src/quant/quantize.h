@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -93,6 +94,7 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph that get 16-bit activations; empty: none. Operators
   /// without a 16-bit form and values that PyTorch quantized do not change.
   std::function<bool(const ir::Graph&, const ir::Op&)> wide;
+  ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
 };
