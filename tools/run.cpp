@@ -169,6 +169,7 @@ Json to_json(const RunResult& result) {
   }
   json["calls"] = result.outcome.outputs.size();
   json["inputs_are_zeros"] = result.zeros;
+  if (!result.model.note.empty()) json["note"] = result.model.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (const auto& qemu = result.outcome.qemu) {
     const int64_t simulator = simulator_instructions(result.outcome);
@@ -298,6 +299,7 @@ int run(const RunArguments& arguments) {
     return 0;
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
+  if (!result->model.note.empty()) std::printf("  note: %s\n", result->model.note.c_str());
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
   const size_t calls_made = result->outcome.outputs.size();
   if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
@@ -328,7 +330,9 @@ void add_run(CommandLine& line, int* exit_code) {
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of a .pt2").take_all();
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size of a .pt2: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");

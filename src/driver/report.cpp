@@ -73,13 +73,17 @@ std::string quality_line(const CompileReport& report) {
       quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
   if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
   std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
+  if (!quant.output_agreement.empty() && quant.output_agreement[0]) {
+    line += fmt::format("; {:.1f} % of the values of {} equal those in float",
+                        100 * *quant.output_agreement[0], report.outputs[0].name);
+  }
   // The SQNR of a constant output is meaningless: it has no signal.
   constexpr double kNoSignalDb = -100;
-  if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
+  const bool has_sqnr = !quant.output_sqnr_db.empty() && !quant.output_agreement[0];
+  if (has_sqnr && quant.output_sqnr_db[0] < kNoSignalDb) {
     return line + "; the output never varies over them: check the calibration data\n";
   }
-  if (!quant.output_sqnr_db.empty())
-    line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
+  if (has_sqnr) line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,
@@ -285,9 +289,13 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
+  const std::string constants = report.sram_constant_bytes == 0
+                                    ? ""
+                                    : fmt::format("constants of the NPU {} (loaded from flash), ",
+                                                  with_commas(report.sram_constant_bytes));
   return fmt::format(
-      "arena {}{}{}, {}; {}", with_commas(report.arena_bytes), kept, other_ram_detail(report),
-      inputs_detail(report),
+      "{}arena {}{}{}, {}; {}", constants, with_commas(report.arena_bytes), kept,
+      other_ram_detail(report), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
@@ -340,11 +348,38 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
 
 }  // namespace
 
+namespace {
+
+/// Lists the files other than the `.pte`. A folder of device sources has many: the first ones are
+/// the model's.
+std::string file_lines(const CompileReport& report, const std::filesystem::path& pte) {
+  constexpr size_t kListed = 12;
+  std::string text;
+  size_t count = 0;
+  int64_t others = 0;
+  for (const WrittenFile& file : report.files) {
+    if (file.path == pte.string()) continue;
+    if (++count > kListed) {
+      others += file.bytes;
+    } else {
+      text += fmt::format("{:<14} {} {:>13} B\n", count == 1 ? "files" : "",
+                          fmt::format("{:<50}", file.path), with_commas(file.bytes));
+    }
+  }
+  if (count <= kListed) return text;
+  return text + fmt::format("{:<14} {} {:>13} B\n", "",
+                            fmt::format("{:<50}", fmt::format("and {} more", count - kListed)),
+                            with_commas(others));
+}
+
+}  // namespace
+
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
+  for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
   text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
   text += optimize_line(report);
   text += engine_lines(report, macs);
@@ -366,6 +401,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   }
   text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
+  text += file_lines(report, output);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
                         with_commas(report.pte_bytes), report.compile_seconds);
@@ -449,6 +485,7 @@ std::string json_report(const CompileReport& report) {
   json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);
+  json["sram_constant_bytes"] = report.sram_constant_bytes;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {
@@ -474,11 +511,21 @@ std::string json_report(const CompileReport& report) {
   json["time_error_percent"] = report.time_us ? Json(report.time_error_percent) : Json(nullptr);
   json["energy_uj"] = report.energy_uj ? Json(*report.energy_uj) : Json(nullptr);
   json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
+  json["files"] = Json::array();
+  for (const WrittenFile& file : report.files) {
+    json["files"].push_back({{"path", file.path}, {"bytes", file.bytes}});
+  }
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
-  for (const double sqnr : report.quant.output_sqnr_db) json["sqnr_db"].push_back(finite(sqnr));
+  json["output_agreement"] = Json::array();
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const std::optional<double>& agreement = report.quant.output_agreement[i];
+    json["sqnr_db"].push_back(agreement ? Json(nullptr) : finite(report.quant.output_sqnr_db[i]));
+    json["output_agreement"].push_back(agreement ? Json(*agreement) : Json(nullptr));
+  }
   json["kept_int8"] = to_json(report.quant.kept_int8);
   if (report.quant.goal) {
     const quant::GoalReport& goal = *report.quant.goal;

@@ -280,6 +280,8 @@ struct Npu {
   std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// Replaces a compiled delegate by the output of the vendor's tools; null: no tools exist.
   Status (*compile_with_vendor_tools)(const VendorTools& tools, Delegate& delegate) = nullptr;
+  /// Backend ids of the engine's delegates that ExecuTorch's own runtime has too.
+  std::span<const std::string_view> executorch_delegates{};
   /// Returns the operators that legal() accepts, with limits as text. A row whose operator is in
   /// parentheses holds for all operators. Null: no list.
   std::vector<OpSupport> (*supported)(const PartNpu& use) = nullptr;
