@@ -203,7 +203,14 @@ std::string peak_text(const View& view) {
                     escape_html(view.buffer_name(*buffer)), buffer->first + 1,
                     std::min<size_t>(static_cast<size_t>(buffer->last) + 1, report.ops.size()));
   }
-  return html + "</ul>\n";
+  html += "</ul>\n";
+  if (op.live_bytes > report.arena_bytes) {
+    html += fmt::format(
+        "<p>Some of these buffers overlap, because the operator reads bytes before it overwrites "
+        "them: {} B of the arena hold them.</p>\n",
+        with_commas(report.arena_bytes));
+  }
+  return html;
 }
 
 std::string arena_section(const View& view) {
