@@ -54,7 +54,8 @@ def hostile_export(model, result):
         for node in graph["graph_module"]["graph"]["nodes"]:
             trace = node.get("metadata", {}).get("stack_trace")
             if trace:
-                node["metadata"]["stack_trace"] = trace.rstrip("\n") + " # " + HOSTILE + "\n"
+                lines = [line if line.lstrip().startswith("File") else f"{line} # {HOSTILE}" for line in trace.splitlines()]
+                node["metadata"]["stack_trace"] = "\n".join(lines) + "\n"
         return json.dumps(graph)
     rewrite(model, result, change)
 
