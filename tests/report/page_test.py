@@ -146,9 +146,9 @@ class ModelExplorer(Reports):
     def test_graph_collection(self):
         """The members that model_explorer/graph_builder.py of ai-edge-model-explorer 0.1.34 defines."""
         _, report = self.compiler.transformer(4, "corstone-300", "--emit", "pte,model-explorer")
-        collections = json.loads((self.folder / "transformer_4.model_explorer.json").read_text())
-        self.assertEqual([set(each) for each in collections], [{"label", "graphs"}])
-        (graph,) = collections[0]["graphs"]
+        collection = json.loads((self.folder / "transformer_4.model_explorer.json").read_text())
+        self.assertEqual(set(collection), {"label", "graphs"})
+        (graph,) = collection["graphs"]
         self.assertEqual(set(graph), {"id", "nodes", "groupNodeAttributes"})
         self.assertTrue(all(isinstance(each, str) for each in graph["groupNodeAttributes"][""].values()))
         ids = {node["id"] for node in graph["nodes"]}
