@@ -237,7 +237,8 @@ std::string op_section(const View& view) {
 
 std::string memory_section(const driver::CompileReport& report) {
   std::string html =
-      "<section aria-labelledby=\"h-memory\"><h2 id=\"h-memory\">Memories</h2>\n<table><thead><tr>"
+      "<section aria-labelledby=\"h-memory\"><h2 id=\"h-memory\">Memories</h2>\n<table "
+      "class=\"narrow\"><thead><tr>"
       "<th>memory</th><th class=\"num\">used, B</th><th class=\"num\">of, "
       "B</th></tr></thead><tbody>\n";
   for (const driver::MemoryUse& memory : report.memories) {

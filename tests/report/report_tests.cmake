@@ -25,7 +25,8 @@ if(TARGET thimble)
     set_tests_properties(report_model_explorer PROPERTIES LABELS browser TIMEOUT 600)
   endif()
 endif()
-thimble_test(report_layout_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/report_layout_test.cpp ${CMAKE_CURRENT_LIST_DIR}/report_text_test.cpp
+thimble_test(report_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/report_layout_test.cpp ${CMAKE_CURRENT_LIST_DIR}/report_page_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/report_text_test.cpp
   DEPS thimble_report
   LABELS unit fast)
