@@ -71,7 +71,7 @@ class Compiler:
                               cwd=self.folder, timeout=300)
         if done.returncode != code:
             raise AssertionError(f"{arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout + done.stderr
+        return done.stderr if code else done.stdout
 
     def compile(self, model, calibration, target, *more, name):
         """Returns the page's path and the JSON report of the same compilation."""
