@@ -89,13 +89,13 @@ class Builder {
     if (!outcome_.qemu || index >= outcome_.qemu->ops.size()) return;
     const hostrun::OpInstructions& op = outcome_.qemu->ops[index];
     const auto calls = static_cast<double>(std::max<size_t>(outcome_.outputs.size(), 1));
-    const bool cycles = op.cycles_estimate && has_clock_;
-    const auto count = static_cast<double>(cycles ? *op.cycles_estimate : op.instructions) / calls;
+    const bool cycles = op.cycles && has_clock_;
+    const auto count = static_cast<double>(cycles ? *op.cycles : op.instructions) / calls;
     event.name = op.op;
     event.duration = count * core_scale_;
     event.details["instructions"] = static_cast<double>(op.instructions) / calls;
-    if (op.cycles_estimate) {
-      event.details["cycles_estimate"] = static_cast<double>(*op.cycles_estimate) / calls;
+    if (op.cycles) {
+      event.details["cycles"] = static_cast<double>(*op.cycles) / calls;
     }
     now_ += event.duration;
     trace_.lanes[0].events.push_back(std::move(event));

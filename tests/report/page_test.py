@@ -227,7 +227,7 @@ class Trace(Reports):
         self.assertEqual(trace["otherData"]["unit"], "microseconds")
         clock_mhz = 128
         for event in events:
-            count = event["args"].get("cycles_estimate", event["args"]["instructions"])
+            count = event["args"].get("cycles", event["args"]["instructions"])
             self.assertAlmostEqual(event["dur"], count / clock_mhz, places=2)
 
 
