@@ -84,8 +84,8 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
       memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
   if (needed <= sram_bytes) return memory_plan;
   return unsupported(
-      "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
-      scratch, sram_bytes);
+      "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed",
+      needed + options.other_ram_bytes, scratch, sram_bytes + options.other_ram_bytes);
 }
 
 std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates) {

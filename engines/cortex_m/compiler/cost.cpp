@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/pte_ops.h"
+#include "engines/cortex_m/compiler/linked_size.h"
 #include "ir/op_cost.h"
 
 namespace thimble::engine::cortex_m {
@@ -18,18 +19,6 @@ constexpr Law kLaws[] = {
 #define THIMBLE_COST(op, core, call, element, step) {abi::PteOp::op, core, call, element, step},
 #include "engines/cortex_m/compiler/costs.def"
 #undef THIMBLE_COST
-};
-
-struct Code {
-  abi::PteOp op;
-  std::string_view core;
-  int64_t bytes;
-};
-
-constexpr Code kCodes[] = {
-#define THIMBLE_CODE(op, core, bytes) {abi::PteOp::op, core, bytes},
-#include "engines/cortex_m/compiler/code.def"
-#undef THIMBLE_CODE
 };
 
 /// Returns the core whose counts are used for `target`: one with the same instructions, or fewer.
@@ -86,11 +75,12 @@ std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& o
 }
 
 std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& target) {
-  const std::string_view core = measured_core(target.name);
-  const auto* const found = std::ranges::find_if(
-      kCodes, [&](const Code& row) { return row.op == kernel && row.core == core; });
-  if (found == std::end(kCodes)) return {};
-  return found->bytes;
+  LinkRequest request;
+  const auto without = linked_code(request, target);
+  request.kernels = {kernel};
+  const auto with = linked_code(request, target);
+  if (!with || !without) return {};
+  return with->flash_bytes - without->flash_bytes;
 }
 
 std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
