@@ -430,9 +430,8 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
-  if (engine_options.sram_bytes) {
-    engine_options.sram_bytes = std::max<int64_t>(*engine_options.sram_bytes - other_ram_bytes, 0);
-  }
+  if (engine_options.sram_bytes) *engine_options.sram_bytes -= other_ram_bytes;
+  engine_options.other_ram_bytes = other_ram_bytes;
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
               memory::lower_within_budget(split.graph, *part.cpu, target_options,
                                           engine_options.sram_bytes));
@@ -473,12 +472,30 @@ struct Built {
 /// Sets report->linked and linked_c.
 Status link(const CompileOptions& options, const emit::Emitted& emitted, Compiled* compiled) {
   const auto pte_bytes = static_cast<int64_t>(emitted.bytes.size());
-  const bool c_only = options.c_output && !options.pte_output;
+  // The tool refuses C output of a program with delegates.
+  const bool can_be_c = options.c_output && compiled->lowered.delegates.empty();
+  const bool c_only = can_be_c && !options.pte_output;
   CompileReport& report = compiled->report;
   THIMBLE_TRY(report.linked, linked_size(*compiled, emitted.program, pte_bytes, c_only));
-  if (!options.c_output || c_only || !report.linked) return ok();
+  if (!can_be_c || c_only || !report.linked) return ok();
   THIMBLE_TRY(report.linked_c, linked_size(*compiled, emitted.program, pte_bytes, true));
   return ok();
+}
+
+Result<Built> build_once(const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
+                         int64_t other_ram_bytes, const CpuOnlyNodes& off, Compiled* compiled,
+                         Stages* stages) {
+  Built built;
+  compiled->report.notes.clear();
+  THIMBLE_TRY(built.placed,
+              lower_and_place(options, sizes, other_ram_bytes, off, compiled, stages));
+  THIMBLE_TRY(built.emitted,
+              emit::write_program(
+                  compiled->lowered, built.placed.memory_plan, *compiled->part->cpu,
+                  {*options.dialect, options.names, io_names(options.names, compiled->report)}));
+  THIMBLE_CHECK(link(options, built.emitted, compiled));
+  fill_report(*compiled, built.placed.memory_plan, built.emitted, &compiled->report);
+  return built;
 }
 
 /// Lowers, places and emits the integer graph. With a budget for SRAM, the arena gets the part of
@@ -488,27 +505,28 @@ Result<Built> build(const CompileOptions& options, const std::map<std::string, i
                     const CpuOnlyNodes& off, Compiled* compiled, Stages* stages) {
   constexpr int kAttempts = 3;
   const ir::Graph integer_graph = compiled->integer_graph;
+  const std::optional<int64_t> limit = arena_limit(*compiled->part, sizes);
   int64_t other_ram_bytes = 0;
-  Built built;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 1;; ++attempt) {
+    Result<Built> built = build_once(options, sizes, other_ram_bytes, off, compiled, stages);
+    const bool can_retry = limit && !compiled->part->has_memory_speeds() && attempt < kAttempts &&
+                           other_ram_bytes == 0;
+    if (!can_retry) return built;
+    if (built && ram_bytes(compiled->report) <= *limit) return built;
     compiled->integer_graph = integer_graph;
-    compiled->report.notes.clear();
-    THIMBLE_TRY(built.placed,
-                lower_and_place(options, sizes, other_ram_bytes, off, compiled, stages));
-    THIMBLE_TRY(built.emitted,
-                emit::write_program(
-                    compiled->lowered, built.placed.memory_plan, *compiled->part->cpu,
-                    {*options.dialect, options.names, io_names(options.names, compiled->report)}));
-    THIMBLE_CHECK(link(options, built.emitted, compiled));
-    fill_report(*compiled, built.placed.memory_plan, built.emitted, &compiled->report);
-    const std::optional<int64_t> limit = arena_limit(*compiled->part, sizes);
-    if (!limit || compiled->part->has_memory_speeds()) break;
-    const int64_t needed = ram_bytes(compiled->report);
-    const int64_t others = needed - compiled->report.arena_bytes - compiled->report.state_bytes;
-    if (needed <= *limit || others <= other_ram_bytes) break;
-    other_ram_bytes = others;
+    if (!built) {
+      // The refusal of an NPU's engine must include stack and variables.
+      if (built.error().kind != ErrorKind::kUnsupported) return built;
+      std::map<std::string, int64_t> unlimited = sizes;
+      unlimited.erase("sram");
+      Stages none({});
+      if (!build_once(options, unlimited, 0, off, compiled, &none)) return built;
+      compiled->integer_graph = integer_graph;
+    }
+    const CompileReport& report = compiled->report;
+    other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
+    if (other_ram_bytes <= 0) return built;
   }
-  return built;
 }
 
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.

@@ -432,7 +432,8 @@ class Run(Cli):
         cycles = []
         for more in (0, 400, 1500, 1100000):
             report = json.loads(self.thimble(*words, f"sram={least + more}", "--json")[0])
-            self.assertLessEqual(report["arena_bytes"] + report["state_bytes"], least + more)
+            used = report["arena_bytes"] + report["state_bytes"] + report["static_bytes"] + report["stack_bytes"]
+            self.assertLessEqual(used, least + more)
             cycles.append(report["npu_cycles"])
         self.assertEqual(cycles, sorted(cycles, reverse=True), "more memory is never slower")
         self.fails(1, *words, f"sram={least - 1}", saying=f"at least {least} B")
