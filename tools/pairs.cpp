@@ -1,26 +1,10 @@
 #include "tools/pairs.h"
 
-#include <charconv>
 #include <optional>
 
+#include "base/size_text.h"
+
 namespace thimble::tools {
-namespace {
-
-/// Parses "64", "256K", "2M"; K is 1024.
-std::optional<int64_t> parse_size(std::string_view text) {
-  int64_t scale = 1;
-  if (text.ends_with('K') || text.ends_with('k')) scale = 1024;
-  if (text.ends_with('M') || text.ends_with('m')) scale = 1024 * 1024;
-  if (scale != 1) text.remove_suffix(1);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value <= 0) return {};
-  if (value > INT64_MAX / scale) return {};
-  return value * scale;
-}
-
-}  // namespace
-
 Status parse_pairs(const std::vector<std::string>& pairs, std::string_view option,
                    std::map<std::string, int64_t>* values) {
   for (const std::string& pair : pairs) {

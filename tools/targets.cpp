@@ -68,14 +68,29 @@ Json recipe_json(const engine::Recipe& recipe) {
   return json;
 }
 
+/// Figures that the part's file does not state are absent.
+Json to_json(const engine::PartMemory& memory) {
+  Json json = {{"name", memory.name}, {"bytes", memory.bytes}};
+  if (memory.wait_states) json["wait_states"] = *memory.wait_states;
+  if (memory.line_bytes > 0) json["line_bytes"] = memory.line_bytes;
+  if (memory.cache_bytes > 0) json["cache_bytes"] = memory.cache_bytes;
+  if (memory.prefetch) json["prefetch"] = true;
+  if (!memory.source.empty()) json["source"] = memory.source;
+  return json;
+}
+
 Json to_json(const engine::Part& part) {
   Json json = {{"name", part.name},           {"engine", engines_of(part).front()},
                {"engines", engines_of(part)}, {"cpu", part.cpu->name},
                {"summary", part.summary},     {"isa", isa_text(part.cpu->isa)},
                {"qemu_board", board_of(part)}};
+  if (part.clock_mhz > 0) json["clock_mhz"] = part.clock_mhz;
+  if (part.ua_per_mhz) json["ua_per_mhz"] = *part.ua_per_mhz;
+  if (part.supply_volts) json["supply_volts"] = *part.supply_volts;
+  if (!part.source.empty()) json["source"] = part.source;
   json["memories"] = Json::array();
   for (const engine::PartMemory& memory : part.memories) {
-    json["memories"].push_back({{"name", memory.name}, {"bytes", memory.bytes}});
+    json["memories"].push_back(to_json(memory));
     if (!part.has_memory_speeds()) continue;
     json["memories"].back().update({{"kept", memory.kept},
                                     {"cycles_per_word", memory.cycles_per_word},
@@ -104,7 +119,11 @@ std::string memory_text(const engine::Part& part, std::string_view name) {
                                    : fmt::format("{} B", memory->bytes);
 }
 
-constexpr const char* kRow = "%-23s %-15s %-14s %9s %9s  %-7s %-12s %s\n";
+std::string clock_text(const engine::Part& part) {
+  return part.clock_mhz > 0 ? fmt::format("{} MHz", part.clock_mhz) : "-";
+}
+
+constexpr const char* kRow = "%-23s %-15s %9s %-14s %9s %9s  %-7s %-12s %s\n";
 
 void print_row(const engine::Part& part) {
   std::string engines;
@@ -112,9 +131,10 @@ void print_row(const engine::Part& part) {
     engines += (engines.empty() ? "" : ", ") + use.name;
   }
   std::printf(kRow, part.name.c_str(), std::string(part.cpu->name).c_str(),
-              engines.empty() ? "-" : engines.c_str(), memory_text(part, "sram").c_str(),
-              memory_text(part, "flash").c_str(), std::string(isa_text(part.cpu->isa)).c_str(),
-              board_of(part).c_str(), part.summary.c_str());
+              clock_text(part).c_str(), engines.empty() ? "-" : engines.c_str(),
+              memory_text(part, "sram").c_str(), memory_text(part, "flash").c_str(),
+              std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str(),
+              part.summary.c_str());
 }
 
 /// Prints text in lines of at most kWidth characters, each after `indent`.
@@ -143,6 +163,33 @@ void print_supported(const engine::PartNpu& use) {
   }
 }
 
+std::string timing_text(const engine::PartMemory& memory) {
+  std::string text;
+  if (memory.wait_states) text += fmt::format(", {} wait states", *memory.wait_states);
+  if (memory.line_bytes > 0) text += fmt::format(", {} B per access", memory.line_bytes);
+  if (memory.cache_bytes > 0) text += fmt::format(", cache of {} B", memory.cache_bytes);
+  if (memory.prefetch) text += ", prefetch";
+  return text;
+}
+
+/// Prints the current per MHz and the documents of the figures.
+void print_sources(const engine::Part& part) {
+  if (part.ua_per_mhz) {
+    std::printf("  supply  %g uA/MHz%s: %s\n", *part.ua_per_mhz,
+                part.supply_volts ? fmt::format(" at {} V", *part.supply_volts).c_str() : "",
+                part.ua_per_mhz_source.c_str());
+  }
+  if (!part.source.empty()) {
+    std::printf("  source\n");
+    print_wrapped(part.source, "    ");
+  }
+  for (const engine::PartMemory& memory : part.memories) {
+    if (memory.source.empty()) continue;
+    std::printf("  source of %s\n", memory.name.c_str());
+    print_wrapped(memory.source, "    ");
+  }
+}
+
 void print_details(const engine::Part& part) {
   std::printf("%s: %s\n", part.name.c_str(), part.summary.c_str());
   for (const engine::PartNpu& use : part.engines) {
@@ -155,20 +202,22 @@ void print_details(const engine::Part& part) {
     }
     std::printf("  npu     %-16s %s\n", use.name.c_str(), about.c_str());
   }
-  std::printf("  cpu     %-16s kernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
+  std::printf("  cpu     %-16s %s%skernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
+              part.clock_mhz > 0 ? clock_text(part).c_str() : "", part.clock_mhz > 0 ? ", " : "",
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
   for (const engine::PartMemory& memory : part.memories) {
     const std::string speed = part.has_memory_speeds() ? fmt::format(", {} cycles per word, for {}",
                                                                      memory.cycles_per_word,
                                                                      fmt::join(memory.holds, ", "))
                                                        : "";
-    std::printf("  memory  %-16s %lld B%s\n", memory.name.c_str(),
-                static_cast<long long>(memory.bytes), speed.c_str());
+    std::printf("  memory  %-16s %lld B%s%s\n", memory.name.c_str(),
+                static_cast<long long>(memory.bytes), speed.c_str(), timing_text(memory).c_str());
   }
   const Json recipe = recipe_json(part.recipe);
   for (const auto& [key, value] : recipe.items()) {
     std::printf("  recipe  %-16s %s\n", key.c_str(), value.dump().c_str());
   }
+  print_sources(part);
   for (const engine::PartNpu& use : part.engines) print_supported(use);
   std::printf("\n  %s supports all operators that `thimble targets --ops` lists\n",
               std::string(part.cpu->name).c_str());
@@ -202,9 +251,11 @@ void print_engines(const std::vector<engine::Part>& parts) {
       "targets NAME`\n");
 }
 
-Result<std::vector<engine::Part>> all_parts() {
+/// Returns the parts that the filter selects; all for an empty one.
+Result<std::vector<engine::Part>> find_parts(const std::string& filter) {
   std::vector<engine::Part> parts;
-  for (const std::string& name : engine::part_names()) {
+  const std::vector<std::string> names = engine::part_names();
+  for (const std::string& name : engine::filter_names(names, filter)) {
     THIMBLE_TRY(engine::Part part, engine::find_part(name));
     parts.push_back(std::move(part));
   }
@@ -224,9 +275,8 @@ int list_ops(bool json) {
 
 int targets(const TargetsArguments& arguments) {
   if (arguments.ops) return list_ops(arguments.json);
-  if (!arguments.name.empty()) {
-    const Result<engine::Part> part = engine::find_part(arguments.name);
-    if (!part) return fail(part.error(), arguments.json);
+  const Result<engine::Part> part = engine::find_part(arguments.name);
+  if (part) {
     if (arguments.json) {
       print_json(to_json(*part));
     } else {
@@ -234,8 +284,10 @@ int targets(const TargetsArguments& arguments) {
     }
     return 0;
   }
-  const Result<std::vector<engine::Part>> parts = all_parts();
+  const Result<std::vector<engine::Part>> parts = find_parts(arguments.name);
   if (!parts) return fail(parts.error(), arguments.json);
+  // A filter that selects nothing is a misspelt name.
+  if (parts->empty()) return fail(part.error(), arguments.json);
   if (arguments.json) {
     Json json;
     json["targets"] = Json::array();
@@ -243,10 +295,10 @@ int targets(const TargetsArguments& arguments) {
     print_json(json);
     return 0;
   }
-  std::printf(kRow, "target", "cpu", "engines", "sram", "flash", "kernels", "QEMU's board",
+  std::printf(kRow, "target", "cpu", "clock", "engines", "sram", "flash", "kernels", "QEMU's board",
               "description");
   for (const engine::Part& part : *parts) print_row(part);
-  print_engines(*parts);
+  if (arguments.name.empty()) print_engines(*parts);
   return 0;
 }
 
@@ -255,7 +307,8 @@ int targets(const TargetsArguments& arguments) {
 void add_targets(CommandLine& line, int* exit_code) {
   Verb verb(line, "targets", "List the parts for which models can be compiled");
   auto arguments = std::make_shared<TargetsArguments>();
-  verb.option("name", arguments->name, "Show only this part");
+  verb.option("name", arguments->name,
+              "A part: its details; a part of a name or a pattern with *: a list");
   verb.flag("--ops", arguments->ops, "List the ATen operators that can be imported");
   verb.flag("--json", arguments->json, "Print one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = targets(*arguments); });

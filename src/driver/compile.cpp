@@ -8,6 +8,7 @@
 
 #include "abi/pte_ops.h"
 #include "abi/runtime_memory.h"
+#include "base/nearest.h"
 #include "driver/data.h"
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
@@ -16,9 +17,11 @@
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
 #include "driver/recipe.h"
+#include "driver/run_time.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
+#include "formats/kind/file_kind.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "import/import.h"
@@ -129,7 +132,8 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
   }
   if (fast < 0) {
-    report->memories = {{"sram", arena, 0}, {"flash", flash, 0}};
+    report->sram_constant_bytes = sram_constant_bytes(delegates);
+    report->memories = {{"sram", arena + report->sram_constant_bytes, 0}, {"flash", flash, 0}};
   } else {
     report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
   }
@@ -142,8 +146,8 @@ Status set_memory_sizes(const std::map<std::string, int64_t>& sizes, CompileRepo
     if (memory == report->memories.end()) {
       std::vector<std::string> names;
       for (const MemoryUse& known : report->memories) names.push_back(known.name);
-      return bad_input("--memory {}: target {} has the memories {}", name, report->target,
-                       fmt::join(names, " and "));
+      return bad_input("--memory {}: target {} has the memories {}{}", name, report->target,
+                       fmt::join(names, " and "), suggestions(name, names));
     }
     memory->bytes_size = bytes;
   }
@@ -186,7 +190,9 @@ int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
                                                const std::map<std::string, int64_t>& shapes) {
-  THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
+  const Result<formats::pt2::ExportedProgram> read = formats::pt2::read(model);
+  if (!read) return formats::explain_file(model, formats::FileUse::kExport, read.error());
+  const formats::pt2::ExportedProgram& program = *read;
   import_pt2::ImportOptions options;
   options.shapes = shapes;
   return import_pt2::import_program(program, options, model.filename().string());
@@ -221,10 +227,13 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
 
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options,
-                                             const engine::Part& part) {
+                                             const engine::Part& part,
+                                             std::vector<std::string>* warnings) {
   Samples samples;
   if (!options.calibration.empty()) {
     THIMBLE_TRY(samples, read_samples(options.calibration, graph));
+    THIMBLE_CHECK(check_samples(samples, graph, options.calibration.filename().string()));
+    *warnings = pixel_questions(samples, graph);
   } else if (!quant::is_prequantized(graph)) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
                      model.filename().string());
@@ -253,6 +262,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   }
   quantize_options.equalize = *options.equalize;
   quantize_options.tune = *options.tune;
+  quantize_options.progress = options.progress;
   // The SQNR in the report is an estimate. For a large network it must not take longer than the
   // calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
@@ -360,11 +370,45 @@ Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stag
   return ok();
 }
 
+/// Outputs that are constant over the samples have no signal; their SQNR is meaningless.
+bool has_sqnr(const quant::QuantReport& report, size_t output) {
+  constexpr double kNoSignalDb = -100;
+  return !report.output_agreement[output] && report.output_sqnr_db[output] > kNoSignalDb;
+}
+
+void warn_of_low_sqnr(CompileReport* report) {
+  for (size_t i = 0; i < report->quant.output_sqnr_db.size(); ++i) {
+    if (!has_sqnr(report->quant, i)) continue;
+    std::string warning = sqnr_warning(report->outputs[i].name, report->quant.output_sqnr_db[i]);
+    if (!warning.empty()) report->warnings.push_back(std::move(warning));
+  }
+}
+
 struct LoweredModel {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   std::vector<std::pair<std::string, std::string>> added;
   memory::MemoryPlan memory_plan;
 };
+
+/// Rejects delegates that ExecuTorch's own runtime does not have.
+Status check_stock_delegates(const Compiled& compiled) {
+  for (const engine::Delegate& delegate : compiled.lowered.delegates) {
+    const auto& engines = compiled.part->engines;
+    const auto use = std::ranges::find(engines, delegate.engine, &engine::PartNpu::name);
+    if (use == engines.end()) continue;
+    const auto known = use->engine->executorch_delegates;
+    if (std::ranges::find(known, delegate.id) != known.end()) continue;
+    const std::string other =
+        known.empty()
+            ? ""
+            : fmt::format(" (it has {}, which the vendor's tools make)", fmt::join(known, ", "));
+    return unsupported(
+        "--compat executorch: {} runs subgraphs in the delegate {}, which ExecuTorch's own runtime "
+        "does not have{}: use --target {}, or no --compat executorch for Thimble's runtime",
+        delegate.engine, delegate.id, other, compiled.part->cpu->name);
+  }
+  return ok();
+}
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
@@ -410,8 +454,9 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   LoweredModel placed;
   placed.reasons = std::move(split.reasons);
   placed.added = std::move(split.added);
-  THIMBLE_TRY(placed.memory_plan,
-              compile_subgraphs(compiled->subgraphs, engine_options, &compiled->lowered));
+  THIMBLE_TRY(placed.memory_plan, compile_subgraphs(compiled->subgraphs, engine_options,
+                                                    &compiled->lowered, options.progress));
+  if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
@@ -593,6 +638,15 @@ class Alternatives {
 
 }  // namespace
 
+std::optional<double> lowest_sqnr_db(const CompileReport& report) {
+  std::optional<double> lowest;
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const double decibels = report.quant.output_sqnr_db[i];
+    if (has_sqnr(report.quant, i)) lowest = std::min(lowest.value_or(decibels), decibels);
+  }
+  return lowest;
+}
+
 Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   const Clock clock;
   Stages stages(asked.save_stages);
@@ -608,6 +662,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.optimize = options.optimize;
 
   // Import the model as a float graph.
+  report_progress(options.progress, "importing");
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
   const ir::Graph& imported = read.graph;
   OpProvenance provenance(std::move(read.nodes));
@@ -622,7 +677,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.parameters = count_parameters(graph);
 
   // Quantize it to an integer graph.
-  THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options, part));
+  THIMBLE_TRY(quant::QuantizedModel quantized,
+              quantize_model(model, graph, options, part, &report.warnings));
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
@@ -632,8 +688,10 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
       report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
   report.outputs =
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
+  warn_of_low_sqnr(&report);
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
+  report_progress(options.progress, "lowering");
   THIMBLE_TRY(Built built, build(options, sizes, off, &compiled, &stages));
   const LoweredModel& placed = built.placed;
   emit::Emitted& emitted = built.emitted;
@@ -651,6 +709,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   provenance.lowered(quantized.graph, whole, rows, &report);
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
+  report_time(compiled.lowered, part, rows, &report);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
   if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};

@@ -1,6 +1,7 @@
 #pragma once
 // Samples from a `.npz`: one array per graph input, named like the input; the array of a single
-// input may also be named `x` or `arg0`. The first axis is the sample index.
+// input may also be named `x` or `arg0`, or be the only one. A `.npy` holds the samples of a single
+// input. The first axis is the sample index.
 
 #include <filesystem>
 #include <optional>
@@ -18,8 +19,38 @@ struct Samples {
   std::optional<std::vector<int64_t>> labels;  // one per sample
 };
 
-[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
+[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& path,
                                            const ir::Graph& graph);
+
+/// Reads a `.npz`, or a `.npy` as one array without a name.
+[[nodiscard]] Result<formats::npy::NpzArrays> read_arrays(const std::filesystem::path& path);
+/// Returns the array for an input of a model that has `inputs` inputs. `file` names the data.
+[[nodiscard]] Result<const formats::npy::NpyArray*> array_of(const formats::npy::NpzArrays& arrays,
+                                                             std::string_view input, size_t inputs,
+                                                             std::string_view file);
+
+/// Lowest and highest value of an array.
+struct ValueRange {
+  double low = 0, high = 0;
+  [[nodiscard]] double width() const { return high - low; }
+};
+[[nodiscard]] ValueRange range_of(const ir::Tensor& data);
+/// Returns a question about each float input whose samples have the range of 8-bit pixels.
+[[nodiscard]] std::vector<std::string> pixel_questions(const Samples& samples,
+                                                       const ir::Graph& graph);
+/// Returns a warning if the data of an input is far outside or far inside the range [`low`, `high`]
+/// that calibration found; empty if not.
+[[nodiscard]] std::string range_warning(std::string_view input, const ir::Tensor& data,
+                                        const ValueRange& calibrated);
+/// SQNR in dB below which an output has little in common with the float output.
+inline constexpr double kLowSqnrDb = 5;
+/// Returns a warning if the SQNR of an output is low; empty if not.
+[[nodiscard]] std::string sqnr_warning(std::string_view output, double sqnr_db);
+
+/// Returns text for a message if the array has channels last and the input has channels first, or
+/// an empty string. The array has the rank of the input, or has in addition or lacks the first
+/// axis.
+[[nodiscard]] std::string channels_last_hint(const ir::Shape& array, const ir::Shape& input);
 
 /// Checks that each array holds complete calls in the input's shape, and the same number of calls
 /// for all inputs. Checks that all values are finite and that there is one label per sample. `file`

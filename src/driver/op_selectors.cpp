@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/glob.h"
 #include "base/nearest.h"
 
 namespace thimble::driver {
@@ -13,27 +14,6 @@ constexpr size_t kSuggestionsMax = 4;
 std::string_view precision_name(Precision precision) {
   constexpr std::string_view kNames[] = {"int8", "int16", "float"};
   return kNames[static_cast<size_t>(precision)];
-}
-
-/// Returns true if the pattern matches the whole name; `*` matches any characters.
-bool fits(std::string_view pattern, std::string_view name) {
-  size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 /// Returns "add" for "aten.add.Tensor".
@@ -100,7 +80,8 @@ std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern) {
   std::vector<size_t> found;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const auto names = names_of(graph, graph.ops()[i]);
-    if (std::ranges::any_of(names, [&](std::string_view name) { return fits(pattern, name); })) {
+    if (std::ranges::any_of(names,
+                            [&](std::string_view name) { return glob_matches(pattern, name); })) {
       found.push_back(i);
     }
   }
@@ -139,8 +120,8 @@ std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     bool wide = all_wide;
     for (const QuantChoice& choice : choices) {
       const auto names = names_of(graph, op);
-      if (std::ranges::any_of(names,
-                              [&](std::string_view name) { return fits(choice.pattern, name); })) {
+      if (std::ranges::any_of(
+              names, [&](std::string_view name) { return glob_matches(choice.pattern, name); })) {
         wide = choice.precision == Precision::kInt16;
       }
     }

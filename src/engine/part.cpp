@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/glob.h"
 #include "base/nearest.h"
 #include "engine/part_table.h"
 #include "engine/parts_text.h"
@@ -89,12 +90,23 @@ Status parse_contents(const TomlValue& table, Reader* reader, PartMemory* memory
   return ok();
 }
 
+Status parse_timing(Reader* reader, PartMemory* memory) {
+  THIMBLE_TRY(memory->wait_states, reader->number("wait_states", "core cycles"));
+  THIMBLE_TRY(const auto line, reader->size("line_bytes"));
+  THIMBLE_TRY(const auto cache, reader->size("cache_bytes"));
+  THIMBLE_TRY(const auto prefetch, reader->boolean("prefetch"));
+  memory->line_bytes = line.value_or(0);
+  memory->cache_bytes = cache.value_or(0);
+  memory->prefetch = prefetch.value_or(false);
+  return ok();
+}
+
 Result<PartMemory> parse_memory(const TomlValue& table) {
   Reader reader(table, "memory");
   PartMemory memory;
   THIMBLE_TRY(const auto cycles, reader.positive_number("cycles_per_word", "cycles"));
   THIMBLE_TRY(memory.name, memory_name(table, &reader, cycles.has_value()));
-  THIMBLE_TRY(const auto bytes, reader.count("bytes", "bytes"));
+  THIMBLE_TRY(const auto bytes, reader.size("bytes"));
   memory.bytes = bytes.value_or(0);
   memory.kept = memory.name == "flash";
   if (cycles) {
@@ -107,7 +119,8 @@ Result<PartMemory> parse_memory(const TomlValue& table) {
                        memory.name);
     }
   }
-  THIMBLE_TRY(const std::string source, reader.text("source"));
+  THIMBLE_CHECK(parse_timing(&reader, &memory));
+  THIMBLE_TRY(memory.source, reader.text("source"));
   THIMBLE_CHECK(reader.done());
   return memory;
 }
@@ -148,6 +161,20 @@ Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
 template <typename Row>
 bool has_name(const std::vector<Row>& rows, std::string_view name) {
   return std::ranges::find(rows, name, &Row::name) != rows.end();
+}
+
+/// Reads the clock and the supply current of the part.
+Status parse_clock(Reader* reader, const TomlValue& table, Part* part) {
+  THIMBLE_TRY(const auto clock, reader->positive_number("clock_mhz", "MHz"));
+  part->clock_mhz = clock.value_or(0);
+  THIMBLE_TRY(part->ua_per_mhz, reader->positive_number("ua_per_mhz", "uA/MHz"));
+  THIMBLE_TRY(part->ua_per_mhz_source, reader->text("ua_per_mhz_source"));
+  THIMBLE_TRY(part->supply_volts, reader->positive_number("supply_volts", "V"));
+  if (part->ua_per_mhz && part->ua_per_mhz_source.empty()) {
+    return bad_input("{}: ua_per_mhz without ua_per_mhz_source, the document of the figure",
+                     table.find("ua_per_mhz")->location);
+  }
+  return ok();
 }
 
 Status parse_quantization(const TomlValue& table, Recipe* recipe) {
@@ -246,6 +273,22 @@ std::optional<Source> named_source(std::string_view name) {
                 {}};
 }
 
+/// Returns the core of a microcontroller family that has no Cortex-M; empty for all other names.
+std::string_view other_core(std::string_view name) {
+  struct Family {
+    std::string_view prefix, core;
+  };
+  static constexpr Family kFamilies[] = {
+      {"atmega", "AVR"},     {"ch32v", "RISC-V"}, {"esp32", "Xtensa or RISC-V"},
+      {"esp8266", "Xtensa"}, {"gap9", "RISC-V"},  {"gd32vf", "RISC-V"},
+      {"k210", "RISC-V"},
+  };
+  for (const Family& family : kFamilies) {
+    if (name.starts_with(family.prefix)) return family.core;
+  }
+  return {};
+}
+
 Result<Source> source_of(std::string_view name, const std::filesystem::path& folder) {
   if (name.ends_with(".toml")) {
     const std::filesystem::path path = folder / name;
@@ -256,9 +299,14 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
     return Source{text.str(), path.string(), path.parent_path()};
   }
   if (std::optional<Source> source = named_source(name)) return std::move(*source);
+  if (const std::string_view core = other_core(name); !core.empty()) {
+    return unsupported("target {}: its core is {}; only parts with an Arm Cortex-M are supported",
+                       name, core);
+  }
   const std::vector<std::string> names = part_names();
-  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
-                   suggestions(name, names), fmt::join(names, ", "));
+  return bad_input(
+      "target {}: not known{}; `thimble targets` lists the targets, a .toml file describes another",
+      name, suggestions(name, names));
 }
 
 /// Returns the file merged with the chain of its `base` files. `above` holds the names of the files
@@ -311,7 +359,8 @@ Result<Part> part_of(const Source& source, std::string name) {
   }
   THIMBLE_CHECK(check_memories(memories, part));
   THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));
-  THIMBLE_TRY(const std::string figures, reader.text("source"));
+  THIMBLE_CHECK(parse_clock(&reader, table, &part));
+  THIMBLE_TRY(part.source, reader.text("source"));
   THIMBLE_CHECK(reader.done());
   return part;
 }
@@ -332,18 +381,37 @@ Result<Part> parse_part(std::string_view text, std::string_view name) {
   return part_of({std::string(text), std::string(name) + ".toml", {}}, std::string(name));
 }
 
-std::vector<std::string> part_names() {
+std::vector<std::string> chip_names() {
   std::vector<std::string> names;
-  for (const Core& target : all_cores()) names.emplace_back(target.name);
-  for (const NpuName& engine : all_npus()) {
-    if (family_of(engine.name) != nullptr) names.push_back(engine.name);
-  }
   for (const PartText& part : parts_text()) {
     const bool family = part.text.find(kNameMark) != std::string_view::npos;
     if (!family) names.emplace_back(part.name);
   }
   std::ranges::sort(names);
   return names;
+}
+
+std::vector<std::string> part_names() {
+  std::vector<std::string> names = chip_names();
+  for (const Core& target : all_cores()) names.emplace_back(target.name);
+  for (const NpuName& engine : all_npus()) {
+    if (family_of(engine.name) != nullptr) names.push_back(engine.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<std::string> filter_names(std::span<const std::string> names, std::string_view filter) {
+  std::string pattern(filter);
+  std::ranges::transform(pattern, pattern.begin(), [](char c) {
+    return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (pattern.find('*') == std::string::npos) pattern = "*" + pattern + "*";
+  std::vector<std::string> chosen;
+  for (const std::string& name : names) {
+    if (glob_matches(pattern, name)) chosen.push_back(name);
+  }
+  return chosen;
 }
 
 Result<Part> find_part(std::string_view name) {

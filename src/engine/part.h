@@ -21,6 +21,13 @@ struct PartMemory : Memory {
   bool kept = false;               // non-volatile: flash, MRAM
   double cycles_per_word = 0;      // core cycles per 32-bit access; 0: the file does not say
   std::vector<std::string> holds;  // subset of memory_contents()
+  // Timing of an access by the core at Part::clock_mhz.
+  std::optional<double>
+      wait_states;          // extra core cycles of a non-sequential access; empty: unknown
+  int64_t line_bytes = 0;   // bytes that one access delivers; 0: unknown
+  int64_t cache_bytes = 0;  // cache or flash accelerator before it; 0: none or unknown
+  bool prefetch = false;    // the next line is read while the core uses this one
+  std::string source;       // document of the figures
 };
 
 /// Returns the kinds of content that a memory can hold: "arena", "constants".
@@ -30,8 +37,13 @@ struct Part {
   std::string name;     // "corstone-300"
   std::string summary;  // one line
   const Core* cpu = nullptr;
-  std::vector<PartNpu> engines;      // an operator runs on the first engine that supports it
-  std::vector<PartMemory> memories;  // sizes of the part; 0 or absent: an option gives the size
+  std::vector<PartNpu> engines;        // an operator runs on the first engine that supports it
+  std::vector<PartMemory> memories;    // sizes of the part; 0 or absent: an option gives the size
+  double clock_mhz = 0;                // highest rated clock of the CPU; 0: unknown
+  std::optional<double> ua_per_mhz;    // supply current in run mode at that clock
+  std::optional<double> supply_volts;  // supply for which ua_per_mhz holds
+  std::string ua_per_mhz_source;       // data sheet and table of ua_per_mhz
+  std::string source;                  // documents of the other figures
   Recipe recipe;
 
   /// Returns true if the file gives the access cost of its memories (of all or of none).
@@ -43,9 +55,17 @@ struct Part {
 /// Returns the names of all parts: files of targets/, cores, and engine configurations.
 [[nodiscard]] std::vector<std::string> part_names();
 
+/// Returns the names of the parts that have a file of their own in targets/: chips and boards.
+[[nodiscard]] std::vector<std::string> chip_names();
+
+/// Returns the `names` that the filter selects. A filter with `*` is a pattern for the whole name;
+/// any other one is a part of the name. Case is ignored.
+[[nodiscard]] std::vector<std::string> filter_names(std::span<const std::string> names,
+                                                    std::string_view filter);
+
 /// Finds a part by name: a core ("cortex-m4", with or without ExecuTorch's suffix `+int8`), an
 /// engine configuration (combined with the core that its family file names), or a file of targets/.
-/// A name that ends in `.toml` is a path. An unknown name is an error that lists the known names.
+/// A name that ends in `.toml` is a path. An unknown name is an error that suggests similar names.
 [[nodiscard]] Result<Part> find_part(std::string_view name);
 
 /// Parses a part from its text and merges its `base` files; messages refer to the text as `name`.

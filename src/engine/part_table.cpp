@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/nearest.h"
+#include "base/size_text.h"
 
 namespace thimble::engine {
 namespace {
@@ -128,6 +129,28 @@ Result<std::optional<int64_t>> Reader::count(const char* key, std::string_view w
     return wrong(*entry, key, fmt::format("a number of {}", what));
   }
   return std::optional(*value);
+}
+
+Result<std::optional<int64_t>> Reader::size(const char* key) {
+  const TomlValue* entry = find(key);
+  if (entry == nullptr) return std::optional<int64_t>();
+  const int64_t* const number = entry->as<int64_t>();
+  const auto* const text = entry->as<std::string>();
+  std::optional<int64_t> bytes;
+  if (number != nullptr && *number >= 0) bytes = *number;
+  if (text != nullptr) bytes = parse_size(*text);
+  if (!bytes) return wrong(*entry, key, R"(a number of bytes, such as 65536, "64K" or "1M")");
+  return bytes;
+}
+
+Result<std::optional<double>> Reader::number(const char* key, std::string_view what) {
+  const TomlValue* entry = find(key);
+  if (entry == nullptr) return std::optional<double>();
+  const std::optional<double> value = number_of(*entry);
+  if (!value || !(*value >= 0) || !std::isfinite(*value)) {
+    return wrong(*entry, key, fmt::format("a number of {}", what));
+  }
+  return value;
 }
 
 Result<std::optional<double>> Reader::positive_number(const char* key, std::string_view what) {

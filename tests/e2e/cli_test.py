@@ -4,7 +4,9 @@ usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]
 """
 
 import json
+import os
 import pathlib
+import pty
 import re
 import struct
 import subprocess
@@ -68,13 +70,21 @@ class Usage(Cli):
         self.assertIn("--calibrate", self.thimble("compile", "--help")[0])
 
     def test_wrong_usage(self):
-        self.fails(2, saying="subcommand")
-        self.fails(2, "compil", saying="subcommand")
+        self.fails(2, saying="no verb given")
+        self.fails(2, "compil", saying="similar names: compile")
         self.fails(2, "compile", MODEL, saying="--target")
         self.fails(2, "compile", MODEL, *M55, "--colour", "red", saying="--colour")
         self.fails(2, "compile", MODEL, *M55, "--io", "int4", saying="--io")
         self.fails(2, "compile", MODEL, *M55, *DATA, "--pareto", "--compat", "executorch",
                    saying="has more than one schedule")
+
+
+    def test_version(self):
+        version = self.thimble("--version")[0]
+        self.assertRegex(version, r"^thimble \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}|unknown), kernel layout \d+\)\n$")
+        git = subprocess.run(["git", "-C", SOURCE, "rev-parse", "HEAD"], capture_output=True, text=True)
+        if git.returncode == 0 and (SOURCE / ".git").exists():
+            self.assertIn(f"(commit {git.stdout[:12]},", version)
 
 
 class Compile(Cli):
@@ -141,7 +151,7 @@ class Compile(Cli):
 
     def test_bad_input(self):
         compile_ = ["compile", MODEL, "-o", "y.pte"]
-        self.fails(2, *compile_, *DATA, "--target", "cortex-m99", saying="cortex-m55")
+        self.fails(2, *compile_, *DATA, "--target", "cortex-m99", saying="similar names: cortex-m")
         self.fails(2, *compile_, *M55, saying="--calibrate")
         self.fails(2, *compile_, *M55, "--calibrate", "none.npz", saying="none.npz")
         self.fails(2, *compile_, *M55, "--calibrate", MODEL, saying="digits_cnn.pt2")
@@ -240,6 +250,36 @@ class Compile(Cli):
         self.assertIn("none.pt2", json.loads(out)["error"])
 
 
+class Terminal(Cli):
+    def on_terminal(self, *arguments):
+        """Runs thimble with a terminal as standard error; returns the exit code and what the terminal received."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([str(THIMBLE), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs, cwd=self.path)
+        os.close(theirs)
+        received = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                received += chunk
+        except OSError:  # Linux reports EIO when the other end is closed
+            pass
+        os.close(ours)
+        return process.wait(timeout=120), received.decode()
+
+    def test_progress(self):
+        vww = SOURCE / "models/mobilenet_v1_vww"
+        code, shown = self.on_terminal("compile", vww / "mobilenet_v1_vww.pt2", *M55, "--calibrate", vww / "calibrate.npz",
+                                       "--tune", "-o", "vww.pte")
+        self.assertEqual(code, 0, shown)
+        lines = shown.split("\r\x1b[K")
+        self.assertRegex("\n".join(lines), r"compiling mobilenet_v1_vww\.pt2: (tuning|calibrating) \d+ %, \d+ s left")
+        self.assertEqual((lines[0], lines[-1]), ("", ""), "the line is erased at the end")
+        self.assertGreater(len(lines), 4)
+
+    def test_no_progress_for_short_work(self):
+        self.assertEqual(self.on_terminal("compile", SOURCE / "models/hello_sin/hello_sin.pt2", *M55, "--calibrate",
+                                          SOURCE / "models/hello_sin/calibrate.npz", "-o", "sin.pte"), (0, ""))
+
+
 class Run(Cli):
     def outputs(self, *arguments):
         out, _ = self.thimble("run", *arguments, "--json")
@@ -322,6 +362,22 @@ class Run(Cli):
         again = self.outputs("digits.pte", "--input", self.x, "--on", "qemu")
         self.assertEqual(again["instructions"], answer["instructions"])
         self.assertFalse(again["inputs_are_zeros"])
+
+    def test_simulated_npus(self):
+        """On a board a simulator replaces the NPU: no sum contains its instructions."""
+        for target, npu in (("corstone-300", "ethos-u55-128"), ("nrf54lm20b", "axon"), ("imxrt700", "Neutron")):
+            pte = self.path / f"{target}.pte"
+            report = json.loads(self.thimble("compile", MODEL, "--target", target, *DATA, "-o", pte, "--json")[0])
+            answer = self.outputs(pte, "--input", self.x, "--on", "qemu", "--profile")
+            delegate, = (op for op in answer["ops"] if op["name"].startswith("(delegate"))
+            self.assertEqual(delegate["npu"], npu)
+            self.assertEqual(delegate["cycles"], answer["npu_cycles"])
+            self.assertLess(abs(delegate["cycles"] / report["npu_cycles"] - 1), 0.05)
+            self.assertGreater(answer["simulator_instructions"], 1_000_000)
+            self.assertLess(answer["instructions"], 10_000)
+            self.assertFalse(answer["instructions_include_npu"])
+            self.assertGreater(answer["instructions"], sum(op.get("instructions", 0) for op in answer["ops"]))
+            self.assertTrue(self.outputs(pte, "--input", self.x, "--on", "qemu")["instructions_include_npu"])
 
     def test_a_profile_needs_no_input(self):
         pte = self.compile()
@@ -454,6 +510,40 @@ class Compare(Cli):
                    saying="digits.pte")
 
 
+class Diff(Cli):
+    def test_estimates_are_those_of_the_compiler(self):
+        """diff computes the estimates from the file alone."""
+        for name in ("digits_cnn", "decoder_step", "lstm_classifier", "shufflenet_v2_like"):
+            model = SOURCE / f"models/{name}"
+            for target in ("cortex-m4", "cortex-m55", "cortex-m0plus", "corstone-300", "nrf54lm20b"):
+                pte = self.path / "y.pte"
+                compiled = json.loads(self.thimble("compile", model / f"{name}.pt2", "--target", target, "--calibrate",
+                                                   model / "calibrate.npz", "-o", pte, "--json")[0])
+                wanted = [op["instructions"] for op in compiled["ops"] if op["engine"].startswith("cortex")]
+                answer = json.loads(self.thimble("diff", pte, pte, "--json")[0])
+                calls = [op["after"] for op in answer["ops"]]
+                self.assertEqual([call["cycles"] for call in calls if not call["kernel"].startswith("(")], wanted, (name, target))
+                totals = {total["name"]: total["after"] for total in answer["totals"]}
+                self.assertEqual((totals["file"], totals["arena"]), (compiled["pte_bytes"], compiled["arena_bytes"]))
+                self.assertEqual(totals["cycles"], sum(call["cycles"] or 0 for call in calls))
+                self.assertFalse(any(op["changed"] for op in answer["ops"]))
+                npu = [call["cycles"] for call in calls if call["kernel"].startswith("(")]
+                if npu:
+                    profile = json.loads(self.thimble("run", pte, "--profile", "--json")[0])["npu"]
+                    self.assertEqual(npu, [round(row["cycles"]) for row in profile], (name, target))
+
+    def test_conditions(self):
+        small, large = self.compile(), self.compile("--names", output="names.pte")
+        bytes_more = large.stat().st_size - small.stat().st_size
+        for condition, code in ((f"file>+{bytes_more}B", 0), (f"file>=+{bytes_more}B", 1), ("file<+0B", 0), ("file<=-1B", 0),
+                                (f"file>{small.stat().st_size}", 1), ("file>1M", 0), ("file>+0.1%,arena>+0%", 1)):
+            done = subprocess.run([str(THIMBLE), "diff", str(small), str(large), "--fail-if", condition, "--json"],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, code, (condition, done.stderr))
+            self.assertEqual(len(json.loads(done.stdout)["violations"]), code, condition)
+            self.assertEqual(bool(done.stderr), bool(code))
+
+
 class InspectAndTargets(Cli):
     def test_inspect(self):
         pte = self.compile("--emit", "pte,ir")
@@ -513,7 +603,7 @@ class InspectAndTargets(Cli):
         self.assertIn("cortex-m55", names)
         one = json.loads(self.thimble("targets", "cortex-m4", "--json")[0])
         self.assertEqual(one["qemu_board"], "mps2-an386")
-        self.fails(2, "targets", "z80", saying="cortex-m4")
+        self.fails(2, "targets", "z80", saying="`thimble targets` lists")
         self.fails(2, "targets", "corstone300", saying="similar names: corstone-300")
         lines = self.thimble("targets")[0].splitlines()
         board = next(line for line in lines if line.startswith("corstone-300 "))

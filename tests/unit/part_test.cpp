@@ -95,6 +95,166 @@ TEST(Part, ReadsSpeedAndContentOfMemories) {
   EXPECT_TRUE(find_part("imxrt1060")->has_memory_speeds());
 }
 
+constexpr std::string_view kTiming = R"(
+cpu = "cortex-m4"
+clock_mhz = 120
+ua_per_mhz = 106.5
+ua_per_mhz_source = "data sheet, table 9"
+supply_volts = 3.3
+source = "data sheet"
+
+[[memory]]
+name = "sram"
+bytes = "640K"
+wait_states = 0
+
+[[memory]]
+name = "flash"
+bytes = "2M"
+wait_states = 5
+line_bytes = 8
+cache_bytes = 1280
+prefetch = true
+source = "reference manual, table 12"
+)";
+
+TEST(Part, ReadsClockAndTimingOfMemories) {
+  const auto part = parse_part(kTiming, "board");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->clock_mhz, 120);
+  EXPECT_EQ(part->ua_per_mhz, 106.5);
+  EXPECT_EQ(part->ua_per_mhz_source, "data sheet, table 9");
+  EXPECT_EQ(part->supply_volts, 3.3);
+  EXPECT_EQ(part->source, "data sheet");
+  ASSERT_EQ(part->memories.size(), 2U);
+  const PartMemory& sram = part->memories[0];
+  EXPECT_EQ(sram.bytes, 640 * 1024);
+  EXPECT_EQ(sram.wait_states, 0);
+  EXPECT_EQ(sram.line_bytes, 0);
+  EXPECT_FALSE(sram.prefetch);
+  const PartMemory& flash = part->memories[1];
+  EXPECT_EQ(flash.bytes, 2 * 1024 * 1024);
+  EXPECT_EQ(flash.wait_states, 5);
+  EXPECT_EQ(flash.line_bytes, 8);
+  EXPECT_EQ(flash.cache_bytes, 1280);
+  EXPECT_TRUE(flash.prefetch);
+  EXPECT_EQ(flash.source, "reference manual, table 12");
+  const auto plain = parse_part(kGood, "board");
+  EXPECT_EQ(plain->clock_mhz, 0);
+  EXPECT_FALSE(plain->ua_per_mhz.has_value());
+  EXPECT_FALSE(plain->memories[0].wait_states.has_value());
+}
+
+TEST(Part, RefusesInvalidTiming) {
+  constexpr std::string_view kSize =
+      R"(memory: bytes is not a number of bytes, such as 65536, "64K" or "1M")";
+  expect_error(replaced(kTiming, "\"640K\"", "\"640 kB\""), kSize);
+  expect_error(replaced(kTiming, "\"640K\"", "\"K\""), kSize);
+  expect_error(replaced(kTiming, "\"640K\"", "\"99999999999999999M\""), kSize);
+  expect_error(replaced(kTiming, "\"640K\"", "6.5"), kSize);
+  expect_error(replaced(kTiming, "clock_mhz = 120", "clock_mhz = 0"),
+               "board.toml:3: clock_mhz is not a number of MHz, more than 0");
+  expect_error(replaced(kTiming, "clock_mhz = 120", "clock_mhz = \"120\""), "clock_mhz is not");
+  expect_error(replaced(kTiming, "wait_states = 5", "wait_states = -1"),
+               "memory: wait_states is not a number of core cycles");
+  expect_error(replaced(kTiming, "prefetch = true", "prefetch = 1"),
+               "memory: prefetch is not true or false");
+  expect_error(replaced(kTiming, "ua_per_mhz_source = \"data sheet, table 9\"\n", ""),
+               "board.toml:4: ua_per_mhz without ua_per_mhz_source");
+}
+
+TEST(Part, ErrorNamesNearestKey) {
+  for (const auto& [key, wrong] : {std::pair{"clock_mhz", "clock_mHz"},
+                                   {"ua_per_mhz =", "ua_per_Mhz ="},
+                                   {"supply_volts", "supply_volt"},
+                                   {"wait_states", "waitstates"},
+                                   {"line_bytes", "line_byte"},
+                                   {"cache_bytes", "cache_byts"},
+                                   {"prefetch", "prefetsh"},
+                                   {"bytes = \"640K\"", "byte = \"640K\""}}) {
+    const std::string_view name(key);
+    expect_error(replaced(kTiming, key, wrong),
+                 fmt::format("is not a known key; similar names: {}",
+                             name == "prefetch" ? name : name.substr(0, name.find(' '))));
+  }
+}
+
+TEST(Part, FiltersNames) {
+  const std::vector<std::string> names = {"nrf52832", "nrf52840", "stm32h743", "stm32l4r5"};
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(filter_names(names, "nrf"), (Names{"nrf52832", "nrf52840"}));
+  EXPECT_EQ(filter_names(names, "STM32H"), Names{"stm32h743"});
+  EXPECT_EQ(filter_names(names, "*4*"), (Names{"nrf52840", "stm32h743", "stm32l4r5"}));
+  EXPECT_EQ(filter_names(names, "nrf*0"), Names{"nrf52840"});
+  EXPECT_EQ(filter_names(names, "52*"), Names{});
+  EXPECT_EQ(filter_names(names, ""), names);
+}
+
+TEST(Part, RefusesChipsWithoutCortexM) {
+  for (const char* name : {"esp32", "esp32s3", "ch32v307", "atmega328p"}) {
+    const auto part = find_part(name);
+    ASSERT_FALSE(part.ok()) << name;
+    EXPECT_EQ(part.error().kind, ErrorKind::kUnsupported);
+    EXPECT_NE(part.error().message.find("only parts with an Arm Cortex-M are supported"),
+              std::string::npos);
+  }
+  EXPECT_EQ(find_part("esp32").error().message,
+            "target esp32: its core is Xtensa or RISC-V; only parts with an Arm Cortex-M are "
+            "supported");
+}
+
+/// Chips without a figure, and the reason.
+struct Exception {
+  std::string_view chip, figure, reason;
+};
+constexpr Exception kExceptions[] = {
+    {"corstone-300", "clock", "a simulated platform and an FPGA image, no chip"},
+    {"corstone-300-u55-256", "clock", "as corstone-300"},
+    {"corstone-310", "clock", "as corstone-300"},
+    {"corstone-310", "sram", "differs between the model and the FPGA image"},
+    {"corstone-320", "clock", "as corstone-300"},
+    {"corstone-320-u85-1024", "clock", "as corstone-300"},
+    {"corstone-320-u85-2048", "clock", "as corstone-300"},
+    {"corstone-320-u85-512", "clock", "as corstone-300"},
+    {"corstone-300", "flash", "constants are in a memory of any size"},
+    {"corstone-300-u55-256", "flash", "as corstone-300"},
+    {"corstone-310", "flash", "as corstone-300"},
+    {"corstone-320", "flash", "as corstone-300"},
+    {"corstone-320-u85-1024", "flash", "as corstone-300"},
+    {"corstone-320-u85-2048", "flash", "as corstone-300"},
+    {"corstone-320-u85-512", "flash", "as corstone-300"},
+    {"imxrt700", "flash", "the chip has none; it differs between boards"},
+    {"imxrt700cm", "flash", "as imxrt700"},
+    {"pse84", "clock", "sources disagree"},
+    {"siwx917", "clock", "found in no source that can be quoted"},
+    {"siwx917", "sram", "the share of the application core depends on the radio's firmware"},
+};
+
+TEST(Part, EveryChipStatesItsFigures) {
+  std::vector<std::string> missing, expected;
+  for (const Exception& each : kExceptions) {
+    EXPECT_FALSE(each.reason.empty());
+    expected.push_back(fmt::format("{} {}", each.chip, each.figure));
+  }
+  for (const std::string& name : chip_names()) {
+    const auto part = find_part(name);
+    ASSERT_TRUE(part.ok()) << part.error().message;
+    EXPECT_FALSE(part->source.empty()) << name;
+    if (part->clock_mhz == 0) missing.push_back(name + " clock");
+    if (part->has_memory_speeds()) continue;  // their bytes are required
+    for (const std::string_view memory : {"sram", "flash"}) {
+      const auto found = std::ranges::find(part->memories, memory, &PartMemory::name);
+      if (found == part->memories.end() || found->bytes == 0) {
+        missing.push_back(fmt::format("{} {}", name, memory));
+      }
+    }
+  }
+  std::ranges::sort(missing);
+  std::ranges::sort(expected);
+  EXPECT_EQ(missing, expected);
+  EXPECT_GE(chip_names().size(), 60U);
+}
+
 TEST(Part, RefusesInconsistentMemories) {
   expect_error(replaced(kMemories, "cycles_per_word = 8\n", ""), "psram");
   expect_error(replaced(kMemories, "name = \"psram\"\nbytes = 4194304\ncycles_per_word = 8\n",
@@ -184,7 +344,8 @@ TEST(Part, EveryNamedPartLoads) {
     EXPECT_NE(part->cpu, nullptr);
   }
   for (const char* name : {"corstone-300", "corstone-310", "corstone-320", "alif-e7", "alif-e8",
-                           "stm32n6", "ethos-u55-32", "ethos-u85-2048", "cortex-m4"}) {
+                           "stm32n6", "ethos-u55-32", "ethos-u85-2048", "cortex-m4", "stm32h743",
+                           "rp2040", "rp2350", "nrf52840", "ra8d1", "max78000"}) {
     EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
   }
   EXPECT_FALSE(find_part("ethos-u55").ok());  // a product family is not a part
@@ -316,7 +477,7 @@ bytes = 1000
   expect_error("base = \"nrf54lm20b\"\nengines = [\"axom\"]\n",
                "board.toml:2: engines: axom is not an engine of this part; similar names: axon; "
                "its engines are axon");
-  expect_error("base = \"nrf54\"\n", "similar names: nrf54lm20b");
+  expect_error("base = \"nrf54lm20\"\n", "similar names: nrf54lm20b");
   // An error in a line of the base file names that file.
   const auto wrong = parse_part("base = \"nrf54lm20b\"\n[[memory]]\nbytes = 5\n", "board");
   EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");

@@ -1,0 +1,21 @@
+#include "base/size_text.h"
+
+#include <charconv>
+#include <system_error>
+
+namespace thimble {
+
+std::optional<int64_t> parse_size(std::string_view text) {
+  constexpr int64_t kKiB = 1024;
+  int64_t scale = 1;
+  if (text.ends_with('K') || text.ends_with('k')) scale = kKiB;
+  if (text.ends_with('M') || text.ends_with('m')) scale = kKiB * kKiB;
+  if (scale != 1) text.remove_suffix(1);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value <= 0) return {};
+  if (value > INT64_MAX / scale) return {};
+  return value * scale;
+}
+
+}  // namespace thimble
