@@ -10,6 +10,7 @@ void add_compile(CommandLine& line, int* exit_code);
 void add_run(CommandLine& line, int* exit_code);
 void add_compare(CommandLine& line, int* exit_code);
 void add_inspect(CommandLine& line, int* exit_code);
+void add_fit(CommandLine& line, int* exit_code);
 void add_opt(CommandLine& line, int* exit_code);
 void add_targets(CommandLine& line, int* exit_code);
 

@@ -353,8 +353,10 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("model", a.models, "File written by torch.export.save; several with --share-arena")
       .required();
   verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
-  verb.option("--calibrate", a.calibrations,
-              "Samples (.npz) for the int8 ranges; for several models, one file each, in order");
+  verb.option(
+      "--calibrate", a.calibrations,
+      "Samples (.npz) for the int8 ranges; for several models, one file each, in order; random: "
+      "sizes and time without samples");
   verb.flag("--share-arena", a.share.wanted, "One arena for several models");
   verb.flag("--exclusive,!--concurrent", a.share.exclusive,
             "With --share-arena: one model runs at a time (default), or all may run at once");

@@ -24,7 +24,7 @@ namespace thimble::driver {
 /// Options that are not set are taken from the part's recipe, or have a default.
 struct CompileOptions {
   std::string target;
-  std::filesystem::path calibration;  // empty: no calibration data
+  std::filesystem::path calibration;  // empty: no data; "random": random samples
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
@@ -46,6 +46,8 @@ struct CompileOptions {
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
   bool c_output = false;                    // constants are C arrays, not one file
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
+  bool measure_quality = true;              // report->quant has the SQNR of outputs and operators
+  bool allow_misfit = false;                // report a memory that is too small as report->misfit
 };
 
 struct OpReport {
@@ -143,6 +145,7 @@ struct CompileReport {
   bool inputs_in_arena = false;  // true: all inputs are in the arena
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
+  std::string misfit;  // message for a memory that is too small; empty: all are large enough
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export

@@ -21,6 +21,10 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
                                            const ir::Graph& graph);
 
+/// Returns a few samples of pseudo-random numbers, the same ones on each call: uniform in [-1, 1)
+/// for float inputs, 0 for inputs of other types, which may be indices.
+[[nodiscard]] Samples random_samples(const ir::Graph& graph);
+
 /// Checks that each array holds complete calls in the input's shape, and the same number of calls
 /// for all inputs. Checks that all values are finite and that there is one label per sample. `file`
 /// names the data in messages.
