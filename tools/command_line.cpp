@@ -1,19 +1,108 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "abi/kernel_layout.h"
+#include "base/nearest.h"
+#include "tools/version.h"
 
 namespace thimble::tools {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return names;
+}
+
+/// Names of the verb's options, as a user writes them: "--target", "-o".
+std::vector<std::string> option_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// Similar names of the verb's options. A letter is similar to no word.
+std::string similar_options(const std::string& name, std::vector<std::string> known) {
+  constexpr size_t kLetter = 2;
+  if (name.size() > kLetter) {
+    std::erase_if(known, [](const std::string& each) { return each.size() <= kLetter; });
+  }
+  return suggestions(name, known);
+}
+
+/// Returns the message for words that no option and no argument of the verb accepts.
+std::string unexpected(const CLI::App& app, const CLI::App& verb, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  if (!name.starts_with('-')) return fmt::format("{}: one argument too many", word);
+  const std::vector<std::string> known = option_names(verb);
+  std::string text = fmt::format("{}: no such option{}", name, similar_options(name, known));
+  std::string others;
+  for (const CLI::App* other : app.get_subcommands({})) {
+    const std::vector<std::string> names = option_names(*other);
+    if (std::ranges::find(names, name) == names.end()) continue;
+    others += (others.empty() ? "" : ", ") + other->get_name();
+  }
+  return others.empty() ? text : text + "; it is an option of " + others;
+}
+
+/// Returns the message for arguments that cannot be parsed.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> verbs = app.get_subcommands();
+  if (verbs.empty()) {
+    const std::vector<std::string> words = app.remaining();
+    const std::vector<std::string> known = verb_names(app);
+    const std::string all = fmt::format("the verbs are {}", fmt::join(known, ", "));
+    if (words.empty()) return fmt::format("thimble: no verb given; {}\n", all);
+    if (words[0].starts_with('-')) {
+      return fmt::format("thimble: {}: no such option{}; {}\n", words[0],
+                         similar_options(words[0], option_names(app)), all);
+    }
+    return fmt::format("thimble: {}: no such verb{}; {}\n", words[0], suggestions(words[0], known),
+                       all);
+  }
+  const CLI::App& verb = *verbs.front();
+  // A misspelt option often makes another one seem absent: name it first.
+  const std::vector<std::string> words = verb.remaining();
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  std::string text = error.what();
+  if (option != words.end()) {
+    text = unexpected(app, verb, *option);
+  } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    text = unexpected(app, verb, words.empty() ? "" : words[0]);
+  }
+  return fmt::format("thimble {0}: {1}\n`thimble {0} --help` lists the options\n", verb.get_name(),
+                     text);
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
   return *this;
 }
 Option& Option::one_of(std::vector<std::string> words) {
-  option_->check(CLI::IsMember(std::move(words)));
+  const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
+  option_->check(CLI::Validator(
+      [words = std::move(words)](const std::string& text) {
+        if (std::ranges::find(words, text) != words.end()) return std::string();
+        return fmt::format("found {}, expected one of {}{}", text, fmt::join(words, ", "),
+                           suggestions(text, words));
+      },
+      list));
   return *this;
 }
 Option& Option::positive() {
@@ -39,17 +128,45 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+namespace {
+
+/// Returns the argument in quotes if a shell would split or expand it.
+std::string shell_word(const std::string& argument) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+  if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) return argument;
+  std::string quoted = "'";
+  for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
 CommandLine::CommandLine(const char* help, const char* program)
     : app_(std::make_unique<CLI::App>(help, program)) {
   app_->require_subcommand(1);
+  app_->set_version_flag(
+      "--version",
+      [] {
+        return fmt::format("thimble {} (commit {}, kernel layout {})", release_version(),
+                           release_commit(), abi::kKernelLayoutVersion);
+      },
+      "Print version, commit and version of the kernel layout");
 }
 CommandLine::~CommandLine() = default;
 
 void CommandLine::parse(int argc, char** argv, int* exit_code) {
+  text_ = shell_word(fs::path(argv[0]).filename().string());
+  for (int i = 1; i < argc; ++i) text_ += " " + shell_word(argv[i]);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    *exit_code = app_->exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) {
+      *exit_code = app_->exit(error);  // prints the help or the version
+      return;
+    }
+    std::fputs(usage_error(*app_, error).c_str(), stderr);
+    *exit_code = 2;
   }
 }
 

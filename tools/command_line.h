@@ -39,10 +39,13 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
   /// Runs the verb that the arguments name. Sets `exit_code` if they are wrong or request help.
   void parse(int argc, char** argv, int* exit_code);
+  /// Returns the arguments of parse() as a line for a shell.
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   friend class Verb;
   std::unique_ptr<CLI::App> app_;
+  std::string text_;
 };
 
 /// Variables given to option() and flag() must live until the line is parsed. The function given to

@@ -21,6 +21,8 @@
 #include "interchange/tflite.h"
 #include "interchange/tosa.h"
 #include "ir/print.h"
+#include "report/model_explorer.h"
+#include "report/report.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
 #include "tools/engine_cli.h"
@@ -70,6 +72,7 @@ struct CompileArguments {
   std::string c_layout;
   bool names = false;
   bool json = false;
+  std::string command;  // the whole command line
 
   [[nodiscard]] bool emits(std::string_view kind) const {
     return std::find(emit.begin(), emit.end(), kind) != emit.end();
@@ -125,6 +128,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
   options.c_output = arguments.emits("c");
+  options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
   // the same network.
@@ -217,6 +221,10 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
                 partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
+  if (arguments.emits("model-explorer")) {
+    path.replace_extension(".model_explorer.json");
+    THIMBLE_CHECK(files.add(path, report::model_explorer_json(compiled)));
+  }
   if (arguments.emits("c")) {
     const std::string layout = arguments.c_layout.empty() ? "plain" : arguments.c_layout;
     THIMBLE_CHECK(add_c_files(compiled, pte_path(arguments), layout, &files));
@@ -230,8 +238,9 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
   THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
   if (!arguments.report.empty()) {
     const bool html = extension(arguments.report) == ".html";
-    THIMBLE_CHECK(files.add(arguments.report, html ? driver::html_report(compiled.report)
-                                                   : driver::json_report(compiled.report)));
+    THIMBLE_CHECK(files.add(arguments.report,
+                            html ? report::html_page(compiled, {arguments.command, THIMBLE_VERSION})
+                                 : driver::json_report(compiled.report)));
   }
   return files.commit();
 }
@@ -362,9 +371,10 @@ void add_compile(CommandLine& line, int* exit_code) {
             "With --share-arena: one model runs at a time (default), or all may run at once");
   verb.option("-o,--output", a.output,
               "Output .pte; default: the model's name in the current folder");
-  verb.option("--emit", a.emit, "Files to write: pte, c, ir, tflite, tosa")
+  verb.option("--emit", a.emit,
+              "Files to write: pte, c, ir, tflite, tosa, model-explorer (a graph as JSON)")
       .delimiter(',')
-      .one_of({"pte", "c", "ir", "tosa", "tflite"});
+      .one_of({"pte", "c", "ir", "tosa", "tflite", "model-explorer"});
   verb.option("--out-dir", a.out_dir, "Output folder, if -o is not given");
   verb.option("--c-layout", a.c_layout,
               "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")
@@ -413,7 +423,10 @@ void add_compile(CommandLine& line, int* exit_code) {
             "Write the names of inputs, outputs and of each call's value to the .pte");
   verb.flag("--float", a.keep_float, "Keep the model in float");
   verb.flag("--json", a.json, "Print the report as one JSON object");
-  verb.callback([arguments, exit_code] { *exit_code = compile_all(*arguments); });
+  verb.callback([arguments, exit_code, &line] {
+    arguments->command = line.text();
+    *exit_code = compile_all(*arguments);
+  });
 }
 
 }  // namespace thimble::tools

@@ -4,6 +4,7 @@
 
 #include "driver/data.h"
 #include "formats/npy/npy.h"
+#include "tools/output.h"
 
 namespace thimble::tools {
 namespace {
@@ -23,9 +24,45 @@ std::optional<int64_t> calls_in(const ir::Shape& shape, const Port& port) {
   return shape[0] / port.shape[0];  // [calls * batch, ...]
 }
 
-Result<ir::Tensor> read_tensor(const std::filesystem::path& path, const Port& port) {
-  const std::string label = path.filename().string();
-  THIMBLE_TRY(const formats::npy::NpyArray array, formats::npy::read_npy(path));
+/// An array of a file, and the name of the array for messages.
+struct Source {
+  formats::npy::NpyArray array;
+  std::string label;
+};
+
+/// One array per port: of the only file, a .npz, or of one file each.
+Result<std::vector<Source>> read_sources(std::span<const std::filesystem::path> files,
+                                         std::span<const Port> ports, std::string_view model) {
+  std::vector<Source> sources;
+  if (files.size() == 1 && extension(files[0]) == ".npz") {
+    const std::string file = files[0].filename().string();
+    THIMBLE_TRY(const formats::npy::NpzArrays arrays, driver::read_arrays(files[0]));
+    for (const Port& port : ports) {
+      THIMBLE_TRY(const auto* const array, driver::array_of(arrays, port.name, ports.size(), file));
+      sources.push_back({*array, fmt::format("{}: {}", file, port.name)});
+    }
+    return sources;
+  }
+  if (files.size() != ports.size()) {
+    return bad_input("{}: {} --input given, expected {}: {}", model, files.size(), ports.size(),
+                     hostrun::port_list(ports));
+  }
+  for (const std::filesystem::path& file : files) {
+    THIMBLE_TRY(formats::npy::NpzArrays arrays, driver::read_arrays(file));
+    const std::string label = file.filename().string();
+    if (arrays.size() != 1 || !arrays[0].first.empty()) {
+      return bad_input(
+          "{}: is an archive of arrays; expected one .npy for each input, or one .npz for all of "
+          "them",
+          label);
+    }
+    sources.push_back({std::move(arrays[0].second), label});
+  }
+  return sources;
+}
+
+Result<ir::Tensor> read_tensor(const Source& source, const Port& port) {
+  const auto& [array, label] = source;
   THIMBLE_TRY(ir::Tensor tensor, driver::to_tensor(array, label));
   if (tensor.dtype == port.dtype) return tensor;
   return bad_input("{}: {}{}, expected {}", label, formats::npy::name(array.dtype),
@@ -40,41 +77,57 @@ ir::Tensor slice(const ir::Tensor& all, const Port& port, int64_t call) {
   return one;
 }
 
+/// Returns advice for an array that holds samples of several calls of a model with state.
+std::string state_hint(int64_t calls, bool has_state) {
+  if (calls < 2 || !has_state) return "";
+  return fmt::format(
+      "; the model has state: --steps runs the {} samples as a series of calls, which keep the "
+      "state",
+      calls);
+}
+
 }  // namespace
 
-Result<std::vector<std::vector<ir::Tensor>>> read_inputs(
-    std::span<const std::filesystem::path> files, std::span<const Port> ports, bool steps,
-    std::string_view model) {
-  if (files.size() != ports.size()) {
-    return bad_input("{}: {} --input given, expected {}: {}", model, files.size(), ports.size(),
-                     hostrun::port_list(ports));
-  }
+Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files, const Model& model,
+                               bool steps) {
+  const std::vector<Port>& ports = model.inputs;
+  THIMBLE_TRY(const std::vector<Source> sources, read_sources(files, ports, model.label));
   std::vector<ir::Tensor> arrays;
-  std::optional<int64_t> calls = steps ? std::nullopt : std::optional<int64_t>(1);
+  std::optional<int64_t> calls;
+  InputCalls result;
   for (size_t i = 0; i < ports.size(); ++i) {
-    THIMBLE_TRY(ir::Tensor array, read_tensor(files[i], ports[i]));
-    const auto here = steps                           ? calls_in(array.shape, ports[i])
-                      : array.shape == ports[i].shape ? calls
-                                                      : std::nullopt;
-    const std::string label = files[i].filename().string();
-    if (!here) {
-      return bad_input("{}: shape {}, expected {}{}", label, ir::list_text(array.shape),
-                       ports[i].describe(),
-                       steps ? ", with an additional first axis for the calls" : "");
+    const Port& port = ports[i];
+    const std::string& label = sources[i].label;
+    THIMBLE_TRY(ir::Tensor array, read_tensor(sources[i], port));
+    const bool one = !steps && array.shape == port.shape;
+    const std::optional<int64_t> held = calls_in(array.shape, port);
+    const bool accepted = one || (held && (steps || !model.has_state));
+    if (!accepted) {
+      return bad_input("{}: shape {}, expected {}{}{}{}", label, ir::list_text(array.shape),
+                       port.describe(),
+                       steps ? ", with an additional first axis for the calls" : "",
+                       state_hint(held.value_or(1), model.has_state),
+                       driver::channels_last_hint(array.shape, port.shape));
     }
-    if (calls && *calls != *here) {
-      return bad_input("{}: {} calls, the previous input has {}", label, *here, *calls);
+    const int64_t here = one ? 1 : *held;
+    if (calls && *calls != here) {
+      return bad_input("{}: {} calls, the previous input has {}", label, here, *calls);
     }
     calls = here;
+    if (steps) result.series = Series::kCalls;
+    if (!one && !steps && result.series != Series::kCalls) {
+      const bool batches = array.shape.size() == port.shape.size();
+      result.series = batches ? Series::kBatches : Series::kCalls;
+    }
     arrays.push_back(std::move(array));
   }
-  std::vector<std::vector<ir::Tensor>> inputs(static_cast<size_t>(calls.value_or(1)));
-  for (size_t call = 0; call < inputs.size(); ++call) {
+  result.inputs.resize(static_cast<size_t>(calls.value_or(1)));
+  for (size_t call = 0; call < result.inputs.size(); ++call) {
     for (size_t i = 0; i < ports.size(); ++i) {
-      inputs[call].push_back(slice(arrays[i], ports[i], static_cast<int64_t>(call)));
+      result.inputs[call].push_back(slice(arrays[i], ports[i], static_cast<int64_t>(call)));
     }
   }
-  return inputs;
+  return result;
 }
 
 }  // namespace thimble::tools

@@ -1,5 +1,5 @@
 #pragma once
-// Reads `.npy` files as model inputs: one call, or several calls along the first axis.
+// Reads `.npy` and `.npz` files as model inputs: one call, or several calls along the first axis.
 
 #include <filesystem>
 #include <span>
@@ -8,14 +8,27 @@
 #include "base/result.h"
 #include "hostrun/interface.h"
 #include "ir/tensor.h"
+#include "tools/model.h"
 
 namespace thimble::tools {
 
-/// The inputs of each call: inputs[call][port]. With `steps` the first axis counts calls, either
-/// [calls, ...] or, for an input [batch, ...], [calls * batch, ...]. float64 is converted to
-/// float32; any other difference from the port's type or shape is an error.
-[[nodiscard]] Result<std::vector<std::vector<ir::Tensor>>> read_inputs(
-    std::span<const std::filesystem::path> files, std::span<const hostrun::Port> ports, bool steps,
-    std::string_view model);
+/// How the first axis of the arrays counts calls.
+enum class Series {
+  kNone,     // the arrays are one call
+  kCalls,    // [calls, ...]: outputs get the same axis
+  kBatches,  // [calls * batch, ...] for an input [batch, ...]
+};
+
+struct InputCalls {
+  std::vector<std::vector<ir::Tensor>> inputs;  // [call][port]
+  Series series = Series::kNone;
+};
+
+/// Reads a .npy for each port, in order, or one .npz with an array for each, by name; the array for
+/// a single port may have any name. Without `steps`, arrays with samples of several calls are
+/// accepted if the model has no state: each sample is a call. float64 is converted to float32; any
+/// other difference from the port's type or shape is an error.
+[[nodiscard]] Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files,
+                                             const Model& model, bool steps);
 
 }  // namespace thimble::tools

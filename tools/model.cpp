@@ -1,12 +1,16 @@
 #include "tools/model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "driver/compile.h"
 #include "emit/decompile.h"
+#include "emit/state_entry.h"
 #include "engine/part.h"
 #include "eval/evaluate.h"
+#include "formats/kind/file_kind.h"
 #include "formats/pte/read.h"
 #include "formats/pte/records.h"
 #include "hostrun/device.h"
@@ -30,7 +34,18 @@ std::vector<hostrun::Port> ports_of(const ir::Graph& graph, const std::vector<ir
   return ports;
 }
 
-Result<Model> host_model(ByteView bytes, const std::string& label,
+/// Returns true if results of a call depend on earlier ones. A file of another writer keeps state
+/// in tensors of the arena with an initial value.
+bool keeps_state(const formats::pte::Program& program) {
+  const auto states = emit::read_states(program);
+  return !states || !states->empty() ||
+         std::ranges::any_of(program.plans[0].values, [](const formats::pte::EValue& value) {
+           const auto* const tensor = std::get_if<formats::pte::Tensor>(&value);
+           return tensor != nullptr && tensor->allocation && tensor->data_buffer_idx > 0;
+         });
+}
+
+Result<Model> host_model(ByteView bytes, const std::string& label, bool has_state,
                          std::vector<hostrun::NpuProfile> npu) {
   THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
   auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
@@ -39,6 +54,7 @@ Result<Model> host_model(ByteView bytes, const std::string& label,
   model.where = "host";
   model.inputs = host->interface().inputs;
   model.outputs = host->interface().outputs;
+  model.has_state = has_state;
   model.run = [host, npu = std::move(npu)](CallSpan calls) -> Result<Outcome> {
     Outcome outcome;
     outcome.npu = npu;
@@ -60,6 +76,25 @@ Result<fs::path> fvp_program(const OpenOptions& options) {
   if (!options.fvp.empty()) return options.fvp;
   if (named != nullptr && *named != 0) return fs::path(named);
   return bad_input("--on fvp: use --fvp PROGRAM, or set THIMBLE_FVP to the path of the FVP");
+}
+
+/// Returns the delegate calls of the program by instruction index.
+Result<std::map<size_t, NpuCall>> npu_calls_of(const formats::pte::Program& program,
+                                               const std::string& label) {
+  THIMBLE_TRY(const std::vector<hostrun::NpuProfile> profiles,
+              hostrun::profiles_of(program, label));
+  std::map<size_t, NpuCall> calls;
+  const auto& instructions = program.plans[0].chains[0].instructions;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const auto* const call = std::get_if<formats::pte::DelegateCall>(&instructions[i]);
+    if (call == nullptr) continue;
+    NpuCall& found = calls[i];
+    const auto delegate = static_cast<size_t>(call->delegate_index);
+    const auto profile = std::ranges::find(profiles, delegate, &hostrun::NpuProfile::delegate);
+    if (profile == profiles.end()) continue;
+    found = {profile->npu, std::llround(profile->cycles)};
+  }
+  return calls;
 }
 
 Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
@@ -91,6 +126,11 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   }
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
+  model.has_state = keeps_state(program);
+  std::map<size_t, NpuCall> npu_calls;
+  if (options.profile) {
+    THIMBLE_TRY(npu_calls, npu_calls_of(program, label));
+  }
   const bool simulated = !interface.non_kernel_calls.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
     THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
@@ -99,6 +139,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
     outcome.arena_bytes_used = run.facts.arena_bytes;
     if (qemu.fvp.empty()) outcome.qemu = std::move(run.facts);
     outcome.npu_simulated = simulated;
+    outcome.npu_calls = npu_calls;
     return outcome;
   };
   return model;
@@ -107,7 +148,9 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
 Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(Bytes bytes, read_file(path));
-  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  const auto read = formats::pte::read(bytes, label);
+  if (!read) return formats::explain_file(path, formats::FileUse::kModel, read.error());
+  const formats::pte::Program& program = *read;
   THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
@@ -135,7 +178,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
             label);
       }
     }
-    return host_model(bytes, label, std::move(npu));
+    return host_model(bytes, label, keeps_state(program), std::move(npu));
   }
   return qemu_model(std::move(bytes), label, interface, options);
 }
@@ -153,6 +196,7 @@ Model evaluator_model(ir::Graph graph, std::string label) {
   Model model;
   model.label = std::move(label);
   model.where = "evaluator";
+  model.has_state = !shared->states().empty();
   model.inputs = ports_of(*shared, shared->inputs());
   model.outputs = ports_of(*shared, shared->outputs());
   model.run = [shared, ports = model.inputs,
@@ -174,7 +218,8 @@ Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
   if (kind == ".pte") return open_pte(path, options);
   const std::string label = path.filename().string();
   if (kind != ".pt2" && kind != ".ir") {
-    return bad_input("{}: a .pte, .pt2 or .ir expected", label);
+    return formats::explain_file(path, formats::FileUse::kModel,
+                                 bad_input("{}: a .pte, .pt2 or .ir expected", label));
   }
   if (!options.on.empty() && options.on != "eval") {
     return bad_input("{}: runs on eval only; host, qemu and fvp require a .pte", label);

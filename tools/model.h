@@ -22,11 +22,18 @@ namespace thimble::tools {
 /// Tensors of each call, in order: one tensor per input (or output).
 using Calls = std::vector<std::vector<ir::Tensor>>;
 
+/// A call of an NPU's delegate on an emulated board, where a simulator replaces the NPU.
+struct NpuCall {
+  std::string npu;                // configuration of the NPU; empty if there is no estimate
+  std::optional<int64_t> cycles;  // of the NPU, an estimate
+};
+
 struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
   bool npu_simulated = false;            // on QEMU: instruction counts include the NPU simulator
+  std::map<size_t, NpuCall> npu_calls;   // on QEMU with a profile: by index into qemu->ops
   std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, for a file with delegates
 };
 
@@ -35,6 +42,7 @@ struct Model {
   std::string where;  // "host", "cortex-m55 (QEMU mps3-an547)", "evaluator"
   std::vector<hostrun::Port> inputs;
   std::vector<hostrun::Port> outputs;
+  bool has_state = false;  // results depend on previous calls
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/nearest.h"
 #include "ir/dce.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
@@ -33,7 +34,10 @@ Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto passes = passes::float_passes();
     if (std::ranges::find(passes, name, &passes::Pass::name) != passes.end()) continue;
-    return bad_input("pass {}: unknown; `thimble opt --list` lists the passes", name);
+    std::vector<std::string> known;
+    for (const passes::Pass& pass : passes) known.emplace_back(pass.name);
+    return bad_input("pass {}: unknown{}; `thimble opt --list` lists the passes", name,
+                     suggestions(name, known));
   }
   return ok();
 }

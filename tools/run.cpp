@@ -43,13 +43,19 @@ struct RunResult {
   bool zeros = false;  // the inputs are zeros: --profile without --input
   Model model;
   Outcome outcome;
-  std::vector<ir::Tensor> outputs;  // with --steps: all calls, along an additional first axis
+  std::vector<ir::Tensor> outputs;  // of several calls: along the first axis
 };
 
-/// Output `index` of all calls, one after another: [calls, ...].
-ir::Tensor stacked(const Calls& outputs, size_t index) {
+/// Output `index` of all calls, one after another: [calls, ...], or [calls * batch, ...] for inputs
+/// of this form.
+ir::Tensor stacked(const Calls& outputs, size_t index, Series series) {
   ir::Tensor all = outputs[0][index];
-  all.shape.insert(all.shape.begin(), static_cast<int64_t>(outputs.size()));
+  const auto calls = static_cast<int64_t>(outputs.size());
+  if (series == Series::kBatches && !all.shape.empty()) {
+    all.shape[0] *= calls;
+  } else {
+    all.shape.insert(all.shape.begin(), calls);
+  }
   for (size_t call = 1; call < outputs.size(); ++call) {
     append(all.bytes, outputs[call][index].bytes);
   }
@@ -92,16 +98,16 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   RunResult result;
   THIMBLE_TRY(result.model, open_model(arguments.model, options));
   result.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
-  Calls calls = {zeros(result.model.inputs)};
+  InputCalls calls = {{zeros(result.model.inputs)}};
   if (!result.zeros) {
-    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model.inputs, arguments.steps,
-                                   result.model.label));
+    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model, arguments.steps));
   }
   const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where));
-  THIMBLE_TRY(result.outcome, result.model.run(calls));
+  THIMBLE_TRY(result.outcome, result.model.run(calls.inputs));
   for (size_t i = 0; i < result.model.outputs.size(); ++i) {
     const Calls& outputs = result.outcome.outputs;
-    result.outputs.push_back(arguments.steps ? stacked(outputs, i) : outputs[0][i]);
+    result.outputs.push_back(calls.series != Series::kNone ? stacked(outputs, i, calls.series)
+                                                           : outputs[0][i]);
   }
   THIMBLE_CHECK(write_outputs(arguments.output, result.outputs));
   return result;
@@ -131,6 +137,25 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
   return list;
 }
 
+/// Instructions of the simulators that replace NPUs on the board, in all calls. 0 if they are not
+/// known, because only a profile counts them.
+int64_t simulator_instructions(const Outcome& outcome) {
+  int64_t sum = 0;
+  for (const auto& [index, call] : outcome.npu_calls) sum += outcome.qemu->ops[index].instructions;
+  return sum;
+}
+
+/// Cycles of the NPUs in one inference; nullopt if there are none or one has no estimate.
+std::optional<int64_t> npu_cycles(const Outcome& outcome) {
+  if (outcome.npu_calls.empty()) return std::nullopt;
+  int64_t sum = 0;
+  for (const auto& [index, call] : outcome.npu_calls) {
+    if (!call.cycles) return std::nullopt;
+    sum += *call.cycles;
+  }
+  return sum;
+}
+
 Json to_json(const RunResult& result) {
   Json json;
   json["outputs"] = Json::array();
@@ -146,20 +171,32 @@ Json to_json(const RunResult& result) {
   json["inputs_are_zeros"] = result.zeros;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (const auto& qemu = result.outcome.qemu) {
-    json["instructions"] = qemu->instructions;
-    json["instructions_include_npu"] = result.outcome.npu_simulated;
+    const int64_t simulator = simulator_instructions(result.outcome);
+    json["instructions"] = qemu->instructions - simulator;
+    json["instructions_include_npu"] = result.outcome.npu_simulated && simulator == 0;
+    if (simulator != 0) json["simulator_instructions"] = simulator;
+    if (const auto cycles = npu_cycles(result.outcome)) json["npu_cycles"] = *cycles;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
     if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
-    json["instruction_classes"] = qemu->classes;
-    if (qemu->cycles_estimate) json["cycles_estimate"] = *qemu->cycles_estimate;
+    if (qemu->cycles && !result.outcome.npu_simulated) json["cycles"] = *qemu->cycles;
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
-    for (const hostrun::OpInstructions& op : qemu->ops) {
-      json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
-      if (op.cycles_estimate) json["ops"].back()["cycles_estimate"] = *op.cycles_estimate;
+    for (size_t i = 0; i < qemu->ops.size(); ++i) {
+      const hostrun::OpInstructions& op = qemu->ops[i];
+      json["ops"].push_back({{"name", op.op}});
+      Json& row = json["ops"].back();
+      if (const auto call = result.outcome.npu_calls.find(i);
+          call != result.outcome.npu_calls.end()) {
+        row["npu"] = call->second.npu;
+        row["cycles"] = call->second.cycles ? Json(*call->second.cycles) : Json(nullptr);
+        row["simulator_instructions"] = op.instructions;
+        continue;
+      }
+      row["instructions"] = op.instructions;
+      if (op.cycles) row["cycles"] = *op.cycles;
     }
   }
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
@@ -195,30 +232,48 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
-  const auto row = [](const std::string& what, const std::string& count) {
-    std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
+void print_instructions(const Outcome& outcome) {
+  const hostrun::QemuFacts& facts = *outcome.qemu;
+  const auto calls = static_cast<int64_t>(outcome.outputs.size());
+  const auto row = [](const std::string& what, const std::string& count,
+                      const std::string& cycles = "") {
+    std::printf("  %-46s %15s %15s\n", what.c_str(), count.c_str(), cycles.c_str());
   };
-  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions");
-  for (const hostrun::OpInstructions& op : facts.ops) {
-    row(op.op, with_commas(op.instructions / calls));
+  const auto per_call = [&](std::optional<int64_t> sum) {
+    return sum ? with_commas(*sum / calls) : std::string();
+  };
+  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions", "cycles");
+  for (size_t i = 0; i < facts.ops.size(); ++i) {
+    const hostrun::OpInstructions& op = facts.ops[i];
+    const auto call = outcome.npu_calls.find(i);
+    if (call == outcome.npu_calls.end()) {
+      row(op.op, per_call(op.instructions), per_call(op.cycles));
+    } else if (call->second.cycles) {
+      row(op.op, "of " + call->second.npu, with_commas(*call->second.cycles));
+    } else {
+      row(op.op, "of " + call->second.npu, "no estimate");
+    }
   }
-  row(npu_simulated ? "inference, including the NPU simulation" : "inference",
-      with_commas(facts.instructions / calls));
-  if (facts.cycles_estimate && !npu_simulated) {
-    row("core cycles (estimate by instruction class)", with_commas(*facts.cycles_estimate / calls));
+  const int64_t simulator = simulator_instructions(outcome);
+  if (simulator != 0) {
+    row("inference, core without delegates", per_call(facts.instructions - simulator));
+    if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
+  } else if (outcome.npu_simulated) {
+    row("inference", "not counted: the NPU is simulated");
+  } else {
+    row("inference", per_call(facts.instructions), per_call(facts.cycles));
   }
   if (facts.instructions_overhead) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
+  std::printf("  instructions are counted; cycles are modelled from them, without wait states\n");
 }
 
 void print_facts(const RunResult& result) {
   const Outcome& outcome = result.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
-                       outcome.npu_simulated);
+    print_instructions(outcome);
   }
   print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
@@ -230,6 +285,11 @@ void print_facts(const RunResult& result) {
   std::printf("%s\n", line.c_str());
 }
 
+const char* series_text(const RunResult& result, const RunArguments& arguments) {
+  if (!arguments.steps) return "one for each sample";
+  return result.model.has_state ? "a series that keeps the state" : "a series";
+}
+
 int run(const RunArguments& arguments) {
   const Result<RunResult> result = run_model(arguments);
   if (!result) return fail(result.error(), arguments.json);
@@ -239,6 +299,8 @@ int run(const RunArguments& arguments) {
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
+  const size_t calls_made = result->outcome.outputs.size();
+  if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
   for (size_t i = 0; i < result->outputs.size(); ++i) {
     std::printf("  %s\n", values_text(result->model.outputs[i], result->outputs[i]).c_str());
   }
@@ -254,7 +316,11 @@ void add_run(CommandLine& line, int* exit_code) {
   auto arguments = std::make_shared<RunArguments>();
   RunArguments& a = *arguments;
   verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or an .ir").required();
-  verb.option("--input", a.inputs, "One .npy per input, in order").take_all();
+  verb.option("--input", a.inputs,
+              "One .npy per input, in order, or one .npz with all of them by name; several samples "
+              "of a "
+              "model without state are run one by one")
+      .take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb.option("--on", a.on,
               "Platform that runs the model; default: host for a .pte, eval for other files")

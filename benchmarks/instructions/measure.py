@@ -78,8 +78,10 @@ def measure(program, folder, core, options, samples):
             return
         assert [op["op"] for op in report["ops"]] == [op["name"] for op in ran["ops"]]
         for op, count in zip(report["ops"], ran["ops"]):
+            if "instructions" not in count:
+                continue
             samples.setdefault((op["op"], core), []).append(
-                (1, op["elements_out"], op["steps"], count["instructions"]))
+                (1, op["elements_out"], op["steps"], count["instructions"], count["cycles"], folder.name, op))
 
 
 def fit(rows):

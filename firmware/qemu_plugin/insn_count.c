@@ -1,5 +1,5 @@
-/* Counts the instructions that emulated firmware executes: a QEMU plugin (TCG, plugin API 1, QEMU
- * 4.2 and later; built against 7.2).
+/* Counts the instructions and basic blocks that emulated firmware executes: a QEMU plugin (TCG,
+ * plugin API 1, QEMU 4.2 and later; built against 7.2).
  *
  *   -plugin insn_count.so,out=FILE
  *
@@ -7,13 +7,16 @@
  * early. Firmware marks regions with instructions that move a register to itself (common/marks.h).
  * The plugin recognizes them by their encoding, so that it needs no addresses. Marks are not
  * counted. At the end FILE has one line per kind of region, and for `op` one per position within
- * the run:
+ * the run; then the blocks, and how often each block followed another one:
  *
- *   classes simple load ...  names of the columns after the sum
- *   total 0 1 5012345 ...    kind, index, times entered, instructions inside (sum of all times),
- *   load 0 1 30123 ...       and the number of instructions of each class (insn_class.h)
- *   run 0 4 7200000 ...
- *   op 0 4 8032 ...
+ *   total 0 1 5012345        kind, index, times entered, instructions inside (sum of all times)
+ *   load 0 1 30123
+ *   run 0 4 7200000
+ *   op 0 4 8032
+ *   block 17 1a04 f8510b04   number, address, instructions in order of memory (all hexadecimal
+ *                            but the number)
+ *   edge op 0 16 17 4096     kind and index of the innermost region of block 17, block 16 before
+ *                            it, times; block 0 is the start of a region
  *
  * An instruction that an IT block skips counts as executed, as in the trace of a real core. */
 
@@ -21,35 +24,142 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "firmware/qemu_plugin/insn_class.h"
 #include "firmware/qemu_plugin/plugin.h"
 
 enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_REGION, KIND_END };
-static const char* const kind_names[] = {"", "load", "set_input", "run", "op", "region"};
+static const char* const kind_names[] = {"outside", "load", "set_input", "run", "op", "region"};
 
 enum { OPS_MAX = 4096, DEPTH_MAX = 16 };
 
 struct total {
-  uint64_t times;
-  uint64_t instructions[CLASSES];
+  uint64_t times, instructions;
 };
 
-static uint64_t executed[CLASSES];
+static uint64_t executed;
 static struct total totals[KIND_END];
 static struct total ops[OPS_MAX];
 static uint32_t op_index, op_count;
 static struct {
   enum kind kind;
-  uint64_t start[CLASSES];
+  uint64_t start;
 } open_regions[DEPTH_MAX];
 static int depth;
 static bool unbalanced;
 
-static void add(struct total* total, const uint64_t* start) {
+/* --- blocks and edges. A block is a sequence of instructions without a mark inside that QEMU
+ * translated at once. QEMU may translate the same instructions several times. */
+
+struct block {
+  uint32_t number;
+  uint64_t address;
+  size_t bytes;
+  unsigned char* code;
+  uint64_t* last_count; /* the counter of the edge that was taken last, from last_from in */
+  uint32_t last_from, last_region;
+};
+struct edge {
+  uint32_t region, from, to;
+  uint64_t count;
+};
+
+static struct block** blocks;
+static size_t block_count, block_room;
+static struct edge** edges; /* hash table with open addressing */
+static size_t edge_count, edge_room;
+static uint32_t previous_block, current_region;
+
+static void* checked(void* memory) {
+  if (memory == NULL) {
+    fprintf(stderr, "insn_count: out of memory\n");
+    abort();
+  }
+  return memory;
+}
+
+static size_t slot_of(uint32_t region, uint32_t from, uint32_t to) {
+  uint64_t hash = region * UINT64_C(0x9e3779b97f4a7c15) + from * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                  to * UINT64_C(0x165667b19e3779f9);
+  hash ^= hash >> 29;
+  size_t slot = (size_t)hash & (edge_room - 1);
+  while (edges[slot] != NULL && (edges[slot]->region != region || edges[slot]->from != from ||
+                                 edges[slot]->to != to)) {
+    slot = (slot + 1) & (edge_room - 1);
+  }
+  return slot;
+}
+
+static void grow_edges(void) {
+  struct edge** const old = edges;
+  const size_t old_room = edge_room;
+  edge_room = old_room == 0 ? 4096 : 2 * old_room;
+  edges = checked(calloc(edge_room, sizeof *edges));
+  for (size_t i = 0; i < old_room; i++) {
+    if (old[i] != NULL) edges[slot_of(old[i]->region, old[i]->from, old[i]->to)] = old[i];
+  }
+  free(old);
+}
+
+static struct edge* edge_at(uint32_t region, uint32_t from, uint32_t to) {
+  if (2 * edge_count >= edge_room) grow_edges();
+  const size_t slot = slot_of(region, from, to);
+  if (edges[slot] == NULL) {
+    edges[slot] = checked(malloc(sizeof **edges));
+    *edges[slot] = (struct edge){region, from, to, 0};
+    edge_count++;
+  }
+  return edges[slot];
+}
+
+static void entered(unsigned int cpu, void* user) {
+  (void)cpu;
+  struct block* const block = user;
+  if (block->last_count == NULL || block->last_from != previous_block ||
+      block->last_region != current_region) {
+    block->last_from = previous_block;
+    block->last_region = current_region;
+    block->last_count = &edge_at(current_region, previous_block, block->number)->count;
+  }
+  ++*block->last_count;
+  previous_block = block->number;
+}
+
+/* Returns the block with these instructions; translations of the same ones share a number. */
+static struct block* make_block(uint64_t address, unsigned char* code, size_t bytes) {
+  if (block_count == block_room) {
+    block_room = block_room == 0 ? 1024 : 2 * block_room;
+    blocks = checked(realloc(blocks, block_room * sizeof(struct block*)));
+  }
+  for (size_t i = 0; i < block_count; i++) {
+    struct block* const other = blocks[i];
+    if (other->address != address || other->bytes != bytes) continue;
+    if (memcmp(other->code, code, bytes) != 0) continue;
+    free(code);
+    return other;
+  }
+  struct block* const block = checked(calloc(1, sizeof *block));
+  block->number = (uint32_t)block_count + 1;
+  block->address = address;
+  block->bytes = bytes;
+  block->code = code;
+  blocks[block_count++] = block;
+  return block;
+}
+
+/* --- regions */
+
+static void add(struct total* total, uint64_t start) {
   total->times++;
-  for (int i = 0; i < CLASSES; i++) total->instructions[i] += executed[i] - start[i];
+  total->instructions += executed - start;
+}
+
+/* Sets the region that following blocks belong to. */
+static void set_region(void) {
+  const enum kind kind = depth == 0 ? KIND_NONE : open_regions[depth - 1].kind;
+  current_region = (uint32_t)kind << 16 | (kind == KIND_OP ? op_index & 0xffff : 0);
+  previous_block = 0;
 }
 
 static void open_region(enum kind kind) {
@@ -59,8 +169,9 @@ static void open_region(enum kind kind) {
   }
   if (kind == KIND_RUN) op_index = 0;
   open_regions[depth].kind = kind;
-  memcpy(open_regions[depth].start, executed, sizeof executed);
+  open_regions[depth].start = executed;
   depth++;
+  set_region();
 }
 
 static void close_region(void) {
@@ -69,13 +180,14 @@ static void close_region(void) {
     return;
   }
   depth--;
-  const uint64_t* start = open_regions[depth].start;
+  const uint64_t start = open_regions[depth].start;
   if (open_regions[depth].kind != KIND_OP) {
     add(&totals[open_regions[depth].kind], start);
   } else if (op_index < OPS_MAX) {
     add(&ops[op_index++], start);
     if (op_index > op_count) op_count = op_index;
   }
+  set_region();
 }
 
 static void marked(unsigned int cpu, void* user) {
@@ -88,47 +200,63 @@ static void marked(unsigned int cpu, void* user) {
   }
 }
 
-/* The halfword at offset `at` of an instruction; 0 after its end. */
-static unsigned int halfword(const struct qemu_plugin_insn* insn, size_t at) {
-  if (qemu_plugin_insn_size(insn) < at + 2) return 0;
-  const unsigned char* bytes = qemu_plugin_insn_data(insn);
-  return bytes[at] | (unsigned int)bytes[at + 1] << 8;
-}
-
 /* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
 static enum kind kind_of(const struct qemu_plugin_insn* insn) {
-  if (is_wide(halfword(insn, 0))) return KIND_NONE;
-  const unsigned int code = halfword(insn, 0);
+  if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
+  const unsigned char* bytes = qemu_plugin_insn_data(insn);
+  const unsigned int code = bytes[0] | (unsigned int)bytes[1] << 8;
   for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
     if (code == 0x4600u + 9u * (unsigned int)kind) return (enum kind)kind;
   }
   return KIND_NONE;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   (void)id;
-  const size_t count = qemu_plugin_tb_n_insns(block);
-  for (size_t i = 0; i < count; i++) {
-    struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, i);
+  const size_t count = qemu_plugin_tb_n_insns(tb);
+  for (size_t first = 0; first < count;) {
+    struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, first);
     const enum kind kind = kind_of(insn);
-    if (kind == KIND_NONE) {
-      const enum insn_class class = is_wide(halfword(insn, 0))
-                                        ? class_of_wide(halfword(insn, 0), halfword(insn, 2))
-                                        : class_of_narrow(halfword(insn, 0));
-      qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed[class], 1);
-    } else {
+    if (kind != KIND_NONE) {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, PLUGIN_NO_REGISTERS,
                                              (void*)(uintptr_t)kind);
+      first++;
+      continue;
     }
+    /* The block ends before the next mark. */
+    unsigned char* const code = checked(malloc(4 * count));
+    size_t bytes = 0, end = first;
+    for (; end < count; end++) {
+      struct qemu_plugin_insn* each = qemu_plugin_tb_get_insn(tb, end);
+      if (kind_of(each) != KIND_NONE) break;
+      memcpy(code + bytes, qemu_plugin_insn_data(each), qemu_plugin_insn_size(each));
+      bytes += qemu_plugin_insn_size(each);
+      qemu_plugin_register_vcpu_insn_exec_inline(each, PLUGIN_INLINE_ADD_U64, &executed, 1);
+    }
+    struct block* const block = make_block(qemu_plugin_insn_vaddr(insn), code, bytes);
+    qemu_plugin_register_vcpu_insn_exec_cb(insn, entered, PLUGIN_NO_REGISTERS, block);
+    first = end;
   }
 }
 
 static void print(FILE* file, const char* name, uint32_t index, const struct total* total) {
-  uint64_t sum = 0;
-  for (int i = 0; i < CLASSES; i++) sum += total->instructions[i];
-  fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64, name, index, total->times, sum);
-  for (int i = 0; i < CLASSES; i++) fprintf(file, " %" PRIu64, total->instructions[i]);
-  fprintf(file, "\n");
+  fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", name, index, total->times,
+          total->instructions);
+}
+
+static void print_blocks(FILE* file) {
+  for (size_t i = 0; i < block_count; i++) {
+    fprintf(file, "block %" PRIu32 " %" PRIx64 " ", blocks[i]->number, blocks[i]->address);
+    for (size_t k = 0; k < blocks[i]->bytes; k++) fprintf(file, "%02x", blocks[i]->code[k]);
+    fprintf(file, "\n");
+  }
+  for (size_t i = 0; i < edge_room; i++) {
+    const struct edge* edge = edges[i];
+    if (edge == NULL) continue;
+    fprintf(file, "edge %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
+            kind_names[edge->region >> 16], edge->region & 0xffff, edge->from, edge->to,
+            edge->count);
+  }
 }
 
 static void finish(qemu_plugin_id_t id, void* user) {
@@ -136,17 +264,14 @@ static void finish(qemu_plugin_id_t id, void* user) {
   (void)user;
   FILE* file = open_output("insn_count");
   if (file == NULL) return;
-  fprintf(file, "classes");
-  for (int i = 0; i < CLASSES; i++) fprintf(file, " %s", class_names[i]);
-  fprintf(file, "\n");
-  struct total all = {1, {0}};
-  memcpy(all.instructions, executed, sizeof executed);
+  const struct total all = {1, executed};
   print(file, "total", 0, &all);
   for (int kind = KIND_LOAD; kind < KIND_END; kind++) {
     if (totals[kind].times != 0) print(file, kind_names[kind], 0, &totals[kind]);
   }
   for (uint32_t i = 0; i < op_count; i++) print(file, "op", i, &ops[i]);
   if (unbalanced || depth != 0) fprintf(file, "unbalanced\n");
+  print_blocks(file);
   fclose(file);
 }
 

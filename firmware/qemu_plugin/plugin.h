@@ -27,6 +27,7 @@ extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
 extern struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb*, size_t);
 extern const void* qemu_plugin_insn_data(const struct qemu_plugin_insn*);
 extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn*);
+extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn*);
 extern void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn*, on_execution,
                                                    enum plugin_registers, void* user);
 extern void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn*,

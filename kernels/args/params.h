@@ -12,8 +12,12 @@ namespace thimble::kernels {
 /// Returns the parameters of an operator, or of operators with the same struct: a reference into
 /// the constant, which check_params() found to be aligned to 4 bytes.
 template <const abi::PteOpInfo&... kOps>
-const abi::ParamsOf<kOps...>& params(const Tensor& t) {
-  return *static_cast<const abi::ParamsOf<kOps...>*>(t.data);
+const abi::ParamsOf<kOps...>& params(const void* constant) {
+  return *static_cast<const abi::ParamsOf<kOps...>*>(constant);
+}
+template <const abi::PteOpInfo&... kOps>
+const abi::ParamsOf<kOps...>& params(const Tensor& constant) {
+  return params<kOps...>(constant.data);
 }
 
 /// Checks that the constant has exactly `bytes` bytes.

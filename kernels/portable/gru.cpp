@@ -41,7 +41,7 @@ void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
 template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kGruSignature);
-  const GruParams& p = params<abi::op_info::thimble_gru>(tensor(call, kGruSignature.params()));
+  const GruParams& p = params<abi::op_info::thimble_gru>(layer.params);
   const int32_t hidden = layer.hidden;
   int16_t* const exact = layer.lanes + 4 * hidden;
   Code* const y = static_cast<Code*>(tensor(call, kGruSignature.y()).data);

@@ -78,7 +78,7 @@ void store(const Recurrent& layer, const LstmParams& p, const int16_t* c, const 
 template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kLstmSignature);
-  const LstmParams& p = params<abi::op_info::thimble_lstm>(tensor(call, kLstmSignature.params()));
+  const LstmParams& p = params<abi::op_info::thimble_lstm>(layer.params);
   int16_t* const c = layer.lanes + layer.rows;
   for (int32_t b = 0; b < layer.batch; ++b) {
     layer.begin<Code>(b);

@@ -21,8 +21,7 @@ template <class Code>
 void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kRnnSignature);
   const int32_t hidden = layer.hidden;
-  const bool relu =
-      params<abi::op_info::thimble_rnn>(tensor(call, kRnnSignature.params())).relu != 0;
+  const bool relu = params<abi::op_info::thimble_rnn>(layer.params).relu != 0;
   Code* const y = static_cast<Code*>(tensor(call, kRnnSignature.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
     Code* const h = layer.begin<Code>(b);

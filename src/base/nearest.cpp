@@ -1,7 +1,7 @@
 #include "base/nearest.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 namespace thimble {
 
@@ -23,16 +23,17 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known,
                                  size_t most) {
   const size_t close = std::max<size_t>(2, name.size() / 3);
-  std::vector<std::pair<size_t, std::string>> ranked;
+  // At the same distance, a name that contains the other one is nearer: m55 for m5, not m3.
+  std::vector<std::tuple<size_t, bool, std::string>> ranked;
   for (const std::string& each : known) {
     const bool inside = name.size() > 1 && each.size() > 1 &&
                         (each.find(name) != std::string::npos || name.find(each) != name.npos);
     const size_t away = edit_distance(name, each);
-    if (inside || away <= close) ranked.emplace_back(away, each);
+    if (inside || away <= close) ranked.emplace_back(away, !inside, each);
   }
   std::ranges::sort(ranked);
   std::vector<std::string> names;
-  for (const auto& [away, each] : ranked) {
+  for (const auto& [away, outside, each] : ranked) {
     const bool said = std::ranges::find(names, each) != names.end();
     if (!said && names.size() < most) names.push_back(each);
   }

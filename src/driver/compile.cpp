@@ -7,8 +7,11 @@
 
 #include "abi/pte_ops.h"
 #include "abi/runtime_memory.h"
+#include "base/nearest.h"
 #include "driver/data.h"
+#include "driver/does_not_fit.h"
 #include "driver/engines.h"
+#include "driver/linked_size.h"
 #include "driver/object_placement.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
@@ -17,6 +20,7 @@
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
+#include "formats/kind/file_kind.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "import/import.h"
@@ -95,7 +99,8 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
     return;
   }
-  const int64_t arena = report->arena_bytes + report->state_bytes;
+  const int64_t arena = ram_bytes(*report);
+  const int64_t flash = flash_bytes(*report);
   int64_t fast = -1;
   for (const engine::Delegate& delegate : delegates) {
     if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
@@ -103,35 +108,23 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
   }
   if (fast < 0) {
-    report->memories = {{"sram", arena, 0}, {"flash", report->pte_bytes, 0}};
+    report->memories = {{"sram", arena, 0}, {"flash", flash, 0}};
   } else {
-    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", report->pte_bytes, 0}};
+    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
   }
 }
 
 /// `sizes` are the user's options or else the sizes of the part.
-Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
+Status set_memory_sizes(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
   for (const auto& [name, bytes] : sizes) {
     const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
     if (memory == report->memories.end()) {
       std::vector<std::string> names;
       for (const MemoryUse& known : report->memories) names.push_back(known.name);
-      return bad_input("--memory {}: target {} has the memories {}", name, report->target,
-                       fmt::join(names, " and "));
+      return bad_input("--memory {}: target {} has the memories {}{}", name, report->target,
+                       fmt::join(names, " and "), suggestions(name, names));
     }
     memory->bytes_size = bytes;
-  }
-  for (const MemoryUse& memory : report->memories) {
-    if (memory.bytes_size == 0 || memory.bytes_used <= memory.bytes_size) continue;
-    std::string message =
-        fmt::format("{}: does not fit: {} needs {} B, {} B allowed", report->model, memory.name,
-                    memory.bytes_used, memory.bytes_size);
-    if (memory.name == "sram") {
-      const Peak& peak = report->peak;
-      message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op,
-                             peak.source.where(), peak.source.text, peak.bytes);
-    }
-    return unsupported("{}", message);
   }
   return ok();
 }
@@ -172,7 +165,9 @@ int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
 
 Result<import_pt2::ImportedModel> read_model(const fs::path& model,
                                              const std::map<std::string, int64_t>& shapes) {
-  THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
+  const Result<formats::pt2::ExportedProgram> read = formats::pt2::read(model);
+  if (!read) return formats::explain_file(model, formats::FileUse::kExport, read.error());
+  const formats::pt2::ExportedProgram& program = *read;
   import_pt2::ImportOptions options;
   options.shapes = shapes;
   return import_pt2::import_program(program, options, model.filename().string());
@@ -270,6 +265,7 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
       std::ranges::all_of(compiled.lowered.graph.inputs(), [&](ir::ValueId input) {
         return memory_plan.range_of_value[static_cast<size_t>(input)] >= 0;
       });
+  report->input_bytes = 0;
   for (const IoReport& input : report->inputs) {
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
@@ -305,8 +301,8 @@ Status adapt(const partition::Partition& split, Compiled* compiled, StageFiles* 
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
-Status lower_and_place(const CompileOptions& options, const CpuOnlyNodes& off,
-                       std::optional<int64_t> sram_bytes, Program* program, StageFiles* stages) {
+Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+                       const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
   Compiled* const compiled = &program->compiled;
   const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
@@ -325,7 +321,6 @@ Status lower_and_place(const CompileOptions& options, const CpuOnlyNodes& off,
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
               memory::lower_within_budget(split.graph, *part.cpu, target_options,
                                           engine_options.sram_bytes));
-  program->sram_bytes = budgeted.bytes;
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
   engine_options.smallest = options.optimize == engine::Optimize::kSize;
@@ -352,6 +347,156 @@ Status lower_and_place(const CompileOptions& options, const CpuOnlyNodes& off,
   }
   return ok();
 }
+
+/// Sets report->linked and linked_c.
+Status link(const CompileOptions& options, const emit::Emitted& emitted, Compiled* compiled) {
+  const auto pte_bytes = static_cast<int64_t>(emitted.bytes.size());
+  const bool c_only = options.c_output && !options.pte_output;
+  CompileReport& report = compiled->report;
+  THIMBLE_TRY(report.linked, linked_size(*compiled, emitted.program, pte_bytes, c_only));
+  if (!options.c_output || c_only || !report.linked) return ok();
+  THIMBLE_TRY(report.linked_c, linked_size(*compiled, emitted.program, pte_bytes, true));
+  return ok();
+}
+
+/// Lowers, places and emits the integer graph. With a budget for SRAM, the arena gets the part of
+/// it that stack and variables leave. These depend on the kernels, which are known only after
+/// lowering: if the first result is too large, the graph is lowered again.
+Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+             const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
+  constexpr int kAttempts = 3;
+  Compiled* const compiled = &program->compiled;
+  CompileReport& report = compiled->report;
+  const ir::Graph integer_graph = compiled->integer_graph;
+  int64_t other_ram_bytes = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    compiled->integer_graph = integer_graph;
+    report.notes.clear();
+    std::optional<int64_t> arena_bytes;
+    if (sram_bytes) arena_bytes = std::max<int64_t>(*sram_bytes - other_ram_bytes, 0);
+    THIMBLE_CHECK(lower_and_place(options, arena_bytes, off, program, stages));
+    THIMBLE_TRY(
+        program->emitted,
+        emit::write_program(compiled->lowered, program->memory_plan, *compiled->part->cpu,
+                            {*options.dialect, options.names, io_names(options.names, report)}));
+    THIMBLE_CHECK(link(options, program->emitted, compiled));
+    fill_report(*compiled, program->memory_plan, program->emitted, &report);
+    if (!sram_bytes || compiled->part->has_memory_speeds()) break;
+    const int64_t needed = ram_bytes(report);
+    const int64_t others = needed - report.arena_bytes - report.state_bytes;
+    if (needed <= *sram_bytes || others <= other_ram_bytes) break;
+    other_ram_bytes = others;
+  }
+  return ok();
+}
+
+/// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.
+class Alternatives {
+ public:
+  Alternatives(const CompileOptions& asked, const CompileOptions& options, const CpuOnlyNodes& off,
+               const ir::Graph& integer_graph, const Compiled& compiled)
+      : asked_(asked),
+        options_(options),
+        off_(off),
+        integer_graph_(integer_graph),
+        compiled_(compiled) {}
+
+  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse& over) const {
+    std::vector<Alternative> found;
+    CompileOptions other = options_;
+    if (over.name == "flash") {
+      if (options_.optimize != engine::Optimize::kFlash) {
+        other.optimize = engine::Optimize::kFlash;
+        add("with --optimize flash", other, compiled_.part, &found);
+      }
+      const bool can_be_c =
+          compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
+      if (!options_.c_output && can_be_c) {
+        other = options_;
+        other.c_output = true;
+        other.pte_output = false;
+        add("with --emit c", other, compiled_.part, &found);
+        other.optimize = engine::Optimize::kFlash;
+        add("with --emit c --optimize flash", other, compiled_.part, &found);
+      }
+    } else if (options_.optimize != engine::Optimize::kSize) {
+      other.optimize = engine::Optimize::kSize;
+      if (macs() <= kMacsMax) {
+        add("with --optimize size", other, compiled_.part, &found);
+      } else {
+        found.push_back({"with --optimize size", {}});
+      }
+    }
+    add_part(&found);
+    return found;
+  }
+
+ private:
+  /// Above it, optimization for size takes minutes.
+  static constexpr int64_t kMacsMax = 50'000'000;
+
+  [[nodiscard]] int64_t macs() const {
+    int64_t sum = 0;
+    for (const ir::Op& op : integer_graph_.ops()) sum += ir::macs_of(integer_graph_, op);
+    return sum;
+  }
+
+  void add(std::string how, const CompileOptions& options,
+           const std::shared_ptr<const engine::Part>& part, std::vector<Alternative>* found) const {
+    Program trial;
+    CompileReport& report = trial.compiled.report;
+    trial.compiled.part = part;
+    trial.compiled.integer_graph = integer_graph_;
+    report.model = compiled_.report.model;
+    report.target = part->name;
+    report.inputs = compiled_.report.inputs;
+    report.outputs = compiled_.report.outputs;
+    const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
+    StageFiles none({});
+    const Status built = build(options, arena_limit(*part, sizes), off_, &trial, &none);
+    if (!built || !set_memory_sizes(sizes, &report).ok()) return;
+    report_ops(trial.compiled.lowered, trial.memory_plan, *part->cpu,
+               row_ops(trial.compiled.lowered, trial.compiled.subgraphs), &report);
+    found->push_back({std::move(how), std::move(report)});
+  }
+
+  /// Adds the smallest part without an NPU that holds the program.
+  void add_part(std::vector<Alternative>* found) const {
+    if (!compiled_.part->engines.empty()) return;
+    std::vector<std::pair<int64_t, std::shared_ptr<const engine::Part>>> parts;
+    for (const std::string& name : engine::part_names()) {
+      Result<engine::Part> part = engine::find_part(name);
+      if (!part || !part->engines.empty() || part->has_memory_speeds()) continue;
+      if (with_recipe(asked_, part->recipe).dialect != options_.dialect) continue;
+      int64_t bytes = 0;
+      for (const engine::PartMemory& memory : part->memories) bytes += memory.bytes;
+      const bool complete =
+          part->memories.size() > 1 && std::ranges::none_of(part->memories, [](const auto& memory) {
+            return memory.bytes == 0;
+          });
+      if (!complete || part->name == compiled_.part->name) continue;
+      parts.emplace_back(bytes, std::make_shared<const engine::Part>(std::move(*part)));
+    }
+    std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first; });
+    CompileOptions other = options_;
+    other.memory.clear();
+    for (const auto& [bytes, part] : parts) {
+      // Code differs between cores by less than the factor 2.
+      if (2 * bytes < ram_bytes(compiled_.report) + flash_bytes(compiled_.report)) continue;
+      std::vector<Alternative> on_part;
+      add(fmt::format("on {}", part->name), other, part, &on_part);
+      if (on_part.empty() || first_overflow(*on_part[0].result) != nullptr) continue;
+      found->push_back(std::move(on_part[0]));
+      return;
+    }
+  }
+
+  const CompileOptions& asked_;
+  const CompileOptions& options_;
+  const CpuOnlyNodes& off_;
+  const ir::Graph& integer_graph_;
+  const Compiled& compiled_;
+};
 
 }  // namespace
 
@@ -388,6 +533,8 @@ Result<Calibration> read_calibration(const FloatModel& model, const CompileOptio
   }
   if (!options.calibration.empty()) {
     THIMBLE_TRY(data.samples, read_samples(options.calibration, model.graph));
+    THIMBLE_CHECK(
+        check_samples(data.samples, model.graph, options.calibration.filename().string()));
   } else if (!prequantized) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.name);
   }
@@ -443,27 +590,25 @@ Result<Program> write_program(const FloatModel& model, const quant::QuantizedMod
                               std::shared_ptr<const engine::Part> part,
                               const CompileOptions& options, std::optional<int64_t> sram_bytes,
                               StageFiles* stages) {
-  const engine::Core& target = *part->cpu;
   Program program;
-  program.compiled.part = std::move(part);
   Compiled& compiled = program.compiled;
+  CompileReport& report = compiled.report;
+  compiled.part = std::move(part);
+  report.model = model.name;
+  report.target = compiled.part->name;
+  report.optimize = options.optimize;
   if (stages->wanted()) THIMBLE_CHECK(stages->save("integer.ir", ir::print(quantized.graph)));
   compiled.integer_graph = quantized.graph;
   const ir::Graph& graph = model.graph;
-  compiled.report.inputs =
-      report_io(quantized.graph, quantized.graph.inputs(), graph.inputs(), graph);
-  compiled.report.outputs =
-      report_io(quantized.graph, quantized.graph.outputs(), graph.outputs(), graph);
+  report.inputs = report_io(quantized.graph, quantized.graph.inputs(), graph.inputs(), graph);
+  report.outputs = report_io(quantized.graph, quantized.graph.outputs(), graph.outputs(), graph);
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *compiled.part));
-  THIMBLE_CHECK(lower_and_place(options, off, sram_bytes, &program, stages));
-  THIMBLE_TRY(program.emitted, emit::write_program(compiled.lowered, program.memory_plan, target,
-                                                   {*options.dialect, options.names,
-                                                    io_names(options.names, compiled.report)}));
+  THIMBLE_CHECK(build(options, sram_bytes, off, &program, stages));
   if (stages->wanted())
     THIMBLE_CHECK(
         stages->save("program.txt", formats::pte::print(program.emitted.program, {false})));
   if (compiled.subgraphs.empty()) {
-    THIMBLE_CHECK(save_partition(stages, target.engine, program.emitted));
+    THIMBLE_CHECK(save_partition(stages, compiled.part->cpu->engine, program.emitted));
   }
   return program;
 }
@@ -476,16 +621,14 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   Compiled compiled = std::move(program.compiled);
   compiled.part = std::move(shared_part);
   CompileReport& report = compiled.report;
-  report.model = model.name;
   report.target = part.name;
-  report.optimize = options.optimize;
   report.parameters = count_parameters(model.graph);
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   OpProvenance provenance = model.provenance;
   provenance.quantized(model.graph, quantized.graph);
-  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  fill_report(compiled, program.memory_plan, program.emitted, &report);
+  report.memories.clear();
+  list_memories(part, compiled.lowered.delegates, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
   report_ops(compiled.lowered, program.memory_plan, *part.cpu, rows, &report);
   report_engines(quantized.graph, program.reasons, program.added, rows, &report);
@@ -495,12 +638,9 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
-  const Status fits = check_memories(sizes, &report);
-  if (!fits) {
-    if (!options.allow_misfit || fits.error().kind != ErrorKind::kUnsupported) return fits.error();
-    report.misfit = fits.error().message;
-  }
-  if (part.has_memory_speeds()) {
+  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
+  THIMBLE_CHECK(set_memory_sizes(sizes, &report));
+  if (part.has_memory_speeds() && first_overflow(report) == nullptr) {
     THIMBLE_CHECK(
         place_objects(compiled, program.emitted.program, options.c_output, sizes, &report));
   }
@@ -523,11 +663,17 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
               write_program(model, quantized, part, options, arena_limit(*part, options), &stages));
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(program), model, quantized, part, options));
+  CompileReport& report = compiled.report;
+  if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
+    THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
+    const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};
+    return does_not_fit(report, *over, alternatives.evaluate(*over));
+  }
   if (data.random) {
-    compiled.report.notes.emplace_back(
+    report.notes.emplace_back(
         "calibrated with random data: sizes and time are valid, results of the model are not");
   }
-  compiled.report.compile_seconds = clock.seconds();
+  report.compile_seconds = clock.seconds();
   return compiled;
 }
 

@@ -45,9 +45,9 @@ struct CompileOptions {
   std::map<std::string, int64_t> shapes;    // values of symbolic sizes
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
   bool c_output = false;                    // constants are C arrays, not one file
+  bool pte_output = true;                   // a `.pte` is written
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
   bool measure_quality = true;              // report->quant has the SQNR of outputs and operators
-  bool allow_misfit = false;                // report a memory that is too small as report->misfit
 };
 
 struct OpReport {
@@ -57,13 +57,16 @@ struct OpReport {
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
-  int64_t steps = 0;  // iterations of the innermost loop
+  int64_t steps = 0;     // iterations of the innermost loop
+  int64_t gathered = 0;  // elements of all windows of a convolution
+  int64_t window_rows = 0;
   int64_t elements_out = 0;
   int64_t bytes_out = 0;
   int64_t constant_bytes = 0;           // weights and parameters of this call
   int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
   std::optional<int64_t> cycles;        // an estimate; only for an engine's operators
+  std::optional<double> time_us;        // an estimate
   std::string reason;  // why the operator is not on the expected engine; may be empty
 };
 
@@ -104,6 +107,8 @@ struct PlacedObject {
 };
 struct ObjectPlacement {
   std::vector<PlacedObject> objects;
+  std::string code_memory, stack_memory;  // hold code, and variables and stack; empty: not known
+  int64_t code_bytes = 0, stack_bytes = 0;
   int64_t cycles = 0;           // estimate for all accesses of one inference
   int64_t cycles_at_least = 0;  // lower bound for any placement
   bool proven = false;          // true: no placement needs fewer cycles
@@ -115,6 +120,21 @@ struct Buffer {
   int64_t offset = 0;
   int64_t bytes = 0;
   int first = 0, last = 0;
+};
+
+/// Flash, RAM and stack of the program in a firmware, without startup code, application and the
+/// drivers of an NPU's vendor (linked_size.h). All are upper bounds for this compiler and its
+/// flags.
+struct LinkedSize {
+  std::string compiler;       // "gcc 12.2.1"
+  std::string core;           // the core for which the code was compiled
+  bool c_output = false;      // the program is C code
+  bool needs_driver = false;  // delegates call a driver of the vendor, which is not counted
+  int64_t program_bytes = 0;  // the `.pte`, or the constants and call tables of the C
+  int64_t code_bytes = 0;     // kernels, runtime or functions of the C, padding
+  int64_t static_bytes = 0;   // thimble_model, variables, padding; not the arena
+  int64_t stack_bytes = 0;    // below the frame of the caller
+  [[nodiscard]] int64_t flash_bytes() const { return program_bytes + code_bytes; }
 };
 
 struct Peak {
@@ -144,8 +164,9 @@ struct CompileReport {
   int64_t input_bytes = 0;       // total size of all inputs
   bool inputs_in_arena = false;  // true: all inputs are in the arena
   int64_t state_bytes = 0;
+  std::optional<LinkedSize> linked;    // nothing: the sizes of the linked code are not known
+  std::optional<LinkedSize> linked_c;  // of the C, if both a `.pte` and C are written
   std::vector<MemoryUse> memories;
-  std::string misfit;  // message for a memory that is too small; empty: all are large enough
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
@@ -153,8 +174,12 @@ struct CompileReport {
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
-  std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
-  std::vector<std::string> notes;  // of the engines: requirements for running the file
+  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;    // an estimate for one run
+  double clock_mhz = 0;             // of the core; 0: unknown
+  double time_error_percent = 0;    // half of the error band of `time_us`; 0: unknown
+  std::optional<double> energy_uj;  // an estimate for one run
+  std::vector<std::string> notes;   // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   Peak peak;
   std::vector<Buffer> buffers;

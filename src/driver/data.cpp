@@ -4,6 +4,9 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+
+#include "formats/kind/file_kind.h"
 
 namespace thimble::driver {
 
@@ -21,6 +24,9 @@ constexpr ElementType kElementTypes[] = {
     {ir::DType::kI32, npy::DType::kInt32},   {ir::DType::kI64, npy::DType::kInt64},
     {ir::DType::kBool, npy::DType::kBool},
 };
+
+/// The array with one label per sample.
+constexpr std::string_view kLabels = "labels";
 
 const npy::NpyArray* find(const npy::NpzArrays& arrays, std::string_view name) {
   for (const auto& [array_name, array] : arrays) {
@@ -110,25 +116,83 @@ Samples random_samples(const ir::Graph& graph) {
   return samples;
 }
 
+Result<npy::NpzArrays> read_arrays(const std::filesystem::path& path) {
+  const auto explained = [&](const Error& error) {
+    return formats::explain_file(path, formats::FileUse::kSamples, error);
+  };
+  std::ifstream file(path, std::ios::binary);
+  char start = 0;
+  if (file.get(start) && start == npy::kMagic[0]) {
+    auto array = npy::read_npy(path);
+    if (!array) return explained(array.error());
+    npy::NpzArrays arrays;
+    arrays.emplace_back("", std::move(*array));
+    return arrays;
+  }
+  Result<npy::NpzArrays> arrays = npy::read_npz(path);
+  if (!arrays) return explained(arrays.error());
+  return arrays;
+}
+
+Result<const npy::NpyArray*> array_of(const npy::NpzArrays& arrays, std::string_view input,
+                                      size_t inputs, std::string_view file) {
+  const npy::NpyArray* array = find(arrays, input);
+  if (array == nullptr && inputs == 1) {
+    // With labels, the other array has the samples.
+    const auto is_data = [](const auto& each) { return each.first != kLabels; };
+    array = find(arrays, "x");
+    if (array == nullptr) array = find(arrays, "arg0");
+    if (array == nullptr && std::ranges::count_if(arrays, is_data) == 1) {
+      array = &std::ranges::find_if(arrays, is_data)->second;
+    }
+  }
+  if (array != nullptr) return array;
+  if (arrays.empty()) {
+    return bad_input("{}: has no arrays, expected samples: numpy.savez(\"data.npz\", {}=samples)",
+                     file, input);
+  }
+  if (arrays.size() == 1 && arrays[0].first.empty()) {
+    return bad_input(
+        "{}: is one array, but the model has {} inputs: expected a .npz with an array for each, "
+        "such as {}",
+        file, inputs, input);
+  }
+  return bad_input("{}: no array for input {}; the file contains {}", file, input,
+                   names_of(arrays));
+}
+
+std::string channels_last_hint(const ir::Shape& array, const ir::Shape& input) {
+  constexpr size_t kRankMin = 4, kRankMax = 5;
+  if (input.size() < kRankMin || input.size() > kRankMax) return "";
+  ir::Shape last(input.begin() + 2, input.end());  // without batch: H, W, C
+  last.push_back(input[1]);
+  if (array.size() < last.size() || array.size() > input.size() + 1) return "";
+  if (!std::equal(last.rbegin(), last.rend(), array.rbegin())) return "";
+  std::vector<size_t> axes;
+  const size_t leading = array.size() - last.size();
+  for (size_t i = 0; i < leading; ++i) axes.push_back(i);
+  axes.push_back(array.size() - 1);
+  for (size_t i = leading; i + 1 < array.size(); ++i) axes.push_back(i);
+  constexpr std::string_view kFirst[] = {"[N,C,H,W]", "[N,C,D,H,W]"};
+  constexpr std::string_view kLast[] = {"[N,H,W,C]", "[N,D,H,W,C]"};
+  return fmt::format(
+      "; the array has the channels last, {}, the model expects them first, {}: "
+      "numpy.transpose(array, ({}))",
+      kLast[input.size() - kRankMin], kFirst[input.size() - kRankMin], fmt::join(axes, ", "));
+}
+
 Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
   const std::string file = path.filename().string();
-  THIMBLE_TRY(const npy::NpzArrays arrays, npy::read_npz(path));
+  THIMBLE_TRY(const npy::NpzArrays arrays, read_arrays(path));
   Samples samples;
   for (const ir::ValueId input : graph.inputs()) {
     const std::string& name = graph.value(input).name;
-    const npy::NpyArray* array = find(arrays, name);
-    if (array == nullptr && graph.inputs().size() == 1) {
-      array = find(arrays, "x");
-      if (array == nullptr) array = find(arrays, "arg0");
-    }
-    if (array == nullptr) {
-      return bad_input("{}: no array for input {}; the file contains {}", file, name,
-                       names_of(arrays));
-    }
+    THIMBLE_TRY(const npy::NpyArray* const array,
+                array_of(arrays, name, graph.inputs().size(), file));
     THIMBLE_TRY(ir::Tensor tensor, to_tensor(*array, fmt::format("{}: {}", file, name)));
     samples.data.inputs.push_back({name, std::move(tensor)});
   }
-  if (const npy::NpyArray* labels = find(arrays, "labels")) {
+  if (const npy::NpyArray* labels = find(arrays, kLabels)) {
     THIMBLE_TRY(samples.labels, read_labels(*labels, file));
   }
   return samples;
@@ -157,8 +221,9 @@ Status check_samples(const Samples& samples, const ir::Graph& graph, std::string
     const auto& [name, data] = samples.data.inputs[i];
     const int64_t count = calls_in(data.shape, input);
     if (count < 1) {
-      return bad_input("{}: {}: shape {}, expected samples of {}", file, name,
-                       ir::list_text(data.shape), ir::list_text(input));
+      return bad_input("{}: {}: shape {}, expected samples of {}{}", file, name,
+                       ir::list_text(data.shape), ir::list_text(input),
+                       channels_last_hint(data.shape, input));
     }
     if (i == 0) rows = data.shape.size() > input.size() || input.empty() ? count : data.shape[0];
     if (calls >= 0 && calls != count) {

@@ -1,6 +1,7 @@
 #pragma once
 // Samples from a `.npz`: one array per graph input, named like the input; the array of a single
-// input may also be named `x` or `arg0`. The first axis is the sample index.
+// input may also be named `x` or `arg0`, or be the only one. A `.npy` holds the samples of a single
+// input. The first axis is the sample index.
 
 #include <filesystem>
 #include <optional>
@@ -18,12 +19,24 @@ struct Samples {
   std::optional<std::vector<int64_t>> labels;  // one per sample
 };
 
-[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
+[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& path,
                                            const ir::Graph& graph);
 
 /// Returns a few samples of pseudo-random numbers, the same ones on each call: uniform in [-1, 1)
 /// for float inputs, 0 for inputs of other types, which may be indices.
 [[nodiscard]] Samples random_samples(const ir::Graph& graph);
+
+/// Reads a `.npz`, or a `.npy` as one array without a name.
+[[nodiscard]] Result<formats::npy::NpzArrays> read_arrays(const std::filesystem::path& path);
+/// Returns the array for an input of a model that has `inputs` inputs. `file` names the data.
+[[nodiscard]] Result<const formats::npy::NpyArray*> array_of(const formats::npy::NpzArrays& arrays,
+                                                             std::string_view input, size_t inputs,
+                                                             std::string_view file);
+
+/// Returns text for a message if the array has channels last and the input has channels first, or
+/// an empty string. The array has the rank of the input, or has in addition or lacks the first
+/// axis.
+[[nodiscard]] std::string channels_last_hint(const ir::Shape& array, const ir::Shape& input);
 
 /// Checks that each array holds complete calls in the input's shape, and the same number of calls
 /// for all inputs. Checks that all values are finite and that there is one label per sample. `file`

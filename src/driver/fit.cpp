@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "driver/does_not_fit.h"
 #include "driver/recipe.h"
 
 namespace thimble::driver {
@@ -87,7 +88,6 @@ Result<std::vector<Target>> find_targets(const FitOptions& options) {
   for (const std::string& name : options.parts) {
     THIMBLE_TRY(engine::Part part, engine::find_part(name));
     CompileOptions own = with_recipe(options.compile, part.recipe);
-    own.allow_misfit = true;
     // The requirement on the SRAM is a budget, as --memory sram=BYTES.
     const std::optional<int64_t> budget = sram_budget(options.requirements);
     if (budget && *budget > 0 && !part.has_memory_speeds()) {
@@ -282,11 +282,14 @@ class ModelFitter {
     if (!size && !target.part->has_memory_speeds()) {
       unknown_[index] = "sram: the part's file states no size";
     }
-    row.reason = short_reason(compiled->report.misfit, model.name);
+    const MemoryUse* const over = first_overflow(compiled->report);
     // A budget that is smaller than the SRAM is compared with the other requirements.
     const bool only_budget =
-        *row.figures.sram_bytes <= static_cast<double>(size.value_or(INT64_MAX));
-    if (row.reason.starts_with("sram ") && only_budget) row.reason.clear();
+        over != nullptr && over->name == "sram" && over->bytes_used <= size.value_or(INT64_MAX);
+    if (over != nullptr && !only_budget) {
+      row.reason = fmt::format("{} needs {} B, {} B allowed", over->name, over->bytes_used,
+                               over->name == "sram" ? *size : over->bytes_size);
+    }
     if (prepared_.data.random || !options_.evaluate) return;
     const std::lock_guard lock(mutex_);
     Evaluation& evaluation = evaluations_[graph_key(which, *target.part)];
@@ -361,7 +364,7 @@ class ModelFitter {
     const std::optional<int64_t> first = first_limit(target);
     const std::optional<int64_t> limit = arena_limit(*target.part, target.options);
     const Result<Program>* program = &program_for(target, which, first);
-    if (!first && limit && *program && (*program)->sram_bytes > *limit) {
+    if (!first && limit && *program && ram_bytes((*program)->compiled.report) > *limit) {
       program = &program_for(target, which, limit);
     }
     if (!*program) return program->error();

@@ -165,6 +165,45 @@ std::vector<memory::Memory> memories_of(const engine::Part& part,
   return memories;
 }
 
+/// Takes the bytes of code, and of variables and stack, from the memories that a linker script
+/// gives them: code is stored where the load images are, the stack is in the fastest RAM.
+Status reserve(const CompileReport& report, bool c_output, const engine::Part& part,
+               std::vector<memory::Memory>* memories, ObjectPlacement* placement) {
+  const std::optional<LinkedSize>& linked =
+      c_output && report.linked_c ? report.linked_c : report.linked;
+  if (!linked) return ok();
+  const auto take = [&](size_t index, int64_t bytes, std::string_view what) -> Status {
+    memory::Memory& memory = (*memories)[index];
+    if (bytes > memory.bytes) {
+      return unsupported("{}: does not fit: {} needs {} B for {}, {} B allowed", report.model,
+                         part.memories[index].name, with_commas(bytes), what,
+                         with_commas(memory.bytes));
+    }
+    memory.bytes -= bytes;
+    return ok();
+  };
+  if (const std::optional<size_t> image = memory::image_memory(*memories)) {
+    placement->code_memory = part.memories[*image].name;
+    placement->code_bytes = linked->flash_bytes();
+    for (const PlacedObject& object : placement->objects) {
+      if (object.contents != "constants") continue;
+      placement->code_bytes -= round_up(object.bytes, kAlignment);
+    }
+    placement->code_bytes = std::max<int64_t>(placement->code_bytes, linked->code_bytes);
+    THIMBLE_CHECK(take(*image, placement->code_bytes, "code"));
+  }
+  std::optional<size_t> fastest;
+  for (size_t i = 0; i < memories->size(); ++i) {
+    if ((*memories)[i].non_volatile) continue;
+    const auto cost = [&](size_t index) { return part.memories[index].cycles_per_word; };
+    if (!fastest || cost(i) < cost(*fastest)) fastest = i;
+  }
+  if (!fastest) return ok();
+  placement->stack_memory = part.memories[*fastest].name;
+  placement->stack_bytes = linked->static_bytes + linked->stack_bytes;
+  return take(*fastest, placement->stack_bytes, "variables and stack");
+}
+
 }  // namespace
 
 Status place_objects(const Compiled& compiled, const pte::Program& program, bool c_output,
@@ -174,7 +213,8 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
   const Totals totals = counter.count(compiled.lowered, *part.cpu);
   ObjectPlacement placement;
   placement.objects = objects_of(program, totals, c_output, *report);
-  const std::vector<memory::Memory> memories = memories_of(part, sizes);
+  std::vector<memory::Memory> memories = memories_of(part, sizes);
+  THIMBLE_CHECK(reserve(*report, c_output, part, &memories, &placement));
   std::vector<memory::Object> objects;
   for (const PlacedObject& object : placement.objects) {
     memory::Object to_place = {
@@ -208,7 +248,7 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
         reason_of(placement.objects[i], assignment.memory_of_object[i], part, room);
   }
   for (size_t i = 0; i < memories.size(); ++i) {
-    report->memories[i].bytes_used = memories[i].bytes - room[i];
+    report->memories[i].bytes_used = sizes.at(part.memories[i].name) - room[i];
   }
   report->placement = std::move(placement);
   return ok();

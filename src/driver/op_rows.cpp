@@ -52,6 +52,8 @@ OpReport call_row(const engine::Lowered& lowered, const engine::KernelCall& call
   report.types = engine::call_types(lowered, call);
   report.engine = std::string(target.engine);
   report.steps = cost.steps;
+  report.gathered = cost.gathered;
+  report.window_rows = cost.window_rows;
   report.constant_bytes = constant_bytes(call);
   report.instructions = cost.instructions;
   return report;

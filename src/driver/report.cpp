@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/linked_report.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::driver {
@@ -160,22 +161,6 @@ Json finite(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
-std::string escape_html(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 Json ops(const CompileReport& report) {
   Json rows = Json::array();
   for (const OpReport& op : report.ops) {
@@ -189,6 +174,8 @@ Json ops(const CompileReport& report) {
                     {"module", op.source.module},
                     {"macs", op.macs},
                     {"steps", op.steps},
+                    {"gathered", op.gathered},
+                    {"window_rows", op.window_rows},
                     {"elements_out", op.elements_out},
                     {"bytes_out", op.bytes_out},
                     {"constant_bytes", op.constant_bytes},
@@ -243,6 +230,12 @@ std::string placed_detail(const ObjectPlacement& placement, std::string_view mem
   }
   if (arrays > 0) add(fmt::format("{} constants, {} B", arrays, with_commas(bytes)));
   if (loaded > 0) add(fmt::format("{} B loaded at startup", with_commas(loaded)));
+  if (placement.code_memory == memory) {
+    add(fmt::format("code {} B", with_commas(placement.code_bytes)));
+  }
+  if (placement.stack_memory == memory) {
+    add(fmt::format("variables and stack {} B", with_commas(placement.stack_bytes)));
+  }
   return text;
 }
 
@@ -280,10 +273,7 @@ Json to_json(const ObjectPlacement& placement) {
 /// Describes the content of a memory. The arena is in SRAM, or in DRAM if the SRAM is the NPU's
 /// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
-  if (memory == "flash") {
-    return fmt::format("weights {}, program {}", with_commas(report.weights_bytes),
-                       with_commas(report.pte_bytes - report.weights_bytes));
-  }
+  if (memory == "flash") return flash_detail(report);
   const bool has_dram =
       std::ranges::any_of(report.memories, [](const MemoryUse& use) { return use.name == "dram"; });
   if (has_dram && memory == "sram") return "fast scratch of the NPU";
@@ -292,8 +282,8 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
   return fmt::format(
-      "arena {}{}, state {}, {}; {}", with_commas(report.arena_bytes), kept,
-      with_commas(report.state_bytes), inputs_detail(report),
+      "arena {}{}{}, {}; {}", with_commas(report.arena_bytes), kept, other_ram_detail(report),
+      inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
@@ -342,6 +332,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
                         with_commas(memory.bytes_used), size, detail);
   }
+  text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
@@ -404,6 +395,7 @@ std::string json_report(const CompileReport& report) {
   json["arena_lower_bound_bytes"] = report.arena_lower_bound_bytes;
   json["kept_bytes"] = report.kept_bytes;
   json["state_bytes"] = report.state_bytes;
+  json.update(linked_json(report));
   json["input_bytes"] = report.input_bytes;
   json["inputs_in_arena"] = report.inputs_in_arena;
   json["memories"] = Json::array();
@@ -459,36 +451,6 @@ std::string json_report(const CompileReport& report) {
   }
   if (!report.quant.trials.empty()) json["trials"] = to_json(report.quant.trials);
   return json.dump(2) + "\n";
-}
-
-std::string html_report(const CompileReport& report) {
-  const int64_t macs = std::max<int64_t>(total_macs(report), 1);
-  std::string page = fmt::format(
-      "<!doctype html><meta charset=utf-8><title>{0}</title><style>body{{font:14px "
-      "sans-serif;margin:2em}}"
-      "table{{border-collapse:collapse}}td,th{{padding:2px 10px;border-bottom:1px solid "
-      "#ddd;text-align:right}}"
-      "td:nth-child(-n+3){{text-align:left}}i{{display:inline-block;height:10px;background:#38c}}</"
-      "style>"
-      "<h1>{0}</h1><pre>{1}</pre>",
-      escape_html(report.model), escape_html(text_report(report, {})));
-  page += "<table><tr><th>op<th>engine<th>source<th>MACs<th>share<th>bytes out</tr>";
-  for (const OpReport& op : report.ops) {
-    const double share = 100.0 * static_cast<double>(op.macs) / static_cast<double>(macs);
-    page += fmt::format(
-        "<tr><td>{}<td>{}<td>{} {}<td>{}<td><i style='width:{:.0f}px'></i> {:.1f} %<td>{}</tr>",
-        op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
-        with_commas(op.macs), share, share, with_commas(op.bytes_out));
-  }
-  page += "</table><h2>Operators without a kernel call</h2>";
-  page += "<table><tr><th>operator<th>source<th>reason</tr>";
-  for (const SourceOpReport& op : report.source_ops) {
-    if (!op.calls.empty()) continue;
-    page += fmt::format("<tr><td>{}<td>{} {}<td>{}</tr>", escape_html(op.source.node),
-                        escape_html(op.source.where()), escape_html(op.source.text),
-                        escape_html(op.reason));
-  }
-  return page + "</table>\n";
 }
 
 }  // namespace thimble::driver

@@ -15,8 +15,6 @@ namespace thimble::driver {
 /// Lists every operator: kernel, bytes, MACs, instructions, source line, live bytes of the arena.
 [[nodiscard]] std::string table_report(const CompileReport& report);
 [[nodiscard]] std::string json_report(const CompileReport& report);
-/// Returns one self-contained page: summary, memory, and every operator with its share of the MACs.
-[[nodiscard]] std::string html_report(const CompileReport& report);
 
 /// Returns "1,234,567" for 1234567.
 [[nodiscard]] std::string with_commas(int64_t value);

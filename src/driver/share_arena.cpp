@@ -1,5 +1,6 @@
 #include "driver/share_arena.h"
 
+#include "driver/does_not_fit.h"
 #include "driver/recipe.h"
 #include "emit/emit.h"
 #include "memory/shared_arena.h"
@@ -32,9 +33,10 @@ Status emit_again(const memory::MemoryPlan& memory_plan, const CompileOptions& a
   report.pte_bytes = static_cast<int64_t>(model->pte.size());
   report.arena_bytes = memory_plan.placement.peak_bytes;
   report.arena_lower_bound_bytes = memory_plan.placement.lower_bound_bytes;
+  if (report.linked && !report.linked->c_output) report.linked->program_bytes = report.pte_bytes;
   for (MemoryUse& memory : report.memories) {
-    if (memory.name == "sram") memory.bytes_used = report.arena_bytes + report.state_bytes;
-    if (memory.name == "flash") memory.bytes_used = report.pte_bytes;
+    if (memory.name == "sram") memory.bytes_used = ram_bytes(report);
+    if (memory.name == "flash") memory.bytes_used = flash_bytes(report);
   }
   return ok();
 }

@@ -84,16 +84,15 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> added;  // partition::Partition::added
   memory::MemoryPlan memory_plan;
   emit::Emitted emitted;
-  int64_t sram_bytes = 0;  // arena and data of the runtime, without the scratch of engines
 };
 
 /// Bytes that the arena may have: of the SRAM, or of the largest memory that may hold it.
 [[nodiscard]] std::optional<int64_t> arena_limit(const engine::Part& part,
                                                  const CompileOptions& options);
 
-/// Partitions, lowers, plans the memory and writes the program. The engines use at most
-/// `sram_bytes`; on a part without engines, a limit that is not below Program::sram_bytes changes
-/// nothing.
+/// Partitions, lowers, plans the memory and writes the program. Arena, variables and stack should
+/// need at most `sram_bytes`; on a part without engines, a limit that a program meets without it
+/// changes nothing.
 [[nodiscard]] Result<Program> write_program(const FloatModel& model,
                                             const quant::QuantizedModel& quantized,
                                             std::shared_ptr<const engine::Part> part,
@@ -101,8 +100,8 @@ struct Program {
                                             std::optional<int64_t> sram_bytes, StageFiles* files);
 
 /// Completes the report for a part. It is the part that the program was written for, or another one
-/// with the same core and engines; then the first one must outlive the result. If a memory of the
-/// part is too small, returns an error, or with options.allow_misfit a report with `misfit`.
+/// with the same core and engines; then the first one must outlive the result. A memory that is too
+/// small is no error: first_overflow() (does_not_fit.h) finds it.
 [[nodiscard]] Result<Compiled> report_program(Program program, const FloatModel& model,
                                               const quant::QuantizedModel& quantized,
                                               std::shared_ptr<const engine::Part> part,

@@ -158,11 +158,17 @@ struct Memory {
 };
 
 struct Core;
+struct LinkRequest;  // linked_code.h
+struct LinkedCode;
 
 /// Size of one call in loop steps, and its estimated cost; no value if no estimate exists.
 struct Cost {
-  int64_t steps = 0;  // iterations of the innermost loop
+  int64_t steps = 0;     // iterations of the innermost loop
+  // A convolution whose windows have several pixels copies each window to a row:
+  int64_t gathered = 0;     // elements of all windows
+  int64_t window_rows = 0;  // rows of all windows
   std::optional<int64_t> instructions;
+  std::optional<int64_t> cycles;  // without wait states
 };
 
 struct Core {
@@ -173,6 +179,8 @@ struct Core {
   Result<Lowered> (*lower)(const ir::Graph& graph, const Core& target,
                            const Options& options) = nullptr;
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Core& target) = nullptr;
+  /// Returns the code that a firmware links for a program; nothing if it is not known. Null: never.
+  std::optional<LinkedCode> (*linked_code)(const LinkRequest& request, const Core& core) = nullptr;
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.

@@ -303,12 +303,10 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
     return unsupported("target {}: its core is {}; only parts with an Arm Cortex-M are supported",
                        name, core);
   }
-  std::vector<std::string_view> cores;
-  for (const Core& core : all_cores()) cores.push_back(core.name);
+  const std::vector<std::string> names = part_names();
   return bad_input(
-      "target {}: not known{}; expected: a core ({}), a part that `thimble targets` "
-      "lists, or a .toml file",
-      name, suggestions(name, part_names()), fmt::join(cores, ", "));
+      "target {}: not known{}; `thimble targets` lists the targets, a .toml file describes another",
+      name, suggestions(name, names));
 }
 
 /// Returns the file merged with the chain of its `base` files. `above` holds the names of the files

@@ -21,8 +21,9 @@ struct NpuOperation {
 };
 
 struct NpuProfile {
-  std::string npu;     // configuration of the NPU
-  std::string system;  // the system around it
+  size_t delegate = 0;  // index in the delegate table of the program's first plan
+  std::string npu;      // configuration of the NPU
+  std::string system;   // the system around it
   double cycles = 0;
   double bytes_sram = 0, bytes_external = 0;  // read and written; 0 if unknown
   std::vector<NpuOperation> operations;

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/process.h"
+#include "cycles/trace.h"
 #include "hostrun/board_image.h"
 #include "hostrun/fvp.h"
 
@@ -102,19 +103,8 @@ int64_t number(const Lines& lines, const std::string& key, size_t index = 0) {
   return std::strtoll(line->second[index].c_str(), nullptr, 10);
 }
 
-/// Column in the counter's lines: index, times, instructions, classes.
+/// Column in the counter's lines: index, times, instructions.
 constexpr size_t kInstructions = 2;
-
-/// The columns after the sum; the counter's line `classes` has their names.
-InstructionClasses classes_of(const Lines& counts, const std::vector<std::string>& words) {
-  InstructionClasses classes;
-  const auto names = counts.find("classes");
-  if (names == counts.end()) return classes;
-  for (size_t i = 0; i < names->second.size() && kInstructions + 1 + i < words.size(); ++i) {
-    classes[names->second[i]] = std::strtoll(words[kInstructions + 1 + i].c_str(), nullptr, 10);
-  }
-  return classes;
-}
 
 /// One boot of the board. File names are relative to the folder: a path could contain characters of
 /// QEMU's option syntax, or spaces, at which the firmware splits its command line.
@@ -137,7 +127,7 @@ class Boot {
         command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
       }
       THIMBLE_CHECK(launch(command));
-      counts_ = counts(profile, plugin) ? parse_lines(read_text(folder_ / "counts")) : Lines();
+      THIMBLE_CHECK(read_counts(counts(profile, plugin) ? read_text(folder_ / "counts") : ""));
     }
     report_ = parse_lines(read_text(folder_ / "out.txt"));
     return check_report_status();
@@ -145,8 +135,19 @@ class Boot {
 
   [[nodiscard]] const Lines& report() const { return report_; }
   [[nodiscard]] const Lines& counts() const { return counts_; }
+  /// Returns the modelled cycles by region; empty if nothing was counted.
+  [[nodiscard]] std::map<cycles::Region, int64_t> cycles() const {
+    return cycles::region_cycles(trace_, options_.target);
+  }
 
  private:
+  /// The lines of the regions come before those of the blocks.
+  Status read_counts(const std::string& text) {
+    counts_ = parse_lines(text.substr(0, text.find("\nblock ")));
+    THIMBLE_TRY(trace_, cycles::parse_trace(text, "insn_count"));
+    return ok();
+  }
+
   [[nodiscard]] bool counts(bool profile, const fs::path& plugin) const {
     return (options_.count_instructions || profile) && fs::exists(plugin);
   }
@@ -209,6 +210,7 @@ class Boot {
   const QemuOptions& options_;
   Lines report_;
   Lines counts_;
+  cycles::Trace trace_;
 };
 
 /// Writes one file per input, with the data of all calls one after another.
@@ -247,17 +249,18 @@ Result<std::vector<std::vector<ir::Tensor>>> read_outputs(const fs::path& folder
   return outputs;
 }
 
-std::vector<OpInstructions> op_counts(const Interface& interface, const Lines& counts,
-                                      std::string_view target) {
+std::vector<OpInstructions> op_counts(const Interface& interface, const Boot& boot) {
   std::vector<OpInstructions> ops;
   for (const std::string& op : interface.ops) ops.push_back({op, 0, {}});
-  const auto [first, last] = counts.equal_range("op");
+  const std::map<cycles::Region, int64_t> cycles = boot.cycles();
+  const auto [first, last] = boot.counts().equal_range("op");
   for (auto line = first; line != last; ++line) {
     if (line->second.size() <= kInstructions) continue;
     const auto index = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
     if (index >= ops.size()) continue;
     ops[index].instructions = std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
-    ops[index].cycles_estimate = estimated_cycles(target, classes_of(counts, line->second));
+    const auto region = cycles.find({"op", static_cast<int>(index)});
+    if (region != cycles.end()) ops[index].cycles = region->second;
   }
   return ops;
 }
@@ -284,7 +287,7 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   if (options.profile) {
     // The hook around each operator executes instructions, so the sum is counted in another boot.
     THIMBLE_CHECK(boot.run(true));
-    run.facts.ops = op_counts(interface, boot.counts(), options.target);
+    run.facts.ops = op_counts(interface, boot);
     // In the image without kernel code, each kernel is one instruction.
     if (boot.counts().contains("region")) {
       run.facts.instructions_overhead = number(boot.counts(), "region", kInstructions) -
@@ -298,10 +301,9 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   run.facts.instructions = number(boot.counts(), "run", kInstructions);
   run.facts.instructions_init = number(boot.counts(), "load", kInstructions);
   run.facts.instructions_total = number(boot.counts(), "total", kInstructions);
-  const auto inside = boot.counts().find("run");
-  if (inside != boot.counts().end()) {
-    run.facts.classes = classes_of(boot.counts(), inside->second);
-    run.facts.cycles_estimate = estimated_cycles(options.target, run.facts.classes);
+  for (const auto& [region, cycles] : boot.cycles()) {
+    const bool inside = region.first == "run" || region.first == "op" || region.first == "region";
+    if (inside) run.facts.cycles = run.facts.cycles.value_or(0) + cycles;
   }
   THIMBLE_TRY(run.outputs, read_outputs(folder.path(), label, interface, calls.size()));
   return run;

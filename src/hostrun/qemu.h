@@ -15,7 +15,6 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "hostrun/cycles.h"
 #include "hostrun/device.h"
 #include "hostrun/interface.h"
 #include "ir/tensor.h"
@@ -35,7 +34,7 @@ struct QemuOptions {
 struct OpInstructions {
   std::string op;            // "cortex_m::quantized_add.out"
   int64_t instructions = 0;  // sum of all calls
-  std::optional<int64_t> cycles_estimate;
+  std::optional<int64_t> cycles;  // modelled (cycles/trace.h), without wait states
 };
 
 struct QemuFacts {
@@ -45,8 +44,7 @@ struct QemuFacts {
   int64_t instructions = 0;        // inside thimble_run, all calls; 0 if not counted
   int64_t instructions_init = 0;   // inside thimble_init
   int64_t instructions_total = 0;  // from reset to exit
-  InstructionClasses classes;      // inside thimble_run
-  std::optional<int64_t> cycles_estimate;
+  std::optional<int64_t> cycles;   // inside thimble_run, modelled, without wait states
   std::vector<OpInstructions> ops;  // with `profile`: in execution order
   /// With `profile`: runtime instructions of one call outside of kernels; nullopt with delegates.
   std::optional<int64_t> instructions_overhead;

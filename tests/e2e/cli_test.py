@@ -68,13 +68,21 @@ class Usage(Cli):
         self.assertIn("--calibrate", self.thimble("compile", "--help")[0])
 
     def test_wrong_usage(self):
-        self.fails(2, saying="subcommand")
-        self.fails(2, "compil", saying="subcommand")
+        self.fails(2, saying="no verb given")
+        self.fails(2, "compil", saying="similar names: compile")
         self.fails(2, "compile", MODEL, saying="--target")
         self.fails(2, "compile", MODEL, *M55, "--colour", "red", saying="--colour")
         self.fails(2, "compile", MODEL, *M55, "--io", "int4", saying="--io")
         self.fails(2, "compile", MODEL, *M55, *DATA, "--pareto", "--compat", "executorch",
                    saying="has more than one schedule")
+
+
+    def test_version(self):
+        version = self.thimble("--version")[0]
+        self.assertRegex(version, r"^thimble \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}|unknown), kernel layout \d+\)\n$")
+        git = subprocess.run(["git", "-C", SOURCE, "rev-parse", "HEAD"], capture_output=True, text=True)
+        if git.returncode == 0 and (SOURCE / ".git").exists():
+            self.assertIn(f"(commit {git.stdout[:12]},", version)
 
 
 class Compile(Cli):
@@ -141,7 +149,7 @@ class Compile(Cli):
 
     def test_bad_input(self):
         compile_ = ["compile", MODEL, "-o", "y.pte"]
-        self.fails(2, *compile_, *DATA, "--target", "cortex-m99", saying="cortex-m55")
+        self.fails(2, *compile_, *DATA, "--target", "cortex-m99", saying="similar names: cortex-m")
         self.fails(2, *compile_, *M55, saying="--calibrate")
         self.fails(2, *compile_, *M55, "--calibrate", "none.npz", saying="none.npz")
         self.fails(2, *compile_, *M55, "--calibrate", MODEL, saying="digits_cnn.pt2")
@@ -322,6 +330,22 @@ class Run(Cli):
         again = self.outputs("digits.pte", "--input", self.x, "--on", "qemu")
         self.assertEqual(again["instructions"], answer["instructions"])
         self.assertFalse(again["inputs_are_zeros"])
+
+    def test_simulated_npus(self):
+        """On a board a simulator replaces the NPU: no sum contains its instructions."""
+        for target, npu in (("corstone-300", "ethos-u55-128"), ("nrf54lm20b", "axon"), ("imxrt700", "Neutron")):
+            pte = self.path / f"{target}.pte"
+            report = json.loads(self.thimble("compile", MODEL, "--target", target, *DATA, "-o", pte, "--json")[0])
+            answer = self.outputs(pte, "--input", self.x, "--on", "qemu", "--profile")
+            delegate, = (op for op in answer["ops"] if op["name"].startswith("(delegate"))
+            self.assertEqual(delegate["npu"], npu)
+            self.assertEqual(delegate["cycles"], answer["npu_cycles"])
+            self.assertLess(abs(delegate["cycles"] / report["npu_cycles"] - 1), 0.05)
+            self.assertGreater(answer["simulator_instructions"], 1_000_000)
+            self.assertLess(answer["instructions"], 10_000)
+            self.assertFalse(answer["instructions_include_npu"])
+            self.assertGreater(answer["instructions"], sum(op.get("instructions", 0) for op in answer["ops"]))
+            self.assertTrue(self.outputs(pte, "--input", self.x, "--on", "qemu")["instructions_include_npu"])
 
     def test_a_profile_needs_no_input(self):
         pte = self.compile()
@@ -512,7 +536,7 @@ class InspectAndTargets(Cli):
         self.assertIn("cortex-m55", names)
         one = json.loads(self.thimble("targets", "cortex-m4", "--json")[0])
         self.assertEqual(one["qemu_board"], "mps2-an386")
-        self.fails(2, "targets", "z80", saying="cortex-m4")
+        self.fails(2, "targets", "z80", saying="`thimble targets` lists")
         self.fails(2, "targets", "corstone300", saying="similar names: corstone-300")
         lines = self.thimble("targets")[0].splitlines()
         board = next(line for line in lines if line.startswith("corstone-300 "))

@@ -20,6 +20,15 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/board_image_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/firmware)
   add_test(NAME e2e_cli
            COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  # Golden text: one test per transcript.
+  file(GLOB transcripts CONFIGURE_DEPENDS ${here}/transcripts/*.txt)
+  foreach(transcript ${transcripts})
+    get_filename_component(name ${transcript} NAME_WE)
+    add_test(NAME e2e_transcript_${name}
+             COMMAND python3 ${here}/transcript_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${name})
+    list(APPEND e2e_tests e2e_transcript_${name})
+    list(APPEND fast_transcripts transcript_${name})
+  endforeach()
   add_test(NAME e2e_executorch
            COMMAND python3 ${here}/executorch_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/executorch)
   add_test(NAME e2e_memory
@@ -104,7 +113,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
           ethos_u_hello_sin ethos_u_digits_cnn ethos_u_dscnn_kws ethos_u_resnet8 ethos_u_tcn ethos_u_yolo_nano_like
           axon_hello_sin axon_digits_cnn axon_dscnn_kws axon_tcn axon_quantized
           nxp_hello_sin nxp_digits_cnn nxp_dscnn_kws nxp_resnet8 nxp_quantized nxp_lists
-          cli executorch patches payload_digits_cnn recipe)
+          cli executorch patches payload_digits_cnn recipe ${fast_transcripts})
     set_property(TEST e2e_${name} APPEND PROPERTY LABELS fast)
   endforeach()
 endif()

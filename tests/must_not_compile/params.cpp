@@ -1,5 +1,5 @@
-// Parameter structs of operators, and kernels that read them, selected by CASE. Only case 0 compiles.
-// must_not_compile.py has the messages that the compiler must print for the others.
+// Parameter structs of operators, and kernels that read them, selected by CASE. Only case 0
+// compiles. must_not_compile.py has the messages that the compiler must print for the others.
 
 #include "abi/ops/arithmetic.h"
 #include "engine/direct_fields.h"

@@ -9,6 +9,7 @@
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"
 #include "engines/axon/delegate/backend.h"
+#include "hostrun/npu_profile.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -44,6 +45,54 @@ Status check_axon_lists(const pte::Program& program, std::string_view label) {
   return ok();
 }
 
+std::string_view operation_name(axon::Operation operation) {
+  switch (operation) {
+#define AXON_OPERATION(name, number, list_name, report_name) \
+  case axon::Operation::k##name:                             \
+    return report_name;
+#include "engines/axon/container/operations.def"
+#undef AXON_OPERATION
+  }
+  return "?";
+}
+
+/// Reads the estimates that the compiler has stored in the layer list.
+NpuProfile axon_profile_of(const Bytes& bytes) {
+  const AlignedBytes copy(bytes);
+  const axon::Container list(copy.data());
+  const axon::Header header = list.header();
+  NpuProfile profile;
+  profile.npu = "axon";
+  profile.system = fmt::format("layer list {}", header.name);
+  profile.cycles = header.cycles;
+  double at = 0;
+  for (uint32_t i = 0; i < header.layer_count; ++i) {
+    const axon::LayerRecord layer = list.layer(i);
+    const axon::Operand& output = layer.output;
+    NpuOperation operation;
+    operation.name =
+        fmt::format("{} {}x{}x{}", operation_name(layer.operation), output.h, output.w, output.c);
+    operation.word =
+        (header.layers_offset + i * uint32_t{sizeof layer}) / uint32_t{sizeof(uint32_t)};
+    operation.start = at;
+    operation.end = at += layer.cycles;
+    profile.operations.push_back(operation);
+  }
+  return profile;
+}
+
+Result<std::vector<NpuProfile>> axon_profiles(const pte::Program& program, std::string_view label) {
+  THIMBLE_CHECK(check_axon_lists(program, label));
+  std::vector<NpuProfile> profiles;
+  const std::vector<pte::BackendDelegate>& delegates = program.plans[0].delegates;
+  for (size_t i = 0; i < delegates.size(); ++i) {
+    if (delegates[i].id != axon::kDelegateId) continue;
+    profiles.push_back(axon_profile_of(program.delegate_blobs[delegates[i].blob].bytes));
+    profiles.back().delegate = i;
+  }
+  return profiles;
+}
+
 class AxonDevice : public Device {
  public:
   [[nodiscard]] runtime::DelegateBackend row() const override {
@@ -72,8 +121,14 @@ std::vector<DeviceKind> axon_devices() {
   constexpr std::string_view kChip = "thimble_axon_chip";
   constexpr std::string_view kVendor = "engines/axon/delegate_vendor/backend.h";
   return {
-      {axon::kDelegateId, check_axon_lists, open_axon, "runner-axon",
-       "engines/axon/delegate/backend.h", "axon", "thimble_axon_npu"},
+      {.id = axon::kDelegateId,
+       .check = check_axon_lists,
+       .open = open_axon,
+       .image = "runner-axon",
+       .header = "engines/axon/delegate/backend.h",
+       .cpp_namespace = "axon",
+       .object = "thimble_axon_npu",
+       .profile = axon_profiles},
       {abi::axon::kProgramId, nullptr, nullptr, "", kVendor, "axon_vendor::program", kChip},
       {abi::axon::kMarkerId, nullptr, nullptr, "", kVendor, "axon_vendor::marker", kChip},
   };

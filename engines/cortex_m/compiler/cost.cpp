@@ -71,6 +71,16 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
   return macs != 0 ? macs : std::max(graph.type(op.inputs[0]).elements(), y.elements());
 }
 
+Windows windows_of(const ir::Graph& graph, const ir::Op& op) {
+  if (ir::category_of(op.kind) != ir::OpCategory::kConv) return {};
+  const ir::Shape& weights = graph.type(op.inputs[1]).shape;  // out, in, height, width
+  const int64_t pixels = graph.type(op.inputs[1]).elements() / weights[0] / weights[1];
+  const bool is_depthwise = weights[1] == 1 && graph.type(op.inputs[0]).shape[1] > 1;
+  if (pixels == 1 || is_depthwise) return {};
+  const int64_t windows = graph.type(op.output).elements() / weights[0];
+  return {windows * pixels * weights[1], windows * weights[2]};
+}
+
 std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
                                const Core& target) {
   return estimate_on(graph, op, kernel, measured_core(target.name));

@@ -17,6 +17,14 @@ namespace thimble::engine::cortex_m {
 /// that a pool or reduction reads, result elements of other operators.
 [[nodiscard]] int64_t steps_of(const ir::Graph& graph, const ir::Op& op);
 
+/// The windows of a convolution that has windows of several pixels and is not depthwise; zeros for
+/// other operators.
+struct Windows {
+  int64_t elements = 0;  // of all windows
+  int64_t rows = 0;      // of all windows
+};
+[[nodiscard]] Windows windows_of(const ir::Graph& graph, const ir::Op& op);
+
 /// Returns the instructions if `kernel` computes the operator; nothing if it was never measured.
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
                                              abi::PteOp kernel, const Core& target);

@@ -127,6 +127,7 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
   THIMBLE_TRY(const Stream stream, stream_of(program, index, label));
   const auto& [config, words] = stream;
   NpuProfile profile;
+  profile.delegate = index;
   const auto names = read_stream(*config, words, &profile.hazards);
   std::vector<sim::OperationTime> times(names.size());
   sim::TimelineJob job;

@@ -82,11 +82,14 @@ NpuProfile profile_of(const Bytes& bytes) {
 Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label) {
   THIMBLE_CHECK(check_neutron_payloads(program, label));
   std::vector<NpuProfile> profiles;
-  for (const pte::BackendDelegate& row : program.plans[0].delegates) {
+  const std::vector<pte::BackendDelegate>& delegates = program.plans[0].delegates;
+  for (size_t i = 0; i < delegates.size(); ++i) {
+    const pte::BackendDelegate& row = delegates[i];
     if (row.id != neutron::kDelegateId) continue;
     const Bytes& bytes = program.delegate_blobs[row.blob].bytes;
     THIMBLE_TRY(const formats::neutron::Payload payload, formats::neutron::read_payload(bytes));
     profiles.push_back(profile_of(payload.program));
+    profiles.back().delegate = i;
   }
   return profiles;
 }

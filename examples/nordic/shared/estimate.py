@@ -36,6 +36,5 @@ class Estimate:
 
 def estimate(report: dict, counted: dict) -> Estimate:
     """`report` is from `compile`; `counted` is from `run --on qemu --profile`, for one or several calls."""
-    delegates = [op["instructions"] for op in counted["ops"] if op["name"].startswith("(delegate")]
-    core = counted["instructions"] - sum(delegates)
-    return Estimate(round(report["npu_cycles"] or 0), len(delegates), round(core / counted["calls"]))
+    delegates = [op for op in counted["ops"] if op["name"].startswith("(delegate")]
+    return Estimate(round(report["npu_cycles"] or 0), len(delegates), round(counted["instructions"] / counted["calls"]))

@@ -11,7 +11,6 @@ namespace thimble::formats::npy {
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 /// The longest header that NumPy reads; sufficient for a shape with 32 axes.
 constexpr size_t kHeaderBytesMax = 10'000;
 constexpr size_t kAxesMax = 32;

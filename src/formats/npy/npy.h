@@ -14,6 +14,9 @@
 
 namespace thimble::formats::npy {
 
+/// First bytes of an .npy.
+inline constexpr std::string_view kMagic = "\x93NUMPY";
+
 enum class DType : uint8_t {
   kBool,
   kInt8,

@@ -239,7 +239,9 @@ Result<fs::path> find_sdk_library(const SdkOptions& options) {
   const std::string root = options.root.string();
   std::error_code error;
   if (!fs::is_directory(options.root, error)) {
-    return bad_input("{} is {}: no such folder", kSdkVariable, root);
+    return bad_input(
+        "--axon-sdk or {} is {}: no such folder; a copy of nrfconnect/sdk-edge-ai expected",
+        kSdkVariable, root);
   }
   const base::Host host = base::host();
   const fs::path library = options.root / "tools" / "axon" / "compiler" / "bin" / host.system /

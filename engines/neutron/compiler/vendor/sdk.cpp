@@ -129,7 +129,9 @@ Result<fs::path> find_converter(const fs::path& root) {
   std::error_code error;
   if (is_file(root)) return fs::absolute(root, error);
   if (!fs::is_directory(root, error)) {
-    return bad_input("{} is {}: no such folder", kSdkVariable, root.string());
+    return bad_input(
+        "--neutron-sdk or {} is {}: no such folder; a copy of the eIQ Neutron SDK expected",
+        kSdkVariable, root.string());
   }
   const std::string name = program_name(kConverter);
   std::vector<fs::path> places = {root / "bin", root, root / "eiq_neutron_sdk" / "bin"};

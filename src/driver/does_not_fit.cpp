@@ -1,0 +1,135 @@
+#include "driver/does_not_fit.h"
+
+#include <algorithm>
+
+#include "driver/report.h"
+
+namespace thimble::driver {
+namespace {
+
+int64_t ram_bytes_of(const CompileReport& report, const LinkedSize& linked) {
+  // The state belongs to the runtime, which C output does not have.
+  const int64_t state = linked.c_output ? 0 : report.state_bytes;
+  return report.arena_bytes + state + linked.static_bytes + linked.stack_bytes;
+}
+
+std::optional<int64_t> instructions(const CompileReport& report) {
+  int64_t sum = 0;
+  for (const OpReport& op : report.ops) {
+    if (!op.instructions) return {};
+    sum += *op.instructions;
+  }
+  return sum;
+}
+
+/// Returns ", +4 % instructions", if both counts are known and differ.
+std::string cost_text(const CompileReport& from, const CompileReport& to) {
+  const auto before = instructions(from), after = instructions(to);
+  if (!before || !after || *before == 0) return "";
+  const double percent = 100.0 * (static_cast<double>(*after) / static_cast<double>(*before) - 1.0);
+  if (percent > -0.5 && percent < 0.5) return ", same instructions";
+  return fmt::format(", {:+.0f} % instructions", percent);
+}
+
+std::string memories_text(const CompileReport& report) {
+  std::string text;
+  for (const MemoryUse& memory : report.memories) {
+    if (memory.bytes_size == 0) continue;
+    text += fmt::format("{}{} {} B of {} B", text.empty() ? "" : ", ", memory.name,
+                        with_commas(memory.bytes_used), with_commas(memory.bytes_size));
+  }
+  return text;
+}
+
+int64_t excess(const CompileReport& report) {
+  int64_t bytes = 0;
+  for (const MemoryUse& memory : report.memories) {
+    if (memory.bytes_size != 0) {
+      bytes += std::max<int64_t>(memory.bytes_used - memory.bytes_size, 0);
+    }
+  }
+  return bytes;
+}
+
+/// Returns the lines of the alternatives that fit; if none does, the line of the closest one.
+std::string alternative_lines(const CompileReport& report,
+                              std::span<const Alternative> alternatives) {
+  std::string text;
+  const Alternative* closest = nullptr;
+  bool any_fits = false;
+  for (const Alternative& each : alternatives) {
+    if (!each.result) {
+      text += fmt::format("\n  may fit        {}: not tried, compiling takes minutes", each.how);
+      continue;
+    }
+    if (first_overflow(*each.result) == nullptr) {
+      any_fits = true;
+      text +=
+          fmt::format("\n  would fit      {:<24} {}{}", each.how, memories_text(*each.result),
+                      each.result->target == report.target ? cost_text(report, *each.result) : "");
+    } else if (closest == nullptr || excess(*each.result) < excess(*closest->result)) {
+      closest = &each;
+    }
+  }
+  if (any_fits || closest == nullptr) return text;
+  if (excess(*closest->result) >= excess(report)) return text;
+  return text +
+         fmt::format("\n  not enough     {:<24} {}", closest->how, memories_text(*closest->result));
+}
+
+std::string ram_parts(const CompileReport& report) {
+  if (!report.linked) return "";
+  const std::string state =
+      report.linked->c_output ? "" : fmt::format(", state {}", with_commas(report.state_bytes));
+  return fmt::format(
+      "\n  sum of         arena {}{}, variables {}, stack {}", with_commas(report.arena_bytes),
+      state, with_commas(report.linked->static_bytes), with_commas(report.linked->stack_bytes));
+}
+
+std::string flash_parts(const CompileReport& report) {
+  if (!report.linked) return "";
+  return fmt::format("\n  sum of         program {}, code {}",
+                     with_commas(report.linked->program_bytes),
+                     with_commas(report.linked->code_bytes));
+}
+
+}  // namespace
+
+int64_t ram_bytes(const CompileReport& report) {
+  if (!report.linked) return report.arena_bytes + report.state_bytes;
+  const int64_t bytes = ram_bytes_of(report, *report.linked);
+  return report.linked_c ? std::max(bytes, ram_bytes_of(report, *report.linked_c)) : bytes;
+}
+
+int64_t flash_bytes(const CompileReport& report) {
+  if (!report.linked) return report.pte_bytes;
+  const int64_t bytes = report.linked->flash_bytes();
+  return report.linked_c ? std::max(bytes, report.linked_c->flash_bytes()) : bytes;
+}
+
+const MemoryUse* first_overflow(const CompileReport& report) {
+  const auto over = std::ranges::find_if(report.memories, [](const MemoryUse& memory) {
+    return memory.bytes_size != 0 && memory.bytes_used > memory.bytes_size;
+  });
+  return over == report.memories.end() ? nullptr : &*over;
+}
+
+Error does_not_fit(const CompileReport& report, const MemoryUse& over,
+                   std::span<const Alternative> alternatives) {
+  const bool tiled = std::ranges::any_of(
+      report.notes, [](const std::string& note) { return note.starts_with("row tiling"); });
+  std::string message = fmt::format(
+      "{}: does not fit: {} needs {} B{}, {} B allowed: {} B too large", report.model, over.name,
+      with_commas(over.bytes_used), tiled && over.name != "flash" ? " with row tiling" : "",
+      with_commas(over.bytes_size), with_commas(over.bytes_used - over.bytes_size));
+  if (over.bytes_used == ram_bytes(report)) {
+    message += ram_parts(report);
+    const Peak& peak = report.peak;
+    message += fmt::format("\n  peak at        {}   {}   {}", peak.op, peak.source.where(),
+                           peak.source.text);
+  }
+  if (over.name == "flash") message += flash_parts(report);
+  return unsupported("{}", message + alternative_lines(report, alternatives));
+}
+
+}  // namespace thimble::driver

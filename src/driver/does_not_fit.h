@@ -1,0 +1,31 @@
+#pragma once
+// The refusal of a program that is too large for a memory: how much is missing, where the arena is
+// fullest, and which options or parts would hold it.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+
+namespace thimble::driver {
+
+/// Bytes of RAM where the arena is stored: arena, state of the runtime, variables, stack.
+[[nodiscard]] int64_t ram_bytes(const CompileReport& report);
+/// Bytes of flash: program and code; the program alone if the code is not known.
+[[nodiscard]] int64_t flash_bytes(const CompileReport& report);
+
+/// Returns the first memory that is too small; null if the program fits.
+[[nodiscard]] const MemoryUse* first_overflow(const CompileReport& report);
+
+/// Another way to compile the same network.
+struct Alternative {
+  std::string how;                      // "with --optimize size", "on nrf52840"
+  std::optional<CompileReport> result;  // nothing: not compiled, because that takes too long
+};
+
+/// `over` is a memory of the report.
+[[nodiscard]] Error does_not_fit(const CompileReport& report, const MemoryUse& over,
+                                 std::span<const Alternative> alternatives);
+
+}  // namespace thimble::driver

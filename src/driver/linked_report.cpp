@@ -1,0 +1,64 @@
+#include "driver/linked_report.h"
+
+#include "driver/linked_size.h"
+#include "driver/report.h"
+
+namespace thimble::driver {
+
+std::string flash_detail(const CompileReport& report) {
+  std::string text = fmt::format("weights {}, ", with_commas(report.weights_bytes));
+  if (!report.linked) {
+    return text + fmt::format("program {}; without code, whose size is not known",
+                              with_commas(report.pte_bytes - report.weights_bytes));
+  }
+  const LinkedSize& linked = *report.linked;
+  text +=
+      fmt::format("program {}, code {}", with_commas(linked.program_bytes - report.weights_bytes),
+                  with_commas(linked.code_bytes));
+  if (report.linked_c) {
+    text += fmt::format("; as C {} B", with_commas(report.linked_c->flash_bytes()));
+  }
+  return text;
+}
+
+std::string other_ram_detail(const CompileReport& report) {
+  const bool has_state = !report.linked || !report.linked->c_output;
+  std::string text =
+      has_state ? fmt::format(", state {}", with_commas(report.state_bytes)) : std::string();
+  if (!report.linked) return text;
+  return text + fmt::format(", variables {}, stack at most {}",
+                            with_commas(report.linked->static_bytes),
+                            with_commas(report.linked->stack_bytes));
+}
+
+std::string linked_line(const CompileReport& report) {
+  if (!report.linked) return "";
+  return fmt::format("  code: {}; without startup code and application{}\n",
+                     built_with(*report.linked),
+                     report.linked->needs_driver ? ", and without the vendor's driver" : "");
+}
+
+nlohmann::ordered_json linked_json(const CompileReport& report) {
+  nlohmann::ordered_json json;
+  const auto add = [&](const char* name, int64_t LinkedSize::*member) {
+    if (report.linked) {
+      json[name] = (*report.linked).*member;
+    } else {
+      json[name] = nullptr;
+    }
+  };
+  add("code_bytes", &LinkedSize::code_bytes);
+  add("static_bytes", &LinkedSize::static_bytes);
+  add("stack_bytes", &LinkedSize::stack_bytes);
+  if (!report.linked) {
+    json["flash_bytes"] = nullptr;
+    json["code_built_with"] = nullptr;
+    return json;
+  }
+  json["flash_bytes"] = report.linked->flash_bytes();
+  json["code_built_with"] = built_with(*report.linked);
+  if (report.linked_c) json["c_flash_bytes"] = report.linked_c->flash_bytes();
+  return json;
+}
+
+}  // namespace thimble::driver

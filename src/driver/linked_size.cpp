@@ -1,0 +1,108 @@
+#include "driver/linked_size.h"
+
+#include "abi/pte_ops.h"
+#include "emit/c/size.h"
+#include "emit/state_entry.h"
+#include "engine/linked_code.h"
+#include "formats/pte/records.h"
+
+namespace thimble::driver {
+namespace {
+
+namespace pte = formats::pte;
+
+constexpr int64_t kWord = 4;
+// The file and the memory for the arena are 16-byte aligned. Everything else is aligned to 4.
+constexpr int64_t kPaddingMax = 12;
+constexpr int64_t kModelObjectBytes = 18 * kWord;  // thimble_model (runtime/include/thimble.h)
+// The generated kernel table (src/hostrun/kernel_source.cpp): KernelTable and the function that
+// returns it. A row of DelegateBackends is 7 words and an id.
+constexpr int64_t kKernelTableBytes = 6 * kWord + 2 * kWord;
+constexpr int64_t kDelegateTableBytes = 5 * kWord;
+constexpr int64_t kDelegateRowBytes = 7 * kWord + 24;
+
+int64_t round_up_to_word(int64_t bytes) {
+  return (bytes + kWord - 1) / kWord * kWord;
+}
+
+/// The row of abi/pte_ops.def of a call; null if no kernel exists.
+const abi::PteOpInfo* op_of(const pte::ExecutionPlan& plan, const pte::KernelCall& call) {
+  const pte::Operator& op = plan.operators[static_cast<size_t>(call.op_index)];
+  return pte::find_operator(pte::full_name(op), call.args.size() - 1);
+}
+
+/// Adds the kernels and delegates of the program; returns false if one has no row.
+bool add_calls(const pte::ExecutionPlan& plan, engine::LinkRequest* request) {
+  for (const pte::Instruction& instruction : plan.chains[0].instructions) {
+    if (const auto* const call = std::get_if<pte::DelegateCall>(&instruction)) {
+      const auto index = static_cast<size_t>(call->delegate_index);
+      request->delegates.push_back(plan.delegates[index].id);
+      continue;
+    }
+    const auto* const call = std::get_if<pte::KernelCall>(&instruction);
+    if (call == nullptr) return false;
+    const abi::PteOpInfo* const info = op_of(plan, *call);
+    if (info == nullptr) return false;
+    request->kernels.push_back(static_cast<abi::PteOp>(info - abi::kPteOps));
+  }
+  return true;
+}
+
+template <typename Item>
+int64_t count_distinct(std::vector<Item> items) {
+  std::ranges::sort(items);
+  return std::ranges::unique(items).begin() - items.begin();
+}
+
+}  // namespace
+
+Result<std::optional<LinkedSize>> linked_size(const Compiled& compiled, const pte::Program& program,
+                                              int64_t pte_bytes, bool c_output) {
+  const std::optional<LinkedSize> unknown;
+  const engine::Core& core = *compiled.part->cpu;
+  engine::LinkRequest request;
+  if (core.linked_code == nullptr || !add_calls(program.plans[0], &request)) return unknown;
+  request.records = pte::has_records(program);
+  THIMBLE_TRY(const std::vector<emit::StateContent> states, emit::read_states(program));
+  request.states = !states.empty();
+  request.c_output = c_output;
+  std::optional<engine::LinkedCode> code = core.linked_code(request, core);
+  if (!code) return unknown;
+
+  LinkedSize linked;
+  if (c_output) {
+    emit::c::Options options;
+    options.owns_inputs = compiled.lowered.owns_inputs;
+    if (compiled.part->has_memory_speeds()) {
+      options.loaded.resize(compiled.part->memories.size());
+    }
+    THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
+    request.copies = c.copies;
+    code = core.linked_code(request, core);
+    linked.program_bytes = c.constant_bytes + c.table_bytes;
+    linked.code_bytes = c.code_bytes + code->flash_bytes;
+    linked.static_bytes = c.ram_bytes;
+    linked.stack_bytes = c.stack_bytes;
+  } else {
+    const int64_t delegates = count_distinct(request.delegates);
+    linked.program_bytes = pte_bytes;
+    linked.code_bytes = round_up_to_word(pte_bytes) - pte_bytes + kPaddingMax + code->flash_bytes +
+                        kKernelTableBytes + kWord * count_distinct(request.kernels);
+    if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;
+    linked.static_bytes = kModelObjectBytes + kPaddingMax;
+  }
+  linked.static_bytes += code->ram_bytes;
+  linked.stack_bytes += code->stack_bytes;
+  linked.compiler = code->compiler;
+  linked.needs_driver = code->needs_driver;
+  linked.core = code->core;
+  linked.c_output = c_output;
+  return std::optional<LinkedSize>(std::move(linked));
+}
+
+std::string built_with(const LinkedSize& linked) {
+  return fmt::format("{}, kernels -O2, {} -Os, {}", linked.compiler,
+                     linked.c_output ? "C" : "runtime", linked.core);
+}
+
+}  // namespace thimble::driver

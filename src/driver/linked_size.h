@@ -1,0 +1,20 @@
+#pragma once
+// Flash, RAM and stack of a program as a firmware links it: the program's bytes, and the code that
+// the core's tables give for its kernels (engine/linked_code.h).
+
+#include <optional>
+
+#include "driver/compile.h"
+#include "formats/pte/program.h"
+
+namespace thimble::driver {
+
+/// Returns nothing if the sizes of the code are not known: a core or a delegate without a table.
+[[nodiscard]] Result<std::optional<LinkedSize>> linked_size(const Compiled& compiled,
+                                                            const formats::pte::Program& program,
+                                                            int64_t pte_bytes, bool c_output);
+
+/// Returns "gcc 12.2.1, kernels -O2, runtime -Os, cortex-m4".
+[[nodiscard]] std::string built_with(const LinkedSize& linked);
+
+}  // namespace thimble::driver

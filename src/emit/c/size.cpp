@@ -1,0 +1,171 @@
+#include "emit/c/size.h"
+
+#include <set>
+
+#include "emit/c/c_program.h"
+
+namespace thimble::emit::c {
+namespace {
+
+namespace pte = formats::pte;
+
+constexpr int64_t kArrayAlignment = 16;
+constexpr int64_t kWord = 4;
+// Size of thimble_arg and of thimble_tensor (kernels/c_call.h) on a 32-bit core.
+constexpr int64_t kArgBytes = 40, kTensorBytes = 24;
+// Instructions: LDR of an address with its literal, BL, MOVS, a store, and a function's entry.
+constexpr int64_t kLoad = 6, kBranch = 4, kMove = 2, kStore = 2, kFunction = 12;
+// Above this size, literals are too far for 16-bit loads: Armv7-M has 32-bit loads, in Armv6-M the
+// code jumps over pools, of which there is one in each piece of this size.
+constexpr int64_t kOnePool = 1020, kLongLoad = 2, kPool = 8;
+constexpr int64_t kSavedRegisters = 32;  // PUSH {r0-r5, lr} and alignment
+
+int64_t round_up(int64_t bytes, int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+class Sizer {
+ public:
+  explicit Sizer(const CProgram& program) : program_(program) {}
+
+  void add_call(const pte::KernelCall& call, bool addresses_only) {
+    bool external = false;
+    int64_t tables = 0;
+    // The return value is the last argument of the file and no argument of the C.
+    const size_t count = call.args.size() - 1;
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t value = call.args[i];
+      external |= program_.is_external(value);
+      add_constant(value);
+      const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
+      if (const auto* const list = std::get_if<pte::TensorList>(&item)) {
+        for (const int32_t each : list->items) {
+          external |= program_.is_external(each);
+          add_constant(each);
+          add_shape(each);
+          tables += kTensorBytes;
+        }
+        tables += kWord * static_cast<int64_t>(count);  // lists[], possibly counted per list
+      } else if (!addresses_only && std::holds_alternative<pte::Tensor>(item)) {
+        add_shape(value);
+      }
+    }
+    tables += static_cast<int64_t>(count) * (addresses_only ? kWord : kArgBytes);
+    run_ += load() + kBranch;
+    if (!addresses_only) run_ += kMove + load();  // the second argument
+    if (!external) {
+      size.table_bytes += tables + kWord;  // aligned to 8
+      return;
+    }
+    // The arrays are on the stack: addresses are stored one by one; other members are copied from
+    // a constant array.
+    size.stack_bytes += round_up(tables, 2 * kWord);
+    run_ += loads(static_cast<int64_t>(count)) + static_cast<int64_t>(count) * kStore + kMove;
+    if (addresses_only) return;
+    size.table_bytes += tables + kWord;
+    size.copies = true;
+    run_ += load() + kBranch + 2 * kMove;  // memcpy
+    run_ += loads(tables / kTensorBytes) + tables / kTensorBytes * kStore;
+  }
+
+  void add_output(const Port& output) {
+    size.code_bytes += 2 * kWord;
+    add_constant(output.value);
+    if (!program_.is_external(output.value)) return;
+    size.ram_bytes += kWord;
+    run_ += load() + kStore;
+    size.code_bytes += kWord;
+  }
+
+  void add_input(const Port& input, bool owns_inputs) {
+    if (program_.is_external(input.value)) return;
+    if (owns_inputs) size.code_bytes += 3 * kWord;  // the function that returns its address
+    run_ += copy_bytes() + (owns_inputs ? 3 * kMove : 0);
+  }
+
+  /// Functions reset(), save() and restore(), and initial contents.
+  void add_states() {
+    const auto count = static_cast<int64_t>(program_.states.size());
+    for (const StateContent& state : program_.states) {
+      size.constant_bytes += round_up(static_cast<int64_t>(state.content.size()), kArrayAlignment);
+    }
+    constexpr int64_t kFunctionsOfStates = 3;
+    size.code_bytes += 2 * kWord;  // reset() and init() without states
+    if (count > 0) size.code_bytes += kFunctionsOfStates * (kFunction + count * copy_bytes());
+  }
+
+  void finish(size_t loaded_memories) {
+    run_ += kFunction + 2 * kWord;
+    if (run_ > kOnePool) run_ += loads_ * kLongLoad + run_ / kOnePool * kPool;
+    size.code_bytes += round_up(run_, kWord);
+    if (loaded_memories > 0) {
+      size.code_bytes +=
+          kFunction + static_cast<int64_t>(loaded_memories) * (copy_bytes() + loads(2));
+    }
+    size.stack_bytes += kSavedRegisters;
+    if (size.constant_bytes > 0) size.constant_bytes += kArrayAlignment - kWord;
+    size.ram_bytes += kArrayAlignment - kWord;  // padding before the arena
+  }
+
+  Size size;
+
+ private:
+  int64_t loads(int64_t count) {
+    loads_ += count;
+    return count * kLoad;
+  }
+  int64_t load() { return loads(1); }
+  /// A call of memcpy or memset with constant arguments.
+  int64_t copy_bytes() {
+    size.copies = true;
+    return loads(2) + kWord + kMove + kBranch;
+  }
+
+  void add_constant(int32_t value) {
+    const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
+    const auto* const tensor = std::get_if<pte::Tensor>(&item);
+    if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
+    if (!constants_.insert(tensor->data_buffer_idx).second) return;
+    const Bytes& bytes = program_.file->constants[tensor->data_buffer_idx];
+    size.constant_bytes += round_up(static_cast<int64_t>(bytes.size()), kArrayAlignment);
+  }
+
+  void add_shape(int32_t value) {
+    const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
+    const auto* const tensor = std::get_if<pte::Tensor>(&item);
+    if (tensor == nullptr || tensor->sizes.empty()) return;
+    const auto rank = static_cast<int64_t>(tensor->sizes.size());
+    if (sizes_.insert(tensor->sizes).second) size.table_bytes += rank * kWord;
+    if (orders_.insert(tensor->dim_order).second) size.table_bytes += round_up(rank, kWord);
+  }
+
+  const CProgram& program_;
+  int64_t run_ = 0;    // code of run()
+  int64_t loads_ = 0;  // addresses that it loads
+  std::set<uint32_t> constants_;
+  std::set<std::vector<int32_t>> sizes_;
+  std::set<std::vector<uint8_t>> orders_;
+};
+
+}  // namespace
+
+Result<Size> size_of(const pte::Program& file, const std::vector<bool>& addresses_only,
+                     const Options& options) {
+  const ModelInfo info;
+  THIMBLE_TRY(const CProgram program, prepare(file, info, options));
+  Sizer sizer(program);
+  size_t index = 0;
+  for (const pte::Instruction& instruction : program.plan->chains[0].instructions) {
+    const auto* const call = std::get_if<pte::KernelCall>(&instruction);
+    if (call == nullptr) return unsupported("--emit c: an instruction is not a kernel call");
+    assert(index < addresses_only.size());
+    sizer.add_call(*call, addresses_only[index++]);
+  }
+  for (const Port& input : program.inputs) sizer.add_input(input, options.owns_inputs);
+  for (const Port& output : program.outputs) sizer.add_output(output);
+  sizer.add_states();
+  sizer.finish(options.loaded.size());
+  return sizer.size;
+}
+
+}  // namespace thimble::emit::c
