@@ -6,13 +6,17 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "driver/compile.h"
 #include "driver/data.h"
+#include "emit/decompile.h"
+#include "formats/pte/read.h"
 #include "ir/dtype_text.h"
 #include "quant/fast_float.h"
 #include "tools/commands.h"
+#include "tools/conditions.h"
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -31,16 +35,24 @@ struct CompareArguments {
   std::string on = "host";
   std::string target;
   std::vector<std::string> shapes;
+  std::string fail_if;
   bool per_layer = false;
   bool json = false;
 };
 
+constexpr Metric kCompareMetrics[] = {
+    {"accuracy", Unit::kShare}, {"agreement", Unit::kShare}, {"sqnr", Unit::kDecibels}};
+
 struct Comparison {
   std::string where;
   int64_t calls = 0;
-  std::vector<double> sqnr_db;  // per output
-  HitRate agreement;            // share of rows of the first output with the same top-1 class
-  HitRate accuracy_float;       // float model, against the labels
+  std::vector<std::string> outputs;       // names
+  std::vector<double> sqnr_db;            // per output; NaN for an output of integers
+  std::vector<HitRate> output_agreement;  // per output of integers: share of equal elements
+  std::vector<std::string> warnings;
+  std::vector<std::string> violations;  // conditions of --fail-if that are true
+  HitRate agreement;       // share of rows of the first output with the same top-1 class
+  HitRate accuracy_float;  // float model, against the labels
   HitRate accuracy;
   std::vector<LayerQuality> layers;  // only with --per-layer
 };
@@ -94,12 +106,87 @@ ir::Tensor from_port(const ir::Tensor& tensor, const hostrun::Port& port) {
   return values;
 }
 
+/// An output of integers, such as the result of argmax: each element is a class.
+void compare_integers(const ir::Tensor& reference, const ir::Tensor& got, HitRate* agreement) {
+  const std::vector<double> wanted = values_of(reference);
+  const std::vector<double> found = values_of(got);
+  for (size_t i = 0; i < wanted.size(); ++i) agreement->add(wanted[i] == found[i]);
+}
+
+/// The classes of an output: its values if it has integers, else the indices of the maxima.
+std::vector<int64_t> classes_of(const ir::Tensor& reference, const ir::Tensor& tensor) {
+  if (reference.dtype == ir::DType::kF32) return top1(tensor);
+  const std::vector<double> values = values_of(tensor);
+  return {values.begin(), values.end()};
+}
+
+/// Calibrated range of each input, as far as the file has it.
+std::vector<std::optional<driver::ValueRange>> calibrated_ranges(
+    const formats::pte::Program& program, const Model& model) {
+  const std::vector<std::optional<ir::Type>> types = emit::quantized_inputs(program);
+  std::vector<std::optional<driver::ValueRange>> ranges;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    std::optional<ir::Quant> quant = model.inputs[i].quant;
+    double low = INT8_MIN, high = INT8_MAX;
+    if (i < types.size() && types[i] && types[i]->quant) {
+      quant = types[i]->quant;
+      if (types[i]->dtype == ir::DType::kI16) std::tie(low, high) = std::pair(INT16_MIN, INT16_MAX);
+    }
+    ranges.emplace_back();
+    if (!quant) continue;
+    const double scale = quant->scale[0], zero = quant->zero_point[0];
+    ranges.back() = driver::ValueRange{scale * (low - zero), scale * (high - zero)};
+  }
+  return ranges;
+}
+
+Status warn_of_ranges(const CompareArguments& arguments, const Model& model,
+                      const driver::Samples& samples, Comparison* result) {
+  THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, model.label));
+  const auto ranges = calibrated_ranges(program, model);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const auto& [name, data] = samples.data.inputs[i];
+    if (!ranges[i] || data.dtype != ir::DType::kF32) continue;
+    std::string warning = driver::range_warning(name, data, *ranges[i]);
+    if (!warning.empty()) result->warnings.push_back(std::move(warning));
+  }
+  return ok();
+}
+
+/// The value of a metric; nullopt if the data does not give it.
+std::optional<double> value_of(const Comparison& result, std::string_view metric) {
+  if (metric == "accuracy") return result.accuracy.value();
+  if (metric == "agreement") return result.agreement.value();
+  std::optional<double> lowest;
+  for (const double value : result.sqnr_db) {
+    if (!std::isnan(value)) lowest = std::min(lowest.value_or(value), value);
+  }
+  return lowest;
+}
+
+Status check_conditions(const std::vector<Condition>& conditions, Comparison* result) {
+  for (const Condition& condition : conditions) {
+    const std::optional<double> now = value_of(*result, condition.name);
+    if (!now) {
+      return bad_input("--fail-if {}: the data and the model give no {}", condition.text,
+                       condition.name);
+    }
+    if (!is_true(condition, *now, 0)) continue;
+    result->violations.push_back(condition.name == "sqnr"
+                                     ? fmt::format("{}: {:.1f} dB", condition.text, *now)
+                                     : fmt::format("{}: {:.2f} %", condition.text, 100 * *now));
+  }
+  return ok();
+}
+
 void compare_classes(const ir::Tensor& reference, const ir::Tensor& got,
                      const std::optional<std::vector<int64_t>>& labels, int64_t call,
                      Comparison* result) {
-  if (reference.shape.empty() || reference.shape.back() < 2) return;  // no classes
-  const std::vector<int64_t> wanted = top1(reference);
-  const std::vector<int64_t> found = top1(got);
+  const bool real = reference.dtype == ir::DType::kF32;
+  if (real && (reference.shape.empty() || reference.shape.back() < 2)) return;  // no classes
+  const std::vector<int64_t> wanted = classes_of(reference, reference);
+  const std::vector<int64_t> found = classes_of(reference, got);
   for (size_t row = 0; row < wanted.size(); ++row) {
     result->agreement.add(wanted[row] == found[row]);
     const size_t sample = static_cast<size_t>(call) * wanted.size() + row;
@@ -114,6 +201,8 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   options.on = arguments.on;
   options.target = arguments.target;
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_TRY(const std::vector<Condition> conditions,
+              parse_conditions(arguments.fail_if, kCompareMetrics, false));
   THIMBLE_TRY(const ir::Graph graph,
               driver::load_float_graph(arguments.float_model, options.shapes));
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));
@@ -122,6 +211,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   THIMBLE_CHECK(driver::check_samples(samples, graph, arguments.data.filename().string()));
 
   Comparison result;
+  THIMBLE_CHECK(warn_of_ranges(arguments, model, samples, &result));
   if (arguments.per_layer) {
     THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
     THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
@@ -133,11 +223,12 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     return bad_input("{}: no samples for one call", arguments.data.filename().string());
   }
   std::vector<Sqnr> sqnr(graph.outputs().size());
-  const Progress progress("comparing");
+  result.output_agreement.resize(sqnr.size());
+  Progress progress("comparing");
   // A run starts with the initial state, so all calls of a model with states are in one run.
   const int64_t at_once = graph.states().empty() ? kCallsAtOnce : result.calls;
   for (int64_t first = 0; first < result.calls; first += at_once) {
-    progress.show(first, result.calls);
+    progress.show("", first, result.calls);
     Calls inputs;
     for (int64_t call = first; call < std::min(first + at_once, result.calls); ++call) {
       inputs.push_back(driver::call_inputs(samples, graph, call));
@@ -153,12 +244,26 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
       }
       engine.run(inputs[i], {});
       const std::vector<ir::Tensor> reference = engine.outputs();
-      for (size_t k = 0; k < sqnr.size(); ++k) sqnr[k].add(reference[k], outcome.outputs[i][k]);
+      for (size_t k = 0; k < sqnr.size(); ++k) {
+        if (reference[k].dtype == ir::DType::kF32) {
+          sqnr[k].add(reference[k], outcome.outputs[i][k]);
+        } else {
+          compare_integers(reference[k], outcome.outputs[i][k], &result.output_agreement[k]);
+        }
+      }
       compare_classes(reference[0], outcome.outputs[i][0], samples.labels,
                       first + static_cast<int64_t>(i), &result);
     }
   }
-  for (const Sqnr& each : sqnr) result.sqnr_db.push_back(each.decibels());
+  for (size_t k = 0; k < sqnr.size(); ++k) {
+    const std::string& name = graph.value(graph.outputs()[k]).name;
+    const bool real = !result.output_agreement[k].value();
+    result.outputs.push_back(name);
+    result.sqnr_db.push_back(real ? sqnr[k].decibels() : std::nan(""));
+    std::string warning = driver::sqnr_warning(name, result.sqnr_db[k]);
+    if (!warning.empty()) result.warnings.push_back(std::move(warning));
+  }
+  THIMBLE_CHECK(check_conditions(conditions, &result));
   return result;
 }
 
@@ -170,6 +275,10 @@ Json to_json(const Comparison& result) {
   Json json;
   json["sqnr_db"] = Json::array();
   for (const double value : result.sqnr_db) json["sqnr_db"].push_back(number(value));
+  json["output_agreement"] = Json::array();
+  for (const HitRate& rate : result.output_agreement) {
+    json["output_agreement"].push_back(or_null(rate.value()));
+  }
   json["top1_agreement"] = or_null(result.agreement.value());
   if (result.accuracy.value()) {
     json["accuracy_float"] = *result.accuracy_float.value();
@@ -184,6 +293,8 @@ Json to_json(const Comparison& result) {
   }
   json["calls"] = result.calls;
   json["on"] = result.where;
+  json["warnings"] = result.warnings;
+  json["violations"] = result.violations;
   return json;
 }
 
@@ -205,9 +316,14 @@ void print(const CompareArguments& arguments, const Comparison& result) {
               arguments.model.filename().c_str(), result.where.c_str(),
               arguments.float_model.filename().c_str(), static_cast<long long>(result.calls));
   for (size_t i = 0; i < result.sqnr_db.size(); ++i) {
-    std::printf("  SQNR output_%zu      %8.1f dB\n", i, result.sqnr_db[i]);
+    if (const auto share = result.output_agreement[i].value()) {
+      std::printf("  equal in output_%zu  %8.2f %%\n", i, 100.0 * *share);
+    } else {
+      std::printf("  SQNR output_%zu      %8.1f dB\n", i, result.sqnr_db[i]);
+    }
   }
-  if (const auto share = result.agreement.value()) {
+  const bool indices = !result.output_agreement.empty() && result.output_agreement[0].value();
+  if (const auto share = result.agreement.value(); share && !indices) {
     std::printf("  same top-1         %8.2f %%\n", 100.0 * *share);
   }
   if (const auto share = result.accuracy_float.value()) {
@@ -215,6 +331,8 @@ void print(const CompareArguments& arguments, const Comparison& result) {
     std::printf("  accuracy, compiled %8.2f %%\n", 100.0 * *result.accuracy.value());
   }
   print_layers(result.layers);
+  for (const std::string& warning : result.warnings)
+    std::printf("  warning: %s\n", warning.c_str());
 }
 
 int compare(const CompareArguments& arguments) {
@@ -225,7 +343,10 @@ int compare(const CompareArguments& arguments) {
   } else {
     print(arguments, *result);
   }
-  return 0;
+  for (const std::string& violation : result->violations) {
+    std::fprintf(stderr, "failed: %s\n", violation.c_str());
+  }
+  return result->violations.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -236,10 +357,16 @@ void add_compare(CommandLine& line, int* exit_code) {
   CompareArguments& a = *arguments;
   verb.option("float_model", a.float_model, "The .pt2").required();
   verb.option("model", a.model, "The .pte").required();
-  verb.option("--data", a.data, "Samples (.npz), with `labels` for a classifier").required();
+  verb.option("--data", a.data,
+              "Samples (.npz, or .npy for one input), with `labels` for a classifier")
+      .required();
   verb.option("--on", a.on, "Platform that runs the .pte").one_of({"host", "qemu"});
   verb.option("--target", a.target, "Target of a .pte that does not name one");
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the .pt2").take_all();
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size of the .pt2: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
+  verb.option("--fail-if", a.fail_if,
+              "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%");
   verb.flag("--per-layer", a.per_layer,
             "Also compare each value with its float value (needs compile --names)");
   verb.flag("--json", a.json, "Print the result as one JSON object");

@@ -25,6 +25,7 @@
 #include "report/report.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
+#include "tools/conditions.h"
 #include "tools/engine_cli.h"
 #include "tools/linker_files.h"
 #include "tools/output.h"
@@ -70,6 +71,7 @@ struct CompileArguments {
     std::optional<bool> exclusive;
   } share;
   std::string c_layout;
+  std::string fail_if;
   bool names = false;
   bool json = false;
   std::string command;  // the whole command line
@@ -78,6 +80,24 @@ struct CompileArguments {
     return std::find(emit.begin(), emit.end(), kind) != emit.end();
   }
 };
+
+constexpr Metric kCompileMetrics[] = {{"sqnr", Unit::kDecibels}};
+
+/// Rejects a network for which a condition of --fail-if is true.
+Status check_conditions(const CompileArguments& arguments, const driver::CompileReport& report) {
+  THIMBLE_TRY(const auto conditions, parse_conditions(arguments.fail_if, kCompileMetrics, false));
+  for (const Condition& condition : conditions) {
+    const std::optional<double> now = driver::lowest_sqnr_db(report);
+    if (!now) {
+      return bad_input("--fail-if {}: SQNR is not known without samples", condition.text);
+    }
+    if (!is_true(condition, *now, 0)) continue;
+    std::string text = fmt::format("--fail-if {}: SQNR {:.1f} dB", condition.text, *now);
+    for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
+    return unsupported("{}", text);
+  }
+  return ok();
+}
 
 /// Rejects option combinations that this version does not support, before any compilation.
 Status check_supported(const CompileArguments& arguments) {
@@ -155,6 +175,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.engine_off = arguments.engine_off;
   options.keep_small = arguments.npu_small;
+  THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
   return options;
@@ -236,6 +257,9 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     THIMBLE_CHECK(engine->add_files(output, &files, &compiled.report.notes));
   }
   THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
+  for (const OutputFiles::Added& file : files.added()) {
+    compiled.report.files.push_back({file.path.string(), file.bytes});
+  }
   if (!arguments.report.empty()) {
     const bool html = extension(arguments.report) == ".html";
     THIMBLE_CHECK(files.add(arguments.report,
@@ -246,9 +270,11 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
 }
 
 Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
-  THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
-  const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+  THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+  Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+  options.progress = progress.function();
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
+  THIMBLE_CHECK(check_conditions(arguments, compiled.report));
   THIMBLE_CHECK(write_outputs(arguments, options.vendor, compiled));
   return compiled;
 }
@@ -295,9 +321,11 @@ Result<std::string> compile_shared(const CompileArguments& all) {
   }
   std::vector<driver::Compiled> compiled;
   for (const CompileArguments& arguments : each) {
-    THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
-    const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+    THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+    Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+    options.progress = progress.function();
     THIMBLE_TRY(driver::Compiled one, driver::compile(arguments.model, options));
+    THIMBLE_CHECK(check_conditions(arguments, one.report));
     compiled.push_back(std::move(one));
   }
   THIMBLE_TRY(const driver::CompileOptions options, compile_options(each[0]));
@@ -362,10 +390,9 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("model", a.models, "File written by torch.export.save; several with --share-arena")
       .required();
   verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
-  verb.option(
-      "--calibrate", a.calibrations,
-      "Samples (.npz) for the int8 ranges; for several models, one file each, in order; random: "
-      "sizes and time without samples");
+  verb.option("--calibrate", a.calibrations,
+              "Samples (.npz, or .npy for one input) for the int8 ranges; for several models, one "
+              "file each, in order; random: sizes and time without samples");
   verb.flag("--share-arena", a.share.wanted, "One arena for several models");
   verb.flag("--exclusive,!--concurrent", a.share.exclusive,
             "With --share-arena: one model runs at a time (default), or all may run at once");
@@ -392,7 +419,8 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of the export").take_all();
+  verb.option("--shape", a.shapes, "NAME=N: dynamic size: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();
   verb.option("--report", a.report, "Write the report to a file: .json or .html");
@@ -421,6 +449,7 @@ void add_compile(CommandLine& line, int* exit_code) {
               "Folder for kernels_used.cpp and kernels_used.cmake, which a firmware links");
   verb.flag("--names", a.names,
             "Write the names of inputs, outputs and of each call's value to the .pte");
+  verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR");
   verb.flag("--float", a.keep_float, "Keep the model in float");
   verb.flag("--json", a.json, "Print the report as one JSON object");
   verb.callback([arguments, exit_code, &line] {

@@ -116,8 +116,8 @@ Result<driver::FitResult> fit_models(const FitArguments& arguments) {
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.compile.shapes));
   options.compile.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
   options.evaluate = evaluate;
-  const Progress progress("fitting");
-  options.progress = [&](int64_t done, int64_t all) { progress.show(done, all); };
+  Progress progress("fitting");
+  options.progress = progress.function();
   THIMBLE_TRY(driver::FitResult result, driver::fit(models, options));
   for (driver::ModelFit& model : result.models) driver::sort_rows(arguments.sort, &model.rows);
   return result;
@@ -165,6 +165,7 @@ Json to_json(const driver::FitResult& result) {
     }
     json["models"].push_back({{"model", model.model},
                               {"random_data", model.random},
+                              {"warnings", model.warnings},
                               {"quantizations", model.quantizations},
                               {"fitting", count_fitting(model)},
                               {"parts", std::move(rows)}});
@@ -277,6 +278,9 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
                 model.random
                     ? "  calibrated with random data: no accuracy; --calibrate DATA.npz gives it"
                     : "");
+    for (const std::string& warning : model.warnings) {
+      std::printf("  warning: %s\n", warning.c_str());
+    }
     print_table(model);
     std::printf("%s   quantized %s%s\n", summary(model, !arguments.requirements.empty()).c_str(),
                 times(model.quantizations).c_str(), only ? (", " + seconds).c_str() : "\n");

@@ -97,6 +97,40 @@ Result<std::map<size_t, NpuCall>> npu_calls_of(const formats::pte::Program& prog
   return calls;
 }
 
+std::string_view kernels_of(abi::Isa isa) {
+  switch (isa) {
+    case abi::Isa::kMve:
+      return "kernels for MVE";
+    case abi::Isa::kDsp:
+      return "kernels for the DSP extension";
+    case abi::Isa::kThumb1:
+    case abi::Isa::kThumb2:
+      break;
+  }
+  return "scalar kernels";
+}
+
+/// Each instruction set contains those of lower rank.
+int rank_of(abi::Isa isa) {
+  return isa == abi::Isa::kThumb1 ? -1 : static_cast<int>(isa);
+}
+
+/// Explains the run of a file on a core for which it was not compiled; empty if the cores have the
+/// same instruction set. Every image has portable versions of all kernels, so the results are
+/// equal, but the instructions say nothing about either core.
+std::string other_core_note(const std::string& compiled_for, const engine::Core& core) {
+  const auto part = engine::find_part(compiled_for);
+  if (compiled_for.empty() || !part || part->cpu->isa == core.isa) return "";
+  const bool emulated = rank_of(part->cpu->isa) > rank_of(core.isa);
+  return fmt::format(
+      "compiled for {} with {}; {} {}; results are equal, but instructions are not those of a file "
+      "compiled for {}",
+      part->cpu->name, kernels_of(part->cpu->isa), core.name,
+      emulated ? "has no such instructions and runs portable C++ in their place"
+               : "runs these and not its own kernels",
+      core.name);
+}
+
 Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
                          const OpenOptions& options) {
   const std::string& named = options.target.empty() ? interface.target : options.target;
@@ -127,6 +161,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
   model.has_state = keeps_state(program);
+  model.note = other_core_note(interface.target, *target);
   std::map<size_t, NpuCall> npu_calls;
   if (options.profile) {
     THIMBLE_TRY(npu_calls, npu_calls_of(program, label));

@@ -43,6 +43,7 @@ struct Model {
   std::vector<hostrun::Port> inputs;
   std::vector<hostrun::Port> outputs;
   bool has_state = false;  // results depend on previous calls
+  std::string note;        // what a run of this file on this core does not show; may be empty
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
 };

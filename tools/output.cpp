@@ -8,7 +8,6 @@
 #include <system_error>
 
 #ifdef _WIN32
-#include <io.h>
 #include <process.h>
 #else
 #include <unistd.h>
@@ -21,16 +20,10 @@ namespace fs = std::filesystem;
 namespace {
 
 #ifdef _WIN32
-bool is_terminal() {
-  return _isatty(2) != 0;
-}
 int process_id() {
   return _getpid();
 }
 #else
-bool is_terminal() {
-  return isatty(STDERR_FILENO) == 1;
-}
 int process_id() {
   return static_cast<int>(getpid());
 }
@@ -96,6 +89,7 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   fs::path temporary = path;
   temporary += fmt::format(".{}.tmp", process_id());
   files_.push_back({temporary, path});
+  added_.push_back({given, static_cast<int64_t>(bytes.size())});
   std::ofstream stream(temporary, std::ios::binary);
   stream.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
@@ -148,20 +142,6 @@ Result<Bytes> read_file(const fs::path& path) {
     return bad_input("{}: cannot be read", path.string());
   }
   return bytes;
-}
-
-Progress::Progress(std::string_view what) : what_(what), visible_(is_terminal()) {
-  if (visible_) std::fprintf(stderr, "%s ...", what_.c_str());
-}
-
-Progress::~Progress() {
-  if (visible_) std::fprintf(stderr, "\r\x1b[K");
-}
-
-void Progress::show(int64_t done, int64_t all) const {
-  if (!visible_) return;
-  std::fprintf(stderr, "\r\x1b[K%s %lld of %lld", what_.c_str(), static_cast<long long>(done),
-               static_cast<long long>(all));
 }
 
 std::string extension(const fs::path& path) {

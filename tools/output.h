@@ -3,6 +3,7 @@
 // all, and progress on a terminal.
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
+#include "base/progress.h"
 #include "base/result.h"
 
 namespace thimble::tools {
@@ -40,6 +42,12 @@ class OutputFiles {
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
   Status commit();
+  struct Added {
+    std::filesystem::path path;  // as given
+    int64_t bytes = 0;
+  };
+  /// The added files, in order.
+  [[nodiscard]] const std::vector<Added>& added() const { return added_; }
   /// Names of the added files in the folder.
   [[nodiscard]] std::vector<std::string> names_in(const std::filesystem::path& folder) const;
 
@@ -52,22 +60,27 @@ class OutputFiles {
 
   std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;
+  std::vector<Added> added_;
 };
 
 [[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);
 
-/// One line on stderr that overwrites itself; silent if stderr is not a terminal.
+/// One line on stderr that overwrites itself: what, phase, percentage and time left. It appears
+/// after a second and is erased at the end; nothing is printed if stderr is not a terminal.
 class Progress {
  public:
   explicit Progress(std::string_view what);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
-  void show(int64_t done, int64_t all) const;
+  /// Sets the phase; empty: the work has only one. `all` is 0 if the amount of work is not known.
+  void show(std::string_view phase, int64_t done, int64_t all);
+  /// A function that calls show(). The object must outlive it.
+  [[nodiscard]] ProgressFunction function();
 
  private:
-  std::string what_;
-  bool visible_;
+  struct Line;
+  std::unique_ptr<Line> line_;  // null: not a terminal
 };
 
 /// The file's extension in lower case: ".pte".

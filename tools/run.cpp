@@ -18,6 +18,7 @@
 #include "tools/output.h"
 #include "tools/pairs.h"
 #include "tools/quality.h"
+#include "tools/trace.h"
 
 namespace thimble::tools {
 namespace {
@@ -29,6 +30,7 @@ struct RunArguments {
   fs::path model;
   std::vector<fs::path> inputs;
   fs::path output;
+  fs::path trace;
   std::string on;
   fs::path fvp;
   int time_limit = 300;
@@ -69,12 +71,22 @@ std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
   return inputs;
 }
 
-Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outputs) {
-  if (folder.empty()) return ok();
+/// --output and --trace.
+Status write_files(const RunArguments& arguments, const RunResult& result) {
+  const fs::path& folder = arguments.output;
   std::error_code error;
-  fs::create_directories(folder, error);
+  if (!folder.empty()) fs::create_directories(folder, error);
   if (error) return bad_input("{}: {}", folder.string(), error.message());
   OutputFiles files;
+  files.protect(arguments.model);
+  for (const fs::path& input : arguments.inputs) files.protect(input);
+  if (!arguments.trace.empty()) {
+    THIMBLE_TRY(const std::string trace,
+                profile_trace(arguments.model, arguments.target, result.model, result.outcome));
+    THIMBLE_CHECK(files.add(arguments.trace, trace));
+  }
+  if (folder.empty()) return files.commit();
+  const std::vector<ir::Tensor>& outputs = result.outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Bytes bytes = formats::npy::format_npy(driver::to_npy(outputs[i]));
     THIMBLE_CHECK(files.add(folder / fmt::format("output_{}.npy", i), bytes));
@@ -86,6 +98,9 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   if (arguments.profile && arguments.on == "eval") {
     return bad_input(
         "--profile: not supported by the evaluator: use --on qemu, or --on host for an NPU");
+  }
+  if (!arguments.trace.empty() && !arguments.profile) {
+    return bad_input("--trace: writes the profile of a run: use it with --profile");
   }
   OpenOptions options;
   options.on = arguments.on;
@@ -109,7 +124,7 @@ Result<RunResult> run_model(const RunArguments& arguments) {
     result.outputs.push_back(calls.series != Series::kNone ? stacked(outputs, i, calls.series)
                                                            : outputs[0][i]);
   }
-  THIMBLE_CHECK(write_outputs(arguments.output, result.outputs));
+  THIMBLE_CHECK(write_files(arguments, result));
   return result;
 }
 
@@ -169,6 +184,7 @@ Json to_json(const RunResult& result) {
   }
   json["calls"] = result.outcome.outputs.size();
   json["inputs_are_zeros"] = result.zeros;
+  if (!result.model.note.empty()) json["note"] = result.model.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (const auto& qemu = result.outcome.qemu) {
     const int64_t simulator = simulator_instructions(result.outcome);
@@ -298,6 +314,7 @@ int run(const RunArguments& arguments) {
     return 0;
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
+  if (!result->model.note.empty()) std::printf("  note: %s\n", result->model.note.c_str());
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
   const size_t calls_made = result->outcome.outputs.size();
   if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
@@ -328,10 +345,13 @@ void add_run(CommandLine& line, int* exit_code) {
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size of a .pt2").take_all();
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size of a .pt2: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
+  verb.option("--trace", a.trace, "With --profile: a file for Perfetto and Chrome's tracing");
   verb.flag("--json", a.json, "Print the result as one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Counts instructions of kernels under QEMU and fits the cost formulas of `thimble compile`.
+"""Counts instructions of kernels under QEMU, models their cycles, and fits the cost laws of `thimble compile`.
 
-usage: measure.py [--program build/thimble] [NETWORK ...]
+usage: measure.py [--program build/thimble] [--samples FILE.json] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
-board once. Each operator's counts are fitted by `call + element * elements of the result + step *
-steps of the innermost loop`, none negative, least relative error. Writes
-engines/cortex_m/compiler/costs.def and, if all networks and dialects were asked for, README.md beside this file; laws of
-operators that none of them calls stay. Counts are exact: the same compiler gives the same numbers.
+board once. Each operator's counts are fitted by a law that is linear in the sizes of the call
+(engine::CostTerms): no coefficient is negative, and the squares of the relative errors are least, in
+which a call counts with the square root of its cost. Writes engines/cortex_m/compiler/costs.def
+(instructions) and cycles.def (cycles, src/cycles) and, if all networks and dialects were asked for,
+README.md beside this file; laws of operators that none of them calls stay. Counts are exact: the
+same compiler gives the same numbers. --samples keeps the counts, or reads them if the file exists.
 """
 import argparse
+import collections
+import concurrent.futures
 import itertools
 import json
 import pathlib
@@ -21,22 +25,37 @@ import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
+CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"]
 DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--compat", "executorch"]}
-TABLE = ROOT / "engines/cortex_m/compiler/costs.def"
-TABLE_HEADER = """\
-// Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop).
-// Measured under QEMU and written by benchmarks/instructions/measure.py; do not edit.
-"""
+TERMS = ["elements_out", "steps", "gathered", "copied_rows", "taps", "wide_steps"]
+TABLES = {"instructions": ROOT / "engines/cortex_m/compiler/costs.def",
+          "cycles": ROOT / "engines/cortex_m/compiler/cycles.def"}
+MACROS = {"instructions": "THIMBLE_COST", "cycles": "THIMBLE_CYCLES"}
+TABLE_HEADERS = {
+    "instructions": """\
+// Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop,
+// and per each further size of engine::CostTerms, in its order).
+""",
+    "cycles": """\
+// Cycles of kernels without wait states: THIMBLE_CYCLES(operator, core, per call, per element of the result, per step of the
+// innermost loop, and per each further size of engine::CostTerms, in its order). kCount: an average operator.
+"""}
+TABLE_END = "// Measured under QEMU and written by benchmarks/instructions/measure.py; do not edit.\n"
 PAGE_HEADER = """\
-# Instructions of kernels
+# Instructions and cycles of kernels
 
-This table is written by `measure.py`. It counts instructions under QEMU over {networks} networks and fits a formula per operator and
-core: instructions = per call + per element * elements of the result + per step * steps of the innermost loop. The errors are
-the mean and the largest relative difference between the count of a call and its estimate, over all calls.
+This table is written by `measure.py`. It counts instructions under QEMU over {networks} networks, models their cycles, and fits
+a law per operator and core that is linear in the sizes of a call (`engine::CostTerms`). The errors are the mean and the largest
+relative difference between the cycles of a call and its estimate, over all calls.
 
-| operator | core | calls | per call | per element | per step | mean error | largest |
-|---|---|--:|--:|--:|--:|--:|--:|
+Sums over whole networks, estimate against model:
+
+| form | networks and cores | median error | 9 of 10 within | largest |
+|---|--:|--:|--:|---|
+{totals}
+
+| operator | core | calls | mean error | largest |
+|---|---|--:|--:|--:|
 """
 
 
@@ -63,47 +82,55 @@ def first_inputs(folder, report, scratch):
     return paths
 
 
-def measure(program, folder, core, options, samples):
+def measure(program, network, core, dialect):
+    """Returns a sample for each call of the network."""
+    folder = ROOT / "models" / network
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
         pte = scratch / "model.pte"
-        report = thimble(program, "compile", folder / f"{folder.name}.pt2", "--target", core,
-                         "--calibrate", folder / "calibrate.npz", "-o", pte, "--json", *options)
+        report = thimble(program, "compile", folder / f"{network}.pt2", "--target", core,
+                         "--calibrate", folder / "calibrate.npz", "-o", pte, "--json", *DIALECTS[dialect])
         if report is None:
-            return
+            return []
         inputs = [word for path in first_inputs(folder, report, scratch)
                   for word in ("--input", path)]
         ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
         if ran is None:
-            return
+            return []
         assert [op["op"] for op in report["ops"]] == [op["name"] for op in ran["ops"]]
-        for op, count in zip(report["ops"], ran["ops"]):
-            if "instructions" not in count:
-                continue
-            samples.setdefault((op["op"], core), []).append(
-                (1, op["elements_out"], op["steps"], count["instructions"], count["cycles"], folder.name, op))
+        return [{"network": network, "core": core, "dialect": dialect, "op": op["op"],
+                 "terms": [1] + [op[term] for term in TERMS],
+                 "instructions": count["instructions"], "cycles": count["cycles"]}
+                for op, count in zip(report["ops"], ran["ops"])]
 
 
-def fit(rows):
-    """Non-negative coefficients of least relative error, over all subsets of the three terms. Fewer than
-    four sizes do not determine the terms: then each step costs the same."""
-    one_term = len({row[:3] for row in rows}) < 4
-    rows = numpy.array(rows, dtype=float)
-    terms, counts = rows[:, :3] / rows[:, 3:], numpy.ones(len(rows))
+def measure_all(program, networks):
+    jobs = list(itertools.product([program], networks, CORES, DIALECTS))
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        return [row for rows in threads.map(lambda job: measure(*job), jobs) for row in rows]
+
+
+def fit(rows, what):
+    """The coefficients of the law, over all subsets of its terms, at most as many as there are different calls."""
+    sizes = numpy.array([row["terms"] for row in rows], dtype=float)
+    costs = numpy.array([row[what] for row in rows], dtype=float)
+    weights = (costs / costs.max()) ** 0.25
+    relative = sizes / costs[:, None] * weights[:, None]
+    used = [i for i in range(sizes.shape[1]) if sizes[:, i].any()]
+    different = len({tuple(row["terms"]) for row in rows})
     best, best_error = None, None
-    for size in range(1, 4):
-        for chosen in itertools.combinations((2,) if one_term else range(3), size):
-            solved, *_ = numpy.linalg.lstsq(terms[:, chosen], counts, rcond=None)
+    for count in range(1, min(len(used), different) + 1):
+        for chosen in itertools.combinations(used, count):
+            solved, *_ = numpy.linalg.lstsq(relative[:, chosen], weights, rcond=None)
             if (solved < 0).any():
                 continue
-            law = numpy.zeros(3)
+            law = numpy.zeros(sizes.shape[1])
             law[list(chosen)] = solved
-            error = ((terms @ law - 1) ** 2).sum()
+            error = ((relative @ law - weights) ** 2).sum()
             # An additional term must reduce the error enough.
             if best is None or error < 0.98 * best_error:
                 best, best_error = law, error
-    errors = abs(terms @ best - 1)
-    return best, errors.mean(), errors.max()
+    return best
 
 
 def operator_id(name):
@@ -114,37 +141,82 @@ def operator_id(name):
     raise KeyError(name)
 
 
-def known_rows():
-    """Current formulas by operator and core. Formulas that no network needs any more are kept."""
-    lines = [line for line in TABLE.read_text().splitlines() if line.startswith("THIMBLE_COST(")]
-    return {", ".join(line[len("THIMBLE_COST("):].split(", ")[:2]): line + "\n" for line in lines}
+def write_tables(samples, what):
+    """Writes a table; laws that no sample concerns are kept. Returns the laws of this run by operator and core."""
+    macro = MACROS[what]
+    table = {}
+    if TABLES[what].exists():
+        lines = [line for line in TABLES[what].read_text().splitlines() if line.startswith(macro + "(")]
+        table = {", ".join(line[len(macro) + 1:].split(", ")[:2]): line + "\n" for line in lines}
+    groups, average = collections.defaultdict(list), collections.defaultdict(list)
+    for row in samples:
+        groups[row["op"], row["core"]].append(row)
+        if row["dialect"] == "native":
+            average[row["core"]].append(row)
+    laws = {key: fit(rows, what) for key, rows in groups.items()}
+
+    def put(key, law):
+        table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in law)})\n"
+
+    for (name, core), law in laws.items():
+        put(f'{operator_id(name)}, "{core}"', law)
+    if what == "cycles":
+        for core, rows in average.items():
+            put(f'kCount, "{core}"', fit(rows, what))
+    TABLES[what].write_text(TABLE_HEADERS[what] + TABLE_END + "".join(table[key] for key in sorted(table)))
+    return laws
+
+
+def totals(samples, laws):
+    """Rows of the table of sums over whole networks."""
+    sums = collections.defaultdict(lambda: [0.0, 0.0])
+    for row in samples:
+        both = sums[row["dialect"], row["network"], row["core"]]
+        both[0] += row["cycles"]
+        both[1] += float(laws[row["op"], row["core"]] @ numpy.array(row["terms"], dtype=float))
+    lines = []
+    for dialect in DIALECTS:
+        errors = sorted((abs(law / counted - 1), key) for key, (counted, law) in sums.items() if key[0] == dialect)
+        if not errors:
+            continue
+        largest = errors[-1]
+        lines.append(f"| {dialect} | {len(errors)} | {100 * errors[len(errors) // 2][0]:.1f} % "
+                     f"| {100 * errors[int(0.9 * (len(errors) - 1))][0]:.1f} % "
+                     f"| {100 * largest[0]:.1f} % ({largest[1][1]}, {largest[1][2]}) |")
+    return "\n".join(lines)
+
+
+def page(samples, laws):
+    text = PAGE_HEADER.format(networks=len({row["network"] for row in samples}), totals=totals(samples, laws))
+    groups = collections.defaultdict(list)
+    for row in samples:
+        groups[row["op"], row["core"]].append(row)
+    for (name, core), rows in sorted(groups.items()):
+        errors = [abs(float(laws[name, core] @ numpy.array(row["terms"], dtype=float)) / row["cycles"] - 1)
+                  for row in rows]
+        text += (f"| {name} | {core} | {len(rows)} | {100 * sum(errors) / len(errors):.0f} % "
+                 f"| {100 * max(errors):.0f} % |\n")
+    return text
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
-    parser.add_argument("--dialects", default=",".join(DIALECTS))
+    parser.add_argument("--samples", type=pathlib.Path)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
-    samples = {}
-    for network in networks:
-        for core in CORES:
-            for dialect in arguments.dialects.split(","):
-                measure(arguments.program, ROOT / "models" / network, core, DIALECTS[dialect], samples)
-    page = PAGE_HEADER.format(networks=len(networks))
-    table = known_rows()
-    for (name, core), rows in sorted(samples.items(), key=lambda item: item[0]):
-        law, mean, largest = fit(rows)
-        figures = ", ".join(f"{value:.6g}" for value in law)
-        key = f'{operator_id(name)}, "{core}"'
-        table[key] = f"THIMBLE_COST({key}, {figures})\n"
-        page += (f"| {name} | {core} | {len(rows)} | {law[0]:.0f} | {law[1]:.2f} | {law[2]:.2f} "
-                 f"| {100 * mean:.0f} % | {100 * largest:.0f} % |\n")
-    TABLE.write_text(TABLE_HEADER + "".join(table[key] for key in sorted(table)))
-    if not arguments.networks and arguments.dialects == parser.get_default("dialects"):
-        (HERE / "README.md").write_text(page)
+    if arguments.samples and arguments.samples.exists():
+        samples = json.loads(arguments.samples.read_text())
+    else:
+        samples = measure_all(arguments.program, networks)
+        if arguments.samples:
+            arguments.samples.write_text(json.dumps(samples))
+    write_tables(samples, "instructions")
+    laws = write_tables(samples, "cycles")
+    if not arguments.networks:
+        (HERE / "README.md").write_text(page(samples, laws))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-/* The application around a model whose sizes are measured (measure.py): start-up code, the calls of the runtime or of the
- * model's C, and the host's console. It calls no function of the C library, so that the linker keeps such functions only
- * for the model. Its own sections are subtracted by the names of its object files. */
+/* The application around a model whose sizes are measured (linked.py): start-up code and the host's
+ * console. It calls no function of the C library, so that the linker keeps such functions only for
+ * the model. Its own sections are subtracted by the names of its object files. */
 
 #include "application.h"
 
@@ -18,9 +18,9 @@ struct vectors {
 };
 __attribute__((used, section(".vectors"))) static const struct vectors vectors = {
     stack_top,
-    {reset_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
-     fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
-     fault_handler}};
+    {reset_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
+     fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
+     fault_handler, fault_handler, fault_handler}};
 
 enum { SYS_OPEN = 1, SYS_WRITE0 = 4, SYS_WRITE = 5, SYS_EXIT_EXTENDED = 0x20 };
 
@@ -36,7 +36,8 @@ static void end(uint32_t code) {
   for (;;) (void)semihosting(SYS_EXIT_EXTENDED, block);
 }
 
-/* Prints eight hexadecimal digits: a decimal number needs a division, a function of the C library on some cores. */
+/* Prints eight hexadecimal digits: a decimal number needs a division, which is a function of the C
+ * library on some cores. */
 static void print_number(const char *name, uint32_t number) {
   char text[10];
   size_t i;
@@ -77,8 +78,7 @@ void reset_handler(void) {
   end((uint32_t)main());
 }
 
-/* Calls the model with a painted stack. The word at which the stack pointer is before the call is the first that the
- * model can use. */
+/* Calls the model with a painted stack. The model can use the words below the stack pointer. */
 int main(void) {
   const uint32_t paint = 0xC0DEFADEu;
   volatile uint32_t *word;
@@ -90,6 +90,7 @@ int main(void) {
   for (word = stack_bottom; word < stack && *word == paint;) ++word;
   print_number("status ", status);
   print_number("stack ", (uint32_t)((uintptr_t)stack - (uintptr_t)word));
+  print_number("callers ", (uint32_t)((uintptr_t)stack_top - (uintptr_t)stack));
   if (status == 0) write_outputs();
   return (int)status;
 }

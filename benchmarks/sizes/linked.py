@@ -7,11 +7,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path += [str(ROOT / "tests/c_output"), str(ROOT / "tests/e2e")]
-from c_build import inputs_of, write_npy
+from c_build import inputs_of, npy, write_npy
 
 CORES = {  # compiler flags, and the board of the firmware's build
     "cortex-m0plus": (["-mcpu=cortex-m0plus"], "mps2-an385"),
@@ -155,11 +156,34 @@ class Image:
         return bytes_
 
 
-def measured(thimble, build, network, core, form, folder):
-    """Returns the report, and what the image uses: flash, RAM without stack, stack, and the SHA-256 of its outputs."""
+def exact_script(firmware, board, model_bytes, own, stack_bytes, folder):
+    """Returns a linker script with memory for the application and for exactly the model's bytes of `sram` and `flash`.
+
+    `own`: what the application uses itself; `stack_bytes`: of the model."""
+    text = (firmware / f"{board}.ld").read_text()
+    stack = own["stack"] + stack_bytes
+    # The stack ends at an odd place: what is lost before the variables belongs to the application.
+    lost = -stack % 32
+    lengths = {"code": own["flash"] + model_bytes["flash"],
+               "data": own["ram"] + own["stack"] + lost + model_bytes["sram"]}
+    for region, length in lengths.items():
+        text, count = re.subn(rf"(^  {region} \(r[wx]\) : ORIGIN = \w+, LENGTH = )\w+", rf"\g<1>{length}", text, flags=re.M)
+        assert count == 1, region
+    text, count = re.subn(r"(stack_bottom = \.;\s+\. = \. \+ )\w+(;\s+stack_top = \.;)", rf"\g<1>{stack}\2 . = ALIGN(32);", text)
+    assert count == 1
+    script = folder / "exact.ld"
+    script.write_text(text)
+    return script
+
+
+def measured(thimble, build, network, core, form, folder, exact=None, target=None):
+    """Returns the report, and what the image uses: flash, RAM without stack, stack, and the SHA-256 of its outputs.
+
+    `exact`: bytes of `sram` and `flash`: the image is linked and run again with no more memory than these for the model.
+    `target`: a part with this core."""
     flags, board = CORES[core]
     firmware = pathlib.Path(build) / "firmware"
-    report = compiled(thimble, network, core, form, folder)
+    report = compiled(thimble, network, target or core, form, folder)
     name = re.sub(r"\W", "_", network)
     series = inputs_of(ROOT / "models" / network, report["inputs"], 1)
     header = (folder / f"{name}.h").read_text() if form == "c" else ""
@@ -188,21 +212,45 @@ def measured(thimble, build, network, core, form, folder):
         run(*gcc, "-std=c11", f"-I{ROOT}", "-c", folder / f"{name}.c", "-o", folder / "model.o")
         objects.append(folder / "model.o")
     elf, map_file = folder / "image.elf", folder / "image.map"
-    run("arm-none-eabi-g++", *flags, "-mthumb", "-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
-        "-Wl,--no-warn-rwx-segments", f"-Wl,-Map,{map_file}", "-T", firmware / f"{board}.ld", *objects,
-        "-Wl,--start-group", *archives, "-lm", "-lc", "-lgcc", "-Wl,--end-group", "-o", elf)
-    image = Image(elf, map_file)
-    (folder / "out").unlink(missing_ok=True)
-    said = run("qemu-system-arm", "-M", board, "-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config",
-               "enable=on,target=native", "-kernel", elf, cwd=folder)
-    numbers = {word: int(digits, 16) for word, digits in re.findall(r"(\w+) ([0-9a-f]{8})$", said, re.M)}
-    assert numbers.get("status") == 0, f"{network} {core} {form}: {said}"
+
+    def link_and_run(script):
+        run("arm-none-eabi-g++", *flags, "-mthumb", "-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
+            "-Wl,--no-warn-rwx-segments", f"-Wl,-Map,{map_file}", "-T", script, *objects, "-Wl,--start-group", *archives,
+            "-lm", "-lc", "-lgcc", "-Wl,--end-group", "-o", elf)
+        (folder / "out").unlink(missing_ok=True)
+        said = run("qemu-system-arm", "-M", board, "-nographic", "-monitor", "none", "-serial", "none",
+                   "-semihosting-config", "enable=on,target=native", "-kernel", elf, cwd=folder)
+        numbers = {word: int(digits, 16) for word, digits in re.findall(r"(\w+) ([0-9a-f]{8})$", said, re.M)}
+        assert numbers.get("status") == 0, f"{network} {core} {form}: {said}"
+        return numbers, hashlib.sha256((folder / "out").read_bytes()).hexdigest()
+
+    numbers, outputs = link_and_run(firmware / f"{board}.ld")
     frame = int(re.search(r":call_model\t(\d+)\tstatic", (folder / "calls.su").read_text())[1])
-    return report, {
-        "flash": image.of([".text", ".rodata", ".vectors", ".ARM.exidx", ".data", ".init_array"], own),
-        "ram": image.of([".data", ".bss", "COMMON"], own),
-        "stack": numbers["stack"] - frame,
-        "sha256": hashlib.sha256((folder / "out").read_bytes()).hexdigest()}
+    image = Image(elf, map_file)
+    flash, ram = [".text", ".rodata", ".vectors", ".ARM.exidx", ".data", ".init_array"], [".data", ".bss", "COMMON"]
+    used = {"flash": image.of(flash, own), "ram": image.of(ram, own), "stack": numbers["stack"] - frame, "sha256": outputs}
+    if exact is not None:
+        application_bytes = {"flash": image.of(flash, []) - used["flash"], "ram": image.of(ram, []) - used["ram"],
+                             "stack": (numbers["callers"] + frame + 7) // 8 * 8}
+        script = exact_script(firmware, board, exact, application_bytes, report["stack_bytes"], folder)
+        assert link_and_run(script)[1] == outputs
+    return report, used
+
+
+def host_outputs(thimble, network, core):
+    """Returns the SHA-256 of the outputs of the `.pte` on the host, for the inputs of measured()."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        report = compiled(thimble, network, core, "pte", folder)
+        words = []
+        for index, (descr, samples) in enumerate(inputs_of(ROOT / "models" / network, report["inputs"], 1)):
+            write_npy(folder / f"x{index}.npy", descr, report["inputs"][index]["shape"], samples[0])
+            words += ["--input", folder / f"x{index}.npy"]
+        run(thimble, "run", folder / f"{network}.pte", *words, "--output", folder / "y")
+        outputs = hashlib.sha256()
+        for index in range(len(report["outputs"])):
+            outputs.update(npy((folder / "y" / f"output_{index}.npy").read_bytes())[2])
+        return outputs.hexdigest()
 
 
 def printed(report):

@@ -42,7 +42,7 @@ DELEGATES = {
 # Delegates that drive their NPU without a driver of the vendor.
 NO_DRIVER = {"EthosUBackend"}
 DELEGATE_FUNCTIONS = ["open", "check", "run", "call_scratch", "persistent_bytes"]
-# What an executor, a kernel and a delegate's table hold at each offset (runtime/exec/executor.h, kernels/kernels.h).
+# Members of an executor and of a kernel by offset (runtime/exec/executor.h, kernels/kernels.h).
 EXECUTOR = {0: "load", 4: "count", 8: "graph_tensor", 12: "run", 16: "instruction_op"}
 KERNEL = {12: "check", 16: "run", 20: "normalize", 24: "bare"}
 # Functions that a function of the runtime calls through pointers: "E" of the executor, "K" of a kernel, "D" of a delegate.

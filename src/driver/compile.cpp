@@ -16,6 +16,7 @@
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
 #include "driver/recipe.h"
+#include "driver/run_time.h"
 #include "driver/stages.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
@@ -108,7 +109,8 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
   }
   if (fast < 0) {
-    report->memories = {{"sram", arena, 0}, {"flash", flash, 0}};
+    report->sram_constant_bytes = sram_constant_bytes(delegates);
+    report->memories = {{"sram", arena + report->sram_constant_bytes, 0}, {"flash", flash, 0}};
   } else {
     report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
   }
@@ -299,6 +301,40 @@ Status adapt(const partition::Partition& split, Compiled* compiled, StageFiles* 
   return ok();
 }
 
+/// Outputs that are constant over the samples have no signal; their SQNR is meaningless.
+bool has_sqnr(const quant::QuantReport& report, size_t output) {
+  constexpr double kNoSignalDb = -100;
+  return !report.output_agreement[output] && report.output_sqnr_db[output] > kNoSignalDb;
+}
+
+void warn_of_low_sqnr(CompileReport* report) {
+  for (size_t i = 0; i < report->quant.output_sqnr_db.size(); ++i) {
+    if (!has_sqnr(report->quant, i)) continue;
+    std::string warning = sqnr_warning(report->outputs[i].name, report->quant.output_sqnr_db[i]);
+    if (!warning.empty()) report->warnings.push_back(std::move(warning));
+  }
+}
+
+/// Rejects delegates that ExecuTorch's own runtime does not have.
+Status check_stock_delegates(const Compiled& compiled) {
+  for (const engine::Delegate& delegate : compiled.lowered.delegates) {
+    const auto& engines = compiled.part->engines;
+    const auto use = std::ranges::find(engines, delegate.engine, &engine::PartNpu::name);
+    if (use == engines.end()) continue;
+    const auto known = use->engine->executorch_delegates;
+    if (std::ranges::find(known, delegate.id) != known.end()) continue;
+    const std::string other =
+        known.empty()
+            ? ""
+            : fmt::format(" (it has {}, which the vendor's tools make)", fmt::join(known, ", "));
+    return unsupported(
+        "--compat executorch: {} runs subgraphs in the delegate {}, which ExecuTorch's own runtime "
+        "does not have{}: use --target {}, or no --compat executorch for Thimble's runtime",
+        delegate.engine, delegate.id, other, compiled.part->cpu->name);
+  }
+  return ok();
+}
+
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
 Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sram_bytes,
@@ -339,8 +375,9 @@ Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sra
   }
   program->reasons = std::move(split.reasons);
   program->added = std::move(split.added);
-  THIMBLE_TRY(program->memory_plan,
-              compile_subgraphs(compiled->subgraphs, engine_options, &compiled->lowered));
+  THIMBLE_TRY(program->memory_plan, compile_subgraphs(compiled->subgraphs, engine_options,
+                                                      &compiled->lowered, options.progress));
+  if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
@@ -500,9 +537,19 @@ class Alternatives {
 
 }  // namespace
 
+std::optional<double> lowest_sqnr_db(const CompileReport& report) {
+  std::optional<double> lowest;
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const double decibels = report.quant.output_sqnr_db[i];
+    if (has_sqnr(report.quant, i)) lowest = std::min(lowest.value_or(decibels), decibels);
+  }
+  return lowest;
+}
+
 Result<FloatModel> import_model(const fs::path& path, const CompileOptions& options,
                                 StageFiles* stages) {
   const Clock clock;
+  report_progress(options.progress, "importing");
   THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes));
   FloatModel model{
       path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes)), 0};
@@ -535,6 +582,7 @@ Result<Calibration> read_calibration(const FloatModel& model, const CompileOptio
     THIMBLE_TRY(data.samples, read_samples(options.calibration, model.graph));
     THIMBLE_CHECK(
         check_samples(data.samples, model.graph, options.calibration.filename().string()));
+    data.warnings = pixel_questions(data.samples, model.graph);
   } else if (!prequantized) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.name);
   }
@@ -572,6 +620,7 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   }
   quantize_options.equalize = arithmetic.equalize;
   quantize_options.tune = arithmetic.tune;
+  quantize_options.progress = options.progress;
   // The SQNR in the report is an estimate. For a large network it must not take longer than the
   // calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
@@ -603,6 +652,7 @@ Result<Program> write_program(const FloatModel& model, const quant::QuantizedMod
   report.inputs = report_io(quantized.graph, quantized.graph.inputs(), graph.inputs(), graph);
   report.outputs = report_io(quantized.graph, quantized.graph.outputs(), graph.outputs(), graph);
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *compiled.part));
+  report_progress(options.progress, "lowering");
   THIMBLE_CHECK(build(options, sram_bytes, off, &program, stages));
   if (stages->wanted())
     THIMBLE_CHECK(
@@ -624,6 +674,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report.target = part.name;
   report.parameters = count_parameters(model.graph);
   report.quant = quantized.report;
+  warn_of_low_sqnr(&report);
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   OpProvenance provenance = model.provenance;
   provenance.quantized(model.graph, quantized.graph);
@@ -638,6 +689,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
+  report_time(compiled.lowered, part, rows, &report);
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
   if (part.has_memory_speeds() && first_overflow(report) == nullptr) {
@@ -664,6 +716,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(program), model, quantized, part, options));
   CompileReport& report = compiled.report;
+  report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
   if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
     THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/progress.h"
 #include "base/result.h"
 #include "driver/op_selectors.h"
 #include "engine/engine.h"
@@ -48,6 +49,7 @@ struct CompileOptions {
   bool pte_output = true;                   // a `.pte` is written
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
   bool measure_quality = true;              // report->quant has the SQNR of outputs and operators
+  ProgressFunction progress;                // may be empty
 };
 
 struct OpReport {
@@ -57,15 +59,14 @@ struct OpReport {
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
-  int64_t steps = 0;     // iterations of the innermost loop
-  int64_t gathered = 0;  // elements of all windows of a convolution
-  int64_t window_rows = 0;
   int64_t elements_out = 0;
+  engine::CostTerms terms;  // only for calls of the core
   int64_t bytes_out = 0;
   int64_t constant_bytes = 0;           // weights and parameters of this call
   int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
-  std::optional<int64_t> cycles;        // an estimate; only for an engine's operators
+  std::optional<int64_t> cycles;        // an estimate, with wait states
+  bool measured = true;                 // false: `cycles` are those of an average operator
   std::optional<double> time_us;        // an estimate
   std::string reason;  // why the operator is not on the expected engine; may be empty
 };
@@ -149,6 +150,12 @@ struct IoReport {
   ir::Type type;  // includes the quantization of int8 values
 };
 
+/// A file that the command writes.
+struct WrittenFile {
+  std::string path;
+  int64_t bytes = 0;
+};
+
 struct CompileReport {
   std::string model;
   std::string target;
@@ -166,6 +173,7 @@ struct CompileReport {
   int64_t state_bytes = 0;
   std::optional<LinkedSize> linked;    // nothing: the sizes of the linked code are not known
   std::optional<LinkedSize> linked_c;  // of the C, if both a `.pte` and C are written
+  int64_t sram_constant_bytes = 0;  // constants that an NPU reads from SRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;
@@ -174,19 +182,25 @@ struct CompileReport {
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
-  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;    // an estimate for one run
-  double clock_mhz = 0;             // of the core; 0: unknown
-  double time_error_percent = 0;    // half of the error band of `time_us`; 0: unknown
-  std::optional<double> energy_uj;  // an estimate for one run
-  std::vector<std::string> notes;   // of the engines: requirements for running the file
+  std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;      // of the core for one run, an estimate
+  double clock_mhz = 0;               // of the core; 0: unknown
+  double time_error_percent = 0;      // half of the error band of `time_us`; 0: unknown
+  std::optional<double> energy_uj;    // an estimate for one run
+  std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
+  std::vector<std::string> notes;     // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
+  std::vector<WrittenFile> files;           // without the report itself
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;
 };
+
+/// Lowest SQNR of an output that is real numbers, in dB; nullopt if it was not measured, or if the
+/// output is constant over the samples.
+[[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
 
 struct Compiled {
   Bytes pte;

@@ -181,6 +181,101 @@ std::string channels_last_hint(const ir::Shape& array, const ir::Shape& input) {
       kLast[input.size() - kRankMin], kFirst[input.size() - kRankMin], fmt::join(axes, ", "));
 }
 
+namespace {
+
+/// Calls visit(value) for each element. Data is float32 or an integer type.
+template <typename Visit>
+void for_each_value(const ir::Tensor& data, const Visit& visit) {
+  const auto all = [&]<typename T>(std::span<const T> values) {
+    for (const T value : values) visit(static_cast<double>(value));
+  };
+  switch (data.dtype) {
+    case ir::DType::kF32:
+      return all(data.data<float>());
+    case ir::DType::kI8:
+      return all(data.data<int8_t>());
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return all(data.data<uint8_t>());
+    case ir::DType::kI16:
+      return all(data.data<int16_t>());
+    case ir::DType::kI32:
+      return all(data.data<int32_t>());
+    case ir::DType::kI64:
+      return all(data.data<int64_t>());
+  }
+}
+
+}  // namespace
+
+ValueRange range_of(const ir::Tensor& data) {
+  ValueRange range;
+  bool first = true;
+  for_each_value(data, [&](double value) {
+    range.low = first ? value : std::min(range.low, value);
+    range.high = first ? value : std::max(range.high, value);
+    first = false;
+  });
+  return range;
+}
+
+std::vector<std::string> pixel_questions(const Samples& samples, const ir::Graph& graph) {
+  constexpr double kPixelMax = 255, kHalf = 128, kSymmetric = 0.02;
+  std::vector<std::string> questions;
+  for (size_t i = 0; i < samples.data.inputs.size(); ++i) {
+    const auto& [name, data] = samples.data.inputs[i];
+    if (graph.type(graph.inputs()[i]).dtype != ir::DType::kF32) continue;
+    const ValueRange range = range_of(data);
+    if (range.high < kHalf || range.high > kPixelMax) continue;
+    const bool symmetric = std::abs(range.low + range.high) <= kSymmetric * range.high;
+    if (range.low < 0 && !symmetric) continue;
+    questions.push_back(fmt::format(
+        "{}: the samples have values from {:.4g} to {:.4g}, like {}: does the model expect them, "
+        "or {}?",
+        name, range.low, range.high, symmetric ? "255 times -1 to 1" : "8-bit pixels",
+        symmetric ? "values from -1 to 1" : "values from 0 to 1, or normalized ones"));
+  }
+  return questions;
+}
+
+std::string range_warning(std::string_view input, const ir::Tensor& data,
+                          const ValueRange& calibrated) {
+  // A range excludes rare values on purpose, and data that was held back exceeds it a little.
+  constexpr double kMargin = 0.1, kShareMax = 0.01, kInside = 8;
+  const double margin = kMargin * calibrated.width();
+  int64_t outside = 0, all = 0;
+  for_each_value(data, [&](double value) {
+    outside += value < calibrated.low - margin || value > calibrated.high + margin ? 1 : 0;
+    all += 1;
+  });
+  const ValueRange found = range_of(data);
+  const std::string ranges = fmt::format(
+      "{}: the data has values from {:.4g} to {:.4g}, calibration found {:.4g} to {:.4g}", input,
+      found.low, found.high, calibrated.low, calibrated.high);
+  const double share = all == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(all);
+  if (share > kShareMax) {
+    return fmt::format(
+        "{}: {:.1f} % of the values are far outside and saturate; scale the data like the "
+        "calibration data, or calibrate with such data",
+        ranges, 100 * share);
+  }
+  if (all > 1 && found.width() * kInside < calibrated.width()) {
+    return fmt::format(
+        "{}: the data uses {:.1f} % of the range, so most of the precision is lost; scale the data "
+        "like the calibration data, or calibrate with such data",
+        ranges, 100 * found.width() / calibrated.width());
+  }
+  return "";
+}
+
+std::string sqnr_warning(std::string_view output, double sqnr_db) {
+  if (std::isnan(sqnr_db) || sqnr_db >= kLowSqnrDb) return "";
+  return fmt::format(
+      "{}: SQNR {:.1f} dB: the output has little in common with the float model's; check the "
+      "scaling of the data, and `thimble compare --per-layer`",
+      output, sqnr_db);
+}
+
 Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
   const std::string file = path.filename().string();
   THIMBLE_TRY(const npy::NpzArrays arrays, read_arrays(path));

@@ -33,6 +33,24 @@ struct Samples {
                                                              std::string_view input, size_t inputs,
                                                              std::string_view file);
 
+/// Lowest and highest value of an array.
+struct ValueRange {
+  double low = 0, high = 0;
+  [[nodiscard]] double width() const { return high - low; }
+};
+[[nodiscard]] ValueRange range_of(const ir::Tensor& data);
+/// Returns a question about each float input whose samples have the range of 8-bit pixels.
+[[nodiscard]] std::vector<std::string> pixel_questions(const Samples& samples,
+                                                       const ir::Graph& graph);
+/// Returns a warning if the data of an input is far outside or far inside the range [`low`, `high`]
+/// that calibration found; empty if not.
+[[nodiscard]] std::string range_warning(std::string_view input, const ir::Tensor& data,
+                                        const ValueRange& calibrated);
+/// SQNR in dB below which an output has little in common with the float output.
+inline constexpr double kLowSqnrDb = 5;
+/// Returns a warning if the SQNR of an output is low; empty if not.
+[[nodiscard]] std::string sqnr_warning(std::string_view output, double sqnr_db);
+
 /// Returns text for a message if the array has channels last and the input has channels first, or
 /// an empty string. The array has the rank of the input, or has in addition or lacks the first
 /// axis.

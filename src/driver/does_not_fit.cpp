@@ -122,8 +122,12 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
       "{}: does not fit: {} needs {} B{}, {} B allowed: {} B too large", report.model, over.name,
       with_commas(over.bytes_used), tiled && over.name != "flash" ? " with row tiling" : "",
       with_commas(over.bytes_size), with_commas(over.bytes_used - over.bytes_size));
-  if (over.bytes_used == ram_bytes(report)) {
+  if (over.bytes_used == ram_bytes(report) + report.sram_constant_bytes && over.name != "flash") {
     message += ram_parts(report);
+    if (report.sram_constant_bytes > 0) {
+      message += fmt::format("\n  constants      {} B, which the NPU reads from SRAM (Sram_Only)",
+                             with_commas(report.sram_constant_bytes));
+    }
     const Peak& peak = report.peak;
     message += fmt::format("\n  peak at        {}   {}   {}", peak.op, peak.source.where(),
                            peak.source.text);

@@ -41,12 +41,16 @@ std::vector<size_t> read_only_inputs(const engine::Lowered& lowered, int delegat
 }
 
 Status compile_all(std::span<const partition::Subgraph> subgraphs,
-                   const engine::NpuOptions& options, engine::Lowered* lowered) {
+                   const engine::NpuOptions& options, engine::Lowered* lowered,
+                   const ProgressFunction& progress) {
   lowered->delegates.clear();
   for (const partition::Subgraph& subgraph : subgraphs) {
     const engine::PartNpu& use = *subgraph.engine;
     engine::NpuOptions own = options;
     own.states = subgraph.states;
+    report_progress(progress, fmt::format("compiling for {}", use.name),
+                    static_cast<int64_t>(lowered->delegates.size()),
+                    static_cast<int64_t>(subgraphs.size()));
     own.read_only_inputs = read_only_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
     THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(subgraph.graph, use, own));
     if (use.engine->compile_with_vendor_tools != nullptr) {
@@ -67,7 +71,8 @@ bool uses_dedicated_sram(const engine::Lowered& lowered) {
 /// error states the minimum.
 Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
                                     int64_t sram_bytes, const Error& refusal,
-                                    engine::NpuOptions options, engine::Lowered* lowered) {
+                                    engine::NpuOptions options, engine::Lowered* lowered,
+                                    const ProgressFunction& progress) {
   int64_t scratch = 0;
   for (const partition::Subgraph& subgraph : subgraphs) {
     const engine::PartNpu& use = *subgraph.engine;
@@ -77,22 +82,30 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
     scratch = std::max(scratch, points.front().sram_bytes);
   }
   options.sram_bytes = scratch;
-  THIMBLE_CHECK(compile_all(subgraphs, options, lowered));
+  THIMBLE_CHECK(compile_all(subgraphs, options, lowered, progress));
   if (uses_dedicated_sram(*lowered)) return refusal;
   memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
-  const int64_t needed =
-      memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
+  const int64_t needed = memory_plan.placement.peak_bytes +
+                         memory::runtime_bytes(*lowered, memory_plan) +
+                         sram_constant_bytes(lowered->delegates);
   if (needed <= sram_bytes) return memory_plan;
+  const int64_t constants = sram_constant_bytes(lowered->delegates);
+  const std::string of_constants =
+      constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
   return unsupported(
-      "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
-      scratch, sram_bytes);
-}
-
-std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates) {
-  return delegates.empty() ? std::string_view() : delegates[0].engine;
+      "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed", needed,
+      scratch, of_constants, sram_bytes);
 }
 
 }  // namespace
+
+int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates) {
+  int64_t bytes = 0;
+  for (const engine::Delegate& delegate : delegates) {
+    if (delegate.memory_mode == abi::MemoryMode::kSramOnly) bytes += delegate.constant_bytes;
+  }
+  return bytes;
+}
 
 Result<CpuOnlyNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
                                 const engine::Part& part) {
@@ -174,21 +187,24 @@ Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& par
 }
 
 Result<memory::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph> subgraphs,
-                                             engine::NpuOptions options, engine::Lowered* lowered) {
+                                             engine::NpuOptions options, engine::Lowered* lowered,
+                                             const ProgressFunction& progress) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
-    const Status compiled = compile_all(subgraphs, options, lowered);
+    const Status compiled = compile_all(subgraphs, options, lowered, progress);
     if (!compiled) {
       if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
-      return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered);
+      return smallest(subgraphs, *sram_bytes, compiled.error(), options, lowered, progress);
     }
+    report_progress(progress, "placing buffers");
     memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
     if (!sram_bytes || subgraphs.empty() || uses_dedicated_sram(*lowered) ||
         attempt == kBudgetAttempts) {
       return memory_plan;
     }
-    const int64_t used =
-        memory_plan.placement.peak_bytes + memory::runtime_bytes(*lowered, memory_plan);
+    const int64_t used = memory_plan.placement.peak_bytes +
+                         memory::runtime_bytes(*lowered, memory_plan) +
+                         sram_constant_bytes(lowered->delegates);
     if (used <= *sram_bytes) return memory_plan;
     // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
     // scratch.
@@ -260,27 +276,10 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
 
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
-  double time_us = 0, core_mhz = 0;
-  bool known = !delegates.empty();
   for (const engine::Delegate& delegate : delegates) {
-    known = known && delegate.clock_mhz > 0 && delegate.cycles.has_value();
-    if (known) {
-      time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
-    }
-    core_mhz = delegate.clock_mhz;  // assumption: the core has the clock of the NPU
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }
-  for (const OpReport& op : report->ops) {
-    if (op.cycles || op.engine == delegates_engine(delegates)) continue;
-    if (known && !op.instructions) {
-      report->notes.push_back(fmt::format(
-          "no estimate of the run time: the cost of {} on the core was not measured", op.op));
-    }
-    known = known && op.instructions.has_value();
-    if (known) time_us += static_cast<double>(*op.instructions) / core_mhz;
-  }
-  if (known) report->time_us = time_us;
 }
 
 }  // namespace thimble::driver

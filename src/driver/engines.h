@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "driver/compile.h"
 #include "driver/op_rows.h"
@@ -33,7 +34,7 @@ void report_engine_off(const CpuOnlyNodes& off, bool has_engines, CompileReport*
 /// with smaller subgraph schedules.
 [[nodiscard]] Result<memory::MemoryPlan> compile_subgraphs(
     std::span<const partition::Subgraph> subgraphs, engine::NpuOptions options,
-    engine::Lowered* lowered);
+    engine::Lowered* lowered, const ProgressFunction& progress = {});
 
 /// Returns the Pareto front of SRAM and cycles of all subgraphs together, run one after the other.
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> sram_pareto(
@@ -50,5 +51,9 @@ void report_engines(const ir::Graph& integer, std::span<const std::string> why_n
 /// Reports the notes of the delegates' engines and estimates the time of a run from the rows of the
 /// operators.
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
+
+/// Returns the constants of delegates that the NPU reads from SRAM (memory mode Sram_Only). They
+/// are in the file too, from which the application loads them.
+[[nodiscard]] int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates);
 
 }  // namespace thimble::driver

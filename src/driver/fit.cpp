@@ -44,7 +44,7 @@ class Steps {
   void done() {
     const std::lock_guard lock(mutex_);
     ++done_;
-    if (options_.progress) options_.progress(done_, all_);
+    report_progress(options_.progress, "", done_, all_);
   }
 
  private:
@@ -326,7 +326,7 @@ class ModelFitter {
     for (size_t i = 0; i < rows_.size(); ++i) {
       apply_requirements(options_.requirements, unknown_[i], &rows_[i]);
     }
-    return {prepared_.model.name, prepared_.data.random,
+    return {prepared_.model.name, prepared_.data.random, prepared_.data.warnings,
             static_cast<int64_t>(prepared_.variants.size()), std::move(rows_)};
   }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "driver/compile.h"
 #include "driver/requirement.h"
@@ -36,8 +37,7 @@ struct FitOptions {
   /// Measures an integer graph of a model. Not called for random data. May run in several threads.
   std::function<Result<FitQuality>(const FloatModel&, const Samples&, const ir::Graph& integer)>
       evaluate;
-  /// Called after each step; never by two threads at once.
-  std::function<void(int64_t done, int64_t all)> progress;
+  ProgressFunction progress;  // may be empty
 };
 
 enum class Fits : uint8_t { kYes, kUnknown, kNo };
@@ -54,7 +54,8 @@ struct FitRow {
 
 struct ModelFit {
   std::string model;
-  bool random = false;  // calibrated with random data
+  bool random = false;                // calibrated with random data
+  std::vector<std::string> warnings;  // about the calibration data
   int64_t quantizations = 0;
   std::vector<FitRow> rows;  // in the order of FitOptions::parts
 };

@@ -51,11 +51,11 @@ OpReport call_row(const engine::Lowered& lowered, const engine::KernelCall& call
   report.op = engine::call_name(lowered, call);
   report.types = engine::call_types(lowered, call);
   report.engine = std::string(target.engine);
-  report.steps = cost.steps;
-  report.gathered = cost.gathered;
-  report.window_rows = cost.window_rows;
+  report.terms = cost.terms;
   report.constant_bytes = constant_bytes(call);
   report.instructions = cost.instructions;
+  report.cycles = cost.cycles;
+  report.measured = cost.measured;
   return report;
 }
 

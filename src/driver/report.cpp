@@ -73,13 +73,17 @@ std::string quality_line(const CompileReport& report) {
       quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
   if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
   std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
+  if (!quant.output_agreement.empty() && quant.output_agreement[0]) {
+    line += fmt::format("; {:.1f} % of the values of {} equal those in float",
+                        100 * *quant.output_agreement[0], report.outputs[0].name);
+  }
   // The SQNR of a constant output is meaningless: it has no signal.
   constexpr double kNoSignalDb = -100;
-  if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
+  const bool has_sqnr = !quant.output_sqnr_db.empty() && !quant.output_agreement[0];
+  if (has_sqnr && quant.output_sqnr_db[0] < kNoSignalDb) {
     return line + "; the output never varies over them: check the calibration data\n";
   }
-  if (!quant.output_sqnr_db.empty())
-    line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
+  if (has_sqnr) line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,
@@ -173,15 +177,19 @@ Json ops(const CompileReport& report) {
                     {"source_text", op.source.text},
                     {"module", op.source.module},
                     {"macs", op.macs},
-                    {"steps", op.steps},
-                    {"gathered", op.gathered},
-                    {"window_rows", op.window_rows},
+                    {"steps", op.terms.steps},
+                    {"gathered", op.terms.gathered},
+                    {"copied_rows", op.terms.copied_rows},
+                    {"taps", op.terms.taps},
+                    {"wide_steps", op.terms.wide_steps},
                     {"elements_out", op.elements_out},
                     {"bytes_out", op.bytes_out},
                     {"constant_bytes", op.constant_bytes},
                     {"arena_live_bytes", op.live_bytes},
                     {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
                     {"cycles", op.cycles ? Json(*op.cycles) : Json(nullptr)},
+                    {"cycles_measured", op.measured},
+                    {"time_us", op.time_us ? Json(*op.time_us) : Json(nullptr)},
                     {"reason", op.reason}});
   }
   return rows;
@@ -281,10 +289,87 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
+  const std::string constants = report.sram_constant_bytes == 0
+                                    ? ""
+                                    : fmt::format("constants of the NPU {} (loaded from flash), ",
+                                                  with_commas(report.sram_constant_bytes));
   return fmt::format(
-      "arena {}{}{}, {}; {}", with_commas(report.arena_bytes), kept, other_ram_detail(report),
-      inputs_detail(report),
+      "{}arena {}{}{}, {}; {}", constants, with_commas(report.arena_bytes), kept,
+      other_ram_detail(report), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
+}
+
+std::string time_text(double time_us) {
+  if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
+  return time_us < 1e5 ? fmt::format("{:.2f} ms", time_us / 1e3)
+                       : fmt::format("{:.0f} ms", time_us / 1e3);
+}
+
+/// One line per engine with its share of the work, then the sum of the times.
+std::string engine_lines(const CompileReport& report, int64_t macs) {
+  struct Use {
+    int64_t ops = 0, macs = 0, cycles = 0;
+    double time_us = 0;
+    bool cycles_known = true, time_known = true;
+  };
+  std::map<std::string, Use> engines;
+  for (const OpReport& op : report.ops) {
+    Use& use = engines[op.engine];
+    use.ops += 1;
+    use.macs += op.macs;
+    use.cycles += op.cycles.value_or(0);
+    use.time_us += op.time_us.value_or(0);
+    use.cycles_known = use.cycles_known && op.cycles.has_value();
+    use.time_known = use.time_known && op.time_us.has_value();
+  }
+  std::string text = fmt::format("\n  {:<18} {:>4} {:>9} {:>15} {:>11}\n", "engine", "ops", "MACs",
+                                 "cycles", "time");
+  for (const auto& [engine, use] : engines) {
+    const double share =
+        macs == 0 ? 0.0 : 100.0 * static_cast<double>(use.macs) / static_cast<double>(macs);
+    text += fmt::format("  {:<18} {:>4} {:>7.1f} % {:>15} {:>11}\n", engine, use.ops, share,
+                        use.cycles_known ? with_commas(use.cycles) : "",
+                        use.time_known ? time_text(use.time_us) : "");
+  }
+  if (report.npu_cycles) {
+    text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
+  }
+  if (!report.time_us) return text;
+  text += fmt::format("  {} for one run, an estimate, +-{:.0f} %", time_text(*report.time_us),
+                      report.time_error_percent);
+  if (report.clock_mhz > 0) text += fmt::format("; core at {:g} MHz", report.clock_mhz);
+  if (report.npu_calls > 0) {
+    text +=
+        fmt::format("; {} call{} of the NPU", report.npu_calls, report.npu_calls == 1 ? "" : "s");
+  }
+  if (report.energy_uj) text += fmt::format("; {:.3g} uJ of the core", *report.energy_uj);
+  return text + "\n";
+}
+
+}  // namespace
+
+namespace {
+
+/// Lists the files other than the `.pte`. A folder of device sources has many: the first ones are
+/// the model's.
+std::string file_lines(const CompileReport& report, const std::filesystem::path& pte) {
+  constexpr size_t kListed = 12;
+  std::string text;
+  size_t count = 0;
+  int64_t others = 0;
+  for (const WrittenFile& file : report.files) {
+    if (file.path == pte.string()) continue;
+    if (++count > kListed) {
+      others += file.bytes;
+    } else {
+      text += fmt::format("{:<14} {} {:>13} B\n", count == 1 ? "files" : "",
+                          fmt::format("{:<50}", file.path), with_commas(file.bytes));
+    }
+  }
+  if (count <= kListed) return text;
+  return text + fmt::format("{:<14} {} {:>13} B\n", "",
+                            fmt::format("{:<50}", fmt::format("and {} more", count - kListed)),
+                            with_commas(others));
 }
 
 }  // namespace
@@ -294,28 +379,10 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
+  for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
   text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
   text += optimize_line(report);
-  text += fmt::format("\n  {:<18} {:>4} {:>9}\n", "engine", "ops", "MACs");
-  std::map<std::string, std::pair<int64_t, int64_t>> engines;
-  for (const OpReport& op : report.ops) {
-    engines[op.engine].first += 1;
-    engines[op.engine].second += op.macs;
-  }
-  for (const auto& [engine, use] : engines) {
-    const double share =
-        macs == 0 ? 0.0 : 100.0 * static_cast<double>(use.second) / static_cast<double>(macs);
-    text += fmt::format("  {:<18} {:>4} {:>7.1f} %\n", engine, use.first, share);
-  }
-  if (report.npu_cycles) {
-    text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
-  }
-  if (report.time_us) {
-    text += fmt::format(
-        "  {:.0f} us per run, an estimate: cycles of the NPU, {} call{} of it, one "
-        "instruction of the core a cycle\n",
-        *report.time_us, report.npu_calls, report.npu_calls == 1 ? "" : "s");
-  }
+  text += engine_lines(report, macs);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
   for (const engine::ParetoPoint& point : report.pareto) {
     text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
@@ -334,6 +401,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   }
   text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
+  text += file_lines(report, output);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
                         with_commas(report.pte_bytes), report.compile_seconds);
@@ -343,22 +411,19 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
 
 std::string table_report(const CompileReport& report) {
   constexpr std::string_view kRow =
-      "  {:<28} {:<14} {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}\n";
+      "  {:<28} {:<14} {:<34} {:>10} {:>10} {:>12} {:>13} {:>12} {:>10}  {}\n";
   std::string text = "\n" + fmt::format(kRow, "operator", "engine", "kernel", "bytes out",
-                                        "constants", "MACs", "instructions", "arena", "");
+                                        "constants", "MACs", "instructions", "cycles", "arena", "");
   int64_t total = 0;
-  bool complete = true;
   std::set<size_t> shown;
   const auto add_call = [&](size_t index, std::string_view node) {
     const OpReport& op = report.ops[index];
     shown.insert(index);
-    complete = complete && (op.instructions.has_value() || op.cycles.has_value());
     total += op.instructions.value_or(0);
+    const std::string cycles = op.cycles ? (op.measured ? "" : "~") + with_commas(*op.cycles) : "";
     text += fmt::format(kRow, node, op.engine, op.op, with_commas(op.bytes_out),
                         with_commas(op.constant_bytes), with_commas(op.macs),
-                        op.instructions ? with_commas(*op.instructions)
-                        : op.cycles     ? with_commas(*op.cycles) + " cyc"
-                                        : "unknown",
+                        op.instructions ? with_commas(*op.instructions) : "", cycles,
                         with_commas(op.live_bytes), op.reason);
   };
   std::string where;
@@ -378,8 +443,14 @@ std::string table_report(const CompileReport& report) {
   for (size_t index = 0; index < report.ops.size(); ++index) {
     if (!shown.contains(index)) add_call(index, "(inserted by the compiler)");
   }
-  text += fmt::format("  instructions per inference: {}{}, an estimate from counts under QEMU\n",
-                      with_commas(total), complete ? "" : " plus calls without an estimate");
+  text +=
+      fmt::format("  instructions of the core per run: {}, an estimate from counts under QEMU\n",
+                  with_commas(total));
+  if (report.cycles) {
+    text += fmt::format("  cycles of the core per run: {}, modelled from counted instructions{}\n",
+                        with_commas(*report.cycles),
+                        report.clock_mhz > 0 ? ", with wait states of constants" : "");
+  }
   return text;
 }
 
@@ -414,6 +485,7 @@ std::string json_report(const CompileReport& report) {
   json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);
+  json["sram_constant_bytes"] = report.sram_constant_bytes;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {
@@ -433,13 +505,27 @@ std::string json_report(const CompileReport& report) {
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["npu_calls"] = report.npu_calls;
+  json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
+  json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
+  json["time_error_percent"] = report.time_us ? Json(report.time_error_percent) : Json(nullptr);
+  json["energy_uj"] = report.energy_uj ? Json(*report.energy_uj) : Json(nullptr);
   json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
+  json["files"] = Json::array();
+  for (const WrittenFile& file : report.files) {
+    json["files"].push_back({{"path", file.path}, {"bytes", file.bytes}});
+  }
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
-  for (const double sqnr : report.quant.output_sqnr_db) json["sqnr_db"].push_back(finite(sqnr));
+  json["output_agreement"] = Json::array();
+  for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
+    const std::optional<double>& agreement = report.quant.output_agreement[i];
+    json["sqnr_db"].push_back(agreement ? Json(nullptr) : finite(report.quant.output_sqnr_db[i]));
+    json["output_agreement"].push_back(agreement ? Json(*agreement) : Json(nullptr));
+  }
   json["kept_int8"] = to_json(report.quant.kept_int8);
   if (report.quant.goal) {
     const quant::GoalReport& goal = *report.quant.goal;

@@ -56,6 +56,7 @@ struct FloatModel {
 struct Calibration {
   Samples samples;      // empty for a model that PyTorch quantized
   bool random = false;  // the samples say nothing about the accuracy
+  std::vector<std::string> warnings;
 };
 /// An error if a float model has no calibration data.
 [[nodiscard]] Result<Calibration> read_calibration(const FloatModel& model,

@@ -51,6 +51,27 @@ class Decompiler {
     return Decompiled{std::move(graph_), std::move(results_)};
   }
 
+  /// Decompiles only the calls that quantize an input. Returns the results' types, by input.
+  std::vector<std::optional<ir::Type>> quantized_inputs() {
+    std::vector<std::optional<ir::Type>> types(plan_.inputs.size());
+    for (const int32_t input : plan_.inputs) {
+      if (!memory_.add_input(input).ok()) return types;
+    }
+    if (plan_.chains.empty()) return types;
+    for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
+      const auto* call = std::get_if<pte::KernelCall>(&instruction);
+      if (call == nullptr || call->args.empty()) continue;
+      const auto input = std::ranges::find(plan_.inputs, call->args[0]);
+      if (input == plan_.inputs.end()) continue;
+      const size_t before = graph_.ops().size();
+      if (!decompile_call(*call).ok() || graph_.ops().size() == before) continue;
+      const ir::Op& op = graph_.ops().back();
+      if (op.kind != ir::OpKind::quantize) continue;
+      types[static_cast<size_t>(input - plan_.inputs.begin())] = graph_.type(op.output);
+    }
+    return types;
+  }
+
  private:
   /// Adds the ranges of the arena that survive a run. A range without a tensor is ignored.
   Status add_states() {
@@ -128,6 +149,11 @@ Result<Decompiled> decompile_with_results(const pte::Program& program) {
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Decompiler(program, forward == program.plans.end() ? program.plans[0] : *forward).run();
+}
+
+std::vector<std::optional<ir::Type>> quantized_inputs(const pte::Program& program) {
+  if (program.plans.empty() || !pte::check_kernel_layout(program, "").ok()) return {};
+  return Decompiler(program, program.plans[0]).quantized_inputs();
 }
 
 Result<ir::Graph> decompile(const pte::Program& program) {

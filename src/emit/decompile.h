@@ -8,6 +8,7 @@
 // added. Supported are both dialects and files of other writers, as far as pte_ops.def has their
 // operators; others are an `unsupported` error.
 
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -26,5 +27,10 @@ struct Decompiled {
   std::vector<ir::ValueId> results;
 };
 [[nodiscard]] Result<Decompiled> decompile_with_results(const formats::pte::Program& program);
+
+/// Returns the quantization that the program gives each float input; nullopt for an input that it
+/// does not quantize, or not with one kernel call. Also for a program with delegates.
+[[nodiscard]] std::vector<std::optional<ir::Type>> quantized_inputs(
+    const formats::pte::Program& program);
 
 }  // namespace thimble::emit

@@ -161,14 +161,22 @@ struct Core;
 struct LinkRequest;  // linked_code.h
 struct LinkedCode;
 
-/// Size of one call in loop steps, and its estimated cost; no value if no estimate exists.
+/// Sizes of one call that its estimated cost is linear in.
+struct CostTerms {
+  int64_t elements = 0;     // of the result
+  int64_t steps = 0;        // iterations of the innermost loop
+  int64_t gathered = 0;     // elements that a convolution copies: those of all windows
+  int64_t copied_rows = 0;  // contiguous runs that a convolution, move or concatenation copies
+  int64_t taps = 0;         // result elements of a convolution times pixels of its window
+  int64_t wide_steps = 0;   // steps with 16-bit operands of a kernel that also has 8-bit operands
+};
+
+/// Sizes of one call and its estimated cost; no value if no estimate exists.
 struct Cost {
-  int64_t steps = 0;     // iterations of the innermost loop
-  // A convolution whose windows have several pixels copies each window to a row:
-  int64_t gathered = 0;     // elements of all windows
-  int64_t window_rows = 0;  // rows of all windows
+  CostTerms terms;
   std::optional<int64_t> instructions;
   std::optional<int64_t> cycles;  // without wait states
+  bool measured = true;           // false: the cycles are those of an average operator
 };
 
 struct Core {
@@ -272,6 +280,8 @@ struct Npu {
   std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// Replaces a compiled delegate by the output of the vendor's tools; null: no tools exist.
   Status (*compile_with_vendor_tools)(const VendorTools& tools, Delegate& delegate) = nullptr;
+  /// Backend ids of the engine's delegates that ExecuTorch's own runtime has too.
+  std::span<const std::string_view> executorch_delegates{};
   /// Returns the operators that legal() accepts, with limits as text. A row whose operator is in
   /// parentheses holds for all operators. Null: no list.
   std::vector<OpSupport> (*supported)(const PartNpu& use) = nullptr;

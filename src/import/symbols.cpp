@@ -13,7 +13,8 @@ constexpr int64_t kCandidatesMax = 1 << 16;
 
 /// A symbolic size of an input.
 struct OpenSize {
-  std::string place;  // "x[2]"
+  std::string place;    // "x[2]"
+  std::string address;  // "x:2", which a shell does not interpret
   std::string expression;
   std::vector<std::string> symbols;
   bool is_batch = false;  // the first dimension, and the expression is only the symbol
@@ -38,7 +39,8 @@ Result<std::vector<OpenSize>> open_sizes(const pt2::ExportedProgram& program) {
       if (!size.is_symbolic()) continue;
       THIMBLE_TRY(auto symbols, symbols_of(size.expression));
       const bool alone = symbols.size() == 1 && is_symbol_itself(size.expression, symbols[0]);
-      result.push_back({fmt::format("{}[{}]", spec.value_name, axis), size.expression,
+      result.push_back({fmt::format("{}[{}]", spec.value_name, axis),
+                        fmt::format("{}:{}", spec.value_name, axis), size.expression,
                         std::move(symbols), axis == 0 && alone});
     }
   }
@@ -56,6 +58,19 @@ std::string range_text(const pt2::RangeConstraint& range) {
   if (range.min && range.max) return fmt::format("{} to {}", *range.min, *range.max);
   if (range.min) return fmt::format("{} or more", *range.min);
   return range.max ? fmt::format("up to {}", *range.max) : "any size";
+}
+
+/// Returns true for a name that a user may have given to torch.export.Dim, and false for the form
+/// of PyTorch's own symbols, "s77", and of places.
+bool is_name(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+  };
+  if (text.empty() || is_digit(text[0]) || !std::ranges::all_of(text, is_letter)) return false;
+  const bool symbol =
+      text.size() > 1 && text[0] == 's' && std::ranges::all_of(text.substr(1), is_digit);
+  return !symbol;
 }
 
 class Solver {
@@ -99,15 +114,21 @@ class Solver {
     if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end())
       return set(name, value);
     for (const OpenSize& size : sizes_) {
-      if (size.place == name) return solve_place(size, value);
+      if (size.place == name || size.address == name) return solve_place(size, value);
     }
     if (symbols_.empty())
       return bad_input("--shape {}={}: all sizes of the model are fixed", name, value);
+    // The archive has no names of torch.export.Dim, so a name can only mean the only size there is.
+    if (symbols_.size() == 1 && is_name(name)) return set(symbols_[0], value);
     std::string known;
     for (const std::string& symbol : symbols_) {
       known += (known.empty() ? "" : ", ") + describe(symbol);
     }
-    return bad_input("--shape {}={}: no such size; the dynamic sizes are {}", name, value, known);
+    const OpenSize& first = first_place(sizes_, symbols_[0]);
+    return bad_input(
+        "--shape {}={}: no such size; the dynamic sizes are {}; an export does not store the names "
+        "of torch.export.Dim: use a place, such as {}={}",
+        name, value, known, first.address, value);
   }
 
   /// Solves `x[2]=8` by trying values of the symbol if the size is an expression of one symbol.

@@ -301,7 +301,7 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
 
 Result<Observations> calibrate(const Graph& graph, const Samples& samples,
                                const std::vector<ValueId>& observed, Histogram::Detail detail,
-                               int threads) {
+                               int threads, const ProgressFunction& progress) {
   constexpr int64_t kMeanSamples = 64;  // means converge quickly and need memory per sample
   const int used = thread_count(threads, samples.count(), graph);
   std::vector<std::unique_ptr<Observation>> parts;
@@ -310,7 +310,7 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   }
   std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
                            Means(graph.value_count()));
-  for_each_index(samples.count(), used, [&](int64_t sample, int thread) {
+  for_each_sample(samples.count(), used, progress, "calibrating", [&](int64_t sample, int thread) {
     Means none;
     const bool wanted = sample < static_cast<int64_t>(means.size());
     parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "ir/graph.h"
 #include "quant/histogram.h"
@@ -41,6 +42,7 @@ struct Observations {
 /// a bad-input error if an activation is not finite.
 [[nodiscard]] Result<Observations> calibrate(const ir::Graph& graph, const Samples& samples,
                                              const std::vector<ir::ValueId>& observed,
-                                             Histogram::Detail detail, int threads);
+                                             Histogram::Detail detail, int threads,
+                                             const ProgressFunction& progress = {});
 
 }  // namespace thimble::quant

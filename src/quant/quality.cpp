@@ -23,6 +23,20 @@ std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
   return result;
 }
 
+using Outputs = std::vector<std::vector<double>>;  // by sample
+
+/// Returns the share of equal elements.
+double share_equal(const Outputs& reference, const Outputs& got) {
+  int64_t equal = 0, all = 0;
+  for (size_t s = 0; s < reference.size(); ++s) {
+    for (size_t i = 0; i < reference[s].size(); ++i) {
+      equal += reference[s][i] == got[s][i] ? 1 : 0;
+      all += 1;
+    }
+  }
+  return all == 0 ? 1.0 : static_cast<double>(equal) / static_cast<double>(all);
+}
+
 }  // namespace
 
 double output_decibels(const std::vector<std::vector<double>>& reference,
@@ -52,7 +66,6 @@ OutputPairs outputs_side_by_side(const Graph& float_graph, const LoweredGraph& l
                                  const Samples& samples, const QualityRequest& request) {
   const size_t count = static_cast<size_t>(request.samples);
   const size_t outputs = float_graph.outputs().size();
-  using Outputs = std::vector<std::vector<double>>;  // by sample
   OutputPairs pairs{RealOutputs(outputs, Outputs(count)), RealOutputs(outputs, Outputs(count))};
   for_each_pair(float_graph, lowered, samples, request,
                 [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
@@ -73,7 +86,6 @@ Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
   const size_t count = static_cast<size_t>(request.samples);
   const size_t outputs = float_graph.outputs().size();
   std::vector<std::vector<Sums>> sums(count, std::vector<Sums>(lowered.counterparts.size()));
-  using Outputs = std::vector<std::vector<double>>;  // by sample
   std::vector<Outputs> reference(outputs, Outputs(count)), got(outputs, Outputs(count));
   for_each_pair(float_graph, lowered, samples, request,
                 [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
@@ -97,6 +109,9 @@ Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
   }
   for (size_t i = 0; i < outputs; ++i) {
     quality.output_db.push_back(output_decibels(reference[i], got[i]));
+    const bool real = float_graph.type(float_graph.outputs()[i]).dtype == ir::DType::kF32;
+    quality.output_agreement.push_back(real ? std::nullopt
+                                            : std::optional(share_equal(reference[i], got[i])));
   }
   return quality;
 }

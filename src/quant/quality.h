@@ -1,6 +1,7 @@
 #pragma once
 // Measures the error of the integer graph against the float graph.
 
+#include <optional>
 #include <vector>
 
 #include "quant/side_by_side.h"
@@ -13,6 +14,9 @@ struct Quality {
   /// SQNR by graph output: signal = sum (reference - its mean over samples)^2, noise = sum
   /// (reference - got)^2, over all samples and elements.
   std::vector<double> output_db;
+  /// By graph output: share of equal elements, for an output of integers in the float graph, such
+  /// as the result of argmax. An SQNR says nothing about indices.
+  std::vector<std::optional<double>> output_agreement;
 };
 
 /// Outputs as real numbers, by output and sample.

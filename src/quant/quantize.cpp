@@ -32,6 +32,7 @@ double seconds_since(Clock::time_point start) {
 
 void describe_quality(const LoweredGraph& lowered, const Quality& quality, QuantReport& report) {
   report.output_sqnr_db = quality.output_db;
+  report.output_agreement = quality.output_agreement;
   for (size_t i = 0; i < lowered.counterparts.size(); ++i) {
     const Counterpart& pair = lowered.counterparts[i];
     const ir::Op& op = lowered.graph.ops()[pair.integer_op];
@@ -54,7 +55,7 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
   const bool bins = options.tune || options.observer == Observer::kPercentile ||
                     options.observer == Observer::kMse;
   const auto detail = bins ? Histogram::Detail::kBins : Histogram::Detail::kExtentOnly;
-  return calibrate(graph, *samples, observed, detail, options.threads);
+  return calibrate(graph, *samples, observed, detail, options.threads, options.progress);
 }
 
 /// Returns an error with one line per operator that PyTorch did not quantize.
@@ -174,7 +175,7 @@ class Quantizer {
   void measure(const Variant& trial, QuantReport& report) const {
     if (!samples_ || options_.quality_samples <= 0) return;
     const QualityRequest request{std::min(samples_->count(), options_.quality_samples),
-                                 options_.threads};
+                                 options_.threads, options_.progress};
     describe_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
                      report);
   }
@@ -278,6 +279,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();
+  report_progress(options.progress, "quantizing");
   std::vector<bool> wide_ops = quantizer.asked();
   THIMBLE_TRY(Variant trial, quantizer.attempt(wide_ops));
   if (options.wide) report.kept_int8 = kept_narrow(float_graph, trial.plan, wide_ops);

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -95,6 +96,7 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph that get 16-bit activations; empty: none. Operators
   /// without a 16-bit form and values that PyTorch quantized do not change.
   std::function<bool(const ir::Graph&, const ir::Op&)> wide;
+  ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
 };
@@ -130,15 +132,16 @@ struct Trial {
 };
 
 struct QuantReport {
-  int64_t samples = 0;                 // number of calibration samples
-  double calibrate_seconds = 0;        // float forward passes, observers
-  double quality_seconds = 0;          // integer forward passes of the report
-  std::vector<double> output_sqnr_db;  // per output; empty without quality samples
-  std::vector<OpQuality> ops;          // in execution order; only values with a float counterpart
-  std::optional<size_t> weakest;       // index into ops: lowest SQNR
-  int per_tensor_linears = 0;          // number of linears with one multiplier
-  int wide_ops = 0;                    // operators of the integer graph with 16-bit results
-  std::vector<WidthNote> kept_int8;    // remained int8 although 16 bits were requested
+  int64_t samples = 0;                                  // number of calibration samples
+  double calibrate_seconds = 0;                         // float forward passes, observers
+  double quality_seconds = 0;                           // integer forward passes of the report
+  std::vector<double> output_sqnr_db;                   // per output; empty without quality samples
+  std::vector<std::optional<double>> output_agreement;  // Quality::output_agreement
+  std::vector<OpQuality> ops;        // in execution order; only values with a float counterpart
+  std::optional<size_t> weakest;     // index into ops: lowest SQNR
+  int per_tensor_linears = 0;        // number of linears with one multiplier
+  int wide_ops = 0;                  // operators of the integer graph with 16-bit results
+  std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested
   std::optional<GoalReport> goal;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 
-#include "base/parallel.h"
 #include "quant/fast_float.h"
 #include "quant/parallel.h"
 #include "quant/simulate.h"
@@ -130,9 +129,11 @@ void for_each_pair(
   for (int i = 0; i < threads; ++i) {
     pairs.push_back(std::make_unique<SideBySide>(float_graph, lowered));
   }
-  for_each_index(request.samples, threads, [&](int64_t sample, int thread) {
-    body(static_cast<size_t>(sample), samples.sample(sample), *pairs[static_cast<size_t>(thread)]);
-  });
+  for_each_sample(request.samples, threads, request.progress, "measuring the SQNR",
+                  [&](int64_t sample, int thread) {
+                    body(static_cast<size_t>(sample), samples.sample(sample),
+                         *pairs[static_cast<size_t>(thread)]);
+                  });
 }
 
 }  // namespace thimble::quant

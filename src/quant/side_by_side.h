@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/progress.h"
 #include "quant/calibrate.h"
 #include "quant/fast/executor.h"
 #include "quant/lower.h"
@@ -51,6 +52,7 @@ class SideBySide {
 struct QualityRequest {
   int64_t samples = 0;
   int threads = 0;
+  ProgressFunction progress{};
 };
 /// Calls body(sample, inputs, the engine pair of the thread) for each sample.
 void for_each_pair(

@@ -242,7 +242,12 @@ class Tuner {
   }
 
  private:
-  void spend(const TrialScorer& scorer) { spent_ += scorer.macs_per_trial(); }
+  void spend(const TrialScorer& scorer) {
+    constexpr int64_t kAll = 100;  // the trials end when they have used up kTrialMacs, or earlier
+    spent_ += scorer.macs_per_trial();
+    report_progress(options_.progress, "tuning",
+                    static_cast<int64_t>(static_cast<double>(kAll) * spent_ / kTrialMacs), kAll);
+  }
   [[nodiscard]] bool may_go_on() const { return spent_ + scorer_->macs_per_trial() <= kTrialMacs; }
 
   bool note(std::string tool, std::string where, const Scores& after) {

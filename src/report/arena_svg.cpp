@@ -37,6 +37,7 @@ class Arena {
         kPlotRight + 14, kPlotBottom + 36);
     svg += axes();
     for (const driver::Buffer& buffer : view_.report.buffers) svg += rectangle(buffer);
+    svg += names();
     return svg + lower_bound() + peak() + "</svg>\n";
   }
 
@@ -69,13 +70,20 @@ class Arena {
                      coordinate((kPlotLeft + kPlotRight) / 2), kPlotBottom + 31);
   }
 
-  [[nodiscard]] std::string rectangle(const driver::Buffer& buffer) const {
+  struct Box {
+    double left, top, width, height;
+    size_t row;  // the first operator
+  };
+  [[nodiscard]] Box box_of(const driver::Buffer& buffer) const {
     const auto last = static_cast<double>(std::min(buffer.last + 1, static_cast<int>(columns_)));
     const auto first = std::min(static_cast<double>(buffer.first), last - 1);
-    const double left = x(first), width = x(last) - left;
-    const double top = y(buffer.offset + buffer.bytes), height = y(buffer.offset) - top;
+    const double top = y(buffer.offset + buffer.bytes);
+    return {x(first), top, x(last) - x(first), y(buffer.offset) - top, static_cast<size_t>(first)};
+  }
+
+  [[nodiscard]] std::string rectangle(const driver::Buffer& buffer) const {
+    const auto [left, top, width, height, row] = box_of(buffer);
     const bool scratch = buffer.name.empty();
-    const auto row = static_cast<size_t>(first);
     const size_t color = view_.engine_of.empty() ? 0 : view_.color(view_.engine_of_buffer(buffer));
     const std::string name = view_.buffer_name(buffer);
     std::string svg = fmt::format(
@@ -85,13 +93,31 @@ class Arena {
         driver::with_commas(buffer.offset), buffer.first + 1,
         std::min(buffer.last + 1, static_cast<int>(columns_)), coordinate(left), coordinate(top),
         coordinate(std::max(width - 0.6, 0.8)), coordinate(std::max(height - 0.6, 0.6)));
-    const auto columns = static_cast<size_t>(std::max(0.0, (width - 8) / kCharacter));
-    if (columns >= 4 && height >= 14 && columns >= text_columns(name)) {
-      svg += fmt::format("<text class=\"mid\" x=\"{}\" y=\"{}\">{}</text>",
-                         coordinate(left + width / 2), coordinate(top + height / 2 + 4),
-                         escape_html(name));
-    }
     return svg + "</g>\n";
+  }
+
+  /// Names of the buffers that are large enough. Buffers may overlap; their names must not.
+  [[nodiscard]] std::string names() const {
+    constexpr double kTextHeight = 14;
+    std::string svg;
+    std::vector<Box> taken;
+    for (const driver::Buffer& buffer : view_.report.buffers) {
+      const Box box = box_of(buffer);
+      const std::string name = view_.buffer_name(buffer);
+      const double width = kCharacter * static_cast<double>(text_columns(name)) + 4;
+      if (width > box.width || box.height < kTextHeight) continue;
+      const double middle = box.left + box.width / 2, center = box.top + box.height / 2;
+      const Box text{middle - width / 2, center - kTextHeight / 2, width, kTextHeight, box.row};
+      const bool collides = std::ranges::any_of(taken, [&](const Box& other) {
+        return text.left < other.left + other.width && other.left < text.left + text.width &&
+               text.top < other.top + other.height && other.top < text.top + text.height;
+      });
+      if (collides) continue;
+      taken.push_back(text);
+      svg += fmt::format("<text class=\"mid name\" x=\"{}\" y=\"{}\">{}</text>\n",
+                         coordinate(middle), coordinate(center + 4), escape_html(name));
+    }
+    return svg;
   }
 
   [[nodiscard]] std::string lower_bound() const {

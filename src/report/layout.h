@@ -13,7 +13,7 @@
 //      a newspaper, for the requested ratio of width to height; cuts are made where few edges pass.
 //
 // Graphviz was rejected: its libraries and their dependencies are larger than Thimble, and it has
-// no columns. 1,000 operators take a tenth of a second. Test: tests/unit/report_layout_test.cpp.
+// no columns. 1,000 operators take a tenth of a second. Test: tests/report/report_layout_test.cpp.
 
 #include <cstddef>
 #include <span>

@@ -102,7 +102,7 @@ std::string model_explorer_json(const driver::Compiled& compiled) {
                       {"nodes", std::move(nodes)},
                       {"groupNodeAttributes", {{"", std::move(totals)}}}};
   const Json collection = {{"label", report.model}, {"graphs", Json::array({graph})}};
-  return Json::array({collection}).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return collection.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace thimble::report

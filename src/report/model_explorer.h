@@ -1,7 +1,7 @@
 #pragma once
 // `--emit model-explorer`: the compiled graph as a graph collection of Model Explorer
 // (ai-edge-model-explorer, graph_builder.py: GraphCollection, Graph, GraphNode). Modules of the
-// user's model are nested layers, engines are colours. Test: tests/report/model_explorer_test.py.
+// user's model are nested layers, engines are colors. Test: tests/report/model_explorer_test.py.
 
 #include <string>
 

@@ -81,8 +81,8 @@ class Builder {
                   add(GraphNode::Kind::kNextState, "next state", graph.value(state.value), 0));
     }
     std::ranges::sort(result_.edges);
-    const auto repeated = std::ranges::unique(result_.edges);
-    result_.edges.erase(repeated.begin(), repeated.end());
+    result_.edges.erase(std::unique(result_.edges.begin(), result_.edges.end()),
+                        result_.edges.end());
     return std::move(result_);
   }
 

@@ -97,7 +97,7 @@ std::string op_table(const View& view) {
         "data-n=\"{2}\" title=\"{3}\">{4}</a> <small>{5}</small></td><td><span class=\"dot "
         "e{6}\"></span>{7}</td>",
         row, row + 1, view.node_of_row[row], escape_html(op.op), escape_html(view.title(row)),
-        escape_html(shorten(name, 36)), view.color_of_row(row), escape_html(op.engine));
+        escape_html(shorten(name, 28)), view.color_of_row(row), escape_html(op.engine));
     for (size_t i = 0; i < columns.size(); ++i) {
       const std::optional<double> value = columns[i].value(row);
       if (!value) {

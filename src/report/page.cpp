@@ -203,7 +203,14 @@ std::string peak_text(const View& view) {
                     escape_html(view.buffer_name(*buffer)), buffer->first + 1,
                     std::min<size_t>(static_cast<size_t>(buffer->last) + 1, report.ops.size()));
   }
-  return html + "</ul>\n";
+  html += "</ul>\n";
+  if (op.live_bytes > report.arena_bytes) {
+    html += fmt::format(
+        "<p>Some of these buffers overlap, because the operator reads bytes before it overwrites "
+        "them: {} B of the arena hold them.</p>\n",
+        with_commas(report.arena_bytes));
+  }
+  return html;
 }
 
 std::string arena_section(const View& view) {
@@ -230,7 +237,8 @@ std::string op_section(const View& view) {
 
 std::string memory_section(const driver::CompileReport& report) {
   std::string html =
-      "<section aria-labelledby=\"h-memory\"><h2 id=\"h-memory\">Memories</h2>\n<table><thead><tr>"
+      "<section aria-labelledby=\"h-memory\"><h2 id=\"h-memory\">Memories</h2>\n<table "
+      "class=\"narrow\"><thead><tr>"
       "<th>memory</th><th class=\"num\">used, B</th><th class=\"num\">of, "
       "B</th></tr></thead><tbody>\n";
   for (const driver::MemoryUse& memory : report.memories) {

@@ -11,7 +11,7 @@
 
 namespace thimble::report {
 
-/// What the costs of single operators state.
+/// The quantity that is the cost of an operator.
 enum class CostUnit : uint8_t { kTime, kCycles, kInstructions, kMixed, kMacs };
 
 struct View {

@@ -4,7 +4,9 @@ usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]
 """
 
 import json
+import os
 import pathlib
+import pty
 import re
 import struct
 import subprocess
@@ -246,6 +248,36 @@ class Compile(Cli):
     def test_failure_as_json(self):
         out, _ = self.thimble("compile", "none.pt2", *M55, *DATA, "--json", code=2)
         self.assertIn("none.pt2", json.loads(out)["error"])
+
+
+class Terminal(Cli):
+    def on_terminal(self, *arguments):
+        """Runs thimble with a terminal as standard error; returns the exit code and what the terminal received."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([str(THIMBLE), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs, cwd=self.path)
+        os.close(theirs)
+        received = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                received += chunk
+        except OSError:  # Linux reports EIO when the other end is closed
+            pass
+        os.close(ours)
+        return process.wait(timeout=120), received.decode()
+
+    def test_progress(self):
+        vww = SOURCE / "models/mobilenet_v1_vww"
+        code, shown = self.on_terminal("compile", vww / "mobilenet_v1_vww.pt2", *M55, "--calibrate", vww / "calibrate.npz",
+                                       "--tune", "-o", "vww.pte")
+        self.assertEqual(code, 0, shown)
+        lines = shown.split("\r\x1b[K")
+        self.assertRegex("\n".join(lines), r"compiling mobilenet_v1_vww\.pt2: (tuning|calibrating) \d+ %, \d+ s left")
+        self.assertEqual((lines[0], lines[-1]), ("", ""), "the line is erased at the end")
+        self.assertGreater(len(lines), 4)
+
+    def test_no_progress_for_short_work(self):
+        self.assertEqual(self.on_terminal("compile", SOURCE / "models/hello_sin/hello_sin.pt2", *M55, "--calibrate",
+                                          SOURCE / "models/hello_sin/calibrate.npz", "-o", "sin.pte"), (0, ""))
 
 
 class Run(Cli):

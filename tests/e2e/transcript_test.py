@@ -41,6 +41,16 @@ def npz(path, **arrays):
             archive.writestr(zipfile.ZipInfo(name + ".npy"), array.read_bytes())
 
 
+def scaled(source, path, factor):
+    """Writes an .npz of float32 array x with its values times `factor`."""
+    with zipfile.ZipFile(source) as archive:
+        data = archive.read("x.npy")
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    values = struct.unpack(f"<{(len(data) - start) // 4}f", data[start:])
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("x.npy"), data[:start] + struct.pack(f"<{len(values)}f", *(factor * v for v in values)))
+
+
 def prepare(folder, source):
     (folder / "models").symlink_to(source / "models")
     (folder / "cases").symlink_to(source / "tests/data/pt2")
@@ -48,14 +58,18 @@ def prepare(folder, source):
     floats(folder / "five.npy", (5, 1, 8, 8))
     floats(folder / "nhwc.npy", (5, 8, 8, 1))
     floats(folder / "frames.npy", (3, 10, 7))
+    floats(folder / "image.npy", (1, 3, 8, 4))
     floats(folder / "pixels.npy", (16, 1, 8, 8), lambda i: float((37 * i) % 256))
-    floats(folder / "large.npy", (16, 1, 8, 8), lambda i: (37 * i) % 256 / 16 * 255)
-    floats(folder / "small.npy", (16, 1, 8, 8), lambda i: (37 * i) % 17 / 1e4)
+    floats(folder / "rows.npy", (64, 6), lambda i: (37 * i) % 29 / 7 - 2)
+    npz(folder / "in0.npz", x=folder / "rows.npy")
+    scaled(source / "models/digits_cnn/calibrate.npz", folder / "large.npz", 255)
     npz(folder / "five.npz", x=folder / "five.npy")
     npz(folder / "other.npz", image=folder / "five.npy")
     npz(folder / "two.npz", image=folder / "five.npy", mask=folder / "five.npy")
     npz(folder / "none.npz")
     npz(folder / "nhwc.npz", x=folder / "nhwc.npy")
+    (folder / "sram.toml").write_text('cpu = "cortex-m55"\nsummary = "NPU with constants in SRAM"\n[[engine]]\n'
+                                      'name = "ethos-u55-128"\nmemory_mode = "Sram_Only"\n')
     for name, content in (("empty", b""), ("text", b"hello\n"), ("model.tflite", b"\x1c\0\0\0TFL3" + bytes(24)),
                           ("model.onnx", b"\x08\x07\x12\x07pytorch" + bytes(8))):
         (folder / name).write_bytes(content)

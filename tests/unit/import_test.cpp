@@ -140,7 +140,7 @@ Program open_sizes() {
 
 TEST(Shapes, FixedByOptions) {
   const ir::Shape wanted = {1, 3, 12, 9};
-  for (const char* name : {"s1", "x[2]"}) {
+  for (const char* name : {"s1", "x[2]", "x:2"}) {
     const int64_t given = name[0] == 's' ? 6 : 12;
     const auto model = open_sizes().import({{{name, given}, {"s2", 9}}});
     ASSERT_TRUE(model.ok()) << model.error().message;
@@ -162,7 +162,8 @@ TEST(Shapes, Errors) {
   EXPECT_EQ(
       program.error({{{"height", 8}}}),
       "net.pt2: --shape height=8: no such size; the dynamic sizes are s0 (in x[0], 2 or more), "
-      "s1 (in x[2], 4 to 16), s2 (in x[3], 8 to 32)");
+      "s1 (in x[2], 4 to 16), s2 (in x[3], 8 to 32); an export does not store the names of "
+      "torch.export.Dim: use a place, such as x:0=8");
   EXPECT_EQ(
       program.error({{{"x[2]", 7}}}),
       "net.pt2: --shape x[2]=7: the size is 2*s1, which cannot be solved for this value; give s1");

@@ -31,7 +31,7 @@ std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, con
     if (row.form == nullptr || !is_for) continue;
     std::optional<KernelCall> call = row.form(graph, op);
     if (!call) continue;
-    const std::optional<double> cost = estimate(graph, op, call->op, target);
+    const std::optional<double> cost = estimate(graph, op, *call, target);
     calls.push_back(std::move(*call));
     if (calls.size() > 1 && !(cost && best_cost && *cost < *best_cost)) continue;
     std::swap(calls.front(), calls.back());

@@ -136,7 +136,7 @@ KernelVariant variant_of(const ir::Graph& graph, const ir::Op& op, const KernelC
     }
   }
   form.code_bytes = code_bytes(call.op, target);
-  form.instructions = estimate_or_subset(graph, op, call.op, target);
+  form.instructions = estimate_or_subset(graph, op, call, target);
   return form;
 }
 

@@ -7,6 +7,7 @@
 #include "engines/ethos_u/compiler/legal.h"
 #include "engines/ethos_u/compiler/lower.h"
 #include "engines/ethos_u/compiler/op_text.h"
+#include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/formats/payload.h"
 #include "engines/ethos_u/isa/config.h"
 #include "engines/ethos_u/isa/system.h"
@@ -220,7 +221,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   payload.inputs = table(blob.inputs);
   payload.outputs = table(blob.outputs);
   delegate.engine = use.name;
-  delegate.id = "EthosUBackend";
+  delegate.id = abi::ethos_u::kDelegateId;
   THIMBLE_TRY(delegate.payload, formats::ethos_u::write_payload(payload));
   delegate.memory_mode = task.setup.mode.in_file;
   delegate.constant_bytes = static_cast<int64_t>(blob.weights.size());
@@ -230,8 +231,11 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.outputs = places(blob.outputs);
   delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
+  delegate.clock_mhz = task.setup.system.clock_mhz;
   return delegate;
 }
+
+constexpr std::string_view kExecutorchDelegates[] = {abi::ethos_u::kDelegateId};
 
 }  // namespace
 
@@ -242,6 +246,7 @@ const Npu kEngine = {
     .channels_last = true,
     .compile = compile_region,
     .pareto = pareto_of,
+    .executorch_delegates = kExecutorchDelegates,
     .supported = supported,
 };
 

@@ -157,6 +157,8 @@ Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
   return legalize(region);
 }
 
+constexpr std::string_view kExecutorchDelegates[] = {container::kVendorDelegateId};
+
 }  // namespace
 
 const Npu kEngine = {
@@ -169,6 +171,7 @@ const Npu kEngine = {
     .decline_reason = decline_reason,
     .preferences = &kPreferences,
     .compile_with_vendor_tools = compile_with_vendor_tools,
+    .executorch_delegates = kExecutorchDelegates,
     .supported = supported,
 };
 

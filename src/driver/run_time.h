@@ -1,0 +1,27 @@
+#pragma once
+// Estimated time and energy of one run: cycles of each call on the core with the wait states of its
+// constants, cycles of delegates on their own clock. docs/cycles.md states the method, its
+// validation and the error band.
+
+#include <span>
+
+#include "driver/compile.h"
+#include "driver/op_rows.h"
+#include "engine/part.h"
+
+namespace thimble::driver {
+
+/// Half of the error band of a run's time, in percent: at least 9 of 10 results of boards are
+/// inside (benchmarks/cycles/README.md).
+inline constexpr double kTimeErrorPercent = 20;
+
+/// Returns the core cycles that a call waits for a memory with constants of `bytes` bytes, of which
+/// it reads `accessed` bytes in `cycles` cycles. Zero if the memory's timing is not known.
+[[nodiscard]] double wait_cycles(const engine::PartMemory& memory, int64_t bytes, int64_t accessed,
+                                 double cycles);
+
+/// Fills cycles and times of report->ops, and the totals. Times need the clocks of the part.
+void report_time(const engine::Lowered& lowered, const engine::Part& part,
+                 std::span<const RowOp> rows, CompileReport* report);
+
+}  // namespace thimble::driver

@@ -1,0 +1,32 @@
+# The report with pictures, Model Explorer's JSON and the trace of a profile.
+if(TARGET thimble)
+  set(here ${CMAKE_CURRENT_LIST_DIR})
+  set(boards)
+  if(ARM_CXX AND QEMU_ARM)
+    set(boards --boards)
+  endif()
+  add_test(NAME report_page
+           COMMAND python3 ${here}/page_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${boards})
+  set_tests_properties(report_page PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  # Chromium is optional (Debian: package chromium). Without it the test is reported as skipped.
+  find_program(CHROMIUM NAMES chromium chromium-browser google-chrome)
+  set(chromium)
+  if(CHROMIUM)
+    set(chromium ${CHROMIUM})
+  endif()
+  add_test(NAME report_browser
+           COMMAND python3 ${here}/browser_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} "${chromium}")
+  set_tests_properties(report_browser PROPERTIES LABELS browser TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # A Python with ai-edge-model-explorer 0.1.34 and pte-adapter-model-explorer.
+  if(THIMBLE_MODEL_EXPLORER_PYTHON)
+    add_test(NAME report_model_explorer
+             COMMAND ${THIMBLE_MODEL_EXPLORER_PYTHON} ${here}/model_explorer_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} "${chromium}")
+    set_tests_properties(report_model_explorer PROPERTIES LABELS browser TIMEOUT 600)
+  endif()
+endif()
+thimble_test(report_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/report_layout_test.cpp ${CMAKE_CURRENT_LIST_DIR}/report_page_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/report_text_test.cpp
+  DEPS thimble_report
+  LABELS unit fast)

@@ -1,0 +1,171 @@
+#include "tools/conditions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "base/nearest.h"
+
+namespace thimble::tools {
+namespace {
+
+struct RelationText {
+  std::string_view text;
+  Relation relation;
+};
+// The longer text first: "<" is the start of "<=".
+constexpr RelationText kRelations[] = {{"<=", Relation::kLessEqual},
+                                       {">=", Relation::kGreaterEqual},
+                                       {"<", Relation::kLess},
+                                       {">", Relation::kGreater}};
+
+struct UnitText {
+  std::string_view text;
+  Unit unit;
+  double scale;
+};
+// Units that a value may have, in addition to the percent sign.
+constexpr UnitText kUnits[] = {
+    {"dB", Unit::kDecibels, 1},        {"KB", Unit::kBytes, 1024},       {"K", Unit::kBytes, 1024},
+    {"MB", Unit::kBytes, 1024 * 1024}, {"M", Unit::kBytes, 1024 * 1024}, {"B", Unit::kBytes, 1},
+};
+constexpr double kPercent = 0.01;
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view example(Unit unit, bool change) {
+  switch (unit) {
+    case Unit::kDecibels:
+      return change ? "-0.5dB" : "5dB";
+    case Unit::kBytes:
+      return change ? "+1% or +512B" : "64K";
+    case Unit::kShare:
+      return change ? "-1%" : "0.9 or 90%";
+    case Unit::kCount:
+      return change ? "+2%" : "100000";
+  }
+  return "";
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::span<const Metric> known, bool changes)
+      : text_(trimmed(text)), known_(known), changes_(changes) {}
+
+  Result<Condition> run() {
+    Condition condition;
+    condition.text = std::string(text_);
+    size_t at = std::string_view::npos;
+    const RelationText* relation = nullptr;
+    for (const RelationText& each : kRelations) {
+      const size_t found = text_.find(each.text);
+      if (found >= at) continue;
+      at = found;
+      relation = &each;
+    }
+    if (relation == nullptr) {
+      return wrong("a name, one of < <= > >=, and a value expected, such as sqnr<5dB");
+    }
+    condition.name = std::string(trimmed(text_.substr(0, at)));
+    condition.relation = relation->relation;
+    const auto metric = std::ranges::find(known_, condition.name, &Metric::name);
+    if (metric == known_.end()) return unknown(condition.name);
+    THIMBLE_CHECK(value(trimmed(text_.substr(at + relation->text.size())), *metric, &condition));
+    return condition;
+  }
+
+ private:
+  Error wrong(std::string_view what) const { return bad_input("--fail-if {}: {}", text_, what); }
+
+  Error unknown(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const Metric& each : known_) names.emplace_back(each.name);
+    return bad_input("--fail-if {}: {}: not known{}; one of {} expected", text_, name,
+                     suggestions(name, names), fmt::join(names, ", "));
+  }
+
+  Status value(std::string_view text, const Metric& metric, Condition* condition) const {
+    condition->is_change = text.starts_with('+') || text.starts_with('-');
+    if (condition->is_change && !changes_) {
+      return wrong(
+          "a change needs two files: `thimble diff A.pte B.pte`; here a value is expected");
+    }
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), condition->value);
+    std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+    unit = trimmed(unit);
+    const bool good = error == std::errc() && std::isfinite(condition->value) &&
+                      apply_unit(unit, metric, condition);
+    if (good) return ok();
+    return wrong(fmt::format("found {}, expected a value such as {}", text.empty() ? "none" : text,
+                             example(metric.unit, condition->is_change)));
+  }
+
+  static bool apply_unit(std::string_view unit, const Metric& metric, Condition* condition) {
+    if (unit.empty()) return true;
+    if (unit == "%") {
+      // A percentage of decibels has no meaning. A share changes by percentage points.
+      if (metric.unit == Unit::kShare) {
+        condition->value *= kPercent;
+        return true;
+      }
+      condition->is_percent = true;
+      return condition->is_change && metric.unit != Unit::kDecibels;
+    }
+    const auto* const row = std::ranges::find(kUnits, unit, &UnitText::text);
+    if (row == std::end(kUnits) || row->unit != metric.unit) return false;
+    condition->value *= row->scale;
+    return true;
+  }
+
+  std::string_view text_;
+  std::span<const Metric> known_;
+  bool changes_;
+};
+
+}  // namespace
+
+Result<std::vector<Condition>> parse_conditions(std::string_view text,
+                                                std::span<const Metric> known, bool changes) {
+  std::vector<Condition> conditions;
+  while (!trimmed(text).empty()) {
+    const size_t comma = text.find(',');
+    THIMBLE_TRY(Condition condition, Parser(text.substr(0, comma), known, changes).run());
+    conditions.push_back(std::move(condition));
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+  }
+  return conditions;
+}
+
+bool is_true(const Condition& condition, double now, double before) {
+  double found = now;
+  double limit = condition.value;
+  if (condition.is_change) found = now - before;
+  if (condition.is_percent) limit = condition.value * kPercent * before;
+  switch (condition.relation) {
+    case Relation::kLess:
+      return found < limit;
+    case Relation::kLessEqual:
+      return found <= limit;
+    case Relation::kGreater:
+      return found > limit;
+    case Relation::kGreaterEqual:
+      return found >= limit;
+  }
+  return false;
+}
+
+std::string metric_names(std::span<const Metric> known) {
+  std::string text;
+  for (const Metric& each : known) text += (text.empty() ? "" : ", ") + std::string(each.name);
+  return text;
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,162 @@
+#include "tools/trace.h"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "emit/layers.h"
+#include "engine/part.h"
+#include "formats/pte/read.h"
+#include "hostrun/interface.h"
+#include "hostrun/npu_profile.h"
+#include "report/trace.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+namespace pte = formats::pte;
+
+/// Clocks in MHz; 0: unknown.
+struct Clocks {
+  double core = 0, npu = 0;
+};
+
+/// The part's settings state the clocks of an engine and, if it differs, of the core.
+Result<Clocks> clocks_of(const std::string& target) {
+  Clocks clocks;
+  if (target.empty()) return clocks;
+  THIMBLE_TRY(const engine::Part part, engine::find_part(target));
+  for (const engine::PartNpu& use : part.engines) {
+    const auto npu = use.settings.find("clock_mhz");
+    const auto core = use.settings.find("core_mhz");
+    if (npu != use.settings.end()) clocks.npu = npu->second;
+    clocks.core = core != use.settings.end() ? core->second : clocks.npu;
+  }
+  return clocks;
+}
+
+/// Returns the profile of the call's delegate; the profiles are those of the delegates in order.
+const hostrun::NpuProfile* profile_of(const pte::ExecutionPlan& plan, const pte::DelegateCall& call,
+                                      const std::vector<hostrun::NpuProfile>& profiles) {
+  const auto index = static_cast<size_t>(call.delegate_index);
+  return profiles.size() == plan.delegates.size() ? &profiles[index] : nullptr;
+}
+
+class Builder {
+ public:
+  Builder(const pte::Program& program, const Outcome& outcome,
+          std::vector<hostrun::NpuProfile> profiles, Clocks clocks)
+      : plan_(program.plans[0]), outcome_(outcome), profiles_(std::move(profiles)) {
+    has_clock_ = clocks.core > 0 && clocks.npu > 0;
+    if (has_clock_) {
+      trace_.unit = "microseconds";
+      core_scale_ = 1 / clocks.core;
+      npu_scale_ = 1 / clocks.npu;
+    } else {
+      trace_.unit = outcome.qemu ? "1 us = 1 instruction of the core or 1 cycle of the NPU"
+                                 : "1 us = 1 cycle of the NPU";
+      trace_.notes.emplace_back("no clock is known: --target PART gives that of a part");
+    }
+  }
+
+  report::Trace build(std::string process, const std::string& core,
+                      const std::vector<emit::InstructionResult>& results) {
+    trace_.process = std::move(process);
+    trace_.lanes = {{core, {}}};
+    const std::vector<pte::Instruction>& instructions = plan_.chains[0].instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      report::TraceEvent event;
+      event.start = now_;
+      if (i < results.size() && !results[i].name.empty()) event.details["result"] = results[i].name;
+      if (const auto* call = std::get_if<pte::DelegateCall>(&instructions[i])) {
+        add_delegate(*call, std::move(event));
+      } else {
+        add_kernel(i, std::move(event));
+      }
+    }
+    if (!outcome_.qemu) {
+      trace_.lanes[0].name += ", operators not measured: --on qemu measures them";
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  void add_kernel(size_t index, report::TraceEvent event) {
+    if (!outcome_.qemu || index >= outcome_.qemu->ops.size()) return;
+    const hostrun::OpInstructions& op = outcome_.qemu->ops[index];
+    const auto calls = static_cast<double>(std::max<size_t>(outcome_.outputs.size(), 1));
+    const bool cycles = op.cycles && has_clock_;
+    const auto count = static_cast<double>(cycles ? *op.cycles : op.instructions) / calls;
+    event.name = op.op;
+    event.duration = count * core_scale_;
+    event.details["instructions"] = static_cast<double>(op.instructions) / calls;
+    if (op.cycles) {
+      event.details["cycles"] = static_cast<double>(*op.cycles) / calls;
+    }
+    now_ += event.duration;
+    trace_.lanes[0].events.push_back(std::move(event));
+  }
+
+  void add_delegate(const pte::DelegateCall& call, report::TraceEvent event) {
+    const std::string& id = plan_.delegates[static_cast<size_t>(call.delegate_index)].id;
+    const hostrun::NpuProfile* const profile = profile_of(plan_, call, profiles_);
+    event.name = "delegate " + id;
+    if (profile == nullptr) {
+      const std::string note = fmt::format("{}: this build has no estimate of its cycles", id);
+      if (std::ranges::find(trace_.notes, note) == trace_.notes.end()) trace_.notes.push_back(note);
+      event.details["cycles"] = nullptr;
+      trace_.lanes[0].events.push_back(std::move(event));
+      return;
+    }
+    event.duration = profile->cycles * npu_scale_;
+    event.details["cycles"] = profile->cycles;
+    auto lane = std::ranges::find(trace_.lanes, profile->npu, &report::TraceLane::name);
+    if (lane == trace_.lanes.end()) {
+      lane = trace_.lanes.insert(trace_.lanes.end(), {profile->npu, {}});
+    }
+    for (const hostrun::NpuOperation& operation : profile->operations) {
+      report::TraceEvent inner;
+      inner.name = operation.name;
+      inner.start = now_ + operation.start * npu_scale_;
+      inner.duration = (operation.end - operation.start) * npu_scale_;
+      inner.details = {{"cycles", operation.end - operation.start},
+                       {"bound", operation.bound},
+                       {"macs", operation.macs},
+                       {"word", operation.word}};
+      lane->events.push_back(std::move(inner));
+    }
+    now_ += event.duration;
+    trace_.lanes[0].events.push_back(std::move(event));
+  }
+
+  const pte::ExecutionPlan& plan_;
+  const Outcome& outcome_;
+  std::vector<hostrun::NpuProfile> profiles_;
+  bool has_clock_ = false;
+  double core_scale_ = 1, npu_scale_ = 1;  // of a time in the trace per instruction and cycle
+  double now_ = 0;
+  report::Trace trace_;
+};
+
+}  // namespace
+
+Result<std::string> profile_trace(const fs::path& path, const std::string& target,
+                                  const Model& model, const Outcome& outcome) {
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  THIMBLE_TRY(const pte::Program program, pte::read(bytes, model.label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, model.label));
+  THIMBLE_TRY(const auto names, emit::read_layers(program));
+  THIMBLE_TRY(std::vector<hostrun::NpuProfile> profiles,
+              hostrun::profiles_of(program, model.label));
+  THIMBLE_TRY(const Clocks clocks, clocks_of(target));
+  Builder builder(program, outcome, std::move(profiles), clocks);
+  const std::string core = interface.target.empty() ? "core" : interface.target;
+  return report::trace_json(builder.build(fmt::format("{} on {}", model.label, model.where), core,
+                                          names.value_or(std::vector<emit::InstructionResult>())));
+}
+
+}  // namespace thimble::tools
