@@ -11,6 +11,7 @@ void add_run(CommandLine& line, int* exit_code);
 void add_compare(CommandLine& line, int* exit_code);
 void add_diff(CommandLine& line, int* exit_code);
 void add_inspect(CommandLine& line, int* exit_code);
+void add_fit(CommandLine& line, int* exit_code);
 void add_opt(CommandLine& line, int* exit_code);
 void add_targets(CommandLine& line, int* exit_code);
 

@@ -392,7 +392,7 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
   verb.option("--calibrate", a.calibrations,
               "Samples (.npz, or .npy for one input) for the int8 ranges; for several models, one "
-              "file each, in order");
+              "file each, in order; random: sizes and time without samples");
   verb.flag("--share-arena", a.share.wanted, "One arena for several models");
   verb.flag("--exclusive,!--concurrent", a.share.exclusive,
             "With --share-arena: one model runs at a time (default), or all may run at once");

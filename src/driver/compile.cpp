@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <set>
 
 #include "abi/pte_ops.h"
@@ -18,6 +17,7 @@
 #include "driver/op_rows.h"
 #include "driver/recipe.h"
 #include "driver/run_time.h"
+#include "driver/stages.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
@@ -46,29 +46,6 @@ class Clock {
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-/// Writes the text of each stage to a numbered file, if a folder is given.
-class Stages {
- public:
-  explicit Stages(fs::path folder) : folder_(std::move(folder)) {}
-
-  Status save(std::string_view name, const std::string& text) {
-    if (folder_.empty()) return ok();
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    const fs::path path = folder_ / fmt::format("{:02}-{}", ++count_, name);
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) return bad_input("{}: cannot be written", path.string());
-    return ok();
-  }
-  [[nodiscard]] bool wanted() const { return !folder_.empty(); }
-
- private:
-  fs::path folder_;
-  int count_ = 0;
 };
 
 /// Returns the compiled types with the names of the user's model.
@@ -188,8 +165,8 @@ int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
                                                  all_planned, plan.delegates.size()));
 }
 
-Result<import_pt2::ImportedModel> import_model(const fs::path& model,
-                                               const std::map<std::string, int64_t>& shapes) {
+Result<import_pt2::ImportedModel> read_model(const fs::path& model,
+                                             const std::map<std::string, int64_t>& shapes) {
   const Result<formats::pt2::ExportedProgram> read = formats::pt2::read(model);
   if (!read) return formats::explain_file(model, formats::FileUse::kExport, read.error());
   const formats::pt2::ExportedProgram& program = *read;
@@ -225,65 +202,19 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   }
 }
 
-Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
-                                             const CompileOptions& options,
-                                             const engine::Part& part,
-                                             std::vector<std::string>* warnings) {
-  Samples samples;
-  if (!options.calibration.empty()) {
-    THIMBLE_TRY(samples, read_samples(options.calibration, graph));
-    THIMBLE_CHECK(check_samples(samples, graph, options.calibration.filename().string()));
-    *warnings = pixel_questions(samples, graph);
-  } else if (!quant::is_prequantized(graph)) {
-    return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
-                     model.filename().string());
-  }
-  quant::QuantSpec spec;
-  // ExecuTorch's linear supports only one multiplier for all channels. Thimble's kernel supports
-  // both; a single multiplier needs less memory.
-  constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
-  const bool stock = options.dialect == engine::Dialect::kStock;
-  spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
-  spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
-  spec.wide_softmax = !stock && !options.narrow_softmax;
-  spec.own_means = !stock;  // ExecuTorch has no mean kernel
-  apply_preferences(part, &spec);
-  quant::QuantizeOptions quantize_options;
-  quantize_options.io = options.io;
-  quantize_options.observer = *options.observer;
-  quantize_options.wide = wide_choice(options.quant, *options.wide_activations);
-  quantize_options.goal = options.goal;
-  if (options.goal && options.goal->metric == quant::Metric::kTop1) {
-    if (!samples.labels) {
-      return bad_input("{}: --accuracy top1 needs an array `labels`, one per sample",
-                       options.calibration.filename().string());
-    }
-    quantize_options.goal->labels = *samples.labels;
-  }
-  quantize_options.equalize = *options.equalize;
-  quantize_options.tune = *options.tune;
-  quantize_options.progress = options.progress;
-  // The SQNR in the report is an estimate. For a large network it must not take longer than the
-  // calibration.
-  constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
-  int64_t macs = 0;
-  for (const ir::Op& op : graph.ops()) macs += ir::macs_of(graph, op);
-  if (macs > kLargeMacs) quantize_options.quality_samples = kSamplesOfLarge;
-  return quant::quantize(graph, samples.data, spec, quantize_options);
-}
-
 }  // namespace
 
 Result<ir::Graph> load_float_graph(const fs::path& model,
                                    const std::map<std::string, int64_t>& shapes) {
-  THIMBLE_TRY(const import_pt2::ImportedModel imported, import_model(model, shapes));
+  THIMBLE_TRY(const import_pt2::ImportedModel imported, read_model(model, shapes));
   return passes::run_float_passes(imported.graph);
 }
 
 namespace {
 
 /// Runs passes::run_float_passes pass by pass: records removed operators and saves changed graphs.
-Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, OpProvenance* provenance) {
+Result<ir::Graph> run_passes(const ir::Graph& imported, StageFiles* stages,
+                             OpProvenance* provenance) {
   ir::Graph current = ir::remove_unused(imported);
   for (const passes::Pass& pass : passes::float_passes()) {
     THIMBLE_TRY(ir::Graph next, passes::run_pass(pass, current));
@@ -309,7 +240,7 @@ std::optional<formats::pte::IoNames> io_names(bool wanted, const CompileReport& 
 }
 
 /// Saves the graph of each subgraph and the payload of its delegate.
-Status save_subgraphs(Stages* stages, const Compiled& compiled) {
+Status save_subgraphs(StageFiles* stages, const Compiled& compiled) {
   for (size_t i = 0; stages->wanted() && i < compiled.subgraphs.size(); ++i) {
     const std::string name = fmt::format("partition-{}-{}", compiled.subgraphs[i].engine->name, i);
     THIMBLE_CHECK(stages->save(name + ".ir", ir::print(compiled.subgraphs[i].graph)));
@@ -348,7 +279,7 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
 }
 
 /// Saves the file of a program that runs on the CPU only, and the graph decompiled from it.
-Status save_partition(Stages* stages, std::string_view engine, const emit::Emitted& emitted) {
+Status save_partition(StageFiles* stages, std::string_view engine, const emit::Emitted& emitted) {
   if (!stages->wanted()) return ok();
   THIMBLE_TRY(const ir::Graph lifted, emit::decompile(emitted.program));
   THIMBLE_CHECK(stages->save(fmt::format("partition-{}.ir", engine), ir::print(lifted)));
@@ -358,7 +289,7 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
 }
 
 /// Replaces the integer graph by one in the arithmetic of the engines that run its subgraphs.
-Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stages) {
+Status adapt(const partition::Partition& split, Compiled* compiled, StageFiles* stages) {
   const bool adapts = std::ranges::any_of(split.subgraphs, [](const partition::Subgraph& subgraph) {
     return subgraph.engine->engine->adapt != nullptr;
   });
@@ -384,12 +315,6 @@ void warn_of_low_sqnr(CompileReport* report) {
   }
 }
 
-struct LoweredModel {
-  std::vector<std::string> reasons;  // partition::Partition::reasons
-  std::vector<std::pair<std::string, std::string>> added;
-  memory::MemoryPlan memory_plan;
-};
-
 /// Rejects delegates that ExecuTorch's own runtime does not have.
 Status check_stock_delegates(const Compiled& compiled) {
   for (const engine::Delegate& delegate : compiled.lowered.delegates) {
@@ -412,10 +337,10 @@ Status check_stock_delegates(const Compiled& compiled) {
 
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
-Result<LoweredModel> lower_and_place(const CompileOptions& options,
-                                     const std::map<std::string, int64_t>& sizes,
-                                     int64_t other_ram_bytes, const CpuOnlyNodes& off,
-                                     Compiled* compiled, Stages* stages) {
+Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+                       int64_t other_ram_bytes, const CpuOnlyNodes& off, Program* program,
+                       StageFiles* stages) {
+  Compiled* const compiled = &program->compiled;
   const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
               cut(compiled->integer_graph, part, off, *options.keep_small));
@@ -429,7 +354,7 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
   target_options.owns_inputs = options.owns_inputs;
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
-  engine_options.sram_bytes = arena_limit(part, sizes);
+  engine_options.sram_bytes = sram_bytes;
   if (engine_options.sram_bytes) *engine_options.sram_bytes -= other_ram_bytes;
   engine_options.other_ram_bytes = other_ram_bytes;
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
@@ -451,23 +376,17 @@ Result<LoweredModel> lower_and_place(const CompileOptions& options,
       return bad_input("--pareto: no engine of {} has more than one schedule", part.name);
     }
   }
-  LoweredModel placed;
-  placed.reasons = std::move(split.reasons);
-  placed.added = std::move(split.added);
-  THIMBLE_TRY(placed.memory_plan, compile_subgraphs(compiled->subgraphs, engine_options,
-                                                    &compiled->lowered, options.progress));
+  program->reasons = std::move(split.reasons);
+  program->added = std::move(split.added);
+  THIMBLE_TRY(program->memory_plan, compile_subgraphs(compiled->subgraphs, engine_options,
+                                                      &compiled->lowered, options.progress));
   if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(stages, *compiled));
   if (stages->wanted()) {
     THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
   }
-  return placed;
+  return ok();
 }
-
-struct Built {
-  LoweredModel placed;
-  emit::Emitted emitted;
-};
 
 /// Sets report->linked and linked_c.
 Status link(const CompileOptions& options, const emit::Emitted& emitted, Compiled* compiled) {
@@ -482,48 +401,46 @@ Status link(const CompileOptions& options, const emit::Emitted& emitted, Compile
   return ok();
 }
 
-Result<Built> build_once(const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
-                         int64_t other_ram_bytes, const CpuOnlyNodes& off, Compiled* compiled,
-                         Stages* stages) {
-  Built built;
-  compiled->report.notes.clear();
-  THIMBLE_TRY(built.placed,
-              lower_and_place(options, sizes, other_ram_bytes, off, compiled, stages));
-  THIMBLE_TRY(built.emitted,
-              emit::write_program(
-                  compiled->lowered, built.placed.memory_plan, *compiled->part->cpu,
-                  {*options.dialect, options.names, io_names(options.names, compiled->report)}));
-  THIMBLE_CHECK(link(options, built.emitted, compiled));
-  fill_report(*compiled, built.placed.memory_plan, built.emitted, &compiled->report);
-  return built;
+Status build_once(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+                  int64_t other_ram_bytes, const CpuOnlyNodes& off, Program* program,
+                  StageFiles* stages) {
+  Compiled* const compiled = &program->compiled;
+  CompileReport& report = compiled->report;
+  report.notes.clear();
+  THIMBLE_CHECK(lower_and_place(options, sram_bytes, other_ram_bytes, off, program, stages));
+  THIMBLE_TRY(
+      program->emitted,
+      emit::write_program(compiled->lowered, program->memory_plan, *compiled->part->cpu,
+                          {*options.dialect, options.names, io_names(options.names, report)}));
+  THIMBLE_CHECK(link(options, program->emitted, compiled));
+  fill_report(*compiled, program->memory_plan, program->emitted, &report);
+  return ok();
 }
 
 /// Lowers, places and emits the integer graph. With a budget for SRAM, the arena gets the part of
 /// it that stack and variables leave. These depend on the kernels, which are known only after
 /// lowering: if the first result is too large, the graph is lowered again.
-Result<Built> build(const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
-                    const CpuOnlyNodes& off, Compiled* compiled, Stages* stages) {
+Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+             const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
   constexpr int kAttempts = 3;
+  Compiled* const compiled = &program->compiled;
+  CompileReport& report = compiled->report;
   const ir::Graph integer_graph = compiled->integer_graph;
-  const std::optional<int64_t> limit = arena_limit(*compiled->part, sizes);
   int64_t other_ram_bytes = 0;
   for (int attempt = 1;; ++attempt) {
-    Result<Built> built = build_once(options, sizes, other_ram_bytes, off, compiled, stages);
-    const bool can_retry = limit && !compiled->part->has_memory_speeds() && attempt < kAttempts &&
-                           other_ram_bytes == 0;
+    const Status built = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+    const bool can_retry = sram_bytes && !compiled->part->has_memory_speeds() &&
+                           attempt < kAttempts && other_ram_bytes == 0;
     if (!can_retry) return built;
-    if (built && ram_bytes(compiled->report) <= *limit) return built;
+    if (built.ok() && ram_bytes(report) <= *sram_bytes) return built;
     compiled->integer_graph = integer_graph;
-    if (!built) {
+    if (!built.ok()) {
       // The refusal of an NPU's engine must include stack and variables.
       if (built.error().kind != ErrorKind::kUnsupported) return built;
-      std::map<std::string, int64_t> unlimited = sizes;
-      unlimited.erase("sram");
-      Stages none({});
-      if (!build_once(options, unlimited, 0, off, compiled, &none)) return built;
+      StageFiles none({});
+      if (!build_once(options, std::nullopt, 0, off, program, &none).ok()) return built;
       compiled->integer_graph = integer_graph;
     }
-    const CompileReport& report = compiled->report;
     other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
     if (other_ram_bytes <= 0) return built;
   }
@@ -582,20 +499,21 @@ class Alternatives {
 
   void add(std::string how, const CompileOptions& options,
            const std::shared_ptr<const engine::Part>& part, std::vector<Alternative>* found) const {
-    Compiled trial;
-    trial.part = part;
-    trial.integer_graph = integer_graph_;
-    trial.report.model = compiled_.report.model;
-    trial.report.target = part->name;
-    trial.report.inputs = compiled_.report.inputs;
-    trial.report.outputs = compiled_.report.outputs;
+    Program trial;
+    CompileReport& report = trial.compiled.report;
+    trial.compiled.part = part;
+    trial.compiled.integer_graph = integer_graph_;
+    report.model = compiled_.report.model;
+    report.target = part->name;
+    report.inputs = compiled_.report.inputs;
+    report.outputs = compiled_.report.outputs;
     const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
-    Stages none({});
-    const Result<Built> built = build(options, sizes, off_, &trial, &none);
-    if (!built || !set_memory_sizes(sizes, &trial.report).ok()) return;
-    report_ops(trial.lowered, built->placed.memory_plan, *part->cpu,
-               row_ops(trial.lowered, trial.subgraphs), &trial.report);
-    found->push_back({std::move(how), std::move(trial.report)});
+    StageFiles none({});
+    const Status built = build(options, arena_limit(*part, sizes), off_, &trial, &none);
+    if (!built || !set_memory_sizes(sizes, &report).ok()) return;
+    report_ops(trial.compiled.lowered, trial.memory_plan, *part->cpu,
+               row_ops(trial.compiled.lowered, trial.compiled.subgraphs), &report);
+    found->push_back({std::move(how), std::move(report)});
   }
 
   /// Adds the smallest part without an NPU that holds the program.
@@ -647,78 +565,186 @@ std::optional<double> lowest_sqnr_db(const CompileReport& report) {
   return lowest;
 }
 
-Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
+Result<FloatModel> import_model(const fs::path& path, const CompileOptions& options,
+                                StageFiles* stages) {
   const Clock clock;
-  Stages stages(asked.save_stages);
-  Compiled compiled;
-  CompileReport& report = compiled.report;
-  THIMBLE_TRY(engine::Part found, engine::find_part(asked.target));
-  const CompileOptions options = with_recipe(asked, found.recipe);
-  compiled.part = std::make_shared<const engine::Part>(std::move(found));
-  const engine::Part& part = *compiled.part;
-  const engine::Core* const target = part.cpu;
-  report.model = model.filename().string();
-  report.target = part.name;
-  report.optimize = options.optimize;
-
-  // Import the model as a float graph.
   report_progress(options.progress, "importing");
-  THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
-  const ir::Graph& imported = read.graph;
-  OpProvenance provenance(std::move(read.nodes));
-  provenance.begin(imported);
-  THIMBLE_CHECK(check_widths(options, *target));
-  THIMBLE_CHECK(check_choices(imported, options.quant, part.name, has_int16(options)));
-  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(imported, options, part));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
-  THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &provenance));
-  if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
-  report.parameters = count_parameters(graph);
+  THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes));
+  FloatModel model{
+      path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes)), 0};
+  model.provenance.begin(model.imported);
+  if (stages->wanted()) THIMBLE_CHECK(stages->save("imported.ir", ir::print(model.imported)));
+  THIMBLE_TRY(model.graph, run_passes(model.imported, stages, &model.provenance));
+  if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&model.graph));
+  if (stages->wanted()) THIMBLE_CHECK(stages->save("float.ir", ir::print(model.graph)));
+  model.seconds = clock.seconds();
+  return model;
+}
 
-  // Quantize it to an integer graph.
-  THIMBLE_TRY(quant::QuantizedModel quantized,
-              quantize_model(model, graph, options, part, &report.warnings));
-  report.quant = quantized.report;
-  report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
-  provenance.quantized(graph, quantized.graph);
-  compiled.integer_graph = quantized.graph;
-  report.inputs =
-      report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
-  report.outputs =
-      report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
-  warn_of_low_sqnr(&report);
+Status check_options(const FloatModel& model, const CompileOptions& options,
+                     const engine::Part& part) {
+  THIMBLE_CHECK(check_widths(options, *part.cpu));
+  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name, has_int16(options)));
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
+  return ok();
+}
 
-  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  report_progress(options.progress, "lowering");
-  THIMBLE_TRY(Built built, build(options, sizes, off, &compiled, &stages));
-  const LoweredModel& placed = built.placed;
-  emit::Emitted& emitted = built.emitted;
-  if (stages.wanted())
-    THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
-  if (compiled.subgraphs.empty()) {
-    THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
+Result<Calibration> read_calibration(const FloatModel& model, const CompileOptions& options) {
+  const bool prequantized = quant::is_prequantized(model.graph);
+  Calibration data;
+  if (options.calibration == kRandomCalibration) {
+    data.random = true;
+    if (!prequantized) data.samples = random_samples(model.graph);
+    return data;
   }
+  if (!options.calibration.empty()) {
+    THIMBLE_TRY(data.samples, read_samples(options.calibration, model.graph));
+    THIMBLE_CHECK(
+        check_samples(data.samples, model.graph, options.calibration.filename().string()));
+    data.warnings = pixel_questions(data.samples, model.graph);
+  } else if (!prequantized) {
+    return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.name);
+  }
+  return data;
+}
 
+Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part) {
+  quant::QuantSpec spec;
+  // ExecuTorch's linear supports only one multiplier for all channels. Thimble's kernel supports
+  // both; a single multiplier needs less memory.
+  constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
+  const bool stock = options.dialect == engine::Dialect::kStock;
+  spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
+  spec.wide_softmax = !stock && !options.narrow_softmax;
+  spec.own_means = !stock;  // ExecuTorch has no mean kernel
+  apply_preferences(part, &spec);
+  return {spec, *options.observer, *options.equalize, *options.tune, *options.wide_activations};
+}
+
+Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
+                                             const CompileOptions& options,
+                                             const Arithmetic& arithmetic) {
+  quant::QuantizeOptions quantize_options;
+  quantize_options.io = options.io;
+  quantize_options.observer = arithmetic.observer;
+  quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
+  quantize_options.goal = options.goal;
+  if (options.goal && options.goal->metric == quant::Metric::kTop1) {
+    if (!data.samples.labels) {
+      return bad_input("{}: --accuracy top1 needs an array `labels`, one per sample",
+                       options.calibration.filename().string());
+    }
+    quantize_options.goal->labels = *data.samples.labels;
+  }
+  quantize_options.equalize = arithmetic.equalize;
+  quantize_options.tune = arithmetic.tune;
+  quantize_options.progress = options.progress;
+  // The SQNR in the report is an estimate. For a large network it must not take longer than the
+  // calibration.
+  constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
+  int64_t macs = 0;
+  for (const ir::Op& op : model.graph.ops()) macs += ir::macs_of(model.graph, op);
+  if (macs > kLargeMacs) quantize_options.quality_samples = kSamplesOfLarge;
+  if (data.random || !options.measure_quality) quantize_options.quality_samples = 0;
+  return quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options);
+}
+
+std::optional<int64_t> arena_limit(const engine::Part& part, const CompileOptions& options) {
+  return arena_limit(part, memory_sizes(options, part));
+}
+
+Result<Program> write_program(const FloatModel& model, const quant::QuantizedModel& quantized,
+                              std::shared_ptr<const engine::Part> part,
+                              const CompileOptions& options, std::optional<int64_t> sram_bytes,
+                              StageFiles* stages) {
+  Program program;
+  Compiled& compiled = program.compiled;
+  CompileReport& report = compiled.report;
+  compiled.part = std::move(part);
+  report.model = model.name;
+  report.target = compiled.part->name;
+  report.optimize = options.optimize;
+  if (stages->wanted()) THIMBLE_CHECK(stages->save("integer.ir", ir::print(quantized.graph)));
+  compiled.integer_graph = quantized.graph;
+  const ir::Graph& graph = model.graph;
+  report.inputs = report_io(quantized.graph, quantized.graph.inputs(), graph.inputs(), graph);
+  report.outputs = report_io(quantized.graph, quantized.graph.outputs(), graph.outputs(), graph);
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *compiled.part));
+  report_progress(options.progress, "lowering");
+  THIMBLE_CHECK(build(options, sram_bytes, off, &program, stages));
+  if (stages->wanted())
+    THIMBLE_CHECK(
+        stages->save("program.txt", formats::pte::print(program.emitted.program, {false})));
+  if (compiled.subgraphs.empty()) {
+    THIMBLE_CHECK(save_partition(stages, compiled.part->cpu->engine, program.emitted));
+  }
+  return program;
+}
+
+Result<Compiled> report_program(Program program, const FloatModel& model,
+                                const quant::QuantizedModel& quantized,
+                                std::shared_ptr<const engine::Part> shared_part,
+                                const CompileOptions& options) {
+  const engine::Part& part = *shared_part;
+  Compiled compiled = std::move(program.compiled);
+  compiled.part = std::move(shared_part);
+  CompileReport& report = compiled.report;
+  report.target = part.name;
+  report.parameters = count_parameters(model.graph);
+  report.quant = quantized.report;
+  warn_of_low_sqnr(&report);
+  report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
+  OpProvenance provenance = model.provenance;
+  provenance.quantized(model.graph, quantized.graph);
+  report.memories.clear();
+  list_memories(part, compiled.lowered.delegates, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
-  report_ops(compiled.lowered, placed.memory_plan, *target, rows, &report);
-  report_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
+  report_ops(compiled.lowered, program.memory_plan, *part.cpu, rows, &report);
+  report_engines(quantized.graph, program.reasons, program.added, rows, &report);
   THIMBLE_TRY(const ir::Graph whole,
               partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
   provenance.lowered(quantized.graph, whole, rows, &report);
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
   report_time(compiled.lowered, part, rows, &report);
+  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
+  if (part.has_memory_speeds() && first_overflow(report) == nullptr) {
+    THIMBLE_CHECK(
+        place_objects(compiled, program.emitted.program, options.c_output, sizes, &report));
+  }
+  compiled.pte = std::move(program.emitted.bytes);
+  return compiled;
+}
+
+Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
+  const Clock clock;
+  StageFiles stages(asked.save_stages);
+  THIMBLE_TRY(engine::Part found, engine::find_part(asked.target));
+  const CompileOptions options = with_recipe(asked, found.recipe);
+  auto part = std::make_shared<const engine::Part>(std::move(found));
+  THIMBLE_TRY(const FloatModel model, import_model(path, options, &stages));
+  THIMBLE_CHECK(check_options(model, options, *part));
+  THIMBLE_TRY(const Calibration data, read_calibration(model, options));
+  THIMBLE_TRY(const quant::QuantizedModel quantized,
+              quantize_model(model, data, options, arithmetic_of(options, *part)));
+  THIMBLE_TRY(Program program,
+              write_program(model, quantized, part, options, arena_limit(*part, options), &stages));
+  THIMBLE_TRY(Compiled compiled,
+              report_program(std::move(program), model, quantized, part, options));
+  CompileReport& report = compiled.report;
+  report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
   if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
+    THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};
     return does_not_fit(report, *over, alternatives.evaluate(*over));
   }
-  if (part.has_memory_speeds()) {
-    THIMBLE_CHECK(place_objects(compiled, emitted.program, options.c_output, sizes, &report));
+  if (data.random) {
+    report.notes.emplace_back(
+        "calibrated with random data: sizes and time are valid, results of the model are not");
   }
-  compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();
   return compiled;
 }

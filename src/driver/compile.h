@@ -25,7 +25,7 @@ namespace thimble::driver {
 /// Options that are not set are taken from the part's recipe, or have a default.
 struct CompileOptions {
   std::string target;
-  std::filesystem::path calibration;  // empty: no calibration data
+  std::filesystem::path calibration;  // empty: no data; "random": random samples
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
@@ -48,6 +48,7 @@ struct CompileOptions {
   bool c_output = false;                    // constants are C arrays, not one file
   bool pte_output = true;                   // a `.pte` is written
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
+  bool measure_quality = true;              // report->quant has the SQNR of outputs and operators
   ProgressFunction progress;                // may be empty
 };
 

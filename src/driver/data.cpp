@@ -94,6 +94,28 @@ npy::NpyArray to_npy(const ir::Tensor& tensor) {
   return {type->npy, tensor.shape, tensor.bytes};
 }
 
+Samples random_samples(const ir::Graph& graph) {
+  constexpr int64_t kSamples = 4;
+  constexpr uint32_t kMultiplier = 1664525, kIncrement = 1013904223;  // of a linear generator
+  constexpr float kHalfRange = 2147483648.0F;
+  Samples samples;
+  uint32_t state = 1;
+  for (const ir::ValueId input : graph.inputs()) {
+    const ir::Type& type = graph.type(input);
+    ir::Shape shape = type.shape;
+    shape.insert(shape.begin(), kSamples);
+    ir::Tensor data = ir::zeros(type.dtype, shape);
+    if (type.dtype == ir::DType::kF32) {
+      for (float& value : data.data<float>()) {
+        state = state * kMultiplier + kIncrement;
+        value = static_cast<float>(state) / kHalfRange - 1.0F;
+      }
+    }
+    samples.data.inputs.push_back({graph.value(input).name, std::move(data)});
+  }
+  return samples;
+}
+
 Result<npy::NpzArrays> read_arrays(const std::filesystem::path& path) {
   const auto explained = [&](const Error& error) {
     return formats::explain_file(path, formats::FileUse::kSamples, error);

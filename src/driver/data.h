@@ -22,6 +22,10 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& path,
                                            const ir::Graph& graph);
 
+/// Returns a few samples of pseudo-random numbers, the same ones on each call: uniform in [-1, 1)
+/// for float inputs, 0 for inputs of other types, which may be indices.
+[[nodiscard]] Samples random_samples(const ir::Graph& graph);
+
 /// Reads a `.npz`, or a `.npy` as one array without a name.
 [[nodiscard]] Result<formats::npy::NpzArrays> read_arrays(const std::filesystem::path& path);
 /// Returns the array for an input of a model that has `inputs` inputs. `file` names the data.

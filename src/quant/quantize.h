@@ -44,6 +44,8 @@ struct QuantSpec {
   bool symmetric_products = false;       // zero points 0 for products of two activations
   /// Functions allowed in tables, by the names of named_function.h; empty: any function.
   std::vector<std::string_view> tables;
+
+  bool operator==(const QuantSpec&) const = default;
 };
 
 /// Type of the graph's inputs and outputs. With kInt8, scale and zero point are part of the Type.

@@ -124,5 +124,7 @@ if(TARGET thimble)
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/neutron_rewrites_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_parts
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/parts_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(e2e_nxp_rewrites e2e_parts PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  add_test(NAME e2e_fit
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/fit_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(e2e_nxp_rewrites e2e_parts e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()

@@ -1,0 +1,468 @@
+#include "driver/fit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/parallel.h"
+#include "driver/does_not_fit.h"
+#include "driver/recipe.h"
+
+namespace thimble::driver {
+namespace {
+
+using SharedPart = std::shared_ptr<const engine::Part>;
+
+/// A part with the options that apply to it.
+struct Target {
+  SharedPart part;
+  CompileOptions options;
+};
+
+/// One quantization of a model, for all parts with this arithmetic.
+struct Variant {
+  Arithmetic arithmetic;
+  quant::QuantizedModel quantized;
+  std::optional<Error> error;
+};
+
+/// A model with its variants.
+struct Prepared {
+  FloatModel model;
+  Calibration data;
+  std::vector<Variant> variants;
+  std::vector<size_t> variant_of;  // by part
+};
+
+/// Counts finished steps of all threads.
+class Steps {
+ public:
+  Steps(const FitOptions& options, int64_t all) : options_(options), all_(all) {}
+  void done() {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    report_progress(options_.progress, "", done_, all_);
+  }
+
+ private:
+  const FitOptions& options_;
+  int64_t all_;
+  int64_t done_ = 0;
+  std::mutex mutex_;
+};
+
+/// Returns the message without the model's name and without further lines.
+std::string short_reason(const std::string& message, const std::string& model) {
+  std::string_view text = message;
+  text = text.substr(0, text.find('\n'));
+  for (const std::string& prefix : {model + ": ", std::string("does not fit: ")}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  return std::string(text);
+}
+
+/// Returns the largest number of bytes of SRAM that the requirements allow.
+std::optional<int64_t> sram_budget(const std::vector<Requirement>& requirements) {
+  std::optional<int64_t> budget;
+  for (const Requirement& requirement : requirements) {
+    if (requirement.figure != &Figures::sram_bytes) continue;
+    const double bound = requirement.bound;
+    const auto bytes = static_cast<int64_t>(requirement.or_equal ? bound : std::ceil(bound) - 1);
+    budget = std::min(budget.value_or(bytes), bytes);
+  }
+  return budget;
+}
+
+/// Returns the size of the part's SRAM; nothing if it states none or several memories.
+std::optional<int64_t> sram_size(const engine::Part& part) {
+  const auto sram = std::ranges::find(part.memories, "sram", &engine::PartMemory::name);
+  const bool known = sram != part.memories.end() && sram->bytes > 0;
+  return known ? std::optional(sram->bytes) : std::nullopt;
+}
+
+Result<std::vector<Target>> find_targets(const FitOptions& options) {
+  std::vector<Target> targets;
+  for (const std::string& name : options.parts) {
+    THIMBLE_TRY(engine::Part part, engine::find_part(name));
+    CompileOptions own = with_recipe(options.compile, part.recipe);
+    // The requirement on the SRAM is a budget, as --memory sram=BYTES.
+    const std::optional<int64_t> budget = sram_budget(options.requirements);
+    if (budget && *budget > 0 && !part.has_memory_speeds()) {
+      own.memory["sram"] = std::min(*budget, sram_size(part).value_or(*budget));
+    }
+    own.measure_quality = false;
+    targets.push_back({std::make_shared<const engine::Part>(std::move(part)), std::move(own)});
+  }
+  return targets;
+}
+
+/// Imports the model and finds out which parts have the same arithmetic.
+Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targets,
+                         const CompileOptions& options) {
+  StageFiles none({});
+  CompileOptions own = options;
+  own.calibration = model.calibration;
+  THIMBLE_TRY(FloatModel imported, import_model(model.path, own, &none));
+  THIMBLE_TRY(Calibration data, read_calibration(imported, own));
+  if (!data.random && !data.samples.data.inputs.empty()) {
+    THIMBLE_CHECK(
+        check_samples(data.samples, imported.graph, model.calibration.filename().string()));
+  }
+  Prepared prepared{std::move(imported), std::move(data), {}, {}};
+  for (const Target& target : targets) {
+    const Arithmetic arithmetic = arithmetic_of(target.options, *target.part);
+    const auto known = std::ranges::find(prepared.variants, arithmetic, &Variant::arithmetic);
+    prepared.variant_of.push_back(static_cast<size_t>(known - prepared.variants.begin()));
+    if (known == prepared.variants.end()) prepared.variants.push_back({arithmetic, {}, {}});
+  }
+  return prepared;
+}
+
+/// Quantizes the model with each arithmetic. A model that one arithmetic does not support is no
+/// error: other parts may support it.
+Status quantize_all(const std::vector<Target>& targets, Prepared* prepared, Steps* steps) {
+  for (size_t i = 0; i < prepared->variants.size(); ++i) {
+    Variant& variant = prepared->variants[i];
+    const auto first = std::ranges::find(prepared->variant_of, i) - prepared->variant_of.begin();
+    Result<quant::QuantizedModel> quantized =
+        quantize_model(prepared->model, prepared->data, targets[static_cast<size_t>(first)].options,
+                       variant.arithmetic);
+    steps->done();
+    if (quantized) {
+      variant.quantized = std::move(*quantized);
+    } else if (quantized.error().kind == ErrorKind::kUnsupported) {
+      variant.error = quantized.error();
+    } else {
+      return quantized.error();
+    }
+  }
+  return ok();
+}
+
+/// SRAM: what the engines and the arena need of it. Of a part with several memories: the sum of the
+/// volatile ones, and of the others.
+void fill_memories(const Compiled& compiled, Figures* figures) {
+  double sram = 0, flash = 0;
+  for (const MemoryUse& use : compiled.report.memories) {
+    const auto& all = compiled.part->memories;
+    const auto memory = std::ranges::find(all, use.name, &engine::PartMemory::name);
+    const bool kept = memory == all.end() ? use.name == "flash" : memory->kept;
+    if (use.name == "dram") continue;
+    (kept ? flash : sram) += static_cast<double>(use.bytes_used);
+  }
+  figures->sram_bytes = sram;
+  figures->flash_bytes = flash;
+}
+
+/// The share of an engine is that of the MACs, or of the operators in a model without MACs.
+void fill_engines(const Compiled& compiled, FitRow* row) {
+  const std::vector<OpReport>& ops = compiled.report.ops;
+  int64_t macs = 0;
+  for (const OpReport& op : ops) macs += op.macs;
+  const auto weight = [&](const OpReport& op) { return macs > 0 ? op.macs : 1; };
+  std::map<std::string, int64_t> weights;
+  int64_t all = 0, cpu = 0;
+  for (const OpReport& op : ops) {
+    all += weight(op);
+    if (op.engine == compiled.part->cpu->engine) {
+      cpu += weight(op);
+    } else {
+      weights[op.engine] += weight(op);
+    }
+  }
+  constexpr double kPercent = 100;
+  const auto share = [&](int64_t part) {
+    return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+  };
+  row->npu_share = share(all - cpu);
+  for (const auto& [engine, sum] : weights) {
+    row->engines += fmt::format("{}{} {:.0f} %", row->engines.empty() ? "" : ", ", engine,
+                                kPercent * share(sum));
+  }
+  if (row->engines.empty()) row->engines = compiled.part->cpu->name;
+}
+
+/// Compares the figures with the requirements. A violated one takes precedence over an unknown one.
+/// `unknown`: what is not known of the part; may be empty.
+void apply_requirements(const std::vector<Requirement>& requirements, const std::string& unknown,
+                        FitRow* row) {
+  if (!row->reason.empty()) return;
+  row->fits = unknown.empty() ? Fits::kYes : Fits::kUnknown;
+  row->reason = unknown;
+  for (const Requirement& requirement : requirements) {
+    const std::optional<bool> met = is_met(requirement, row->figures);
+    if (met.value_or(row->fits == Fits::kUnknown)) continue;  // only the first unknown one is said
+    row->fits = met ? Fits::kNo : Fits::kUnknown;
+    row->reason = requirement.text + (met ? "" : ": not known");
+    if (met) return;
+  }
+}
+
+/// Identifies the integer graph of a compiled model: parts with the same text have the same one.
+std::string graph_key(size_t variant, const engine::Part& part) {
+  std::string key = std::to_string(variant);
+  for (const engine::PartNpu& use : part.engines) {
+    if (use.engine->adapt == nullptr) continue;
+    key += " " + use.name;
+    for (const auto& [name, value] : use.settings) key += fmt::format(" {}={}", name, value);
+  }
+  return key;
+}
+
+/// Parts with the same text have the same program.
+std::string program_key(size_t variant, const Target& target, std::optional<int64_t> sram_bytes) {
+  const engine::Part& part = *target.part;
+  const engine::Recipe& recipe = part.recipe;
+  std::string key =
+      fmt::format("{} {} {} {} {}", variant, part.cpu->name, sram_bytes.value_or(-1),
+                  static_cast<int>(*target.options.dialect), *target.options.keep_small);
+  if (part.engines.empty()) return key;
+  key +=
+      fmt::format(" {} {}", recipe.minimum_steps.value_or(-1), fmt::join(recipe.engine_off, " "));
+  for (const engine::PartNpu& use : part.engines) {
+    key += fmt::format("\n{} {} {}", use.name, use.system, use.memory_mode);
+    for (const auto& [name, value] : use.settings) key += fmt::format(" {}={}", name, value);
+  }
+  return key;
+}
+
+struct Evaluation {
+  std::optional<ir::Graph> integer;
+  FitQuality quality;
+  std::optional<Error> error;
+};
+
+/// Compiles one model for all parts.
+class ModelFitter {
+ public:
+  ModelFitter(const Prepared& prepared, const std::vector<Target>& targets,
+              const FitOptions& options)
+      : prepared_(prepared),
+        targets_(targets),
+        options_(options),
+        rows_(targets.size()),
+        unknown_(targets.size()) {}
+
+  /// By part: true if an earlier part has the same program. To compile the others first keeps all
+  /// threads busy, because a thread waits for a program that another one writes.
+  [[nodiscard]] std::vector<bool> shares_program() const {
+    std::vector<bool> shares;
+    std::set<std::string> keys;
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      const std::string key =
+          program_key(prepared_.variant_of[i], targets_[i], first_limit(targets_[i]));
+      shares.push_back(!keys.insert(key).second);
+    }
+    return shares;
+  }
+
+  void compile(size_t index) {
+    const Target& target = targets_[index];
+    FitRow& row = rows_[index];
+    row.part = target.part->name;
+    const size_t which = prepared_.variant_of[index];
+    const Variant& variant = prepared_.variants[which];
+    const FloatModel& model = prepared_.model;
+    if (variant.error) {
+      row.reason = short_reason(variant.error->message, model.name);
+      return;
+    }
+    Result<Compiled> compiled = compile_for(target, which);
+    if (!compiled) {
+      row.reason = short_reason(compiled.error().message, model.name);
+      return;
+    }
+    fill_memories(*compiled, &row.figures);
+    fill_engines(*compiled, &row);
+    row.figures.latency_us = compiled->report.time_us;
+    const std::optional<int64_t> size = sram_size(*target.part);
+    if (!size && !target.part->has_memory_speeds()) {
+      unknown_[index] = "sram: the part's file states no size";
+    }
+    const MemoryUse* const over = first_overflow(compiled->report);
+    // A budget that is smaller than the SRAM is compared with the other requirements.
+    const bool only_budget =
+        over != nullptr && over->name == "sram" && over->bytes_used <= size.value_or(INT64_MAX);
+    if (over != nullptr && !only_budget) {
+      row.reason = fmt::format("{} needs {} B, {} B allowed", over->name, over->bytes_used,
+                               over->name == "sram" ? *size : over->bytes_size);
+    }
+    if (prepared_.data.random || !options_.evaluate) return;
+    const std::lock_guard lock(mutex_);
+    Evaluation& evaluation = evaluations_[graph_key(which, *target.part)];
+    if (!evaluation.integer) evaluation.integer = std::move(compiled->integer_graph);
+  }
+
+  /// Measures each integer graph once.
+  Status evaluate() {
+    std::vector<Evaluation*> all;
+    for (auto& [key, evaluation] : evaluations_) all.push_back(&evaluation);
+    for_each_index(static_cast<int64_t>(all.size()), machine_threads(), [&](int64_t i, int) {
+      Evaluation& evaluation = *all[static_cast<size_t>(i)];
+      const Result<FitQuality> quality =
+          options_.evaluate(prepared_.model, prepared_.data.samples, *evaluation.integer);
+      if (quality) {
+        evaluation.quality = *quality;
+      } else {
+        evaluation.error = quality.error();
+      }
+    });
+    for (const Evaluation* evaluation : all) {
+      if (evaluation->error) return *evaluation->error;
+    }
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const auto found = evaluations_.find(graph_key(prepared_.variant_of[i], *targets_[i].part));
+      if (found == evaluations_.end() || !rows_[i].figures.flash_bytes) continue;
+      rows_[i].figures.sqnr_db = found->second.quality.sqnr_db;
+      rows_[i].figures.accuracy = found->second.quality.accuracy;
+    }
+    return ok();
+  }
+
+  ModelFit result() {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      apply_requirements(options_.requirements, unknown_[i], &rows_[i]);
+    }
+    return {prepared_.model.name, prepared_.data.random, prepared_.data.warnings,
+            static_cast<int64_t>(prepared_.variants.size()), std::move(rows_)};
+  }
+
+ private:
+  /// A program that several parts share. The first thread that needs it writes it.
+  struct SharedProgram {
+    std::once_flag written;
+    std::optional<Result<Program>> program;
+  };
+
+  /// Without engines, a program that fits without a limit is the same with it.
+  static std::optional<int64_t> first_limit(const Target& target) {
+    if (target.part->engines.empty()) return std::nullopt;
+    return arena_limit(*target.part, target.options);
+  }
+
+  const Result<Program>& program_for(const Target& target, size_t which,
+                                     std::optional<int64_t> sram_bytes) {
+    const std::string key = program_key(which, target, sram_bytes);
+    SharedProgram* shared = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      shared = &programs_[key];
+    }
+    std::call_once(shared->written, [&] {
+      StageFiles none({});
+      shared->program.emplace(write_program(prepared_.model, prepared_.variants[which].quantized,
+                                            target.part, target.options, sram_bytes, &none));
+    });
+    return *shared->program;
+  }
+
+  Result<Compiled> compile_for(const Target& target, size_t which) {
+    THIMBLE_CHECK(check_options(prepared_.model, target.options, *target.part));
+    const std::optional<int64_t> first = first_limit(target);
+    const std::optional<int64_t> limit = arena_limit(*target.part, target.options);
+    const Result<Program>* program = &program_for(target, which, first);
+    if (!first && limit && *program && ram_bytes((*program)->compiled.report) > *limit) {
+      program = &program_for(target, which, limit);
+    }
+    if (!*program) return program->error();
+    return report_program(**program, prepared_.model, prepared_.variants[which].quantized,
+                          target.part, target.options);
+  }
+
+  const Prepared& prepared_;
+  const std::vector<Target>& targets_;
+  const FitOptions& options_;
+  std::vector<FitRow> rows_;
+  std::vector<std::string> unknown_;  // by part, as the argument of apply_requirements()
+  std::mutex mutex_;
+  std::map<std::string, Evaluation> evaluations_;
+  std::map<std::string, SharedProgram> programs_;
+};
+
+}  // namespace
+
+Result<FitResult> fit(const std::vector<FitModel>& models, const FitOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  THIMBLE_TRY(const std::vector<Target> targets, find_targets(options));
+  std::vector<Prepared> prepared;
+  for (const FitModel& model : models) {
+    THIMBLE_TRY(Prepared one, prepare(model, targets, options.compile));
+    prepared.push_back(std::move(one));
+  }
+  size_t quantizations = 0;
+  for (const Prepared& one : prepared) quantizations += one.variants.size();
+  Steps steps(options, static_cast<int64_t>(quantizations + models.size() * targets.size()));
+  std::vector<std::unique_ptr<ModelFitter>> fitters;
+  for (Prepared& one : prepared) {
+    THIMBLE_CHECK(quantize_all(targets, &one, &steps));
+    fitters.push_back(std::make_unique<ModelFitter>(one, targets, options));
+  }
+  struct Task {
+    ModelFitter* fitter;
+    size_t part;
+    bool shares;
+  };
+  std::vector<Task> tasks;
+  for (const auto& fitter : fitters) {
+    const std::vector<bool> shares = fitter->shares_program();
+    for (size_t i = 0; i < targets.size(); ++i) tasks.push_back({fitter.get(), i, shares[i]});
+  }
+  std::ranges::stable_partition(tasks, [](const Task& task) { return !task.shares; });
+  for_each_index(static_cast<int64_t>(tasks.size()), machine_threads(), [&](int64_t i, int) {
+    const Task& task = tasks[static_cast<size_t>(i)];
+    task.fitter->compile(task.part);
+    steps.done();
+  });
+  FitResult result;
+  for (const auto& fitter : fitters) {
+    THIMBLE_CHECK(fitter->evaluate());
+    result.models.push_back(fitter->result());
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+namespace {
+
+struct SortKey {
+  std::string_view name;
+  std::optional<double> Figures::*figure;
+  bool descending;
+};
+constexpr SortKey kSortKeys[] = {
+    {"accuracy", &Figures::accuracy, true}, {"flash", &Figures::flash_bytes, false},
+    {"sqnr", &Figures::sqnr_db, true},      {"sram", &Figures::sram_bytes, false},
+    {"time", &Figures::latency_us, false},
+};
+
+/// Returns true if `a` is before `b` by this key alone.
+bool is_before(const SortKey& key, const FitRow& a, const FitRow& b) {
+  const std::optional<double>& left = a.figures.*key.figure;
+  const std::optional<double>& right = b.figures.*key.figure;
+  if (!left || !right) return left.has_value() && !right;
+  return key.descending ? *left > *right : *left < *right;
+}
+
+}  // namespace
+
+std::vector<std::string> fit_sort_keys() {
+  std::vector<std::string> names = {"fits", "part"};
+  for (const SortKey& key : kSortKeys) names.emplace_back(key.name);
+  return names;
+}
+
+void sort_rows(const std::string& key, std::vector<FitRow>* rows) {
+  std::ranges::stable_sort(*rows, {}, &FitRow::part);
+  if (key == "part") return;
+  const std::string_view by = key == "fits" ? "time" : std::string_view(key);
+  const auto* const chosen = std::ranges::find(kSortKeys, by, &SortKey::name);
+  if (chosen == std::end(kSortKeys)) return;
+  std::ranges::stable_sort(
+      *rows, [&](const FitRow& a, const FitRow& b) { return is_before(*chosen, a, b); });
+  if (key == "fits") std::ranges::stable_sort(*rows, {}, &FitRow::fits);
+}
+
+}  // namespace thimble::driver

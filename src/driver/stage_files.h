@@ -1,0 +1,25 @@
+#pragma once
+// The files of --save-stages: the text of each stage in a numbered file.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace thimble::driver {
+
+class StageFiles {
+ public:
+  /// Without a folder nothing is saved.
+  explicit StageFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  Status save(std::string_view name, const std::string& text);
+  [[nodiscard]] bool wanted() const { return !folder_.empty(); }
+
+ private:
+  std::filesystem::path folder_;
+  int count_ = 0;
+};
+
+}  // namespace thimble::driver

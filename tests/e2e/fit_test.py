@@ -1,0 +1,245 @@
+"""`thimble fit`: its figures are those of compile and compare, its rows are sorted, its messages say
+what to do, and docs/fit.md shows its output.
+
+usage: fit_test.py THIMBLE SOURCE_DIR [unittest options]      fit_test.py THIMBLE SOURCE_DIR --bless
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+THIMBLE = pathlib.Path(sys.argv[1]).resolve()
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+FOUR = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder"]
+DOCUMENT = SOURCE / "docs" / "fit.md"
+
+
+def model(name):
+    return SOURCE / "models" / name / f"{name}.pt2"
+
+
+def data(name):
+    return SOURCE / "models" / name / "calibrate.npz"
+
+
+def documented():
+    """Commands and outputs of the document: (arguments, text after the command)."""
+    blocks = re.findall(r"```\n\$ thimble (fit .*)\n((?:.*\n)*?)```", DOCUMENT.read_text())
+    return [(command, output) for command, output in blocks]
+
+
+def run_documented(command):
+    """Runs a command of the document in models/; the time it took is no part of the result."""
+    done = subprocess.run(f"{THIMBLE} {command}", shell=True, capture_output=True, text=True,
+                          cwd=SOURCE / "models", timeout=300)
+    assert done.returncode == 0, done.stderr
+    return re.sub(r"\d+\.\d s$", "0.0 s", done.stdout, flags=re.M)
+
+
+def bless():
+    text = DOCUMENT.read_text()
+    for command, output in documented():
+        text = text.replace(f"$ thimble {command}\n{output}", f"$ thimble {command}\n"
+                            + run_documented(command).replace("0.0 s", "1.0 s"))
+    DOCUMENT.write_text(text)
+
+
+class Fit(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def thimble(self, *arguments, code=0):
+        done = subprocess.run([str(THIMBLE), *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.path, timeout=300)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{done.stderr}")
+        return done.stdout if code == 0 else done.stderr
+
+    def fit(self, *arguments):
+        return json.loads(self.thimble("fit", *arguments, "--json"))
+
+    def rows(self, *arguments):
+        return {row["part"]: row for row in self.fit(*arguments)["models"][0]["parts"]}
+
+    def compile_it(self, name, part, calibrate):
+        return json.loads(self.thimble("compile", model(name), "--target", part, "--calibrate",
+                                       calibrate, "--json", "-o", "out.pte"))
+
+    # Cores, engines and a part with several memories; samd21 and ra4m1 need row tiling.
+    PARTS = ["stm32l4r5", "nrf52840", "samd21", "ra4m1", "arduino-uno-r4", "alif-e7", "nrf54lm20b",
+             "imxrt700", "imxrt1060", "ra8d1", "rp2350"]
+
+    def test_sizes_and_time_are_those_of_compile(self):
+        rows = self.rows(model("resnet8"), "--calibrate", data("resnet8"), "--part", *self.PARTS)
+        self.assertEqual(set(rows), set(self.PARTS))
+        for part, row in rows.items():
+            with self.subTest(part=part):
+                report = self.compile_it("resnet8", part, data("resnet8"))
+                used = {m["name"]: m["bytes_used"] for m in report["memories"]}
+                flash = used.pop("flash")
+                self.assertEqual(row["flash_bytes"], flash)
+                self.assertEqual(row["sram_bytes"], sum(used.values()))
+                self.assertEqual(row["time_us"], report.get("time_us"))
+                self.assertTrue(row["fits"])
+
+    def test_accuracy_is_that_of_compare(self):
+        rows = self.rows(model("resnet8"), "--calibrate", data("resnet8"), "--part", "cortex-m4",
+                         "nrf54lm20b", "imxrt700")
+        for part, row in rows.items():
+            with self.subTest(part=part):
+                self.compile_it("resnet8", part, data("resnet8"))
+                compared = json.loads(self.thimble("compare", model("resnet8"), "out.pte", "--data",
+                                                   data("resnet8"), "--json"))
+                self.assertAlmostEqual(row["accuracy"], compared["accuracy"], places=12)
+                self.assertAlmostEqual(row["sqnr_db"], min(compared["sqnr_db"]), places=9)
+
+    def test_random_data_give_sizes_but_no_accuracy(self):
+        for more in ([], ["--calibrate", "random"]):
+            result = self.fit(model("digits_cnn"), "--part", "stm32l4r5", *more)["models"][0]
+            self.assertTrue(result["random_data"])
+            row = result["parts"][0]
+            self.assertIsNone(row["accuracy"])
+            self.assertIsNone(row["sqnr_db"])
+            report = self.compile_it("digits_cnn", "stm32l4r5", "random")
+            self.assertIn("calibrated with random data: sizes and time are valid, results of the "
+                          "model are not", report["notes"])
+            self.assertEqual(row["flash_bytes"], report["memories"][1]["bytes_used"])
+        text = self.thimble("fit", model("digits_cnn"), "--part", "stm32l4r5")
+        lines = text.splitlines()
+        self.assertEqual(lines[0], "digits_cnn.pt2  calibrated with random data: no accuracy; "
+                                   "--calibrate DATA.npz gives it")
+        self.assertEqual(lines[1].split(), "part fits flash sram time engines first reason if "
+                                           "not".split())
+        self.assertRegex(lines[-1], r"^1 parts, 1 fits   quantized once, \d+\.\d s$")
+
+    def test_requirements(self):
+        rows = self.rows(model("resnet8"), "--calibrate", data("resnet8"), "--part",
+                         "stm32l432", "imxrt700", "corstone-320", "siwx917", "--require",
+                         "latency<5ms,sram<=120K,accuracy>50%")
+        self.assertEqual({part: (row["fits"], row["reason"]) for part, row in rows.items()},
+                         {"imxrt700": (True, ""),
+                          "stm32l432": (False, "latency<5ms"),
+                          "corstone-320": (None, "latency<5ms: not known"),
+                          "siwx917": (None, "sram: the part's file states no size")})
+        # The requirement on the SRAM is a budget: the schedule of the NPU, and row tiling.
+        for part in ("alif-e7", "stm32l4r5"):
+            free = self.rows(model("resnet8"), "--part", part)[part]["sram_bytes"]
+            budget = free * 7 // 8
+            row = self.rows(model("resnet8"), "--part", part, "--require",
+                            f"sram<{budget}")[part]
+            self.assertEqual((row["fits"], row["sram_bytes"] < budget), (True, True), row)
+        row = self.rows(model("resnet8"), "--part", "stm32l4r5", "--require", "sram<4K")["stm32l4r5"]
+        self.assertEqual((row["fits"], row["reason"]), (False, "sram<4K"))
+
+    def test_a_memory_that_is_too_small_is_the_reason(self):
+        board = self.path / "small.toml"
+        board.write_text('base = "stm32l4r5"\n[[memory]]\nname = "flash"\nbytes = "16K"\n')
+        row = self.rows(model("digits_cnn"), "--part", board)["small"]
+        self.assertEqual((row["fits"], row["reason"]),
+                         (False, f"flash needs {row['flash_bytes']} B, 16384 B allowed"))
+
+    def test_a_model_is_quantized_once_for_equal_arithmetic(self):
+        # The other preferences are those of the AXON and of the Ethos-U.
+        for parts, count in ((["stm32l4r5", "rp2040", "ra8d1"], 1),
+                             (["stm32l4r5", "nrf54lm20b", "nrf52840"], 2)):
+            result = self.fit(model("digits_cnn"), "--part", *parts)["models"][0]
+            self.assertEqual(result["quantizations"], count)
+
+    def test_chips_and_boards_are_the_default(self):
+        rows = self.rows(model("digits_cnn"))
+        self.assertGreaterEqual(len(rows), 60)
+        self.assertNotIn("cortex-m4", rows)
+        self.assertIn("stm32h743", rows)
+        self.assertEqual(set(self.rows(model("digits_cnn"), "--part", "nrf5*")),
+                         {name for name in rows if name.startswith("nrf5")})
+
+    def test_rows_are_sorted(self):
+        parts = ["stm32l4r5", "imxrt700", "nrf54lm20b", "rp2040"]
+        order = [row["part"] for row in
+                 self.fit(model("dscnn_kws"), "--part", *parts)["models"][0]["parts"]]
+        self.assertEqual(order[:1], ["imxrt700"])  # the shortest time; unknown times are last
+        for key, field in (("flash", "flash_bytes"), ("sram", "sram_bytes"), ("part", "part")):
+            rows = self.fit(model("dscnn_kws"), "--part", *parts, "--sort", key)
+            values = [row[field] for row in rows["models"][0]["parts"]]
+            self.assertEqual(values, sorted(values), key)
+
+    def test_several_models_as_csv(self):
+        text = self.thimble("fit", model("digits_cnn"), model("hello_sin"), "--part", "stm32l4r5",
+                            "samd21", "--csv", "--require", "latency<1s,sram<1M", "--sort", "part")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([(row["model"], row["part"]) for row in rows],
+                         [("digits_cnn.pt2", "samd21"), ("digits_cnn.pt2", "stm32l4r5"),
+                          ("hello_sin.pt2", "samd21"), ("hello_sin.pt2", "stm32l4r5")])
+        for row in rows:
+            self.assertGreater(int(row["flash_bytes"]), 0)
+            self.assertEqual(row["accuracy"], "")
+            self.assertEqual((row["fits"], row["reason"]), ("yes", ""))
+
+    def test_messages(self):
+        small = model("digits_cnn")
+        for arguments, message in (
+                (["--require", "lateny<20ms"],
+                 "--require lateny<20ms: lateny is not known; similar names: latency; one of "
+                 "accuracy, flash, latency, sqnr, sram was expected\n"),
+                (["--calibrate", "a.npz", "b.npz"],
+                 "--calibrate: 2 files for 1 models; expected one for each, in order\n"),
+                (["--part", "stm32h734"],
+                 "target stm32h734: not known; similar names: stm32h743, stm32h747, stm32h750; "
+                 "`thimble targets` lists the targets, a .toml file describes another\n")):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.thimble("fit", small, *arguments, code=2), message)
+        self.assertIn("only parts with an Arm Cortex-M are supported",
+                      self.thimble("fit", small, "--part", "esp32", code=1))
+
+    def test_progress_is_shown_on_a_terminal_only(self):
+        # It appears after a second.
+        arguments = [str(THIMBLE), "fit", *(str(model(name)) for name in FOUR), "--calibrate",
+                     *(str(data(name)) for name in FOUR)]
+        master, slave = pty.openpty()
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=slave, timeout=300,
+                              check=True)
+        os.close(slave)
+        shown = os.read(master, 1 << 16).decode()
+        os.close(master)
+        self.assertRegex(shown, r"fitting.* \d+ %")
+        self.assertNotIn(b"fitting", done.stdout)
+        quiet = subprocess.run(arguments, capture_output=True, timeout=300, check=True)
+        self.assertEqual(quiet.stderr, b"")
+
+    def test_four_networks_on_all_parts_take_ten_seconds_of_two_cores(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = self.fit(*map(model, FOUR), "--calibrate", *map(data, FOUR))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual([each["model"] for each in result["models"]],
+                         [f"{name}.pt2" for name in FOUR])
+        self.assertLess(after.ru_utime - before.ru_utime, 20)  # the time of all cores together
+        for each in result["models"]:
+            self.assertLessEqual(each["quantizations"], 3)
+            self.assertGreater(each["fitting"], 50)
+
+    def test_the_document_shows_the_output(self):
+        blocks = documented()
+        self.assertGreaterEqual(len(blocks), 1)
+        for command, output in blocks:
+            with self.subTest(command=command):
+                self.assertEqual(re.sub(r"\d+\.\d s$", "0.0 s", output, flags=re.M),
+                                 run_documented(command))
+
+
+if __name__ == "__main__":
+    if sys.argv[3:] == ["--bless"]:
+        bless()
+    else:
+        unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
