@@ -428,7 +428,7 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
   const ir::Graph integer_graph = compiled->integer_graph;
   int64_t other_ram_bytes = 0;
   for (int attempt = 1;; ++attempt) {
-    const Status built = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+    Status built = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
     const bool can_retry = sram_bytes && !compiled->part->has_memory_speeds() &&
                            attempt < kAttempts && other_ram_bytes == 0;
     if (!can_retry) return built;
