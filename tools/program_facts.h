@@ -15,7 +15,7 @@ namespace thimble::tools {
 /// An instruction of the program.
 struct CallFacts {
   std::string name;    // of its value, from a file with names; else empty
-  std::string kernel;  // "thimble::conv2d.dsp", or "(delegate NAME)"
+  std::string kernel;  // "thimble::conv2d.dsp", "(delegate NAME)"
   std::string engine;  // the core, or the configuration of the NPU
   ir::Shape shape;     // of its last result
   int64_t constant_bytes = 0;
