@@ -428,7 +428,8 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
   const ir::Graph integer_graph = compiled->integer_graph;
   Status first = build_once(options, sram_bytes, 0, off, program, stages);
   if (!sram_bytes || compiled->part->has_memory_speeds()) return first;
-  if (first && ram_bytes(compiled->report) <= *sram_bytes) return first;
+  const CompileReport& report = compiled->report;
+  if (first && ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes) return first;
   if (!first) {
     // The refusal of an NPU's engine must include stack and variables.
     if (first.error().kind != ErrorKind::kUnsupported) return first;
@@ -436,7 +437,6 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
     StageFiles none({});
     if (!build_once(options, std::nullopt, 0, off, program, &none)) return first;
   }
-  const CompileReport& report = compiled->report;
   const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
   if (other_ram_bytes <= 0) return first;
   compiled->integer_graph = integer_graph;
