@@ -82,7 +82,8 @@ class Decompiler {
                                        std::begin(abi::kPteOps));
       row.out = value;
       row.ir_op = producers[static_cast<size_t>(value)];
-      for (size_t i = 0; i + 1 < call->args.size(); ++i) {
+      // The last two are the out tensor and the returned one.
+      for (size_t i = 0; i + 2 < call->args.size(); ++i) {
         row.arguments.push_back(constant_or_none(call->args[i]));
       }
       found.lowered.calls.push_back(std::move(row));

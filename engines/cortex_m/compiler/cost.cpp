@@ -1,7 +1,6 @@
 #include "engines/cortex_m/compiler/cost.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "abi/ops/movement.h"
