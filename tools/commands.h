@@ -9,6 +9,7 @@ namespace thimble::tools {
 void add_compile(CommandLine& line, int* exit_code);
 void add_run(CommandLine& line, int* exit_code);
 void add_compare(CommandLine& line, int* exit_code);
+void add_diff(CommandLine& line, int* exit_code);
 void add_inspect(CommandLine& line, int* exit_code);
 void add_fit(CommandLine& line, int* exit_code);
 void add_opt(CommandLine& line, int* exit_code);

@@ -16,6 +16,7 @@
 #include "ir/dtype_text.h"
 #include "quant/fast_float.h"
 #include "tools/commands.h"
+#include "tools/compare.h"
 #include "tools/conditions.h"
 #include "tools/model.h"
 #include "tools/output.h"
@@ -334,6 +335,21 @@ void print(const CompareArguments& arguments, const Comparison& result) {
   for (const std::string& warning : result.warnings)
     std::printf("  warning: %s\n", warning.c_str());
 }
+
+}  // namespace
+
+Result<QualityFigures> compare_quality(const fs::path& float_model, const fs::path& model,
+                                       const fs::path& data) {
+  CompareArguments arguments;
+  arguments.float_model = float_model;
+  arguments.model = model;
+  arguments.data = data;
+  THIMBLE_TRY(const Comparison result, compare_models(arguments));
+  return QualityFigures{value_of(result, "sqnr"), value_of(result, "agreement"),
+                        value_of(result, "accuracy")};
+}
+
+namespace {
 
 int compare(const CompareArguments& arguments) {
   const Result<Comparison> result = compare_models(arguments);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   thimble::tools::add_compile(line, &exit_code);
   thimble::tools::add_run(line, &exit_code);
   thimble::tools::add_compare(line, &exit_code);
+  thimble::tools::add_diff(line, &exit_code);
   thimble::tools::add_inspect(line, &exit_code);
   thimble::tools::add_fit(line, &exit_code);
   thimble::tools::add_opt(line, &exit_code);

@@ -193,7 +193,9 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
     (void)part;
   }
   if (options.on == "eval") {
-    THIMBLE_TRY(ir::Graph graph, emit::decompile(program));
+    Result<ir::Graph> decompiled = emit::decompile(program);
+    if (!decompiled) return prefixed(fmt::format("{}: --on eval", label), decompiled.error());
+    ir::Graph graph = std::move(*decompiled);
     Model model = evaluator_model(std::move(graph), label);
     model.inputs = interface.inputs;  // the same names on every engine
     model.outputs = interface.outputs;
@@ -257,7 +259,9 @@ Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
                                  bad_input("{}: a .pte, .pt2 or .ir expected", label));
   }
   if (!options.on.empty() && options.on != "eval") {
-    return bad_input("{}: runs on eval only; host, qemu and fvp require a .pte", label);
+    return bad_input(
+        "{}: --on {} requires a .pte, which `thimble compile` writes; a {} runs on eval only",
+        label, options.on, kind);
   }
   THIMBLE_TRY(ir::Graph graph, read_graph(path, options));
   return evaluator_model(std::move(graph), label);

@@ -84,8 +84,8 @@ static size_t slot_of(uint32_t region, uint32_t from, uint32_t to) {
                   to * UINT64_C(0x165667b19e3779f9);
   hash ^= hash >> 29;
   size_t slot = (size_t)hash & (edge_room - 1);
-  while (edges[slot] != NULL && (edges[slot]->region != region || edges[slot]->from != from ||
-                                 edges[slot]->to != to)) {
+  while (edges[slot] != NULL &&
+         (edges[slot]->region != region || edges[slot]->from != from || edges[slot]->to != to)) {
     slot = (slot + 1) & (edge_room - 1);
   }
   return slot;
@@ -200,9 +200,17 @@ static void marked(unsigned int cpu, void* user) {
   }
 }
 
+/* Bytes of an instruction. QEMU's data of the last one before the end of a page also has the next
+ * two bytes, which it reads to find out whether the next instruction crosses the page. */
+static size_t bytes_of(const struct qemu_plugin_insn* insn) {
+  const unsigned char* const data = qemu_plugin_insn_data(insn);
+  const size_t bytes = data[1] >> 3 >= 0x1d ? 4 : 2;
+  return bytes <= qemu_plugin_insn_size(insn) ? bytes : qemu_plugin_insn_size(insn);
+}
+
 /* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
 static enum kind kind_of(const struct qemu_plugin_insn* insn) {
-  if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
+  if (bytes_of(insn) != 2) return KIND_NONE;
   const unsigned char* bytes = qemu_plugin_insn_data(insn);
   const unsigned int code = bytes[0] | (unsigned int)bytes[1] << 8;
   for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
@@ -229,8 +237,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
     for (; end < count; end++) {
       struct qemu_plugin_insn* each = qemu_plugin_tb_get_insn(tb, end);
       if (kind_of(each) != KIND_NONE) break;
-      memcpy(code + bytes, qemu_plugin_insn_data(each), qemu_plugin_insn_size(each));
-      bytes += qemu_plugin_insn_size(each);
+      memcpy(code + bytes, qemu_plugin_insn_data(each), bytes_of(each));
+      bytes += bytes_of(each);
       qemu_plugin_register_vcpu_insn_exec_inline(each, PLUGIN_INLINE_ADD_U64, &executed, 1);
     }
     struct block* const block = make_block(qemu_plugin_insn_vaddr(insn), code, bytes);

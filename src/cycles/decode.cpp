@@ -49,8 +49,8 @@ Registers fp_register(uint32_t code, uint32_t at, uint32_t extra, bool is_double
   const uint32_t four = code >> at & 15, one = code >> extra & 1;
   return is_double ? floats(2 * (one << 4 | four), 2) : floats(four << 1 | one, 1);
 }
-Registers vector(uint32_t code, uint32_t at, uint32_t extra) {
-  return floats(4 * ((code >> extra & 1) << 3 | (code >> at & 7)), 4);
+Registers vector(uint32_t code, uint32_t at) {
+  return floats(4 * (code >> at & 7), 4);
 }
 
 /// Returns the registers of a field of thumb.def.
@@ -59,11 +59,11 @@ Registers registers_of(std::string_view field, uint32_t code, bool is_double) {
     const bool is_vector = field[0] == 'Q';
     switch (field[1]) {
       case 'd':
-        return is_vector ? vector(code, 13, 22) : fp_register(code, 12, 22, is_double);
+        return is_vector ? vector(code, 13) : fp_register(code, 12, 22, is_double);
       case 'n':
-        return is_vector ? vector(code, 17, 7) : fp_register(code, 16, 7, is_double);
+        return is_vector ? vector(code, 17) : fp_register(code, 16, 7, is_double);
       default:
-        return is_vector ? vector(code, 1, 5) : fp_register(code, 0, 5, is_double);
+        return is_vector ? vector(code, 1) : fp_register(code, 0, 5, is_double);
     }
   }
   switch (field[0]) {

@@ -338,7 +338,8 @@ Status check_stock_delegates(const Compiled& compiled) {
 /// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
 /// with memory orders and kernel calls. Then all buffers get addresses.
 Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sram_bytes,
-                       const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
+                       int64_t other_ram_bytes, const CpuOnlyNodes& off, Program* program,
+                       StageFiles* stages) {
   Compiled* const compiled = &program->compiled;
   const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
@@ -354,6 +355,8 @@ Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sra
   target_options.optimize = options.optimize;
   engine::NpuOptions engine_options;
   engine_options.sram_bytes = sram_bytes;
+  if (engine_options.sram_bytes) *engine_options.sram_bytes -= other_ram_bytes;
+  engine_options.other_ram_bytes = other_ram_bytes;
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
               memory::lower_within_budget(split.graph, *part.cpu, target_options,
                                           engine_options.sram_bytes));
@@ -388,11 +391,29 @@ Status lower_and_place(const CompileOptions& options, std::optional<int64_t> sra
 /// Sets report->linked and linked_c.
 Status link(const CompileOptions& options, const emit::Emitted& emitted, Compiled* compiled) {
   const auto pte_bytes = static_cast<int64_t>(emitted.bytes.size());
-  const bool c_only = options.c_output && !options.pte_output;
+  // The tool refuses C output of a program with delegates.
+  const bool can_be_c = options.c_output && compiled->lowered.delegates.empty();
+  const bool c_only = can_be_c && !options.pte_output;
   CompileReport& report = compiled->report;
   THIMBLE_TRY(report.linked, linked_size(*compiled, emitted.program, pte_bytes, c_only));
-  if (!options.c_output || c_only || !report.linked) return ok();
+  if (!can_be_c || c_only || !report.linked) return ok();
   THIMBLE_TRY(report.linked_c, linked_size(*compiled, emitted.program, pte_bytes, true));
+  return ok();
+}
+
+Status build_once(const CompileOptions& options, std::optional<int64_t> sram_bytes,
+                  int64_t other_ram_bytes, const CpuOnlyNodes& off, Program* program,
+                  StageFiles* stages) {
+  Compiled* const compiled = &program->compiled;
+  CompileReport& report = compiled->report;
+  report.notes.clear();
+  THIMBLE_CHECK(lower_and_place(options, sram_bytes, other_ram_bytes, off, program, stages));
+  THIMBLE_TRY(
+      program->emitted,
+      emit::write_program(compiled->lowered, program->memory_plan, *compiled->part->cpu,
+                          {*options.dialect, options.names, io_names(options.names, report)}));
+  THIMBLE_CHECK(link(options, program->emitted, compiled));
+  fill_report(*compiled, program->memory_plan, program->emitted, &report);
   return ok();
 }
 
@@ -403,28 +424,26 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
              const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
   constexpr int kAttempts = 3;
   Compiled* const compiled = &program->compiled;
-  CompileReport& report = compiled->report;
   const ir::Graph integer_graph = compiled->integer_graph;
   int64_t other_ram_bytes = 0;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 1;; ++attempt) {
+    Status built = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+    const bool can_retry = sram_bytes && !compiled->part->has_memory_speeds() &&
+                           attempt < kAttempts && other_ram_bytes == 0;
+    if (!can_retry) return built;
+    if (built && ram_bytes(compiled->report) <= *sram_bytes) return built;
     compiled->integer_graph = integer_graph;
-    report.notes.clear();
-    std::optional<int64_t> arena_bytes;
-    if (sram_bytes) arena_bytes = std::max<int64_t>(*sram_bytes - other_ram_bytes, 0);
-    THIMBLE_CHECK(lower_and_place(options, arena_bytes, off, program, stages));
-    THIMBLE_TRY(
-        program->emitted,
-        emit::write_program(compiled->lowered, program->memory_plan, *compiled->part->cpu,
-                            {*options.dialect, options.names, io_names(options.names, report)}));
-    THIMBLE_CHECK(link(options, program->emitted, compiled));
-    fill_report(*compiled, program->memory_plan, program->emitted, &report);
-    if (!sram_bytes || compiled->part->has_memory_speeds()) break;
-    const int64_t needed = ram_bytes(report);
-    const int64_t others = needed - report.arena_bytes - report.state_bytes;
-    if (needed <= *sram_bytes || others <= other_ram_bytes) break;
-    other_ram_bytes = others;
+    if (!built) {
+      // The refusal of an NPU's engine must include stack and variables.
+      if (built.error().kind != ErrorKind::kUnsupported) return built;
+      StageFiles none({});
+      if (!build_once(options, std::nullopt, 0, off, program, &none)) return built;
+      compiled->integer_graph = integer_graph;
+    }
+    const CompileReport& report = compiled->report;
+    other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
+    if (other_ram_bytes <= 0) return built;
   }
-  return ok();
 }
 
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.

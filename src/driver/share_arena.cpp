@@ -41,6 +41,17 @@ Status emit_again(const memory::MemoryPlan& memory_plan, const CompileOptions& a
   return ok();
 }
 
+/// Returns the variables of all models, and the deepest stack: calls of one thread do not overlap.
+int64_t variables_and_stack(std::span<const Compiled> models) {
+  int64_t variables = 0, stack = 0;
+  for (const Compiled& model : models) {
+    if (!model.report.linked) continue;
+    variables += model.report.linked->static_bytes;
+    stack = std::max(stack, model.report.linked->stack_bytes);
+  }
+  return variables + stack;
+}
+
 }  // namespace
 
 Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions& options,
@@ -57,22 +68,27 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
                        model.report.model);
   }
   const memory::SharedArena shared = memory::share_arena(lowered);
-  const int64_t needed = exclusive ? shared.bytes : shared.separate_bytes;
+  const int64_t others = variables_and_stack(models);
+  const int64_t needed = (exclusive ? shared.bytes : shared.separate_bytes) + others;
   const auto limit = options.memory.find("sram");
   if (limit != options.memory.end() && needed > limit->second) {
-    return unsupported("--share-arena: does not fit: sram needs {} B for all, {} B allowed", needed,
-                       limit->second);
+    return unsupported(
+        "--share-arena: does not fit: sram needs {} B for all, {} B of them for variables and the "
+        "deepest stack; {} B allowed",
+        needed, others, limit->second);
   }
   if (!exclusive) {
-    return fmt::format("concurrent: {} B in total, one arena per model\n", shared.separate_bytes);
+    return fmt::format(
+        "concurrent: {} B in total, one arena per model; with variables and one stack {} B\n",
+        shared.separate_bytes, needed);
   }
   for (size_t i = 0; i < models.size(); ++i) {
     THIMBLE_CHECK(emit_again(shared.memory_plans[i], options, &models[i]));
   }
   return fmt::format(
       "one arena of {} B, used by one model at a time (separate arenas: {} B in total); initialize "
-      "in this order: {}\n",
-      shared.bytes, shared.separate_bytes, files_of(models));
+      "in this order: {}; with variables and stack {} B\n",
+      shared.bytes, shared.separate_bytes, files_of(models), needed);
 }
 
 }  // namespace thimble::driver

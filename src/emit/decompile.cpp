@@ -51,6 +51,47 @@ class Decompiler {
     return Decompiled{std::move(graph_), std::move(results_)};
   }
 
+  /// Decompiles each call, whether or not all others can be decompiled.
+  DecompiledCalls calls() {
+    DecompiledCalls found;
+    (void)add_states();
+    for (const int32_t input : plan_.inputs) (void)memory_.add_input(input);
+    if (plan_.chains.empty()) return found;
+    std::vector<std::pair<const pte::KernelCall*, ValueId>> results;
+    for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
+      found.call_of.emplace_back();
+      if (const auto* delegate = std::get_if<pte::DelegateCall>(&instruction)) {
+        for (const int32_t argument : delegate->args) (void)memory_.add_input(argument);
+      }
+      const auto* call = std::get_if<pte::KernelCall>(&instruction);
+      if (call == nullptr || call->args.empty()) continue;
+      const size_t before = results_.size();
+      if (!decompile_call(*call).ok()) {
+        (void)memory_.add_input(call->args.back());  // its result, for the calls that read it
+        continue;
+      }
+      if (results_.size() == before) continue;
+      found.call_of.back() = results.size();
+      results.emplace_back(call, results_.back());
+    }
+    const std::vector<int> producers = graph_.producers();
+    for (const auto& [call, value] : results) {
+      engine::KernelCall row;
+      const std::string name = pte::full_name(plan_.operators[static_cast<size_t>(call->op_index)]);
+      row.op = static_cast<abi::PteOp>(find_operator(name, call->args.size()) -
+                                       std::begin(abi::kPteOps));
+      row.out = value;
+      row.ir_op = producers[static_cast<size_t>(value)];
+      found.lowered.calls.push_back(std::move(row));
+    }
+    found.lowered.graph = std::move(graph_);
+    // A call whose result is an input of the graph has no operator.
+    for (std::optional<size_t>& call : found.call_of) {
+      if (call && found.lowered.calls[*call].ir_op < 0) call.reset();
+    }
+    return found;
+  }
+
   /// Decompiles only the calls that quantize an input. Returns the results' types, by input.
   std::vector<std::optional<ir::Type>> quantized_inputs() {
     std::vector<std::optional<ir::Type>> types(plan_.inputs.size());
@@ -149,6 +190,11 @@ Result<Decompiled> decompile_with_results(const pte::Program& program) {
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Decompiler(program, forward == program.plans.end() ? program.plans[0] : *forward).run();
+}
+
+DecompiledCalls decompile_calls(const pte::Program& program) {
+  if (program.plans.empty() || !pte::check_kernel_layout(program, "").ok()) return {};
+  return Decompiler(program, program.plans[0]).calls();
 }
 
 std::vector<std::optional<ir::Type>> quantized_inputs(const pte::Program& program) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/engine.h"
 #include "formats/pte/program.h"
 #include "ir/graph.h"
 
@@ -27,6 +28,16 @@ struct Decompiled {
   std::vector<ir::ValueId> results;
 };
 [[nodiscard]] Result<Decompiled> decompile_with_results(const formats::pte::Program& program);
+
+/// The kernel calls of a program as calls of a lowered graph, for estimates of their cost.
+struct DecompiledCalls {
+  engine::Lowered lowered;  // without arguments of calls, and without delegates
+  /// By instruction of the first chain: index into lowered.calls; nullopt for an instruction that
+  /// has no result, that several operators could compute, or that is no kernel call.
+  std::vector<std::optional<size_t>> call_of;
+};
+/// Also for programs with delegates, whose results count as inputs of the graph.
+[[nodiscard]] DecompiledCalls decompile_calls(const formats::pte::Program& program);
 
 /// Returns the quantization that the program gives each float input; nullopt for an input that it
 /// does not quantize, or not with one kernel call. Also for a program with delegates.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/kernel_layout.h"
 #include "base/sha256.h"
 #include "driver/report.h"
 #include "report/assets.h"
@@ -304,14 +305,13 @@ const ir::Source* source_of(const driver::CompileReport& report, const std::stri
 std::string fallback_section(const View& view) {
   const driver::CompileReport& report = view.report;
   std::string html =
-      "<section aria-labelledby=\"h-fallback\"><h2 id=\"h-fallback\">Operators on another engine "
-      "than "
-      "the first, and notes</h2>\n";
+      "<section aria-labelledby=\"h-fallback\"><h2 id=\"h-fallback\">Fallbacks, removed operators, "
+      "notes</h2>\n";
   if (report.fallbacks.empty()) {
-    html += fmt::format(
-        "<p>None: every operator runs on {}, except conversions of the model's inputs and "
-        "outputs.</p>\n",
-        escape_html(view.engines.size() > 1 ? view.engines[1] : view.engines[0]));
+    const bool has_npu = view.engines.size() > 1;
+    html += fmt::format("<p>No fallbacks: every operator runs on {}{}.</p>\n",
+                        escape_html(view.engines[has_npu ? 1 : 0]),
+                        has_npu ? ", except conversions of the model's inputs and outputs" : "");
   } else {
     html +=
         "<table id=\"fallbacks\"><thead><tr><th>operator</th><th>source</th><th>reason</th></tr>"
@@ -350,16 +350,17 @@ std::string fallback_section(const View& view) {
 }
 
 std::string about_section(const driver::CompileReport& report, const Provenance& provenance) {
-  return fmt::format(
-      "<section aria-labelledby=\"h-about\"><h2 id=\"h-about\">How this was made</h2>\n<pre "
-      "id=\"command\">{}</pre>\n<p>Thimble {}; compiled in {:.2f} s, of which calibration {:.2f} "
-      "s; "
-      "optimized for {}; file of {} B.</p>\n<details><summary>As "
-      "text</summary><pre>{}</pre></details>"
-      "</section>\n",
-      escape_html(provenance.command), escape_html(provenance.version), report.compile_seconds,
-      report.calibrate_seconds, escape_html(engine::optimize_name(report.optimize)),
-      with_commas(report.pte_bytes), escape_html(driver::text_report(report, {})));
+  std::string html =
+      "<section aria-labelledby=\"h-about\"><h2 id=\"h-about\">How this was made</h2>\n";
+  html += "<pre id=\"command\">" + escape_html(provenance.command) + "</pre>\n";
+  html += fmt::format(
+      "<p>Thimble {}, kernel layout {}; compiled in {:.2f} s, of which calibration {:.2f} s; "
+      "optimized for {}; file of {} B.</p>\n",
+      escape_html(provenance.version), abi::kKernelLayoutVersion, report.compile_seconds,
+      report.calibrate_seconds, engine::optimize_name(report.optimize),
+      with_commas(report.pte_bytes));
+  return html + "<details><summary>As text</summary><pre>" +
+         escape_html(driver::text_report(report, {})) + "</pre></details></section>\n";
 }
 
 std::string port_text(const std::vector<driver::IoReport>& ports) {

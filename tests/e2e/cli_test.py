@@ -432,7 +432,8 @@ class Run(Cli):
         cycles = []
         for more in (0, 400, 1500, 1100000):
             report = json.loads(self.thimble(*words, f"sram={least + more}", "--json")[0])
-            self.assertLessEqual(report["arena_bytes"] + report["state_bytes"], least + more)
+            used = report["arena_bytes"] + report["state_bytes"] + report["static_bytes"] + report["stack_bytes"]
+            self.assertLessEqual(used, least + more)
             cycles.append(report["npu_cycles"])
         self.assertEqual(cycles, sorted(cycles, reverse=True), "more memory is never slower")
         self.fails(1, *words, f"sram={least - 1}", saying=f"at least {least} B")
@@ -507,6 +508,40 @@ class Compare(Cli):
         other = SOURCE / "models/hello_sin"
         self.fails(2, "compare", other / "hello_sin.pt2", pte, "--data", other / "test.npz",
                    saying="digits.pte")
+
+
+class Diff(Cli):
+    def test_estimates_are_those_of_the_compiler(self):
+        """diff computes the estimates from the file alone."""
+        for name in ("digits_cnn", "decoder_step", "lstm_classifier", "shufflenet_v2_like"):
+            model = SOURCE / f"models/{name}"
+            for target in ("cortex-m4", "cortex-m55", "cortex-m0plus", "corstone-300", "nrf54lm20b"):
+                pte = self.path / "y.pte"
+                compiled = json.loads(self.thimble("compile", model / f"{name}.pt2", "--target", target, "--calibrate",
+                                                   model / "calibrate.npz", "-o", pte, "--json")[0])
+                wanted = [op["instructions"] for op in compiled["ops"] if op["engine"].startswith("cortex")]
+                answer = json.loads(self.thimble("diff", pte, pte, "--json")[0])
+                calls = [op["after"] for op in answer["ops"]]
+                self.assertEqual([call["cycles"] for call in calls if not call["kernel"].startswith("(")], wanted, (name, target))
+                totals = {total["name"]: total["after"] for total in answer["totals"]}
+                self.assertEqual((totals["file"], totals["arena"]), (compiled["pte_bytes"], compiled["arena_bytes"]))
+                self.assertEqual(totals["cycles"], sum(call["cycles"] or 0 for call in calls))
+                self.assertFalse(any(op["changed"] for op in answer["ops"]))
+                npu = [call["cycles"] for call in calls if call["kernel"].startswith("(")]
+                if npu:
+                    profile = json.loads(self.thimble("run", pte, "--profile", "--json")[0])["npu"]
+                    self.assertEqual(npu, [round(row["cycles"]) for row in profile], (name, target))
+
+    def test_conditions(self):
+        small, large = self.compile(), self.compile("--names", output="names.pte")
+        bytes_more = large.stat().st_size - small.stat().st_size
+        for condition, code in ((f"file>+{bytes_more}B", 0), (f"file>=+{bytes_more}B", 1), ("file<+0B", 0), ("file<=-1B", 0),
+                                (f"file>{small.stat().st_size}", 1), ("file>1M", 0), ("file>+0.1%,arena>+0%", 1)):
+            done = subprocess.run([str(THIMBLE), "diff", str(small), str(large), "--fail-if", condition, "--json"],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, code, (condition, done.stderr))
+            self.assertEqual(len(json.loads(done.stdout)["violations"]), code, condition)
+            self.assertEqual(bool(done.stderr), bool(code))
 
 
 class InspectAndTargets(Cli):

@@ -296,6 +296,11 @@ class InBrowser(unittest.TestCase):
             hidden = self.browser.evaluate("['nav', '.zoom', '#details'].map((each) =>"
                                            " getComputedStyle(document.querySelector(each)).display)")
             self.assertEqual(hidden, ["none"] * 3)
+            self.browser.size(718, 1000)  # a page of A4 without its margins
+            wide = self.browser.evaluate("[...document.querySelectorAll('table, svg, .tile, pre')].filter((each) =>"
+                                         " each.getBoundingClientRect().right > innerWidth + 1)"
+                                         ".map((each) => each.id || each.textContent)")
+            self.assertEqual(wide, [], "nothing is cut off on paper")
             self.assertGreater(self.browser.evaluate("document.getElementById('graph').getBoundingClientRect().height"), 200)
         finally:
             self.browser.call("Emulation.setEmulatedMedia", media="")

@@ -37,7 +37,7 @@ TEST(ReportPage, figures_that_are_not_known_are_not_shown) {
   EXPECT_EQ(count(page, ">time, \xC2\xB5s</button>"), 0U);
   EXPECT_EQ(count(page, ">cycles</button>"), 0U);
   EXPECT_EQ(count(page, ">instructions</button>"), 1U);
-  EXPECT_EQ(count(page, "Thimble 1.2.3;"), 1U);
+  EXPECT_EQ(count(page, "Thimble 1.2.3, kernel layout "), 1U);
 }
 
 TEST(ReportPage, times_and_cycles) {

@@ -7,6 +7,7 @@
 #include "abi/ops/movement.h"
 #include "abi/packed_ops.h"
 #include "abi/pte_ops.h"
+#include "engines/cortex_m/compiler/linked_size.h"
 #include "ir/op_cost.h"
 
 namespace thimble::engine::cortex_m {
@@ -27,18 +28,6 @@ constexpr Law kCycles[] = {
 #define THIMBLE_CYCLES(op, core, ...) {abi::PteOp::op, core, __VA_ARGS__},
 #include "engines/cortex_m/compiler/cycles.def"
 #undef THIMBLE_CYCLES
-};
-
-struct Code {
-  abi::PteOp op;
-  std::string_view core;
-  int64_t bytes;
-};
-
-constexpr Code kCodes[] = {
-#define THIMBLE_CODE(op, core, bytes) {abi::PteOp::op, core, bytes},
-#include "engines/cortex_m/compiler/code.def"
-#undef THIMBLE_CODE
 };
 
 /// Returns the core whose measurements are used for `core`: one that executes the same image.
@@ -169,12 +158,12 @@ std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& o
 }
 
 std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core) {
-  for (std::string_view name = measured_core(core.name); !name.empty(); name = subset_core(name)) {
-    const auto* const found = std::ranges::find_if(
-        kCodes, [&](const Code& row) { return row.op == kernel && row.core == name; });
-    if (found != std::end(kCodes)) return found->bytes;
-  }
-  return {};
+  LinkRequest request;
+  const auto without = linked_code(request, core);
+  request.kernels = {kernel};
+  const auto with = linked_code(request, core);
+  if (!with || !without) return {};
+  return with->flash_bytes - without->flash_bytes;
 }
 
 Cost cost_of(const Lowered& lowered, const KernelCall& call, const Core& core) {

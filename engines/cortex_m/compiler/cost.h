@@ -24,8 +24,8 @@ namespace thimble::engine::cortex_m {
 /// whose instructions are a subset of the core's.
 [[nodiscard]] std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& op,
                                                        const KernelCall& call, const Core& core);
-/// Returns the bytes of code and constants that the kernel adds to an image: code.def, which
-/// benchmarks/instructions/code.py writes.
+/// Returns the bytes of code that the kernel adds to an image without other kernels
+/// (linked_size.h).
 [[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core);
 
 /// Returns the sizes and costs of a call. If its kernel was never measured, the cycles are those of

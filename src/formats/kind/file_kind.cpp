@@ -88,11 +88,14 @@ std::string_view kind_text(FileKind kind) {
 constexpr std::string_view kSave =
     "torch.export.save(torch.export.export(model, inputs), \"model.pt2\")";
 
-/// What was expected, and what to do with a file of this kind.
+/// Returns the expected kind, and advice for a file of this kind.
 std::string expectation(FileKind kind, FileUse use, const std::string& file) {
   if (use == FileUse::kSamples) {
     return "expected samples: numpy.savez(\"data.npz\", x=samples), one array per input, or "
            "numpy.save(\"data.npy\", samples) for a model with one input";
+  }
+  if (use == FileUse::kProgram) {
+    return "expected a compiled program (.pte), which `thimble compile` writes";
   }
   if (use == FileUse::kModel) {
     if (kind == FileKind::kArray || kind == FileKind::kArrays) {
@@ -127,6 +130,8 @@ bool is_expected(FileKind kind, FileUse use) {
       return kind == FileKind::kExport;
     case FileUse::kModel:
       return kind == FileKind::kExport || kind == FileKind::kProgram || kind == FileKind::kText;
+    case FileUse::kProgram:
+      return kind == FileKind::kProgram;
     case FileUse::kSamples:
       return kind == FileKind::kArray || kind == FileKind::kArrays;
   }

@@ -32,6 +32,7 @@ enum class FileKind {
 enum class FileUse {
   kExport,   // a model to compile
   kModel,    // a model to run
+  kProgram,  // a compiled program
   kSamples,  // one array per input
 };
 

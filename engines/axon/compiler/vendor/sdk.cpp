@@ -240,7 +240,7 @@ Result<fs::path> find_sdk_library(const SdkOptions& options) {
   std::error_code error;
   if (!fs::is_directory(options.root, error)) {
     return bad_input(
-        "--axon-sdk or {} is {}: no such folder; a copy of nrfconnect/sdk-edge-ai expected",
+        "{} (or --axon-sdk) is {}: no such folder; a copy of nrfconnect/sdk-edge-ai expected",
         kSdkVariable, root);
   }
   const base::Host host = base::host();

@@ -130,7 +130,7 @@ Result<fs::path> find_converter(const fs::path& root) {
   if (is_file(root)) return fs::absolute(root, error);
   if (!fs::is_directory(root, error)) {
     return bad_input(
-        "--neutron-sdk or {} is {}: no such folder; a copy of the eIQ Neutron SDK expected",
+        "{} (or --neutron-sdk) is {}: no such folder; a copy of the eIQ Neutron SDK expected",
         kSdkVariable, root.string());
   }
   const std::string name = program_name(kConverter);

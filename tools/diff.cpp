@@ -1,0 +1,368 @@
+// thimble diff: what changed between two compiled programs, in total and per operator; for CI, with
+// conditions that make it fail.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/report.h"
+#include "formats/kind/file_kind.h"
+#include "tools/commands.h"
+#include "tools/compare.h"
+#include "tools/conditions.h"
+#include "tools/output.h"
+#include "tools/program_facts.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using driver::with_commas;
+
+struct DiffArguments {
+  fs::path before, after;
+  fs::path data;
+  fs::path model;
+  std::string fail_if;
+  bool json = false;
+};
+
+// keep-sorted
+constexpr Metric kDiffMetrics[] = {
+    {"accuracy", Unit::kShare},  {"agreement", Unit::kShare}, {"arena", Unit::kBytes},
+    {"constants", Unit::kBytes}, {"cycles", Unit::kCount},    {"file", Unit::kBytes},
+    {"flash", Unit::kBytes},  // of the file; the code of kernels is not in it
+    {"operators", Unit::kCount}, {"sqnr", Unit::kDecibels},   {"state", Unit::kBytes},
+};
+
+/// A value of both programs; nullopt if it is not known.
+struct Total {
+  std::string_view metric;  // of kDiffMetrics
+  std::string_view unit;    // "B", "dB", "%", or empty
+  std::optional<double> before, after;
+};
+
+/// A call of both programs, or of one.
+struct Row {
+  const CallFacts* before = nullptr;  // null: added
+  const CallFacts* after = nullptr;   // null: removed
+};
+
+struct Difference {
+  ProgramFacts before, after;
+  std::vector<Total> totals;
+  std::vector<Row> rows;  // in the order of the programs
+  std::vector<std::string> violations;
+};
+
+/// The operator without its variant: "thimble::conv2d" for "thimble::conv2d.dsp".
+std::string family(const std::string& kernel) {
+  return kernel.substr(0, kernel.rfind('.'));
+}
+
+/// Two calls with equal keys may be the same operator: of the same name, or, without names, the
+/// same kind of operator with a result of the same shape.
+std::string key_of(const CallFacts& call, bool names) {
+  if (names) return call.name;
+  return fmt::format("{} {}", family(call.kernel), ir::list_text(call.shape));
+}
+
+bool is_changed(const Row& row) {
+  if (row.before == nullptr || row.after == nullptr) return true;
+  const CallFacts &a = *row.before, &b = *row.after;
+  return a.kernel != b.kernel || a.engine != b.engine || a.cycles != b.cycles ||
+         a.constant_bytes != b.constant_bytes || a.shape != b.shape;
+}
+
+/// Pairs the calls along the longest common subsequence of their keys, so that the order is kept.
+std::vector<Row> paired(const std::vector<CallFacts>& before, const std::vector<CallFacts>& after) {
+  const auto named = [](const CallFacts& call) { return !call.name.empty(); };
+  const bool names = std::ranges::all_of(before, named) && std::ranges::all_of(after, named);
+  std::vector<std::string> a, b;
+  for (const CallFacts& call : before) a.push_back(key_of(call, names));
+  for (const CallFacts& call : after) b.push_back(key_of(call, names));
+  // length[i][j]: of the longest common subsequence of a[i..] and b[j..].
+  std::vector<std::vector<int>> length(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (size_t i = a.size(); i-- > 0;) {
+    for (size_t j = b.size(); j-- > 0;) {
+      length[i][j] =
+          a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
+    }
+  }
+  std::vector<Row> rows;
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      rows.push_back({&before[i++], &after[j++]});
+    } else if (j == b.size() || (i < a.size() && length[i + 1][j] >= length[i][j + 1])) {
+      rows.push_back({&before[i++], nullptr});
+    } else {
+      rows.push_back({nullptr, &after[j++]});
+    }
+  }
+  return rows;
+}
+
+Result<ProgramFacts> read_facts(const fs::path& path) {
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  auto facts = program_facts(bytes, path.filename().string());
+  if (!facts) return formats::explain_file(path, formats::FileUse::kProgram, facts.error());
+  return facts;
+}
+
+void add_sizes(Difference* difference) {
+  const ProgramFacts &a = difference->before, &b = difference->after;
+  const auto add = [&](std::string_view metric, std::string_view unit, int64_t before,
+                       int64_t after) {
+    difference->totals.push_back(
+        {metric, unit, static_cast<double>(before), static_cast<double>(after)});
+  };
+  add("file", "B", a.file_bytes, b.file_bytes);
+  add("constants", "B", a.constant_bytes, b.constant_bytes);
+  add("arena", "B", a.arena_bytes, b.arena_bytes);
+  add("state", "B", a.state_bytes, b.state_bytes);
+  add("operators", "", static_cast<int64_t>(a.calls.size()), static_cast<int64_t>(b.calls.size()));
+  add("cycles", "", a.cycles(), b.cycles());
+}
+
+Status add_quality(const DiffArguments& arguments, Difference* difference) {
+  if (arguments.data.empty() != arguments.model.empty()) {
+    return bad_input("--data and --model: both are needed to compare the accuracy");
+  }
+  if (arguments.data.empty()) return ok();
+  THIMBLE_TRY(const QualityFigures a,
+              compare_quality(arguments.model, arguments.before, arguments.data));
+  THIMBLE_TRY(const QualityFigures b,
+              compare_quality(arguments.model, arguments.after, arguments.data));
+  difference->totals.push_back({"sqnr", "dB", a.sqnr_db, b.sqnr_db});
+  difference->totals.push_back({"agreement", "%", a.agreement, b.agreement});
+  difference->totals.push_back({"accuracy", "%", a.accuracy, b.accuracy});
+  std::erase_if(difference->totals,
+                [](const Total& total) { return !total.before && !total.after; });
+  return ok();
+}
+
+std::string value_text(const Total& total, const std::optional<double>& value) {
+  constexpr double kPercent = 100;
+  if (!value) return "-";
+  if (total.unit == "dB") return fmt::format("{:.1f} dB", *value);
+  if (total.unit == "%") return fmt::format("{:.2f} %", kPercent * *value);
+  const std::string text = with_commas(std::llround(*value));
+  return total.unit.empty() ? text : fmt::format("{} {}", text, total.unit);
+}
+
+std::string change_text(const Total& total) {
+  constexpr double kPercent = 100;
+  if (!total.before || !total.after) return "";
+  const double change = *total.after - *total.before;
+  if (change == 0) return "=";
+  if (total.unit == "dB") return fmt::format("{:+.1f} dB", change);
+  if (total.unit == "%") return fmt::format("{:+.2f} points", kPercent * change);
+  if (*total.before == 0) return fmt::format("+{}", value_text(total, change));
+  return fmt::format("{:+.1f} %", kPercent * change / *total.before);
+}
+
+Status check_conditions(const std::vector<Condition>& conditions, Difference* difference) {
+  for (const Condition& condition : conditions) {
+    const std::string name = condition.name == "flash" ? "file" : condition.name;
+    const auto total = std::ranges::find(difference->totals, name, &Total::metric);
+    if (total == difference->totals.end() || !total->before || !total->after) {
+      return bad_input("--fail-if {}: {} is not known: use --data DATA.npz --model MODEL.pt2{}",
+                       condition.text, name, name == "accuracy" ? ", with labels" : "");
+    }
+    const int64_t unknown_before = difference->before.calls_without_estimate();
+    const int64_t unknown_after = difference->after.calls_without_estimate();
+    if (name == "cycles" && unknown_before != unknown_after) {
+      return bad_input(
+          "--fail-if {}: the sums cannot be compared: {} operators of {} and {} of {} have no "
+          "estimate",
+          condition.text, unknown_before, difference->before.label, unknown_after,
+          difference->after.label);
+    }
+    if (!is_true(condition, *total->after, *total->before)) continue;
+    difference->violations.push_back(
+        fmt::format("{}: {} -> {} ({})", condition.text, value_text(*total, total->before),
+                    value_text(*total, total->after), change_text(*total)));
+  }
+  return ok();
+}
+
+Result<std::unique_ptr<Difference>> compare_programs(const DiffArguments& arguments) {
+  THIMBLE_TRY(const std::vector<Condition> conditions,
+              parse_conditions(arguments.fail_if, kDiffMetrics, true));
+  auto difference = std::make_unique<Difference>();  // rows point into it
+  THIMBLE_TRY(difference->before, read_facts(arguments.before));
+  THIMBLE_TRY(difference->after, read_facts(arguments.after));
+  add_sizes(difference.get());
+  THIMBLE_CHECK(add_quality(arguments, difference.get()));
+  difference->rows = paired(difference->before.calls, difference->after.calls);
+  THIMBLE_CHECK(check_conditions(conditions, difference.get()));
+  return difference;
+}
+
+/// At most `width` characters.
+std::string shortened(const std::string& text, size_t width) {
+  constexpr std::string_view kDots = "..";
+  if (text.size() <= width) return text;
+  return text.substr(0, width - kDots.size()) + std::string(kDots);
+}
+
+/// "conv2d.dsp" for "thimble::conv2d.dsp", "NAME" for "(delegate NAME)".
+std::string short_name(const std::string& kernel) {
+  constexpr std::string_view kDelegate = "(delegate ";
+  if (kernel.starts_with(kDelegate)) {
+    return kernel.substr(kDelegate.size(), kernel.size() - kDelegate.size() - 1);
+  }
+  const size_t end = kernel.find("::");
+  return end == std::string::npos ? kernel : kernel.substr(end + 2);
+}
+
+/// "conv1: conv2d.dsp -> conv2d.mve", or "conv2d.dsp [1,8,8,16]" without names.
+std::string row_text(const Row& row) {
+  const CallFacts& call = row.after != nullptr ? *row.after : *row.before;
+  std::string kernel = short_name(call.kernel);
+  if (row.before != nullptr && row.before->kernel != call.kernel) {
+    kernel = fmt::format("{} -> {}", short_name(row.before->kernel), kernel);
+  }
+  if (!call.name.empty()) return fmt::format("{}: {}", call.name, kernel);
+  return fmt::format("{} {}", kernel, ir::list_text(call.shape));
+}
+
+std::string engine_text(const Row& row) {
+  if (row.before == nullptr) return row.after->engine;
+  if (row.after == nullptr || row.after->engine == row.before->engine) return row.before->engine;
+  return fmt::format("-> {}", row.after->engine);
+}
+
+std::string cycles_text(const CallFacts* call) {
+  return call != nullptr && call->cycles ? with_commas(*call->cycles) : "-";
+}
+std::string constants_text(const CallFacts* call) {
+  return call != nullptr ? with_commas(call->constant_bytes) : "-";
+}
+
+char mark_of(const Row& row) {
+  if (row.before == nullptr) return '+';
+  return row.after == nullptr ? '-' : '~';
+}
+
+/// A table of at most 100 columns. The first line explains the marks.
+std::string rows_text(const Difference& difference) {
+  constexpr std::string_view kLine = "  {} {:<39} {:<16} {:>9} {:>9} {:>9} {:>9}\n";
+  constexpr size_t kOperator = 39, kEngine = 16;
+  const auto changed = static_cast<size_t>(std::ranges::count_if(difference.rows, is_changed));
+  std::string text = fmt::format("\n  {} operators unchanged", difference.rows.size() - changed);
+  if (changed == 0) return text + "\n";
+  text += fmt::format(", {} changed (~), added (+) or removed (-)\n", changed);
+  text += fmt::format(kLine, ' ', "operator", "engine", "cycles", "now", "constants", "now");
+  for (const Row& row : difference.rows) {
+    if (!is_changed(row)) continue;
+    text +=
+        fmt::format(kLine, mark_of(row), shortened(row_text(row), kOperator),
+                    shortened(engine_text(row), kEngine), cycles_text(row.before),
+                    cycles_text(row.after), constants_text(row.before), constants_text(row.after));
+  }
+  return text;
+}
+
+std::string text_of(const Difference& difference) {
+  constexpr std::string_view kLine = "  {:<12} {:>22} {:>22} {:>16}\n";
+  constexpr size_t kColumn = 22;
+  const ProgramFacts &a = difference.before, &b = difference.after;
+  const auto target = [](const ProgramFacts& facts) {
+    return facts.target.empty() ? "not named" : facts.target;
+  };
+  std::string text =
+      fmt::format(kLine, "", shortened(a.label, kColumn), shortened(b.label, kColumn), "change");
+  text += fmt::format(kLine, "target", target(a), target(b), a.target == b.target ? "=" : "");
+  for (const Total& total : difference.totals) {
+    text += fmt::format(kLine, total.metric, value_text(total, total.before),
+                        value_text(total, total.after), change_text(total));
+  }
+  text += "  cycles: an estimate; instructions of the core at one a cycle, cycles of the NPU\n";
+  for (const ProgramFacts* facts : {&a, &b}) {
+    const int64_t unknown = facts->calls_without_estimate();
+    if (unknown == 0) continue;
+    text +=
+        fmt::format("  {}: without {} operators, which have no estimate\n", facts->label, unknown);
+  }
+  return text + rows_text(difference);
+}
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+Json to_json(const CallFacts* call) {
+  if (call == nullptr) return nullptr;
+  return {{"name", call->name},
+          {"kernel", call->kernel},
+          {"engine", call->engine},
+          {"shape", call->shape},
+          {"constant_bytes", call->constant_bytes},
+          {"cycles", call->cycles ? Json(*call->cycles) : Json(nullptr)}};
+}
+
+Json to_json(const Difference& difference) {
+  Json json;
+  for (const auto& [key, facts] :
+       {std::pair("before", &difference.before), std::pair("after", &difference.after)}) {
+    json[key] = {{"file", facts->label},
+                 {"target", facts->target.empty() ? Json(nullptr) : Json(facts->target)},
+                 {"calls_without_estimate", facts->calls_without_estimate()}};
+  }
+  json["totals"] = Json::array();
+  for (const Total& total : difference.totals) {
+    json["totals"].push_back({{"name", total.metric},
+                              {"before", optional_json(total.before)},
+                              {"after", optional_json(total.after)}});
+  }
+  json["ops"] = Json::array();
+  for (const Row& row : difference.rows) {
+    json["ops"].push_back({{"changed", is_changed(row)},
+                           {"before", to_json(row.before)},
+                           {"after", to_json(row.after)}});
+  }
+  json["violations"] = difference.violations;
+  return json;
+}
+
+int diff(const DiffArguments& arguments) {
+  const auto difference = compare_programs(arguments);
+  if (!difference) return fail(difference.error(), arguments.json);
+  if (arguments.json) {
+    print_json(to_json(**difference));
+  } else {
+    std::fputs(text_of(**difference).c_str(), stdout);
+  }
+  const std::vector<std::string>& violations = (*difference)->violations;
+  for (const std::string& violation : violations) {
+    std::fprintf(stderr, "failed: %s\n", violation.c_str());
+  }
+  return violations.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_diff(CommandLine& line, int* exit_code) {
+  Verb verb(line, "diff", "Show what changed between two .pte files; for CI, fail on a condition");
+  auto arguments = std::make_shared<DiffArguments>();
+  DiffArguments& a = *arguments;
+  verb.option("before", a.before, "The first .pte").required();
+  verb.option("after", a.after, "The second .pte").required();
+  verb.option("--fail-if", a.fail_if,
+              "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a "
+              "value (arena>64K) of accuracy, agreement, arena, constants, cycles, file, flash, "
+              "operators, sqnr, state");
+  verb.option("--data", a.data, "Samples, to compare the accuracy; requires --model");
+  verb.option("--model", a.model, "The .pt2 from which both files were compiled");
+  verb.flag("--json", a.json, "Print one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = diff(*arguments); });
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,150 @@
+#include "tools/program_facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emit/decompile.h"
+#include "emit/layers.h"
+#include "emit/state_entry.h"
+#include "engine/part.h"
+#include "formats/pte/read.h"
+#include "formats/pte/records.h"
+#include "hostrun/interface.h"
+#include "hostrun/npu_profile.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace pte = formats::pte;
+
+const std::vector<int32_t>* arguments_of(const pte::Instruction& instruction) {
+  if (const auto* call = std::get_if<pte::KernelCall>(&instruction)) return &call->args;
+  if (const auto* call = std::get_if<pte::DelegateCall>(&instruction)) return &call->args;
+  return nullptr;
+}
+
+const pte::Tensor* tensor_at(const pte::ExecutionPlan& plan, int32_t index) {
+  return std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
+}
+
+/// Bytes of the constants that the arguments name.
+int64_t constants_of(const pte::Program& program, const std::vector<int32_t>& arguments) {
+  const pte::ExecutionPlan& plan = program.plans[0];
+  int64_t bytes = 0;
+  for (const int32_t index : arguments) {
+    const pte::Tensor* const tensor = tensor_at(plan, index);
+    if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) continue;
+    bytes += static_cast<int64_t>(pte::data_bytes(*tensor).value_or(0));
+  }
+  return bytes;
+}
+
+/// Shape of the last tensor among the arguments: the result.
+ir::Shape result_shape(const pte::ExecutionPlan& plan, const std::vector<int32_t>& arguments) {
+  for (auto index = arguments.rbegin(); index != arguments.rend(); ++index) {
+    const pte::Tensor* const tensor = tensor_at(plan, *index);
+    if (tensor != nullptr) return {tensor->sizes.begin(), tensor->sizes.end()};
+  }
+  return {};
+}
+
+class Reader {
+ public:
+  Reader(const pte::Program& program, const std::string& label)
+      : program_(program), plan_(program.plans[0]), label_(label) {}
+
+  Status run(ProgramFacts* facts) {
+    THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program_, label_));
+    THIMBLE_TRY(names_, emit::read_layers(program_));
+    THIMBLE_TRY(profiles_, hostrun::profiles_of(program_, label_));
+    THIMBLE_TRY(const auto states, emit::read_states(program_));
+    calls_ = emit::decompile_calls(program_);
+    facts->target = interface.target;
+    facts->arena_bytes = interface.arena_bytes;
+    for (const emit::StateContent& state : states) {
+      facts->state_bytes += static_cast<int64_t>(state.bytes);
+    }
+    // A file without a target has no estimates for a core.
+    const auto part = engine::find_part(interface.target);
+    core_ = interface.target.empty() || !part ? nullptr : part->cpu;
+    for (const Bytes& constant : program_.constants) {
+      facts->constant_bytes += static_cast<int64_t>(constant.size());
+    }
+    // Constants of delegates may be named data. Thimble's own entries are no constants.
+    for (const pte::NamedData& data : program_.named_data) {
+      const bool own = data.key.starts_with("thimble");
+      facts->constant_bytes += own ? 0 : static_cast<int64_t>(data.bytes.size());
+    }
+    for (const pte::DelegateBlob& blob : program_.delegate_blobs) {
+      facts->constant_bytes += static_cast<int64_t>(blob.bytes.size());
+    }
+    const std::vector<pte::Instruction>& instructions = plan_.chains[0].instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) facts->calls.push_back(call(i, interface));
+    return ok();
+  }
+
+ private:
+  CallFacts call(size_t index, const hostrun::Interface& interface) const {
+    const pte::Instruction& instruction = plan_.chains[0].instructions[index];
+    CallFacts facts;
+    facts.kernel = interface.ops[index];
+    if (names_) facts.name = (*names_)[index].name;
+    facts.engine = core_ == nullptr ? "" : std::string(core_->name);
+    if (const auto* arguments = arguments_of(instruction)) {
+      facts.shape = result_shape(plan_, *arguments);
+      facts.constant_bytes = constants_of(program_, *arguments);
+    }
+    if (const auto* delegate = std::get_if<pte::DelegateCall>(&instruction)) {
+      add_delegate(static_cast<size_t>(delegate->delegate_index), &facts);
+    } else if (core_ != nullptr && index < calls_.call_of.size() && calls_.call_of[index]) {
+      const engine::KernelCall& kernel = calls_.lowered.calls[*calls_.call_of[index]];
+      facts.cycles = core_->cost(calls_.lowered, kernel, *core_).instructions;
+    }
+    return facts;
+  }
+
+  void add_delegate(size_t index, CallFacts* facts) const {
+    const pte::BackendDelegate& row = plan_.delegates[index];
+    facts->engine = row.id;
+    facts->constant_bytes = static_cast<int64_t>(program_.delegate_blobs[row.blob].bytes.size());
+    const auto profile = std::ranges::find(profiles_, index, &hostrun::NpuProfile::delegate);
+    if (profile == profiles_.end()) return;
+    facts->engine = profile->npu;
+    facts->cycles = std::llround(profile->cycles);
+  }
+
+  const pte::Program& program_;
+  const pte::ExecutionPlan& plan_;
+  const std::string& label_;
+  std::optional<std::vector<emit::InstructionResult>> names_;
+  std::vector<hostrun::NpuProfile> profiles_;
+  emit::DecompiledCalls calls_;
+  const engine::Core* core_ = nullptr;
+};
+
+}  // namespace
+
+int64_t ProgramFacts::cycles() const {
+  int64_t sum = 0;
+  for (const CallFacts& call : calls) sum += call.cycles.value_or(0);
+  return sum;
+}
+
+int64_t ProgramFacts::calls_without_estimate() const {
+  return std::ranges::count_if(calls, [](const CallFacts& call) { return !call.cycles; });
+}
+
+Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label) {
+  THIMBLE_TRY(const pte::Program program, pte::read(bytes, label));
+  THIMBLE_CHECK(pte::check_kernel_layout(program, label));
+  ProgramFacts facts;
+  facts.label = label;
+  facts.file_bytes = static_cast<int64_t>(bytes.size());
+  if (program.plans.empty() || program.plans[0].chains.empty()) {
+    return bad_input("{}: the program has no instructions", label);
+  }
+  THIMBLE_CHECK(Reader(program, label).run(&facts));
+  return facts;
+}
+
+}  // namespace thimble::tools

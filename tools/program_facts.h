@@ -1,0 +1,43 @@
+#pragma once
+// Figures of a `.pte`, computed from the file alone: sizes, and estimates per call.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "ir/graph.h"
+
+namespace thimble::tools {
+
+/// An instruction of the program.
+struct CallFacts {
+  std::string name;    // of its value, from a file with names; else empty
+  std::string kernel;  // "thimble::conv2d.dsp", "(delegate EthosUBackend)"
+  std::string engine;  // the core, or the configuration of the NPU
+  ir::Shape shape;     // of its last result
+  int64_t constant_bytes = 0;
+  std::optional<int64_t> cycles;  // an estimate
+};
+
+struct ProgramFacts {
+  std::string label;
+  std::string target;  // empty: the file does not name one
+  int64_t file_bytes = 0;
+  int64_t constant_bytes = 0;  // constants and payloads of delegates
+  int64_t arena_bytes = 0;
+  int64_t state_bytes = 0;  // kept between runs
+  std::vector<CallFacts> calls;
+
+  /// Sum of the calls that have an estimate: instructions of the core at one a cycle, and cycles of
+  /// the NPU.
+  [[nodiscard]] int64_t cycles() const;
+  /// Number of calls without an estimate.
+  [[nodiscard]] int64_t calls_without_estimate() const;
+};
+
+[[nodiscard]] Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label);
+
+}  // namespace thimble::tools
