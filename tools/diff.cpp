@@ -284,12 +284,17 @@ std::string text_of(const Difference& difference) {
     text += fmt::format(kLine, total.metric, value_text(total, total.before),
                         value_text(total, total.after), change_text(total));
   }
-  text += "  cycles: an estimate; instructions of the core at one a cycle, cycles of the NPU\n";
+  text += "  cycles: an estimate; of the core without wait states, and of the NPU on its clock\n";
   for (const ProgramFacts* facts : {&a, &b}) {
-    const int64_t unknown = facts->calls_without_estimate();
-    if (unknown == 0) continue;
-    text +=
-        fmt::format("  {}: without {} operators, which have no estimate\n", facts->label, unknown);
+    if (const int64_t unknown = facts->calls_without_estimate(); unknown > 0) {
+      text += fmt::format("  {}: without {} operators, which have no estimate\n", facts->label,
+                          unknown);
+    }
+    if (const int64_t unmeasured = facts->unmeasured_calls(); unmeasured > 0) {
+      text += fmt::format(
+          "  {}: {} operators were not measured: they count as average operators of their size\n",
+          facts->label, unmeasured);
+    }
   }
   return text + rows_text(difference);
 }
@@ -305,7 +310,8 @@ Json to_json(const CallFacts* call) {
           {"engine", call->engine},
           {"shape", call->shape},
           {"constant_bytes", call->constant_bytes},
-          {"cycles", call->cycles ? Json(*call->cycles) : Json(nullptr)}};
+          {"cycles", call->cycles ? Json(*call->cycles) : Json(nullptr)},
+          {"cycles_measured", call->measured}};
 }
 
 Json to_json(const Difference& difference) {

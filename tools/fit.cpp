@@ -317,8 +317,8 @@ void add_fit(CommandLine& line, int* exit_code) {
       .take_all();
   verb.option(
           "--calibrate", a.calibrations,
-          "Samples (.npz) for each model, with `labels` for the accuracy; random (the default): "
-          "sizes and time only")
+          "Samples (.npz, or .npy for one input) for each model, with `labels` for the accuracy; "
+          "random (the default): sizes and time only")
       .take_all();
   verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size").take_all();
   verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"float", "int8"});

@@ -98,7 +98,9 @@ class Reader {
       add_delegate(static_cast<size_t>(delegate->delegate_index), &facts);
     } else if (core_ != nullptr && index < calls_.call_of.size() && calls_.call_of[index]) {
       const engine::KernelCall& kernel = calls_.lowered.calls[*calls_.call_of[index]];
-      facts.cycles = core_->cost(calls_.lowered, kernel, *core_).instructions;
+      const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
+      facts.cycles = cost.cycles;
+      facts.measured = cost.measured;
     }
     return facts;
   }
@@ -132,6 +134,11 @@ int64_t ProgramFacts::cycles() const {
 
 int64_t ProgramFacts::calls_without_estimate() const {
   return std::ranges::count_if(calls, [](const CallFacts& call) { return !call.cycles; });
+}
+
+int64_t ProgramFacts::unmeasured_calls() const {
+  return std::ranges::count_if(calls,
+                               [](const CallFacts& call) { return call.cycles && !call.measured; });
 }
 
 Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label) {

@@ -15,11 +15,12 @@ namespace thimble::tools {
 /// An instruction of the program.
 struct CallFacts {
   std::string name;    // of its value, from a file with names; else empty
-  std::string kernel;  // "thimble::conv2d.dsp", "(delegate EthosUBackend)"
+  std::string kernel;  // "thimble::conv2d.dsp", "(delegate NAME)"
   std::string engine;  // the core, or the configuration of the NPU
   ir::Shape shape;     // of its last result
   int64_t constant_bytes = 0;
-  std::optional<int64_t> cycles;  // an estimate
+  std::optional<int64_t> cycles;  // an estimate, without wait states
+  bool measured = true;           // as engine::Cost::measured
 };
 
 struct ProgramFacts {
@@ -31,11 +32,12 @@ struct ProgramFacts {
   int64_t state_bytes = 0;  // kept between runs
   std::vector<CallFacts> calls;
 
-  /// Sum of the calls that have an estimate: instructions of the core at one a cycle, and cycles of
-  /// the NPU.
+  /// Sum of the calls that have an estimate: cycles of the core, and cycles of the NPU.
   [[nodiscard]] int64_t cycles() const;
   /// Number of calls without an estimate.
   [[nodiscard]] int64_t calls_without_estimate() const;
+  /// Number of calls with the cycles of an average operator.
+  [[nodiscard]] int64_t unmeasured_calls() const;
 };
 
 [[nodiscard]] Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label);

@@ -237,6 +237,29 @@ def measured(thimble, build, network, core, form, folder, exact=None, target=Non
     return report, used
 
 
+def linked_flash(thimble, build, network, target, core, folder):
+    """Returns the report of a `.pte` for a part with an NPU, and the flash of an image that is linked but cannot run: device
+    and driver of the NPU are missing."""
+    flags, board = CORES[core]
+    firmware = pathlib.Path(build) / "firmware"
+    report = compiled(thimble, network, target, "pte", folder)
+    (folder / "calls.c").write_text(application(report, network, "pte", "").replace("void write_outputs", "void outputs"))
+    (folder / "model.S").write_text(MODEL.format(pte=folder / f"{network}.pte", memory=16))
+    gcc = ["arm-none-eabi-gcc", *flags, *SECTIONS]
+    includes = [f"-I{path}" for path in (ROOT / "engines").glob("*/delegate/include")]
+    run(*gcc, *APPLICATION, "-c", folder / "calls.c", "-o", folder / "calls.o")
+    run(*gcc, "-c", folder / "model.S", "-o", folder / "model.o")
+    run("arm-none-eabi-g++", *flags, *SECTIONS, *CXX, *includes, "-c", folder / "kernels_used.cpp", "-o",
+        folder / "kernels_used.o")
+    elf, map_file = folder / "image.elf", folder / "image.map"
+    run("arm-none-eabi-g++", *flags, "-mthumb", "-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
+        "-Wl,--no-warn-rwx-segments", "-Wl,--unresolved-symbols=ignore-all", "-Wl,-e,call_model", f"-Wl,-Map,{map_file}",
+        "-T", firmware / f"{board}.ld", folder / "calls.o", folder / "model.o", folder / "kernels_used.o",
+        "-Wl,--start-group", firmware / core / "libruntime_product.a", firmware / core / "libkernels.a", "-lm", "-lc",
+        "-lgcc", "-Wl,--end-group", "-o", elf)
+    return report, Image(elf, map_file).of([".text", ".rodata", ".ARM.exidx", ".data", ".init_array"], ["calls.o"])
+
+
 def host_outputs(thimble, network, core):
     """Returns the SHA-256 of the outputs of the `.pte` on the host, for the inputs of measured()."""
     with tempfile.TemporaryDirectory() as name:

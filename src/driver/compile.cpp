@@ -401,6 +401,8 @@ Status link(const CompileOptions& options, const emit::Emitted& emitted, Compile
   return ok();
 }
 
+/// `sram_bytes` is the limit of arena, variables and stack. Variables and stack are assumed to need
+/// `other_ram_bytes` of it.
 Status build_once(const CompileOptions& options, std::optional<int64_t> sram_bytes,
                   int64_t other_ram_bytes, const CpuOnlyNodes& off, Program* program,
                   StageFiles* stages) {
@@ -422,28 +424,23 @@ Status build_once(const CompileOptions& options, std::optional<int64_t> sram_byt
 /// lowering: if the first result is too large, the graph is lowered again.
 Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
              const CpuOnlyNodes& off, Program* program, StageFiles* stages) {
-  constexpr int kAttempts = 3;
   Compiled* const compiled = &program->compiled;
   const ir::Graph integer_graph = compiled->integer_graph;
-  int64_t other_ram_bytes = 0;
-  for (int attempt = 1;; ++attempt) {
-    Status built = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
-    const bool can_retry = sram_bytes && !compiled->part->has_memory_speeds() &&
-                           attempt < kAttempts && other_ram_bytes == 0;
-    if (!can_retry) return built;
-    if (built && ram_bytes(compiled->report) <= *sram_bytes) return built;
+  Status first = build_once(options, sram_bytes, 0, off, program, stages);
+  if (!sram_bytes || compiled->part->has_memory_speeds()) return first;
+  const CompileReport& report = compiled->report;
+  if (first && ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes) return first;
+  if (!first) {
+    // The refusal of an NPU's engine must include stack and variables.
+    if (first.error().kind != ErrorKind::kUnsupported) return first;
     compiled->integer_graph = integer_graph;
-    if (!built) {
-      // The refusal of an NPU's engine must include stack and variables.
-      if (built.error().kind != ErrorKind::kUnsupported) return built;
-      StageFiles none({});
-      if (!build_once(options, std::nullopt, 0, off, program, &none)) return built;
-      compiled->integer_graph = integer_graph;
-    }
-    const CompileReport& report = compiled->report;
-    other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
-    if (other_ram_bytes <= 0) return built;
+    StageFiles none({});
+    if (!build_once(options, std::nullopt, 0, off, program, &none)) return first;
   }
+  const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
+  if (other_ram_bytes <= 0) return first;
+  compiled->integer_graph = integer_graph;
+  return build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
 }
 
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.

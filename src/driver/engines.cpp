@@ -94,7 +94,8 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
       constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
   return unsupported(
       "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed",
-      needed + options.other_ram_bytes, scratch, of_constants, sram_bytes + options.other_ram_bytes);
+      needed + options.other_ram_bytes, scratch, of_constants,
+      sram_bytes + options.other_ram_bytes);
 }
 
 }  // namespace

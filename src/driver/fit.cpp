@@ -107,10 +107,6 @@ Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targe
   own.calibration = model.calibration;
   THIMBLE_TRY(FloatModel imported, import_model(model.path, own, &none));
   THIMBLE_TRY(Calibration data, read_calibration(imported, own));
-  if (!data.random && !data.samples.data.inputs.empty()) {
-    THIMBLE_CHECK(
-        check_samples(data.samples, imported.graph, model.calibration.filename().string()));
-  }
   Prepared prepared{std::move(imported), std::move(data), {}, {}};
   for (const Target& target : targets) {
     const Arithmetic arithmetic = arithmetic_of(target.options, *target.part);

@@ -26,16 +26,16 @@ std::string other_ram_detail(const CompileReport& report) {
   std::string text =
       has_state ? fmt::format(", state {}", with_commas(report.state_bytes)) : std::string();
   if (!report.linked) return text;
-  return text + fmt::format(", variables {}, stack at most {}",
-                            with_commas(report.linked->static_bytes),
+  return text + fmt::format(", variables {}, stack {}", with_commas(report.linked->static_bytes),
                             with_commas(report.linked->stack_bytes));
 }
 
 std::string linked_line(const CompileReport& report) {
   if (!report.linked) return "";
-  return fmt::format("  code: {}; without startup code and application{}\n",
-                     built_with(*report.linked),
-                     report.linked->needs_driver ? ", and without the vendor's driver" : "");
+  return fmt::format(
+      "  code: {}; stack: an upper bound;\n  not counted: startup code, application{}\n",
+      built_with(*report.linked),
+      report.linked->needs_driver ? ", the driver of the NPU's vendor" : "");
 }
 
 nlohmann::ordered_json linked_json(const CompileReport& report) {

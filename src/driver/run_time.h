@@ -11,8 +11,7 @@
 
 namespace thimble::driver {
 
-/// Half of the error band of a run's time, in percent: at least 9 of 10 results of boards are
-/// inside (benchmarks/cycles/README.md).
+/// Half of the error band of a run's time, in percent (docs/cycles.md, "Error band").
 inline constexpr double kTimeErrorPercent = 20;
 
 /// Returns the core cycles that a call waits for a memory with constants of `bytes` bytes, of which

@@ -82,7 +82,7 @@ class Optimize(unittest.TestCase):
                     self.check(name, core)
 
     def test_depthwise_weights_of_dsp_cores_take_a_byte_for_flash(self):
-        reports, answer, x = self.check("dscnn_kws", "cortex-m4")
+        reports, answer, x = self.check("mobilenet_v2_tiny", "cortex-m4")
         calls = {mode: [op["op"] for op in reports[mode]["ops"]] for mode in MODES}
         self.assertIn("thimble::depthwise_conv2d.dsp", calls["speed"])
         self.assertNotIn("thimble::depthwise_conv2d.dsp", calls["flash"])

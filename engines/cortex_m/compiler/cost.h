@@ -13,8 +13,8 @@
 
 namespace thimble::engine::cortex_m {
 
-/// Returns the sizes of a call. Steps are products of a convolution or matrix product, elements that
-/// a pool or reduction reads, result elements of other operators.
+/// Returns the sizes of a call. Steps are products of a convolution or matrix product, elements
+/// that a pool or reduction reads, result elements of other operators.
 [[nodiscard]] CostTerms terms_of(const ir::Graph& graph, const ir::Op& op, const KernelCall& call);
 
 /// Returns the instructions of a call; nothing if its kernel was never measured on the core.

@@ -122,7 +122,8 @@ std::optional<LinkedCode> linked_code(const LinkRequest& request, const Core& co
   if (rows.empty()) return {};
   const auto part = [&](std::string_view name) -> const LinkRow* {
     const auto found = std::ranges::find_if(rows, [&](const LinkRow& row) {
-      return row.kind == LinkRowKind::kPart && row.name == name;
+      const bool is_part = row.kind == LinkRowKind::kPart || row.kind == LinkRowKind::kDriverPart;
+      return is_part && row.name == name;
     });
     return found == rows.end() ? nullptr : &*found;
   };

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Compares the cycle models of Cortex-M7, M55 and M85 with LLVM's scheduler, block by block.
+
+usage: llvm_mca.py [--program build/thimble] [--blocks build/tests/cycles_blocks] [--check] [NETWORK ...]
+
+Each network is compiled for each core and run once under QEMU, which counts the executed blocks. Each of
+the blocks that make up 97 % of the cycles is repeated by llvm-mca 19 and by the model (Debian package
+llvm-19). Prints the tables of README.md. --check: exit code 1 if a sum differs by more than 10 % or fewer
+than 95 % of the pairs of blocks have the same order; 77 if llvm-mca or QEMU is missing.
+"""
+import argparse
+import collections
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+NETWORKS = ["ad_autoencoder", "dscnn_kws", "mobilenet_v1_vww", "resnet8"]
+CORES = {"cortex-m7": ("mps2-an500", "thumbv7em", "-mattr=+fp64"),
+         "cortex-m55": ("mps3-an547", "thumbv8.1m.main", "-mattr=+mve.fp,+fp64,+lob"),
+         "cortex-m85": ("mps3-an547", "thumbv8.1m.main", "-mattr=+mve.fp,+fp64,+lob")}
+SHARE = 0.97       # of a network's cycles, in the blocks that are compared
+TOLERANCE = 0.10   # of a sum
+ORDER_SHARE = 0.95 # of the pairs that differ by more than 5 %
+ITERATIONS = 200
+
+
+def run(*command, text=None):
+    done = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def count_blocks(options, network, core, folder):
+    """Returns rows (number, times, cycles in all, cycles repeated, code) of the executed blocks."""
+    model = ROOT / "models" / network
+    report = json.loads(run(options.program, "compile", model / f"{network}.pt2", "--target", core, "--calibrate",
+                            model / "calibrate.npz", "-o", folder / "model.pte", "--json"))
+    words = ["runner", "model.pte"]
+    for index, port in enumerate(report["inputs"]):
+        elements = 4
+        for size in port["shape"]:
+            elements *= size
+        (folder / f"in_{index}").write_bytes(bytes(elements))
+        words.append(f"in_{index}")
+    words.append("out")
+    firmware = options.program.parent / "firmware"
+    semihosting = "enable=on,target=native" + "".join(f",arg={word}" for word in words)
+    subprocess.run(["qemu-system-arm", "-M", CORES[core][0], "-nographic", "-monitor", "none", "-serial", "none",
+                    "-semihosting-config", semihosting, "-kernel", str(firmware / f"runner-{core}.elf"), "-plugin",
+                    f"{firmware / 'insn_count.so'},out=counts", "-d", "plugin"], cwd=folder, check=True,
+                   capture_output=True)
+    rows = [line.split() for line in run(options.blocks, folder / "counts", core).splitlines()]
+    return [(row[0], int(row[1]), int(row[2]), int(row[3]), row[4]) for row in rows]
+
+
+def hot(rows):
+    rows = sorted(rows, key=lambda row: -row[2])
+    total, covered, chosen = sum(row[2] for row in rows), 0, []
+    for row in rows:
+        if covered > SHARE * total:
+            break
+        covered += row[2]
+        chosen.append(row)
+    return chosen
+
+
+def assembly(code, core):
+    """Returns the instructions of a block as text, without the loop instructions that llvm-mca does not model."""
+    _, triple, attributes = CORES[core]
+    data = " ".join(f"0x{code[i:i + 2]}" for i in range(0, len(code), 2))
+    text = run("llvm-mc-19", "-disassemble", f"-triple={triple}-none-eabi", f"-mcpu={core}", attributes, text=data)
+    lines = []
+    for line in text.splitlines():
+        line = line.split("@")[0].rstrip()
+        if not line.strip() or line.strip().startswith(".") or re.match(r"\s*(le|letp|wls|wlstp)\w*[\s.]", line):
+            continue
+        # Offsets of branches are not in the range that the assembler accepts.
+        lines.append(re.sub(r"#-?\d+$", "#4", line) if re.match(r"\s*(b|bl|cb)\w*[\s.]", line) else line)
+    return "\n".join(lines)
+
+
+def llvm_cycles(rows, core):
+    """Returns the cycles of one iteration of each block; blocks with an instruction that LLVM lacks are left out."""
+    _, triple, attributes = CORES[core]
+    text = ".syntax unified\n.thumb\n" + "".join(
+        f"# LLVM-MCA-BEGIN b{row[0]}\n{assembly(row[4], core)}\n# LLVM-MCA-END\n" for row in rows)
+    out = run("llvm-mca-19", f"-mtriple={triple}-none-eabi", f"-mcpu={core}", attributes, f"-iterations={ITERATIONS}",
+              "-skip-unsupported-instructions=lack-sched", "-instruction-info=0", "-resource-pressure=0", text=text)
+    found = re.findall(r"Code Region - b(\d+)\n.*?Total Cycles:\s+(\d+)", out, re.S)
+    return {number: int(cycles) / ITERATIONS for number, cycles in found}
+
+
+def same_order(pairs):
+    """Share of the pairs of blocks, of those that differ by more than 5 % for LLVM, that both order alike."""
+    alike = different = 0
+    for (model_a, llvm_a), (model_b, llvm_b) in itertools.combinations(pairs, 2):
+        if abs(llvm_a - llvm_b) <= 0.05 * max(llvm_a, llvm_b):
+            continue
+        different += 1
+        alike += (model_a < model_b) == (llvm_a < llvm_b)
+    return alike / max(different, 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
+    parser.add_argument("--blocks", type=pathlib.Path, default=ROOT / "build/tests/cycles_blocks")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    options = parser.parse_args()
+    options.program, options.blocks = options.program.resolve(), options.blocks.resolve()
+    for tool in ("llvm-mca-19", "llvm-mc-19", "qemu-system-arm"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} is not installed")
+            return 77
+    print("| network | core | blocks | model / LLVM, weighted | within 10 % or half a cycle |")
+    print("|---|---|--:|--:|--:|")
+    failures, outliers, of_core = 0, [], collections.defaultdict(list)
+    for network, core in itertools.product(options.networks, CORES):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = hot(count_blocks(options, network, core, pathlib.Path(folder)))
+        llvm = llvm_cycles(rows, core)
+        rows = [row for row in rows if row[0] in llvm]
+        ours = sum(row[1] * row[3] for row in rows)
+        theirs = sum(row[1] * llvm[row[0]] for row in rows)
+        near = [abs(row[3] - llvm[row[0]]) <= max(0.1 * llvm[row[0]], 0.5) for row in rows]
+        of_core[core] += [(row[3], llvm[row[0]]) for row in rows]
+        total = sum(row[2] for row in rows)
+        print(f"| {network} | {core} | {len(rows)} | {ours / theirs:.3f} | {sum(near)} |")
+        outliers += [(row[2] / total, network, core, row[3], llvm[row[0]]) for row, fine in zip(rows, near) if not fine]
+        failures += abs(ours / theirs - 1) > TOLERANCE
+    print("\n| core | blocks | pairs in the same order |\n|---|--:|--:|")
+    for core, pairs in of_core.items():
+        print(f"| {core} | {len(pairs)} | {100 * same_order(pairs):.1f} % |")
+        failures += same_order(pairs) < ORDER_SHARE
+    print("\n| share of the network | network | core | model | LLVM |\n|--:|---|---|--:|--:|")
+    for share, network, core, model, llvm_cycle in sorted(outliers, reverse=True):
+        if share >= 0.01:
+            print(f"| {100 * share:.1f} % | {network} | {core} | {model} | {llvm_cycle:.1f} |")
+    return 1 if options.check and failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
