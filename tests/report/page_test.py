@@ -82,7 +82,8 @@ class Pages(Reports):
         headers = [each["text"] for each in page.find("th") if "thead" in each["parents"]]
         for title in ("instructions", "MACs", "bytes out", "constants", "arena", "SQNR, dB", "source"):
             self.assertIn(title, headers)
-        for title in ("cycles", "time, µs"):
+        self.assertIn("cycles", headers)
+        for title in ("time, µs",):
             self.assertNotIn(title, headers, "columns without a value are not shown")
         self.assertIn("every operator runs on cortex-m4", page.find("main")[0]["text"])
 
