@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "abi/pte_ops.h"
 #include "emit/decompile.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
@@ -37,6 +38,28 @@ int64_t constants_of(const pte::Program& program, const std::vector<int32_t>& ar
     bytes += static_cast<int64_t>(pte::data_bytes(*tensor).value_or(0));
   }
   return bytes;
+}
+
+/// Returns the call with its arguments of the file: constants, and None for all others. The cost of
+/// a call depends on its packed constant.
+engine::KernelCall with_arguments(const pte::Program& program, const engine::KernelCall& kernel,
+                                  const std::vector<int32_t>& arguments) {
+  engine::KernelCall call = kernel;
+  const std::string_view letters = abi::info(kernel.op).arguments;
+  const size_t count = std::min(arguments.size(), letters.size() - 1);  // without the out tensor
+  for (size_t i = 0; i < count; ++i) {
+    const pte::Tensor* const tensor = tensor_at(program.plans[0], arguments[i]);
+    const bool constant = tensor != nullptr && !tensor->allocation && tensor->data_buffer_idx != 0;
+    if (!constant) {
+      call.arguments.emplace_back(engine::None{});
+      continue;
+    }
+    const Bytes& bytes = program.constants[tensor->data_buffer_idx];
+    engine::Constant packed;
+    packed.bytes = std::make_shared<const Bytes>(bytes);
+    call.arguments.emplace_back(std::move(packed));
+  }
+  return call;
 }
 
 /// Shape of the last tensor among the arguments: the result.
@@ -97,7 +120,8 @@ class Reader {
     if (const auto* delegate = std::get_if<pte::DelegateCall>(&instruction)) {
       add_delegate(static_cast<size_t>(delegate->delegate_index), &facts);
     } else if (core_ != nullptr && index < calls_.call_of.size() && calls_.call_of[index]) {
-      const engine::KernelCall& kernel = calls_.lowered.calls[*calls_.call_of[index]];
+      const engine::KernelCall kernel = with_arguments(
+          program_, calls_.lowered.calls[*calls_.call_of[index]], *arguments_of(instruction));
       const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;

@@ -136,12 +136,22 @@ def fit(rows, what):
     return best
 
 
-def operator_id(name):
+def operator_row(name):
+    """The columns of the operator's row."""
     for table in (ROOT / "abi/ops").glob("*.def"):
         for line in table.read_text().splitlines():
             if f'"{name}"' in line:
-                return line.split("(")[1].split(",")[0]
+                return line.split("(")[1].split(", ")
     raise KeyError(name)
+
+
+def operator_id(name):
+    return operator_row(name)[0]
+
+
+def is_choice(name):
+    """True if the compiler chooses between this form of an operator and others by their instructions."""
+    return operator_row(name)[5] != "kPlain"
 
 
 def write_tables(samples, what):
@@ -157,6 +167,10 @@ def write_tables(samples, what):
         if row["dialect"] == "native":
             average[row["core"]].append(row)
     laws = {key: fit(rows, what) for key, rows in groups.items()}
+    if what == "instructions":
+        # A law of few sizes must not decide between forms.
+        laws = {(name, core): law for (name, core), law in laws.items()
+                if not is_choice(name) or len({tuple(row["terms"]) for row in groups[name, core]}) >= 4}
 
     def put(key, law):
         table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in law)})\n"
