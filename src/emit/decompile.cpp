@@ -82,10 +82,6 @@ class Decompiler {
                                        std::begin(abi::kPteOps));
       row.out = value;
       row.ir_op = producers[static_cast<size_t>(value)];
-      // The last two are the out tensor and the returned one.
-      for (size_t i = 0; i + 2 < call->args.size(); ++i) {
-        row.arguments.push_back(constant_or_none(call->args[i]));
-      }
       found.lowered.calls.push_back(std::move(row));
     }
     found.lowered.graph = std::move(graph_);
@@ -141,14 +137,6 @@ class Decompiler {
       if (here && pte::data_bytes(*tensor) == state.bytes) return static_cast<int32_t>(i);
     }
     return -1;
-  }
-
-  [[nodiscard]] engine::Argument constant_or_none(int32_t index) const {
-    const Result<const Bytes*> bytes = memory_.constant(index);
-    if (!bytes) return engine::None{};
-    engine::Constant constant;
-    constant.bytes = std::make_shared<const Bytes>(**bytes);
-    return constant;
   }
 
   Status decompile_call(const pte::KernelCall& instruction) {

@@ -31,8 +31,7 @@ struct Decompiled {
 
 /// The kernel calls of a program as calls of a lowered graph, for estimates of their cost.
 struct DecompiledCalls {
-  /// Without delegates. The arguments of a call are its constants, and None for all others.
-  engine::Lowered lowered;
+  engine::Lowered lowered;  // without arguments of calls, and without delegates
   /// By instruction of the first chain: index into lowered.calls; nullopt for an instruction that
   /// has no result, that several operators could compute, or that is no kernel call.
   std::vector<std::optional<size_t>> call_of;

@@ -80,9 +80,11 @@ class Pages(Reports):
         path, report = self.compiler.network("digits_cnn", "cortex-m4")
         page = self.check(path, report)
         headers = [each["text"] for each in page.find("th") if "thead" in each["parents"]]
-        for title in ("cycles", "instructions", "MACs", "bytes out", "constants", "arena", "SQNR, dB", "source"):
+        for title in ("instructions", "MACs", "bytes out", "constants", "arena", "SQNR, dB", "source"):
             self.assertIn(title, headers)
-        self.assertNotIn("time, µs", headers, "columns without a value are not shown")
+        self.assertIn("cycles", headers)
+        for title in ("time, µs",):
+            self.assertNotIn(title, headers, "columns without a value are not shown")
         self.assertIn("every operator runs on cortex-m4", page.find("main")[0]["text"])
 
     def test_the_command_can_be_repeated(self):
