@@ -19,7 +19,7 @@ from npy import write_npy
 
 THIMBLE = pathlib.Path(sys.argv[1]).resolve()
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
-NETWORKS = {"digits_cnn": (1, 1, 8, 8), "dscnn_kws": (1, 1, 49, 10), "resnet8": (1, 3, 32, 32)}
+NETWORKS = {"digits_cnn": (1, 1, 8, 8), "mobilenet_v2_tiny": (1, 3, 96, 96), "resnet8": (1, 3, 32, 32)}
 CORES = ("cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55")
 MODES = ("speed", "flash", "size")
 # Upper bounds of docs/memory.md for the estimated instructions, relative to `speed`.
