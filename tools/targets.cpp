@@ -73,7 +73,7 @@ Json to_json(const engine::PartMemory& memory) {
   Json json = {{"name", memory.name}, {"bytes", memory.bytes}};
   if (memory.wait_states) json["wait_states"] = *memory.wait_states;
   if (memory.line_bytes > 0) json["line_bytes"] = memory.line_bytes;
-  if (memory.cache_bytes > 0) json["cache_bytes"] = memory.cache_bytes;
+  if (memory.cache_bytes) json["cache_bytes"] = *memory.cache_bytes;
   if (memory.prefetch) json["prefetch"] = true;
   if (!memory.source.empty()) json["source"] = memory.source;
   return json;
@@ -167,7 +167,9 @@ std::string timing_text(const engine::PartMemory& memory) {
   std::string text;
   if (memory.wait_states) text += fmt::format(", {} wait states", *memory.wait_states);
   if (memory.line_bytes > 0) text += fmt::format(", {} B per access", memory.line_bytes);
-  if (memory.cache_bytes > 0) text += fmt::format(", cache of {} B", memory.cache_bytes);
+  if (memory.cache_bytes.value_or(0) > 0) {
+    text += fmt::format(", cache of {} B", *memory.cache_bytes);
+  }
   if (memory.prefetch) text += ", prefetch";
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rounding.h"
 #include "memory/accesses.h"
 
 namespace thimble::driver {
@@ -31,6 +32,31 @@ const engine::PartMemory* constant_memory(const engine::Part& part) {
   return found == part.memories.end() ? nullptr : &*found;
 }
 
+/// Tells whether the part's file has what the wait states of constants depend on.
+bool waits_known(const engine::PartMemory& memory) {
+  if (!memory.wait_states) return false;
+  if (*memory.wait_states == 0) return true;
+  return memory.cache_bytes && (*memory.cache_bytes == 0 || memory.line_bytes > 0);
+}
+
+/// Adds a note on the wait states that the time does not have.
+void note_waits(const engine::Part& part, CompileReport* report) {
+  const engine::PartMemory* const memory = constant_memory(part);
+  if (memory == nullptr || part.clock_mhz == 0) return;
+  if (!waits_known(*memory)) {
+    report->notes.push_back(
+        fmt::format("the time has no wait states of {}: the documents of {} do not state {}",
+                    memory->name, part.name,
+                    !memory->wait_states   ? "them"
+                    : !memory->cache_bytes ? "the size of its cache"
+                                           : "the bytes of an access"));
+  } else if (*memory->wait_states > 0 && *memory->cache_bytes == 0 && !memory->prefetch) {
+    report->notes.push_back(
+        fmt::format("the time has the wait states of constants in {}, not those of instructions",
+                    memory->name));
+  }
+}
+
 /// Adds the wait states to the cycles of the core's calls.
 void add_waits(const engine::Lowered& lowered, const engine::Part& part,
                std::span<const RowOp> rows, CompileReport* report) {
@@ -41,9 +67,7 @@ void add_waits(const engine::Lowered& lowered, const engine::Part& part,
     OpReport& op = report->ops[i];
     if (call.delegate >= 0 || !op.cycles) continue;
     const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
-    const double waits =
-        wait_cycles(*memory, reads.bytes, reads.accessed, static_cast<double>(*op.cycles));
-    *op.cycles += std::llround(waits);
+    *op.cycles += std::llround(wait_cycles(*memory, *part.cpu, reads.bytes, reads.accessed));
   }
 }
 
@@ -61,18 +85,18 @@ void time_delegate_rows(const engine::Lowered& lowered, std::span<const RowOp> r
 
 }  // namespace
 
-double wait_cycles(const engine::PartMemory& memory, int64_t bytes, int64_t accessed,
-                   double cycles) {
+double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, int64_t bytes,
+                   int64_t accessed) {
   const double waits = memory.wait_states.value_or(0);
-  if (waits <= 0 || memory.line_bytes == 0 || accessed == 0) return 0;
+  if (!waits_known(memory)) return 0;
+  if (*memory.cache_bytes == 0) {
+    // Each load waits. Kernels for Armv6-M load constants by the byte, others by the word.
+    const int64_t load = core.isa == abi::Isa::kThumb1 ? 1 : 4;
+    return waits * static_cast<double>(divide_up(accessed, load));
+  }
   // Constants that fit into the cache are read from the memory once.
-  const auto read = static_cast<double>(bytes <= memory.cache_bytes ? bytes : accessed);
-  const double lines = read / static_cast<double>(memory.line_bytes);
-  if (!memory.prefetch) return lines * waits;
-  // The next line is read while the core uses this one.
-  const double cycles_per_line =
-      cycles * static_cast<double>(memory.line_bytes) / static_cast<double>(accessed);
-  return lines * std::max(0.0, waits + 1 - cycles_per_line);
+  const int64_t read = bytes <= *memory.cache_bytes ? bytes : accessed;
+  return waits * static_cast<double>(divide_up(read, memory.line_bytes));
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
@@ -109,6 +133,7 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   }
   if (!known) return;
   report->time_us = time_us;
+  note_waits(part, report);
   report->time_error_percent = kTimeErrorPercent;
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {
     // uA * V * us = pJ

@@ -15,9 +15,10 @@ namespace thimble::driver {
 inline constexpr double kTimeErrorPercent = 20;
 
 /// Returns the core cycles that a call waits for a memory with constants of `bytes` bytes, of which
-/// it reads `accessed` bytes in `cycles` cycles. Zero if the memory's timing is not known.
-[[nodiscard]] double wait_cycles(const engine::PartMemory& memory, int64_t bytes, int64_t accessed,
-                                 double cycles);
+/// it reads `accessed` bytes. Zero if the memory's timing is not known. A prefetch does not count:
+/// flash accelerators read instructions ahead, not data (docs/cycles.md, "Wait states").
+[[nodiscard]] double wait_cycles(const engine::PartMemory& memory, const engine::Core& core,
+                                 int64_t bytes, int64_t accessed);
 
 /// Fills cycles and times of report->ops, and the totals. Times need the clocks of the part.
 void report_time(const engine::Lowered& lowered, const engine::Part& part,

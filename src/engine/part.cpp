@@ -96,7 +96,7 @@ Status parse_timing(Reader* reader, PartMemory* memory) {
   THIMBLE_TRY(const auto cache, reader->size("cache_bytes"));
   THIMBLE_TRY(const auto prefetch, reader->boolean("prefetch"));
   memory->line_bytes = line.value_or(0);
-  memory->cache_bytes = cache.value_or(0);
+  memory->cache_bytes = cache;
   memory->prefetch = prefetch.value_or(false);
   return ok();
 }

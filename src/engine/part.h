@@ -23,11 +23,11 @@ struct PartMemory : Memory {
   std::vector<std::string> holds;  // subset of memory_contents()
   // Timing of an access by the core at Part::clock_mhz.
   std::optional<double>
-      wait_states;          // extra core cycles of a non-sequential access; empty: unknown
-  int64_t line_bytes = 0;   // bytes that one access delivers; 0: unknown
-  int64_t cache_bytes = 0;  // cache or flash accelerator before it; 0: none or unknown
-  bool prefetch = false;    // the next line is read while the core uses this one
-  std::string source;       // document of the figures
+      wait_states;         // extra core cycles of a non-sequential access; empty: unknown
+  int64_t line_bytes = 0;  // bytes that one access delivers; 0: unknown
+  std::optional<int64_t> cache_bytes;  // cache of data before it; 0: none; empty: unknown
+  bool prefetch = false;  // the next line of instructions is read while the core uses this one
+  std::string source;     // document of the figures
 };
 
 /// Returns the kinds of content that a memory can hold: "arena", "constants".

@@ -8,3 +8,10 @@ if(THIMBLE_FIRMWARE)
                    --program $<TARGET_FILE:thimble> --blocks $<TARGET_FILE:cycles_blocks>)
   set_tests_properties(cycles_llvm_mca PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
+
+# Skipped without a clone of the submissions (benchmarks/cycles/README.md, "Boards").
+set(THIMBLE_TINY_RESULTS "" CACHE PATH "clone of github.com/mlcommons/tiny_results_v1.2")
+add_test(NAME cycles_boards
+         COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/benchmarks/cycles/boards.py
+                 ${THIMBLE_TINY_RESULTS} --check --build ${CMAKE_BINARY_DIR})
+set_tests_properties(cycles_boards PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)

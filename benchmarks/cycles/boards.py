@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Compares modelled cycles with what boards measured: the images of MLPerf Tiny submissions.
+
+    python3 benchmarks/cycles/boards.py RESULTS [--build build] [--check]
+
+RESULTS is a clone of github.com/mlcommons/tiny_results_v1.2. Its images of the submitter bosch run
+under Unicorn (PyPI package unicorn); the cycles of the executed instructions are modelled as those
+of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
+src/driver/run_time.cpp. The measured cycles are the part's clock divided by the median throughput
+that the submission states. Prints the tables of README.md. --check: exit code 1 if a row is not in
+README.md or a deviation is larger than the error band of printed times; 77 without RESULTS.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+README = pathlib.Path(__file__).with_name("README.md")
+SKIPPED = 77
+SYSTEMS = "closed/bosch"
+
+
+def band():
+    """Half of the printed error band."""
+    source = pathlib.Path(__file__).parents[2] / "src" / "driver" / "run_time.h"
+    return float(re.search(r"kTimeErrorPercent = (\d+)", source.read_text())[1]) / 100
+
+
+def core_cycles(inference, core, build):
+    with tempfile.NamedTemporaryFile("w", suffix=".counts") as file:
+        inference.write_counts(file)
+        file.flush()
+        done = subprocess.run([build / "tests" / "cycles_blocks", file.name, core],
+                              capture_output=True, text=True, check=True)
+    return sum(int(line.split()[2]) for line in done.stdout.splitlines())
+
+
+def flash_of(part, build):
+    done = subprocess.run([build / "thimble", "targets", part, "--json"], capture_output=True,
+                          text=True, check=True)
+    found = json.loads(done.stdout)
+    part = found[0] if isinstance(found, list) else found
+    return part, next(m for m in part["memories"] if m["name"] == "flash")
+
+
+def measured_throughput(folder):
+    text = (folder / "performance" / "results.txt").read_text(encoding="utf-8", errors="replace")
+    return float(re.search(r"Median throughput is\s+([\d.]+)", text)[1])
+
+
+def rows_of(results, build):
+    import board_image  # needs unicorn
+
+    for path in sorted((results / SYSTEMS / "code").glob("*/*/*.bin")):
+        system, network = path.parts[-3:-1]
+        board = next((b for name, b in board_image.BOARDS.items() if system.startswith(name)), None)
+        if board is None or "float" in system:
+            continue
+        part, flash = flash_of(board.part, build)
+        inference = board_image.one_inference(path.read_bytes(), board, flash["line_bytes"],
+                                              flash["cache_bytes"])
+        core = core_cycles(inference, board.cpu, build)
+        cached = flash["cache_bytes"] > 0
+        waits = flash["wait_states"] * (inference.cache_misses if cached else inference.loads)
+        clock = part["clock_mhz"] * 1e6
+        measured = clock / measured_throughput(results / SYSTEMS / "results" / system / network)
+        yield system, network, board.cpu, core, waits, measured
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=pathlib.Path, nargs="?")
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.check and options.results is None:
+        print("THIMBLE_TINY_RESULTS is not set: no images to compare with")
+        return SKIPPED
+    if options.results is None or not (options.results / SYSTEMS / "code").is_dir():
+        print(f"{options.results}: expected a clone of tiny_results_v1.2 with the folder "
+              f"{SYSTEMS}/code; found none", file=sys.stderr)
+        return 2
+    print("| system | network | core | core cycles | waits | measured cycles | without waits | "
+          "deviation |")
+    print("|---|---|---|--:|--:|--:|--:|--:|")
+    deviations, failed = {}, False
+    for system, network, cpu, core, waits, measured in rows_of(options.results, options.build):
+        deviation = (core + waits) / measured - 1
+        deviations.setdefault(cpu, []).append(deviation)
+        row = (f"| {system} | {network} | {cpu} | {core:,} | {waits:,.0f} | {measured:,.0f} | "
+               f"{100 * (core / measured - 1):+.1f} % | {100 * deviation:+.1f} % |")
+        print(row, flush=True)
+        if options.check and (abs(deviation) > band() or row not in README.read_text()):
+            print("^ outside the band, or not in README.md")
+            failed = True
+    print("\n| core | figures | lowest | highest |\n|---|--:|--:|--:|")
+    for cpu, found in deviations.items():
+        print(f"| {cpu} | {len(found)} | {100 * min(found):+.1f} % | {100 * max(found):+.1f} % |")
+    return 1 if failed or not deviations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
