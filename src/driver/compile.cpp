@@ -12,6 +12,7 @@
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
 #include "driver/linked_size.h"
+#include "driver/npu_cycles.h"
 #include "driver/object_placement.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
@@ -272,7 +273,6 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
   report->state_bytes = runtime_bytes(emitted.program.plans[0]);
-  report->npu_cycles = sum_cycles(compiled.lowered.delegates);
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, memory_plan);
   list_memories(*compiled.part, compiled.lowered.delegates, report);
@@ -696,6 +696,9 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   provenance.quantized(model.graph, quantized.graph);
   report.memories.clear();
   list_memories(part, compiled.lowered.delegates, &report);
+  THIMBLE_CHECK(estimate_npu_cycles(program.emitted.program, report.model, part,
+                                    &compiled.lowered.delegates));
+  report.npu_cycles = sum_cycles(compiled.lowered.delegates);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
   report_ops(compiled.lowered, program.memory_plan, *part.cpu, rows, &report);
   report_engines(quantized.graph, program.reasons, program.added, rows, &report);
