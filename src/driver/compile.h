@@ -156,6 +156,14 @@ struct WrittenFile {
   int64_t bytes = 0;
 };
 
+/// Cycles of the delegates of one NPU, and their time on its clock without the overhead of calls;
+/// estimates.
+struct NpuUse {
+  std::string engine;
+  std::optional<int64_t> cycles;
+  std::optional<double> time_us;
+};
+
 struct CompileReport {
   std::string model;
   std::string target;
@@ -181,6 +189,7 @@ struct CompileReport {
   int64_t float_ops = 0;
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
+  std::vector<NpuUse> npus;           // by engine
   int64_t npu_calls = 0;
   std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;      // of the core for one run, an estimate

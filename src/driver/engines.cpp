@@ -277,7 +277,19 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
 
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
+  report->npus.clear();
   for (const engine::Delegate& delegate : delegates) {
+    auto npu = std::ranges::find(report->npus, delegate.engine, &NpuUse::engine);
+    if (npu == report->npus.end()) {
+      report->npus.push_back({delegate.engine, 0, 0});
+      npu = std::prev(report->npus.end());
+    }
+    const bool timed = npu->time_us && delegate.cycles && delegate.clock_mhz > 0;
+    npu->time_us = timed ? std::optional(*npu->time_us +
+                                         static_cast<double>(*delegate.cycles) / delegate.clock_mhz)
+                         : std::nullopt;
+    npu->cycles = npu->cycles && delegate.cycles ? std::optional(*npu->cycles + *delegate.cycles)
+                                                 : std::nullopt;
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }

@@ -305,6 +305,10 @@ std::string time_text(double time_us) {
                        : fmt::format("{:.0f} ms", time_us / 1e3);
 }
 
+bool is_npu(const CompileReport& report, const std::string& engine) {
+  return std::ranges::find(report.npus, engine, &NpuUse::engine) != report.npus.end();
+}
+
 /// One line per engine with its share of the work, then the sum of the times.
 std::string engine_lines(const CompileReport& report, int64_t macs) {
   struct Use {
@@ -317,10 +321,18 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
     Use& use = engines[op.engine];
     use.ops += 1;
     use.macs += op.macs;
+    if (is_npu(report, op.engine)) continue;
     use.cycles += op.cycles.value_or(0);
     use.time_us += op.time_us.value_or(0);
     use.cycles_known = use.cycles_known && op.cycles.has_value();
     use.time_known = use.time_known && op.time_us.has_value();
+  }
+  for (const NpuUse& npu : report.npus) {
+    Use& use = engines[npu.engine];
+    use.cycles = npu.cycles.value_or(0);
+    use.time_us = npu.time_us.value_or(0);
+    use.cycles_known = npu.cycles.has_value();
+    use.time_known = npu.time_us.has_value();
   }
   std::string text = fmt::format("\n  {:<18} {:>4} {:>9} {:>15} {:>11}\n", "engine", "ops", "MACs",
                                  "cycles", "time");
@@ -331,10 +343,9 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
                         use.cycles_known ? with_commas(use.cycles) : "",
                         use.time_known ? time_text(use.time_us) : "");
   }
-  if (report.npu_cycles) {
-    text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
+  if (!report.time_us) {
+    return report.npu_cycles ? text + "  cycles: an estimate, of the NPU on its own clock\n" : text;
   }
-  if (!report.time_us) return text;
   text += fmt::format("  {} for one run, an estimate, +-{:.0f} %", time_text(*report.time_us),
                       report.time_error_percent);
   if (report.clock_mhz > 0) text += fmt::format("; core at {:g} MHz", report.clock_mhz);
@@ -372,6 +383,27 @@ std::string file_lines(const CompileReport& report, const std::filesystem::path&
                             with_commas(others));
 }
 
+/// Returns lines of at most 100 columns: the first one begins with `prefix`, the next ones with
+/// spaces. Breaks the text at its spaces; the numbers of the text have none.
+std::string wrapped(const std::string& prefix, const std::string& text) {
+  constexpr size_t kColumns = 100;
+  std::string lines, line = prefix;
+  bool is_empty = true;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!is_empty && line.size() + 1 + word.size() > kColumns) {
+      lines += line + "\n";
+      line = std::string(prefix.size(), ' ');
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+    is_empty = false;
+    begin = end + 1;
+  }
+  return lines + line + "\n";
+}
+
 }  // namespace
 
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
@@ -396,8 +428,9 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
     const std::string detail = report.placement ? placed_detail(*report.placement, memory.name)
                                                 : memory_detail(report, memory.name);
-    text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
-                        with_commas(memory.bytes_used), size, detail);
+    text += wrapped(fmt::format("  {:<8} {:>13} B {:>15}   ", memory.name,
+                                with_commas(memory.bytes_used), size),
+                    detail);
   }
   text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
@@ -505,6 +538,12 @@ std::string json_report(const CompileReport& report) {
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["npu_calls"] = report.npu_calls;
+  json["npus"] = Json::array();
+  for (const NpuUse& npu : report.npus) {
+    json["npus"].push_back({{"engine", npu.engine},
+                            {"cycles", npu.cycles ? Json(*npu.cycles) : Json(nullptr)},
+                            {"time_us", npu.time_us ? Json(*npu.time_us) : Json(nullptr)}});
+  }
   json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
   json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
