@@ -437,10 +437,20 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
     StageFiles none({});
     if (!build_once(options, std::nullopt, 0, off, program, &none)) return first;
   }
-  const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
-  if (other_ram_bytes <= 0) return first;
-  compiled->integer_graph = integer_graph;
-  return build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+  // Other kernels may need more stack: then the arena gets less in the next attempt.
+  constexpr int kAttempts = 3;
+  int64_t assumed = 0;
+  Status last = std::move(first);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
+    if (other_ram_bytes <= assumed) return last;
+    assumed = other_ram_bytes;
+    compiled->integer_graph = integer_graph;
+    last = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+    const bool fits = ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes;
+    if (!last || fits) break;
+  }
+  return last;
 }
 
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.
