@@ -90,10 +90,16 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-/// Lists the memories of a part whose file states their speeds. For other parts, lists flash, SRAM
-/// and DRAM: the arena is in the SRAM, or in the DRAM if an engine uses the SRAM as its scratch.
-void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
+/// Lists the memories of a part whose file states their speeds. For other parts, lists SRAM, DRAM
+/// and flash. With the memory mode Dedicated_Sram, the SRAM is the NPU's fast scratch, and arena,
+/// variables and stack are in the DRAM.
+void list_memories(const engine::Part& part, const engine::Lowered& lowered,
                    CompileReport* report) {
+  report->memories.clear();
+  const std::vector<engine::Delegate>& delegates = lowered.delegates;
+  report->sram_constant_bytes = constant_bytes(delegates, abi::MemoryMode::kSramOnly);
+  report->dram_constant_bytes = constant_bytes(delegates, abi::MemoryMode::kDedicatedSram);
+  report->dedicated_sram = uses_dedicated_sram(lowered);
   if (part.has_memory_speeds()) {
     // Their used bytes are set after the placement (placement.h).
     for (const engine::PartMemory& memory : part.memories) {
@@ -101,20 +107,24 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
     return;
   }
-  const int64_t arena = ram_bytes(*report);
-  const int64_t flash = flash_bytes(*report);
-  int64_t fast = -1;
+  const bool dedicated = report->dedicated_sram;
+  int64_t sram = report->sram_constant_bytes, dram = report->dram_constant_bytes;
+  (dedicated ? dram : sram) += ram_bytes(*report);
+  int64_t fast = 0;
   for (const engine::Delegate& delegate : delegates) {
-    if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
-      fast = std::max(fast, delegate.fast_scratch_bytes);
-    }
+    const bool own = delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
+    if (own) fast = std::max(fast, delegate.fast_scratch_bytes);
   }
-  if (fast < 0) {
-    report->sram_constant_bytes = sram_constant_bytes(delegates);
-    report->memories = {{"sram", arena + report->sram_constant_bytes, 0}, {"flash", flash, 0}};
-  } else {
-    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
-  }
+  report->memories.push_back({"sram", sram + fast, 0});
+  const bool has_dram = std::ranges::any_of(
+      part.memories, [](const engine::PartMemory& memory) { return memory.name == "dram"; });
+  if (dedicated || has_dram) report->memories.push_back({"dram", dram, 0});
+  report->memories.push_back({"flash", flash_bytes(*report), 0});
+}
+
+/// Returns the bytes of SRAM that the program needs; only for a part without memory speeds.
+int64_t sram_bytes_of(const CompileReport& report) {
+  return std::ranges::find(report.memories, "sram", &MemoryUse::name)->bytes_used;
 }
 
 /// `sizes` are the user's options or else the sizes of the part.
@@ -275,7 +285,7 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
   report->state_bytes = runtime_bytes(emitted.program.plans[0]);
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, memory_plan);
-  list_memories(*compiled.part, compiled.lowered.delegates, report);
+  list_memories(*compiled.part, compiled.lowered, report);
 }
 
 /// Saves the file of a program that runs on the CPU only, and the graph decompiled from it.
@@ -429,7 +439,7 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
   Status first = build_once(options, sram_bytes, 0, off, program, stages);
   if (!sram_bytes || compiled->part->has_memory_speeds()) return first;
   const CompileReport& report = compiled->report;
-  if (first && ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes) return first;
+  if (first && sram_bytes_of(report) <= *sram_bytes) return first;
   if (!first) {
     // The refusal of an NPU's engine must include stack and variables.
     if (first.error().kind != ErrorKind::kUnsupported) return first;
@@ -437,6 +447,8 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
     StageFiles none({});
     if (!build_once(options, std::nullopt, 0, off, program, &none)) return first;
   }
+  // Variables and stack are then not in the SRAM.
+  if (uses_dedicated_sram(compiled->lowered)) return first;
   // Other kernels may need more stack: then the arena gets less in the next attempt.
   constexpr int kAttempts = 3;
   int64_t assumed = 0;
@@ -447,8 +459,7 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
     assumed = other_ram_bytes;
     compiled->integer_graph = integer_graph;
     last = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
-    const bool fits = ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes;
-    if (!last || fits) break;
+    if (!last || sram_bytes_of(report) <= *sram_bytes) break;
   }
   return last;
 }
@@ -704,8 +715,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   OpProvenance provenance = model.provenance;
   provenance.quantized(model.graph, quantized.graph);
-  report.memories.clear();
-  list_memories(part, compiled.lowered.delegates, &report);
+  list_memories(part, compiled.lowered, &report);
   THIMBLE_CHECK(estimate_npu_cycles(program.emitted.program, report.model, part,
                                     &compiled.lowered.delegates));
   report.npu_cycles = sum_cycles(compiled.lowered.delegates);

@@ -182,6 +182,8 @@ struct CompileReport {
   std::optional<LinkedSize> linked;    // nothing: the sizes of the linked code are not known
   std::optional<LinkedSize> linked_c;  // of the C, if both a `.pte` and C are written
   int64_t sram_constant_bytes = 0;  // constants that an NPU reads from SRAM, loaded from the file
+  bool dedicated_sram = false;      // the SRAM is the NPU's, the arena is in DRAM
+  int64_t dram_constant_bytes = 0;  // constants that an NPU reads from DRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;

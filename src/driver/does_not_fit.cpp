@@ -122,11 +122,14 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
       "{}: does not fit: {} needs {} B{}, {} B allowed: {} B too large", report.model, over.name,
       with_commas(over.bytes_used), tiled && over.name != "flash" ? " with row tiling" : "",
       with_commas(over.bytes_size), with_commas(over.bytes_used - over.bytes_size));
-  if (over.bytes_used == ram_bytes(report) + report.sram_constant_bytes && over.name != "flash") {
+  const int64_t constants =
+      over.name == "dram" ? report.dram_constant_bytes : report.sram_constant_bytes;
+  if (over.bytes_used == ram_bytes(report) + constants && over.name != "flash") {
     message += ram_parts(report);
-    if (report.sram_constant_bytes > 0) {
-      message += fmt::format("\n  constants      {} B, which the NPU reads from SRAM (Sram_Only)",
-                             with_commas(report.sram_constant_bytes));
+    if (constants > 0) {
+      message += fmt::format("\n  constants      {} B, which the NPU reads from {}",
+                             with_commas(constants),
+                             over.name == "dram" ? "DRAM (Dedicated_Sram)" : "SRAM (Sram_Only)");
     }
     const Peak& peak = report.peak;
     message += fmt::format("\n  peak at        {}   {}   {}", peak.op, peak.source.where(),

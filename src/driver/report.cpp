@@ -282,17 +282,19 @@ Json to_json(const ObjectPlacement& placement) {
 /// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
   if (memory == "flash") return flash_detail(report);
-  const bool has_dram =
-      std::ranges::any_of(report.memories, [](const MemoryUse& use) { return use.name == "dram"; });
-  if (has_dram && memory == "sram") return "fast scratch of the NPU";
+  const bool dedicated = report.dedicated_sram;
+  if (dedicated && memory == "sram") return "fast scratch of the NPU";
+  if (!dedicated && memory == "dram") return "not used";
   const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
-  const std::string constants = report.sram_constant_bytes == 0
+  const int64_t constant_bytes =
+      dedicated ? report.dram_constant_bytes : report.sram_constant_bytes;
+  const std::string constants = constant_bytes == 0
                                     ? ""
                                     : fmt::format("constants of the NPU {} (loaded from flash), ",
-                                                  with_commas(report.sram_constant_bytes));
+                                                  with_commas(constant_bytes));
   return fmt::format(
       "{}arena {}{}{}, {}; {}", constants, with_commas(report.arena_bytes), kept,
       other_ram_detail(report), inputs_detail(report),
@@ -519,6 +521,7 @@ std::string json_report(const CompileReport& report) {
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);
   json["sram_constant_bytes"] = report.sram_constant_bytes;
+  json["dram_constant_bytes"] = report.dram_constant_bytes;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {
