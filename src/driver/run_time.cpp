@@ -34,15 +34,11 @@ const engine::PartMemory* constant_memory(const engine::Part& part) {
 /// Adds the wait states to the cycles of the core's calls.
 void add_waits(const engine::Lowered& lowered, const engine::Part& part,
                std::span<const RowOp> rows, CompileReport* report) {
-  const engine::PartMemory* const memory = constant_memory(part);
-  if (memory == nullptr) return;
   for (size_t i = 0; i < rows.size(); ++i) {
     const engine::KernelCall& call = lowered.calls[rows[i].call];
     OpReport& op = report->ops[i];
     if (call.delegate >= 0 || !op.cycles) continue;
-    const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
-    const double waits =
-        wait_cycles(*memory, reads.bytes, reads.accessed, static_cast<double>(*op.cycles));
+    const double waits = constant_wait_cycles(lowered, call, part, static_cast<double>(*op.cycles));
     *op.cycles += std::llround(waits);
   }
 }
@@ -73,6 +69,14 @@ double wait_cycles(const engine::PartMemory& memory, int64_t bytes, int64_t acce
   const double cycles_per_line =
       cycles * static_cast<double>(memory.line_bytes) / static_cast<double>(accessed);
   return lines * std::max(0.0, waits + 1 - cycles_per_line);
+}
+
+double constant_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
+                            const engine::Part& part, double cycles) {
+  const engine::PartMemory* const memory = constant_memory(part);
+  if (memory == nullptr) return 0;
+  const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
+  return wait_cycles(*memory, reads.bytes, reads.accessed, cycles);
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
