@@ -138,8 +138,9 @@ class Reader {
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;
       if (facts.cycles && part_ != nullptr) {
-        *facts.cycles += std::llround(driver::constant_wait_cycles(
+        facts.wait_cycles = std::llround(driver::constant_wait_cycles(
             calls_.lowered, kernel, *part_, static_cast<double>(*facts.cycles)));
+        *facts.cycles += facts.wait_cycles;
       }
     }
     return facts;

@@ -22,6 +22,7 @@ struct CallFacts {
   ir::Shape shape;     // of its last result
   int64_t constant_bytes = 0;
   std::optional<int64_t> cycles;  // an estimate, with the wait states of a given part
+  int64_t wait_cycles = 0;        // part of `cycles`
   bool is_npu = false;            // `cycles` are those of an NPU
   bool measured = true;           // as engine::Cost::measured
 };

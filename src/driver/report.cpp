@@ -301,12 +301,6 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
-std::string time_text(double time_us) {
-  if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
-  return time_us < 1e5 ? fmt::format("{:.2f} ms", time_us / 1e3)
-                       : fmt::format("{:.0f} ms", time_us / 1e3);
-}
-
 bool is_npu(const CompileReport& report, const std::string& engine) {
   return std::ranges::find(report.npus, engine, &NpuUse::engine) != report.npus.end();
 }
@@ -407,6 +401,12 @@ std::string wrapped(const std::string& prefix, const std::string& text) {
 }
 
 }  // namespace
+
+std::string time_text(double time_us) {
+  if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
+  return time_us < 1e5 ? fmt::format("{:.2f} ms", time_us / 1e3)
+                       : fmt::format("{:.0f} ms", time_us / 1e3);
+}
 
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);

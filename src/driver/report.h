@@ -19,4 +19,7 @@ namespace thimble::driver {
 /// Returns "1,234,567" for 1234567.
 [[nodiscard]] std::string with_commas(int64_t value);
 
+/// Returns "236.1 us", "1.03 ms" or "829 ms".
+[[nodiscard]] std::string time_text(double time_us);
+
 }  // namespace thimble::driver
