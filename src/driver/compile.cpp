@@ -464,6 +464,19 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
   return last;
 }
 
+/// Places the objects of a program whose part states the speed of its memories. If a memory is too
+/// small, sets report->shortage.
+Status place(const Compiled& compiled, const formats::pte::Program& program,
+             const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
+             CompileReport* report) {
+  report->shortage.clear();
+  if (!compiled.part->has_memory_speeds() || first_overflow(*report) != nullptr) return ok();
+  Status placed = place_objects(compiled, program, options.c_output, sizes, report);
+  if (placed || placed.error().kind != ErrorKind::kUnsupported) return placed;
+  report->shortage = placed.error().message;
+  return ok();
+}
+
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.
 class Alternatives {
  public:
@@ -475,38 +488,38 @@ class Alternatives {
         integer_graph_(integer_graph),
         compiled_(compiled) {}
 
-  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse& over) const {
+  /// `over`: the memory that is too small; null for a placement in several memories.
+  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse* over) const {
     std::vector<Alternative> found;
+    const bool flash = over == nullptr || over->name == "flash";
+    const bool ram = over == nullptr || over->name != "flash";
     CompileOptions other = options_;
-    if (over.name == "flash") {
-      if (options_.optimize != engine::Optimize::kFlash) {
-        other.optimize = engine::Optimize::kFlash;
-        add("with --optimize flash", other, compiled_.part, &found);
-      }
-      const bool can_be_c =
-          compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
-      if (!options_.c_output && can_be_c) {
-        other = options_;
-        other.c_output = true;
-        other.pte_output = false;
-        add("with --emit c", other, compiled_.part, &found);
-        other.optimize = engine::Optimize::kFlash;
-        add("with --emit c --optimize flash", other, compiled_.part, &found);
-      }
-    } else if (options_.optimize != engine::Optimize::kSize) {
-      other.optimize = engine::Optimize::kSize;
-      if (macs() <= kMacsMax) {
-        add("with --optimize size", other, compiled_.part, &found);
-      } else {
-        found.push_back({"with --optimize size", {}});
-      }
+    if (flash && options_.optimize != engine::Optimize::kFlash) {
+      other.optimize = engine::Optimize::kFlash;
+      add("with --optimize flash", other, &found);
     }
+    const bool can_be_c =
+        compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
+    if (flash && !options_.c_output && can_be_c) {
+      other = options_;
+      other.c_output = true;
+      other.pte_output = false;
+      add("with --emit c", other, &found);
+      other.optimize = engine::Optimize::kFlash;
+      add("with --emit c --optimize flash", other, &found);
+    }
+    // Above the limit, optimization for size takes minutes.
+    if (ram && options_.optimize != engine::Optimize::kSize && macs() <= kMacsMax) {
+      other = options_;
+      other.optimize = engine::Optimize::kSize;
+      add("with --optimize size", other, &found);
+    }
+    if (!compiled_.lowered.delegates.empty()) add_cpu_only(&found);
     add_part(&found);
     return found;
   }
 
  private:
-  /// Above it, optimization for size takes minutes.
   static constexpr int64_t kMacsMax = 50'000'000;
 
   [[nodiscard]] int64_t macs() const {
@@ -515,8 +528,13 @@ class Alternatives {
     return sum;
   }
 
+  void add(std::string how, const CompileOptions& options, std::vector<Alternative>* found) const {
+    add(std::move(how), options, compiled_.part, off_, found);
+  }
+
   void add(std::string how, const CompileOptions& options,
-           const std::shared_ptr<const engine::Part>& part, std::vector<Alternative>* found) const {
+           const std::shared_ptr<const engine::Part>& part, const CpuOnlyNodes& off,
+           std::vector<Alternative>* found) const {
     Program trial;
     CompileReport& report = trial.compiled.report;
     trial.compiled.part = part;
@@ -527,28 +545,49 @@ class Alternatives {
     report.outputs = compiled_.report.outputs;
     const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
     StageFiles none({});
-    const Status built = build(options, arena_limit(*part, sizes), off_, &trial, &none);
+    const Status built = build(options, arena_limit(*part, sizes), off, &trial, &none);
     if (!built || !set_memory_sizes(sizes, &report).ok()) return;
     report_ops(trial.compiled.lowered, trial.memory_plan, *part->cpu,
                row_ops(trial.compiled.lowered, trial.compiled.subgraphs), &report);
+    if (!place(trial.compiled, trial.emitted.program, options, sizes, &report).ok()) return;
     found->push_back({std::move(how), std::move(report)});
   }
 
-  /// Adds the smallest part without an NPU that holds the program.
+  /// Adds the program in which the core executes what the NPU does.
+  void add_cpu_only(std::vector<Alternative>* found) const {
+    CpuOnlyNodes all = off_;
+    for (const ir::Op& op : integer_graph_.ops()) {
+      if (!op.source.node.empty()) all.try_emplace(op.source.node, "--engine-off *");
+    }
+    add("with --engine-off '*'", options_, compiled_.part, all, found);
+  }
+
+  /// A part may hold the same integer graph if it has NPUs of the same kinds and the same
+  /// arithmetic.
+  [[nodiscard]] bool is_like(const engine::Part& part) const {
+    const CompileOptions options = with_recipe(asked_, part.recipe);
+    const engine::Part& own = *compiled_.part;
+    if (options.dialect != options_.dialect) return false;
+    if (own.engines.empty() && part.engines.empty()) return true;
+    return std::ranges::equal(
+               own.engines, part.engines, {}, [](const engine::PartNpu& use) { return use.engine; },
+               [](const engine::PartNpu& use) { return use.engine; }) &&
+           arithmetic_of(options, part) == arithmetic_of(options_, own);
+  }
+
+  /// Adds the smallest part that holds the program: without an NPU, or with one of the same kind.
   void add_part(std::vector<Alternative>* found) const {
-    if (!compiled_.part->engines.empty()) return;
     std::vector<std::pair<int64_t, std::shared_ptr<const engine::Part>>> parts;
     for (const std::string& name : engine::part_names()) {
       Result<engine::Part> part = engine::find_part(name);
-      if (!part || !part->engines.empty() || part->has_memory_speeds()) continue;
-      if (with_recipe(asked_, part->recipe).dialect != options_.dialect) continue;
+      if (!part || part->name == compiled_.part->name || !is_like(*part)) continue;
       int64_t bytes = 0;
       for (const engine::PartMemory& memory : part->memories) bytes += memory.bytes;
       const bool complete =
           part->memories.size() > 1 && std::ranges::none_of(part->memories, [](const auto& memory) {
             return memory.bytes == 0;
           });
-      if (!complete || part->name == compiled_.part->name) continue;
+      if (!complete) continue;
       parts.emplace_back(bytes, std::make_shared<const engine::Part>(std::move(*part)));
     }
     std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first; });
@@ -558,8 +597,8 @@ class Alternatives {
       // Code differs between cores by less than the factor 2.
       if (2 * bytes < ram_bytes(compiled_.report) + flash_bytes(compiled_.report)) continue;
       std::vector<Alternative> on_part;
-      add(fmt::format("on {}", part->name), other, part, &on_part);
-      if (on_part.empty() || first_overflow(*on_part[0].result) != nullptr) continue;
+      add(fmt::format("on {}", part->name), other, part, off_, &on_part);
+      if (on_part.empty() || !fits(on_part[0].result)) continue;
       found->push_back(std::move(on_part[0]));
       return;
     }
@@ -731,10 +770,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report_time(compiled.lowered, part, rows, &report);
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
-  if (part.has_memory_speeds() && first_overflow(report) == nullptr) {
-    THIMBLE_CHECK(
-        place_objects(compiled, program.emitted.program, options.c_output, sizes, &report));
-  }
+  THIMBLE_CHECK(place(compiled, program.emitted.program, options, sizes, &report));
   compiled.pte = std::move(program.emitted.bytes);
   return compiled;
 }
@@ -750,16 +786,27 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
   THIMBLE_TRY(const quant::QuantizedModel quantized,
               quantize_model(model, data, options, arithmetic_of(options, *part)));
-  THIMBLE_TRY(Program program,
-              write_program(model, quantized, part, options, arena_limit(*part, options), &stages));
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
+  const std::optional<int64_t> limit = arena_limit(*part, options);
+  Result<Program> program = write_program(model, quantized, part, options, limit, &stages);
+  std::string refusal;  // of an engine that has no schedule within the limit
+  if (!program && program.error().kind == ErrorKind::kUnsupported && limit) {
+    refusal = program.error().message;
+    StageFiles none({});
+    Result<Program> whole = write_program(model, quantized, part, options, std::nullopt, &none);
+    if (whole) program = std::move(whole);
+  }
+  if (!program) return program.error();
   THIMBLE_TRY(Compiled compiled,
-              report_program(std::move(program), model, quantized, part, options));
+              report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
   report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
-  if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
-    THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
+  if (refusal.empty()) refusal = report.shortage;
+  const MemoryUse* const over = first_overflow(report);
+  if (over != nullptr || !refusal.empty()) {
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};
-    return does_not_fit(report, *over, alternatives.evaluate(*over));
+    if (refusal.empty()) return does_not_fit(report, *over, alternatives.evaluate(over));
+    return does_not_fit(report, refusal, alternatives.evaluate(over));
   }
   if (data.random) {
     report.notes.emplace_back(

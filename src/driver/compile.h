@@ -186,6 +186,7 @@ struct CompileReport {
   int64_t dram_constant_bytes = 0;  // constants that an NPU reads from DRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
+  std::string shortage;  // why the objects fit in no such memories; empty if they fit
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;

@@ -379,8 +379,8 @@ std::string file_lines(const CompileReport& report, const std::filesystem::path&
                             with_commas(others));
 }
 
-/// Returns lines of at most 100 columns: the first one begins with `prefix`, the next ones with
-/// spaces. Breaks the text at its spaces; the numbers of the text have none.
+}  // namespace
+
 std::string wrapped(const std::string& prefix, const std::string& text) {
   constexpr size_t kColumns = 100;
   std::string lines, line = prefix;
@@ -399,8 +399,6 @@ std::string wrapped(const std::string& prefix, const std::string& text) {
   }
   return lines + line + "\n";
 }
-
-}  // namespace
 
 std::string time_text(double time_us) {
   if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
