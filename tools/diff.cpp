@@ -294,7 +294,7 @@ std::string rows_text(const Difference& difference) {
   return text;
 }
 
-/// What flash and cycles hold for.
+/// Returns lines that say for which code and which part flash and cycles hold.
 std::string basis_lines(const Difference& difference) {
   const ProgramFacts& after = difference.after;
   std::string text;

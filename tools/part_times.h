@@ -1,5 +1,5 @@
 #pragma once
-// What a profile needs of a part for times in milliseconds: clocks, wait states, systems of the
+// Data of a part for times of a profile in milliseconds: clocks, wait states, systems of the
 // NPUs. A file names its core only, so that the part is that of --target.
 
 #include <cstdint>

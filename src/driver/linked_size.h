@@ -14,7 +14,7 @@ namespace thimble::driver {
                                                             const formats::pte::Program& program,
                                                             int64_t pte_bytes, bool c_output);
 
-/// The same for a `.pte` alone, on this core.
+/// Returns the sizes for a `.pte`, not C, on this core.
 [[nodiscard]] Result<std::optional<LinkedSize>> linked_size(const engine::Core& core,
                                                             const formats::pte::Program& program,
                                                             int64_t pte_bytes);
