@@ -1,5 +1,7 @@
 #include "driver/linked_size.h"
 
+#include <algorithm>
+
 #include "abi/pte_ops.h"
 #include "emit/c/size.h"
 #include "emit/state_entry.h"
@@ -51,7 +53,7 @@ bool add_calls(const pte::ExecutionPlan& plan, engine::LinkRequest* request) {
 template <typename Item>
 int64_t count_distinct(std::vector<Item> items) {
   std::ranges::sort(items);
-  return std::ranges::unique(items).begin() - items.begin();
+  return std::unique(items.begin(), items.end()) - items.begin();  // clang 14 lacks ranges::unique
 }
 
 /// Returns what the core's tables give for the program; nothing if it is not known.
