@@ -66,15 +66,26 @@ enum class MemoryMode : uint8_t {
   kSharedSram,     // constants in flash or DRAM, scratch in SRAM
   kDedicatedSram,  // constants and scratch in DRAM, fast scratch in SRAM
 };
+/// Returns a hash of the name (FNV-1a, folded to 16 bits): the file stores it, so that a table of
+/// systems can get new rows.
+[[nodiscard]] constexpr uint16_t system_id(const char* name) {
+  uint32_t hash = 0x811C9DC5;
+  for (; *name != 0; ++name) hash = (hash ^ static_cast<uint8_t>(*name)) * 0x01000193;
+  return static_cast<uint16_t>(hash >> 16 ^ (hash & 0xFFFF));
+}
 /// DelegateRecord::fast_offset if the NPU provides the fast scratch, so that it is not in the
 /// arena.
 inline constexpr uint32_t kFastOnDevice = 0xFFFFFFFF;
+/// DelegateRecord::system of a system whose figures are in the part's file only.
+inline constexpr uint16_t kSystemOfPart = 1;
 struct DelegateRecord {
   uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
   uint32_t fast_bytes;      // size of fast scratch; 0: none
   uint32_t fast_offset;     // in the arena, a multiple of 16; kFastOnDevice: provided by the NPU
   MemoryMode memory_mode;
-  uint8_t reserved[3];
+  uint8_t reserved;
+  uint16_t system;  // the system around the NPU, for estimates of cycles: system_id() of its name
+                    // in the engine's tables, kSystemOfPart, or 0 if the file does not state it
 };
 static_assert(sizeof(DelegateRecord) == 16);
 

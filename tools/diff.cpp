@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "driver/linked_size.h"
 #include "driver/report.h"
+#include "engine/part.h"
 #include "formats/kind/file_kind.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
@@ -28,6 +30,7 @@ struct DiffArguments {
   fs::path before, after;
   fs::path data;
   fs::path model;
+  std::string target;
   std::string fail_if;
   bool json = false;
 };
@@ -36,8 +39,8 @@ struct DiffArguments {
 constexpr Metric kDiffMetrics[] = {
     {"accuracy", Unit::kShare},  {"agreement", Unit::kShare}, {"arena", Unit::kBytes},
     {"constants", Unit::kBytes}, {"cycles", Unit::kCount},    {"file", Unit::kBytes},
-    {"flash", Unit::kBytes},  // of the file; the code of kernels is not in it
-    {"operators", Unit::kCount}, {"sqnr", Unit::kDecibels},   {"state", Unit::kBytes},
+    {"flash", Unit::kBytes},     {"operators", Unit::kCount}, {"sqnr", Unit::kDecibels},
+    {"stack", Unit::kBytes},     {"state", Unit::kBytes},
 };
 
 /// A value of both programs; nullopt if it is not known.
@@ -54,6 +57,7 @@ struct Row {
 };
 
 struct Difference {
+  std::optional<engine::Part> part;  // of --target
   ProgramFacts before, after;
   std::vector<Total> totals;
   std::vector<Row> rows;  // in the order of the programs
@@ -108,9 +112,9 @@ std::vector<Row> paired(const std::vector<CallFacts>& before, const std::vector<
   return rows;
 }
 
-Result<ProgramFacts> read_facts(const fs::path& path) {
+Result<ProgramFacts> read_facts(const fs::path& path, const std::optional<engine::Part>& part) {
   THIMBLE_TRY(const Bytes bytes, read_file(path));
-  auto facts = program_facts(bytes, path.filename().string());
+  auto facts = program_facts(bytes, path.filename().string(), part ? &*part : nullptr);
   if (!facts) return formats::explain_file(path, formats::FileUse::kProgram, facts.error());
   return facts;
 }
@@ -122,10 +126,20 @@ void add_sizes(Difference* difference) {
     difference->totals.push_back(
         {metric, unit, static_cast<double>(before), static_cast<double>(after)});
   };
+  const auto add_linked = [&](std::string_view metric, auto figure) {
+    const auto value = [&](const ProgramFacts& facts) -> std::optional<double> {
+      if (!facts.linked) return std::nullopt;
+      return static_cast<double>(figure(*facts.linked));
+    };
+    if (!a.linked && !b.linked) return;
+    difference->totals.push_back({metric, "B", value(a), value(b)});
+  };
+  add_linked("flash", [](const driver::LinkedSize& linked) { return linked.flash_bytes(); });
   add("file", "B", a.file_bytes, b.file_bytes);
   add("constants", "B", a.constant_bytes, b.constant_bytes);
   add("arena", "B", a.arena_bytes, b.arena_bytes);
   add("state", "B", a.state_bytes, b.state_bytes);
+  add_linked("stack", [](const driver::LinkedSize& linked) { return linked.stack_bytes; });
   add("operators", "", static_cast<int64_t>(a.calls.size()), static_cast<int64_t>(b.calls.size()));
   add("cycles", "", a.cycles(), b.cycles());
 }
@@ -169,9 +183,16 @@ std::string change_text(const Total& total) {
 
 Status check_conditions(const std::vector<Condition>& conditions, Difference* difference) {
   for (const Condition& condition : conditions) {
-    const std::string name = condition.name == "flash" ? "file" : condition.name;
+    const std::string& name = condition.name;
     const auto total = std::ranges::find(difference->totals, name, &Total::metric);
-    if (total == difference->totals.end() || !total->before || !total->after) {
+    const bool known = total != difference->totals.end() && total->before && total->after;
+    if (!known && (name == "flash" || name == "stack")) {
+      return bad_input(
+          "--fail-if {}: {} is not known, because no table has the code of this core or delegate; "
+          "file is the size of the .pte",
+          condition.text, name);
+    }
+    if (!known) {
       return bad_input("--fail-if {}: {} is not known: use --data DATA.npz --model MODEL.pt2{}",
                        condition.text, name, name == "accuracy" ? ", with labels" : "");
     }
@@ -196,8 +217,11 @@ Result<std::unique_ptr<Difference>> compare_programs(const DiffArguments& argume
   THIMBLE_TRY(const std::vector<Condition> conditions,
               parse_conditions(arguments.fail_if, kDiffMetrics, true));
   auto difference = std::make_unique<Difference>();  // rows point into it
-  THIMBLE_TRY(difference->before, read_facts(arguments.before));
-  THIMBLE_TRY(difference->after, read_facts(arguments.after));
+  if (!arguments.target.empty()) {
+    THIMBLE_TRY(difference->part, engine::find_part(arguments.target));
+  }
+  THIMBLE_TRY(difference->before, read_facts(arguments.before, difference->part));
+  THIMBLE_TRY(difference->after, read_facts(arguments.after, difference->part));
   add_sizes(difference.get());
   THIMBLE_CHECK(add_quality(arguments, difference.get()));
   difference->rows = paired(difference->before.calls, difference->after.calls);
@@ -270,6 +294,23 @@ std::string rows_text(const Difference& difference) {
   return text;
 }
 
+/// Returns lines that say for which code and which part flash and cycles hold.
+std::string basis_lines(const Difference& difference) {
+  const ProgramFacts& after = difference.after;
+  std::string text;
+  if (after.linked) {
+    text +=
+        fmt::format("  flash: program and linked code ({})\n", driver::built_with(*after.linked));
+  }
+  text += difference.part
+              ? fmt::format("  cycles: an estimate, with wait states of {}", difference.part->name)
+              : "  cycles: an estimate, without wait states; --target PART adds them";
+  const auto has_npu = [](const ProgramFacts& facts) {
+    return std::ranges::any_of(facts.calls, &CallFacts::is_npu);
+  };
+  return text + (has_npu(difference.before) || has_npu(after) ? "; NPU: on its own clock\n" : "\n");
+}
+
 std::string text_of(const Difference& difference) {
   constexpr std::string_view kLine = "  {:<12} {:>22} {:>22} {:>16}\n";
   constexpr size_t kColumn = 22;
@@ -284,7 +325,7 @@ std::string text_of(const Difference& difference) {
     text += fmt::format(kLine, total.metric, value_text(total, total.before),
                         value_text(total, total.after), change_text(total));
   }
-  text += "  cycles: an estimate; of the core without wait states, and of the NPU on its clock\n";
+  text += basis_lines(difference);
   for (const ProgramFacts* facts : {&a, &b}) {
     if (const int64_t unknown = facts->calls_without_estimate(); unknown > 0) {
       text += fmt::format("  {}: without {} operators, which have no estimate\n", facts->label,
@@ -322,6 +363,7 @@ Json to_json(const Difference& difference) {
                  {"target", facts->target.empty() ? Json(nullptr) : Json(facts->target)},
                  {"calls_without_estimate", facts->calls_without_estimate()}};
   }
+  json["part"] = difference.part ? Json(difference.part->name) : Json(nullptr);
   json["totals"] = Json::array();
   for (const Total& total : difference.totals) {
     json["totals"].push_back({{"name", total.metric},
@@ -364,7 +406,9 @@ void add_diff(CommandLine& line, int* exit_code) {
   verb.option("--fail-if", a.fail_if,
               "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a "
               "value (arena>64K) of accuracy, agreement, arena, constants, cycles, file, flash, "
-              "operators, sqnr, state");
+              "operators, sqnr, stack, state");
+  verb.option("--target", a.target,
+              "The part that runs both files: cycles with the wait states of its memories");
   verb.option("--data", a.data, "Samples, to compare the accuracy; requires --model");
   verb.option("--model", a.model, "The .pt2 from which both files were compiled");
   verb.flag("--json", a.json, "Print one JSON object");

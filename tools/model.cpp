@@ -46,7 +46,7 @@ bool keeps_state(const formats::pte::Program& program) {
 }
 
 Result<Model> host_model(ByteView bytes, const std::string& label, bool has_state,
-                         std::vector<hostrun::NpuProfile> npu) {
+                         PartTimes times) {
   THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
   auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
   Model model;
@@ -55,7 +55,8 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
   model.inputs = host->interface().inputs;
   model.outputs = host->interface().outputs;
   model.has_state = has_state;
-  model.run = [host, npu = std::move(npu)](CallSpan calls) -> Result<Outcome> {
+  model.times = times;
+  model.run = [host, npu = std::move(times.profiles)](CallSpan calls) -> Result<Outcome> {
     Outcome outcome;
     outcome.npu = npu;
     outcome.arena_bytes_used = host->arena_bytes();
@@ -79,10 +80,8 @@ Result<fs::path> fvp_program(const OpenOptions& options) {
 }
 
 /// Returns the delegate calls of the program by instruction index.
-Result<std::map<size_t, NpuCall>> npu_calls_of(const formats::pte::Program& program,
-                                               const std::string& label) {
-  THIMBLE_TRY(const std::vector<hostrun::NpuProfile> profiles,
-              hostrun::profiles_of(program, label));
+std::map<size_t, NpuCall> npu_calls_of(const formats::pte::Program& program,
+                                       const std::vector<hostrun::NpuProfile>& profiles) {
   std::map<size_t, NpuCall> calls;
   const auto& instructions = program.plans[0].chains[0].instructions;
   for (size_t i = 0; i < instructions.size(); ++i) {
@@ -92,7 +91,7 @@ Result<std::map<size_t, NpuCall>> npu_calls_of(const formats::pte::Program& prog
     const auto delegate = static_cast<size_t>(call->delegate_index);
     const auto profile = std::ranges::find(profiles, delegate, &hostrun::NpuProfile::delegate);
     if (profile == profiles.end()) continue;
-    found = {profile->npu, std::llround(profile->cycles)};
+    found = {profile->npu, delegate, std::llround(profile->cycles)};
   }
   return calls;
 }
@@ -164,7 +163,8 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   model.note = other_core_note(interface.target, *target);
   std::map<size_t, NpuCall> npu_calls;
   if (options.profile) {
-    THIMBLE_TRY(npu_calls, npu_calls_of(program, label));
+    THIMBLE_TRY(model.times, part_times(bytes, program, label, options.target));
+    npu_calls = npu_calls_of(program, model.times.profiles);
   }
   const bool simulated = !interface.non_kernel_calls.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
@@ -205,17 +205,17 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   const bool lists_hazards = on_host && options.profile;
   if (!lists_hazards) THIMBLE_CHECK(hostrun::check_hazards(program, label));
   if (on_host) {
-    std::vector<hostrun::NpuProfile> npu;
+    PartTimes times;
     if (options.profile) {
-      THIMBLE_TRY(npu, hostrun::profiles_of(program, label));
-      if (npu.empty()) {
+      THIMBLE_TRY(times, part_times(bytes, program, label, options.target));
+      if (times.profiles.empty()) {
         return bad_input(
             "{}: --profile on the host requires a file with NPU delegates: for "
             "CPU instructions use --on qemu",
             label);
       }
     }
-    return host_model(bytes, label, keeps_state(program), std::move(npu));
+    return host_model(bytes, label, keeps_state(program), std::move(times));
   }
   return qemu_model(std::move(bytes), label, interface, options);
 }

@@ -16,6 +16,7 @@
 #include "hostrun/npu_profile.h"
 #include "hostrun/qemu.h"
 #include "ir/graph.h"
+#include "tools/part_times.h"
 
 namespace thimble::tools {
 
@@ -25,6 +26,7 @@ using Calls = std::vector<std::vector<ir::Tensor>>;
 /// A call of an NPU's delegate on an emulated board, where a simulator replaces the NPU.
 struct NpuCall {
   std::string npu;                // configuration of the NPU; empty if there is no estimate
+  size_t delegate = 0;            // index in the file's table
   std::optional<int64_t> cycles;  // of the NPU, an estimate
 };
 
@@ -44,6 +46,7 @@ struct Model {
   std::vector<hostrun::Port> outputs;
   bool has_state = false;  // results depend on previous calls
   std::string note;        // what a run of this file on this core does not show; may be empty
+  PartTimes times;         // with OpenOptions::profile
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
 };
@@ -52,7 +55,7 @@ struct OpenOptions {
   std::string on;             // "host", "qemu", "fvp", "eval"; empty: host for .pte, else eval
   std::filesystem::path fvp;  // FVP program; if empty, THIMBLE_FVP is used
   int time_limit = 300;       // in seconds, for qemu and fvp
-  std::string target;         // for files without a target
+  std::string target;         // for files without a target, and for times of a profile
   bool count_instructions = false;        // on QEMU
   bool profile = false;                   // also per operator; for an NPU, its operations
   std::map<std::string, int64_t> shapes;  // values of dynamic sizes of a .pt2

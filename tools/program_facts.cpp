@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include "abi/pte_ops.h"
+#include "driver/linked_size.h"
+#include "driver/npu_cycles.h"
+#include "driver/run_time.h"
 #include "emit/decompile.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
-#include "engine/part.h"
 #include "formats/pte/read.h"
 #include "formats/pte/records.h"
 #include "hostrun/interface.h"
@@ -73,13 +75,15 @@ ir::Shape result_shape(const pte::ExecutionPlan& plan, const std::vector<int32_t
 
 class Reader {
  public:
-  Reader(const pte::Program& program, const std::string& label)
-      : program_(program), plan_(program.plans[0]), label_(label) {}
+  Reader(const pte::Program& program, const std::string& label, const engine::Part* part)
+      : program_(program), plan_(program.plans[0]), label_(label), part_(part) {}
 
   Status run(ProgramFacts* facts) {
     THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program_, label_));
     THIMBLE_TRY(names_, emit::read_layers(program_));
-    THIMBLE_TRY(profiles_, hostrun::profiles_of(program_, label_));
+    const auto systems =
+        part_ == nullptr ? std::vector<hostrun::NpuSystem>() : driver::npu_systems(*part_);
+    THIMBLE_TRY(profiles_, hostrun::profiles_of(program_, label_, systems));
     THIMBLE_TRY(const auto states, emit::read_states(program_));
     calls_ = emit::decompile_calls(program_);
     facts->target = interface.target;
@@ -88,8 +92,16 @@ class Reader {
       facts->state_bytes += static_cast<int64_t>(state.bytes);
     }
     // A file without a target has no estimates for a core.
-    const auto part = engine::find_part(interface.target);
-    core_ = interface.target.empty() || !part ? nullptr : part->cpu;
+    const auto named = engine::find_part(interface.target);
+    core_ = interface.target.empty() || !named ? nullptr : named->cpu;
+    if (part_ != nullptr && core_ != nullptr && part_->cpu != core_) {
+      return bad_input("{}: --target {}: its core is {}, the file is compiled for {}", label_,
+                       part_->name, part_->cpu->name, core_->name);
+    }
+    if (part_ != nullptr) core_ = part_->cpu;
+    if (core_ != nullptr) {
+      THIMBLE_TRY(facts->linked, driver::linked_size(*core_, program_, facts->file_bytes));
+    }
     for (const Bytes& constant : program_.constants) {
       facts->constant_bytes += static_cast<int64_t>(constant.size());
     }
@@ -125,6 +137,11 @@ class Reader {
       const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;
+      if (facts.cycles && part_ != nullptr) {
+        facts.wait_cycles =
+            std::llround(driver::constant_wait_cycles(calls_.lowered, kernel, *part_));
+        *facts.cycles += facts.wait_cycles;
+      }
     }
     return facts;
   }
@@ -137,6 +154,7 @@ class Reader {
     if (profile == profiles_.end()) return;
     facts->engine = profile->npu;
     facts->cycles = std::llround(profile->cycles);
+    facts->is_npu = true;
   }
 
   const pte::Program& program_;
@@ -145,6 +163,7 @@ class Reader {
   std::optional<std::vector<emit::InstructionResult>> names_;
   std::vector<hostrun::NpuProfile> profiles_;
   emit::DecompiledCalls calls_;
+  const engine::Part* part_;
   const engine::Core* core_ = nullptr;
 };
 
@@ -165,7 +184,8 @@ int64_t ProgramFacts::unmeasured_calls() const {
                                [](const CallFacts& call) { return call.cycles && !call.measured; });
 }
 
-Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label) {
+Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label,
+                                   const engine::Part* part) {
   THIMBLE_TRY(const pte::Program program, pte::read(bytes, label));
   THIMBLE_CHECK(pte::check_kernel_layout(program, label));
   ProgramFacts facts;
@@ -174,7 +194,7 @@ Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label)
   if (program.plans.empty() || program.plans[0].chains.empty()) {
     return bad_input("{}: the program has no instructions", label);
   }
-  THIMBLE_CHECK(Reader(program, label).run(&facts));
+  THIMBLE_CHECK(Reader(program, label, part).run(&facts));
   return facts;
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "driver/compile.h"
+#include "engine/part.h"
 #include "ir/graph.h"
 
 namespace thimble::tools {
@@ -19,7 +21,9 @@ struct CallFacts {
   std::string engine;  // the core, or the configuration of the NPU
   ir::Shape shape;     // of its last result
   int64_t constant_bytes = 0;
-  std::optional<int64_t> cycles;  // an estimate, without wait states
+  std::optional<int64_t> cycles;  // an estimate, with the wait states of a given part
+  int64_t wait_cycles = 0;        // part of `cycles`
+  bool is_npu = false;            // `cycles` are those of an NPU
   bool measured = true;           // as engine::Cost::measured
 };
 
@@ -29,7 +33,8 @@ struct ProgramFacts {
   int64_t file_bytes = 0;
   int64_t constant_bytes = 0;  // constants and payloads of delegates
   int64_t arena_bytes = 0;
-  int64_t state_bytes = 0;  // kept between runs
+  int64_t state_bytes = 0;                   // kept between runs
+  std::optional<driver::LinkedSize> linked;  // nothing: not known for this core
   std::vector<CallFacts> calls;
 
   /// Sum of the calls that have an estimate: cycles of the core, and cycles of the NPU.
@@ -40,6 +45,8 @@ struct ProgramFacts {
   [[nodiscard]] int64_t unmeasured_calls() const;
 };
 
-[[nodiscard]] Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label);
+/// `part`: the part that runs the program, whose core is that of the file; null: not known.
+[[nodiscard]] Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label,
+                                                 const engine::Part* part = nullptr);
 
 }  // namespace thimble::tools

@@ -82,7 +82,7 @@ Status write_files(const RunArguments& arguments, const RunResult& result) {
   for (const fs::path& input : arguments.inputs) files.protect(input);
   if (!arguments.trace.empty()) {
     THIMBLE_TRY(const std::string trace,
-                profile_trace(arguments.model, arguments.target, result.model, result.outcome));
+                profile_trace(arguments.model, result.model, result.outcome));
     THIMBLE_CHECK(files.add(arguments.trace, trace));
   }
   if (folder.empty()) return files.commit();
@@ -171,6 +171,57 @@ std::optional<int64_t> npu_cycles(const Outcome& outcome) {
   return sum;
 }
 
+/// Cycles of the core and times of one inference on the part of --target. `waits`: with the wait
+/// states of constants on the part.
+struct RunTimes {
+  std::vector<std::optional<int64_t>> cycles;  // by operator, with wait states, in all calls
+  std::vector<std::optional<double>> us;       // by operator, of one call
+  std::optional<int64_t> core_cycles;          // of the inference, in all calls
+  std::optional<double> total_us;
+};
+
+RunTimes times_of(const RunResult& result) {
+  const hostrun::QemuFacts& facts = *result.outcome.qemu;
+  const PartTimes& part = result.model.times;
+  const auto calls = static_cast<int64_t>(result.outcome.outputs.size());
+  RunTimes times;
+  int64_t waits = 0;
+  std::optional<double> npu_us = 0;
+  std::optional<int64_t> kernels = 0;
+  for (size_t i = 0; i < facts.ops.size(); ++i) {
+    const auto call = result.outcome.npu_calls.find(i);
+    std::optional<double> us;
+    if (call != result.outcome.npu_calls.end()) {
+      times.cycles.push_back(call->second.cycles);
+      const auto timing = part.npus.find(call->second.delegate);
+      if (call->second.cycles) {
+        us = part.npu_us(call->second.delegate, static_cast<double>(*call->second.cycles));
+      }
+      npu_us = npu_us && us ? std::optional(*npu_us + *us + timing->second.call_us) : std::nullopt;
+    } else {
+      std::optional<int64_t> cycles = facts.ops[i].cycles;
+      if (cycles) *cycles += calls * part.waits_of(i);
+      waits += calls * part.waits_of(i);
+      times.cycles.push_back(cycles);
+      if (cycles) us = part.core_us(*cycles / calls);
+      kernels = kernels && cycles ? std::optional(*kernels + *cycles) : std::nullopt;
+    }
+    times.us.push_back(us);
+  }
+  // With a simulated NPU, the cycles of the inference contain the simulator: those of the kernels
+  // are what is left of the core.
+  if (!result.outcome.npu_calls.empty()) {
+    times.core_cycles = kernels;
+  } else if (facts.cycles) {
+    times.core_cycles = *facts.cycles + waits;
+  }
+  if (times.core_cycles && npu_us) {
+    const std::optional<double> core = part.core_us(*times.core_cycles / calls);
+    if (core) times.total_us = *core + *npu_us;
+  }
+  return times;
+}
+
 Json to_json(const RunResult& result) {
   Json json;
   json["outputs"] = Json::array();
@@ -196,9 +247,12 @@ Json to_json(const RunResult& result) {
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
     if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
-    if (qemu->cycles && !result.outcome.npu_simulated) json["cycles"] = *qemu->cycles;
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
+    const RunTimes times = times_of(result);
+    if (!result.model.times.part.empty()) json["part"] = result.model.times.part;
+    if (times.core_cycles && !result.outcome.npu_simulated) json["cycles"] = *times.core_cycles;
+    if (times.total_us) json["time_us"] = *times.total_us;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
     for (size_t i = 0; i < qemu->ops.size(); ++i) {
       const hostrun::OpInstructions& op = qemu->ops[i];
@@ -209,20 +263,26 @@ Json to_json(const RunResult& result) {
         row["npu"] = call->second.npu;
         row["cycles"] = call->second.cycles ? Json(*call->second.cycles) : Json(nullptr);
         row["simulator_instructions"] = op.instructions;
+        if (times.us[i]) row["time_us"] = *times.us[i];
         continue;
       }
       row["instructions"] = op.instructions;
-      if (op.cycles) row["cycles"] = *op.cycles;
+      if (times.cycles[i]) row["cycles"] = *times.cycles[i];
+      if (times.us[i]) row["time_us"] = *times.us[i];
     }
   }
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
   return json;
 }
 
-void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
+void print_profiles(const std::vector<hostrun::NpuProfile>& profiles, const PartTimes& times) {
   for (const hostrun::NpuProfile& profile : profiles) {
-    std::printf("  %s in %s: %s cycles (estimate)\n", profile.npu.c_str(), profile.system.c_str(),
-                with_commas(std::llround(profile.cycles)).c_str());
+    const std::optional<double> us = times.npu_us(profile.delegate, profile.cycles);
+    const std::string time = us ? fmt::format(", {} at {:g} MHz", driver::time_text(*us),
+                                              times.npus.at(profile.delegate).clock_mhz)
+                                : "";
+    std::printf("  %s in %s: %s cycles%s (estimate)\n", profile.npu.c_str(), profile.system.c_str(),
+                with_commas(std::llround(profile.cycles)).c_str(), time.c_str());
     for (const std::string& hazard : profile.hazards) {
       std::printf("  hazard: %s\n", hazard.c_str());
     }
@@ -248,24 +308,45 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const Outcome& outcome) {
+/// The total time, or how to get it.
+std::string time_line(const RunTimes& times, const PartTimes& part) {
+  if (!times.total_us) return no_times_line(part);
+  std::string text = fmt::format("  {} for one inference on {}, an estimate; core {:g} MHz",
+                                 driver::time_text(*times.total_us), part.part, part.core_mhz);
+  for (const auto& [delegate, npu] : part.npus) {
+    text += fmt::format("; NPU {:g} MHz", npu.clock_mhz);
+    if (npu.call_us > 0) text += fmt::format(", {:g} us per call", npu.call_us);
+    break;
+  }
+  return text + "\n";
+}
+
+void print_instructions(const RunResult& result) {
+  const Outcome& outcome = result.outcome;
+  const PartTimes& part = result.model.times;
   const hostrun::QemuFacts& facts = *outcome.qemu;
+  const RunTimes times = times_of(result);
   const auto calls = static_cast<int64_t>(outcome.outputs.size());
   const auto row = [](const std::string& what, const std::string& count,
-                      const std::string& cycles = "") {
-    std::printf("  %-46s %15s %15s\n", what.c_str(), count.c_str(), cycles.c_str());
+                      const std::string& cycles = "", const std::string& time = "") {
+    std::printf("  %-46s %15s %15s%s\n", what.c_str(), count.c_str(), cycles.c_str(),
+                time.empty() ? "" : fmt::format(" {:>11}", time).c_str());
   };
+  const auto time_of = [](std::optional<double> us) { return us ? driver::time_text(*us) : ""; };
   const auto per_call = [&](std::optional<int64_t> sum) {
     return sum ? with_commas(*sum / calls) : std::string();
   };
-  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions", "cycles");
+  const bool has_times =
+      std::ranges::any_of(times.us, [](const std::optional<double>& us) { return us.has_value(); });
+  const std::string first = calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls);
+  row(first, "instructions", "cycles", has_times ? "time" : "");
   for (size_t i = 0; i < facts.ops.size(); ++i) {
     const hostrun::OpInstructions& op = facts.ops[i];
     const auto call = outcome.npu_calls.find(i);
     if (call == outcome.npu_calls.end()) {
-      row(op.op, per_call(op.instructions), per_call(op.cycles));
+      row(op.op, per_call(op.instructions), per_call(times.cycles[i]), time_of(times.us[i]));
     } else if (call->second.cycles) {
-      row(op.op, "of " + call->second.npu, with_commas(*call->second.cycles));
+      row(op.op, "of " + call->second.npu, with_commas(*call->second.cycles), time_of(times.us[i]));
     } else {
       row(op.op, "of " + call->second.npu, "no estimate");
     }
@@ -277,21 +358,28 @@ void print_instructions(const Outcome& outcome) {
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");
   } else {
-    row("inference", per_call(facts.instructions), per_call(facts.cycles));
+    row("inference", per_call(facts.instructions), per_call(times.core_cycles),
+        time_of(times.total_us));
   }
   if (facts.instructions_overhead) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
-  std::printf("  instructions are counted; cycles are modelled from them, without wait states\n");
+  const std::string waits = part.wait_cycles.empty()
+                                ? "without wait states"
+                                : fmt::format("with wait states of {}", part.part);
+  std::printf("  instructions are counted, cycles are modelled from them %s\n", waits.c_str());
 }
 
-void print_facts(const RunResult& result) {
+void print_facts(const RunResult& result, bool profile) {
   const Outcome& outcome = result.outcome;
-  if (outcome.qemu) {
-    print_instructions(outcome);
+  if (outcome.qemu) print_instructions(result);
+  print_profiles(outcome.npu, result.model.times);
+  if (profile && outcome.qemu) {
+    std::fputs(time_line(times_of(result), result.model.times).c_str(), stdout);
+  } else if (profile) {
+    std::fputs(no_times_line(result.model.times).c_str(), stdout);
   }
-  print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
@@ -321,7 +409,7 @@ int run(const RunArguments& arguments) {
   for (size_t i = 0; i < result->outputs.size(); ++i) {
     std::printf("  %s\n", values_text(result->model.outputs[i], result->outputs[i]).c_str());
   }
-  print_facts(*result);
+  print_facts(*result, arguments.profile);
   if (!arguments.output.empty()) std::printf("  written to %s\n", arguments.output.c_str());
   return 0;
 }
@@ -344,7 +432,9 @@ void add_run(CommandLine& line, int* exit_code) {
       .one_of({"host", "qemu", "fvp", "eval"});
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
-  verb.option("--target", a.target, "Target of a .pte that does not name one");
+  verb.option("--target", a.target,
+              "Target of a .pte that does not name one; with --profile, the part whose clocks and "
+              "wait states give times");
   verb.option("--shape", a.shapes,
               "NAME=N: dynamic size of a .pt2: its Dim if there is one, or INPUT:AXIS")
       .take_all();

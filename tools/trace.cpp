@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "emit/layers.h"
-#include "engine/part.h"
 #include "formats/pte/read.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
@@ -20,25 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace pte = formats::pte;
 
-/// Clocks in MHz; 0: unknown.
-struct Clocks {
-  double core = 0, npu = 0;
-};
-
-/// The part's settings state the clocks of an engine and, if it differs, of the core.
-Result<Clocks> clocks_of(const std::string& target) {
-  Clocks clocks;
-  if (target.empty()) return clocks;
-  THIMBLE_TRY(const engine::Part part, engine::find_part(target));
-  for (const engine::PartNpu& use : part.engines) {
-    const auto npu = use.settings.find("clock_mhz");
-    const auto core = use.settings.find("core_mhz");
-    if (npu != use.settings.end()) clocks.npu = npu->second;
-    clocks.core = core != use.settings.end() ? core->second : clocks.npu;
-  }
-  return clocks;
-}
-
 /// Returns the profile of the call's delegate; the profiles are those of the delegates in order.
 const hostrun::NpuProfile* profile_of(const pte::ExecutionPlan& plan, const pte::DelegateCall& call,
                                       const std::vector<hostrun::NpuProfile>& profiles) {
@@ -48,14 +28,15 @@ const hostrun::NpuProfile* profile_of(const pte::ExecutionPlan& plan, const pte:
 
 class Builder {
  public:
-  Builder(const pte::Program& program, const Outcome& outcome,
-          std::vector<hostrun::NpuProfile> profiles, Clocks clocks)
-      : plan_(program.plans[0]), outcome_(outcome), profiles_(std::move(profiles)) {
-    has_clock_ = clocks.core > 0 && clocks.npu > 0;
+  Builder(const pte::Program& program, const Outcome& outcome, const PartTimes& times)
+      : plan_(program.plans[0]), outcome_(outcome), times_(times) {
+    double npu_mhz = 0;  // the NPUs of a part have one clock
+    for (const auto& [delegate, npu] : times.npus) npu_mhz = npu.clock_mhz;
+    has_clock_ = times.core_mhz > 0 && (npu_mhz > 0 || times.profiles.empty());
     if (has_clock_) {
       trace_.unit = "microseconds";
-      core_scale_ = 1 / clocks.core;
-      npu_scale_ = 1 / clocks.npu;
+      core_scale_ = 1 / times.core_mhz;
+      npu_scale_ = npu_mhz > 0 ? 1 / npu_mhz : 1;
     } else {
       trace_.unit = outcome.qemu ? "1 us = 1 instruction of the core or 1 cycle of the NPU"
                                  : "1 us = 1 cycle of the NPU";
@@ -90,12 +71,14 @@ class Builder {
     const hostrun::OpInstructions& op = outcome_.qemu->ops[index];
     const auto calls = static_cast<double>(std::max<size_t>(outcome_.outputs.size(), 1));
     const bool cycles = op.cycles && has_clock_;
-    const auto count = static_cast<double>(cycles ? *op.cycles : op.instructions) / calls;
+    const auto waits = static_cast<double>(times_.waits_of(index));
+    const auto count = cycles ? static_cast<double>(*op.cycles) / calls + waits
+                              : static_cast<double>(op.instructions) / calls;
     event.name = op.op;
     event.duration = count * core_scale_;
     event.details["instructions"] = static_cast<double>(op.instructions) / calls;
     if (op.cycles) {
-      event.details["cycles"] = static_cast<double>(*op.cycles) / calls;
+      event.details["cycles"] = static_cast<double>(*op.cycles) / calls + waits;
     }
     now_ += event.duration;
     trace_.lanes[0].events.push_back(std::move(event));
@@ -103,7 +86,7 @@ class Builder {
 
   void add_delegate(const pte::DelegateCall& call, report::TraceEvent event) {
     const std::string& id = plan_.delegates[static_cast<size_t>(call.delegate_index)].id;
-    const hostrun::NpuProfile* const profile = profile_of(plan_, call, profiles_);
+    const hostrun::NpuProfile* const profile = profile_of(plan_, call, times_.profiles);
     event.name = "delegate " + id;
     if (profile == nullptr) {
       const std::string note = fmt::format("{}: this build has no estimate of its cycles", id);
@@ -135,7 +118,7 @@ class Builder {
 
   const pte::ExecutionPlan& plan_;
   const Outcome& outcome_;
-  std::vector<hostrun::NpuProfile> profiles_;
+  const PartTimes& times_;
   bool has_clock_ = false;
   double core_scale_ = 1, npu_scale_ = 1;  // of a time in the trace per instruction and cycle
   double now_ = 0;
@@ -144,16 +127,13 @@ class Builder {
 
 }  // namespace
 
-Result<std::string> profile_trace(const fs::path& path, const std::string& target,
-                                  const Model& model, const Outcome& outcome) {
+Result<std::string> profile_trace(const fs::path& path, const Model& model,
+                                  const Outcome& outcome) {
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const pte::Program program, pte::read(bytes, model.label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, model.label));
   THIMBLE_TRY(const auto names, emit::read_layers(program));
-  THIMBLE_TRY(std::vector<hostrun::NpuProfile> profiles,
-              hostrun::profiles_of(program, model.label));
-  THIMBLE_TRY(const Clocks clocks, clocks_of(target));
-  Builder builder(program, outcome, std::move(profiles), clocks);
+  Builder builder(program, outcome, model.times);
   const std::string core = interface.target.empty() ? "core" : interface.target;
   return report::trace_json(builder.build(fmt::format("{} on {}", model.label, model.where), core,
                                           names.value_or(std::vector<emit::InstructionResult>())));

@@ -13,9 +13,8 @@
 
 namespace thimble::tools {
 
-/// `target`: value of --target, or empty; a file names its core only, which has no clock.
+/// `model` was opened for a profile; its times are those of the part of --target.
 [[nodiscard]] Result<std::string> profile_trace(const std::filesystem::path& pte,
-                                                const std::string& target, const Model& model,
-                                                const Outcome& outcome);
+                                                const Model& model, const Outcome& outcome);
 
 }  // namespace thimble::tools

@@ -12,6 +12,7 @@
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
 #include "driver/linked_size.h"
+#include "driver/npu_cycles.h"
 #include "driver/object_placement.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
@@ -89,10 +90,16 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-/// Lists the memories of a part whose file states their speeds. For other parts, lists flash, SRAM
-/// and DRAM: the arena is in the SRAM, or in the DRAM if an engine uses the SRAM as its scratch.
-void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
+/// Lists the memories of a part whose file states their speeds. For other parts, lists SRAM, DRAM
+/// and flash. With the memory mode Dedicated_Sram, the SRAM is the NPU's fast scratch, and arena,
+/// variables and stack are in the DRAM.
+void list_memories(const engine::Part& part, const engine::Lowered& lowered,
                    CompileReport* report) {
+  report->memories.clear();
+  const std::vector<engine::Delegate>& delegates = lowered.delegates;
+  report->sram_constant_bytes = constant_bytes(delegates, abi::MemoryMode::kSramOnly);
+  report->dram_constant_bytes = constant_bytes(delegates, abi::MemoryMode::kDedicatedSram);
+  report->dedicated_sram = uses_dedicated_sram(lowered);
   if (part.has_memory_speeds()) {
     // Their used bytes are set after the placement (placement.h).
     for (const engine::PartMemory& memory : part.memories) {
@@ -100,20 +107,24 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
     }
     return;
   }
-  const int64_t arena = ram_bytes(*report);
-  const int64_t flash = flash_bytes(*report);
-  int64_t fast = -1;
+  const bool dedicated = report->dedicated_sram;
+  int64_t sram = report->sram_constant_bytes, dram = report->dram_constant_bytes;
+  (dedicated ? dram : sram) += ram_bytes(*report);
+  int64_t fast = 0;
   for (const engine::Delegate& delegate : delegates) {
-    if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
-      fast = std::max(fast, delegate.fast_scratch_bytes);
-    }
+    const bool own = delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
+    if (own) fast = std::max(fast, delegate.fast_scratch_bytes);
   }
-  if (fast < 0) {
-    report->sram_constant_bytes = sram_constant_bytes(delegates);
-    report->memories = {{"sram", arena + report->sram_constant_bytes, 0}, {"flash", flash, 0}};
-  } else {
-    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", flash, 0}};
-  }
+  report->memories.push_back({"sram", sram + fast, 0});
+  const bool has_dram = std::ranges::any_of(
+      part.memories, [](const engine::PartMemory& memory) { return memory.name == "dram"; });
+  if (dedicated || has_dram) report->memories.push_back({"dram", dram, 0});
+  report->memories.push_back({"flash", flash_bytes(*report), 0});
+}
+
+/// Returns the bytes of SRAM that the program needs; only for a part without memory speeds.
+int64_t sram_bytes_of(const CompileReport& report) {
+  return std::ranges::find(report.memories, "sram", &MemoryUse::name)->bytes_used;
 }
 
 /// `sizes` are the user's options or else the sizes of the part.
@@ -272,10 +283,9 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
   report->state_bytes = runtime_bytes(emitted.program.plans[0]);
-  report->npu_cycles = sum_cycles(compiled.lowered.delegates);
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, memory_plan);
-  list_memories(*compiled.part, compiled.lowered.delegates, report);
+  list_memories(*compiled.part, compiled.lowered, report);
 }
 
 /// Saves the file of a program that runs on the CPU only, and the graph decompiled from it.
@@ -429,7 +439,7 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
   Status first = build_once(options, sram_bytes, 0, off, program, stages);
   if (!sram_bytes || compiled->part->has_memory_speeds()) return first;
   const CompileReport& report = compiled->report;
-  if (first && ram_bytes(report) + report.sram_constant_bytes <= *sram_bytes) return first;
+  if (first && sram_bytes_of(report) <= *sram_bytes) return first;
   if (!first) {
     // The refusal of an NPU's engine must include stack and variables.
     if (first.error().kind != ErrorKind::kUnsupported) return first;
@@ -437,10 +447,34 @@ Status build(const CompileOptions& options, std::optional<int64_t> sram_bytes,
     StageFiles none({});
     if (!build_once(options, std::nullopt, 0, off, program, &none)) return first;
   }
-  const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
-  if (other_ram_bytes <= 0) return first;
-  compiled->integer_graph = integer_graph;
-  return build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+  // Variables and stack are then not in the SRAM.
+  if (uses_dedicated_sram(compiled->lowered)) return first;
+  // Other kernels may need more stack: then the arena gets less in the next attempt.
+  constexpr int kAttempts = 3;
+  int64_t assumed = 0;
+  Status last = std::move(first);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const int64_t other_ram_bytes = ram_bytes(report) - report.arena_bytes - report.state_bytes;
+    if (other_ram_bytes <= assumed) return last;
+    assumed = other_ram_bytes;
+    compiled->integer_graph = integer_graph;
+    last = build_once(options, sram_bytes, other_ram_bytes, off, program, stages);
+    if (!last || sram_bytes_of(report) <= *sram_bytes) break;
+  }
+  return last;
+}
+
+/// Places the objects of a program whose part states the speed of its memories. If a memory is too
+/// small, sets report->shortage.
+Status place(const Compiled& compiled, const formats::pte::Program& program,
+             const CompileOptions& options, const std::map<std::string, int64_t>& sizes,
+             CompileReport* report) {
+  report->shortage.clear();
+  if (!compiled.part->has_memory_speeds() || first_overflow(*report) != nullptr) return ok();
+  Status placed = place_objects(compiled, program, options.c_output, sizes, report);
+  if (placed || placed.error().kind != ErrorKind::kUnsupported) return placed;
+  report->shortage = placed.error().message;
+  return ok();
 }
 
 /// Compiles the quantized graph in other ways, for the refusal of a program that does not fit.
@@ -454,38 +488,38 @@ class Alternatives {
         integer_graph_(integer_graph),
         compiled_(compiled) {}
 
-  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse& over) const {
+  /// `over`: the memory that is too small; null for a placement in several memories.
+  [[nodiscard]] std::vector<Alternative> evaluate(const MemoryUse* over) const {
     std::vector<Alternative> found;
+    const bool flash = over == nullptr || over->name == "flash";
+    const bool ram = over == nullptr || over->name != "flash";
     CompileOptions other = options_;
-    if (over.name == "flash") {
-      if (options_.optimize != engine::Optimize::kFlash) {
-        other.optimize = engine::Optimize::kFlash;
-        add("with --optimize flash", other, compiled_.part, &found);
-      }
-      const bool can_be_c =
-          compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
-      if (!options_.c_output && can_be_c) {
-        other = options_;
-        other.c_output = true;
-        other.pte_output = false;
-        add("with --emit c", other, compiled_.part, &found);
-        other.optimize = engine::Optimize::kFlash;
-        add("with --emit c --optimize flash", other, compiled_.part, &found);
-      }
-    } else if (options_.optimize != engine::Optimize::kSize) {
-      other.optimize = engine::Optimize::kSize;
-      if (macs() <= kMacsMax) {
-        add("with --optimize size", other, compiled_.part, &found);
-      } else {
-        found.push_back({"with --optimize size", {}});
-      }
+    if (flash && options_.optimize != engine::Optimize::kFlash) {
+      other.optimize = engine::Optimize::kFlash;
+      add("with --optimize flash", other, &found);
     }
+    const bool can_be_c =
+        compiled_.lowered.delegates.empty() && *options_.dialect == engine::Dialect::kNative;
+    if (flash && !options_.c_output && can_be_c) {
+      other = options_;
+      other.c_output = true;
+      other.pte_output = false;
+      add("with --emit c", other, &found);
+      other.optimize = engine::Optimize::kFlash;
+      add("with --emit c --optimize flash", other, &found);
+    }
+    // Above the limit, optimization for size takes minutes.
+    if (ram && options_.optimize != engine::Optimize::kSize && macs() <= kMacsMax) {
+      other = options_;
+      other.optimize = engine::Optimize::kSize;
+      add("with --optimize size", other, &found);
+    }
+    if (!compiled_.lowered.delegates.empty()) add_cpu_only(&found);
     add_part(&found);
     return found;
   }
 
  private:
-  /// Above it, optimization for size takes minutes.
   static constexpr int64_t kMacsMax = 50'000'000;
 
   [[nodiscard]] int64_t macs() const {
@@ -494,8 +528,13 @@ class Alternatives {
     return sum;
   }
 
+  void add(std::string how, const CompileOptions& options, std::vector<Alternative>* found) const {
+    add(std::move(how), options, compiled_.part, off_, found);
+  }
+
   void add(std::string how, const CompileOptions& options,
-           const std::shared_ptr<const engine::Part>& part, std::vector<Alternative>* found) const {
+           const std::shared_ptr<const engine::Part>& part, const CpuOnlyNodes& off,
+           std::vector<Alternative>* found) const {
     Program trial;
     CompileReport& report = trial.compiled.report;
     trial.compiled.part = part;
@@ -506,28 +545,49 @@ class Alternatives {
     report.outputs = compiled_.report.outputs;
     const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
     StageFiles none({});
-    const Status built = build(options, arena_limit(*part, sizes), off_, &trial, &none);
+    const Status built = build(options, arena_limit(*part, sizes), off, &trial, &none);
     if (!built || !set_memory_sizes(sizes, &report).ok()) return;
     report_ops(trial.compiled.lowered, trial.memory_plan, *part->cpu,
                row_ops(trial.compiled.lowered, trial.compiled.subgraphs), &report);
+    if (!place(trial.compiled, trial.emitted.program, options, sizes, &report).ok()) return;
     found->push_back({std::move(how), std::move(report)});
   }
 
-  /// Adds the smallest part without an NPU that holds the program.
+  /// Adds the program in which the core executes what the NPU does.
+  void add_cpu_only(std::vector<Alternative>* found) const {
+    CpuOnlyNodes all = off_;
+    for (const ir::Op& op : integer_graph_.ops()) {
+      if (!op.source.node.empty()) all.try_emplace(op.source.node, "--engine-off *");
+    }
+    add("with --engine-off '*'", options_, compiled_.part, all, found);
+  }
+
+  /// A part may hold the same integer graph if it has NPUs of the same kinds and the same
+  /// arithmetic.
+  [[nodiscard]] bool is_like(const engine::Part& part) const {
+    const CompileOptions options = with_recipe(asked_, part.recipe);
+    const engine::Part& own = *compiled_.part;
+    if (options.dialect != options_.dialect) return false;
+    if (own.engines.empty() && part.engines.empty()) return true;
+    return std::ranges::equal(
+               own.engines, part.engines, {}, [](const engine::PartNpu& use) { return use.engine; },
+               [](const engine::PartNpu& use) { return use.engine; }) &&
+           arithmetic_of(options, part) == arithmetic_of(options_, own);
+  }
+
+  /// Adds the smallest part that holds the program: without an NPU, or with one of the same kind.
   void add_part(std::vector<Alternative>* found) const {
-    if (!compiled_.part->engines.empty()) return;
     std::vector<std::pair<int64_t, std::shared_ptr<const engine::Part>>> parts;
     for (const std::string& name : engine::part_names()) {
       Result<engine::Part> part = engine::find_part(name);
-      if (!part || !part->engines.empty() || part->has_memory_speeds()) continue;
-      if (with_recipe(asked_, part->recipe).dialect != options_.dialect) continue;
+      if (!part || part->name == compiled_.part->name || !is_like(*part)) continue;
       int64_t bytes = 0;
       for (const engine::PartMemory& memory : part->memories) bytes += memory.bytes;
       const bool complete =
           part->memories.size() > 1 && std::ranges::none_of(part->memories, [](const auto& memory) {
             return memory.bytes == 0;
           });
-      if (!complete || part->name == compiled_.part->name) continue;
+      if (!complete) continue;
       parts.emplace_back(bytes, std::make_shared<const engine::Part>(std::move(*part)));
     }
     std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first; });
@@ -537,8 +597,8 @@ class Alternatives {
       // Code differs between cores by less than the factor 2.
       if (2 * bytes < ram_bytes(compiled_.report) + flash_bytes(compiled_.report)) continue;
       std::vector<Alternative> on_part;
-      add(fmt::format("on {}", part->name), other, part, &on_part);
-      if (on_part.empty() || first_overflow(*on_part[0].result) != nullptr) continue;
+      add(fmt::format("on {}", part->name), other, part, off_, &on_part);
+      if (on_part.empty() || !fits(on_part[0].result)) continue;
       found->push_back(std::move(on_part[0]));
       return;
     }
@@ -694,8 +754,10 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   OpProvenance provenance = model.provenance;
   provenance.quantized(model.graph, quantized.graph);
-  report.memories.clear();
-  list_memories(part, compiled.lowered.delegates, &report);
+  list_memories(part, compiled.lowered, &report);
+  THIMBLE_CHECK(estimate_npu_cycles(program.emitted.program, report.model, part,
+                                    &compiled.lowered.delegates));
+  report.npu_cycles = sum_cycles(compiled.lowered.delegates);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.subgraphs);
   report_ops(compiled.lowered, program.memory_plan, *part.cpu, rows, &report);
   report_engines(quantized.graph, program.reasons, program.added, rows, &report);
@@ -708,10 +770,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report_time(compiled.lowered, part, rows, &report);
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
-  if (part.has_memory_speeds() && first_overflow(report) == nullptr) {
-    THIMBLE_CHECK(
-        place_objects(compiled, program.emitted.program, options.c_output, sizes, &report));
-  }
+  THIMBLE_CHECK(place(compiled, program.emitted.program, options, sizes, &report));
   compiled.pte = std::move(program.emitted.bytes);
   return compiled;
 }
@@ -727,16 +786,27 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
   THIMBLE_TRY(const quant::QuantizedModel quantized,
               quantize_model(model, data, options, arithmetic_of(options, *part)));
-  THIMBLE_TRY(Program program,
-              write_program(model, quantized, part, options, arena_limit(*part, options), &stages));
+  THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
+  const std::optional<int64_t> limit = arena_limit(*part, options);
+  Result<Program> program = write_program(model, quantized, part, options, limit, &stages);
+  std::string refusal;  // of an engine that has no schedule within the limit
+  if (!program && program.error().kind == ErrorKind::kUnsupported && limit) {
+    refusal = program.error().message;
+    StageFiles none({});
+    Result<Program> whole = write_program(model, quantized, part, options, std::nullopt, &none);
+    if (whole) program = std::move(whole);
+  }
+  if (!program) return program.error();
   THIMBLE_TRY(Compiled compiled,
-              report_program(std::move(program), model, quantized, part, options));
+              report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
   report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
-  if (const MemoryUse* const over = first_overflow(report); over != nullptr) {
-    THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
+  if (refusal.empty()) refusal = report.shortage;
+  const MemoryUse* const over = first_overflow(report);
+  if (over != nullptr || !refusal.empty()) {
     const Alternatives alternatives = {asked, options, off, quantized.graph, compiled};
-    return does_not_fit(report, *over, alternatives.evaluate(*over));
+    if (refusal.empty()) return does_not_fit(report, *over, alternatives.evaluate(over));
+    return does_not_fit(report, refusal, alternatives.evaluate(over));
   }
   if (data.random) {
     report.notes.emplace_back(

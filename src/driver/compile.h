@@ -156,6 +156,14 @@ struct WrittenFile {
   int64_t bytes = 0;
 };
 
+/// Cycles of the delegates of one NPU, and their time on its clock without the overhead of calls;
+/// estimates.
+struct NpuUse {
+  std::string engine;
+  std::optional<int64_t> cycles;
+  std::optional<double> time_us;
+};
+
 struct CompileReport {
   std::string model;
   std::string target;
@@ -174,13 +182,17 @@ struct CompileReport {
   std::optional<LinkedSize> linked;    // nothing: the sizes of the linked code are not known
   std::optional<LinkedSize> linked_c;  // of the C, if both a `.pte` and C are written
   int64_t sram_constant_bytes = 0;  // constants that an NPU reads from SRAM, loaded from the file
+  bool dedicated_sram = false;      // the SRAM is the NPU's, the arena is in DRAM
+  int64_t dram_constant_bytes = 0;  // constants that an NPU reads from DRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
+  std::string shortage;  // why the objects fit in no such memories; empty if they fit
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
+  std::vector<NpuUse> npus;           // by engine
   int64_t npu_calls = 0;
   std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;      // of the core for one run, an estimate

@@ -34,7 +34,7 @@ std::string cost_text(const CompileReport& from, const CompileReport& to) {
 std::string memories_text(const CompileReport& report) {
   std::string text;
   for (const MemoryUse& memory : report.memories) {
-    if (memory.bytes_size == 0) continue;
+    if (memory.bytes_size == 0 || memory.bytes_used == 0) continue;
     text += fmt::format("{}{} {} B of {} B", text.empty() ? "" : ", ", memory.name,
                         with_commas(memory.bytes_used), with_commas(memory.bytes_size));
   }
@@ -51,6 +51,13 @@ int64_t excess(const CompileReport& report) {
   return bytes;
 }
 
+/// Returns "\n  would fit      with --optimize size     sram 34,000 B of 36,864 B".
+std::string line(std::string_view verdict, const std::string& how, const std::string& memories) {
+  std::string text = wrapped(fmt::format("  {:<14} {:<30} ", verdict, how), memories);
+  while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
+  return "\n" + text;
+}
+
 /// Returns the lines of the alternatives that fit; if none does, the line of the closest one.
 std::string alternative_lines(const CompileReport& report,
                               std::span<const Alternative> alternatives) {
@@ -58,23 +65,23 @@ std::string alternative_lines(const CompileReport& report,
   const Alternative* closest = nullptr;
   bool any_fits = false;
   for (const Alternative& each : alternatives) {
-    if (!each.result) {
-      text += fmt::format("\n  may fit        {}: not tried, compiling takes minutes", each.how);
-      continue;
-    }
-    if (first_overflow(*each.result) == nullptr) {
+    if (fits(each.result)) {
       any_fits = true;
-      text +=
-          fmt::format("\n  would fit      {:<24} {}{}", each.how, memories_text(*each.result),
-                      each.result->target == report.target ? cost_text(report, *each.result) : "");
-    } else if (closest == nullptr || excess(*each.result) < excess(*closest->result)) {
+      text += line("would fit", each.how,
+                   memories_text(each.result) +
+                       (each.result.target == report.target ? cost_text(report, each.result) : ""));
+    } else if (each.result.shortage.empty() &&
+               (closest == nullptr || excess(each.result) < excess(closest->result))) {
       closest = &each;
     }
   }
-  if (any_fits || closest == nullptr) return text;
-  if (excess(*closest->result) >= excess(report)) return text;
-  return text +
-         fmt::format("\n  not enough     {:<24} {}", closest->how, memories_text(*closest->result));
+  if (any_fits || alternatives.empty()) return text;
+  if (closest == nullptr || excess(closest->result) >= excess(report)) {
+    std::vector<std::string> tried;
+    for (const Alternative& each : alternatives) tried.push_back(each.how);
+    return text + line("does not help", fmt::format("{}", fmt::join(tried, ", ")), "");
+  }
+  return text + line("not enough", closest->how, memories_text(closest->result));
 }
 
 std::string ram_parts(const CompileReport& report) {
@@ -114,6 +121,10 @@ const MemoryUse* first_overflow(const CompileReport& report) {
   return over == report.memories.end() ? nullptr : &*over;
 }
 
+bool fits(const CompileReport& report) {
+  return first_overflow(report) == nullptr && report.shortage.empty();
+}
+
 Error does_not_fit(const CompileReport& report, const MemoryUse& over,
                    std::span<const Alternative> alternatives) {
   const bool tiled = std::ranges::any_of(
@@ -122,11 +133,14 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
       "{}: does not fit: {} needs {} B{}, {} B allowed: {} B too large", report.model, over.name,
       with_commas(over.bytes_used), tiled && over.name != "flash" ? " with row tiling" : "",
       with_commas(over.bytes_size), with_commas(over.bytes_used - over.bytes_size));
-  if (over.bytes_used == ram_bytes(report) + report.sram_constant_bytes && over.name != "flash") {
+  const int64_t constants =
+      over.name == "dram" ? report.dram_constant_bytes : report.sram_constant_bytes;
+  if (over.bytes_used == ram_bytes(report) + constants && over.name != "flash") {
     message += ram_parts(report);
-    if (report.sram_constant_bytes > 0) {
-      message += fmt::format("\n  constants      {} B, which the NPU reads from SRAM (Sram_Only)",
-                             with_commas(report.sram_constant_bytes));
+    if (constants > 0) {
+      message += fmt::format("\n  constants      {} B, which the NPU reads from {}",
+                             with_commas(constants),
+                             over.name == "dram" ? "DRAM (Dedicated_Sram)" : "SRAM (Sram_Only)");
     }
     const Peak& peak = report.peak;
     message += fmt::format("\n  peak at        {}   {}   {}", peak.op, peak.source.where(),
@@ -134,6 +148,11 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
   }
   if (over.name == "flash") message += flash_parts(report);
   return unsupported("{}", message + alternative_lines(report, alternatives));
+}
+
+Error does_not_fit(const CompileReport& report, const std::string& reason,
+                   std::span<const Alternative> alternatives) {
+  return unsupported("{}", reason + alternative_lines(report, alternatives));
 }
 
 }  // namespace thimble::driver

@@ -18,14 +18,22 @@ namespace thimble::driver {
 /// Returns the first memory that is too small; null if the program fits.
 [[nodiscard]] const MemoryUse* first_overflow(const CompileReport& report);
 
+/// Returns true if the memories are large enough and a placement in them was found, if one is
+/// needed.
+[[nodiscard]] bool fits(const CompileReport& report);
+
 /// Another way to compile the same network.
 struct Alternative {
-  std::string how;                      // "with --optimize size", "on nrf52840"
-  std::optional<CompileReport> result;  // nothing: not compiled, because that takes too long
+  std::string how;  // "with --optimize size", "on nrf52840"
+  CompileReport result;
 };
 
 /// `over` is a memory of the report.
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const MemoryUse& over,
+                                 std::span<const Alternative> alternatives);
+
+/// The refusal `reason` of an engine, or of a placement in several memories.
+[[nodiscard]] Error does_not_fit(const CompileReport& report, const std::string& reason,
                                  std::span<const Alternative> alternatives);
 
 }  // namespace thimble::driver

@@ -61,12 +61,6 @@ Status compile_all(std::span<const partition::Subgraph> subgraphs,
   return ok();
 }
 
-bool uses_dedicated_sram(const engine::Lowered& lowered) {
-  return std::ranges::any_of(lowered.delegates, [](const engine::Delegate& delegate) {
-    return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
-  });
-}
-
 /// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
 /// error states the minimum.
 Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgraphs,
@@ -87,9 +81,9 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
   memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);
   const int64_t needed = memory_plan.placement.peak_bytes +
                          memory::runtime_bytes(*lowered, memory_plan) +
-                         sram_constant_bytes(lowered->delegates);
+                         constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
   if (needed <= sram_bytes) return memory_plan;
-  const int64_t constants = sram_constant_bytes(lowered->delegates);
+  const int64_t constants = constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
   const std::string of_constants =
       constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
   return unsupported(
@@ -100,12 +94,18 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
 
 }  // namespace
 
-int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates) {
+int64_t constant_bytes(const std::vector<engine::Delegate>& delegates, abi::MemoryMode mode) {
   int64_t bytes = 0;
   for (const engine::Delegate& delegate : delegates) {
-    if (delegate.memory_mode == abi::MemoryMode::kSramOnly) bytes += delegate.constant_bytes;
+    if (delegate.memory_mode == mode) bytes += delegate.constant_bytes;
   }
   return bytes;
+}
+
+bool uses_dedicated_sram(const engine::Lowered& lowered) {
+  return std::ranges::any_of(lowered.delegates, [](const engine::Delegate& delegate) {
+    return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
+  });
 }
 
 Result<CpuOnlyNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
@@ -205,7 +205,7 @@ Result<memory::MemoryPlan> compile_subgraphs(std::span<const partition::Subgraph
     }
     const int64_t used = memory_plan.placement.peak_bytes +
                          memory::runtime_bytes(*lowered, memory_plan) +
-                         sram_constant_bytes(lowered->delegates);
+                         constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
     if (used <= *sram_bytes) return memory_plan;
     // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
     // scratch.
@@ -277,7 +277,19 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
 
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
+  report->npus.clear();
   for (const engine::Delegate& delegate : delegates) {
+    auto npu = std::ranges::find(report->npus, delegate.engine, &NpuUse::engine);
+    if (npu == report->npus.end()) {
+      report->npus.push_back({delegate.engine, 0, 0});
+      npu = std::prev(report->npus.end());
+    }
+    const bool timed = npu->time_us && delegate.cycles && delegate.clock_mhz > 0;
+    npu->time_us = timed ? std::optional(*npu->time_us +
+                                         static_cast<double>(*delegate.cycles) / delegate.clock_mhz)
+                         : std::nullopt;
+    npu->cycles = npu->cycles && delegate.cycles ? std::optional(*npu->cycles + *delegate.cycles)
+                                                 : std::nullopt;
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }

@@ -52,8 +52,13 @@ void report_engines(const ir::Graph& integer, std::span<const std::string> why_n
 /// operators.
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
 
-/// Returns the constants of delegates that the NPU reads from SRAM (memory mode Sram_Only). They
-/// are in the file too, from which the application loads them.
-[[nodiscard]] int64_t sram_constant_bytes(const std::vector<engine::Delegate>& delegates);
+/// Returns the constants of delegates with this memory mode. Those of Sram_Only are read from SRAM,
+/// those of Dedicated_Sram from DRAM. They are in the file too, from which the application loads
+/// them.
+[[nodiscard]] int64_t constant_bytes(const std::vector<engine::Delegate>& delegates,
+                                     abi::MemoryMode mode);
+
+/// Returns true if a delegate's arena is in DRAM and the SRAM is the NPU's fast scratch.
+[[nodiscard]] bool uses_dedicated_sram(const engine::Lowered& lowered);
 
 }  // namespace thimble::driver

@@ -271,6 +271,10 @@ class ModelFitter {
       row.reason = short_reason(compiled.error().message, model.name);
       return;
     }
+    if (!compiled->report.shortage.empty()) {
+      row.reason = short_reason(compiled->report.shortage, model.name);
+      return;
+    }
     fill_memories(*compiled, &row.figures);
     fill_engines(*compiled, &row);
     row.figures.latency_us = compiled->report.time_us;

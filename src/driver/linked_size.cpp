@@ -1,5 +1,7 @@
 #include "driver/linked_size.h"
 
+#include <algorithm>
+
 #include "abi/pte_ops.h"
 #include "emit/c/size.h"
 #include "emit/state_entry.h"
@@ -51,53 +53,79 @@ bool add_calls(const pte::ExecutionPlan& plan, engine::LinkRequest* request) {
 template <typename Item>
 int64_t count_distinct(std::vector<Item> items) {
   std::ranges::sort(items);
-  return std::ranges::unique(items).begin() - items.begin();
+  return std::unique(items.begin(), items.end()) - items.begin();  // clang 14 lacks ranges::unique
+}
+
+/// Returns what the core's tables give for the program; nothing if it is not known.
+Result<std::optional<engine::LinkRequest>> request_for(const engine::Core& core,
+                                                       const pte::Program& program) {
+  engine::LinkRequest request;
+  if (core.linked_code == nullptr || !add_calls(program.plans[0], &request)) {
+    return std::optional<engine::LinkRequest>();
+  }
+  request.records = pte::has_records(program);
+  THIMBLE_TRY(const std::vector<emit::StateContent> states, emit::read_states(program));
+  request.states = !states.empty();
+  return std::optional(std::move(request));
+}
+
+void add_code(const engine::LinkedCode& code, LinkedSize* linked) {
+  linked->static_bytes += code.ram_bytes;
+  linked->stack_bytes += code.stack_bytes;
+  linked->compiler = code.compiler;
+  linked->needs_driver = code.needs_driver;
+  linked->core = code.core;
+}
+
+Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
+                                                const pte::Program& program) {
+  const engine::Core& core = *compiled.part->cpu;
+  THIMBLE_TRY(std::optional<engine::LinkRequest> request, request_for(core, program));
+  if (!request) return std::optional<LinkedSize>();
+  request->c_output = true;
+  std::optional<engine::LinkedCode> code = core.linked_code(*request, core);
+  if (!code) return std::optional<LinkedSize>();
+  emit::c::Options options;
+  options.owns_inputs = compiled.lowered.owns_inputs;
+  if (compiled.part->has_memory_speeds()) {
+    options.loaded.resize(compiled.part->memories.size());
+  }
+  THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
+  request->copies = c.copies;
+  code = core.linked_code(*request, core);
+  LinkedSize linked;
+  linked.c_output = true;
+  linked.program_bytes = c.constant_bytes + c.table_bytes;
+  linked.code_bytes = c.code_bytes + code->flash_bytes;
+  linked.static_bytes = c.ram_bytes;
+  linked.stack_bytes = c.stack_bytes;
+  add_code(*code, &linked);
+  return std::optional(std::move(linked));
 }
 
 }  // namespace
 
+Result<std::optional<LinkedSize>> linked_size(const engine::Core& core, const pte::Program& program,
+                                              int64_t pte_bytes) {
+  THIMBLE_TRY(const std::optional<engine::LinkRequest> request, request_for(core, program));
+  if (!request) return std::optional<LinkedSize>();
+  const std::optional<engine::LinkedCode> code = core.linked_code(*request, core);
+  if (!code) return std::optional<LinkedSize>();
+  LinkedSize linked;
+  const int64_t delegates = count_distinct(request->delegates);
+  linked.program_bytes = pte_bytes;
+  linked.code_bytes = round_up_to_word(pte_bytes) - pte_bytes + kPaddingMax + code->flash_bytes +
+                      kKernelTableBytes + kWord * count_distinct(request->kernels);
+  if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;
+  linked.static_bytes = kModelObjectBytes + kPaddingMax;
+  add_code(*code, &linked);
+  return std::optional(std::move(linked));
+}
+
 Result<std::optional<LinkedSize>> linked_size(const Compiled& compiled, const pte::Program& program,
                                               int64_t pte_bytes, bool c_output) {
-  const std::optional<LinkedSize> unknown;
-  const engine::Core& core = *compiled.part->cpu;
-  engine::LinkRequest request;
-  if (core.linked_code == nullptr || !add_calls(program.plans[0], &request)) return unknown;
-  request.records = pte::has_records(program);
-  THIMBLE_TRY(const std::vector<emit::StateContent> states, emit::read_states(program));
-  request.states = !states.empty();
-  request.c_output = c_output;
-  std::optional<engine::LinkedCode> code = core.linked_code(request, core);
-  if (!code) return unknown;
-
-  LinkedSize linked;
-  if (c_output) {
-    emit::c::Options options;
-    options.owns_inputs = compiled.lowered.owns_inputs;
-    if (compiled.part->has_memory_speeds()) {
-      options.loaded.resize(compiled.part->memories.size());
-    }
-    THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
-    request.copies = c.copies;
-    code = core.linked_code(request, core);
-    linked.program_bytes = c.constant_bytes + c.table_bytes;
-    linked.code_bytes = c.code_bytes + code->flash_bytes;
-    linked.static_bytes = c.ram_bytes;
-    linked.stack_bytes = c.stack_bytes;
-  } else {
-    const int64_t delegates = count_distinct(request.delegates);
-    linked.program_bytes = pte_bytes;
-    linked.code_bytes = round_up_to_word(pte_bytes) - pte_bytes + kPaddingMax + code->flash_bytes +
-                        kKernelTableBytes + kWord * count_distinct(request.kernels);
-    if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;
-    linked.static_bytes = kModelObjectBytes + kPaddingMax;
-  }
-  linked.static_bytes += code->ram_bytes;
-  linked.stack_bytes += code->stack_bytes;
-  linked.compiler = code->compiler;
-  linked.needs_driver = code->needs_driver;
-  linked.core = code->core;
-  linked.c_output = c_output;
-  return std::optional<LinkedSize>(std::move(linked));
+  if (c_output) return linked_c_size(compiled, program);
+  return linked_size(*compiled.part->cpu, program, pte_bytes);
 }
 
 std::string built_with(const LinkedSize& linked) {

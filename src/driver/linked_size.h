@@ -14,6 +14,11 @@ namespace thimble::driver {
                                                             const formats::pte::Program& program,
                                                             int64_t pte_bytes, bool c_output);
 
+/// Returns the sizes for a `.pte`, not C, on this core.
+[[nodiscard]] Result<std::optional<LinkedSize>> linked_size(const engine::Core& core,
+                                                            const formats::pte::Program& program,
+                                                            int64_t pte_bytes);
+
 /// Returns "gcc 12.2.1, kernels -O2, runtime -Os, cortex-m4".
 [[nodiscard]] std::string built_with(const LinkedSize& linked);
 

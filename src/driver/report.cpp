@@ -282,27 +282,27 @@ Json to_json(const ObjectPlacement& placement) {
 /// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
   if (memory == "flash") return flash_detail(report);
-  const bool has_dram =
-      std::ranges::any_of(report.memories, [](const MemoryUse& use) { return use.name == "dram"; });
-  if (has_dram && memory == "sram") return "fast scratch of the NPU";
+  const bool dedicated = report.dedicated_sram;
+  if (dedicated && memory == "sram") return "fast scratch of the NPU";
+  if (!dedicated && memory == "dram") return "not used";
   const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
-  const std::string constants = report.sram_constant_bytes == 0
+  const int64_t constant_bytes =
+      dedicated ? report.dram_constant_bytes : report.sram_constant_bytes;
+  const std::string constants = constant_bytes == 0
                                     ? ""
                                     : fmt::format("constants of the NPU {} (loaded from flash), ",
-                                                  with_commas(report.sram_constant_bytes));
+                                                  with_commas(constant_bytes));
   return fmt::format(
       "{}arena {}{}{}, {}; {}", constants, with_commas(report.arena_bytes), kept,
       other_ram_detail(report), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
-std::string time_text(double time_us) {
-  if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
-  return time_us < 1e5 ? fmt::format("{:.2f} ms", time_us / 1e3)
-                       : fmt::format("{:.0f} ms", time_us / 1e3);
+bool is_npu(const CompileReport& report, const std::string& engine) {
+  return std::ranges::find(report.npus, engine, &NpuUse::engine) != report.npus.end();
 }
 
 /// One line per engine with its share of the work, then the sum of the times.
@@ -317,10 +317,18 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
     Use& use = engines[op.engine];
     use.ops += 1;
     use.macs += op.macs;
+    if (is_npu(report, op.engine)) continue;
     use.cycles += op.cycles.value_or(0);
     use.time_us += op.time_us.value_or(0);
     use.cycles_known = use.cycles_known && op.cycles.has_value();
     use.time_known = use.time_known && op.time_us.has_value();
+  }
+  for (const NpuUse& npu : report.npus) {
+    Use& use = engines[npu.engine];
+    use.cycles = npu.cycles.value_or(0);
+    use.time_us = npu.time_us.value_or(0);
+    use.cycles_known = npu.cycles.has_value();
+    use.time_known = npu.time_us.has_value();
   }
   std::string text = fmt::format("\n  {:<18} {:>4} {:>9} {:>15} {:>11}\n", "engine", "ops", "MACs",
                                  "cycles", "time");
@@ -331,10 +339,9 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
                         use.cycles_known ? with_commas(use.cycles) : "",
                         use.time_known ? time_text(use.time_us) : "");
   }
-  if (report.npu_cycles) {
-    text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
+  if (!report.time_us) {
+    return report.npu_cycles ? text + "  cycles: an estimate, of the NPU on its own clock\n" : text;
   }
-  if (!report.time_us) return text;
   text += fmt::format("  {} for one run, an estimate, +-{:.0f} %", time_text(*report.time_us),
                       report.time_error_percent);
   if (report.clock_mhz > 0) text += fmt::format("; core at {:g} MHz", report.clock_mhz);
@@ -374,6 +381,31 @@ std::string file_lines(const CompileReport& report, const std::filesystem::path&
 
 }  // namespace
 
+std::string wrapped(const std::string& prefix, const std::string& text) {
+  constexpr size_t kColumns = 100;
+  std::string lines, line = prefix;
+  bool is_empty = true;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!is_empty && line.size() + 1 + word.size() > kColumns) {
+      lines += line + "\n";
+      line = std::string(prefix.size(), ' ');
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+    is_empty = false;
+    begin = end + 1;
+  }
+  return lines + line + "\n";
+}
+
+std::string time_text(double time_us) {
+  if (time_us < 1000) return fmt::format("{:.1f} us", time_us);
+  return time_us < 1e5 ? fmt::format("{:.2f} ms", time_us / 1e3)
+                       : fmt::format("{:.0f} ms", time_us / 1e3);
+}
+
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
@@ -396,8 +428,9 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
     const std::string detail = report.placement ? placed_detail(*report.placement, memory.name)
                                                 : memory_detail(report, memory.name);
-    text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
-                        with_commas(memory.bytes_used), size, detail);
+    text += wrapped(fmt::format("  {:<8} {:>13} B {:>15}   ", memory.name,
+                                with_commas(memory.bytes_used), size),
+                    detail);
   }
   text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);
@@ -486,6 +519,7 @@ std::string json_report(const CompileReport& report) {
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);
   json["sram_constant_bytes"] = report.sram_constant_bytes;
+  json["dram_constant_bytes"] = report.dram_constant_bytes;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {
@@ -505,6 +539,12 @@ std::string json_report(const CompileReport& report) {
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["npu_calls"] = report.npu_calls;
+  json["npus"] = Json::array();
+  for (const NpuUse& npu : report.npus) {
+    json["npus"].push_back({{"engine", npu.engine},
+                            {"cycles", npu.cycles ? Json(*npu.cycles) : Json(nullptr)},
+                            {"time_us", npu.time_us ? Json(*npu.time_us) : Json(nullptr)}});
+  }
   json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
   json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);

@@ -19,4 +19,11 @@ namespace thimble::driver {
 /// Returns "1,234,567" for 1234567.
 [[nodiscard]] std::string with_commas(int64_t value);
 
+/// Returns lines of at most 100 columns: the first one begins with `prefix`, the next ones with
+/// spaces. Breaks the text at its spaces; the numbers of the text have none.
+[[nodiscard]] std::string wrapped(const std::string& prefix, const std::string& text);
+
+/// Returns "236.1 us", "1.03 ms" or "829 ms".
+[[nodiscard]] std::string time_text(double time_us);
+
 }  // namespace thimble::driver

@@ -60,14 +60,11 @@ void note_waits(const engine::Part& part, CompileReport* report) {
 /// Adds the wait states to the cycles of the core's calls.
 void add_waits(const engine::Lowered& lowered, const engine::Part& part,
                std::span<const RowOp> rows, CompileReport* report) {
-  const engine::PartMemory* const memory = constant_memory(part);
-  if (memory == nullptr) return;
   for (size_t i = 0; i < rows.size(); ++i) {
     const engine::KernelCall& call = lowered.calls[rows[i].call];
     OpReport& op = report->ops[i];
     if (call.delegate >= 0 || !op.cycles) continue;
-    const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
-    *op.cycles += std::llround(wait_cycles(*memory, *part.cpu, reads.bytes, reads.accessed));
+    *op.cycles += std::llround(constant_wait_cycles(lowered, call, part));
   }
 }
 
@@ -88,7 +85,7 @@ void time_delegate_rows(const engine::Lowered& lowered, std::span<const RowOp> r
 double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, int64_t bytes,
                    int64_t accessed) {
   const double waits = memory.wait_states.value_or(0);
-  if (!waits_known(memory)) return 0;
+  if (!waits_known(memory) || waits == 0) return 0;
   if (*memory.cache_bytes == 0) {
     // Each load waits. Kernels for Armv6-M load constants by the byte, others by the word.
     const int64_t load = core.isa == abi::Isa::kThumb1 ? 1 : 4;
@@ -97,6 +94,14 @@ double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, i
   // Constants that fit into the cache are read from the memory once.
   const int64_t read = bytes <= *memory.cache_bytes ? bytes : accessed;
   return waits * static_cast<double>(divide_up(read, memory.line_bytes));
+}
+
+double constant_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
+                            const engine::Part& part) {
+  const engine::PartMemory* const memory = constant_memory(part);
+  if (memory == nullptr) return 0;
+  const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
+  return wait_cycles(*memory, *part.cpu, reads.bytes, reads.accessed);
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,

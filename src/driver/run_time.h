@@ -20,6 +20,10 @@ inline constexpr double kTimeErrorPercent = 20;
 [[nodiscard]] double wait_cycles(const engine::PartMemory& memory, const engine::Core& core,
                                  int64_t bytes, int64_t accessed);
 
+/// Returns the core cycles that a call waits for its constants on the part.
+[[nodiscard]] double constant_wait_cycles(const engine::Lowered& lowered,
+                                          const engine::KernelCall& call, const engine::Part& part);
+
 /// Fills cycles and times of report->ops, and the totals. Times need the clocks of the part.
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
                  std::span<const RowOp> rows, CompileReport* report);

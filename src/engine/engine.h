@@ -111,6 +111,7 @@ struct DelegateRow {
   std::string what;               // "CONV 3x3 s1"
   std::optional<int64_t> cycles;  // an estimate
   std::string reason;             // note for the report; may be empty
+  std::vector<uint32_t> words{};  // of its operations in the payload, as a profile names them
 };
 
 /// A generated file that accompanies the `.pte` of a compiled model.
@@ -125,6 +126,7 @@ struct Delegate {
   std::string id;      // backend id in the file
   std::vector<std::byte> payload;
   abi::MemoryMode memory_mode = abi::MemoryMode::kUnknown;
+  uint16_t system = 0;                                                // abi::DelegateRecord::system
   std::vector<std::pair<std::string, std::vector<std::byte>>> named;  // named data of the payload
   std::vector<std::pair<std::string, std::string>> specs;             // compile specs of the file
   int64_t constant_bytes = 0;                                         // weights in the payload
@@ -228,6 +230,12 @@ struct VendorTools {
   bool kernel_selection = false;  // write the table of the firmware kernels that the model needs
 };
 
+/// Clock of an NPU in its part, and the overhead of one call in addition to its cycles. 0: unknown.
+struct NpuTiming {
+  double clock_mhz = 0;
+  double call_us = 0;
+};
+
 struct NpuOptions {
   std::optional<int64_t> sram_bytes;  // upper bound of the subgraph's scratch
   int64_t other_ram_bytes = 0;        // variables and stack, in addition to sram_bytes
@@ -266,6 +274,8 @@ struct Npu {
   bool channels_last = true;
   Result<Delegate> (*compile)(const ir::Graph& region, const PartNpu& use,
                               const NpuOptions& options) = nullptr;
+  /// Null: clock and overhead are not known.
+  NpuTiming (*timing)(const PartNpu& use) = nullptr;
   /// Returns schedules from least SRAM to most; null: the engine has one schedule only.
   Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region, const PartNpu& use) = nullptr;
   /// Returns the subgraph in the engine's own arithmetic, with the same inputs and outputs. The

@@ -54,11 +54,11 @@ bool is_word(std::string_view name) {
 }
 
 /// Returns the memory's name. If the part gives access speeds, the name is any lower-case word;
-/// otherwise it is "sram" or "flash".
+/// otherwise it is "sram", "flash" or "dram".
 Result<std::string> memory_name(const TomlValue& table, Reader* reader, bool is_fast_known) {
   if (!is_fast_known) {
-    THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
-    if (!name) return bad_input("{}: memory has no name: sram or flash", table.location);
+    THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash", "dram"}));
+    if (!name) return bad_input("{}: memory has no name: sram, flash or dram", table.location);
     return *name;
   }
   THIMBLE_TRY(std::string name, reader->text("name"));

@@ -36,11 +36,12 @@ Result<std::vector<DeviceKind>> kinds_of(const pte::Program& program, std::strin
   return kinds;
 }
 
-Result<std::vector<NpuProfile>> profiles_of(const pte::Program& program, std::string_view label) {
+Result<std::vector<NpuProfile>> profiles_of(const pte::Program& program, std::string_view label,
+                                            std::span<const NpuSystem> systems) {
   std::vector<NpuProfile> all;
   for (const DeviceKind& kind : device_kinds()) {
     if (kind.profile == nullptr || !calls(program, kind.id)) continue;
-    THIMBLE_TRY(const std::vector<NpuProfile> profiles, kind.profile(program, label));
+    THIMBLE_TRY(const std::vector<NpuProfile> profiles, kind.profile(program, label, systems));
     all.insert(all.end(), profiles.begin(), profiles.end());
   }
   return all;

@@ -17,6 +17,7 @@
 namespace thimble::hostrun {
 
 struct NpuProfile;  // npu_profile.h
+struct NpuSystem;
 
 /// A model of the NPU on this machine, called by the runtime's delegate; for one loaded file.
 class Device {
@@ -59,7 +60,8 @@ struct DeviceKind {
       false;  // the namespace has call_scratch and persistent_bytes (runtime/exec/delegates.h)
   /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
-                                             std::string_view label) = nullptr;
+                                             std::string_view label,
+                                             std::span<const NpuSystem> systems) = nullptr;
   /// Returns bad input if results of the program's calls depend on timing; null: they cannot.
   Status (*check_hazards)(const formats::pte::Program& program, std::string_view label) = nullptr;
   /// Returns words for the command line of the engine's image; null: none.

@@ -3,6 +3,8 @@
 // estimate is the same on every machine. The hostrun/ folder of each engine computes it.
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,7 @@ struct NpuOperation {
 
 struct NpuProfile {
   size_t delegate = 0;  // index in the delegate table of the program's first plan
+  std::string kind;     // family of the NPU, as engine::Npu::kind
   std::string npu;      // configuration of the NPU
   std::string system;   // the system around it
   double cycles = 0;
@@ -30,8 +33,18 @@ struct NpuProfile {
   std::vector<std::string> hazards;  // unordered accesses of the stream to the same bytes
 };
 
+/// An NPU as a part's file describes it: the name of its system configuration, and settings.
+struct NpuSystem {
+  std::string npu;
+  std::string system;
+  std::map<std::string, double, std::less<>> settings;
+};
+
 /// Returns profiles for all NPUs that the program calls and for which this build has an estimate.
+/// `systems` are the NPUs of the part that runs the program; without them, the estimate is for the
+/// system that the file names. `compile` and `run --profile` both state these cycles.
 [[nodiscard]] Result<std::vector<NpuProfile>> profiles_of(const formats::pte::Program& program,
-                                                          std::string_view label);
+                                                          std::string_view label,
+                                                          std::span<const NpuSystem> systems = {});
 
 }  // namespace thimble::hostrun

@@ -17,14 +17,16 @@ using ir::ValueId;
 
 constexpr int kRangeOpsMax = 24;            // operators in one tiled range
 constexpr int kRangesMax = 16;              // number of tiled ranges
-constexpr int kAttempts = 6;                // attempts to meet the budget with the real memory plan
+constexpr int kAttempts = 6;                // attempts that approach the budget
 constexpr int64_t kCallInstructions = 300;  // overhead of a call, in instructions
 constexpr int64_t kBytesAtOnce = 4;         // bytes copied per instruction
 constexpr int kScratchAttemptsMax = 8;      // consecutive unsuccessful attempts to reduce scratch
 constexpr int64_t kCoarse = 4;              // coarse step between budgets: 1/4 of the budget
 constexpr int64_t kFine = 16;               // fine step: 1/16 of the budget
 constexpr int64_t kBudgetDivisorMax =
-    8;  // the smallest budget is 1/8 of what the untiled graph needs
+    8;                            // the smallest budget is 1/8 of what the untiled graph needs
+constexpr int64_t kAimStep = 32;  // an aim is 1/32 smaller than the previous one
+constexpr int64_t kAimDivisorMax = 16;  // the smallest aim is 1/16 of the untiled graph's need
 constexpr int64_t kPlacementStepsMax = 4'000'000;  // limits the time for large networks
 constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 
@@ -250,20 +252,30 @@ class LoweringVariants {
   Result<LoweringVariant> whole() const { return at({}, {}); }
 
   /// Tiles more operators until the budget is met, or returns the smallest variant found. `best`
-  /// is above the budget.
+  /// is above the budget. The aims for the chooser's estimate are steps below the bytes of `best`,
+  /// equal for all budgets: a larger budget tries all aims that a smaller one tries, so that it is
+  /// met if the smaller one is. An estimate may meet its aim although the memory plan needs more.
   Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) const {
-    int64_t aim = sram_bytes - best.budgeted.bytes / 256;
-    for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
-      const std::vector<TiledRange> choices = chooser_.choose(aim);
-      if (choices.empty()) break;
-      THIMBLE_TRY(LoweringVariant next, at(tilings_of(choices), {}));
-      const int64_t over = next.budgeted.bytes - sram_bytes;
-      add_notes(choices, &next);
-      if (next.budgeted.bytes < best.budgeted.bytes) best = std::move(next);
-      if (over <= 0) break;
-      aim -= over;
+    const int64_t all = best.budgeted.bytes;
+    std::vector<int64_t> aims;  // descending
+    for (int64_t aim = all; aim > all / kAimDivisorMax; aim -= aim / kAimStep + 1) {
+      if (aim <= sram_bytes) aims.push_back(aim);
     }
-    return best;
+    WithinSearch search = {std::move(best), sram_bytes, {}};
+    // Approaches the budget by the excess of the last attempt.
+    int64_t next = sram_bytes - all / 256;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const auto aim = std::ranges::find_if(aims, [&](int64_t each) { return each <= next; });
+      if (aim == aims.end()) break;
+      THIMBLE_TRY(const int64_t excess, try_aim(*aim, &search));
+      if (search.is_met()) return std::move(search.best);
+      next = *aim - std::max<int64_t>(excess, 1);
+    }
+    for (const int64_t aim : aims) {
+      THIMBLE_TRY([[maybe_unused]] const int64_t excess, try_aim(aim, &search));
+      if (search.is_met()) break;
+    }
+    return std::move(search.best);
   }
 
   /// Returns the smallest variant with at most kInstructionRatioMax times the instructions of
@@ -291,6 +303,27 @@ class LoweringVariants {
     std::vector<std::vector<RowTiling>> seen{};
     int64_t steps = 0;  // placement effort so far: the sum of squared operator counts
   };
+
+  struct WithinSearch {
+    LoweringVariant best;
+    int64_t sram_bytes;
+    std::vector<std::vector<RowTiling>> seen;
+    [[nodiscard]] bool is_met() const { return best.budgeted.bytes <= sram_bytes; }
+  };
+
+  /// Returns the bytes above the budget of the variant with this aim; 0 if it was tried before or
+  /// tiles nothing.
+  Result<int64_t> try_aim(int64_t aim, WithinSearch* search) const {
+    const std::vector<TiledRange> choices = chooser_.choose(aim);
+    const std::vector<RowTiling> tilings = tilings_of(choices);
+    if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) return int64_t{0};
+    search->seen.push_back(tilings);
+    THIMBLE_TRY(LoweringVariant next, at(tilings, {}));
+    add_notes(choices, &next);
+    const int64_t excess = next.budgeted.bytes - search->sram_bytes;
+    if (next.budgeted.bytes < search->best.budgeted.bytes) search->best = std::move(next);
+    return excess;
+  }
 
   /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
   Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) const {

@@ -70,6 +70,14 @@ def prepare(folder, source):
     npz(folder / "nhwc.npz", x=folder / "nhwc.npy")
     (folder / "sram.toml").write_text('cpu = "cortex-m55"\nsummary = "NPU with constants in SRAM"\n[[engine]]\n'
                                       'name = "ethos-u55-128"\nmemory_mode = "Sram_Only"\n')
+    for name, npu, mode, memories in (
+            ("sram-4k", "ethos-u55-128", "Sram_Only", {"sram": "4K", "flash": "1M"}),
+            ("shared-4k", "ethos-u55-128", "Shared_Sram", {"sram": "4K", "flash": "1M"}),
+            ("dedicated", "ethos-u65-256", "Dedicated_Sram", {"sram": "4K", "dram": "64K", "flash": "1M"}),
+            ("dedicated-4k", "ethos-u65-256", "Dedicated_Sram", {"sram": "64K", "dram": "4K", "flash": "1M"})):
+        (folder / f"{name}.toml").write_text(
+            f'cpu = "cortex-m55"\nsummary = "NPU in the mode {mode}"\n[[engine]]\nname = "{npu}"\nmemory_mode = "{mode}"\n'
+            + "".join(f'[[memory]]\nname = "{memory}"\nbytes = "{size}"\n' for memory, size in memories.items()))
     for name, content in (("empty", b""), ("text", b"hello\n"), ("model.tflite", b"\x1c\0\0\0TFL3" + bytes(24)),
                           ("model.onnx", b"\x08\x07\x12\x07pytorch" + bytes(8))):
         (folder / name).write_bytes(content)

@@ -17,3 +17,8 @@ thimble_test(memories_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/memories_test.cpp
   DEPS thimble_memory
   LABELS unit fast)
+
+thimble_test(budget_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/budget_test.cpp
+  DEPS thimble_driver
+  LABELS unit fast)

@@ -33,6 +33,10 @@ double setting(const PartNpu& use, std::string_view name) {
   return engine::setting(use, kSettings, name);
 }
 
+NpuTiming timing_of(const PartNpu& use) {
+  return {setting(use, "clock_mhz"), setting(use, "dispatch_us")};
+}
+
 Status check(const PartNpu& use) {
   return check_settings(use, kSettings);
 }
@@ -141,8 +145,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.outputs = output_positions(network);
   delegate.rows = rows_of(network);
   delegate.cycles = network.cycles();
-  delegate.call_us = setting(use, "dispatch_us");
-  delegate.clock_mhz = setting(use, "clock_mhz");
+  delegate.call_us = timing_of(use).call_us;
+  delegate.clock_mhz = timing_of(use).clock_mhz;
   delegate.note = kSilicon;
   return delegate;
 }
@@ -183,6 +187,7 @@ const Npu kEngine = {
     .legal = legal,
     .channels_last = false,
     .compile = compile_region,
+    .timing = timing_of,
     .adapt = adapt,
     .decline_reason = decline_reason,
     .preferences = &kPreferences,

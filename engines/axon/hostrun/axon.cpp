@@ -62,6 +62,7 @@ NpuProfile axon_profile_of(const Bytes& bytes) {
   const axon::Container list(copy.data());
   const axon::Header header = list.header();
   NpuProfile profile;
+  profile.kind = "axon";
   profile.npu = "axon";
   profile.system = fmt::format("layer list {}", header.name);
   profile.cycles = header.cycles;
@@ -81,7 +82,9 @@ NpuProfile axon_profile_of(const Bytes& bytes) {
   return profile;
 }
 
-Result<std::vector<NpuProfile>> axon_profiles(const pte::Program& program, std::string_view label) {
+/// The compiler has stored the cycles in the file; they do not depend on the system.
+Result<std::vector<NpuProfile>> axon_profiles(const pte::Program& program, std::string_view label,
+                                              std::span<const NpuSystem> /*systems*/) {
   THIMBLE_CHECK(check_axon_lists(program, label));
   std::vector<NpuProfile> profiles;
   const std::vector<pte::BackendDelegate>& delegates = program.plans[0].delegates;

@@ -21,7 +21,8 @@ NpuBlob::Io io_of(const NpuProgram& program, const Schedule& schedule, int tenso
 
 /// Returns one row per operation of the program. Cycles of an input copy are added to the row of
 /// its first reader.
-std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& scheduled) {
+std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& scheduled,
+                                const Emitted& emitted) {
   std::vector<OpReport> rows;
   int64_t staging = 0;
   for (size_t i = 0; i < program.ops.size(); ++i) {
@@ -34,6 +35,7 @@ std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& sche
     row.ir_op = program.ops[i].ir_op;
     row.cascade = scheduled.schedule.ops[i].cascade;
     row.cycles = scheduled.op_cycles[i] + staging;
+    row.words = emitted.words_of_op[i];
     staging = 0;
     rows.push_back(row);
   }
@@ -66,8 +68,8 @@ Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options)
   THIMBLE_TRY(const Scheduled scheduled, make_schedule(program, settled, &encoders));
   const Schedule& schedule = scheduled.schedule;
   NpuBlob blob;
-  THIMBLE_TRY(const std::vector<uint32_t> words, emit(program, schedule));
-  THIMBLE_TRY(blob.commands, payload(*program.config, words));
+  THIMBLE_TRY(const Emitted emitted, emit(program, schedule));
+  THIMBLE_TRY(blob.commands, payload(*program.config, emitted.words));
   blob.weights = schedule.constants;
   blob.scratch_bytes = schedule.arena_bytes;
   blob.fast_scratch_bytes = schedule.fast_bytes;
@@ -76,7 +78,7 @@ Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options)
     blob.outputs.push_back(io_of(program, schedule, tensor));
   }
   blob.cycles = scheduled.cycles;
-  blob.report = report_of(program, scheduled);
+  blob.report = report_of(program, scheduled, emitted);
   return blob;
 }
 

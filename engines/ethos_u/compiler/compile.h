@@ -42,10 +42,11 @@ struct ScheduleOptions {
 
 /// Report of one operation of the schedule.
 struct OpReport {
-  int op = -1;         // index in NpuProgram::ops
-  int ir_op = -1;      // NpuOp::ir_op
-  int cascade = -1;    // operations with the same number form a cascade
-  int64_t cycles = 0;  // estimated, sum of all kernels
+  int op = -1;                  // index in NpuProgram::ops
+  int ir_op = -1;               // NpuOp::ir_op
+  int cascade = -1;             // operations with the same number form a cascade
+  int64_t cycles = 0;           // estimated, sum of all kernels
+  std::vector<uint32_t> words;  // of its kernels and DMAs in the command stream
 };
 
 struct NpuBlob {

@@ -95,9 +95,10 @@ class Emitter {
   Emitter(const NpuProgram& program, const Schedule& schedule)
       : program_(program),
         schedule_(schedule),
+        words_of_op_(program.ops.size()),
         dmas_(kDmaLimits[static_cast<size_t>(program.config->generation)]) {}
 
-  Result<std::vector<uint32_t>> run() {
+  Result<Emitted> run() {
     if (program_.config->generation == Generation::kU65) {
       stream_.set(Reg0::PARALLEL_MODE, program_.config->cores > 1 ? 1 : 0);
     }
@@ -117,7 +118,7 @@ class Emitter {
       }
     }
     stream_.run(Operation::STOP, 0xFFFF);
-    return stream_.words();
+    return Emitted{stream_.words(), std::move(words_of_op_)};
   }
 
  private:
@@ -172,7 +173,10 @@ class Emitter {
   Status op_dma(const Step& step) {
     THIMBLE_TRY(const std::vector<Copy> copies,
                 copies_of(program_, schedule_, program_.ops[static_cast<size_t>(step.op)]));
-    for (const Copy& copy : copies) dma(copy);
+    for (const Copy& copy : copies) {
+      dma(copy);
+      add_word(step);
+    }
     return ok();
   }
 
@@ -226,13 +230,21 @@ class Emitter {
     if (const auto stay = dmas_.wait_for(accesses)) stream_.run(Operation::DMA_WAIT, *stay);
     kernels_.add(std::move(accesses));
     write_operation(kernel, &stream_);
+    add_word(step);
     earlier_ = before_;
     before_ = kernel;
     return ok();
   }
 
+  /// Records the last word of the stream as an operation of the step's operator.
+  void add_word(const Step& step) {
+    const auto word = static_cast<uint32_t>(stream_.words().size() - 1);
+    words_of_op_[static_cast<size_t>(step.op)].push_back(word);
+  }
+
   const NpuProgram& program_;
   const Schedule& schedule_;
+  std::vector<std::vector<uint32_t>> words_of_op_;
   CommandStream stream_;
   Outstanding kernels_{2};
   Outstanding dmas_;
@@ -242,7 +254,7 @@ class Emitter {
 
 }  // namespace
 
-Result<std::vector<uint32_t>> emit(const NpuProgram& program, const Schedule& schedule) {
+Result<Emitted> emit(const NpuProgram& program, const Schedule& schedule) {
   return Emitter(program, schedule).run();
 }
 

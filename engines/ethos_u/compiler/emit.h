@@ -9,7 +9,11 @@
 
 namespace thimble::engine::ethos_u {
 
-[[nodiscard]] Result<std::vector<uint32_t>> emit(const NpuProgram& program,
-                                                 const Schedule& schedule);
+struct Emitted {
+  std::vector<uint32_t> words;
+  std::vector<std::vector<uint32_t>> words_of_op;  // by NpuProgram::ops: its kernels and DMAs
+};
+
+[[nodiscard]] Result<Emitted> emit(const NpuProgram& program, const Schedule& schedule);
 
 }  // namespace thimble::engine::ethos_u

@@ -6,6 +6,7 @@
 
 #include "abi/named_data.h"
 #include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/formats/part_system.h"
 #include "engines/ethos_u/hostrun/ethos_u.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/isa/system.h"
@@ -19,13 +20,16 @@ namespace {
 namespace pte = formats::pte;
 namespace sim = ethos_u::sim;
 
-ethos_u::MemoryMode mode_of(const pte::Program& program, size_t delegate,
-                            ethos_u::Generation generation) {
+abi::DelegateRecord record_of(const pte::Program& program, size_t delegate) {
   abi::DelegateRecord record = {};
   const pte::NamedData* const data = pte::find_named_data(program, abi::kDelegatesKey);
   if (data != nullptr && data->bytes.size() >= (delegate + 1) * sizeof record) {
     std::memcpy(&record, data->bytes.data() + delegate * sizeof record, sizeof record);
   }
+  return record;
+}
+
+ethos_u::MemoryMode mode_of(const abi::DelegateRecord& record, ethos_u::Generation generation) {
   switch (record.memory_mode) {
     case abi::MemoryMode::kSramOnly:
       return ethos_u::MemoryMode::kSramOnly;
@@ -38,6 +42,31 @@ ethos_u::MemoryMode mode_of(const pte::Program& program, size_t delegate,
   }
   return generation == ethos_u::Generation::kU55 ? ethos_u::MemoryMode::kSharedSram
                                                  : ethos_u::MemoryMode::kDedicatedSram;
+}
+
+/// A system and its name for people.
+struct NamedSystem {
+  ethos_u::System system{};
+  std::string name;
+};
+
+Result<NamedSystem> system_of(const ethos_u::Config& config, const abi::DelegateRecord& record,
+                              std::span<const NpuSystem> systems) {
+  const auto own = std::ranges::find(systems, std::string_view(config.name), &NpuSystem::npu);
+  if (own != systems.end()) {
+    THIMBLE_TRY(const formats::ethos_u::PartSystem part,
+                formats::ethos_u::part_system(config, own->system, own->settings));
+    return NamedSystem{
+        part.system, fmt::format("{}{}", part.system.name,
+                                 part.id == abi::kSystemOfPart ? " with the part's figures" : "")};
+  }
+  if (const ethos_u::System* const stated = ethos_u::system_of_id(record.system)) {
+    return NamedSystem{*stated, stated->name};
+  }
+  const ethos_u::System& usual = *ethos_u::default_system(config.generation);
+  if (record.system != abi::kSystemOfPart) return NamedSystem{usual, usual.name};
+  return NamedSystem{
+      usual, fmt::format("{}, not that of the part, whose figures need --target", usual.name)};
 }
 
 std::string pool_name(uint16_t mode) {
@@ -123,17 +152,20 @@ std::vector<size_t> delegates_of(const pte::Program& program) {
   return indices;
 }
 
-Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::string_view label) {
+Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::string_view label,
+                              std::span<const NpuSystem> systems) {
   THIMBLE_TRY(const Stream stream, stream_of(program, index, label));
   const auto& [config, words] = stream;
   NpuProfile profile;
   profile.delegate = index;
   const auto names = read_stream(*config, words, &profile.hazards);
   std::vector<sim::OperationTime> times(names.size());
+  const abi::DelegateRecord record = record_of(program, index);
+  THIMBLE_TRY(const NamedSystem system, system_of(*config, record, systems));
   sim::TimelineJob job;
   job.config = config;
-  job.system = ethos_u::default_system(config->generation);
-  job.mode = mode_of(program, index, config->generation);
+  job.system = &system.system;
+  job.mode = mode_of(record, config->generation);
   job.words = words.data();
   job.word_count = static_cast<uint32_t>(words.size());
   job.operations = times.data();
@@ -145,7 +177,8 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
                      fault.detail);
   }
   profile.npu = config->name;
-  profile.system = job.system->name;
+  profile.kind = "ethos-u";
+  profile.system = system.name;
   profile.cycles = timeline.cycles;
   profile.bytes_sram = timeline.read.of[0] + timeline.written.of[0];
   profile.bytes_external = timeline.read.of[1] + timeline.written.of[1];
@@ -162,10 +195,11 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
 }  // namespace
 
 Result<std::vector<NpuProfile>> ethos_u_profiles(const pte::Program& program,
-                                                 std::string_view label) {
+                                                 std::string_view label,
+                                                 std::span<const NpuSystem> systems) {
   std::vector<NpuProfile> profiles;
   for (const size_t index : delegates_of(program)) {
-    THIMBLE_TRY(NpuProfile profile, profile_of(program, index, label));
+    THIMBLE_TRY(NpuProfile profile, profile_of(program, index, label, systems));
     profiles.push_back(std::move(profile));
   }
   return profiles;

@@ -1,6 +1,7 @@
 #pragma once
 // The system around an Ethos-U: its clock and its two memories; rows in systems.def.
 
+#include "abi/named_data.h"
 #include "engines/ethos_u/isa/isa.h"
 
 namespace thimble::ethos_u {
@@ -39,6 +40,23 @@ inline constexpr System kSystems[] = {
   }
   return nullptr;
 }
+
+/// Returns the system that a file states (abi::DelegateRecord::system); null if it is not in the
+/// table.
+[[nodiscard]] constexpr const System* system_of_id(uint16_t id) {
+  for (const System& system : kSystems) {
+    if (abi::system_id(system.name) == id) return &system;
+  }
+  return nullptr;
+}
+constexpr bool system_ids_differ() {
+  for (const System& system : kSystems) {
+    const uint16_t id = abi::system_id(system.name);
+    if (id <= abi::kSystemOfPart || system_of_id(id) != &system) return false;
+  }
+  return true;
+}
+static_assert(system_ids_differ());
 
 /// Returns Vela's default system configuration of a generation.
 [[nodiscard]] constexpr const System* default_system(Generation generation) {

@@ -31,6 +31,10 @@ double setting(const PartNpu& use, std::string_view name) {
   return engine::setting(use, kSettings, name);
 }
 
+NpuTiming timing_of(const PartNpu& use) {
+  return {setting(use, "clock_mhz"), setting(use, "dispatch_us")};
+}
+
 Costs costs_of(const PartNpu& use) {
   Costs costs;
   costs.units = configuration_of(use.name).units;
@@ -146,8 +150,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.outputs = std::move(places.outputs);
   delegate.rows = rows_of(network);
   delegate.cycles = network.cycles();
-  delegate.call_us = setting(use, "dispatch_us");
-  delegate.clock_mhz = setting(use, "clock_mhz");
+  delegate.call_us = timing_of(use).call_us;
+  delegate.clock_mhz = timing_of(use).clock_mhz;
   delegate.note = kHardwareNote;
   add_tflite_model(region, delegate);
   return delegate;
@@ -167,6 +171,7 @@ const Npu kEngine = {
     .legal = legal,
     .channels_last = true,
     .compile = compile_region,
+    .timing = timing_of,
     .adapt = adapt,
     .decline_reason = decline_reason,
     .preferences = &kPreferences,

@@ -62,6 +62,7 @@ NpuProfile profile_of(const Bytes& bytes) {
   const neutron::Program program(copy.data());
   const neutron::Header header = program.header();
   NpuProfile profile;
+  profile.kind = "neutron";
   profile.npu = "Neutron";
   profile.system = fmt::format("kernel list {:08x}", header.content_hash);
   profile.cycles = header.cycles;
@@ -79,7 +80,9 @@ NpuProfile profile_of(const Bytes& bytes) {
   return profile;
 }
 
-Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label) {
+/// The compiler has stored the cycles in the file, for the settings of the part.
+Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label,
+                                         std::span<const NpuSystem> /*systems*/) {
   THIMBLE_CHECK(check_neutron_payloads(program, label));
   std::vector<NpuProfile> profiles;
   const std::vector<pte::BackendDelegate>& delegates = program.plans[0].delegates;
