@@ -160,6 +160,19 @@ int64_t simulator_instructions(const Outcome& outcome) {
   return sum;
 }
 
+/// Cycles of the core in all calls, without those of the simulators that replace NPUs on the board.
+/// nullopt if the simulators run in the image and their part of it is not known.
+std::optional<int64_t> core_cycles(const Outcome& outcome) {
+  const hostrun::QemuFacts& facts = *outcome.qemu;
+  if (!facts.cycles || (outcome.npu_simulated && outcome.npu_calls.empty())) return std::nullopt;
+  int64_t sum = *facts.cycles;
+  for (const auto& [index, call] : outcome.npu_calls) {
+    if (!facts.ops[index].cycles) return std::nullopt;
+    sum -= *facts.ops[index].cycles;
+  }
+  return sum;
+}
+
 /// Cycles of the NPUs in one inference; nullopt if there are none or one has no estimate.
 std::optional<int64_t> npu_cycles(const Outcome& outcome) {
   if (outcome.npu_calls.empty()) return std::nullopt;
@@ -196,7 +209,7 @@ Json to_json(const RunResult& result) {
     json["instructions_total"] = qemu->instructions_total;
     json["load_instructions"] = qemu->instructions_init;
     if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
-    if (qemu->cycles && !result.outcome.npu_simulated) json["cycles"] = *qemu->cycles;
+    if (const auto cycles = core_cycles(result.outcome)) json["cycles"] = *cycles;
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
@@ -272,7 +285,8 @@ void print_instructions(const Outcome& outcome) {
   }
   const int64_t simulator = simulator_instructions(outcome);
   if (simulator != 0) {
-    row("inference, core without delegates", per_call(facts.instructions - simulator));
+    row("inference, core without delegates", per_call(facts.instructions - simulator),
+        per_call(core_cycles(outcome)));
     if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");
