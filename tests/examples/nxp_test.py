@@ -4,7 +4,8 @@
 usage: nxp_test.py SOURCE_DIR THIMBLE cifarnet|resnet8|dscnn_kws|mobilenet_v2_tiny|mobilenet_v2|--beyond|application [--bless]
        nxp_test.py SOURCE_DIR THIMBLE converter STANDIN_CONVERTER
 
-A network: check.py prints the README's block, if one exists, and the network's rows of the table. --beyond: the other
+A network: check.py prints the README's block, if one exists, and the network's rows of the table. MobileNetV2 has no row,
+because each training of it gives other figures. --beyond: the other
 table. application: mcuxpresso/cifarnet, built with a stand-in for the SDK, prints the README's text and classifies every
 image as the host does. converter: the same with a stand-in for NXP's converter; the image then lacks only the driver's
 published functions. Microseconds of the application depend on the speed of this machine. Times of the core alone are left out
@@ -28,6 +29,7 @@ WHAT, BLESS = sys.argv[3], "--bless" in sys.argv
 NXP = SOURCE / "examples/nxp"
 README = NXP / "README.md"
 BLOCKS = {"cifarnet": 0, "mobilenet_v2_tiny": 1, "application": 2}
+TRAINED_HERE = "mobilenet_v2"
 TABLES = {"check": "| network | calls | kernels | on the M33 |", "--beyond": "| network | calls | kernels | cycles, estimated |"}
 
 
@@ -96,7 +98,8 @@ def check_network():
     printed = done.stdout.split("\n\n")[0] + "\n"
     if WHAT in BLOCKS:
         check_block(BLOCKS[WHAT], printed, normal)
-    check_rows(TABLES["check"], done.stdout, normal)
+    if WHAT != TRAINED_HERE:
+        check_rows(TABLES["check"], done.stdout, normal)
 
 
 def check_beyond():
