@@ -1,0 +1,6 @@
+# Tables of benchmarks/ and README.md, measured anew.
+if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
+  add_test(NAME benchmarks_cortex_m
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/cortex_m_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(benchmarks_cortex_m PROPERTIES LABELS "e2e;firmware" SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
