@@ -1,6 +1,6 @@
-// Calls the layers of LAYERS_FILE in CMSIS-NN, each in a region that the instruction counter knows (cmsis_nn_measure.py).
-// Weights and activations are random with a fixed seed; zero points are not 0. The instructions depend on them only where
-// requantization branches on a sign.
+// Calls the layers of LAYERS_FILE in CMSIS-NN, each in a region that the instruction counter knows
+// (cmsis_nn_measure.py). Weights and activations are random with a fixed seed; zero points are not
+// 0. The instructions depend on them only where requantization branches on a sign.
 
 #include <cstdint>
 
@@ -47,7 +47,9 @@ int8_t* random_tensor(int32_t count) {
   return data;
 }
 
-cmsis_nn_context scratch(int32_t bytes) { return {bytes > 0 ? reserve(bytes) : nullptr, bytes}; }
+cmsis_nn_context scratch(int32_t bytes) {
+  return {bytes > 0 ? reserve(bytes) : nullptr, bytes};
+}
 
 arm_cmsis_nn_status run(const Layer& l) {
   using thimble::firmware::mark_end;
@@ -65,9 +67,11 @@ arm_cmsis_nn_status run(const Layer& l) {
       const cmsis_nn_conv_params params = {4, -7, stride, pad, one, limits};
       const cmsis_nn_dims filter = {l.out_c, l.kernel_h, l.kernel_w, l.in_c};
       const int8_t* const w = random_tensor(l.out_c * l.kernel_h * l.kernel_w * l.in_c);
-      const cmsis_nn_context context = scratch(arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
+      const cmsis_nn_context context =
+          scratch(arm_convolve_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
       mark_op();
-      status = arm_convolve_wrapper_s8(&context, &params, &channels, &in, x, &filter, w, &bias, biases, &out, y);
+      status = arm_convolve_wrapper_s8(&context, &params, &channels, &in, x, &filter, w, &bias,
+                                       biases, &out, y);
       mark_end();
       return status;
     }
@@ -78,18 +82,21 @@ arm_cmsis_nn_status run(const Layer& l) {
       const cmsis_nn_context context =
           scratch(arm_depthwise_conv_wrapper_s8_get_buffer_size(&params, &in, &filter, &out));
       mark_op();
-      status = arm_depthwise_conv_wrapper_s8(&context, &params, &channels, &in, x, &filter, w, &bias, biases, &out, y);
+      status = arm_depthwise_conv_wrapper_s8(&context, &params, &channels, &in, x, &filter, w,
+                                             &bias, biases, &out, y);
       mark_end();
       return status;
     }
     case kLinear: {
       const cmsis_nn_fc_params params = {4, 0, -7, limits};
       const cmsis_nn_quant_params tensor = {multipliers, shifts, 0};
-      const cmsis_nn_dims from = {1, 1, 1, l.in_c}, filter = {l.in_c, 1, 1, l.out_c}, to = {1, 1, 1, l.out_c};
+      const cmsis_nn_dims from = {1, 1, 1, l.in_c}, filter = {l.in_c, 1, 1, l.out_c},
+                          to = {1, 1, 1, l.out_c};
       const int8_t* const w = random_tensor(l.in_c * l.out_c);
       const cmsis_nn_context context = scratch(arm_fully_connected_s8_get_buffer_size(&filter));
       mark_op();
-      status = arm_fully_connected_wrapper_s8(&context, &params, &tensor, &from, x, &filter, w, &bias, biases, &to, y);
+      status = arm_fully_connected_wrapper_s8(&context, &params, &tensor, &from, x, &filter, w,
+                                              &bias, biases, &to, y);
       mark_end();
       return status;
     }
@@ -97,7 +104,8 @@ arm_cmsis_nn_status run(const Layer& l) {
       const int32_t count = l.out_h * l.out_w * l.out_c;
       const int8_t* const b = random_tensor(count);
       mark_op();
-      status = arm_elementwise_add_s8(x, b, 4, 1640531527, 0, 9, 1840700269, -2, 20, y, -7, 1518500249, -18, -128, 127, count);
+      status = arm_elementwise_add_s8(x, b, 4, 1640531527, 0, 9, 1840700269, -2, 20, y, -7,
+                                      1518500249, -18, -128, 127, count);
       mark_end();
       return status;
     }

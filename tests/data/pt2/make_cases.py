@@ -991,8 +991,6 @@ case('q_torchao_affine', Net(q_torchao, fixed_x=Buffer(torch.tensor([0.03])), fi
                              fixed_zero=Buffer(torch.tensor([3])), fixed_w=codes(5, 6), b=par(5),
                              fixed_scale=Buffer(torch.tensor([[0.003], [0.004], [0.005], [0.0025], [0.0031]]))), (24, 6), quantizer='written out')
 case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=False, note='weights are float, quantize operators behind them')
-case('q_cortex_m_hardsigmoid', Net(lambda s, x: F.hardsigmoid(s.c(x)), c=nn.Conv2d(3, 4, 1)).to(memory_format=CL), (1, 3, 6, 6), fmt=CL,
-     quantizer='cortex_m', note='the hardsigmoid is part of the convolution before it, whose value has no parameters')
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
 if __name__ == '__main__':
