@@ -9,3 +9,8 @@ if(TARGET thimble)
            COMMAND python3 ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py --program $<TARGET_FILE:thimble> --check)
   set_tests_properties(benchmarks_accuracy PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
+if(TARGET firmware AND TARGET thimble AND QEMU_ARM AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_benchmarks_lstm
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_SOURCE_DIR}/benchmarks/lstm/lstm.py --build ${CMAKE_BINARY_DIR} --check)
+  set_tests_properties(peers_benchmarks_lstm PROPERTIES LABELS peers TIMEOUT 600)
+endif()

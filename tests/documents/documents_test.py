@@ -6,7 +6,7 @@ Blocks: a block of README.md or docs/ that begins with `$ thimble ...` or `$ bui
 the root of the tree; files that it writes go to another folder. The syntax is that of tests/e2e/transcripts. (docs/fit.md
 belongs to fit_test.py.)
 
-Tables of docs/memory.md: the first cells of a row name the network, the core or the options, the others are measured.
+The table of docs/quantization.md has the SQNR of two observers. Tables of docs/memory.md: the first cells of a row name the network, the core or the options, the others are measured.
 MobileNetV2 is too large to commit; its rows do not depend on its weights. With --torch, this Python exports it untrained, and
 only these rows are checked.
 """
@@ -20,12 +20,14 @@ import tempfile
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 BLESS, TORCH = "--bless" in sys.argv, "--torch" in sys.argv
 sys.path += [str(SOURCE / path) for path in ("benchmarks/cortex_m", "tests/examples", "tests/e2e", "models")]
+sys.path.append(str(SOURCE / "benchmarks/accuracy"))
+import accuracy
 import transcript_test
 from measure import measure
 from recorded import is_recorded_compiler
 
 SKIPPED = 77
-MEMORY = SOURCE / "docs/memory.md"
+MEMORY, QUANTIZATION = SOURCE / "docs/memory.md", SOURCE / "docs/quantization.md"
 ON_DEMAND = "mobilenet_v2"
 BLOCK = re.compile(r"^(?P<indent> *)(?P<prompt>\$ (?:build/)?thimble )(?P<command>(?!fit)(?:.*\\\n)*.*)\n"
                    r"(?P<output>(?:(?P=indent)(?! *```).*\n|\n(?=(?P=indent) ))*)", re.M)
@@ -112,6 +114,18 @@ def check_accesses(folder):
         check_row(cells, [f"{cycles / 1e6:.1f} M"])
 
 
+def check_observers():
+    """The table has two networks in a row."""
+    for row in re.findall(r"^\| \w+ \| [-\d., ]+ \| [-\d., ]+ \|  \| .*\|$", QUANTIZATION.read_text(), re.M):
+        cells = row.strip("| ").split("|")
+        found = []
+        for name in (cells[0].strip(), cells[4].strip() if len(cells) > 4 else ""):
+            figures = [accuracy.decibels(accuracy.compare(THIMBLE, SOURCE / "models" / name, name, *options)["sqnr_db"])
+                       for options in (("--observer", "min-max"), ())] if name else ["", ""]
+            found.append(f"| {name} | {figures[0]} | {figures[1]} |")
+        check(QUANTIZATION, row, "  ".join(found))
+
+
 def export_untrained(folder):
     """Writes MobileNetV2 with random weights."""
     import numpy
@@ -142,6 +156,7 @@ def main():
             check_budgets(exported)
             check_modes()
             check_accesses(folder)
+            check_observers()
     print("\n".join(failures))
     return 1 if failures else 0
 
