@@ -14,3 +14,9 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM AND THIMBLE_TORCH_PYTHON)
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_SOURCE_DIR}/benchmarks/lstm/lstm.py --build ${CMAKE_BINARY_DIR} --check)
   set_tests_properties(peers_benchmarks_lstm PROPERTIES LABELS peers TIMEOUT 600)
 endif()
+if(TARGET thimble AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_benchmarks_operators
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_SOURCE_DIR}/benchmarks/operators/operators.py --program $<TARGET_FILE:thimble>
+                   --check)
+  set_tests_properties(peers_benchmarks_operators PROPERTIES LABELS peers TIMEOUT 600)
+endif()
