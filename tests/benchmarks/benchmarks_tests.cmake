@@ -21,7 +21,7 @@ if(TARGET thimble AND THIMBLE_TORCH_PYTHON)
                    --check)
   set_tests_properties(peers_benchmarks_operators PROPERTIES LABELS peers TIMEOUT 600)
 endif()
-if(TARGET thimble AND TARGET ethos_u_timeline AND THIMBLE_TORCH_PYTHON)
+if(TARGET thimble AND THIMBLE_TORCH_PYTHON)
   list(TRANSFORM peer_networks PREPEND ${CMAKE_SOURCE_DIR}/models/)
   add_test(NAME peers_benchmarks_ethos_u
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_SOURCE_DIR}/benchmarks/ethos_u_peers/peers.py --thimble $<TARGET_FILE:thimble>
