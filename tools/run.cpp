@@ -160,6 +160,19 @@ int64_t simulator_instructions(const Outcome& outcome) {
   return sum;
 }
 
+/// Cycles of the core in all calls, without those of the simulators that replace NPUs on the board.
+/// nullopt if the simulators run in the image and their part of it is not known.
+std::optional<int64_t> core_cycles(const Outcome& outcome) {
+  const hostrun::QemuFacts& facts = *outcome.qemu;
+  if (!facts.cycles || (outcome.npu_simulated && outcome.npu_calls.empty())) return std::nullopt;
+  int64_t sum = *facts.cycles;
+  for (const auto& [index, call] : outcome.npu_calls) {
+    if (!facts.ops[index].cycles) return std::nullopt;
+    sum -= *facts.ops[index].cycles;
+  }
+  return sum;
+}
+
 /// Cycles of the NPUs in one inference; nullopt if there are none or one has no estimate.
 std::optional<int64_t> npu_cycles(const Outcome& outcome) {
   if (outcome.npu_calls.empty()) return std::nullopt;
@@ -187,7 +200,6 @@ RunTimes times_of(const RunResult& result) {
   RunTimes times;
   int64_t waits = 0;
   std::optional<double> npu_us = 0;
-  std::optional<int64_t> kernels = 0;
   for (size_t i = 0; i < facts.ops.size(); ++i) {
     const auto call = result.outcome.npu_calls.find(i);
     std::optional<double> us;
@@ -204,17 +216,11 @@ RunTimes times_of(const RunResult& result) {
       waits += calls * part.waits_of(i);
       times.cycles.push_back(cycles);
       if (cycles) us = part.core_us(*cycles / calls);
-      kernels = kernels && cycles ? std::optional(*kernels + *cycles) : std::nullopt;
     }
     times.us.push_back(us);
   }
-  // With a simulated NPU, the cycles of the inference contain the simulator: those of the kernels
-  // are what is left of the core.
-  if (!result.outcome.npu_calls.empty()) {
-    times.core_cycles = kernels;
-  } else if (facts.cycles) {
-    times.core_cycles = *facts.cycles + waits;
-  }
+  times.core_cycles = core_cycles(result.outcome);
+  if (times.core_cycles) *times.core_cycles += waits;
   if (times.core_cycles && npu_us) {
     const std::optional<double> core = part.core_us(*times.core_cycles / calls);
     if (core) times.total_us = *core + *npu_us;
@@ -251,7 +257,7 @@ Json to_json(const RunResult& result) {
     json["stack_bytes"] = qemu->stack_bytes;
     const RunTimes times = times_of(result);
     if (!result.model.times.part.empty()) json["part"] = result.model.times.part;
-    if (times.core_cycles && !result.outcome.npu_simulated) json["cycles"] = *times.core_cycles;
+    if (times.core_cycles) json["cycles"] = *times.core_cycles;
     if (times.total_us) json["time_us"] = *times.total_us;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
     for (size_t i = 0; i < qemu->ops.size(); ++i) {
@@ -353,7 +359,8 @@ void print_instructions(const RunResult& result) {
   }
   const int64_t simulator = simulator_instructions(outcome);
   if (simulator != 0) {
-    row("inference, core without delegates", per_call(facts.instructions - simulator));
+    row("inference, core without delegates", per_call(facts.instructions - simulator),
+        per_call(times.core_cycles));
     if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares the int8 accuracy of Thimble and PyTorch PT2E on the same networks and data.
 
-usage: accuracy.py [--program build/thimble] [--on-demand DIR]
+usage: accuracy.py [--program build/thimble] [--on-demand DIR | --check]
 
 Compiles every network for cortex-m55 in both dialects, runs all of test.npz on the host, and writes
-README.md in this folder. The figures of PT2E are in pt2e.json, written by pt2e.py (needs PyTorch).
---on-demand: the folder with the networks that are too large to commit, for example build/models.
+README.md in this folder; with --check it compares. The figures of PT2E are in pt2e.json, written by pt2e.py (needs PyTorch).
+--on-demand: prints a table that includes the networks that are too large to commit. DIR has them, for example build/models.
 """
 import argparse
 import json
@@ -29,10 +29,10 @@ and for int8. PT2E networks are quantized by ExecuTorch 1.5.1's CortexMQuantizer
 samples (`pt2e.py`); figures are given if one of the two reaches {PT2E_LEAST} dB.
 
 Operators that a quantizer leaves in float, except those that only move data, are listed after its figure, which is then not an
-int8 figure. They are not listed for the first six networks and mobilenet_v2. XNNPACK leaves a softmax at the end in float,
+int8 figure. They are not listed for the first six networks. XNNPACK leaves a softmax at the end in float,
 which affects the figures of dscnn_kws and resnet8. A recurrent layer is counted as `torch.export` decomposes it. "Refused"
-means that this version does not compile the network. For the networks that are generated on demand, PT2E's figure is over the
-first 32 test images, Thimble's over all 64.
+means that this version does not compile the network. `--on-demand` prints the table with the networks that are not committed;
+there PT2E's figure is over the first 32 test images, Thimble's over all 64.
 
 | network | Thimble | Thimble, `--compat executorch` | PT2E, Cortex-M | PT2E, XNNPACK | accuracy float | Thimble int8 |
 |---|--:|--:|--:|--:|--:|--:|
@@ -84,6 +84,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
     parser.add_argument("--on-demand", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     folders = {name: ROOT / "models" / name for name in COMMITTED}
     if arguments.on_demand:
@@ -103,8 +104,11 @@ def main():
                    for key in ("accuracy_float", "accuracy")]
         cells = [name, thimble_cell(native), thimble_cell(stock), *map(peer_cell, quantizers), *percent]
         text += f"| {' | '.join(cells)} |\n"
-    (HERE / "README.md").write_text(text)
     print(text)
+    if arguments.check and text != (HERE / "README.md").read_text():
+        sys.exit(f"{HERE}/README.md differs; to write it: python3 benchmarks/accuracy/accuracy.py")
+    if not arguments.check and not arguments.on_demand:
+        (HERE / "README.md").write_text(text)
 
 
 if __name__ == "__main__":

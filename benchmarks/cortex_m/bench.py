@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures networks on Cortex-M cores under QEMU: instructions, memory, flash, compile time; compares with CMSIS-NN.
 
-usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--json FILE] [--html FILE]
+usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--markdown] [--json FILE] [--html FILE]
                 [--peers PYTHON] [--optimize speed,size,flash] [--option WORD]...
 
 Instruction counts are exact: the same compiler gives the same numbers. `layers` compares the layers that CMSIS-NN also has
@@ -44,6 +44,14 @@ def line(row, networks):
             f"{row['compile_seconds']:.2f}")
 
 
+def markdown(row, networks):
+    """The row of README.md."""
+    both = cmsis_nn.totals(row, networks)
+    return (f"| {row['network']} | {row['core']} | {row['instructions'] / 1e6:.3f} | {row['instructions'] / row['macs']:.2f} | "
+            f"{both[0] / both[1]:.2f} | {networks[row['network']][row['core']]['total_build']} | {row['arena_bytes']:,} | "
+            f"{row['state_bytes']} | {row['pte_bytes'] - row['weights_bytes']:,} |")
+
+
 def print_table(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
@@ -67,6 +75,7 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--cores", default=",".join(CORES))
     parser.add_argument("--layers", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="print the rows of README.md")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--html", type=pathlib.Path)
     parser.add_argument("--peers")
@@ -90,7 +99,10 @@ def main():
                 print(f"{network} on {core} for {mode}")
                 print_layers(rows[-1], networks)
     table = [HEAD, *(line(row, networks) for row in rows)]
-    print_table(table)
+    if arguments.markdown:
+        print("\n".join(markdown(row, networks) for row in rows))
+    else:
+        print_table(table)
     found_peers = peers.executorch(arguments.peers, [folder_of(n) for n in arguments.networks.split(",")])
     for peer in found_peers:
         print(peers.line(peer))

@@ -3,10 +3,13 @@
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
-import numpy
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/nordic"))
+from shared import arrays  # noqa: E402  (after its folder is added to the path)
+from shared.program import encoded  # noqa: E402
 
 
 class Failed(Exception):
@@ -23,19 +26,16 @@ def thimble(program, *arguments):
 
 def first_inputs(folder, report, scratch):
     """Writes the first calibration sample of each input as a .npy, in the element type of the file's input."""
-    data = numpy.load(folder / "calibrate.npz")
-    names = [name for name in data.files if name != "labels"]
+    data = arrays.load_all(folder / "calibrate.npz")
+    names = [name for name in data if name != "labels"]
     paths = []
     for index, port in enumerate(report["inputs"]):
         array = data[port["name"]] if port["name"] in names else data[names[index]]
         shape = port["shape"]
-        sample = array[: shape[0]] if list(array.shape[1:]) == shape[1:] else array[0]
-        sample = numpy.ascontiguousarray(sample.reshape(shape))
-        if port.get("dtype") == "i8" or port.get("dtype") == "int8":
-            codes = numpy.rint(sample / port["scale"]) + port["zero_point"]
-            sample = numpy.clip(codes, -128, 127).astype(numpy.int8)
+        sample = array.first(shape[0] if list(array.shape[1:]) == shape[1:] else 1)
+        sample.shape = tuple(shape)
         paths.append(scratch / f"input_{index}.npy")
-        numpy.save(paths[-1], sample)
+        arrays.save(paths[-1], encoded(sample, port))
     return paths
 
 
@@ -66,6 +66,7 @@ def measure(program, folder, core, options=()):
         "state_bytes": report["state_bytes"],
         "pte_bytes": report["pte_bytes"],
         "weights_bytes": report["weights_bytes"],
+        "memory_bytes": {memory["name"]: memory["bytes_used"] for memory in report["memories"]},
         "compile_seconds": report["compile_seconds"],
         "command_seconds": seconds,
         "outputs": [output["sha256"] for output in ran["outputs"]],

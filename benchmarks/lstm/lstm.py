@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares one LSTM layer as one operator and as a loop of elementary operators.
 
-usage: lstm.py [--build build] [--target NAME ...]
+usage: lstm.py [--build build] [--target NAME ...] [--check]
 
 The same layer (input 40, 64 cells, 49 steps, the weights of one seed) is exported as torch.nn.LSTM
 (aten.lstm) and as a loop of linear, sigmoid, tanh, mul and add, and compiled for each target. Writes
-README.md in this folder: bytes of the `.pte`, bytes of the kernels it links, calls, arena, and
+README.md in this folder, or compares with it (--check): bytes of the `.pte`, bytes of the kernels it links, calls, arena, and
 instructions of one run under QEMU. Needs PyTorch.
 """
 import argparse
@@ -115,6 +115,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--target", nargs="+", default=["cortex-m55", "cortex-m4"])
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(11)
     layer = Layer().eval()
@@ -140,6 +141,8 @@ def main():
                 page += (f"| {name} | {core} | {r['pte']:,} | {r['kernels']:,} | {r['calls']:,} | {r['arena']:,} "
                          f"| {r['instructions']:,} | {r['sqnr']:.1f} |\n")
                 print(page.splitlines()[-1], flush=True)
+    if options.check and page != (HERE / "README.md").read_text():
+        sys.exit(f"{HERE}/README.md differs; to write it: python benchmarks/lstm/lstm.py")
     (HERE / "README.md").write_text(page)
 
 

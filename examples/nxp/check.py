@@ -94,9 +94,9 @@ def everywhere(thimble: Path, pte: Path, report: dict, x, folder: Path) -> tuple
     return found["host"][0], answer
 
 
-def instructions_of_core(answer: dict) -> int:
-    """Instructions per call, without those of the delegates, which replace the NPU."""
-    return round(answer["instructions"] / answer["calls"])
+def cycles_of_core(answer: dict) -> int:
+    """Modelled cycles per call (docs/cycles.md), without those of the delegates, which replace the NPU."""
+    return round(answer["cycles"] / answer["calls"])
 
 
 @dataclass
@@ -132,7 +132,7 @@ def check(title: str, example: Example, thimble: Path, target: str, out: Path) -
 
     alone = compiled(example, thimble, CORE, out / "alone.pte")
     _, counted = everywhere(thimble, out / "alone.pte", alone, x.first(1), out)
-    core_us = instructions_of_core(counted) / MHZ
+    core_us = cycles_of_core(counted) / MHZ
     found.lines.append(f"estimated time {report['time_us']:,.0f} us; the Cortex-M33 alone {core_us:,.0f} us")
     on_core = ", ".join(re.sub(r"^\w+::|\..*$", "", op["op"]) for op in left(report)) or "nothing"
     found.row = (f"| {title} | {report['npu_calls']} | {len(names)} | {on_core} | {macs // MACS_PER_CYCLE:,} | "

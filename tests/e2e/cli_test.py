@@ -377,6 +377,8 @@ class Run(Cli):
             self.assertLess(answer["instructions"], 10_000)
             self.assertFalse(answer["instructions_include_npu"])
             self.assertGreater(answer["instructions"], sum(op.get("instructions", 0) for op in answer["ops"]))
+            self.assertGreater(answer["cycles"], answer["instructions"] / 2)
+            self.assertLess(answer["cycles"], 3 * answer["instructions"])
             self.assertTrue(self.outputs(pte, "--input", self.x, "--on", "qemu")["instructions_include_npu"])
 
     def test_a_profile_needs_no_input(self):

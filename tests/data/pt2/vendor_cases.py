@@ -63,6 +63,9 @@ def add(rows):
     case('q_neutron_qat_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
          note='batch norms behind weights without bias; the bias that the linear layer gets stays float')
 
+    case('q_cortex_m_hardsigmoid', Net(lambda s, x: F.hardsigmoid(s.c(x)), c=nn.Conv2d(3, 4, 1)).to(memory_format=rows.CL), (1, 3, 6, 6),
+         fmt=rows.CL, quantizer='cortex_m', note='the hardsigmoid is part of the convolution before it, whose value has no parameters')
+
     # Networks that are rewritten for an NPU with one variant of each layer.
     X = (1, 3, 8, 8)
     case('rewrite_branches', Net(lambda s, x: F.relu(torch.cat([s.a(x), s.b(x)], 1)), a=nn.Conv2d(3, 8, 1), b=nn.Conv2d(3, 8, 3, padding=1)), X)

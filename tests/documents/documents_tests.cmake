@@ -1,0 +1,12 @@
+# Outputs and tables of README.md and docs/ that no other test has.
+if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
+  add_test(NAME documents
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/documents_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(documents PROPERTIES LABELS "e2e;firmware" SKIP_RETURN_CODE 77 TIMEOUT 600)
+  if(THIMBLE_TORCH_PYTHON)
+    add_test(NAME peers_documents
+             COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/documents_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} --torch)
+    set_tests_properties(peers_documents PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endif()
+endif()
