@@ -362,6 +362,7 @@ void print_instructions(const RunResult& result) {
     row("inference, core without delegates", per_call(facts.instructions - simulator),
         per_call(times.core_cycles));
     if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
+    if (times.total_us) row("inference, core and NPU", "", "", time_of(times.total_us));
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");
   } else {
