@@ -1,6 +1,7 @@
 #include "driver/does_not_fit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "driver/report.h"
 
@@ -64,9 +65,12 @@ std::string alternative_lines(const CompileReport& report,
   std::string text;
   const Alternative* closest = nullptr;
   bool any_fits = false;
+  std::set<std::string> named;
   for (const Alternative& each : alternatives) {
     if (fits(each.result)) {
       any_fits = true;
+      // A second way to the same sizes on the same part does not help.
+      if (!named.insert(each.result.target + memories_text(each.result)).second) continue;
       text += line("would fit", each.how,
                    memories_text(each.result) +
                        (each.result.target == report.target ? cost_text(report, each.result) : ""));

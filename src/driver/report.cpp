@@ -386,7 +386,9 @@ std::string wrapped(const std::string& prefix, const std::string& text) {
   std::string lines, line = prefix;
   bool is_empty = true;
   for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
+    size_t end = std::min(text.find(' ', begin), text.size());
+    // A number and its unit stay in one line.
+    if (text.substr(end, 2) == " B") end = std::min(text.find(' ', end + 1), text.size());
     const std::string word = text.substr(begin, end - begin);
     if (!is_empty && line.size() + 1 + word.size() > kColumns) {
       lines += line + "\n";

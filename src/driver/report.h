@@ -20,7 +20,7 @@ namespace thimble::driver {
 [[nodiscard]] std::string with_commas(int64_t value);
 
 /// Returns lines of at most 100 columns: the first one begins with `prefix`, the next ones with
-/// spaces. Breaks the text at its spaces; the numbers of the text have none.
+/// spaces. Breaks the text at its spaces, but not between a number and "B".
 [[nodiscard]] std::string wrapped(const std::string& prefix, const std::string& text);
 
 /// Returns "236.1 us", "1.03 ms" or "829 ms".
