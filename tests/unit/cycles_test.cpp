@@ -61,6 +61,20 @@ TEST(SequentialCores, Products) {
   EXPECT_EQ(once("cortex-m4", "91fbf2f000ee810ad0ed001a"), 7 + 3 + 2);
 }
 
+// Inner loops of the kernels, added up by hand from the same tables.
+TEST(SequentialCores, InnerLoops) {
+  // kernels/v6m/scalar_dot.cpp, PAIR: ldm of two 3, ldrsb 2, muls 1, ldrsb 2, muls 1, adds, asrs,
+  // adcs, sxth, add, adds: 1 each (DDI 0484C 3.3).
+  EXPECT_EQ(once("cortex-m0plus", "06c8a3575943ab575a4389180a14574109b288440236"), 15);
+  // Two post-indexed ldr 2 + 1, four sxtb16 and two smlad 1 each, subs 1 (DDI 0439D 3.3.1, 3.3.3).
+  constexpr std::string_view kDot =
+      "50f8044b51f8045b2ffa84f62ffa94f42ffa85f72ffa95f526fb072224fb0522013b";
+  EXPECT_EQ(once("cortex-m4", kDot), 10);
+  EXPECT_EQ(once("cortex-m33", kDot), 10);
+  // Armv7-M without DSP: two ldrsb 2 + 1, mla 2 (DDI 0337I 3.3.1), subs 1.
+  EXPECT_EQ(once("cortex-m3", "10f9014b11f9015b04fb0522013b"), 6);
+}
+
 // Cortex-M0+ TRM, DDI 0484C 3.3.
 TEST(SequentialCores, SmallCores) {
   // ldr r0,[r1]; str r0,[r2]; muls r0,r1,r0; ldmia r3!,{r4-r7}
