@@ -197,7 +197,7 @@ struct CompileReport {
   std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;      // of the core for one run, an estimate
   double clock_mhz = 0;               // of the core; 0: unknown
-  double time_error_percent = 0;      // half of the error band of `time_us`; 0: unknown
+  double time_error_percent = 0;      // half of the error band of `time_us`; 0: not validated
   std::optional<double> energy_uj;    // an estimate for one run
   std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
   std::vector<std::string> notes;     // of the engines: requirements for running the file

@@ -342,8 +342,9 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
   if (!report.time_us) {
     return report.npu_cycles ? text + "  cycles: an estimate, of the NPU on its own clock\n" : text;
   }
-  text += fmt::format("  {} for one run, an estimate, +-{:.0f} %", time_text(*report.time_us),
-                      report.time_error_percent);
+  text += fmt::format(
+      "  {} for one run, an estimate{}", time_text(*report.time_us),
+      report.time_error_percent > 0 ? fmt::format(", +-{:.0f} %", report.time_error_percent) : "");
   if (report.clock_mhz > 0) text += fmt::format("; core at {:g} MHz", report.clock_mhz);
   if (report.npu_calls > 0) {
     text +=
@@ -550,7 +551,8 @@ std::string json_report(const CompileReport& report) {
   json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
   json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
-  json["time_error_percent"] = report.time_us ? Json(report.time_error_percent) : Json(nullptr);
+  json["time_error_percent"] =
+      report.time_error_percent > 0 ? Json(report.time_error_percent) : Json(nullptr);
   json["energy_uj"] = report.energy_uj ? Json(*report.energy_uj) : Json(nullptr);
   json["notes"] = report.notes;
   json["warnings"] = report.warnings;
