@@ -38,7 +38,8 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
     return memory.kept && memory.wait_states.has_value();
   });
   if (!has_waits) return times;
-  // A file for another core than the part's has no estimate of its wait states on the part.
+  // program_facts() refuses a file for another core than the part's, which runs here with a note
+  // (tools/model.h) but has no estimate of its wait states. The file itself was read before.
   const Result<ProgramFacts> facts = program_facts(pte, label, &part);
   if (!facts) return times;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);

@@ -89,14 +89,16 @@ Result<Requirement> parse_requirement(std::string_view text) {
 
 Result<std::vector<Requirement>> parse_requirements(std::string_view text) {
   std::vector<Requirement> requirements;
+  if (trimmed(text).empty()) return requirements;
   const std::string_view all = text;
   while (true) {
     const size_t comma = std::min(text.find(','), text.size());
     const std::string_view one = trimmed(text.substr(0, comma));
     if (one.empty()) {
-      return bad_input("--require {}: found no requirement{}, expected one such as {}",
-                       all.empty() ? "''" : all, all.empty() ? "" : " next to a comma",
-                       kQuantities[0].example);
+      return bad_input(
+          "--require {}: found a comma without a requirement next to it, expected one "
+          "such as {}",
+          all, kQuantities[0].example);
     }
     THIMBLE_TRY(Requirement requirement, parse_requirement(one));
     requirements.push_back(std::move(requirement));
