@@ -431,7 +431,8 @@ Result<FitResult> fit(const std::vector<FitModel>& models, const FitOptions& opt
     const std::vector<bool> shares = fitter->shares_program();
     for (size_t i = 0; i < targets.size(); ++i) tasks.push_back({fitter.get(), i, shares[i]});
   }
-  std::ranges::stable_partition(tasks, [](const Task& task) { return !task.shares; });
+  // clang 14 does not compile std::ranges::stable_partition of GCC's library.
+  std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return !task.shares; });
   for_each_index(static_cast<int64_t>(tasks.size()), machine_threads(), [&](int64_t i, int) {
     const Task& task = tasks[static_cast<size_t>(i)];
     task.fitter->compile(task.part);

@@ -42,7 +42,7 @@ std::vector<hostrun::NpuSystem> npu_systems(const engine::Part& part) {
 }
 
 const engine::PartNpu* npu_of(const engine::Part& part, const hostrun::NpuProfile& profile) {
-  // A stream of an Ethos-U names its configuration; other programs run on any NPU of their kind.
+  // Some programs name a configuration of the NPU; others run on any NPU of their kind.
   const bool is_configuration = engine::find_npu(profile.npu).ok();
   const auto found = std::ranges::find_if(part.engines, [&](const engine::PartNpu& use) {
     return is_configuration ? use.name == profile.npu : use.engine->kind == profile.kind;
