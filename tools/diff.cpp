@@ -14,6 +14,7 @@
 
 #include "driver/linked_size.h"
 #include "driver/report.h"
+#include "driver/run_time.h"
 #include "engine/part.h"
 #include "formats/kind/file_kind.h"
 #include "tools/commands.h"
@@ -329,9 +330,15 @@ std::string basis_lines(const Difference& difference) {
     text +=
         fmt::format("  flash: program and linked code ({})\n", driver::built_with(*after.linked));
   }
-  text += difference.part
-              ? fmt::format("  cycles: an estimate, with wait states of {}", difference.part->name)
-              : "  cycles: an estimate, without wait states; --target PART adds them";
+  text += "  cycles: an estimate, ";
+  if (!difference.part) {
+    text += "without wait states; --target PART adds them";
+  } else if (driver::has_known_waits(*difference.part)) {
+    text += fmt::format("with wait states of {}", difference.part->name);
+  } else {
+    text += fmt::format("without wait states, which the file of {} does not state",
+                        difference.part->name);
+  }
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);
   };

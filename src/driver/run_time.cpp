@@ -130,6 +130,11 @@ double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, i
   return waits * static_cast<double>(divide_up(read, memory.line_bytes));
 }
 
+bool has_known_waits(const engine::Part& part) {
+  const engine::PartMemory* const memory = constant_memory(part);
+  return memory != nullptr && waits_known(*memory);
+}
+
 double constant_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
                             const engine::Part& part) {
   const engine::PartMemory* const memory = constant_memory(part);
