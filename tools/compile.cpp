@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/output_quality.h"
 #include "driver/report.h"
 #include "driver/share_arena.h"
 #include "emit/c/model.h"

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
+#include "base/trimmed.h"
 
 namespace thimble::tools {
 namespace {
@@ -32,12 +33,6 @@ constexpr UnitText kUnits[] = {
     {"MB", Unit::kBytes, 1024 * 1024}, {"M", Unit::kBytes, 1024 * 1024}, {"B", Unit::kBytes, 1},
 };
 constexpr double kPercent = 0.01;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::string_view example(Unit unit, bool change) {
   switch (unit) {

@@ -2,6 +2,8 @@
 // conditions that make it fail.
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +14,7 @@
 
 #include "driver/linked_size.h"
 #include "driver/report.h"
+#include "driver/run_time.h"
 #include "engine/part.h"
 #include "formats/kind/file_kind.h"
 #include "tools/commands.h"
@@ -45,8 +48,7 @@ constexpr Metric kDiffMetrics[] = {
 
 /// A value of both programs; nullopt if it is not known.
 struct Total {
-  std::string_view metric;  // of kDiffMetrics
-  std::string_view unit;    // "B", "dB", "%", or empty
+  Metric metric;  // of kDiffMetrics
   std::optional<double> before, after;
 };
 
@@ -64,7 +66,8 @@ struct Difference {
   std::vector<std::string> violations;
 };
 
-/// The operator without its variant: "thimble::conv2d" for "thimble::conv2d.dsp".
+/// The operator without its variant: "thimble::conv2d" for "thimble::conv2d.dsp". Names without a
+/// variant are unchanged.
 std::string family(const std::string& kernel) {
   return kernel.substr(0, kernel.rfind('.'));
 }
@@ -119,29 +122,37 @@ Result<ProgramFacts> read_facts(const fs::path& path, const std::optional<engine
   return facts;
 }
 
+void add_total(std::string_view metric, std::optional<double> before, std::optional<double> after,
+               Difference* difference) {
+  if (!before && !after) return;
+  const auto* const known = std::ranges::find(kDiffMetrics, metric, &Metric::name);
+  assert(known != std::end(kDiffMetrics));
+  difference->totals.push_back({*known, before, after});
+}
+
+std::optional<double> as_number(std::optional<int64_t> value) {
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
 void add_sizes(Difference* difference) {
-  const ProgramFacts &a = difference->before, &b = difference->after;
-  const auto add = [&](std::string_view metric, std::string_view unit, int64_t before,
-                       int64_t after) {
-    difference->totals.push_back(
-        {metric, unit, static_cast<double>(before), static_cast<double>(after)});
+  using Value = std::optional<int64_t>;
+  const auto add = [&](std::string_view metric, auto value_of) {
+    add_total(metric, as_number(value_of(difference->before)),
+              as_number(value_of(difference->after)), difference);
   };
-  const auto add_linked = [&](std::string_view metric, auto figure) {
-    const auto value = [&](const ProgramFacts& facts) -> std::optional<double> {
-      if (!facts.linked) return std::nullopt;
-      return static_cast<double>(figure(*facts.linked));
-    };
-    if (!a.linked && !b.linked) return;
-    difference->totals.push_back({metric, "B", value(a), value(b)});
-  };
-  add_linked("flash", [](const driver::LinkedSize& linked) { return linked.flash_bytes(); });
-  add("file", "B", a.file_bytes, b.file_bytes);
-  add("constants", "B", a.constant_bytes, b.constant_bytes);
-  add("arena", "B", a.arena_bytes, b.arena_bytes);
-  add("state", "B", a.state_bytes, b.state_bytes);
-  add_linked("stack", [](const driver::LinkedSize& linked) { return linked.stack_bytes; });
-  add("operators", "", static_cast<int64_t>(a.calls.size()), static_cast<int64_t>(b.calls.size()));
-  add("cycles", "", a.cycles(), b.cycles());
+  add("flash", [](const ProgramFacts& facts) {
+    return facts.linked ? Value(facts.linked->flash_bytes()) : std::nullopt;
+  });
+  add("file", [](const ProgramFacts& facts) { return Value(facts.file_bytes); });
+  add("constants", [](const ProgramFacts& facts) { return Value(facts.constant_bytes); });
+  add("arena", [](const ProgramFacts& facts) { return Value(facts.arena_bytes); });
+  add("state", [](const ProgramFacts& facts) { return Value(facts.state_bytes); });
+  add("stack", [](const ProgramFacts& facts) {
+    return facts.linked ? Value(facts.linked->stack_bytes) : std::nullopt;
+  });
+  add("operators", [](const ProgramFacts& facts) { return Value(std::ssize(facts.calls)); });
+  add("cycles", [](const ProgramFacts& facts) { return facts.cycles(); });
 }
 
 Status add_quality(const DiffArguments& arguments, Difference* difference) {
@@ -153,21 +164,26 @@ Status add_quality(const DiffArguments& arguments, Difference* difference) {
               compare_quality(arguments.model, arguments.before, arguments.data));
   THIMBLE_TRY(const QualityFigures b,
               compare_quality(arguments.model, arguments.after, arguments.data));
-  difference->totals.push_back({"sqnr", "dB", a.sqnr_db, b.sqnr_db});
-  difference->totals.push_back({"agreement", "%", a.agreement, b.agreement});
-  difference->totals.push_back({"accuracy", "%", a.accuracy, b.accuracy});
-  std::erase_if(difference->totals,
-                [](const Total& total) { return !total.before && !total.after; });
+  add_total("sqnr", a.sqnr_db, b.sqnr_db, difference);
+  add_total("agreement", a.agreement, b.agreement, difference);
+  add_total("accuracy", a.accuracy, b.accuracy, difference);
   return ok();
 }
 
-std::string value_text(const Total& total, const std::optional<double>& value) {
+std::string value_text(Unit unit, const std::optional<double>& value) {
   constexpr double kPercent = 100;
   if (!value) return "-";
-  if (total.unit == "dB") return fmt::format("{:.1f} dB", *value);
-  if (total.unit == "%") return fmt::format("{:.2f} %", kPercent * *value);
-  const std::string text = with_commas(std::llround(*value));
-  return total.unit.empty() ? text : fmt::format("{} {}", text, total.unit);
+  switch (unit) {
+    case Unit::kDecibels:
+      return fmt::format("{:.1f} dB", *value);
+    case Unit::kShare:
+      return fmt::format("{:.2f} %", kPercent * *value);
+    case Unit::kBytes:
+      return with_commas(std::llround(*value)) + " B";
+    case Unit::kCount:
+      return with_commas(std::llround(*value));
+  }
+  return "";
 }
 
 std::string change_text(const Total& total) {
@@ -175,27 +191,34 @@ std::string change_text(const Total& total) {
   if (!total.before || !total.after) return "";
   const double change = *total.after - *total.before;
   if (change == 0) return "=";
-  if (total.unit == "dB") return fmt::format("{:+.1f} dB", change);
-  if (total.unit == "%") return fmt::format("{:+.2f} points", kPercent * change);
-  if (*total.before == 0) return fmt::format("+{}", value_text(total, change));
+  if (total.metric.unit == Unit::kDecibels) return fmt::format("{:+.1f} dB", change);
+  if (total.metric.unit == Unit::kShare) return fmt::format("{:+.2f} points", kPercent * change);
+  if (*total.before == 0) return "+" + value_text(total.metric.unit, change);
   return fmt::format("{:+.1f} %", kPercent * change / *total.before);
+}
+
+/// Explains why a condition cannot be decided, and what to do.
+Error unknown_value(const Condition& condition) {
+  const std::string& name = condition.name;
+  std::string why;
+  if (name == "flash" || name == "stack") {
+    why = ", because no table has the code of this core or delegate; file is the size of the .pte";
+  } else if (name == "cycles") {
+    why = ", because no operator has an estimate: --target PART names the core";
+  } else {
+    why = ": use --data DATA.npz --model MODEL.pt2";
+    if (name == "accuracy") why += ", with labels";
+  }
+  return bad_input("--fail-if {}: {} is not known{}", condition.text, name, why);
 }
 
 Status check_conditions(const std::vector<Condition>& conditions, Difference* difference) {
   for (const Condition& condition : conditions) {
     const std::string& name = condition.name;
-    const auto total = std::ranges::find(difference->totals, name, &Total::metric);
+    const auto total = std::ranges::find_if(
+        difference->totals, [&](const Total& each) { return each.metric.name == name; });
     const bool known = total != difference->totals.end() && total->before && total->after;
-    if (!known && (name == "flash" || name == "stack")) {
-      return bad_input(
-          "--fail-if {}: {} is not known, because no table has the code of this core or delegate; "
-          "file is the size of the .pte",
-          condition.text, name);
-    }
-    if (!known) {
-      return bad_input("--fail-if {}: {} is not known: use --data DATA.npz --model MODEL.pt2{}",
-                       condition.text, name, name == "accuracy" ? ", with labels" : "");
-    }
+    if (!known) return unknown_value(condition);
     const int64_t unknown_before = difference->before.calls_without_estimate();
     const int64_t unknown_after = difference->after.calls_without_estimate();
     if (name == "cycles" && unknown_before != unknown_after) {
@@ -206,9 +229,9 @@ Status check_conditions(const std::vector<Condition>& conditions, Difference* di
           difference->after.label);
     }
     if (!is_true(condition, *total->after, *total->before)) continue;
-    difference->violations.push_back(
-        fmt::format("{}: {} -> {} ({})", condition.text, value_text(*total, total->before),
-                    value_text(*total, total->after), change_text(*total)));
+    difference->violations.push_back(fmt::format(
+        "{}: {} -> {} ({})", condition.text, value_text(total->metric.unit, total->before),
+        value_text(total->metric.unit, total->after), change_text(*total)));
   }
   return ok();
 }
@@ -277,19 +300,24 @@ char mark_of(const Row& row) {
 
 /// A table of at most 100 columns. The first line explains the marks.
 std::string rows_text(const Difference& difference) {
-  constexpr std::string_view kLine = "  {} {:<39} {:<16} {:>9} {:>9} {:>9} {:>9}\n";
-  constexpr size_t kOperator = 39, kEngine = 16;
+  constexpr size_t kOperator = 39, kEngine = 16, kNumber = 9;
+  const auto line = [&](char mark, const std::string& what, const std::string& engine,
+                        const std::array<std::string, 4>& numbers) {
+    std::string text = fmt::format("  {} {:<{}} {:<{}}", mark, shortened(what, kOperator),
+                                   kOperator, shortened(engine, kEngine), kEngine);
+    for (const std::string& number : numbers) text += fmt::format(" {:>{}}", number, kNumber);
+    return text + "\n";
+  };
   const auto changed = static_cast<size_t>(std::ranges::count_if(difference.rows, is_changed));
   std::string text = fmt::format("\n  {} operators unchanged", difference.rows.size() - changed);
   if (changed == 0) return text + "\n";
   text += fmt::format(", {} changed (~), added (+) or removed (-)\n", changed);
-  text += fmt::format(kLine, ' ', "operator", "engine", "cycles", "now", "constants", "now");
+  text += line(' ', "operator", "engine", {"cycles", "now", "constants", "now"});
   for (const Row& row : difference.rows) {
     if (!is_changed(row)) continue;
-    text +=
-        fmt::format(kLine, mark_of(row), shortened(row_text(row), kOperator),
-                    shortened(engine_text(row), kEngine), cycles_text(row.before),
-                    cycles_text(row.after), constants_text(row.before), constants_text(row.after));
+    text += line(mark_of(row), row_text(row), engine_text(row),
+                 {cycles_text(row.before), cycles_text(row.after), constants_text(row.before),
+                  constants_text(row.after)});
   }
   return text;
 }
@@ -302,9 +330,15 @@ std::string basis_lines(const Difference& difference) {
     text +=
         fmt::format("  flash: program and linked code ({})\n", driver::built_with(*after.linked));
   }
-  text += difference.part
-              ? fmt::format("  cycles: an estimate, with wait states of {}", difference.part->name)
-              : "  cycles: an estimate, without wait states; --target PART adds them";
+  text += "  cycles: an estimate, ";
+  if (!difference.part) {
+    text += "without wait states; --target PART adds them";
+  } else if (driver::has_known_waits(*difference.part)) {
+    text += fmt::format("with wait states of {}", difference.part->name);
+  } else {
+    text += fmt::format("without wait states, which the file of {} does not state",
+                        difference.part->name);
+  }
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);
   };
@@ -313,7 +347,7 @@ std::string basis_lines(const Difference& difference) {
 
 std::string text_of(const Difference& difference) {
   constexpr std::string_view kLine = "  {:<12} {:>22} {:>22} {:>16}\n";
-  constexpr size_t kColumn = 22;
+  constexpr size_t kColumn = 22;  // as in kLine
   const ProgramFacts &a = difference.before, &b = difference.after;
   const auto target = [](const ProgramFacts& facts) {
     return facts.target.empty() ? "not named" : facts.target;
@@ -322,8 +356,8 @@ std::string text_of(const Difference& difference) {
       fmt::format(kLine, "", shortened(a.label, kColumn), shortened(b.label, kColumn), "change");
   text += fmt::format(kLine, "target", target(a), target(b), a.target == b.target ? "=" : "");
   for (const Total& total : difference.totals) {
-    text += fmt::format(kLine, total.metric, value_text(total, total.before),
-                        value_text(total, total.after), change_text(total));
+    text += fmt::format(kLine, total.metric.name, value_text(total.metric.unit, total.before),
+                        value_text(total.metric.unit, total.after), change_text(total));
   }
   text += basis_lines(difference);
   for (const ProgramFacts* facts : {&a, &b}) {
@@ -366,7 +400,7 @@ Json to_json(const Difference& difference) {
   json["part"] = difference.part ? Json(difference.part->name) : Json(nullptr);
   json["totals"] = Json::array();
   for (const Total& total : difference.totals) {
-    json["totals"].push_back({{"name", total.metric},
+    json["totals"].push_back({{"name", total.metric.name},
                               {"before", optional_json(total.before)},
                               {"after", optional_json(total.after)}});
   }
@@ -401,12 +435,13 @@ void add_diff(CommandLine& line, int* exit_code) {
   Verb verb(line, "diff", "Show what changed between two .pte files; for CI, fail on a condition");
   auto arguments = std::make_shared<DiffArguments>();
   DiffArguments& a = *arguments;
+  const std::string conditions =
+      "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a value "
+      "(arena>64K) of " +
+      metric_names(kDiffMetrics);
   verb.option("before", a.before, "The first .pte").required();
   verb.option("after", a.after, "The second .pte").required();
-  verb.option("--fail-if", a.fail_if,
-              "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a "
-              "value (arena>64K) of accuracy, agreement, arena, constants, cycles, file, flash, "
-              "operators, sqnr, stack, state");
+  verb.option("--fail-if", a.fail_if, conditions.c_str());
   verb.option("--target", a.target,
               "The part that runs both files: cycles with the wait states of its memories");
   verb.option("--data", a.data, "Samples, to compare the accuracy; requires --model");

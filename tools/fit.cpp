@@ -65,7 +65,8 @@ Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const drive
   return quality;
 }
 
-/// Returns the parts that a pattern selects: chips and boards, or with --part any part.
+/// Returns the parts that the values of --part select among all parts; without --part, all chips
+/// and boards.
 Result<std::vector<std::string>> chosen_parts(const std::vector<std::string>& patterns) {
   if (patterns.empty()) return engine::chip_names();
   std::vector<std::string> parts;
@@ -77,7 +78,7 @@ Result<std::vector<std::string>> chosen_parts(const std::vector<std::string>& pa
     } else {
       chosen = engine::filter_names(names, pattern);
     }
-    if (chosen.empty()) {
+    if (chosen.empty()) {  // a name that is not listed, or an error with similar names
       THIMBLE_TRY(const engine::Part part, engine::find_part(pattern));
       chosen = {part.name};
     }
@@ -199,8 +200,8 @@ void print_csv(const driver::FitResult& result) {
   }
 }
 
-/// Three digits that matter: "0.19 ms", "1.92 ms", "31.4 ms", "128 ms".
-std::string time_text(const std::optional<double>& time_us) {
+/// One unit for the whole column: "0.19 ms", "1.92 ms", "31.4 ms", "128 ms".
+std::string milliseconds_text(const std::optional<double>& time_us) {
   constexpr double kUsPerMs = 1000, kTen = 10, kHundred = 100;
   if (!time_us) return "";
   const double ms = *time_us / kUsPerMs;
@@ -235,7 +236,7 @@ void print_table(const driver::ModelFit& model) {
   for (const FitRow& row : model.rows) {
     std::vector<std::string> line = {
         row.part, std::string(fits_text(row.fits)), bytes_text(row.figures.flash_bytes),
-        bytes_text(row.figures.sram_bytes), time_text(row.figures.latency_us)};
+        bytes_text(row.figures.sram_bytes), milliseconds_text(row.figures.latency_us)};
     if (!model.random) line.push_back(quality_text(row));
     line.push_back(row.engines);
     line.push_back(row.reason);

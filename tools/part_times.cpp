@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/npu_cycles.h"
+#include "driver/run_time.h"
 #include "tools/program_facts.h"
 
 namespace thimble::tools {
@@ -34,11 +35,9 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
     if (use == nullptr || use->engine->timing == nullptr) continue;
     times.npus[profile.delegate] = use->engine->timing(*use);
   }
-  const bool has_waits = std::ranges::any_of(part.memories, [](const engine::PartMemory& memory) {
-    return memory.kept && memory.wait_states.has_value();
-  });
-  if (!has_waits) return times;
-  // A file for another core than the part's has no estimate of its wait states on the part.
+  if (!driver::has_known_waits(part)) return times;
+  // program_facts() refuses a file for another core than the part's, which runs here with a note
+  // (tools/model.h) but has no estimate of its wait states. The file itself was read before.
   const Result<ProgramFacts> facts = program_facts(pte, label, &part);
   if (!facts) return times;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);

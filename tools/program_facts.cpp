@@ -84,23 +84,37 @@ class Reader {
     const auto systems =
         part_ == nullptr ? std::vector<hostrun::NpuSystem>() : driver::npu_systems(*part_);
     THIMBLE_TRY(profiles_, hostrun::profiles_of(program_, label_, systems));
-    THIMBLE_TRY(const auto states, emit::read_states(program_));
     calls_ = emit::decompile_calls(program_);
     facts->target = interface.target;
+    THIMBLE_CHECK(choose_core(interface.target));
     facts->arena_bytes = interface.arena_bytes;
-    for (const emit::StateContent& state : states) {
-      facts->state_bytes += static_cast<int64_t>(state.bytes);
+    THIMBLE_CHECK(add_sizes(facts));
+    const size_t instructions = plan_.chains[0].instructions.size();
+    for (size_t i = 0; i < instructions; ++i) facts->calls.push_back(call(i, interface));
+    return ok();
+  }
+
+ private:
+  /// Sets the core whose tables give the estimates: that of the file, or else that of the part. A
+  /// file that names neither a core nor a known part has no estimates for a core.
+  Status choose_core(const std::string& target) {
+    if (!target.empty()) {
+      const Result<engine::Part> named = engine::find_part(target);
+      if (named) core_ = named->cpu;
     }
-    // A file without a target has no estimates for a core.
-    const auto named = engine::find_part(interface.target);
-    core_ = interface.target.empty() || !named ? nullptr : named->cpu;
-    if (part_ != nullptr && core_ != nullptr && part_->cpu != core_) {
+    if (part_ == nullptr) return ok();
+    if (core_ != nullptr && part_->cpu != core_) {
       return bad_input("{}: --target {}: its core is {}, the file is compiled for {}", label_,
                        part_->name, part_->cpu->name, core_->name);
     }
-    if (part_ != nullptr) core_ = part_->cpu;
-    if (core_ != nullptr) {
-      THIMBLE_TRY(facts->linked, driver::linked_size(*core_, program_, facts->file_bytes));
+    core_ = part_->cpu;
+    return ok();
+  }
+
+  Status add_sizes(ProgramFacts* facts) const {
+    THIMBLE_TRY(const auto states, emit::read_states(program_));
+    for (const emit::StateContent& state : states) {
+      facts->state_bytes += static_cast<int64_t>(state.bytes);
     }
     for (const Bytes& constant : program_.constants) {
       facts->constant_bytes += static_cast<int64_t>(constant.size());
@@ -113,12 +127,11 @@ class Reader {
     for (const pte::DelegateBlob& blob : program_.delegate_blobs) {
       facts->constant_bytes += static_cast<int64_t>(blob.bytes.size());
     }
-    const std::vector<pte::Instruction>& instructions = plan_.chains[0].instructions;
-    for (size_t i = 0; i < instructions.size(); ++i) facts->calls.push_back(call(i, interface));
+    if (core_ == nullptr) return ok();
+    THIMBLE_TRY(facts->linked, driver::linked_size(*core_, program_, facts->file_bytes));
     return ok();
   }
 
- private:
   CallFacts call(size_t index, const hostrun::Interface& interface) const {
     const pte::Instruction& instruction = plan_.chains[0].instructions[index];
     CallFacts facts;
@@ -169,9 +182,11 @@ class Reader {
 
 }  // namespace
 
-int64_t ProgramFacts::cycles() const {
-  int64_t sum = 0;
-  for (const CallFacts& call : calls) sum += call.cycles.value_or(0);
+std::optional<int64_t> ProgramFacts::cycles() const {
+  std::optional<int64_t> sum;
+  for (const CallFacts& call : calls) {
+    if (call.cycles) sum = sum.value_or(0) + *call.cycles;
+  }
   return sum;
 }
 

@@ -37,8 +37,9 @@ struct ProgramFacts {
   std::optional<driver::LinkedSize> linked;  // nothing: not known for this core
   std::vector<CallFacts> calls;
 
-  /// Sum of the calls that have an estimate: cycles of the core, and cycles of the NPU.
-  [[nodiscard]] int64_t cycles() const;
+  /// Sum of the calls that have an estimate: cycles of the core, and cycles of the NPU. Nothing if
+  /// no call has one.
+  [[nodiscard]] std::optional<int64_t> cycles() const;
   /// Number of calls without an estimate.
   [[nodiscard]] int64_t calls_without_estimate() const;
   /// Number of calls with the cycles of an average operator.

@@ -184,10 +184,10 @@ std::optional<int64_t> npu_cycles(const Outcome& outcome) {
   return sum;
 }
 
-/// Cycles of the core and times of one inference on the part of --target. `waits`: with the wait
-/// states of constants on the part.
+/// Cycles of the core and times of one inference, with the clocks and wait states of the part of
+/// --target.
 struct RunTimes {
-  std::vector<std::optional<int64_t>> cycles;  // by operator, with wait states, in all calls
+  std::vector<std::optional<int64_t>> cycles;  // by operator: of the core in all calls, or the NPU
   std::vector<std::optional<double>> us;       // by operator, of one call
   std::optional<int64_t> core_cycles;          // of the inference, in all calls
   std::optional<double> total_us;
@@ -228,6 +228,46 @@ RunTimes times_of(const RunResult& result) {
   return times;
 }
 
+Json ops_json(const RunResult& result, const RunTimes& times) {
+  const Outcome& outcome = result.outcome;
+  Json list = Json::array();
+  for (size_t i = 0; i < outcome.qemu->ops.size(); ++i) {
+    const hostrun::OpInstructions& op = outcome.qemu->ops[i];
+    Json row = {{"name", op.op}};
+    if (const auto call = outcome.npu_calls.find(i); call != outcome.npu_calls.end()) {
+      row["npu"] = call->second.npu;
+      row["cycles"] = call->second.cycles ? Json(*call->second.cycles) : Json(nullptr);
+      row["simulator_instructions"] = op.instructions;
+    } else {
+      row["instructions"] = op.instructions;
+      if (times.cycles[i]) row["cycles"] = *times.cycles[i];
+    }
+    if (times.us[i]) row["time_us"] = *times.us[i];
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+void add_board_json(const RunResult& result, Json* json) {
+  const hostrun::QemuFacts& qemu = *result.outcome.qemu;
+  const int64_t simulator = simulator_instructions(result.outcome);
+  (*json)["instructions"] = qemu.instructions - simulator;
+  (*json)["instructions_include_npu"] = result.outcome.npu_simulated && simulator == 0;
+  if (simulator != 0) (*json)["simulator_instructions"] = simulator;
+  if (const auto cycles = npu_cycles(result.outcome)) (*json)["npu_cycles"] = *cycles;
+  (*json)["instructions_init"] = qemu.instructions_init;
+  (*json)["instructions_total"] = qemu.instructions_total;
+  (*json)["load_instructions"] = qemu.instructions_init;  // its earlier name, for scripts
+  if (qemu.instructions_overhead) (*json)["overhead_instructions"] = *qemu.instructions_overhead;
+  (*json)["state_bytes"] = qemu.state_bytes;
+  (*json)["stack_bytes"] = qemu.stack_bytes;
+  const RunTimes times = times_of(result);
+  if (!result.model.times.part.empty()) (*json)["part"] = result.model.times.part;
+  if (times.core_cycles) (*json)["cycles"] = *times.core_cycles;
+  if (times.total_us) (*json)["time_us"] = *times.total_us;
+  if (!qemu.ops.empty()) (*json)["ops"] = ops_json(result, times);
+}
+
 Json to_json(const RunResult& result) {
   Json json;
   json["outputs"] = Json::array();
@@ -243,40 +283,7 @@ Json to_json(const RunResult& result) {
   json["inputs_are_zeros"] = result.zeros;
   if (!result.model.note.empty()) json["note"] = result.model.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
-  if (const auto& qemu = result.outcome.qemu) {
-    const int64_t simulator = simulator_instructions(result.outcome);
-    json["instructions"] = qemu->instructions - simulator;
-    json["instructions_include_npu"] = result.outcome.npu_simulated && simulator == 0;
-    if (simulator != 0) json["simulator_instructions"] = simulator;
-    if (const auto cycles = npu_cycles(result.outcome)) json["npu_cycles"] = *cycles;
-    json["instructions_init"] = qemu->instructions_init;
-    json["instructions_total"] = qemu->instructions_total;
-    json["load_instructions"] = qemu->instructions_init;
-    if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
-    json["state_bytes"] = qemu->state_bytes;
-    json["stack_bytes"] = qemu->stack_bytes;
-    const RunTimes times = times_of(result);
-    if (!result.model.times.part.empty()) json["part"] = result.model.times.part;
-    if (times.core_cycles) json["cycles"] = *times.core_cycles;
-    if (times.total_us) json["time_us"] = *times.total_us;
-    if (!qemu->ops.empty()) json["ops"] = Json::array();
-    for (size_t i = 0; i < qemu->ops.size(); ++i) {
-      const hostrun::OpInstructions& op = qemu->ops[i];
-      json["ops"].push_back({{"name", op.op}});
-      Json& row = json["ops"].back();
-      if (const auto call = result.outcome.npu_calls.find(i);
-          call != result.outcome.npu_calls.end()) {
-        row["npu"] = call->second.npu;
-        row["cycles"] = call->second.cycles ? Json(*call->second.cycles) : Json(nullptr);
-        row["simulator_instructions"] = op.instructions;
-        if (times.us[i]) row["time_us"] = *times.us[i];
-        continue;
-      }
-      row["instructions"] = op.instructions;
-      if (times.cycles[i]) row["cycles"] = *times.cycles[i];
-      if (times.us[i]) row["time_us"] = *times.us[i];
-    }
-  }
+  if (result.outcome.qemu) add_board_json(result, &json);
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
   return json;
 }
@@ -319,19 +326,18 @@ std::string time_line(const RunTimes& times, const PartTimes& part) {
   if (!times.total_us) return no_times_line(part);
   std::string text = fmt::format("  {} for one inference on {}, an estimate; core {:g} MHz",
                                  driver::time_text(*times.total_us), part.part, part.core_mhz);
-  for (const auto& [delegate, npu] : part.npus) {
+  if (!part.npus.empty()) {  // the NPUs of a part have one clock
+    const engine::NpuTiming& npu = part.npus.begin()->second;
     text += fmt::format("; NPU {:g} MHz", npu.clock_mhz);
     if (npu.call_us > 0) text += fmt::format(", {:g} us per call", npu.call_us);
-    break;
   }
   return text + "\n";
 }
 
-void print_instructions(const RunResult& result) {
+void print_instructions(const RunResult& result, const RunTimes& times) {
   const Outcome& outcome = result.outcome;
   const PartTimes& part = result.model.times;
   const hostrun::QemuFacts& facts = *outcome.qemu;
-  const RunTimes times = times_of(result);
   const auto calls = static_cast<int64_t>(outcome.outputs.size());
   const auto row = [](const std::string& what, const std::string& count,
                       const std::string& cycles = "", const std::string& time = "") {
@@ -381,13 +387,13 @@ void print_instructions(const RunResult& result) {
 
 void print_facts(const RunResult& result, bool profile) {
   const Outcome& outcome = result.outcome;
-  if (outcome.qemu) print_instructions(result);
-  print_profiles(outcome.npu, result.model.times);
-  if (profile && outcome.qemu) {
-    std::fputs(time_line(times_of(result), result.model.times).c_str(), stdout);
-  } else if (profile) {
-    std::fputs(no_times_line(result.model.times).c_str(), stdout);
+  RunTimes times;
+  if (outcome.qemu) {
+    times = times_of(result);
+    print_instructions(result, times);
   }
+  print_profiles(outcome.npu, result.model.times);
+  if (profile) std::fputs(time_line(times, result.model.times).c_str(), stdout);
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
@@ -431,8 +437,7 @@ void add_run(CommandLine& line, int* exit_code) {
   verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or an .ir").required();
   verb.option("--input", a.inputs,
               "One .npy per input, in order, or one .npz with all of them by name; several samples "
-              "of a "
-              "model without state are run one by one")
+              "of a model without state are run one by one")
       .take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb.option("--on", a.on,

@@ -19,11 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace pte = formats::pte;
 
-/// Returns the profile of the call's delegate; the profiles are those of the delegates in order.
-const hostrun::NpuProfile* profile_of(const pte::ExecutionPlan& plan, const pte::DelegateCall& call,
+/// Returns the profile of the call's delegate; null if its cycles have no estimate.
+const hostrun::NpuProfile* profile_of(const pte::DelegateCall& call,
                                       const std::vector<hostrun::NpuProfile>& profiles) {
-  const auto index = static_cast<size_t>(call.delegate_index);
-  return profiles.size() == plan.delegates.size() ? &profiles[index] : nullptr;
+  const auto profile = std::ranges::find(profiles, static_cast<size_t>(call.delegate_index),
+                                         &hostrun::NpuProfile::delegate);
+  return profile == profiles.end() ? nullptr : &*profile;
 }
 
 class Builder {
@@ -34,7 +35,6 @@ class Builder {
     for (const auto& [delegate, npu] : times.npus) npu_mhz = npu.clock_mhz;
     has_clock_ = times.core_mhz > 0 && (npu_mhz > 0 || times.profiles.empty());
     if (has_clock_) {
-      trace_.unit = "microseconds";
       core_scale_ = 1 / times.core_mhz;
       npu_scale_ = npu_mhz > 0 ? 1 / npu_mhz : 1;
     } else {
@@ -86,7 +86,7 @@ class Builder {
 
   void add_delegate(const pte::DelegateCall& call, report::TraceEvent event) {
     const std::string& id = plan_.delegates[static_cast<size_t>(call.delegate_index)].id;
-    const hostrun::NpuProfile* const profile = profile_of(plan_, call, times_.profiles);
+    const hostrun::NpuProfile* const profile = profile_of(call, times_.profiles);
     event.name = "delegate " + id;
     if (profile == nullptr) {
       const std::string note = fmt::format("{}: this build has no estimate of its cycles", id);
@@ -120,7 +120,8 @@ class Builder {
   const Outcome& outcome_;
   const PartTimes& times_;
   bool has_clock_ = false;
-  double core_scale_ = 1, npu_scale_ = 1;  // of a time in the trace per instruction and cycle
+  // Times of the trace per cycle or instruction of the core, and per cycle of the NPU.
+  double core_scale_ = 1, npu_scale_ = 1;
   double now_ = 0;
   report::Trace trace_;
 };

@@ -40,19 +40,25 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::ifstream stream(argv[1], std::ios::binary);
+  if (!stream) {
+    std::fprintf(stderr, "%s: cannot be read\n", argv[1]);
+    return 2;
+  }
   std::ostringstream text;
   text << stream.rdbuf();
   const Result<cycles::Trace> trace = cycles::parse_trace(text.str(), argv[1]);
   const cycles::CoreTiming* const timing = cycles::core_timing(argv[2]);
   if (!trace || timing == nullptr) {
-    std::fprintf(stderr, "%s\n", trace ? "this core has no model" : trace.error().message.c_str());
+    std::fprintf(stderr, "%s\n",
+                 trace ? fmt::format("{}: no model of this core", argv[2]).c_str()
+                       : trace.error().message.c_str());
     return 2;
   }
   std::vector<int64_t> times(trace->blocks.size()), sums(trace->blocks.size());
   for (const cycles::Edge& edge : trace->edges) {
     if (edge.region.first != "op" && edge.region.first != "run") continue;
     times[edge.to] += edge.count;
-    sums[edge.to] += edge.count * cycles::edge_cycles(*trace, edge.from, edge.to, argv[2]);
+    sums[edge.to] += edge.count * cycles::edge_cycles(*timing, *trace, edge);
   }
   for (size_t i = 1; i < trace->blocks.size(); ++i) {
     if (times[i] == 0) continue;

@@ -5,10 +5,12 @@
 namespace thimble::cycles {
 namespace {
 
+enum class Model : uint8_t { kSequential, kScoreboard };
+
 struct Core {
   std::string_view name;
-  bool sequential;
-  std::string_view table;
+  Model model;
+  std::string_view table;  // of sequential.def or scoreboard.def
   ControlFlow control_flow;
 };
 
@@ -17,18 +19,19 @@ struct Core {
 // whether the processor manages to speculate the address early" (DDI 0439D 3.3.1): 2, and 3 for a
 // 32-bit target that is not aligned to 4 bytes. M55: LLVM's MispredictPenalty is 3 for a core
 // without prediction; 2 follow the cycle of the branch. M7, M85: a wrong prediction costs 6 and 7
-// cycles (ARMScheduleM7.td, ARMScheduleM85.td). keep-sorted
+// cycles (ARMScheduleM7.td, ARMScheduleM85.td). Cores without a published timing have the table of
+// the closest core: the M35P is an M33. keep-sorted
 constexpr Core kCores[] = {
-    {"cortex-m0", true, "m0plus", {2, 0, false, false}},
-    {"cortex-m0plus", true, "m0plus", {1, 0, false, false}},
-    {"cortex-m23", true, "m0plus", {1, 0, false, false}},
-    {"cortex-m3", true, "m3", {2, 1, false, true}},
-    {"cortex-m33", true, "m4", {2, 1, false, true}},
-    {"cortex-m35p", true, "m4", {2, 1, false, true}},
-    {"cortex-m4", true, "m4", {2, 1, false, true}},
-    {"cortex-m55", false, "m55", {2, 0, false, false}},
-    {"cortex-m7", false, "m7", {6, 0, true, false}},
-    {"cortex-m85", false, "m85", {7, 0, true, false}},
+    {"cortex-m0", Model::kSequential, "m0plus", {.refill = 2}},
+    {"cortex-m0plus", Model::kSequential, "m0plus", {.refill = 1}},
+    {"cortex-m23", Model::kSequential, "m0plus", {.refill = 1}},
+    {"cortex-m3", Model::kSequential, "m3", {.refill = 2, .wide_target = 1, .folds_it = true}},
+    {"cortex-m33", Model::kSequential, "m4", {.refill = 2, .wide_target = 1, .folds_it = true}},
+    {"cortex-m35p", Model::kSequential, "m4", {.refill = 2, .wide_target = 1, .folds_it = true}},
+    {"cortex-m4", Model::kSequential, "m4", {.refill = 2, .wide_target = 1, .folds_it = true}},
+    {"cortex-m55", Model::kScoreboard, "m55", {.refill = 2}},
+    {"cortex-m7", Model::kScoreboard, "m7", {.refill = 6, .predicts = true}},
+    {"cortex-m85", Model::kScoreboard, "m85", {.refill = 7, .predicts = true}},
 };
 
 }  // namespace
@@ -37,8 +40,9 @@ const CoreTiming* core_timing(std::string_view core) {
   static const std::vector<std::unique_ptr<CoreTiming>> kTimings = [] {
     std::vector<std::unique_ptr<CoreTiming>> timings;
     for (const Core& each : kCores) {
-      timings.push_back(each.sequential ? sequential_timing(each.table, each.control_flow)
-                                        : scoreboard_timing(each.table, each.control_flow));
+      timings.push_back(each.model == Model::kSequential
+                            ? sequential_timing(each.table, each.control_flow)
+                            : scoreboard_timing(each.table, each.control_flow));
     }
     return timings;
   }();

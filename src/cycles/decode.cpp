@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "cycles/instruction.h"
 
@@ -62,9 +63,13 @@ Registers registers_of(std::string_view field, uint32_t code, bool is_double) {
         return is_vector ? vector(code, 13) : fp_register(code, 12, 22, is_double);
       case 'n':
         return is_vector ? vector(code, 17) : fp_register(code, 16, 7, is_double);
-      default:
+      case 'm':
         return is_vector ? vector(code, 1) : fp_register(code, 0, 5, is_double);
+      default:
+        break;
     }
+    assert(false && "a field of thumb.def that its head does not list");
+    return 0;
   }
   switch (field[0]) {
     case '0':
@@ -105,15 +110,19 @@ Registers registers_of(std::string_view field, uint32_t code, bool is_double) {
     }
     case 'W':
       return code & 0xffff;
-    default: {  // V
+    case 'V': {
       const uint32_t four = code >> 12 & 15, one = code >> 22 & 1;
       const uint32_t first = is_double ? 2 * (one << 4 | four) : four << 1 | one;
       return floats(first, code & 0xff);
     }
+    default:
+      break;
   }
+  assert(false && "a field of thumb.def that its head does not list");
+  return 0;
 }
 
-/// Decodes the operands of a row.
+/// Adds the operands that a row of thumb.def names, word by word, to an instruction.
 class Operands {
  public:
   Operands(Insn* insn, bool in_it_block) : insn_(insn), in_it_block_(in_it_block) {}
@@ -161,8 +170,11 @@ class Operands {
       case 'x':
         add_address(read, (insn_->code >> 21 & 1) != 0 || !insn_->wide);
         break;
-      default:
+      case 'r':
         insn_->reads |= read;
+        break;
+      default:
+        assert(false && "a role of thumb.def that its head does not list");
     }
   }
 

@@ -102,9 +102,9 @@ class ScoreboardTiming : public CoreTiming {
     [[nodiscard]] int64_t end() const { return slots == 0 ? cycle : cycle + 1; }
 
     int64_t cycle = 0;
-    int slots = 0;        // instructions issued in this cycle
-    bool closed = false;  // no more instructions in this cycle
-    bool has_small = false;
+    int slots = 0;                              // instructions issued in this cycle
+    bool closed = false;                        // no more instructions in this cycle
+    bool has_small = false;                     // one of them is of Group::small
     int64_t last_write = 0;                     // cycle in which the last result is written
     std::array<int64_t, 64> ready{};            // by register
     std::vector<std::vector<int64_t>> free_at;  // by unit

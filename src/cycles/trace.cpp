@@ -8,7 +8,7 @@
 namespace thimble::cycles {
 namespace {
 
-/// Takes the next word of a line.
+/// Removes the next word of a line and returns it.
 std::string_view next_word(std::string_view* line) {
   const size_t end = std::min(line->find(' '), line->size());
   const std::string_view word = line->substr(0, end);
@@ -85,24 +85,28 @@ Result<Trace> parse_trace(std::string_view text, std::string_view label) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view whole = line;
     const std::string_view key = next_word(&line);
-    bool fine = true;
+    bool valid = true;
     if (key == "block") {
       size_t block = 0;
       uint32_t address = 0;
       Bytes code;
-      fine = parse(next_word(&line), &block) && parse(next_word(&line), &address, 16) &&
-             parse_hex(next_word(&line), &code) && block == trace.blocks.size();
+      valid = parse(next_word(&line), &block) && parse(next_word(&line), &address, 16) &&
+              parse_hex(next_word(&line), &code) && block == trace.blocks.size();
       trace.blocks.push_back(decode(address, code));
     } else if (key == "edge") {
       Edge edge;
       edge.region.first = next_word(&line);
-      fine = parse(next_word(&line), &edge.region.second) && parse(next_word(&line), &edge.from) &&
-             parse(next_word(&line), &edge.to) && parse(next_word(&line), &edge.count) &&
-             edge.from < trace.blocks.size() && edge.to < trace.blocks.size();
+      valid = parse(next_word(&line), &edge.region.second) && parse(next_word(&line), &edge.from) &&
+              parse(next_word(&line), &edge.to) && parse(next_word(&line), &edge.count) &&
+              edge.from < trace.blocks.size() && edge.to < trace.blocks.size();
       trace.edges.push_back(std::move(edge));
     }
-    if (!fine) return bad_input("{}:{}: expected a block or an edge", label, number);
+    if (valid) continue;
+    return bad_input("{}:{}: found {}, expected {}", label, number, whole,
+                     key == "block" ? "block NUMBER ADDRESS CODE, with the next number"
+                                    : "edge REGION INDEX BLOCK BLOCK COUNT of blocks above");
   }
   return trace;
 }
@@ -115,8 +119,7 @@ std::map<Region, int64_t> region_cycles(const Trace& trace, std::string_view cor
   for (const Edge& edge : trace.edges) {
     const auto [entry, is_new] = known.try_emplace({edge.from, edge.to});
     if (is_new) {
-      entry->second = edge_cycles(*timing, trace.blocks[edge.from], trace.blocks[edge.to],
-                                  edge.from == edge.to);
+      entry->second = edge_cycles(*timing, trace, edge);
     }
     cycles[edge.region] += entry->second * edge.count;
   }
@@ -126,10 +129,8 @@ std::map<Region, int64_t> region_cycles(const Trace& trace, std::string_view cor
   return cycles;
 }
 
-int64_t edge_cycles(const Trace& trace, size_t from, size_t to, std::string_view core) {
-  const CoreTiming* const timing = core_timing(core);
-  return timing == nullptr ? 0
-                           : edge_cycles(*timing, trace.blocks[from], trace.blocks[to], from == to);
+int64_t edge_cycles(const CoreTiming& timing, const Trace& trace, const Edge& edge) {
+  return edge_cycles(timing, trace.blocks[edge.from], trace.blocks[edge.to], edge.from == edge.to);
 }
 
 }  // namespace thimble::cycles

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cycles/core_timing.h"
 #include "cycles/instruction.h"
 
 namespace thimble::cycles {
@@ -27,15 +28,15 @@ struct Trace {
   std::vector<Edge> edges;
 };
 
-/// Reads the lines `block` and `edge` of the counter's output; `label` names the file in messages.
+/// Reads the lines `block` and `edge` of the counter's output and skips all others. `label` names
+/// the file in messages.
 [[nodiscard]] Result<Trace> parse_trace(std::string_view text, std::string_view label);
 
 /// Returns the cycles of each region on a core, without those of regions inside it and without wait
 /// states; empty for a core without a model.
 [[nodiscard]] std::map<Region, int64_t> region_cycles(const Trace& trace, std::string_view core);
 
-/// Returns the cycles of one edge: its block, and the branch to it.
-[[nodiscard]] int64_t edge_cycles(const Trace& trace, size_t from, size_t to,
-                                  std::string_view core);
+/// Returns the cycles of an edge once: of its second block, and of the branch to it.
+[[nodiscard]] int64_t edge_cycles(const CoreTiming& timing, const Trace& trace, const Edge& edge);
 
 }  // namespace thimble::cycles

@@ -95,7 +95,7 @@ struct MemoryUse {
   int64_t bytes_size = 0;  // 0: no limit known
 };
 
-/// An object that a linker can place, and the memory chosen for it (placement.h).
+/// An object that a linker can place, and the memory chosen for it (object_placement.h).
 struct PlacedObject {
   std::string name;      // "arena", "model", or an array of the C output: "constant_3"
   std::string contents;  // one of engine::memory_contents()
@@ -209,10 +209,6 @@ struct CompileReport {
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;
 };
-
-/// Lowest SQNR of an output that is real numbers, in dB; nullopt if it was not measured, or if the
-/// output is constant over the samples.
-[[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
 
 struct Compiled {
   Bytes pte;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/linked_report.h"
 #include "driver/report.h"
 
 namespace thimble::driver {
@@ -14,6 +15,7 @@ int64_t ram_bytes_of(const CompileReport& report, const LinkedSize& linked) {
   return report.arena_bytes + state + linked.static_bytes + linked.stack_bytes;
 }
 
+/// Returns the instructions of the core; nothing if they are not known for every operator.
 std::optional<int64_t> instructions(const CompileReport& report) {
   int64_t sum = 0;
   for (const OpReport& op : report.ops) {
@@ -32,6 +34,7 @@ std::string cost_text(const CompileReport& from, const CompileReport& to) {
   return fmt::format(", {:+.0f} % instructions", percent);
 }
 
+/// Returns "sram 34,000 B of 36,864 B, ..." for the used memories that have a limit.
 std::string memories_text(const CompileReport& report) {
   std::string text;
   for (const MemoryUse& memory : report.memories) {
@@ -42,6 +45,7 @@ std::string memories_text(const CompileReport& report) {
   return text;
 }
 
+/// Sum over all memories of the bytes above the limit.
 int64_t excess(const CompileReport& report) {
   int64_t bytes = 0;
   for (const MemoryUse& memory : report.memories) {
@@ -90,11 +94,8 @@ std::string alternative_lines(const CompileReport& report,
 
 std::string ram_parts(const CompileReport& report) {
   if (!report.linked) return "";
-  const std::string state =
-      report.linked->c_output ? "" : fmt::format(", state {}", with_commas(report.state_bytes));
-  return fmt::format(
-      "\n  sum of         arena {}{}, variables {}, stack {}", with_commas(report.arena_bytes),
-      state, with_commas(report.linked->static_bytes), with_commas(report.linked->stack_bytes));
+  return fmt::format("\n  sum of         arena {}{}", with_commas(report.arena_bytes),
+                     other_ram_detail(report));
 }
 
 std::string flash_parts(const CompileReport& report) {

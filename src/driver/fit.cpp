@@ -9,7 +9,9 @@
 
 #include "base/parallel.h"
 #include "driver/does_not_fit.h"
+#include "driver/part_memories.h"
 #include "driver/recipe.h"
+#include "driver/report.h"
 
 namespace thimble::driver {
 namespace {
@@ -37,10 +39,10 @@ struct Prepared {
   std::vector<size_t> variant_of;  // by part
 };
 
-/// Counts finished steps of all threads.
-class Steps {
+/// Reports the progress of all threads.
+class ProgressSteps {
  public:
-  Steps(const FitOptions& options, int64_t all) : options_(options), all_(all) {}
+  ProgressSteps(const FitOptions& options, int64_t all) : options_(options), all_(all) {}
   void done() {
     const std::lock_guard lock(mutex_);
     ++done_;
@@ -76,7 +78,11 @@ std::optional<int64_t> sram_budget(const std::vector<Requirement>& requirements)
   return budget;
 }
 
-/// Returns the size of the part's SRAM; nothing if it states none or several memories.
+std::optional<int64_t> ram_limit_of(const Target& target) {
+  return ram_limit(*target.part, memory_sizes(target.options, *target.part));
+}
+
+/// Returns the size of the part's SRAM; nothing if the part's file does not state it.
 std::optional<int64_t> sram_size(const engine::Part& part) {
   const auto sram = std::ranges::find(part.memories, "sram", &engine::PartMemory::name);
   const bool known = sram != part.memories.end() && sram->bytes > 0;
@@ -119,7 +125,7 @@ Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targe
 
 /// Quantizes the model with each arithmetic. A model that one arithmetic does not support is no
 /// error: other parts may support it.
-Status quantize_all(const std::vector<Target>& targets, Prepared* prepared, Steps* steps) {
+Status quantize_all(const std::vector<Target>& targets, Prepared* prepared, ProgressSteps* steps) {
   for (size_t i = 0; i < prepared->variants.size(); ++i) {
     Variant& variant = prepared->variants[i];
     const auto first = std::ranges::find(prepared->variant_of, i) - prepared->variant_of.begin();
@@ -138,15 +144,16 @@ Status quantize_all(const std::vector<Target>& targets, Prepared* prepared, Step
   return ok();
 }
 
-/// SRAM: what the engines and the arena need of it. Of a part with several memories: the sum of the
-/// volatile ones, and of the others.
+/// SRAM: what the engines and the arena need of it. On a part with memory speeds: the sum of the
+/// volatile memories, and the sum of the others. DRAM is outside the chip and in neither sum.
 void fill_memories(const Compiled& compiled, Figures* figures) {
   double sram = 0, flash = 0;
   for (const MemoryUse& use : compiled.report.memories) {
+    if (use.name == "dram") continue;
     const auto& all = compiled.part->memories;
     const auto memory = std::ranges::find(all, use.name, &engine::PartMemory::name);
+    // The report lists sram and flash also for a part whose file does not.
     const bool kept = memory == all.end() ? use.name == "flash" : memory->kept;
-    if (use.name == "dram") continue;
     (kept ? flash : sram) += static_cast<double>(use.bytes_used);
   }
   figures->sram_bytes = sram;
@@ -181,23 +188,28 @@ void fill_engines(const Compiled& compiled, FitRow* row) {
   if (row->engines.empty()) row->engines = compiled.part->cpu->name;
 }
 
-/// Compares the figures with the requirements. A violated one takes precedence over an unknown one.
-/// `unknown`: what is not known of the part; may be empty.
-void apply_requirements(const std::vector<Requirement>& requirements, const std::string& unknown,
-                        FitRow* row) {
+/// Compares the figures with the requirements. A violated requirement takes precedence over an
+/// unknown figure, and the first unknown figure is the reason. `unknown_size`: says which memory of
+/// the part has no stated size; may be empty.
+void apply_requirements(const std::vector<Requirement>& requirements,
+                        const std::string& unknown_size, FitRow* row) {
   if (!row->reason.empty()) return;
-  row->fits = unknown.empty() ? Fits::kYes : Fits::kUnknown;
-  row->reason = unknown;
+  std::string unknown = unknown_size;
   for (const Requirement& requirement : requirements) {
     const std::optional<bool> met = is_met(requirement, row->figures);
-    if (met.value_or(row->fits == Fits::kUnknown)) continue;  // only the first unknown one is said
-    row->fits = met ? Fits::kNo : Fits::kUnknown;
-    row->reason = requirement.text + (met ? "" : ": not known");
-    if (met) return;
+    if (met && !*met) {
+      row->fits = Fits::kNo;
+      row->reason = requirement.text;
+      return;
+    }
+    if (!met && unknown.empty()) unknown = requirement.text + ": not known";
   }
+  row->fits = unknown.empty() ? Fits::kYes : Fits::kUnknown;
+  row->reason = unknown;
 }
 
 /// Identifies the integer graph of a compiled model: parts with the same text have the same one.
+/// Only engines that adapt the graph to their arithmetic can change it.
 std::string graph_key(size_t variant, const engine::Part& part) {
   std::string key = std::to_string(variant);
   for (const engine::PartNpu& use : part.engines) {
@@ -240,7 +252,7 @@ class ModelFitter {
         targets_(targets),
         options_(options),
         rows_(targets.size()),
-        unknown_(targets.size()) {}
+        unknown_sizes_(targets.size()) {}
 
   /// By part: true if an earlier part has the same program. To compile the others first keeps all
   /// threads busy, because a thread waits for a program that another one writes.
@@ -260,36 +272,24 @@ class ModelFitter {
     FitRow& row = rows_[index];
     row.part = target.part->name;
     const size_t which = prepared_.variant_of[index];
-    const Variant& variant = prepared_.variants[which];
-    const FloatModel& model = prepared_.model;
-    if (variant.error) {
-      row.reason = short_reason(variant.error->message, model.name);
+    const std::string& model = prepared_.model.name;
+    if (const std::optional<Error>& error = prepared_.variants[which].error) {
+      row.reason = short_reason(error->message, model);
       return;
     }
     Result<Compiled> compiled = compile_for(target, which);
     if (!compiled) {
-      row.reason = short_reason(compiled.error().message, model.name);
+      row.reason = short_reason(compiled.error().message, model);
       return;
     }
     if (!compiled->report.shortage.empty()) {
-      row.reason = short_reason(compiled->report.shortage, model.name);
+      row.reason = short_reason(compiled->report.shortage, model);
       return;
     }
     fill_memories(*compiled, &row.figures);
     fill_engines(*compiled, &row);
     row.figures.latency_us = compiled->report.time_us;
-    const std::optional<int64_t> size = sram_size(*target.part);
-    if (!size && !target.part->has_memory_speeds()) {
-      unknown_[index] = "sram: the part's file states no size";
-    }
-    const MemoryUse* const over = first_overflow(compiled->report);
-    // A budget that is smaller than the SRAM is compared with the other requirements.
-    const bool only_budget =
-        over != nullptr && over->name == "sram" && over->bytes_used <= size.value_or(INT64_MAX);
-    if (over != nullptr && !only_budget) {
-      row.reason = fmt::format("{} needs {} B, {} B allowed", over->name, over->bytes_used,
-                               over->name == "sram" ? *size : over->bytes_size);
-    }
+    check_memories(index, compiled->report);
     if (prepared_.data.random || !options_.evaluate) return;
     const std::lock_guard lock(mutex_);
     Evaluation& evaluation = evaluations_[graph_key(which, *target.part)];
@@ -324,7 +324,7 @@ class ModelFitter {
 
   ModelFit result() {
     for (size_t i = 0; i < rows_.size(); ++i) {
-      apply_requirements(options_.requirements, unknown_[i], &rows_[i]);
+      apply_requirements(options_.requirements, unknown_sizes_[i], &rows_[i]);
     }
     return {prepared_.model.name, prepared_.data.random, prepared_.data.warnings,
             static_cast<int64_t>(prepared_.variants.size()), std::move(rows_)};
@@ -337,10 +337,30 @@ class ModelFitter {
     std::optional<Result<Program>> program;
   };
 
+  /// Sets the reason of a row whose program is too large for a memory of the part.
+  void check_memories(size_t index, const CompileReport& report) {
+    const engine::Part& part = *targets_[index].part;
+    const std::optional<int64_t> size = sram_size(part);
+    if (!size && !part.has_memory_speeds()) {
+      unknown_sizes_[index] = "sram: the part's file states no size";
+    }
+    const MemoryUse* const over = first_overflow(report);
+    if (over == nullptr) return;
+    int64_t allowed = over->bytes_size;
+    if (over->name == "sram" && !part.has_memory_speeds()) {
+      // The limit of the report may be the budget of a requirement, which is smaller than the SRAM.
+      // apply_requirements() compares the program with the budget.
+      if (!size || over->bytes_used <= *size) return;
+      allowed = *size;
+    }
+    rows_[index].reason = fmt::format("{} needs {} B, {} B allowed", over->name,
+                                      with_commas(over->bytes_used), with_commas(allowed));
+  }
+
   /// Without engines, a program that fits without a limit is the same with it.
   static std::optional<int64_t> first_limit(const Target& target) {
     if (target.part->engines.empty()) return std::nullopt;
-    return arena_limit(*target.part, target.options);
+    return ram_limit_of(target);
   }
 
   const Result<Program>& program_for(const Target& target, size_t which,
@@ -362,7 +382,7 @@ class ModelFitter {
   Result<Compiled> compile_for(const Target& target, size_t which) {
     THIMBLE_CHECK(check_options(prepared_.model, target.options, *target.part));
     const std::optional<int64_t> first = first_limit(target);
-    const std::optional<int64_t> limit = arena_limit(*target.part, target.options);
+    const std::optional<int64_t> limit = ram_limit_of(target);
     const Result<Program>* program = &program_for(target, which, first);
     if (!first && limit && *program && ram_bytes((*program)->compiled.report) > *limit) {
       program = &program_for(target, which, limit);
@@ -376,7 +396,7 @@ class ModelFitter {
   const std::vector<Target>& targets_;
   const FitOptions& options_;
   std::vector<FitRow> rows_;
-  std::vector<std::string> unknown_;  // by part, as the argument of apply_requirements()
+  std::vector<std::string> unknown_sizes_;  // by part, as the argument of apply_requirements()
   std::mutex mutex_;
   std::map<std::string, Evaluation> evaluations_;
   std::map<std::string, SharedProgram> programs_;
@@ -394,7 +414,8 @@ Result<FitResult> fit(const std::vector<FitModel>& models, const FitOptions& opt
   }
   size_t quantizations = 0;
   for (const Prepared& one : prepared) quantizations += one.variants.size();
-  Steps steps(options, static_cast<int64_t>(quantizations + models.size() * targets.size()));
+  ProgressSteps steps(options,
+                      static_cast<int64_t>(quantizations + models.size() * targets.size()));
   std::vector<std::unique_ptr<ModelFitter>> fitters;
   for (Prepared& one : prepared) {
     THIMBLE_CHECK(quantize_all(targets, &one, &steps));
@@ -410,7 +431,8 @@ Result<FitResult> fit(const std::vector<FitModel>& models, const FitOptions& opt
     const std::vector<bool> shares = fitter->shares_program();
     for (size_t i = 0; i < targets.size(); ++i) tasks.push_back({fitter.get(), i, shares[i]});
   }
-  std::ranges::stable_partition(tasks, [](const Task& task) { return !task.shares; });
+  // clang 14 does not compile std::ranges::stable_partition of GCC's library.
+  std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return !task.shares; });
   for_each_index(static_cast<int64_t>(tasks.size()), machine_threads(), [&](int64_t i, int) {
     const Task& task = tasks[static_cast<size_t>(i)];
     task.fitter->compile(task.part);

@@ -40,21 +40,16 @@ std::string linked_line(const CompileReport& report) {
 
 nlohmann::ordered_json linked_json(const CompileReport& report) {
   nlohmann::ordered_json json;
-  const auto add = [&](const char* name, int64_t LinkedSize::*member) {
-    if (report.linked) {
-      json[name] = (*report.linked).*member;
-    } else {
+  if (!report.linked) {
+    for (const char* name :
+         {"code_bytes", "static_bytes", "stack_bytes", "flash_bytes", "code_built_with"}) {
       json[name] = nullptr;
     }
-  };
-  add("code_bytes", &LinkedSize::code_bytes);
-  add("static_bytes", &LinkedSize::static_bytes);
-  add("stack_bytes", &LinkedSize::stack_bytes);
-  if (!report.linked) {
-    json["flash_bytes"] = nullptr;
-    json["code_built_with"] = nullptr;
     return json;
   }
+  json["code_bytes"] = report.linked->code_bytes;
+  json["static_bytes"] = report.linked->static_bytes;
+  json["stack_bytes"] = report.linked->stack_bytes;
   json["flash_bytes"] = report.linked->flash_bytes();
   json["code_built_with"] = built_with(*report.linked);
   if (report.linked_c) json["c_flash_bytes"] = report.linked_c->flash_bytes();

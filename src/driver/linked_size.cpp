@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/pte_ops.h"
+#include "base/rounding.h"
 #include "emit/c/size.h"
 #include "emit/state_entry.h"
 #include "engine/linked_code.h"
@@ -14,18 +15,17 @@ namespace {
 namespace pte = formats::pte;
 
 constexpr int64_t kWord = 4;
-// The file and the memory for the arena are 16-byte aligned. Everything else is aligned to 4.
+// Before the file and before the memory for the arena, which are 16-byte aligned. Everything else
+// is aligned to 4.
 constexpr int64_t kPaddingMax = 12;
 constexpr int64_t kModelObjectBytes = 18 * kWord;  // thimble_model (runtime/include/thimble.h)
 // The generated kernel table (src/hostrun/kernel_source.cpp): KernelTable and the function that
-// returns it. A row of DelegateBackends is 7 words and an id.
+// returns it. A row of DelegateBackends is 7 words and an id. tests/sizes compares the sums with
+// linked images.
 constexpr int64_t kKernelTableBytes = 6 * kWord + 2 * kWord;
 constexpr int64_t kDelegateTableBytes = 5 * kWord;
-constexpr int64_t kDelegateRowBytes = 7 * kWord + 24;
-
-int64_t round_up_to_word(int64_t bytes) {
-  return (bytes + kWord - 1) / kWord * kWord;
-}
+constexpr int64_t kDelegateIdBytes = 24;  // the longest id that a core's tables have, padded
+constexpr int64_t kDelegateRowBytes = 7 * kWord + kDelegateIdBytes;
 
 /// The row of abi/pte_ops.def of a call; null if no kernel exists.
 const abi::PteOpInfo* op_of(const pte::ExecutionPlan& plan, const pte::KernelCall& call) {
@@ -33,7 +33,7 @@ const abi::PteOpInfo* op_of(const pte::ExecutionPlan& plan, const pte::KernelCal
   return pte::find_operator(pte::full_name(op), call.args.size() - 1);
 }
 
-/// Adds the kernels and delegates of the program; returns false if one has no row.
+/// Adds the kernels and delegates of the program; returns false if a kernel has no row.
 bool add_calls(const pte::ExecutionPlan& plan, engine::LinkRequest* request) {
   for (const pte::Instruction& instruction : plan.chains[0].instructions) {
     if (const auto* const call = std::get_if<pte::DelegateCall>(&instruction)) {
@@ -69,6 +69,7 @@ Result<std::optional<engine::LinkRequest>> request_for(const engine::Core& core,
   return std::optional(std::move(request));
 }
 
+/// Adds all but the flash of the code, which C output and a `.pte` count differently.
 void add_code(const engine::LinkedCode& code, LinkedSize* linked) {
   linked->static_bytes += code.ram_bytes;
   linked->stack_bytes += code.stack_bytes;
@@ -90,6 +91,8 @@ Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
   if (compiled.part->has_memory_speeds()) {
     options.loaded.resize(compiled.part->memories.size());
   }
+  // The size of the C depends on how its kernels are called, and the linked code on whether the C
+  // copies bytes: the core is asked twice.
   THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
   request->copies = c.copies;
   code = core.linked_code(*request, core);
@@ -114,7 +117,7 @@ Result<std::optional<LinkedSize>> linked_size(const engine::Core& core, const pt
   LinkedSize linked;
   const int64_t delegates = count_distinct(request->delegates);
   linked.program_bytes = pte_bytes;
-  linked.code_bytes = round_up_to_word(pte_bytes) - pte_bytes + kPaddingMax + code->flash_bytes +
+  linked.code_bytes = round_up(pte_bytes, kWord) - pte_bytes + kPaddingMax + code->flash_bytes +
                       kKernelTableBytes + kWord * count_distinct(request->kernels);
   if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;
   linked.static_bytes = kModelObjectBytes + kPaddingMax;

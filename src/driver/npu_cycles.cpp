@@ -18,6 +18,7 @@ void distribute(const hostrun::NpuProfile& profile, engine::Delegate* delegate) 
   for (engine::DelegateRow& row : delegate->rows) row.cycles = 0;
   std::vector<hostrun::NpuOperation> operations = profile.operations;
   std::ranges::stable_sort(operations, {}, &hostrun::NpuOperation::end);
+  // Operations overlap: a row has the time by which its operations move the end of the program.
   engine::DelegateRow* last = nullptr;
   int64_t distributed = 0;
   for (const hostrun::NpuOperation& operation : operations) {
@@ -41,6 +42,7 @@ std::vector<hostrun::NpuSystem> npu_systems(const engine::Part& part) {
 }
 
 const engine::PartNpu* npu_of(const engine::Part& part, const hostrun::NpuProfile& profile) {
+  // Some programs name a configuration of the NPU; others run on any NPU of their kind.
   const bool is_configuration = engine::find_npu(profile.npu).ok();
   const auto found = std::ranges::find_if(part.engines, [&](const engine::PartNpu& use) {
     return is_configuration ? use.name == profile.npu : use.engine->kind == profile.kind;

@@ -42,7 +42,7 @@ std::vector<std::string> names_of(const ir::Graph& graph, const ir::Op& op) {
   return names;
 }
 
-std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
+std::string similar_nodes(const ir::Graph& graph, std::string_view pattern) {
   std::set<std::string> names;
   for (const ir::Op& op : graph.ops()) {
     for (std::string& name : names_of(graph, op)) names.insert(std::move(name));
@@ -93,7 +93,7 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
   std::vector<size_t> found = matches(graph, pattern);
   if (!found.empty()) return found;
   return bad_input("{} {}: no operator, node, line or module of the model has this name; {}",
-                   option, pattern, suggestions(graph, pattern));
+                   option, pattern, similar_nodes(graph, pattern));
 }
 
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,

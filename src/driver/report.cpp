@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/linked_report.h"
+#include "driver/output_quality.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::driver {
@@ -77,13 +78,11 @@ std::string quality_line(const CompileReport& report) {
     line += fmt::format("; {:.1f} % of the values of {} equal those in float",
                         100 * *quant.output_agreement[0], report.outputs[0].name);
   }
-  // The SQNR of a constant output is meaningless: it has no signal.
-  constexpr double kNoSignalDb = -100;
-  const bool has_sqnr = !quant.output_sqnr_db.empty() && !quant.output_agreement[0];
-  if (has_sqnr && quant.output_sqnr_db[0] < kNoSignalDb) {
+  if (is_constant_output(quant, 0)) {
     return line + "; the output never varies over them: check the calibration data\n";
   }
-  if (has_sqnr) line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
+  const std::optional<double> sqnr_db = output_sqnr_db(quant, 0);
+  if (sqnr_db) line += fmt::format("; SQNR {:.1f} dB", *sqnr_db);
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/nearest.h"
+#include "base/trimmed.h"
 
 namespace thimble::driver {
 namespace {
@@ -14,6 +15,7 @@ struct Unit {
   std::string_view suffix;
   double scale = 1;
 };
+// A suffix that ends in another one is before it: "ms" before "s", and "" is the last one.
 constexpr Unit kTimes[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}};
 constexpr Unit kBytes[] = {{"K", 1024}, {"M", 1048576}, {"B", 1}, {"", 1}};
 constexpr Unit kShares[] = {{"%", 0.01}, {"", 1}};
@@ -34,8 +36,7 @@ constexpr Quantity kQuantities[] = {
     {"sram", &Figures::sram_bytes, true, kBytes, "sram<64K"},
 };
 
-/// Returns the number in the unit of the figure. The longest suffix is tried first, so that "ms" is
-/// not read as "s".
+/// Returns the number in the unit of the figure; nothing if it is not a number with one of `units`.
 std::optional<double> parse_bound(std::string_view text, std::span<const Unit> units) {
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.suffix)) continue;
@@ -56,7 +57,7 @@ Result<Requirement> parse_requirement(std::string_view text) {
     std::vector<std::string> names;
     for (const Quantity& each : kQuantities) names.emplace_back(each.name);
     return bad_input("--require {}: {} is not known{}; one of {} was expected", text,
-                     name.empty() ? "the name" : name, thimble::suggestions(name, names),
+                     name.empty() ? "the name" : name, suggestions(name, names),
                      fmt::join(names, ", "));
   }
   if (at == std::string_view::npos || (text[at] == '<') != quantity->is_maximum) {
@@ -88,16 +89,22 @@ Result<Requirement> parse_requirement(std::string_view text) {
 
 Result<std::vector<Requirement>> parse_requirements(std::string_view text) {
   std::vector<Requirement> requirements;
-  while (!text.empty()) {
+  if (trimmed(text).empty()) return requirements;
+  const std::string_view all = text;
+  while (true) {
     const size_t comma = std::min(text.find(','), text.size());
-    THIMBLE_TRY(Requirement requirement, parse_requirement(text.substr(0, comma)));
-    requirements.push_back(std::move(requirement));
-    if (comma + 1 == text.size()) {
-      return bad_input("--require {}: a requirement expected after the last comma", text);
+    const std::string_view one = trimmed(text.substr(0, comma));
+    if (one.empty()) {
+      return bad_input(
+          "--require {}: found a comma without a requirement next to it, expected one "
+          "such as {}",
+          all, kQuantities[0].example);
     }
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    THIMBLE_TRY(Requirement requirement, parse_requirement(one));
+    requirements.push_back(std::move(requirement));
+    if (comma == text.size()) return requirements;
+    text.remove_prefix(comma + 1);
   }
-  return requirements;
 }
 
 std::optional<bool> is_met(const Requirement& requirement, const Figures& figures) {

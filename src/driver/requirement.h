@@ -27,7 +27,8 @@ struct Requirement {
   double bound = 0;         // in the unit of the figure
 };
 
-/// Parses requirements separated by commas. An error names the invalid one and what is expected.
+/// Parses requirements separated by commas, with spaces around them; an empty text has none. An
+/// error names the invalid one and what is expected.
 [[nodiscard]] Result<std::vector<Requirement>> parse_requirements(std::string_view text);
 
 /// Returns nothing if the figure is not known.

@@ -32,7 +32,7 @@ const engine::PartMemory* constant_memory(const engine::Part& part) {
   return found == part.memories.end() ? nullptr : &*found;
 }
 
-/// Tells whether the part's file has what the wait states of constants depend on.
+/// Returns true if the part's file states what the wait states of constants depend on.
 bool waits_known(const engine::PartMemory& memory) {
   if (!memory.wait_states) return false;
   if (*memory.wait_states == 0) return true;
@@ -72,16 +72,50 @@ void add_waits(const engine::Lowered& lowered, const engine::Part& part,
   }
 }
 
-/// Fills the times of the rows of delegates: NPU cycles on the NPU's clock.
-void time_delegate_rows(const engine::Lowered& lowered, std::span<const RowOp> rows,
-                        CompileReport* report) {
+/// Fills the times of the rows: cycles of the core on its clock, those of delegates on their NPU's.
+void fill_times(const engine::Lowered& lowered, double core_mhz, std::span<const RowOp> rows,
+                CompileReport* report) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const engine::KernelCall& call = lowered.calls[rows[i].call];
+    const double clock_mhz = call.delegate < 0
+                                 ? core_mhz
+                                 : lowered.delegates[static_cast<size_t>(call.delegate)].clock_mhz;
     OpReport& op = report->ops[i];
-    if (call.delegate < 0 || !op.cycles) continue;
-    const engine::Delegate& delegate = lowered.delegates[static_cast<size_t>(call.delegate)];
-    if (delegate.clock_mhz > 0) op.time_us = static_cast<double>(*op.cycles) / delegate.clock_mhz;
+    if (clock_mhz > 0 && op.cycles) op.time_us = static_cast<double>(*op.cycles) / clock_mhz;
   }
+}
+
+/// Cycles of the core in one run.
+struct CoreCycles {
+  int64_t all = 0;
+  int64_t unmeasured = 0;  // of operators that count as average ones
+};
+
+/// Returns the sum over the calls of the core; nothing if one has no estimate.
+std::optional<CoreCycles> sum_core_cycles(const engine::Lowered& lowered,
+                                          std::span<const RowOp> rows,
+                                          const CompileReport& report) {
+  CoreCycles sum;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (lowered.calls[rows[i].call].delegate >= 0) continue;
+    const OpReport& op = report.ops[i];
+    if (!op.cycles) return std::nullopt;
+    sum.all += *op.cycles;
+    if (!op.measured) sum.unmeasured += *op.cycles;
+  }
+  return sum;
+}
+
+/// Returns the time of one run; nothing if a clock or the cycles of a delegate are not known.
+std::optional<double> run_time_us(const engine::Lowered& lowered, int64_t core_cycles,
+                                  double core_mhz) {
+  if (core_mhz <= 0 && core_cycles > 0) return std::nullopt;
+  double time_us = core_cycles > 0 ? static_cast<double>(core_cycles) / core_mhz : 0;
+  for (const engine::Delegate& delegate : lowered.delegates) {
+    if (delegate.clock_mhz <= 0 || !delegate.cycles) return std::nullopt;
+    time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
+  }
+  return time_us;
 }
 
 }  // namespace
@@ -100,6 +134,11 @@ double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, i
   return waits * static_cast<double>(divide_up(read, memory.line_bytes));
 }
 
+bool has_known_waits(const engine::Part& part) {
+  const engine::PartMemory* const memory = constant_memory(part);
+  return memory != nullptr && waits_known(*memory);
+}
+
 double constant_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
                             const engine::Part& part) {
   const engine::PartMemory* const memory = constant_memory(part);
@@ -111,44 +150,28 @@ double constant_wait_cycles(const engine::Lowered& lowered, const engine::Kernel
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
                  std::span<const RowOp> rows, CompileReport* report) {
   add_waits(lowered, part, rows, report);
-  time_delegate_rows(lowered, rows, report);
+  fill_times(lowered, part.clock_mhz, rows, report);
   report->clock_mhz = part.clock_mhz;
-  int64_t cycles = 0, unmeasured = 0;
-  bool known = true;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    OpReport& op = report->ops[i];
-    if (lowered.calls[rows[i].call].delegate >= 0) continue;
-    known = known && op.cycles.has_value();
-    cycles += op.cycles.value_or(0);
-    if (!op.measured) unmeasured += op.cycles.value_or(0);
-    if (part.clock_mhz > 0 && op.cycles) {
-      op.time_us = static_cast<double>(*op.cycles) / part.clock_mhz;
-    }
+  const std::optional<CoreCycles> core = sum_core_cycles(lowered, rows, *report);
+  if (!core) return;
+  report->cycles = core->all;
+  if (core->unmeasured > 0) {
+    report->notes.push_back(
+        fmt::format("{:.0f} % of the core's cycles are of operators that were not measured on {}: "
+                    "they count as average operators of their size",
+                    100.0 * static_cast<double>(core->unmeasured) / static_cast<double>(core->all),
+                    part.cpu->name));
   }
-  if (!known) return;
-  report->cycles = cycles;
-  if (unmeasured > 0) {
-    report->notes.push_back(fmt::format(
-        "{:.0f} % of the core's cycles are of operators that were not measured on {}: "
-        "they count as average operators of their size",
-        100.0 * static_cast<double>(unmeasured) / static_cast<double>(cycles), part.cpu->name));
-  }
-  double time_us = part.clock_mhz > 0 ? static_cast<double>(cycles) / part.clock_mhz : 0;
-  known = part.clock_mhz > 0 || cycles == 0;
-  for (const engine::Delegate& delegate : lowered.delegates) {
-    known = known && delegate.clock_mhz > 0 && delegate.cycles.has_value();
-    if (!known) return;
-    time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
-  }
-  if (!known) return;
-  report->time_us = time_us;
+  report->time_us = run_time_us(lowered, core->all, part.clock_mhz);
+  if (!report->time_us) return;
   // The band was validated for cores whose memories are modelled, not for NPUs.
   if (has_waits(part, report) && lowered.delegates.empty()) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {
     // uA * V * us = pJ
-    report->energy_uj = *part.ua_per_mhz * part.clock_mhz * *part.supply_volts * time_us * 1e-6;
+    report->energy_uj =
+        *part.ua_per_mhz * part.clock_mhz * *part.supply_volts * *report->time_us * 1e-6;
   }
 }
 

@@ -20,6 +20,9 @@ inline constexpr double kTimeErrorPercent = 20;
 [[nodiscard]] double wait_cycles(const engine::PartMemory& memory, const engine::Core& core,
                                  int64_t bytes, int64_t accessed);
 
+/// Returns true if the part's file states the timing of the memory that holds the constants.
+[[nodiscard]] bool has_known_waits(const engine::Part& part);
+
 /// Returns the core cycles that a call waits for its constants on the part.
 [[nodiscard]] double constant_wait_cycles(const engine::Lowered& lowered,
                                           const engine::KernelCall& call, const engine::Part& part);

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/result.h"
+#include "ir/graph.h"
 
 namespace thimble::driver {
 
@@ -14,7 +16,9 @@ class StageFiles {
   /// Without a folder nothing is saved.
   explicit StageFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  Status save(std::string_view name, const std::string& text);
+  /// A graph is printed only if files are saved.
+  [[nodiscard]] Status save(std::string_view name, const ir::Graph& graph);
+  [[nodiscard]] Status save(std::string_view name, ByteView bytes);
   [[nodiscard]] bool wanted() const { return !folder_.empty(); }
 
  private:

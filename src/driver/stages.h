@@ -5,8 +5,9 @@
 //   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
 //   THIMBLE_TRY(const quant::QuantizedModel quantized,
 //               quantize_model(model, data, options, arithmetic_of(options, *part)));
-//   THIMBLE_TRY(Program program, write_program(model, quantized, part, options,
-//                                              arena_limit(*part, options), &files));
+//   THIMBLE_TRY(Program program,
+//               write_program(model, quantized, part, options,
+//                             ram_limit(*part, memory_sizes(options, *part)), &files));
 //   THIMBLE_TRY(Compiled compiled,
 //               report_program(std::move(program), model, quantized, part, options));
 //
@@ -44,7 +45,6 @@ struct FloatModel {
   ir::Graph imported;  // as exported
   ir::Graph graph;     // after the float passes
   OpProvenance provenance;
-  double seconds = 0;  // time for import and passes
 };
 [[nodiscard]] Result<FloatModel> import_model(const std::filesystem::path& path,
                                               const CompileOptions& options, StageFiles* files);
@@ -86,10 +86,6 @@ struct Program {
   memory::MemoryPlan memory_plan;
   emit::Emitted emitted;
 };
-
-/// Bytes that the arena may have: of the SRAM, or of the largest memory that may hold it.
-[[nodiscard]] std::optional<int64_t> arena_limit(const engine::Part& part,
-                                                 const CompileOptions& options);
 
 /// Partitions, lowers, plans the memory and writes the program. Arena, variables and stack should
 /// need at most `sram_bytes`; on a part without engines, a limit that a program meets without it

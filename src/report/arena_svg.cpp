@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPlotLeft = 74, kPlotTop = 30, kPlotWidth = 1080, kPlotHeight = 300;
 constexpr double kPlotRight = kPlotLeft + kPlotWidth, kPlotBottom = kPlotTop + kPlotHeight;
-constexpr double kCharacter = 0.61 * 11;  // advance of a label's character
+constexpr double kCharacter = kAdvance * 11;  // width of a character of a label of 11 px
 
 /// Returns the power of two that gives four to eight ticks.
 int64_t tick_step(int64_t bytes) {

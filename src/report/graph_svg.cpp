@@ -10,11 +10,11 @@
 namespace thimble::report {
 namespace {
 
-// Advance of a character in a font of fixed width: 0.61 em is the widest of the page's fonts.
-constexpr double kTitleAdvance = 0.61 * 12, kTextAdvance = 0.61 * 10;
+// Widths of a character of a title and of the other texts, for font sizes of 12 and 10 px.
+constexpr double kTitleAdvance = kAdvance * 12, kTextAdvance = kAdvance * 10;
 constexpr double kLeft = 13, kRight = 8, kHeight = 44;
 constexpr double kWidthMin = 120, kWidthMax = 232;
-constexpr double kShareShown = 0.005;
+constexpr double kShareShown = 0.005;  // smaller shares of the cost have no text
 
 struct Label {
   std::string title, shape, name, share;

@@ -16,6 +16,7 @@ constexpr const char* kBackgrounds[] = {"#fcefdc", "#e5eefb", "#eef0f4",
                                         "#e0f3ec", "#f2e6fa", "#fae4eb"};
 constexpr const char* kBorders[] = {"#b8620b", "#2468c9", "#6b7686",
                                     "#17795a", "#8239b3", "#a8264f"};
+static_assert(std::size(kBackgrounds) == View::kColors && std::size(kBorders) == View::kColors);
 
 Json pair(std::string_view key, const std::string& value) {
   return {{"key", key}, {"value", value}};

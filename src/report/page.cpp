@@ -6,6 +6,7 @@
 
 #include "abi/kernel_layout.h"
 #include "base/sha256.h"
+#include "driver/output_quality.h"
 #include "driver/report.h"
 #include "report/assets.h"
 #include "report/report.h"
@@ -96,9 +97,13 @@ std::string summary(const View& view) {
   html += memory_tiles(report);
   html += tile("MACs", short_number(static_cast<double>(macs)),
                with_commas(report.parameters) + " parameters");
-  if (!report.quant.output_sqnr_db.empty()) {
-    html += tile("SQNR", fmt::format("{:.1f} dB", report.quant.output_sqnr_db[0]),
+  if (const auto sqnr_db = driver::output_sqnr_db(report.quant, 0)) {
+    html += tile("SQNR", fmt::format("{:.1f} dB", *sqnr_db),
                  fmt::format("of the output, {} samples", report.quant.samples));
+  } else if (!report.quant.output_agreement.empty() && report.quant.output_agreement[0]) {
+    html +=
+        tile("agreement", fmt::format("{:.1f} %", 100 * *report.quant.output_agreement[0]),
+             fmt::format("of the output's values with float, {} samples", report.quant.samples));
   }
   return html + "</div>\n";
 }
@@ -302,51 +307,55 @@ const ir::Source* source_of(const driver::CompileReport& report, const std::stri
   return nullptr;
 }
 
-std::string fallback_section(const View& view) {
+std::string fallback_table(const View& view) {
   const driver::CompileReport& report = view.report;
-  std::string html =
-      "<section aria-labelledby=\"h-fallback\"><h2 id=\"h-fallback\">Fallbacks, removed operators, "
-      "notes</h2>\n";
   if (report.fallbacks.empty()) {
     const bool has_npu = view.engines.size() > 1;
-    html += fmt::format("<p>No fallbacks: every operator runs on {}{}.</p>\n",
-                        escape_html(view.engines[has_npu ? 1 : 0]),
-                        has_npu ? ", except conversions of the model's inputs and outputs" : "");
-  } else {
-    html +=
-        "<table id=\"fallbacks\"><thead><tr><th>operator</th><th>source</th><th>reason</th></tr>"
-        "</thead><tbody>\n";
-    for (const driver::Fallback& fallback : report.fallbacks) {
-      const ir::Source* const source = source_of(report, fallback.op);
-      html += fmt::format("<tr><td>{}</td><td class=\"src\">{}</td><td>{}</td></tr>\n",
-                          escape_html(fallback.op), source == nullptr ? "" : location(*source),
-                          escape_html(fallback.reason));
-    }
-    html += "</tbody></table>\n";
+    return fmt::format("<p>No fallbacks: every operator runs on {}{}.</p>\n",
+                       escape_html(view.engines[has_npu ? 1 : 0]),
+                       has_npu ? ", except conversions of the model's inputs and outputs" : "");
   }
-  if (!report.notes.empty()) {
-    html += "<ul class=\"notes\">\n";
-    for (const std::string& note : report.notes) html += "<li>" + escape_html(note) + "</li>\n";
-    html += "</ul>\n";
+  std::string html =
+      "<table id=\"fallbacks\"><thead><tr><th>operator</th><th>source</th><th>reason</th></tr>"
+      "</thead><tbody>\n";
+  for (const driver::Fallback& fallback : report.fallbacks) {
+    const ir::Source* const source = source_of(report, fallback.op);
+    html += fmt::format("<tr><td>{}</td><td class=\"src\">{}</td><td>{}</td></tr>\n",
+                        escape_html(fallback.op), source == nullptr ? "" : location(*source),
+                        escape_html(fallback.reason));
   }
-  std::string removed;
+  return html + "</tbody></table>\n";
+}
+
+std::string notes_list(const std::vector<std::string>& notes) {
+  if (notes.empty()) return "";
+  std::string html = "<ul class=\"notes\">\n";
+  for (const std::string& note : notes) html += "<li>" + escape_html(note) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string removed_table(const std::vector<driver::SourceOpReport>& ops) {
+  std::string rows;
   size_t count = 0;
-  for (const driver::SourceOpReport& op : report.source_ops) {
+  for (const driver::SourceOpReport& op : ops) {
     if (!op.calls.empty()) continue;
     ++count;
-    removed +=
-        fmt::format("<tr><td>{}</td><td class=\"src\">{}</td><td>{}</td></tr>\n",
-                    escape_html(op.source.node), location(op.source), escape_html(op.reason));
+    rows += fmt::format("<tr><td>{}</td><td class=\"src\">{}</td><td>{}</td></tr>\n",
+                        escape_html(op.source.node), location(op.source), escape_html(op.reason));
   }
-  if (count > 0) {
-    html += fmt::format(
-        "<details><summary>{} operators of the model need no kernel "
-        "call</summary><table><thead><tr>"
-        "<th>operator</th><th>source</th><th>reason</th></tr></thead><tbody>\n{}</tbody></table>"
-        "</details>\n",
-        count, removed);
-  }
-  return html + "</section>\n";
+  if (count == 0) return "";
+  return fmt::format(
+      "<details><summary>{} operators of the model need no kernel call</summary><table><thead><tr>"
+      "<th>operator</th><th>source</th><th>reason</th></tr></thead><tbody>\n{}</tbody></table>"
+      "</details>\n",
+      count, rows);
+}
+
+std::string fallback_section(const View& view) {
+  return "<section aria-labelledby=\"h-fallback\"><h2 id=\"h-fallback\">Fallbacks, removed "
+         "operators, notes</h2>\n" +
+         fallback_table(view) + notes_list(view.report.notes) +
+         removed_table(view.report.source_ops) + "</section>\n";
 }
 
 std::string about_section(const driver::CompileReport& report, const Provenance& provenance) {

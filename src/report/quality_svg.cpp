@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kChartLeft = 48, kChartTop = 24, kChartWidth = 1106, kChartHeight = 170;
 constexpr double kChartRight = kChartLeft + kChartWidth, kChartBottom = kChartTop + kChartHeight;
-constexpr double kLabelAdvance = 0.61 * 11;
+constexpr double kLabelSize = 11;   // font size in px
 constexpr double kShownMaxDb = 60;  // a value without error has no finite SQNR
 
 /// The colour of a bar: below 10 dB the value is mostly noise.
@@ -65,7 +65,7 @@ std::string quality_svg(const View& view) {
     const quant::OpQuality& op = ops[index];
     const std::string text =
         fmt::format("weakest {:.1f} dB: {}", op.sqnr_db, shorten(op.source.node, 40));
-    const double half = kLabelAdvance * static_cast<double>(text_columns(text)) / 2;
+    const double half = kAdvance * kLabelSize * static_cast<double>(text_columns(text)) / 2;
     const double at = kChartLeft + step * (static_cast<double>(index) + 0.5);
     svg += fmt::format(
         "<path class=\"weakest\" d=\"M{} {}V{}\"/><text class=\"mid peaktext\" x=\"{}\" "

@@ -40,7 +40,11 @@ using Json = nlohmann::ordered_json;
 /// Returns "1x8x8x3", with multiplication signs; "scalar" without dimensions.
 [[nodiscard]] std::string shape_text(const ir::Shape& shape);
 
-/// Returns the number with at most two decimals, for coordinates.
+/// Width of a character in a font of fixed width, for a font size of 1: the widest of the page's
+/// fonts.
+inline constexpr double kAdvance = 0.61;
+
+/// Returns the number with at most one decimal, for coordinates.
 [[nodiscard]] std::string coordinate(double value);
 
 }  // namespace thimble::report

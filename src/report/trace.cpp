@@ -23,9 +23,10 @@ TraceJson metadata(const char* what, int thread, const std::string& name) {
 
 std::string trace_json(const Trace& trace) {
   TraceJson events = TraceJson::array();
-  const bool time = trace.unit == "microseconds";
-  events.push_back(metadata(
-      "process_name", 0, time ? trace.process : fmt::format("{} ({})", trace.process, trace.unit)));
+  const bool has_times = trace.unit.empty();
+  events.push_back(
+      metadata("process_name", 0,
+               has_times ? trace.process : fmt::format("{} ({})", trace.process, trace.unit)));
   int threads = 0;
   for (const TraceLane& lane : trace.lanes) {
     std::vector<const TraceEvent*> sorted;
@@ -60,9 +61,10 @@ std::string trace_json(const Trace& trace) {
     threads += static_cast<int>(std::max<size_t>(ends.size(), 1));
     for (TraceJson& row : rows) events.push_back(std::move(row));
   }
-  const TraceJson json = {{"traceEvents", std::move(events)},
-                          {"displayTimeUnit", "ns"},
-                          {"otherData", {{"unit", trace.unit}, {"notes", trace.notes}}}};
+  const TraceJson json = {
+      {"traceEvents", std::move(events)},
+      {"displayTimeUnit", "ns"},
+      {"otherData", {{"unit", has_times ? "microseconds" : trace.unit}, {"notes", trace.notes}}}};
   return json.dump(-1, ' ', false, TraceJson::error_handler_t::replace) + "\n";
 }
 

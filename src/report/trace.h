@@ -25,7 +25,7 @@ struct TraceLane {
 
 struct Trace {
   std::string process;  // "kws.pte on cortex-m55"
-  std::string unit;     // "microseconds", or what a time counts
+  std::string unit;     // what a time counts; empty: microseconds
   std::vector<TraceLane> lanes;
   std::vector<std::string> notes;
 };

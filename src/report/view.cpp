@@ -9,7 +9,8 @@
 namespace thimble::report {
 namespace {
 
-/// Returns the unit that states the cost of the most operators; times before all others.
+/// Returns the unit of the costs: the first one of time, cycles, instructions and MACs that any
+/// operator has. Without a clock, an operator may have instructions only.
 CostUnit unit_of(const driver::CompileReport& report) {
   bool time = false, cycles = false, instructions = false;
   for (const driver::OpReport& op : report.ops) {
@@ -23,6 +24,7 @@ CostUnit unit_of(const driver::CompileReport& report) {
   return instructions ? CostUnit::kInstructions : CostUnit::kMacs;
 }
 
+/// Returns 0 for an operator whose cost is not known.
 double cost_of(const driver::OpReport& op, CostUnit unit) {
   switch (unit) {
     case CostUnit::kTime:
@@ -85,7 +87,6 @@ std::string View::title(size_t row) const {
 }
 
 size_t View::color(size_t engine) const {
-  constexpr size_t kColors = 6;
   return engines.size() == 1 ? 1 : engine % kColors;
 }
 

@@ -30,7 +30,10 @@ struct View {
 
   /// Title and window of a row: "conv2d 3x3".
   [[nodiscard]] std::string title(size_t row) const;
-  /// Color of an engine: 0 for the core if there are other engines, else 1.
+  /// Number of colors of engines, in page.css (.e0 to .e5) and in model_explorer.cpp.
+  static constexpr size_t kColors = 6;
+  /// Color of an engine: 0 for the core if there are other engines, else 1. The seventh engine has
+  /// the color of the first one.
   [[nodiscard]] size_t color(size_t engine) const;
   [[nodiscard]] size_t color_of_row(size_t row) const { return color(engine_of[row]); }
   /// The engine that runs most of the operators during which the buffer is live.

@@ -153,7 +153,7 @@ class Fit(unittest.TestCase):
         board.write_text('base = "stm32l4r5"\n[[memory]]\nname = "flash"\nbytes = "16K"\n')
         row = self.rows(model("digits_cnn"), "--part", board)["small"]
         self.assertEqual((row["fits"], row["reason"]),
-                         (False, f"flash needs {row['flash_bytes']} B, 16384 B allowed"))
+                         (False, f"flash needs {row['flash_bytes']:,} B, 16,384 B allowed"))
 
     def test_a_model_is_quantized_once_for_equal_arithmetic(self):
         # The other preferences are those of the AXON and of the Ethos-U.

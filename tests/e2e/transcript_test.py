@@ -4,8 +4,8 @@ usage: transcript_test.py THIMBLE SOURCE_DIR [TRANSCRIPT]... [--bless]
 
 A transcript is a file of transcripts/: lines that begin with `$ ` are commands, the lines after one are its standard output,
 its standard error, and `[N]` for an exit code other than 0. Lines that begin with `#` are comments. The commands run in order
-in one folder, in which prepare() has made `models` and `cases` (the networks of the tree) and a few small files. A command is
-`thimble ARGUMENTS`, `cp FROM TO` or `ls FOLDER`. After it, `> /dev/null` hides standard output, and `| grep REGEX` keeps the
+in one folder, in which prepare() has made `models`, `cases` and `executorch` (files of the tree) and a few small files. A command
+is `thimble ARGUMENTS`, `cp FROM TO` or `ls FOLDER`. After it, `> /dev/null` hides standard output, and `| grep REGEX` keeps the
 lines that match: a transcript shows only what it is about. Durations are written as `T s`,
 and the line about an image that is built when first used is left out.
 """
@@ -54,6 +54,7 @@ def scaled(source, path, factor):
 def prepare(folder, source):
     (folder / "models").symlink_to(source / "models")
     (folder / "cases").symlink_to(source / "tests/data/pt2")
+    (folder / "executorch").symlink_to(source / "tests/data/executorch")
     floats(folder / "one.npy", (1, 1, 8, 8))
     floats(folder / "five.npy", (5, 1, 8, 8))
     floats(folder / "nhwc.npy", (5, 8, 8, 1))

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import HOSTILE, Compiler, Page, hostile_export
+from support import HOSTILE, Compiler, Page, hostile_export, random_calibration
 
 PROGRAM, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
 BYTES_MAX = 2_000_000
@@ -123,6 +123,15 @@ class Pages(Reports):
         path, report = self.compiler.network("streaming_conv_buffer", "cortex-m33")
         nodes = json.loads(self.check(path, report).by_id("nodes")["text"])
         self.assertTrue(any(node["title"] == "state" for node in nodes))
+
+    def test_an_output_of_indices_has_no_sqnr(self):
+        random_calibration(self.folder / "indices.npz", (6,))
+        path, report = self.compiler.compile(SOURCE / "tests/data/pt2/argmax.pt2", self.folder / "indices.npz",
+                                             "cortex-m4", name="indices")
+        self.assertEqual(report["sqnr_db"], [None])
+        tiles = [each["text"] for each in self.check(path, report).find(cls="tile")]
+        self.assertFalse(any(text.startswith("SQNR") for text in tiles), tiles)
+        self.assertTrue(any(text.startswith("agreement") for text in tiles), tiles)
 
     def test_several_networks(self):
         for network in ("unet_small", "lstm_classifier", "shufflenet_v2_like", "yolo_nano_like"):

@@ -63,7 +63,6 @@ TEST(ReportText, numbers) {
 TEST(Trace, overlapping_events_are_in_different_lanes) {
   Trace trace;
   trace.process = "a \"net\"";
-  trace.unit = "microseconds";
   trace.lanes = {{"core", {{"k0", 0, 10}, {"k1", 10, 5}}},
                  {"npu", {{"a", 0, 4}, {"b", 2, 4}, {"c", 5, 1}, {"d", 6, 0}}}};
   const Json json = Json::parse(trace_json(trace));

@@ -50,6 +50,7 @@ TEST(Requirement, ReadsAList) {
   EXPECT_EQ((*parsed)[0].text, "latency<20ms");
   EXPECT_EQ((*parsed)[2].text, "accuracy>0.9");
   EXPECT_TRUE(parse_requirements("")->empty());
+  EXPECT_EQ(parse_requirements(" latency<20ms , sram<64K ")->size(), 2U);
 }
 
 TEST(Requirement, MessagesNameWhatIsExpected) {
@@ -77,7 +78,12 @@ TEST(Requirement, MessagesNameWhatIsExpected) {
       std::pair{"accuracy>nan",
                 "--require accuracy>nan: a number expected, which may end in %, as in "
                 "accuracy>0.9 or accuracy>90%"},
-      std::pair{"sram<64K,", "--require sram<64K,: a requirement expected after the last comma"},
+      std::pair{"sram<64K,",
+                "--require sram<64K,: found a comma without a requirement next to it, expected one "
+                "such as accuracy>0.9 or accuracy>90%"},
+      std::pair{"sram<64K, ,latency<1ms",
+                "--require sram<64K, ,latency<1ms: found a comma without a requirement next to it, "
+                "expected one such as accuracy>0.9 or accuracy>90%"},
   };
   for (const auto& [text, message] : kCases) {
     const auto parsed = parse_requirements(text);

@@ -12,6 +12,7 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
+/// Coefficients of the sizes of a call, in the order of engine::CostTerms after the call itself.
 struct Law {
   abi::PteOp op;  // kCount: an average operator
   std::string_view core;
@@ -92,6 +93,8 @@ Windows windows_of(const ir::Graph& graph, const ir::Op& op) {
   return {windows * pixels * weights[1], windows * weights[2], elements * pixels};
 }
 
+/// Returns how many runs of contiguous bytes a call copies; 0 for all calls but moves and
+/// concatenations.
 int64_t copied_runs(const KernelCall& call) {
   if (call.arguments.empty()) return 0;
   const auto* const packed = std::get_if<Constant>(&call.arguments.back());
@@ -122,13 +125,14 @@ int64_t copied_runs(const KernelCall& call) {
   }
 }
 
+/// Returns true for 16-bit operands of a kernel that also has an int8 form: its steps differ.
 bool has_wide_steps(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel) {
   constexpr auto kAnyType = static_cast<uint8_t>(abi::OpType::kAny);
   return (abi::info(kernel).key.types & 15) == kAnyType &&
          ir::dtype_bytes(graph.type(op.inputs[0]).dtype) == 2;
 }
 
-std::optional<int64_t> rounded(std::optional<double> value) {
+std::optional<int64_t> truncated(std::optional<double> value) {
   if (!value) return {};
   return static_cast<int64_t>(*value);
 }
@@ -171,11 +175,11 @@ Cost cost_of(const Lowered& lowered, const KernelCall& call, const Core& core) {
   const std::string_view name = measured_core(core.name);
   Cost cost;
   cost.terms = terms_of(lowered.graph, op, call);
-  cost.instructions = rounded(evaluate_or_subset(kInstructions, call.op, name, cost.terms));
+  cost.instructions = truncated(evaluate_or_subset(kInstructions, call.op, name, cost.terms));
   std::optional<double> cycles = evaluate_or_subset(kCycles, call.op, name, cost.terms);
   cost.measured = cycles.has_value();
   if (!cycles) cycles = evaluate(kCycles, abi::PteOp::kCount, name, cost.terms);
-  cost.cycles = rounded(cycles);
+  cost.cycles = truncated(cycles);
   return cost;
 }
 

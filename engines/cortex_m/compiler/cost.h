@@ -25,7 +25,7 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] std::optional<double> estimate_or_subset(const ir::Graph& graph, const ir::Op& op,
                                                        const KernelCall& call, const Core& core);
 /// Returns the bytes of code that the kernel adds to an image without other kernels
-/// (linked_size.h).
+/// (linked_size.h); nothing if the core or the kernel has no table.
 [[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core);
 
 /// Returns the sizes and costs of a call. If its kernel was never measured, the cycles are those of

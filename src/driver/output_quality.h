@@ -1,0 +1,25 @@
+#pragma once
+// The SQNR of the model's outputs. An output of indices has an agreement instead, and an output
+// that is constant over the samples has no signal, so that its SQNR has no meaning.
+
+#include <cstddef>
+#include <optional>
+
+#include "driver/compile.h"
+#include "quant/quantize.h"
+
+namespace thimble::driver {
+
+/// Returns true if real numbers of the output never vary over the samples.
+[[nodiscard]] bool is_constant_output(const quant::QuantReport& report, size_t output);
+
+/// Returns the SQNR of an output in dB; nothing if it was not measured or has no meaning.
+[[nodiscard]] std::optional<double> output_sqnr_db(const quant::QuantReport& report, size_t output);
+
+/// Returns the lowest SQNR of all outputs in dB; nothing if no output has one.
+[[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
+
+/// Adds a warning for each output with a low SQNR.
+void warn_of_low_sqnr(CompileReport* report);
+
+}  // namespace thimble::driver
