@@ -84,6 +84,10 @@ def main():
         print(f"{options.results}: expected a clone of tiny_results_v1.2 with the folder "
               f"{SYSTEMS}/code; found none", file=sys.stderr)
         return 2
+    if not (options.build / "tests" / "cycles_blocks").exists():
+        print(f"{options.build}: no tests/cycles_blocks; build it: ninja -C {options.build} cycles_blocks",
+              file=sys.stderr)
+        return 2
     print("| system | network | core | core cycles | waits | measured cycles | without waits | "
           "deviation |")
     print("|---|---|---|--:|--:|--:|--:|--:|")

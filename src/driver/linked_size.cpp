@@ -110,17 +110,31 @@ Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
 
 Result<std::optional<LinkedSize>> linked_size(const engine::Core& core, const pte::Program& program,
                                               int64_t pte_bytes) {
-  THIMBLE_TRY(const std::optional<engine::LinkRequest> request, request_for(core, program));
-  if (!request) return std::optional<LinkedSize>();
-  const std::optional<engine::LinkedCode> code = core.linked_code(*request, core);
-  if (!code) return std::optional<LinkedSize>();
+  return linked_size(core, std::span(&program, 1), std::span(&pte_bytes, 1));
+}
+
+Result<std::optional<LinkedSize>> linked_size(const engine::Core& core,
+                                              std::span<const pte::Program> programs,
+                                              std::span<const int64_t> pte_bytes) {
+  engine::LinkRequest all;
+  all.records = false;
   LinkedSize linked;
-  const int64_t delegates = count_distinct(request->delegates);
-  linked.program_bytes = pte_bytes;
-  linked.code_bytes = round_up(pte_bytes, kWord) - pte_bytes + kPaddingMax + code->flash_bytes +
-                      kKernelTableBytes + kWord * count_distinct(request->kernels);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    THIMBLE_TRY(const std::optional<engine::LinkRequest> request, request_for(core, programs[i]));
+    if (!request) return std::optional<LinkedSize>();
+    all.kernels.insert(all.kernels.end(), request->kernels.begin(), request->kernels.end());
+    all.delegates.insert(all.delegates.end(), request->delegates.begin(), request->delegates.end());
+    all.records = all.records || request->records;
+    all.states = all.states || request->states;
+    linked.program_bytes += pte_bytes[i];
+    linked.code_bytes += round_up(pte_bytes[i], kWord) - pte_bytes[i] + kPaddingMax;
+    linked.static_bytes += kModelObjectBytes + kPaddingMax;
+  }
+  const std::optional<engine::LinkedCode> code = core.linked_code(all, core);
+  if (!code) return std::optional<LinkedSize>();
+  linked.code_bytes += code->flash_bytes + kKernelTableBytes + kWord * count_distinct(all.kernels);
+  const int64_t delegates = count_distinct(all.delegates);
   if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;
-  linked.static_bytes = kModelObjectBytes + kPaddingMax;
   add_code(*code, &linked);
   return std::optional(std::move(linked));
 }

@@ -3,6 +3,7 @@
 // the core's tables give for its kernels (engine/linked_code.h).
 
 #include <optional>
+#include <span>
 
 #include "driver/compile.h"
 #include "formats/pte/program.h"
@@ -18,6 +19,12 @@ namespace thimble::driver {
 [[nodiscard]] Result<std::optional<LinkedSize>> linked_size(const engine::Core& core,
                                                             const formats::pte::Program& program,
                                                             int64_t pte_bytes);
+
+/// Returns the size of a firmware with several `.pte`: code that they share counts once. `programs`
+/// and `pte_bytes` have the same length, at least 1.
+[[nodiscard]] Result<std::optional<LinkedSize>> linked_size(
+    const engine::Core& core, std::span<const formats::pte::Program> programs,
+    std::span<const int64_t> pte_bytes);
 
 /// Returns "gcc 12.2.1, kernels -O2, runtime -Os, cortex-m4".
 [[nodiscard]] std::string built_with(const LinkedSize& linked);

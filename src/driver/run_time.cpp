@@ -164,8 +164,11 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   }
   report->time_us = run_time_us(lowered, core->all, part.clock_mhz);
   if (!report->time_us) return;
-  // The band was validated for cores whose memories are modelled, not for NPUs.
-  if (has_waits(part, report) && lowered.delegates.empty()) {
+  // The band was validated for measured operators on cores whose memories are modelled, not for
+  // NPUs.
+  constexpr int64_t kUnmeasuredShareMax = 20;  // a 20th
+  const bool measured = core->unmeasured * kUnmeasuredShareMax <= core->all;
+  if (has_waits(part, report) && lowered.delegates.empty() && measured) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {

@@ -1,8 +1,13 @@
 #include "driver/share_arena.h"
 
+#include <algorithm>
+
 #include "driver/does_not_fit.h"
+#include "driver/linked_size.h"
 #include "driver/recipe.h"
+#include "driver/report.h"
 #include "emit/emit.h"
+#include "formats/pte/read.h"
 #include "memory/shared_arena.h"
 
 namespace thimble::driver {
@@ -52,6 +57,50 @@ int64_t variables_and_stack(std::span<const Compiled> models) {
   return variables + stack;
 }
 
+/// Returns the limit of a memory: the option, or the size that the part states; 0: none.
+int64_t limit_of(std::string_view memory, const CompileOptions& options,
+                 const engine::Part& part) {
+  const auto option = options.memory.find(std::string(memory));
+  if (option != options.memory.end()) return option->second;
+  const auto own = std::ranges::find(part.memories, memory, &engine::PartMemory::name);
+  return own == part.memories.end() ? 0 : own->bytes;
+}
+
+Status check_limit(std::string_view memory, int64_t needed, const std::string& of_them,
+                   const CompileOptions& options, const engine::Part& part) {
+  const int64_t limit = limit_of(memory, options, part);
+  if (limit == 0 || needed <= limit) return ok();
+  return unsupported(
+      "--share-arena: does not fit: {} needs {} B for all models{}, {} B allowed: {} B too large",
+      memory, with_commas(needed), of_them, with_commas(limit), with_commas(needed - limit));
+}
+
+/// Checks that the flash holds all programs and their code. Functions of C output are added up.
+Status check_flash(std::span<const Compiled> models, const CompileOptions& options) {
+  std::vector<formats::pte::Program> programs;
+  std::vector<int64_t> sizes;
+  int64_t c_bytes = 0;
+  for (const Compiled& model : models) {
+    if (!model.report.linked || model.report.linked->c_output) {
+      c_bytes += flash_bytes(model.report);
+      continue;
+    }
+    THIMBLE_TRY(auto program, formats::pte::read(model.pte, model.report.model));
+    programs.push_back(std::move(program));
+    sizes.push_back(static_cast<int64_t>(model.pte.size()));
+  }
+  const engine::Part& part = *models[0].part;
+  int64_t needed = c_bytes;
+  std::string of_them;
+  if (!programs.empty()) {
+    THIMBLE_TRY(const std::optional<LinkedSize> linked, linked_size(*part.cpu, programs, sizes));
+    if (!linked) return ok();
+    needed += linked->flash_bytes();
+    of_them = fmt::format(", {} B of them for code", with_commas(linked->code_bytes));
+  }
+  return check_limit("flash", needed, of_them, options, part);
+}
+
 }  // namespace
 
 Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions& options,
@@ -70,13 +119,11 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
   const memory::SharedArena shared = memory::share_arena(lowered);
   const int64_t others = variables_and_stack(models);
   const int64_t needed = (exclusive ? shared.bytes : shared.separate_bytes) + others;
-  const auto limit = options.memory.find("sram");
-  if (limit != options.memory.end() && needed > limit->second) {
-    return unsupported(
-        "--share-arena: does not fit: sram needs {} B for all, {} B of them for variables and the "
-        "deepest stack; {} B allowed",
-        needed, others, limit->second);
-  }
+  THIMBLE_CHECK(check_limit(
+      "sram", needed,
+      fmt::format(", {} B of them for variables and the deepest stack", with_commas(others)),
+      options, *models[0].part));
+  THIMBLE_CHECK(check_flash(models, options));
   if (!exclusive) {
     return fmt::format(
         "concurrent: {} B in total, one arena per model; with variables and one stack {} B\n",

@@ -94,7 +94,18 @@ class Memory(unittest.TestCase):
         less = str(total - 1)
         self.assertRegex(self.thimble(
             *both, "--share-arena", "--memory", f"sram={less}", "--out-dir", "less", code=1),
-            rf"sram needs {total} B for all, .*; {less} B allowed")
+            rf"sram needs {total:,} B for all models, .*, {total - 1:,} B allowed: 1 B too large")
+        # The flash holds both programs and their code, of which the shared part counts once.
+        alone = [int(n.replace(",", "")) for n in re.findall(r"flash +([\d,]+) B", out)]
+        self.assertEqual(len(alone), 2, out)
+        needed = re.search(r"flash needs ([\d,]+) B for all models, ([\d,]+) B of them for code", self.thimble(
+            *both, "--share-arena", "--memory", "flash=45K", "--out-dir", "less", code=1))
+        flash, code = (int(word.replace(",", "")) for word in needed.groups())
+        files = sum((self.path / "shared" / f"{name}.pte").stat().st_size for name in names)
+        self.assertEqual(flash, files + code)
+        self.assertLess(flash, sum(alone))
+        self.thimble(*both, "--share-arena", "--memory", f"flash={flash}", "--out-dir", "exact")
+        self.thimble(*both, "--share-arena", "--memory", f"flash={flash - 1}", "--out-dir", "less", code=1)
         self.assertFalse(list((self.path / "less").glob("*")))
         again = self.path / "other" / f"{names[0]}.pt2"
         again.parent.mkdir()
