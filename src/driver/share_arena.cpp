@@ -58,8 +58,7 @@ int64_t variables_and_stack(std::span<const Compiled> models) {
 }
 
 /// Returns the limit of a memory: the option, or the size that the part states; 0: none.
-int64_t limit_of(std::string_view memory, const CompileOptions& options,
-                 const engine::Part& part) {
+int64_t limit_of(std::string_view memory, const CompileOptions& options, const engine::Part& part) {
   const auto option = options.memory.find(std::string(memory));
   if (option != options.memory.end()) return option->second;
   const auto own = std::ranges::find(part.memories, memory, &engine::PartMemory::name);
