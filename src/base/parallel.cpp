@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 namespace thimble {
 
 int machine_threads() {
+  if (const char* text = std::getenv("THIMBLE_THREADS")) {
+    const int wanted = std::atoi(text);
+    if (wanted > 0) return wanted;
+  }
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 

@@ -7,7 +7,8 @@
 
 namespace thimble {
 
-/// Returns the number of hardware threads of this machine, at least 1.
+/// Returns the number in the environment variable THIMBLE_THREADS, otherwise the number of hardware
+/// threads that this process may use; at least 1.
 [[nodiscard]] int machine_threads();
 
 void for_each_index(int64_t count, int threads, const std::function<void(int64_t, int)>& body);
