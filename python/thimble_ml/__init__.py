@@ -27,7 +27,9 @@ from ._thimble import __version__ as __version__
 
 if TYPE_CHECKING:
     from .quantizer import Quantizer as Quantizer
-    from .sweep import sweep as sweep
+    from ._sweep import SweepResult as SweepResult
+    from ._sweep import grid as grid
+    from ._sweep import sweep as sweep
 
 __all__ = [
     "BadInput",
@@ -56,7 +58,7 @@ __all__ = [
 ]
 
 #: Names that are loaded when they are first used, with their modules.
-_LAZY = {"Quantizer": "quantizer", "sweep": "sweep"}
+_LAZY = {"Quantizer": "quantizer", "SweepResult": "_sweep", "grid": "_sweep", "sweep": "_sweep"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from thimble_ml._sweep_item import SweepResult
+    from ._sweep_item import SweepResult
 
 
 def default_folder() -> str:
@@ -35,7 +35,7 @@ class SweepCache:
 
     def get(self, key: str) -> SweepResult | None:
         """Return the stored result, or None if there is none or its file is damaged."""
-        from thimble_ml._sweep_item import SweepResult
+        from ._sweep_item import SweepResult
 
         try:
             with open(self._path(key, "json"), encoding="utf-8") as file:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
+import socket
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Union, cast
 
-import thimble_ml
-from thimble_ml._sweep_cache import SweepCache
+import numpy as np
+
+from . import _thimble
+from ._compile import compile
+from ._errors import BadInput, DoesNotFit, Unsupported
+from ._inputs import Array, DataLike, is_path, to_items, to_source
+from ._queries import targets
+from ._sweep_cache import SweepCache
+
+#: "random", or the items of an iterable of calibration data.
+Samples = Union[str, "list[dict[str, Array] | tuple[Array, ...]]"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +36,7 @@ class SweepItem:
     source: bytes | Callable[[], Any]
     target: str
     options: Mapping[str, Any]
-    calibration: Any
+    samples: Samples
     keep_program: bool
     cache: str | None
     key: str | None  # None if the worker has to compute it
@@ -107,40 +121,95 @@ class SweepResult:
 
 
 def prepare(
-    models: Iterator[tuple[str, Any]],
-    targets: list[str],
+    models: Iterable[tuple[str, Any]],
+    target_names: list[str],
     options: list[Mapping[str, Any]],
-    calibration: Any,
+    samples: Samples,
     keep_program: bool,
-    cache: SweepCache | None,
+    stored: SweepCache | None,
 ) -> Iterator[SweepItem | SweepResult]:
     """Yield an item per model, target and set of options, or its result if it is in the cache."""
+    folder = stored.folder if stored else None
     for name, model in models:
-        source = model if _is_factory(model) else pt2_bytes(model)
-        for target, chosen in itertools.product(targets, options):
-            item = SweepItem(
-                name, source, target, chosen, calibration, keep_program, cache and cache.folder
-            )
+        source = model if _is_function(model) else pt2_bytes(model)
+        for target, chosen in itertools.product(target_names, options):
+            item = SweepItem(name, source, target, chosen, samples, keep_program, folder, None)
             if isinstance(source, bytes):
                 item = replace(item, key=item_key(source, item))
-            stored = cache.get(item.key) if cache and item.key else None
-            yield item if stored is None else replace(stored, model=name)
+            result = stored.get(item.key) if stored and item.key else None
+            yield item if result is None else replace(result, model=name)
+
+
+def samples_of(calibration: DataLike) -> Samples:
+    """Return the data such that a worker on another machine can use them."""
+    if calibration is None or calibration == "random":
+        return "random"
+    if is_path(calibration):
+        path = Path(calibration)
+        loaded = np.load(path) if path.exists() else None
+        if loaded is None:
+            raise BadInput(f"{path}: no such file")
+        calibration = dict(loaded) if isinstance(loaded, Mapping) else loaded
+    items, _ = to_items(calibration, "calibration")
+    return [dict(item) if item[0][0] else tuple(array for _, array in item) for item in items or []]
+
+
+def pt2_bytes(model: Any) -> bytes:
+    """Return the bytes of the `.pt2` of a model of `sweep`."""
+    module, args = cast("tuple[Any, Any]", model) if isinstance(model, tuple) else (model, None)
+    path, content = to_source(module, args)
+    if content is not None:
+        return content
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from None
 
 
 def item_key(pt2: bytes, item: SweepItem) -> str:
     """Return the SHA-256 of everything that the result of an item depends on."""
-    parts = [
-        thimble_ml.build_id().encode(),
-        pt2,
-        _target_bytes(item.target),
-        json.dumps(dict(item.options), sort_keys=True).encode(),
-        _bytes_of_data(item.calibration),
-        b"program" if item.keep_program else b"",
-    ]
     digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
+    for part in (
+        _build_hash(),
+        pt2,
+        _target_text(item.target).encode(),
+        json.dumps(dict(item.options), sort_keys=True, default=os.fspath).encode(),
+        str(item.keep_program).encode(),
+        *_data_parts(item.samples),
+    ):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
     return digest.hexdigest()
+
+
+@cache
+def _build_hash() -> bytes:
+    """Hash of the compiler: its version does not change with each build of the source tree."""
+    return hashlib.sha256(Path(str(_thimble.__file__)).read_bytes()).digest()
+
+
+@cache
+def _target_text(target: str) -> str:
+    if target.endswith(".toml") and Path(target).exists():
+        return Path(target).read_text(encoding="utf-8")
+    return json.dumps(targets(target))
+
+
+def _data_parts(samples: Samples) -> Iterator[bytes | memoryview]:
+    if isinstance(samples, str):
+        yield samples.encode()
+        return
+    for item in samples:
+        pairs = item.items() if isinstance(item, dict) else ((str(i), a) for i, a in enumerate(item))
+        for name, array in pairs:
+            yield f"{name} {array.dtype.str} {array.shape}".encode()
+            yield array.tobytes()
+
+
+def _is_function(model: Any) -> bool:
+    torch = sys.modules.get("torch")
+    is_module = torch is not None and isinstance(model, torch.nn.Module)
+    return callable(model) and not is_module
 
 
 def run(item: SweepItem) -> SweepResult:
@@ -148,11 +217,11 @@ def run(item: SweepItem) -> SweepResult:
     begin = time.perf_counter()
     try:
         result = _compiled(item)
-    except thimble_ml.DoesNotFit as error:
+    except DoesNotFit as error:
         result = _failed(item, "does_not_fit", error)
-    except thimble_ml.Unsupported as error:
+    except Unsupported as error:
         result = _failed(item, "unsupported", error)
-    except thimble_ml.BadInput as error:
+    except BadInput as error:
         result = _failed(item, "bad_input", error)
     except Exception as error:
         result = _failed(item, "error", error)
@@ -177,27 +246,20 @@ def _failed(item: SweepItem, status: str, error: BaseException) -> SweepResult:
 
 
 def _compiled(item: SweepItem) -> SweepResult:
-    # The workers use all CPUs together; threads of one compilation would only compete with them.
-    os.environ.setdefault("THIMBLE_THREADS", "1")
-    key = item.key
-    source = item.source
+    key, source = item.key, item.source
     if not isinstance(source, bytes):
         source = pt2_bytes(source())
         key = item_key(source, item)
         stored = SweepCache(item.cache).get(key) if item.cache else None
         if stored is not None:
             return replace(stored, model=item.model)
-    program = thimble_ml.compile(
-        source, target=item.target, calibration=item.calibration, **item.options
-    )
-    report = program.report()
-    assert isinstance(report, dict)
+    program = compile(source, target=item.target, calibration=item.samples, **item.options)
     return SweepResult(
         item.model,
         item.target,
         item.options,
         "ok",
         key=key,
-        report=report,
+        report=program.report(),
         program=bytes(program) if item.keep_program else None,
     )

@@ -22,8 +22,9 @@ from concurrent.futures import (
 from dataclasses import dataclass, replace
 from typing import Any
 
-from thimble_ml._sweep_cache import SweepCache, default_folder
-from thimble_ml._sweep_item import SweepItem, SweepResult, crashed, prepare, run
+from ._inputs import DataLike
+from ._sweep_cache import SweepCache, default_folder
+from ._sweep_item import SweepItem, SweepResult, crashed, prepare, run, samples_of
 
 __all__ = ["SweepResult", "grid", "sweep"]
 
@@ -36,7 +37,7 @@ def sweep(
     targets: str | Iterable[str],
     options: Options | Iterable[Options] | None = None,
     *,
-    calibration: Any = None,
+    calibration: DataLike = None,
     executor: Executor | Callable[[], Executor] | None = None,
     cache: str | os.PathLike[str] | bool = True,
     retries: int = 2,
@@ -108,7 +109,7 @@ def sweep(
         _named(models),
         [targets] if isinstance(targets, str) else list(targets),
         [options or {}] if options is None or isinstance(options, Mapping) else list(options),
-        calibration,
+        samples_of(calibration),
         keep_programs,
         stored,
     )
@@ -141,7 +142,13 @@ def _named(models: Models) -> Iterator[tuple[str, Any]]:
 
 def _process_pool() -> Executor:
     # "spawn" on all systems: a forked copy of a process with threads can deadlock.
-    return ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(mp_context=context, initializer=_use_one_thread)
+
+
+def _use_one_thread() -> None:
+    # The workers use all CPUs together.
+    os.environ.setdefault("THIMBLE_THREADS", "1")
 
 
 @dataclass(frozen=True)
