@@ -7,6 +7,7 @@
 
 #include "base/file_lock.h"
 #include "base/process.h"
+#include "base/program_folder.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -45,8 +46,13 @@ Status build(const fs::path& folder, const std::string& name, std::vector<std::s
 }  // namespace
 
 fs::path firmware_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path() / "firmware";
+  const fs::path own = base::program_folder();
+  const fs::path installed = fs::path("lib") / "thimble" / "firmware";
+  for (const fs::path& folder :
+       {own / "firmware", own.parent_path() / installed, own / installed}) {
+    if (fs::is_directory(folder)) return folder;
+  }
+  return own / "firmware";
 }
 
 Result<fs::path> board_image(const std::string& name) {
