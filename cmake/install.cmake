@@ -18,6 +18,9 @@ foreach(engine ${engines})
   install(FILES ${headers} DESTINATION include)
 endforeach()
 install(FILES runtime/include/thimble.h DESTINATION include)
+if(SKBUILD)
+  install(TARGETS _thimble LIBRARY DESTINATION .)
+endif()
 install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
               cmake/engine_rows.cmake
               cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <system_error>
 #include <vector>
 
 #include "base/file_lock.h"
