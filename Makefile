@@ -2,13 +2,14 @@
 # make boards builds the images of all emulated boards; without it each is built when first used
 # make demo   compiles a network, runs it here and on an emulated Cortex-M55
 # make test   runs all tests
+# make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
-.PHONY: build boards demo test matrix lint clean
+.PHONY: build boards demo test package matrix lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -27,6 +28,11 @@ test:
 	@sh cmake/install-packages.sh
 	@sh cmake/build.sh $(BUILD) all
 	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --output-on-failure --no-label-summary
+
+package:
+	@sh cmake/install-packages.sh
+	@sh cmake/build.sh $(BUILD) thimble insn_count boards
+	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CPACK_COMMAND:INTERNAL=//p' CMakeCache.txt)
 
 # Kernels, single operators on the boards, random graphs and networks; a cell is a comparison that ran.
 matrix:

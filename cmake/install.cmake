@@ -1,5 +1,7 @@
-# `cmake --install build --prefix DIR`: the program with its emulator images, the device sources, the CMake package.
+# `cmake --install build --prefix DIR`: the program, the images of emulated boards, the device sources, the CMake package.
+# The packages (cmake/pack.cmake) and the wheel (pyproject.toml) contain the same files.
 include(GNUInstallDirs)
+include(cmake/licenses.cmake)
 get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
@@ -16,15 +18,31 @@ foreach(engine ${engines})
   install(FILES ${headers} DESTINATION include)
 endforeach()
 install(FILES runtime/include/thimble.h DESTINATION include)
+if(SKBUILD)
+  install(TARGETS _thimble LIBRARY DESTINATION .)
+endif()
 install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
               cmake/engine_rows.cmake
               cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
-# An installed program cannot build images: it has all of them.
+install(DIRECTORY targets DESTINATION share/thimble FILES_MATCHING PATTERN "*.toml")
+install(FILES LICENSE DESTINATION share/doc/thimble-ml RENAME copyright)
+thimble_install_licenses(share/thimble/licenses)
+# An installed program cannot build images: it has all of them, without symbols, which are most of an image's bytes.
+# The firmware marks the operators of a profile without symbols.
 if(TARGET boards)
+  get_property(runners GLOBAL PROPERTY thimble_runner_images)
   install(CODE "
     execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target boards insn_count
-                    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+                    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/thimble/firmware\")
+    file(MAKE_DIRECTORY \"\${folder}\")
+    set(images \"${runners}\")
+    foreach(image IN LISTS images)
+      get_filename_component(name \"\${image}\" NAME)
+      message(STATUS \"Installing: \${folder}/\${name}\")
+      execute_process(COMMAND \"${ARM_STRIP}\" -o \"\${folder}/\${name}\" \"\${image}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()")
 endif()
-install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION bin/firmware
-        FILES_MATCHING PATTERN "runner-*.elf" PATTERN "insn_count.so"
-        PATTERN "CMakeFiles" EXCLUDE PATTERN "cortex-*" EXCLUDE)
+if(TARGET insn_count)
+  install(TARGETS insn_count LIBRARY DESTINATION lib/thimble/firmware)
+endif()

@@ -45,7 +45,13 @@ Status build(const fs::path& folder, const std::string& name, std::vector<std::s
 }  // namespace
 
 fs::path firmware_folder() {
-  return base::program_folder() / "firmware";
+  const fs::path own = base::program_folder();
+  const fs::path installed = fs::path("lib") / "thimble" / "firmware";
+  for (const fs::path& folder :
+       {own / "firmware", own.parent_path() / installed, own / installed}) {
+    if (fs::is_directory(folder)) return folder;
+  }
+  return own / "firmware";
 }
 
 Result<fs::path> board_image(const std::string& name) {

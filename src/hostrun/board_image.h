@@ -1,6 +1,11 @@
 #pragma once
-// Images of the emulated boards: files of firmware/ in the folder of the program. An installed
-// installation contains all of them. A build tree builds an image at its first use.
+// Images of the emulated boards. An installation contains all of them. A build tree builds an image
+// at its first use.
+//
+//   file of this code                       folder of the images
+//   build/thimble                           build/firmware
+//   PREFIX/bin/thimble                      PREFIX/lib/thimble/firmware
+//   thimble_ml/_thimble.so                  thimble_ml/lib/thimble/firmware
 
 #include <filesystem>
 #include <string>
@@ -9,7 +14,8 @@
 
 namespace thimble::hostrun {
 
-/// Returns the folder of the images and of the plugins that count instructions.
+/// Returns the folder of the images and of the plugins that count instructions; the first row of
+/// the table above if none exists.
 [[nodiscard]] std::filesystem::path firmware_folder();
 
 /// Returns the path of the image `name`, "runner-cortex-m55". If it is missing, a build tree builds

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/program_folder.h"
+#include "hostrun/board_image.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -135,14 +136,17 @@ class Closure {
 }  // namespace
 
 Result<fs::path> device_folder() {
-  const fs::path program = base::program_folder();
+  const fs::path own = base::program_folder();
+  const fs::path installed = fs::path("share") / "thimble" / "device";
+  std::string in_build;
+  std::getline(std::ifstream(firmware_folder() / "device_folder.txt"), in_build);
   for (const fs::path& folder :
-       {program / ".." / "share" / "thimble" / "device", fs::path(THIMBLE_DEVICE_SOURCES)}) {
-    if (fs::exists(folder / "kernels" / "kernels.def")) return folder.lexically_normal();
+       {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
+    if (fs::exists(folder / "kernels" / "kernels.def")) return folder;
   }
   return bad_input(
       "{}: kernels/kernels.def not found: the device sources are installed with Thimble",
-      THIMBLE_DEVICE_SOURCES);
+      (own.parent_path() / installed).string());
 }
 
 Result<std::vector<DeviceFile>> device_sources(

@@ -18,8 +18,8 @@ struct DeviceFile {
   [[nodiscard]] bool is_source() const { return path.ends_with(".cpp"); }
 };
 
-/// Returns the folder of the device sources: installed with the program, or the build's source
-/// tree.
+/// Returns the folder of the device sources: share/thimble/device of the installation. In a build
+/// tree, device_folder.txt in the folder of the images names the source tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
 /// Returns files sorted by path: the files of the kernels, the headers that they include, and all

@@ -189,11 +189,23 @@ class Boot {
     return options_.fvp.empty() ? "under QEMU" : "in " + options_.fvp.filename().string();
   }
 
+  /// Adds the package of QEMU to the error of a start.
+  [[nodiscard]] Error with_package(Error error) const {
+    if (options_.fvp.empty()) {
+      error.message +=
+          "; install QEMU's emulator for Arm: the package qemu-system-arm of Debian "
+          "and Ubuntu, qemu of Homebrew";
+    }
+    return error;
+  }
+
   Status launch(const std::vector<std::string>& command) {
     base::ProcessOptions process;
     process.folder = folder_;
     process.time_limit = options_.time_limit;
-    THIMBLE_TRY(const base::ProcessResult result, base::run_process(command, process));
+    const Result<base::ProcessResult> started = base::run_process(command, process);
+    if (!started.ok()) return with_package(started.error());
+    const base::ProcessResult& result = *started;
     if (result.timed_out) {
       return bad_input("{}: {} {}: not finished after {} s", label_, options_.target, under(),
                        options_.time_limit.count());

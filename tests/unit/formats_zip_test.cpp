@@ -64,6 +64,47 @@ TEST(Zip, ReadsFromAFile) {
   EXPECT_EQ(archive->name(), path.string());
 }
 
+/// Appends integers of the given sizes in bytes, the lowest byte first.
+void put(Bytes& to, std::initializer_list<std::pair<int, uint64_t>> fields) {
+  for (const auto& [size, value] : fields) {
+    for (int i = 0; i < size; ++i) to.push_back(static_cast<std::byte>(value >> (8 * i)));
+  }
+}
+
+TEST(Zip, ReadsAnArchiveWithoutMembers) {
+  Bytes end;
+  put(end, {{4, 0x06054b50}, {2, 0}, {2, 0}, {2, 0}, {2, 0}, {4, 0}, {4, 0}, {2, 0}});
+  auto archive = Archive::open(end, "a.zip");
+  ASSERT_TRUE(archive) << archive.error().message;
+  EXPECT_TRUE(archive->members().empty());
+}
+
+TEST(Zip, ReadsZip64) {
+  constexpr uint64_t kNone = 0xffffffff;  // the size is in the extra field
+  constexpr uint64_t kCrc = 0x7a6c86f1;   // of "one"
+  Bytes zip;
+  put(zip, {{4, 0x04034b50}, {2, 45}, {2, 0}, {2, 0}, {4, 0}, {4, kCrc}, {4, kNone}, {4, kNone}});
+  put(zip, {{2, 1}, {2, 20}, {1, 'a'}, {2, 1}, {2, 16}, {8, 3}, {8, 3}});
+  put(zip, {{1, 'o'}, {1, 'n'}, {1, 'e'}});
+  const uint64_t directory = zip.size();
+  put(zip, {{4, 0x02014b50}, {2, 45}, {2, 45}, {2, 0}, {2, 0}, {4, 0}, {4, kCrc}, {4, kNone}});
+  put(zip, {{4, kNone}, {2, 1}, {2, 28}, {2, 0}, {2, 0}, {2, 0}, {4, 0}, {4, kNone}, {1, 'a'}});
+  put(zip, {{2, 1}, {2, 24}, {8, 3}, {8, 3}, {8, 0}});
+  const uint64_t end = zip.size();
+  put(zip, {{4, 0x06064b50}, {8, 44}, {2, 45}, {2, 45}, {4, 0}, {4, 0}, {8, 1}, {8, 1}});
+  put(zip, {{8, end - directory}, {8, directory}});
+  put(zip, {{4, 0x07064b50}, {4, 0}, {8, end}, {4, 1}});
+  put(zip, {{4, 0x06054b50}, {2, 0}, {2, 0}, {2, 0xffff}, {2, 0xffff}, {4, kNone}, {4, kNone}});
+  put(zip, {{2, 0}});
+  auto archive = Archive::open(zip, "a.zip");
+  ASSERT_TRUE(archive) << archive.error().message;
+  ASSERT_EQ(archive->members().size(), 1U);
+  EXPECT_EQ(archive->members()[0].size_bytes, 3U);
+  const auto bytes = archive->read("a");
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_EQ(as_text(*bytes), "one");
+}
+
 TEST(Zip, MovedArchiveObjectIsReadable) {
   auto archive = Archive::open(make_zip({stored("a", "one")}), "a.zip");
   Archive moved = std::move(*archive);

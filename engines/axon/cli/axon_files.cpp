@@ -42,7 +42,11 @@ engine::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
   const char* const variable = std::getenv("SDK_EDGE_AI_PATH");
   tools.folder = !sdk.empty() ? sdk : fs::path(variable != nullptr ? variable : "");
   const char* const suffix = base::host().system == "Windows" ? ".exe" : "";
-  tools.helper = base::program_folder() / fmt::format("thimble-axon-sdk{}", suffix);
+  const std::string helper = fmt::format("thimble-axon-sdk{}", suffix);
+  tools.helper = base::program_folder() / helper;
+  // The module of the Python package is in the folder that contains bin/.
+  const fs::path in_package = base::program_folder() / "bin" / helper;
+  if (fs::exists(in_package)) tools.helper = in_package;
   tools.model = model.stem().string();
   return tools;
 }

@@ -1,0 +1,7 @@
+# The Debian package and the archive of `make package`, unpacked and used.
+find_program(DPKG_DEB dpkg-deb)
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM AND DPKG_DEB)
+  add_test(NAME packages COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packages_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+                                 ${CMAKE_CPACK_COMMAND})
+  set_tests_properties(packages PROPERTIES LABELS wheel TIMEOUT 600)
+endif()

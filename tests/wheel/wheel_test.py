@@ -1,0 +1,151 @@
+"""Builds the wheel and uses it as a user does: installed in a virtual environment without compilers and without a network.
+
+usage: wheel_test.py SOURCE_DIR BUILD_DIR CMAKE [--sdist]
+
+--sdist: the wheel built from the source distribution, in another folder and without compiler cache, has the same bytes
+(minutes).
+"""
+
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+import zipfile
+
+import build
+
+SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+CMAKE = sys.argv[3]
+FOLDER = BUILD / "wheel"
+MODEL = SOURCE / "models/digits_cnn"
+BYTES_MAX = 10_000_000
+# The benchmark prints the times; the limits here are for a loaded machine.
+SECONDS_MAX = {"install": 60, "import": 2, "host": 15, "qemu": 25}
+
+sys.path.insert(0, str(SOURCE / "benchmarks/wheel"))
+import wheel as benchmark  # noqa: E402
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = build.make_tools(FOLDER)
+        cls.wheel = build.build_wheel(SOURCE, cls.tools, CMAKE, build.build_folder(FOLDER), FOLDER / "dist")
+        shutil.rmtree(FOLDER / "venv", ignore_errors=True)
+        cls.venv = benchmark.Venv(FOLDER / "venv", ["qemu-system-arm"])
+        cls.venv.install(cls.wheel, FOLDER / "numpy")
+
+    def tool(self, name, *arguments):
+        done = subprocess.run([self.tools / "bin" / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, env=build.environment(self.tools))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return done.stdout
+
+    def members(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    def thimble(self, *arguments):
+        return self.venv.run("thimble", *map(str, arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def test_checkers_accept_it(self):
+        shown = self.tool("auditwheel", "show", self.wheel)
+        print(self.wheel.name, self.wheel.stat().st_size, "bytes:", " ".join(shown.split()))
+        tag = re.search(r"(manylinux_\d+_\d+_\w+)\.whl$", self.wheel.name)
+        self.assertTrue(tag and tag[1] in shown, shown)
+        self.tool("twine", "check", "--strict", self.wheel)
+        self.tool("check-wheel-contents", "--config", SOURCE / "pyproject.toml", self.wheel)
+
+    def test_contents(self):
+        members = self.members()
+        self.assertLess(self.wheel.stat().st_size, BYTES_MAX)
+        images = [data for name, data in members.items() if re.fullmatch(r"thimble_ml/lib/thimble/firmware/.*\.elf", name)]
+        self.assertEqual(len(images), len(list((BUILD / "firmware").glob("runner*.elf"))))
+        for image in images:
+            self.assertNotIn(b".symtab", image)
+        for name in ("thimble_ml/bin/thimble", "thimble_ml/include/thimble.h", "thimble_ml/share/thimble/cmake/thimble-config.cmake",
+                     "thimble_ml/share/thimble/device/kernels/kernels.def", "thimble_ml/share/thimble/targets/stm32h743.toml",
+                     "thimble_ml/share/thimble/licenses/libeigen3-dev.txt", "thimble_ml/share/thimble/licenses/nanobind.txt"):
+            self.assertIn(name, members)
+        metadata = next(data for name, data in members.items() if name.endswith(".dist-info/METADATA")).decode()
+        self.assertEqual(re.findall(r"^Requires-Dist: (.*)$", metadata, re.M), ["numpy"])
+        for name, data in members.items():
+            for folder in (SOURCE, BUILD, pathlib.Path.home()):
+                self.assertNotIn(f"{folder}/".encode(), data, f"{name} has a path of this machine")
+
+    def test_no_library_is_needed_beyond_the_system(self):
+        for name in ("bin/thimble", "bin/thimble-axon-sdk"):
+            installed = self.venv.python(f"import thimble_ml as t; print(t.__path__[0] + '/{name}')").strip()
+            needed = subprocess.run(["readelf", "-d", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
+            libraries = set(re.findall(r"NEEDED.*\[(.*?)\.so", needed))
+            self.assertLessEqual(libraries, {"libc", "libgcc_s", "libm", "libstdc++", "ld-linux-x86-64", "ld-linux-aarch64"})
+
+    def test_the_program_compiles_runs_and_profiles(self):
+        pte = FOLDER / "digits.pte"
+        done = self.thimble("compile", MODEL / "digits_cnn.pt2", "--target", "cortex-m55", "--calibrate",
+                            MODEL / "calibrate.npz", "-o", pte)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        results = {}
+        for program in (self.venv.folder / "bin/thimble", BUILD / "thimble"):
+            done = subprocess.run([program, "run", pte, "--on", "qemu", "--profile", "--json"], check=True,
+                                  stdout=subprocess.PIPE, env=self.venv.environment)
+            results[program] = json.loads(done.stdout)
+        first, second = results.values()
+        self.assertGreater(len(first["ops"]), 5)
+        self.assertTrue(all(op["instructions"] > 0 for op in first["ops"]), first)
+        self.assertEqual(first["ops"], second["ops"], "an image without symbols gives another profile")
+
+    def test_the_program_has_the_sources_for_firmware(self):
+        done = self.thimble("compile", MODEL / "digits_cnn.pt2", "--target", "cortex-m4", "--calibrate", "random", "--emit",
+                            "c", "--out-dir", FOLDER / "c")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertTrue(list((FOLDER / "c").rglob("*.c")))
+
+    def test_without_the_emulator_the_message_names_its_package(self):
+        pte = FOLDER / "small.pte"
+        self.thimble("compile", SOURCE / "models/hello_sin/hello_sin.pt2", "--target", "cortex-m4", "--calibrate", "random",
+                     "-o", pte)
+        path = {**self.venv.environment, "PATH": f"{self.venv.folder}/bin"}
+        done = subprocess.run([self.venv.folder / "bin/thimble", "run", pte, "--on", "qemu"], env=path,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("the package qemu-system-arm", done.stdout)
+
+    def test_main_job_and_its_times(self):
+        values = benchmark.measure(self.wheel, FOLDER / "numpy", has_qemu=True)
+        print(json.dumps(values))
+        for name, limit in SECONDS_MAX.items():
+            self.assertLess(values[name], limit, name)
+
+    # Notebooks are executed here, in the environment `venv`.
+
+    def test_the_source_distribution_gives_the_same_wheel(self):
+        if "--sdist" not in sys.argv:
+            self.skipTest("--sdist not given")
+        sdist, wheel = build.build_from_sdist(SOURCE, self.tools, CMAKE, FOLDER)
+        self.tool("twine", "check", "--strict", sdist)
+        self.assertEqual(wheel.name, self.wheel.name)
+        with zipfile.ZipFile(wheel) as archive:
+            other = {name: archive.read(name) for name in archive.namelist()}
+        own = self.members()
+        self.assertEqual(sorted(own), sorted(other))
+        self.assertEqual([name for name in own if own[name] != other[name]], [])
+        digests = [hashlib.sha256(each.read_bytes()).hexdigest() for each in (wheel, self.wheel)]
+        self.assertEqual(*digests)
+
+
+def main():
+    try:
+        build.make_tools(FOLDER)
+    except build.NoTools as reason:
+        print("skipped: the tools that build a wheel cannot be installed:", reason)
+        return
+    unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
