@@ -21,6 +21,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 option(THIMBLE_TESTS "Build the tests" ON)
+option(THIMBLE_PYTHON "Build the Python package; Python_EXECUTABLE needs nanobind and numpy" OFF)
 option(THIMBLE_UNITY "Compile the host sources of a folder as one translation unit" OFF)
 set(THIMBLE_SANITIZE "" CACHE STRING "Build with sanitizers: address, undefined, or both with a comma")
 option(THIMBLE_LTO "Build with link-time optimization, which finds violations of the one-definition rule" OFF)

@@ -65,13 +65,12 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> words = app.remaining();
     const std::vector<std::string> known = verb_names(app);
     const std::string all = fmt::format("the verbs are {}", fmt::join(known, ", "));
-    if (words.empty()) return fmt::format("thimble: no verb given; {}\n", all);
+    if (words.empty()) return fmt::format("no verb given; {}", all);
     if (words[0].starts_with('-')) {
-      return fmt::format("thimble: {}: no such option{}; {}\n", words[0],
+      return fmt::format("{}: no such option{}; {}", words[0],
                          similar_options(words[0], option_names(app)), all);
     }
-    return fmt::format("thimble: {}: no such verb{}; {}\n", words[0], suggestions(words[0], known),
-                       all);
+    return fmt::format("{}: no such verb{}; {}", words[0], suggestions(words[0], known), all);
   }
   const CLI::App& verb = *verbs.front();
   // A misspelt option often makes another one seem absent: name it first.
@@ -84,8 +83,15 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     text = unexpected(app, verb, words.empty() ? "" : words[0]);
   }
-  return fmt::format("thimble {0}: {1}\n`thimble {0} --help` lists the options\n", verb.get_name(),
-                     text);
+  return text;
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = usage_error(app, error);
+  const std::vector<CLI::App*> verbs = app.get_subcommands();
+  if (verbs.empty()) return "thimble: " + text + "\n";
+  return fmt::format("thimble {0}: {1}\n`thimble {0} --help` lists the options\n",
+                     verbs.front()->get_name(), text);
 }
 
 }  // namespace
@@ -165,9 +171,19 @@ void CommandLine::parse(int argc, char** argv, int* exit_code) {
       *exit_code = app_->exit(error);  // prints the help or the version
       return;
     }
-    std::fputs(usage_error(*app_, error).c_str(), stderr);
+    std::fputs(usage_message(*app_, error).c_str(), stderr);
     *exit_code = 2;
   }
+}
+
+Status CommandLine::parse_words(const std::vector<std::string>& words) {
+  // CLI11 expects the words in reverse order.
+  try {
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    return bad_input("{}", usage_error(*app_, error));
+  }
+  return ok();
 }
 
 Verb::Verb(CommandLine& line, const char* name, const char* help)
@@ -198,6 +214,39 @@ Option Verb::flag(const char* names, std::optional<bool>& value, const char* hel
 }
 void Verb::callback(std::function<void()> run) {
   app_->callback(std::move(run));
+}
+
+namespace {
+
+/// Returns the words of Option::one_of(), which its validator describes as {a,b}.
+std::vector<std::string> allowed_words(CLI::Option& option) {
+  try {
+    const std::string list = option.get_validator(0)->get_description();
+    if (!list.starts_with('{') || !list.ends_with('}')) return {};
+    return CLI::detail::split(list.substr(1, list.size() - 2), ',');
+  } catch (const CLI::OptionNotFound&) {
+    return {};  // no validator
+  }
+}
+
+}  // namespace
+
+std::vector<OptionFacts> Verb::options() const {
+  std::vector<OptionFacts> rows;
+  for (CLI::Option* option : app_->get_options()) {
+    OptionFacts row;
+    row.is_positional = option->get_positional();
+    row.name = row.is_positional ? option->get_name() : option->get_lnames().front();
+    if (row.name == "help") continue;
+    row.is_flag = option->get_items_expected() == 0;
+    for (const std::string& name : option->get_fnames()) {
+      if (name != row.name) row.negative = name;
+    }
+    row.help = option->get_description();
+    row.values = allowed_words(*option);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace thimble::tools

@@ -9,12 +9,24 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
 
 namespace thimble::tools {
+
+/// An option of a verb, as data.
+struct OptionFacts {
+  std::string name;  // "io-layout"; of a positional argument: "model"
+  bool is_positional = false;
+  bool is_flag = false;             // has no value
+  std::string negative;             // the opposite flag: "no-tune", "concurrent"; may be empty
+  std::vector<std::string> values;  // allowed values; empty: any
+  std::string help;
+};
 
 /// An option, or a positional argument. Calls can be chained.
 class Option {
@@ -39,6 +51,9 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
   /// Runs the verb that the arguments name. Sets `exit_code` if they are wrong or request help.
   void parse(int argc, char** argv, int* exit_code);
+  /// Parses words without the program's name, and runs the callback of the verb. Wrong words, and
+  /// requests of help, are bad input.
+  [[nodiscard]] Status parse_words(const std::vector<std::string>& words);
   /// Returns the arguments of parse() as a line for a shell.
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -62,6 +77,8 @@ class Verb {
   /// A flag with a negative name `!--no-name` in `names`. Without either name there is no value.
   Option flag(const char* names, std::optional<bool>& value, const char* help);
   void callback(std::function<void()> run);
+  /// Returns all options except --help, in the order of their definition.
+  [[nodiscard]] std::vector<OptionFacts> options() const;
 
  private:
   CLI::App* app_;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/cancel.h"
 #include "driver/compile.h"
 #include "driver/data.h"
 #include "emit/decompile.h"
@@ -28,18 +29,6 @@ namespace thimble::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct CompareArguments {
-  fs::path float_model;
-  fs::path model;
-  fs::path data;
-  std::string on = "host";
-  std::string target;
-  std::vector<std::string> shapes;
-  std::string fail_if;
-  bool per_layer = false;
-  bool json = false;
-};
 
 constexpr Metric kCompareMetrics[] = {
     {"accuracy", Unit::kShare}, {"agreement", Unit::kShare}, {"sqnr", Unit::kDecibels}};
@@ -208,8 +197,12 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
               driver::load_float_graph(arguments.float_model, options.shapes));
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));
   THIMBLE_CHECK(check_ports(graph, model));
-  THIMBLE_TRY(const driver::Samples samples, driver::read_samples(arguments.data, graph));
-  THIMBLE_CHECK(driver::check_samples(samples, graph, arguments.data.filename().string()));
+  const std::string data =
+      arguments.samples != nullptr ? arguments.samples->label : arguments.data.filename().string();
+  THIMBLE_TRY(const driver::Samples samples, arguments.samples != nullptr
+                                                 ? driver::join_samples(*arguments.samples, graph)
+                                                 : driver::read_samples(arguments.data, graph));
+  THIMBLE_CHECK(driver::check_samples(samples, graph, data));
 
   Comparison result;
   THIMBLE_CHECK(warn_of_ranges(arguments, model, samples, &result));
@@ -221,11 +214,11 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   result.where = model.where;
   result.calls = driver::call_count(samples, graph);
   if (result.calls == 0) {
-    return bad_input("{}: no samples for one call", arguments.data.filename().string());
+    return bad_input("{}: no samples for one call", data);
   }
   std::vector<Sqnr> sqnr(graph.outputs().size());
   result.output_agreement.resize(sqnr.size());
-  Progress progress("comparing");
+  Progress progress("comparing", arguments.progress);
   // A run starts with the initial state, so all calls of a model with states are in one run.
   const int64_t at_once = graph.states().empty() ? kCallsAtOnce : result.calls;
   for (int64_t first = 0; first < result.calls; first += at_once) {
@@ -243,6 +236,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
       for (size_t k = 0; k < sqnr.size(); ++k) {
         outcome.outputs[i][k] = from_port(outcome.outputs[i][k], model.outputs[k]);
       }
+      THIMBLE_CHECK(check_cancelled());
       engine.run(inputs[i], {});
       const std::vector<ir::Tensor> reference = engine.outputs();
       for (size_t k = 0; k < sqnr.size(); ++k) {
@@ -367,9 +361,12 @@ int compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-void add_compare(CommandLine& line, int* exit_code) {
-  Verb verb(line, "compare", "Compare a compiled model with its float model");
-  auto arguments = std::make_shared<CompareArguments>();
+Result<Json> compare_json(const CompareArguments& arguments) {
+  THIMBLE_TRY(const Comparison result, compare_models(arguments));
+  return to_json(result);
+}
+
+void add_compare_options(Verb& verb, CompareArguments* arguments) {
   CompareArguments& a = *arguments;
   verb.option("float_model", a.float_model, "The .pt2").required();
   verb.option("model", a.model, "The .pte").required();
@@ -386,6 +383,12 @@ void add_compare(CommandLine& line, int* exit_code) {
   verb.flag("--per-layer", a.per_layer,
             "Also compare each value with its float value (needs compile --names)");
   verb.flag("--json", a.json, "Print the result as one JSON object");
+}
+
+void add_compare(CommandLine& line, int* exit_code) {
+  Verb verb(line, "compare", "Compare a compiled model with its float model");
+  auto arguments = std::make_shared<CompareArguments>();
+  add_compare_options(verb, arguments.get());
   verb.callback([arguments, exit_code] { *exit_code = compare(*arguments); });
 }
 

@@ -20,6 +20,7 @@
 #include "tools/commands.h"
 #include "tools/compare.h"
 #include "tools/conditions.h"
+#include "tools/facts.h"
 #include "tools/output.h"
 #include "tools/program_facts.h"
 
@@ -28,15 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using driver::with_commas;
-
-struct DiffArguments {
-  fs::path before, after;
-  fs::path data;
-  fs::path model;
-  std::string target;
-  std::string fail_if;
-  bool json = false;
-};
 
 // keep-sorted
 constexpr Metric kDiffMetrics[] = {
@@ -431,9 +423,12 @@ int diff(const DiffArguments& arguments) {
 
 }  // namespace
 
-void add_diff(CommandLine& line, int* exit_code) {
-  Verb verb(line, "diff", "Show what changed between two .pte files; for CI, fail on a condition");
-  auto arguments = std::make_shared<DiffArguments>();
+Result<Json> diff_json(const DiffArguments& arguments) {
+  THIMBLE_TRY(const auto difference, compare_programs(arguments));
+  return to_json(*difference);
+}
+
+void add_diff_options(Verb& verb, DiffArguments* arguments) {
   DiffArguments& a = *arguments;
   const std::string conditions =
       "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a value "
@@ -447,6 +442,12 @@ void add_diff(CommandLine& line, int* exit_code) {
   verb.option("--data", a.data, "Samples, to compare the accuracy; requires --model");
   verb.option("--model", a.model, "The .pt2 from which both files were compiled");
   verb.flag("--json", a.json, "Print one JSON object");
+}
+
+void add_diff(CommandLine& line, int* exit_code) {
+  Verb verb(line, "diff", "Show what changed between two .pte files; for CI, fail on a condition");
+  auto arguments = std::make_shared<DiffArguments>();
+  add_diff_options(verb, arguments.get());
   verb.callback([arguments, exit_code] { *exit_code = diff(*arguments); });
 }
 

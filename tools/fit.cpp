@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel.h"
 #include "driver/fit.h"
 #include "driver/report.h"
 #include "quant/fast_float.h"
 #include "quant/simulate.h"
 #include "tools/commands.h"
+#include "tools/fit.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 #include "tools/quality.h"
@@ -24,17 +26,6 @@ namespace fs = std::filesystem;
 using driver::FitRow;
 using driver::Fits;
 
-struct FitArguments {
-  std::vector<fs::path> models;
-  std::vector<std::string> parts;
-  std::vector<std::string> requirements;
-  std::vector<fs::path> calibrations;
-  std::vector<std::string> shapes;
-  std::string io = "float";
-  std::string sort = "fits";
-  bool json = false, csv = false;
-};
-
 /// Outputs of the float graph and of the integer graph are compared as `compare` does.
 Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const driver::Samples& samples,
                                     const ir::Graph& integer) {
@@ -45,6 +36,7 @@ Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const drive
   const int64_t calls = driver::call_count(samples, model.graph);
   for (int64_t call = 0; call < calls; ++call) {
     const std::vector<ir::Tensor> inputs = driver::call_inputs(samples, model.graph, call);
+    THIMBLE_CHECK(check_cancelled());
     reference.run(inputs, {});
     compiled.run(inputs, {});
     const std::vector<ir::Tensor> expected = reference.outputs(), got = compiled.outputs();
@@ -101,6 +93,7 @@ Result<std::vector<driver::FitModel>> models_of(const FitArguments& arguments) {
     models.push_back({arguments.models[i], given == 0 || random
                                                ? fs::path(driver::kRandomCalibration)
                                                : arguments.calibrations[i]});
+    if (i < arguments.samples.size()) models[i].samples = arguments.samples[i];
   }
   return models;
 }
@@ -117,7 +110,7 @@ Result<driver::FitResult> fit_models(const FitArguments& arguments) {
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.compile.shapes));
   options.compile.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
   options.evaluate = evaluate;
-  Progress progress("fitting");
+  Progress progress("fitting", arguments.progress);
   options.progress = progress.function();
   THIMBLE_TRY(driver::FitResult result, driver::fit(models, options));
   for (driver::ModelFit& model : result.models) driver::sort_rows(arguments.sort, &model.rows);
@@ -304,9 +297,12 @@ int fit(const FitArguments& arguments) {
 
 }  // namespace
 
-void add_fit(CommandLine& line, int* exit_code) {
-  Verb verb(line, "fit", "Compare a model on all parts: does it fit, how fast, how accurate");
-  auto arguments = std::make_shared<FitArguments>();
+Result<Json> fit_json(const FitArguments& arguments) {
+  THIMBLE_TRY(const driver::FitResult result, fit_models(arguments));
+  return to_json(result);
+}
+
+void add_fit_options(Verb& verb, FitArguments* arguments) {
   FitArguments& a = *arguments;
   verb.option("model", a.models, "Files written by torch.export.save").required();
   verb.option("--part", a.parts,
@@ -326,6 +322,12 @@ void add_fit(CommandLine& line, int* exit_code) {
   verb.option("--sort", a.sort, "Order of the rows").one_of(driver::fit_sort_keys());
   const Option json = verb.flag("--json", a.json, "Print one JSON object");
   verb.flag("--csv", a.csv, "Print comma-separated values").excludes(json);
+}
+
+void add_fit(CommandLine& line, int* exit_code) {
+  Verb verb(line, "fit", "Compare a model on all parts: does it fit, how fast, how accurate");
+  auto arguments = std::make_shared<FitArguments>();
+  add_fit_options(verb, arguments.get());
   verb.callback([arguments, exit_code] { *exit_code = fit(*arguments); });
 }
 

@@ -24,16 +24,10 @@ std::optional<int64_t> calls_in(const ir::Shape& shape, const Port& port) {
   return shape[0] / port.shape[0];  // [calls * batch, ...]
 }
 
-/// An array of a file, and the name of the array for messages.
-struct Source {
-  formats::npy::NpyArray array;
-  std::string label;
-};
-
 /// One array per port: of the only file, a .npz, or of one file each.
-Result<std::vector<Source>> read_sources(std::span<const std::filesystem::path> files,
-                                         std::span<const Port> ports, std::string_view model) {
-  std::vector<Source> sources;
+Result<std::vector<InputArray>> read_sources(std::span<const std::filesystem::path> files,
+                                             std::span<const Port> ports, std::string_view model) {
+  std::vector<InputArray> sources;
   if (files.size() == 1 && extension(files[0]) == ".npz") {
     const std::string file = files[0].filename().string();
     THIMBLE_TRY(const formats::npy::NpzArrays arrays, driver::read_arrays(files[0]));
@@ -61,7 +55,7 @@ Result<std::vector<Source>> read_sources(std::span<const std::filesystem::path> 
   return sources;
 }
 
-Result<ir::Tensor> read_tensor(const Source& source, const Port& port) {
+Result<ir::Tensor> read_tensor(const InputArray& source, const Port& port) {
   const auto& [array, label] = source;
   THIMBLE_TRY(ir::Tensor tensor, driver::to_tensor(array, label));
   if (tensor.dtype == port.dtype) return tensor;
@@ -88,10 +82,13 @@ std::string state_hint(int64_t calls, bool has_state) {
 
 }  // namespace
 
-Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files, const Model& model,
+Result<InputCalls> split_calls(std::span<const InputArray> sources, const Model& model,
                                bool steps) {
   const std::vector<Port>& ports = model.inputs;
-  THIMBLE_TRY(const std::vector<Source> sources, read_sources(files, ports, model.label));
+  if (sources.size() != ports.size()) {
+    return bad_input("{}: {} inputs given, expected {}: {}", model.label, sources.size(),
+                     ports.size(), hostrun::port_list(ports));
+  }
   std::vector<ir::Tensor> arrays;
   std::optional<int64_t> calls;
   InputCalls result;
@@ -128,6 +125,27 @@ Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files, con
     }
   }
   return result;
+}
+
+ir::Tensor stacked(const Calls& outputs, size_t index, Series series) {
+  ir::Tensor all = outputs[0][index];
+  const auto calls = static_cast<int64_t>(outputs.size());
+  if (series == Series::kBatches && !all.shape.empty()) {
+    all.shape[0] *= calls;
+  } else {
+    all.shape.insert(all.shape.begin(), calls);
+  }
+  for (size_t call = 1; call < outputs.size(); ++call) {
+    append(all.bytes, outputs[call][index].bytes);
+  }
+  return all;
+}
+
+Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files, const Model& model,
+                               bool steps) {
+  THIMBLE_TRY(const std::vector<InputArray> sources,
+              read_sources(files, model.inputs, model.label));
+  return split_calls(sources, model, steps);
 }
 
 }  // namespace thimble::tools

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "formats/npy/npy.h"
 #include "hostrun/interface.h"
 #include "ir/tensor.h"
 #include "tools/model.h"
@@ -24,10 +26,24 @@ struct InputCalls {
   Series series = Series::kNone;
 };
 
+/// An array for an input, and the name of the array in messages.
+struct InputArray {
+  formats::npy::NpyArray array;
+  std::string label;
+};
+
+/// Divides an array for each port into calls. Without `steps`, arrays with samples of several calls
+/// are accepted if the model has no state: each sample is a call. float64 is converted to float32;
+/// any other difference from the port's type or shape is an error.
+[[nodiscard]] Result<InputCalls> split_calls(std::span<const InputArray> arrays, const Model& model,
+                                             bool steps);
+
+/// Output `index` of all calls, one after another: [calls, ...], or [calls * batch, ...] for inputs
+/// of this form.
+[[nodiscard]] ir::Tensor stacked(const Calls& outputs, size_t index, Series series);
+
 /// Reads a .npy for each port, in order, or one .npz with an array for each, by name; the array for
-/// a single port may have any name. Without `steps`, arrays with samples of several calls are
-/// accepted if the model has no state: each sample is a call. float64 is converted to float32; any
-/// other difference from the port's type or shape is an error.
+/// a single port may have any name. Then calls split_calls().
 [[nodiscard]] Result<InputCalls> read_inputs(std::span<const std::filesystem::path> files,
                                              const Model& model, bool steps);
 

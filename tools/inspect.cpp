@@ -19,6 +19,7 @@
 #include "tools/commands.h"
 #include "tools/engine_cli.h"
 #include "tools/explain.h"
+#include "tools/facts.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -237,6 +238,11 @@ int inspect(const InspectArguments& arguments) {
 }
 
 }  // namespace
+
+Result<Json> inspect_json(const fs::path& path, bool commands) {
+  THIMBLE_TRY(Report report, inspect_file(path, commands));
+  return std::move(report.json);
+}
 
 void add_inspect(CommandLine& line, int* exit_code) {
   Verb verb(line, "inspect", "Show the content of a .pt2, .pte, .npz, .ir or NPU payload");

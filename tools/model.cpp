@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/cancel.h"
 #include "driver/compile.h"
 #include "emit/decompile.h"
 #include "emit/state_entry.h"
@@ -62,11 +63,14 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
     outcome.arena_bytes_used = host->arena_bytes();
     THIMBLE_CHECK(host->reset());
     for (const std::vector<ir::Tensor>& inputs : calls) {
+      THIMBLE_CHECK(check_cancelled());
       THIMBLE_TRY(std::vector<ir::Tensor> outputs, host->run(inputs));
       outcome.outputs.push_back(std::move(outputs));
     }
     return outcome;
   };
+  model.step = [host](std::span<const ir::Tensor> inputs) { return host->run(inputs); };
+  model.reset = [host] { return host->reset(); };
   return model;
 }
 
@@ -180,12 +184,8 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   return model;
 }
 
-Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
-  const std::string label = path.filename().string();
-  THIMBLE_TRY(Bytes bytes, read_file(path));
-  const auto read = formats::pte::read(bytes, label);
-  if (!read) return formats::explain_file(path, formats::FileUse::kModel, read.error());
-  const formats::pte::Program& program = *read;
+Result<Model> open_read(Bytes bytes, const formats::pte::Program& program, const std::string& label,
+                        const OpenOptions& options) {
   THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
@@ -220,6 +220,14 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   return qemu_model(std::move(bytes), label, interface, options);
 }
 
+Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(Bytes bytes, read_file(path));
+  const auto program = formats::pte::read(bytes, label);
+  if (!program) return formats::explain_file(path, formats::FileUse::kModel, program.error());
+  return open_read(std::move(bytes), *program, label, options);
+}
+
 Result<ir::Graph> read_graph(const fs::path& path, const OpenOptions& options) {
   if (extension(path) == ".pt2") return driver::load_float_graph(path, options.shapes);
   THIMBLE_TRY(const Bytes bytes, read_file(path));
@@ -241,13 +249,29 @@ Model evaluator_model(ir::Graph graph, std::string label) {
     Outcome outcome;
     eval::StateTensors state = eval::initial_state(*shared);
     for (const std::vector<ir::Tensor>& inputs : calls) {
+      THIMBLE_CHECK(check_cancelled());
       THIMBLE_CHECK(hostrun::check_inputs(ports, inputs, name));
       THIMBLE_TRY(std::vector<ir::Tensor> outputs, eval::evaluate(*shared, inputs, state));
       outcome.outputs.push_back(std::move(outputs));
     }
     return outcome;
   };
+  auto state = std::make_shared<eval::StateTensors>(eval::initial_state(*shared));
+  model.step = [shared, state, ports = model.inputs, name = model.label](
+                   std::span<const ir::Tensor> inputs) -> Result<std::vector<ir::Tensor>> {
+    THIMBLE_CHECK(hostrun::check_inputs(ports, inputs, name));
+    return eval::evaluate(*shared, inputs, *state);
+  };
+  model.reset = [shared, state]() -> Status {
+    *state = eval::initial_state(*shared);
+    return ok();
+  };
   return model;
+}
+
+Result<Model> open_program(Bytes bytes, const std::string& label, const OpenOptions& options) {
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  return open_read(std::move(bytes), program, label, options);
 }
 
 Result<Model> open_model(const fs::path& path, const OpenOptions& options) {

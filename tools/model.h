@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
@@ -49,6 +50,10 @@ struct Model {
   PartTimes times;         // with OpenOptions::profile
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
+  /// Runs one call with the states of the last one; empty on a board, where each run() boots.
+  std::function<Result<std::vector<ir::Tensor>>(std::span<const ir::Tensor> inputs)> step;
+  /// Sets the states for step() to their initial values; empty if `step` is.
+  std::function<Status()> reset;
 };
 
 struct OpenOptions {
@@ -64,6 +69,10 @@ struct OpenOptions {
 /// Opens a `.pte`, a `.pt2` (its float graph) or an `.ir`.
 [[nodiscard]] Result<Model> open_model(const std::filesystem::path& path,
                                        const OpenOptions& options);
+
+/// Opens the bytes of a `.pte`. `label` names them in messages.
+[[nodiscard]] Result<Model> open_program(Bytes bytes, const std::string& label,
+                                         const OpenOptions& options);
 
 /// Runs the graph on the reference evaluator.
 [[nodiscard]] Model evaluator_model(ir::Graph graph, std::string label);

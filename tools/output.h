@@ -69,7 +69,8 @@ class OutputFiles {
 /// after a second and is erased at the end; nothing is printed if stderr is not a terminal.
 class Progress {
  public:
-  explicit Progress(std::string_view what);
+  /// With `other`, the progress is reported to this function and no line appears.
+  explicit Progress(std::string_view what, ProgressFunction other = {});
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -81,6 +82,7 @@ class Progress {
  private:
   struct Line;
   std::unique_ptr<Line> line_;  // null: not a terminal
+  ProgressFunction other_;
 };
 
 /// The file's extension in lower case: ".pte".

@@ -99,17 +99,19 @@ struct Progress::Line {
   std::thread thread;  // last: it uses the other members
 };
 
-Progress::Progress(std::string_view what)
-    : line_(stderr_is_terminal() ? std::make_unique<Line>(what) : nullptr) {}
+Progress::Progress(std::string_view what, ProgressFunction other)
+    : line_(!other && stderr_is_terminal() ? std::make_unique<Line>(what) : nullptr),
+      other_(std::move(other)) {}
 
 Progress::~Progress() = default;
 
 void Progress::show(std::string_view phase, int64_t done, int64_t all) {
+  report_progress(other_, phase, done, all);
   if (line_ != nullptr) line_->set(phase, done, all);
 }
 
 ProgressFunction Progress::function() {
-  if (line_ == nullptr) return {};
+  if (line_ == nullptr) return other_;
   return [this](std::string_view phase, int64_t done, int64_t all) { show(phase, done, all); };
 }
 

@@ -18,6 +18,7 @@
 #include "tools/output.h"
 #include "tools/pairs.h"
 #include "tools/quality.h"
+#include "tools/run.h"
 #include "tools/trace.h"
 
 namespace thimble::tools {
@@ -26,43 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 using driver::with_commas;
 
-struct RunArguments {
-  fs::path model;
-  std::vector<fs::path> inputs;
-  fs::path output;
-  fs::path trace;
-  std::string on;
-  fs::path fvp;
-  int time_limit = 300;
-  std::string target;
-  std::vector<std::string> shapes;
-  bool steps = false;
-  bool profile = false;
-  bool json = false;
-};
-
 struct RunResult {
   bool zeros = false;  // the inputs are zeros: --profile without --input
   Model model;
   Outcome outcome;
   std::vector<ir::Tensor> outputs;  // of several calls: along the first axis
 };
-
-/// Output `index` of all calls, one after another: [calls, ...], or [calls * batch, ...] for inputs
-/// of this form.
-ir::Tensor stacked(const Calls& outputs, size_t index, Series series) {
-  ir::Tensor all = outputs[0][index];
-  const auto calls = static_cast<int64_t>(outputs.size());
-  if (series == Series::kBatches && !all.shape.empty()) {
-    all.shape[0] *= calls;
-  } else {
-    all.shape.insert(all.shape.begin(), calls);
-  }
-  for (size_t call = 1; call < outputs.size(); ++call) {
-    append(all.bytes, outputs[call][index].bytes);
-  }
-  return all;
-}
 
 /// Inputs of a profile without --input.
 std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
@@ -112,12 +82,16 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   RunResult result;
   THIMBLE_TRY(result.model, open_model(arguments.model, options));
-  result.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
+  result.zeros =
+      arguments.profile && arguments.inputs.empty() && arguments.arrays.empty() && !arguments.steps;
   InputCalls calls = {{zeros(result.model.inputs)}};
   if (!result.zeros) {
-    THIMBLE_TRY(calls, read_inputs(arguments.inputs, result.model, arguments.steps));
+    THIMBLE_TRY(calls, arguments.arrays.empty()
+                           ? read_inputs(arguments.inputs, result.model, arguments.steps)
+                           : split_calls(arguments.arrays, result.model, arguments.steps));
   }
-  const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where));
+  const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where),
+                          arguments.progress);
   THIMBLE_TRY(result.outcome, result.model.run(calls.inputs));
   for (size_t i = 0; i < result.model.outputs.size(); ++i) {
     const Calls& outputs = result.outcome.outputs;
@@ -430,9 +404,12 @@ int run(const RunArguments& arguments) {
 
 }  // namespace
 
-void add_run(CommandLine& line, int* exit_code) {
-  Verb verb(line, "run", "Run a .pte, .pt2 or .ir and show its outputs");
-  auto arguments = std::make_shared<RunArguments>();
+Result<Json> run_json(const RunArguments& arguments) {
+  THIMBLE_TRY(const RunResult result, run_model(arguments));
+  return to_json(result);
+}
+
+void add_run_options(Verb& verb, RunArguments* arguments) {
   RunArguments& a = *arguments;
   verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or an .ir").required();
   verb.option("--input", a.inputs,
@@ -456,6 +433,12 @@ void add_run(CommandLine& line, int* exit_code) {
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
   verb.option("--trace", a.trace, "With --profile: a file for Perfetto and Chrome's tracing");
   verb.flag("--json", a.json, "Print the result as one JSON object");
+}
+
+void add_run(CommandLine& line, int* exit_code) {
+  Verb verb(line, "run", "Run a .pte, .pt2 or .ir and show its outputs");
+  auto arguments = std::make_shared<RunArguments>();
+  add_run_options(verb, arguments.get());
   verb.callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }
 

@@ -12,6 +12,7 @@
 #include "hostrun/qemu.h"
 #include "import/import.h"
 #include "tools/commands.h"
+#include "tools/facts.h"
 #include "tools/output.h"
 #include "tools/supported.h"
 
@@ -253,14 +254,16 @@ void print_engines(const std::vector<engine::Part>& parts) {
       "targets NAME`\n");
 }
 
-/// Returns the parts that the filter selects; all for an empty one.
-Result<std::vector<engine::Part>> find_parts(const std::string& filter) {
+/// Returns the parts that the filter selects; all for an empty one. A filter that selects nothing
+/// is a misspelt name: returns `none`.
+Result<std::vector<engine::Part>> find_parts(const std::string& filter, const Error& none) {
   std::vector<engine::Part> parts;
   const std::vector<std::string> names = engine::part_names();
   for (const std::string& name : engine::filter_names(names, filter)) {
     THIMBLE_TRY(engine::Part part, engine::find_part(name));
     parts.push_back(std::move(part));
   }
+  if (parts.empty()) return none;
   return parts;
 }
 
@@ -277,34 +280,37 @@ int list_ops(bool json) {
 
 int targets(const TargetsArguments& arguments) {
   if (arguments.ops) return list_ops(arguments.json);
+  if (arguments.json) {
+    const Result<Json> json = targets_json(arguments.name);
+    if (!json) return fail(json.error(), true);
+    print_json(*json);
+    return 0;
+  }
   const Result<engine::Part> part = engine::find_part(arguments.name);
   if (part) {
-    if (arguments.json) {
-      print_json(to_json(*part));
-    } else {
-      print_details(*part);
-    }
+    print_details(*part);
     return 0;
   }
-  const Result<std::vector<engine::Part>> parts = find_parts(arguments.name);
-  if (!parts) return fail(parts.error(), arguments.json);
-  // A filter that selects nothing is a misspelt name.
-  if (parts->empty()) return fail(part.error(), arguments.json);
-  if (arguments.json) {
-    Json json;
-    json["targets"] = Json::array();
-    for (const engine::Part& part : *parts) json["targets"].push_back(to_json(part));
-    print_json(json);
-    return 0;
-  }
+  const Result<std::vector<engine::Part>> parts = find_parts(arguments.name, part.error());
+  if (!parts) return fail(parts.error(), false);
   std::printf(kRow, "target", "cpu", "clock", "engines", "sram", "flash", "kernels", "QEMU's board",
               "description");
-  for (const engine::Part& part : *parts) print_row(part);
+  for (const engine::Part& each : *parts) print_row(each);
   if (arguments.name.empty()) print_engines(*parts);
   return 0;
 }
 
 }  // namespace
+
+Result<Json> targets_json(const std::string& name) {
+  const Result<engine::Part> part = engine::find_part(name);
+  if (part) return to_json(*part);
+  THIMBLE_TRY(const std::vector<engine::Part> parts, find_parts(name, part.error()));
+  Json json;
+  json["targets"] = Json::array();
+  for (const engine::Part& each : parts) json["targets"].push_back(to_json(each));
+  return json;
+}
 
 void add_targets(CommandLine& line, int* exit_code) {
   Verb verb(line, "targets", "List the parts for which models can be compiled");

@@ -1,7 +1,10 @@
 #ifndef _WIN32
 #include <dlfcn.h>
 
+#include <system_error>
+
 #include "base/library.h"
+#include "base/program_folder.h"
 
 namespace thimble::base {
 
@@ -28,6 +31,19 @@ Result<Library> Library::open(const std::filesystem::path& path) {
 
 void* Library::symbol(const std::string& name) const {
   return dlsym(handle_, name.c_str());
+}
+
+std::filesystem::path program_folder() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  Dl_info info = {};
+  const bool found = dladdr(reinterpret_cast<const void*>(&program_folder), &info) != 0;
+  // For the program itself, the name is argv[0], which need not be a path.
+  if (!found || info.dli_fname == nullptr) return program.parent_path();
+  const fs::path file(info.dli_fname);
+  const bool library = file.is_absolute() && !fs::equivalent(file, program, error);
+  return (library ? file : program).parent_path();
 }
 
 }  // namespace thimble::base

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "base/library.h"
+#include "base/program_folder.h"
 
 namespace thimble::base {
 
@@ -23,6 +24,16 @@ Result<Library> Library::open(const std::filesystem::path& path) {
 
 void* Library::symbol(const std::string& name) const {
   return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(handle_), name.c_str()));
+}
+
+std::filesystem::path program_folder() {
+  HMODULE module = nullptr;
+  GetModuleHandleExW(
+      GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+      reinterpret_cast<LPCWSTR>(&program_folder), &module);
+  wchar_t name[MAX_PATH] = {};
+  GetModuleFileNameW(module, name, MAX_PATH);
+  return std::filesystem::path(name).parent_path();
 }
 
 }  // namespace thimble::base

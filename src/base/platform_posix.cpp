@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cancel.h"
 #include "base/process.h"
 
 extern char** environ;
@@ -49,16 +50,17 @@ Result<pid_t> start(const std::vector<std::string>& command, const ProcessOption
   return child;
 }
 
-/// Reads until the other end of the pipe is closed or the time limit is reached. Returns true if it
-/// was closed.
+/// Reads until the other end of the pipe is closed, the time limit is reached or the work is
+/// cancelled. Returns true if it was closed.
 bool read_all(int pipe_end, Clock::time_point limit, std::string* output) {
   std::array<char, 4096> buffer;
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
-    if (left <= 0) return false;
+    if (left <= 0 || is_cancelled()) return false;
+    constexpr std::chrono::milliseconds::rep kCancelInterval = 100;
     pollfd waiting = {pipe_end, POLLIN, 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1000)));
+    const int ready = poll(&waiting, 1, static_cast<int>(std::min(left, kCancelInterval)));
     if (ready < 0 && errno != EINTR) return true;
     if (ready <= 0) continue;
     const ssize_t count = read(pipe_end, buffer.data(), buffer.size());
@@ -88,11 +90,12 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   // The child may have closed its output and still run. The time limit applies until it exits.
   pid_t ended = 0;
   while (!result.timed_out && (ended = waitpid(*child, &status, WNOHANG)) == 0) {
-    result.timed_out = Clock::now() >= limit;
+    result.timed_out = Clock::now() >= limit || is_cancelled();
     if (!result.timed_out) usleep(1000);
   }
   if (result.timed_out) kill(-*child, SIGKILL);
   if (ended == 0) waitpid(*child, &status, 0);
+  THIMBLE_CHECK(check_cancelled());
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }

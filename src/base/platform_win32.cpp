@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cancel.h"
 #include "base/process.h"
 
 namespace thimble::base {
@@ -57,7 +58,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   ProcessResult result;
   for (bool ended = false; !ended;) {
     ended = WaitForSingleObject(process.hProcess, 10) == WAIT_OBJECT_0;
-    if (!ended && std::chrono::steady_clock::now() >= limit) {
+    if (!ended && (std::chrono::steady_clock::now() >= limit || is_cancelled())) {
       result.timed_out = true;
       TerminateJobObject(job, 1);
       WaitForSingleObject(process.hProcess, INFINITE);
@@ -79,6 +80,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   CloseHandle(process.hProcess);
   CloseHandle(read_end);
   CloseHandle(job);
+  THIMBLE_CHECK(check_cancelled());
   return result;
 }
 

@@ -23,7 +23,8 @@ struct ProcessResult {
 };
 
 /// Runs `command[0]`, which is searched for in PATH. Standard input is empty. Returns an error if
-/// the program cannot be started.
+/// the program cannot be started. The program and its children are killed if the calling thread's
+/// work is cancelled (cancel.h).
 [[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                                 const ProcessOptions& options);
 

@@ -2,25 +2,47 @@
 // Result<T>: a value or an Error. No exception crosses a folder border.
 //
 // There are three kinds of failure: bad input (exit code 2), a model that the target does not
-// support (exit code 1), and a bug in Thimble. A bug is an assert and never an Error.
+// support (exit code 1), and a bug in Thimble. A bug is an assert and never an Error. A cancelled
+// operation (cancel.h) also returns an Error.
 
 #include <cassert>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace thimble {
 
-enum class ErrorKind { kBadInput, kUnsupported };
+enum class ErrorKind { kBadInput, kUnsupported, kCancelled };
+
+/// An operator that a target does not support.
+struct RefusedOp {
+  std::string op;      // "aten.grid_sampler_2d.default"
+  std::string source;  // "warp.py:41"; empty if the export has no source lines
+  std::string text;    // the line: "y = F.grid_sample(x, grid)"
+  std::string module;  // "stn.warp"; may be empty
+  std::string reason;
+};
+
+/// The facts of a refusal, for callers that do not read messages.
+struct ErrorFacts {
+  std::string memory;           // the memory that is too small: "sram"; empty: another reason
+  int64_t needed_bytes = 0;     // in this memory
+  int64_t available_bytes = 0;  // in this memory
+  std::vector<std::string> suggestions;  // ways to compile the model that fit
+  std::vector<RefusedOp> ops;
+};
 
 /// A located message: what was found and what was expected. Lower case, no full stop.
 struct Error {
   ErrorKind kind = ErrorKind::kBadInput;
   std::string message;
+  std::shared_ptr<const ErrorFacts> facts = {};  // may be null
 };
 
 /// Returns an Error of `kind` with the formatted message.
@@ -34,6 +56,9 @@ template <typename... Args>
 [[nodiscard]] Error unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return make_error(ErrorKind::kUnsupported, format, fmt::make_format_args(args...));
 }
+
+/// Returns an `unsupported` error with facts.
+[[nodiscard]] Error refusal(std::string message, ErrorFacts facts);
 
 /// Returns the error with "name: " before its message.
 [[nodiscard]] Error prefixed(std::string_view name, const Error& error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/cancel.h"
 #include "driver/alternatives.h"
 #include "driver/build_program.h"
 #include "driver/data.h"
@@ -154,6 +155,7 @@ Status save_partition(StageFiles* files, std::string_view engine, const emit::Em
 Result<FloatModel> import_model(const fs::path& path, const CompileOptions& options,
                                 StageFiles* files) {
   report_progress(options.progress, "importing");
+  THIMBLE_CHECK(check_cancelled());
   THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes));
   FloatModel model{
       path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes))};
@@ -176,6 +178,12 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
 Result<Calibration> read_calibration(const FloatModel& model, const CompileOptions& options) {
   const bool prequantized = quant::is_prequantized(model.graph);
   Calibration data;
+  if (options.samples != nullptr) {
+    THIMBLE_TRY(data.samples, join_samples(*options.samples, model.graph));
+    THIMBLE_CHECK(check_samples(data.samples, model.graph, options.samples->label));
+    data.warnings = pixel_questions(data.samples, model.graph);
+    return data;
+  }
   if (options.calibration == kRandomCalibration) {
     data.random = true;
     if (!prequantized) data.samples = random_samples(model.graph);
@@ -217,7 +225,8 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {
       return bad_input("{}: --accuracy top1 needs an array `labels`, one per sample",
-                       options.calibration.filename().string());
+                       options.samples != nullptr ? options.samples->label
+                                                  : options.calibration.filename().string());
     }
     quantize_options.goal->labels = *data.samples.labels;
   }
@@ -252,6 +261,7 @@ Result<Program> write_program(const FloatModel& model, const quant::QuantizedMod
   report.outputs = report_io(quantized.graph, quantized.graph.outputs(), graph.outputs(), graph);
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *compiled.part));
   report_progress(options.progress, "lowering");
+  THIMBLE_CHECK(check_cancelled());
   THIMBLE_CHECK(build_program(options, sram_bytes, off, &program, files));
   if (files->wanted()) {
     const std::string text = formats::pte::print(program.emitted.program, {false});
@@ -314,9 +324,9 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);
   // The message of an engine that has no schedule within the limit, or of a failed placement.
-  std::string refusal;
+  std::optional<Error> refusal;
   if (!program && program.error().kind == ErrorKind::kUnsupported && limit) {
-    refusal = program.error().message;
+    refusal = program.error();
     StageFiles none({});
     Result<Program> whole = write_program(model, quantized, part, options, std::nullopt, &none);
     if (whole) program = std::move(whole);
@@ -326,13 +336,16 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
   report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
-  if (refusal.empty()) refusal = report.shortage;
+  if (!refusal && !report.shortage.empty()) {
+    refusal = Error{ErrorKind::kUnsupported, report.shortage, report.shortage_facts};
+  }
   const MemoryUse* const over = first_overflow(report);
-  if (over != nullptr || !refusal.empty()) {
+  if (over != nullptr || refusal) {
     const std::vector<Alternative> alternatives =
         find_alternatives({asked, options, off, quantized.graph, compiled}, over);
-    if (refusal.empty()) return does_not_fit(report, *over, alternatives);
-    return does_not_fit(report, refusal, alternatives);
+    THIMBLE_CHECK(check_cancelled());
+    return refusal ? does_not_fit(report, *refusal, alternatives)
+                   : does_not_fit(report, *over, alternatives);
   }
   if (data.random) {
     report.notes.emplace_back(

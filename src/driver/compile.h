@@ -22,10 +22,13 @@
 
 namespace thimble::driver {
 
+struct SampleArrays;  // data.h
+
 /// Options that are not set are taken from the part's recipe, or have a default.
 struct CompileOptions {
   std::string target;
-  std::filesystem::path calibration;  // empty: no data; "random": random samples
+  std::filesystem::path calibration;            // empty: no data; "random": random samples
+  std::shared_ptr<const SampleArrays> samples;  // used instead of `calibration` if not null
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
@@ -187,6 +190,7 @@ struct CompileReport {
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
   std::string shortage;  // why the objects fit in no such memories; empty if they fit
+  std::shared_ptr<const ErrorFacts> shortage_facts;  // of `shortage`; may be null
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;

@@ -276,9 +276,10 @@ std::string sqnr_warning(std::string_view output, double sqnr_db) {
       output, sqnr_db);
 }
 
-Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
-  const std::string file = path.filename().string();
-  THIMBLE_TRY(const npy::NpzArrays arrays, read_arrays(path));
+namespace {
+
+Result<Samples> samples_of(const npy::NpzArrays& arrays, const ir::Graph& graph,
+                           const std::string& file) {
   Samples samples;
   for (const ir::ValueId input : graph.inputs()) {
     const std::string& name = graph.value(input).name;
@@ -291,6 +292,87 @@ Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph&
     THIMBLE_TRY(samples.labels, read_labels(*labels, file));
   }
   return samples;
+}
+
+/// Gives the arrays of an item the names of the inputs, if they have none.
+Result<npy::NpzArrays> named_arrays(const npy::NpzArrays& item, const ir::Graph& graph,
+                                    const std::string& label) {
+  const bool positional =
+      std::ranges::all_of(item, [](const auto& each) { return each.first.empty(); });
+  const size_t inputs = graph.inputs().size();
+  if (!positional || item.empty()) return item;
+  if (item.size() != inputs && item.size() != inputs + 1) {
+    return bad_input("{}: {} arrays for {} inputs; one array for each expected, and labels", label,
+                     item.size(), inputs);
+  }
+  npy::NpzArrays named = item;
+  for (size_t i = 0; i < item.size(); ++i) {
+    named[i].first = i < inputs ? graph.value(graph.inputs()[i]).name : std::string(kLabels);
+  }
+  return named;
+}
+
+/// Adds the first axis to an array that is one sample without it, or one label.
+void add_sample_axis(const std::string& name, const ir::Graph& graph, npy::NpyArray* array) {
+  if (name == kLabels) {
+    if (array->shape.empty()) array->shape = {1};
+    return;
+  }
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Shape& input = graph.type(id).shape;
+    if (graph.value(id).name != name && graph.inputs().size() > 1) continue;
+    const bool one = input.empty() ? array->shape.empty()
+                                   : input[0] == 1 && array->shape.size() + 1 == input.size();
+    if (one) array->shape.insert(array->shape.begin(), 1);
+  }
+}
+
+/// Appends the samples of an array of the same type and of the same shape without the first axis.
+Status append(const npy::NpyArray& more, const std::string& label, npy::NpyArray* all) {
+  const bool matches = more.dtype == all->dtype && more.shape.size() == all->shape.size() &&
+                       !more.shape.empty() &&
+                       std::equal(more.shape.begin() + 1, more.shape.end(), all->shape.begin() + 1);
+  if (!matches) {
+    return bad_input("{}: {}{}, the items before it have {}{}", label, npy::name(more.dtype),
+                     ir::list_text(more.shape), npy::name(all->dtype), ir::list_text(all->shape));
+  }
+  all->shape[0] += more.shape[0];
+  all->bytes.insert(all->bytes.end(), more.bytes.begin(), more.bytes.end());
+  return ok();
+}
+
+}  // namespace
+
+Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
+  THIMBLE_TRY(const npy::NpzArrays arrays, read_arrays(path));
+  return samples_of(arrays, graph, path.filename().string());
+}
+
+Result<Samples> join_samples(const SampleArrays& arrays, const ir::Graph& graph) {
+  if (arrays.items.empty()) return bad_input("{}: no samples", arrays.label);
+  npy::NpzArrays joined;
+  for (size_t i = 0; i < arrays.items.size(); ++i) {
+    const std::string label =
+        arrays.items.size() == 1 ? arrays.label : fmt::format("{}: item {}", arrays.label, i);
+    THIMBLE_TRY(npy::NpzArrays item, named_arrays(arrays.items[i], graph, label));
+    for (auto& [name, array] : item) add_sample_axis(name, graph, &array);
+    if (i == 0) {
+      joined = std::move(item);
+      continue;
+    }
+    if (item.size() != joined.size()) {
+      return bad_input("{}: {} arrays, the items before it have {}", label, item.size(),
+                       joined.size());
+    }
+    for (auto& [name, all] : joined) {
+      const npy::NpyArray* const more = find(item, name);
+      if (more == nullptr) {
+        return bad_input("{}: no array {}; it has {}", label, name, names_of(item));
+      }
+      THIMBLE_CHECK(append(*more, fmt::format("{}: {}", label, name), &all));
+    }
+  }
+  return samples_of(joined, graph, arrays.label);
 }
 
 namespace {

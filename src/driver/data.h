@@ -1,7 +1,7 @@
 #pragma once
 // Samples from a `.npz`: one array per graph input, named like the input; the array of a single
 // input may also be named `x` or `arg0`, or be the only one. A `.npy` holds the samples of a single
-// input. The first axis is the sample index.
+// input. The first axis is the sample index. SampleArrays are samples in memory.
 
 #include <filesystem>
 #include <optional>
@@ -21,6 +21,15 @@ struct Samples {
 
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& path,
                                            const ir::Graph& graph);
+
+/// Samples in memory. An item has an array for each input: by name, or by position with empty
+/// names; then an additional last array has the labels. An array holds one sample, with or without
+/// the first axis, or several samples, as in a file. The items of a list are joined.
+struct SampleArrays {
+  std::string label = "calibration";  // names the data in messages
+  std::vector<formats::npy::NpzArrays> items;
+};
+[[nodiscard]] Result<Samples> join_samples(const SampleArrays& arrays, const ir::Graph& graph);
 
 /// Returns a few samples of pseudo-random numbers, the same ones on each call: uniform in [-1, 1)
 /// for float inputs, 0 for inputs of other types, which may be indices.

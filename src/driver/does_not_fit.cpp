@@ -63,27 +63,50 @@ std::string line(std::string_view verdict, const std::string& how, const std::st
   return "\n" + text;
 }
 
+/// The alternatives that fit, without a second way to the same sizes on the same part.
+std::vector<const Alternative*> fitting(std::span<const Alternative> alternatives) {
+  std::vector<const Alternative*> found;
+  std::set<std::string> named;
+  for (const Alternative& each : alternatives) {
+    if (!fits(each.result)) continue;
+    if (named.insert(each.result.target + memories_text(each.result)).second) {
+      found.push_back(&each);
+    }
+  }
+  return found;
+}
+
+/// Returns "sram 34,000 B of 36,864 B, +4 % instructions" for an alternative.
+std::string sizes_text(const CompileReport& report, const Alternative& alternative) {
+  const CompileReport& result = alternative.result;
+  return memories_text(result) + (result.target == report.target ? cost_text(report, result) : "");
+}
+
+/// Returns "with --optimize size: sram 34,000 B of 36,864 B" for each alternative that fits.
+std::vector<std::string> suggestions(const CompileReport& report,
+                                     std::span<const Alternative> alternatives) {
+  std::vector<std::string> texts;
+  for (const Alternative* each : fitting(alternatives)) {
+    texts.push_back(fmt::format("{}: {}", each->how, sizes_text(report, *each)));
+  }
+  return texts;
+}
+
 /// Returns the lines of the alternatives that fit; if none does, the line of the closest one.
 std::string alternative_lines(const CompileReport& report,
                               std::span<const Alternative> alternatives) {
   std::string text;
+  for (const Alternative* each : fitting(alternatives)) {
+    text += line("would fit", each->how, sizes_text(report, *each));
+  }
+  if (!text.empty() || alternatives.empty()) return text;
   const Alternative* closest = nullptr;
-  bool any_fits = false;
-  std::set<std::string> named;
   for (const Alternative& each : alternatives) {
-    if (fits(each.result)) {
-      any_fits = true;
-      // A second way to the same sizes on the same part does not help.
-      if (!named.insert(each.result.target + memories_text(each.result)).second) continue;
-      text += line("would fit", each.how,
-                   memories_text(each.result) +
-                       (each.result.target == report.target ? cost_text(report, each.result) : ""));
-    } else if (each.result.shortage.empty() &&
-               (closest == nullptr || excess(each.result) < excess(closest->result))) {
+    if (each.result.shortage.empty() &&
+        (closest == nullptr || excess(each.result) < excess(closest->result))) {
       closest = &each;
     }
   }
-  if (any_fits || alternatives.empty()) return text;
   if (closest == nullptr || excess(closest->result) >= excess(report)) {
     std::vector<std::string> tried;
     for (const Alternative& each : alternatives) tried.push_back(each.how);
@@ -152,12 +175,28 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
                            peak.source.text);
   }
   if (over.name == "flash") message += flash_parts(report);
-  return unsupported("{}", message + alternative_lines(report, alternatives));
+  ErrorFacts facts;
+  facts.memory = over.name;
+  facts.needed_bytes = over.bytes_used;
+  facts.available_bytes = over.bytes_size;
+  facts.suggestions = suggestions(report, alternatives);
+  return refusal(message + alternative_lines(report, alternatives), std::move(facts));
 }
 
-Error does_not_fit(const CompileReport& report, const std::string& reason,
+Error does_not_fit(const CompileReport& report, const Error& reason,
                    std::span<const Alternative> alternatives) {
-  return unsupported("{}", reason + alternative_lines(report, alternatives));
+  ErrorFacts facts = reason.facts != nullptr ? *reason.facts : ErrorFacts();
+  facts.suggestions = suggestions(report, alternatives);
+  return refusal(reason.message + alternative_lines(report, alternatives), std::move(facts));
+}
+
+Error memory_refusal(std::string message, std::string_view memory, int64_t needed,
+                     int64_t available) {
+  ErrorFacts facts;
+  facts.memory = memory;
+  facts.needed_bytes = needed;
+  facts.available_bytes = available;
+  return refusal(std::move(message), std::move(facts));
 }
 
 }  // namespace thimble::driver

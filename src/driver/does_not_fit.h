@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/compile.h"
@@ -32,8 +33,12 @@ struct Alternative {
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const MemoryUse& over,
                                  std::span<const Alternative> alternatives);
 
-/// The refusal `reason` of an engine, or of a placement in several memories.
-[[nodiscard]] Error does_not_fit(const CompileReport& report, const std::string& reason,
+/// `reason`: the refusal of an engine, or of a placement in several memories.
+[[nodiscard]] Error does_not_fit(const CompileReport& report, const Error& reason,
                                  std::span<const Alternative> alternatives);
+
+/// Returns the refusal of a program that needs `needed` bytes of a memory with `available` bytes.
+[[nodiscard]] Error memory_refusal(std::string message, std::string_view memory, int64_t needed,
+                                   int64_t available);
 
 }  // namespace thimble::driver

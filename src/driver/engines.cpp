@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/does_not_fit.h"
 #include "driver/op_selectors.h"
 #include "ir/views.h"
 #include "memory/shared_arena.h"
@@ -86,10 +87,13 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
   const int64_t constants = constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
   const std::string of_constants =
       constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
-  return unsupported(
-      "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed",
-      needed + options.other_ram_bytes, scratch, of_constants,
-      sram_bytes + options.other_ram_bytes);
+  const int64_t all = needed + options.other_ram_bytes;
+  const int64_t allowed = sram_bytes + options.other_ram_bytes;
+  return memory_refusal(
+      fmt::format(
+          "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed", all,
+          scratch, of_constants, allowed),
+      "sram", all, allowed);
 }
 
 }  // namespace

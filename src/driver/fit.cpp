@@ -111,6 +111,7 @@ Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targe
   StageFiles none({});
   CompileOptions own = options;
   own.calibration = model.calibration;
+  own.samples = model.samples;
   THIMBLE_TRY(FloatModel imported, import_model(model.path, own, &none));
   THIMBLE_TRY(Calibration data, read_calibration(imported, own));
   Prepared prepared{std::move(imported), std::move(data), {}, {}};

@@ -21,7 +21,8 @@ namespace thimble::driver {
 
 struct FitModel {
   std::filesystem::path path;
-  std::filesystem::path calibration;  // as CompileOptions::calibration
+  std::filesystem::path calibration;                 // as CompileOptions::calibration
+  std::shared_ptr<const SampleArrays> samples = {};  // as CompileOptions::samples
 };
 
 /// Accuracy of an integer graph on the calibration data.

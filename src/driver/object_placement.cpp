@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/rounding.h"
+#include "driver/does_not_fit.h"
 #include "driver/report.h"
 #include "emit/c/c_program.h"
 #include "emit/state_entry.h"
@@ -144,15 +145,17 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
                        part.name, object.contents);
   }
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
-  return unsupported(
-      "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too few; "
-      "the whole model needs {} B",
-      object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
-      round_up(object.bytes, kAlignment) - shortage.room_bytes, [&] {
-        int64_t bytes = 0;
-        for (const PlacedObject& each : objects) bytes += each.bytes;
-        return bytes;
-      }());
+  int64_t all_bytes = 0;
+  for (const PlacedObject& each : objects) all_bytes += each.bytes;
+  const std::string& memory = part.memories[*shortage.memory].name;
+  const int64_t needed = round_up(object.bytes, kAlignment);
+  return memory_refusal(
+      fmt::format(
+          "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too "
+          "few; the whole model needs {} B",
+          object.name, of, object.bytes, memory, shortage.room_bytes, needed - shortage.room_bytes,
+          all_bytes),
+      memory, needed, shortage.room_bytes);
 }
 
 std::vector<memory::Memory> memories_of(const engine::Part& part,
@@ -175,9 +178,11 @@ Status reserve(const CompileReport& report, bool c_output, const engine::Part& p
   const auto take = [&](size_t index, int64_t bytes, std::string_view what) -> Status {
     memory::Memory& memory = (*memories)[index];
     if (bytes > memory.bytes) {
-      return unsupported("{}: does not fit: {} needs {} B for {}, {} B allowed", report.model,
-                         part.memories[index].name, with_commas(bytes), what,
-                         with_commas(memory.bytes));
+      const std::string& name = part.memories[index].name;
+      return memory_refusal(
+          fmt::format("{}: does not fit: {} needs {} B for {}, {} B allowed", report.model, name,
+                      with_commas(bytes), what, with_commas(memory.bytes)),
+          name, bytes, memory.bytes);
     }
     memory.bytes -= bytes;
     return ok();

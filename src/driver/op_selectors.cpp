@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "base/nearest.h"
+#include "ir/refused_op.h"
 
 namespace thimble::driver {
 namespace {
@@ -99,16 +100,21 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
                      std::string_view target, bool has_int16) {
   std::string lines;
+  ErrorFacts facts;
   for (const QuantChoice& choice : choices) {
     THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
     if (choice.precision == Precision::kInt8) continue;
     if (choice.precision == Precision::kInt16 && has_int16) continue;
     const std::string reason =
         fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
-    for (const size_t i : ops) lines += line_of(graph.ops()[i], reason);
+    for (const size_t i : ops) {
+      const ir::Op& op = graph.ops()[i];
+      lines += line_of(op, reason);
+      facts.ops.push_back(ir::refused_op(op.source, op.kind, reason));
+    }
   }
   if (lines.empty()) return ok();
-  return unsupported("--quant requests kernels that do not exist{}", lines);
+  return refusal("--quant requests kernels that do not exist" + lines, std::move(facts));
 }
 
 std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(

@@ -69,9 +69,12 @@ Status check_limit(std::string_view memory, int64_t needed, const std::string& o
                    const CompileOptions& options, const engine::Part& part) {
   const int64_t limit = limit_of(memory, options, part);
   if (limit == 0 || needed <= limit) return ok();
-  return unsupported(
-      "--share-arena: does not fit: {} needs {} B for all models{}, {} B allowed: {} B too large",
-      memory, with_commas(needed), of_them, with_commas(limit), with_commas(needed - limit));
+  return memory_refusal(
+      fmt::format("--share-arena: does not fit: {} needs {} B for all models{}, {} B allowed: {} B "
+                  "too large",
+                  memory, with_commas(needed), of_them, with_commas(limit),
+                  with_commas(needed - limit)),
+      memory, needed, limit);
 }
 
 /// Checks that the flash holds all programs and their code. Functions of C output are added up.

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 #include <fstream>
-#include <system_error>
 #include <vector>
 
 #include "base/file_lock.h"
 #include "base/process.h"
+#include "base/program_folder.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -45,8 +45,7 @@ Status build(const fs::path& folder, const std::string& name, std::vector<std::s
 }  // namespace
 
 fs::path firmware_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path() / "firmware";
+  return base::program_folder() / "firmware";
 }
 
 Result<fs::path> board_image(const std::string& name) {

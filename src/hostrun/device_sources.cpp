@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "base/program_folder.h"
+
 namespace thimble::hostrun {
 namespace {
 
@@ -133,8 +135,7 @@ class Closure {
 }  // namespace
 
 Result<fs::path> device_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path program = base::program_folder();
   for (const fs::path& folder :
        {program / ".." / "share" / "thimble" / "device", fs::path(THIMBLE_DEVICE_SOURCES)}) {
     if (fs::exists(folder / "kernels" / "kernels.def")) return folder.lexically_normal();

@@ -373,7 +373,13 @@ class Importer {
         listed.push_back(&refusals_[i]);
     }
     if (listed.empty()) return ok();
-    return Error{ErrorKind::kUnsupported, describe(listed)};
+    ErrorFacts facts;
+    for (const Refusal* each : listed) {
+      facts.ops.push_back({each->source.target, each->source.where(), each->source.text,
+                           each->source.module,
+                           each->reason.empty() ? "is not supported" : each->reason});
+    }
+    return refusal(describe(listed), std::move(facts));
   }
 
   /// Sets the next content of each state. A state that no output depends on may have a rejected

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "ir/infer.h"
+#include "ir/refused_op.h"
 #include "ir/row_check.h"
 
 namespace thimble::ir {
@@ -34,8 +35,19 @@ std::string Source::where() const {
 
 Error located(const Source& source, OpKind kind, const Error& error) {
   const std::string where = source.where();
-  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", op_name(kind),
-                                  error.message)};
+  std::string message =
+      fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ", op_name(kind), error.message);
+  if (error.kind != ErrorKind::kUnsupported || error.facts != nullptr) {
+    return {error.kind, std::move(message), error.facts};
+  }
+  ErrorFacts facts;
+  facts.ops.push_back(refused_op(source, kind, error.message));
+  return refusal(std::move(message), std::move(facts));
+}
+
+RefusedOp refused_op(const Source& source, OpKind kind, std::string_view reason) {
+  return {source.target.empty() ? std::string(op_name(kind)) : source.target, source.where(),
+          source.text, source.module, std::string(reason)};
 }
 
 std::string Graph::unique_name(std::string wanted) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/library.h"
+#include "base/program_folder.h"
 #include "engines/axon/compiler/vendor/subgraph_text.h"
 
 namespace thimble::tools {
@@ -14,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::axon::SubgraphNote;
-
-fs::path program_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
 
 /// Reads the notes in the first lines of the generated headers in the folder.
 std::vector<SubgraphNote> notes_in(const fs::path& folder) {
@@ -46,7 +42,7 @@ engine::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
   const char* const variable = std::getenv("SDK_EDGE_AI_PATH");
   tools.folder = !sdk.empty() ? sdk : fs::path(variable != nullptr ? variable : "");
   const char* const suffix = base::host().system == "Windows" ? ".exe" : "";
-  tools.helper = program_folder() / fmt::format("thimble-axon-sdk{}", suffix);
+  tools.helper = base::program_folder() / fmt::format("thimble-axon-sdk{}", suffix);
   tools.model = model.stem().string();
   return tools;
 }

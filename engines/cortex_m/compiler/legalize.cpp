@@ -7,6 +7,7 @@
 #include "ir/infer.h"
 #include "ir/op_cost.h"
 #include "ir/op_traits.h"
+#include "ir/refused_op.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -71,7 +72,7 @@ class Legalizer {
       std::string message;
       for (const std::string& refusal : refusals_)
         message += (message.empty() ? "" : "\n") + refusal;
-      return unsupported("{}", message);
+      return refusal(std::move(message), std::move(facts_));
     }
     return rewriter_.finish();
   }
@@ -82,6 +83,7 @@ class Legalizer {
 
   ValueId refuse(const Op& op, std::string_view reason) {
     refusals_.push_back(describe(op, reason));
+    facts_.ops.push_back(ir::refused_op(op.source, op.kind, reason));
     poisoned_.push_back(op.output);
     return ir::kNoValue;
   }
@@ -563,6 +565,7 @@ class Legalizer {
   const ir::Graph& from_;
   bool stock_;
   std::vector<std::string> refusals_;
+  ErrorFacts facts_;  // of the refusals
   std::vector<ValueId> poisoned_;
 };
 

@@ -13,6 +13,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
 #include "ir/op_traits.h"
+#include "ir/refused_op.h"
 #include "ir/views.h"
 #include "numerics/multiplier.h"
 
@@ -441,8 +442,12 @@ class Selector {
     constexpr size_t kMaxTransposeRank = 4;
     if (graph_.type(op.output).shape.size() > kMaxTransposeRank) {
       if (!stock_) return direct(op);
-      return unsupported("{} needs a transpose of more than four dimensions\n  {}  {}",
-                         op.source.target, op.source.where(), op.source.text);
+      constexpr std::string_view kReason = "needs a transpose of more than four dimensions";
+      ErrorFacts facts;
+      facts.ops.push_back(ir::refused_op(op.source, op.kind, kReason));
+      return refusal(fmt::format("{} {}\n  {}  {}", op.source.target, kReason, op.source.where(),
+                                 op.source.text),
+                     std::move(facts));
     }
     return call(PteOp::cortex_m_transpose, {x(op), Integers(op.get(ir::attr::dims))});
   }

@@ -1,0 +1,370 @@
+// The extension module `_thimble`. The package thimble_ml is its documented interface: it turns
+// objects of PyTorch into bytes and NumPy arrays, and reports (JSON) into Python objects.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "capi/session.h"
+#include "ir/dtype_text.h"
+#include "python/bindings/arrays.h"
+#include "python/bindings/errors.h"
+#include "python/bindings/job.h"
+#include "python/bindings/options.h"
+#include "tools/output.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace thimble::python {
+namespace {
+
+using capi::CompiledModel;
+using capi::ModelSource;
+using Items = std::vector<std::vector<NamedArray>>;
+
+Bytes to_bytes(const nb::bytes& bytes) {
+  const auto* const data = reinterpret_cast<const std::byte*>(bytes.c_str());
+  return {data, data + bytes.size()};
+}
+
+nb::bytes to_python(const Bytes& bytes) {
+  return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// A model as the package gives it: a path, or bytes and a name for messages.
+using Source = std::pair<std::string, std::optional<nb::bytes>>;
+
+ModelSource to_source(const Source& source) {
+  ModelSource result;
+  result.name = std::filesystem::path(source.first).filename().string();
+  if (source.second) {
+    result.bytes = std::make_shared<const Bytes>(to_bytes(*source.second));
+  } else {
+    result.path = source.first;
+  }
+  return result;
+}
+
+/// A model for the package. A file is read, because it may change or vanish.
+Source to_python(const ModelSource& source) {
+  const std::shared_ptr<const Bytes> bytes = value_of(source.read());
+  return {source.name, to_python(*bytes)};
+}
+
+std::shared_ptr<const driver::SampleArrays> samples_of(const std::optional<Items>& items,
+                                                       const std::string& label) {
+  return items ? to_samples(*items, label) : nullptr;
+}
+
+std::vector<tools::InputArray> inputs_of(const std::vector<NamedArray>& arrays) {
+  std::vector<tools::InputArray> inputs;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const std::string name = arrays[i].first.empty() ? fmt::format("input {}", i) : arrays[i].first;
+    inputs.push_back({to_npy(arrays[i].second, name), name});
+  }
+  return inputs;
+}
+
+std::shared_ptr<CompiledModel> compile(const Source& model, const std::string& target,
+                                       const nb::dict& options, const std::optional<Items>& items,
+                                       const std::string& calibration, nb::handle progress) {
+  capi::CompileRequest request;
+  request.model = to_source(model);
+  request.target = target;
+  request.options = words_of("compile", options);
+  request.samples = samples_of(items, "calibration");
+  request.calibration = calibration;
+  return run_job<std::shared_ptr<CompiledModel>>(
+      [request = std::move(request)](const ProgressFunction& report) mutable {
+        return CompiledModel::compile(std::move(request), report);
+      },
+      progress);
+}
+
+/// What a pickle holds: the request and the results.
+using Arrays = std::vector<std::tuple<std::string, int, std::vector<int64_t>, nb::bytes>>;
+using PickledState =
+    std::tuple<Source, std::string, std::vector<std::string>, std::optional<std::vector<Arrays>>,
+               std::string, nb::bytes, std::string, std::string, std::string>;
+
+PickledState get_state(CompiledModel& model) {
+  const capi::CompileRequest& request = model.request();
+  std::optional<std::vector<Arrays>> items;
+  if (request.samples != nullptr) {
+    items.emplace();
+    for (const formats::npy::NpzArrays& item : request.samples->items) {
+      Arrays& arrays = items->emplace_back();
+      for (const auto& [name, array] : item) {
+        arrays.emplace_back(name, static_cast<int>(array.dtype), array.shape,
+                            to_python(array.bytes));
+      }
+    }
+  }
+  const CompiledModel::State& state = model.state();
+  return {to_python(request.model),
+          request.target,
+          request.options,
+          std::move(items),
+          request.calibration.string(),
+          to_python(state.pte),
+          state.report_json,
+          state.report_html,
+          state.version};
+}
+
+std::shared_ptr<CompiledModel> set_state(const PickledState& pickled) {
+  const auto& [source, target, options, items, calibration, pte, json, html, version] = pickled;
+  capi::CompileRequest request;
+  request.model = to_source(source);
+  request.target = target;
+  request.options = options;
+  request.calibration = calibration;
+  if (items) {
+    auto samples = std::make_shared<driver::SampleArrays>();
+    for (const Arrays& arrays : *items) {
+      formats::npy::NpzArrays& item = samples->items.emplace_back();
+      for (const auto& [name, dtype, shape, bytes] : arrays) {
+        item.emplace_back(name, formats::npy::NpyArray{static_cast<formats::npy::DType>(dtype),
+                                                       shape, to_bytes(bytes)});
+      }
+    }
+    request.samples = std::move(samples);
+  }
+  return CompiledModel::restore(std::move(request), {to_bytes(pte), json, html, version});
+}
+
+void define_compiled(nb::module_& module) {
+  nb::class_<CompiledModel>(module, "CompiledModel", "Result of compile().")
+      .def_prop_ro("pte", [](const CompiledModel& model) { return to_python(model.pte()); })
+      .def_prop_ro("label", &CompiledModel::label)
+      .def_prop_ro("report_json",
+                   [](const CompiledModel& model) { return model.state().report_json; })
+      .def("report_html",
+           [](const std::shared_ptr<CompiledModel>& model) {
+             return run_job<std::string>(
+                 [model](const ProgressFunction&) { return model->report_html(); }, nb::none());
+           })
+      .def("report_text",
+           [](const std::shared_ptr<CompiledModel>& model) {
+             return run_job<std::string>(
+                 [model](const ProgressFunction&) { return model->report_text(); }, nb::none());
+           })
+      .def(
+          "save",
+          [](const std::shared_ptr<CompiledModel>& model, const std::string& path) {
+            run_job<Done>([model, path](const ProgressFunction&) { return model->save(path); },
+                          nb::none());
+          },
+          "path"_a)
+      .def(
+          "to_c",
+          [](const std::shared_ptr<CompiledModel>& model, const std::string& layout) {
+            return run_job<std::map<std::string, std::string>>(
+                [model, layout](const ProgressFunction&) { return model->to_c(layout); },
+                nb::none());
+          },
+          "layout"_a)
+      .def(
+          "compare",
+          [](const std::shared_ptr<CompiledModel>& model, const std::optional<Items>& items,
+             const std::string& path, const nb::dict& options, nb::handle progress) {
+            const auto samples = samples_of(items, "data");
+            const capi::Words words = words_of("compare", options);
+            return run_job<std::string>(
+                [model, samples, path, words](const ProgressFunction& report) {
+                  return model->compare(samples, path, words, report);
+                },
+                progress);
+          },
+          "items"_a.none(), "path"_a, "options"_a, "progress"_a.none())
+      .def("__getstate__", &get_state)
+      .def_static("restore", &set_state, "state"_a);
+}
+
+/// An interpreter for the thread that created it.
+struct PyInterpreter {
+  std::unique_ptr<capi::Interpreter> interpreter;
+  unsigned long thread = PyThread_get_thread_ident();
+  std::atomic<bool> is_running = false;  // also after an interrupted call, until its work ends
+
+  void check_thread() const {
+    if (thread == PyThread_get_thread_ident()) return;
+    PyErr_SetString(nb::module_::import_("thimble_ml._errors").attr("WrongThread").ptr(),
+                    "this Interpreter was created in another thread: create one in each thread");
+    throw nb::python_error();
+  }
+};
+
+/// Calls work(interpreter) as a job. The interpreter lives until the work has ended.
+template <typename T, typename Work>
+T run_on(const std::shared_ptr<PyInterpreter>& self, Work work) {
+  self->check_thread();
+  if (self->is_running.exchange(true)) {
+    raise(bad_input("Interpreter: an interrupted call has not ended yet"));
+  }
+  return run_job<T>(
+      [self, work = std::move(work)](const ProgressFunction&) -> Result<T> {
+        Result<T> result = work(*self->interpreter);
+        self->is_running = false;
+        return result;
+      },
+      nb::none());
+}
+
+nb::list ports(const std::vector<hostrun::Port>& ports) {
+  nb::list rows;
+  for (const hostrun::Port& port : ports) {
+    nb::object scale = nb::none(), zero_point = nb::none();
+    if (port.quant) {
+      scale = nb::float_(port.quant->scale[0]);
+      zero_point = nb::int_(port.quant->zero_point[0]);
+    }
+    rows.append(nb::make_tuple(port.name, std::string(ir::dtype_text(port.dtype)),
+                               nb::tuple(nb::cast(port.shape)), scale, zero_point));
+  }
+  return rows;
+}
+
+void define_interpreter(nb::module_& module) {
+  nb::class_<PyInterpreter>(module, "Interpreter", "A model that can be run.")
+      .def_static(
+          "open",
+          [](const Source& source, const nb::dict& options) {
+            const ModelSource model = to_source(source);
+            const capi::Words words = words_of("run", options);
+            auto result = std::make_shared<PyInterpreter>();
+            result->interpreter = run_job<std::unique_ptr<capi::Interpreter>>(
+                [model, words](const ProgressFunction&) {
+                  return capi::Interpreter::open(model, words);
+                },
+                nb::none());
+            return result;
+          },
+          "source"_a, "options"_a)
+      .def_prop_ro(
+          "inputs",
+          [](const PyInterpreter& self) { return ports(self.interpreter->model().inputs); })
+      .def_prop_ro(
+          "outputs",
+          [](const PyInterpreter& self) { return ports(self.interpreter->model().outputs); })
+      .def_prop_ro("where",
+                   [](const PyInterpreter& self) { return self.interpreter->model().where; })
+      .def_prop_ro("has_state",
+                   [](const PyInterpreter& self) { return self.interpreter->model().has_state; })
+      .def(
+          "run",
+          [](const std::shared_ptr<PyInterpreter>& self, const std::vector<NamedArray>& arrays,
+             bool steps) {
+            self->check_thread();
+            auto outputs = run_on<std::vector<ir::Tensor>>(
+                self, [inputs = inputs_of(arrays), steps](capi::Interpreter& interpreter) {
+                  return interpreter.run(inputs, steps);
+                });
+            nb::list results;
+            for (ir::Tensor& output : outputs) results.append(to_numpy(std::move(output)));
+            return results;
+          },
+          "arrays"_a, "steps"_a)
+      .def("reset", [](const std::shared_ptr<PyInterpreter>& self) {
+        run_on<Done>(self, [](capi::Interpreter& interpreter) { return interpreter.reset(); });
+      });
+}
+
+void define_functions(nb::module_& module) {
+  module.def("compile", &compile, "model"_a, "target"_a, "options"_a, "items"_a.none(),
+             "calibration"_a, "progress"_a.none());
+  module.def(
+      "profile",
+      [](const Source& source, const nb::dict& options, const std::vector<NamedArray>& arrays,
+         nb::handle progress) {
+        const ModelSource model = to_source(source);
+        const capi::Words words = words_of("run", options);
+        auto inputs = std::make_shared<std::vector<tools::InputArray>>(inputs_of(arrays));
+        return run_job<std::string>(
+            [model, words, inputs](const ProgressFunction& report) {
+              return capi::profile(model, words, std::move(*inputs), report);
+            },
+            progress);
+      },
+      "source"_a, "options"_a, "arrays"_a, "progress"_a.none());
+  module.def(
+      "fit",
+      [](const std::vector<Source>& models, const std::vector<std::optional<Items>>& items,
+         const nb::dict& options, nb::handle progress) {
+        capi::FitRequest request;
+        for (const Source& source : models) request.models.push_back(to_source(source));
+        for (const std::optional<Items>& each : items) {
+          request.samples.push_back(samples_of(each, "calibration"));
+        }
+        request.options = words_of("fit", options);
+        return run_job<std::string>(
+            [request](const ProgressFunction& report) { return capi::fit(request, report); },
+            progress);
+      },
+      "models"_a, "items"_a, "options"_a, "progress"_a.none());
+  module.def(
+      "inspect",
+      [](const Source& source, bool commands) {
+        const ModelSource model = to_source(source);
+        return run_job<std::string>(
+            [model, commands](const ProgressFunction&) { return capi::inspect(model, commands); },
+            nb::none());
+      },
+      "source"_a, "commands"_a);
+  module.def(
+      "targets", [](const std::string& name) { return value_of(capi::targets(name)); }, "name"_a);
+  module.def(
+      "diff",
+      [](const Source& before, const Source& after, const nb::dict& options) {
+        const ModelSource first = to_source(before), second = to_source(after);
+        const capi::Words words = words_of("diff", options);
+        return run_job<std::string>(
+            [first, second, words](const ProgressFunction&) {
+              return capi::diff(first, second, words);
+            },
+            nb::none());
+      },
+      "before"_a, "after"_a, "options"_a);
+  module.def(
+      "write_file",
+      [](const std::string& path, const nb::bytes& bytes) {
+        const auto content = std::make_shared<const Bytes>(to_bytes(bytes));
+        run_job<Done>(
+            [path, content](const ProgressFunction&) -> Status {
+              tools::OutputFiles files;
+              THIMBLE_CHECK(files.add(path, *content));
+              return files.commit();
+            },
+            nb::none());
+      },
+      "path"_a, "bytes"_a);
+  module.def("options", &option_rows, "verb"_a);
+}
+
+}  // namespace
+}  // namespace thimble::python
+
+NB_MODULE(_thimble, module) {
+  using namespace thimble::python;
+  module.attr("__version__") = thimble::capi::version();
+  define_compiled(module);
+  define_interpreter(module);
+  define_functions(module);
+  // The process must not end while the thread of an interrupted call runs.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&wait_for_abandoned_work));
+  nb::module_::import_("os").attr("register_at_fork")("after_in_child"_a =
+                                                          nb::cpp_function(&forget_abandoned_work));
+}

@@ -1,0 +1,138 @@
+"""Turns models and data of PyTorch and NumPy into bytes and NumPy arrays. PyTorch is used only if
+the caller has imported it."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Union, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import BadInput
+
+if TYPE_CHECKING:
+    import torch
+
+#: An array: NumPy, a PyTorch tensor on any device, or nested lists of numbers.
+ArrayLike = Any
+#: A path, the bytes of a file, a `torch.nn.Module` or a `torch.export.ExportedProgram`.
+ModelLike = Union[
+    str, "os.PathLike[str]", bytes, bytearray, memoryview, "torch.nn.Module",
+    "torch.export.ExportedProgram",
+]  # fmt: skip
+#: Calibration or test data: a path (`.npz`, `.npy`), "random" for calibration, an array, a tuple
+#: with an array for each input (and one with labels), a dict of arrays by the names of the inputs
+#: (and ``labels``), or an iterable of these, such as a list or a DataLoader.
+DataLike = Any
+
+Array = NDArray[Any]
+#: A path, or a name and bytes.
+Source = tuple[str, Union[bytes, None]]
+Item = list[tuple[str, Array]]
+
+
+def _torch() -> Any:
+    return sys.modules.get("torch")
+
+
+def to_array(value: ArrayLike, name: str = "array") -> Array:
+    """Returns a C-contiguous NumPy array in native byte order. Memory is shared if possible."""
+    torch = _torch()
+    if torch is not None and isinstance(value, torch.Tensor):
+        tensor = cast(Any, value).detach().cpu()
+        try:
+            value = tensor.numpy()
+        except TypeError as error:  # bfloat16
+            raise BadInput(f"{name}: a tensor of {tensor.dtype}: {error}") from None
+    try:
+        array: Array = np.asarray(value, order="C")
+    except ValueError as error:  # lists of different lengths
+        raise BadInput(f"{name}: {error}") from None
+    if array.dtype.kind not in "fiubc":
+        raise BadInput(f"{name}: elements of {array.dtype}, expected numbers")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _is_array(value: object) -> bool:
+    torch = _torch()
+    return isinstance(value, np.ndarray) or (torch is not None and isinstance(value, torch.Tensor))
+
+
+def _item(value: Any, name: str) -> Item:
+    if isinstance(value, Mapping):
+        arrays = cast("Mapping[str, Any]", value)
+        return [(str(key), to_array(each, f"{name}: {key}")) for key, each in arrays.items()]
+    if isinstance(value, (tuple, list)):
+        parts = cast("tuple[Any, ...]", value)
+        return [("", to_array(each, f"{name}: array {i}")) for i, each in enumerate(parts)]
+    return [("", to_array(value, name))]
+
+
+def to_items(data: DataLike, name: str) -> tuple[list[Item] | None, str]:
+    """Returns items and no path, or no items and a path; an empty path for None."""
+    if data is None:
+        return None, ""
+    if is_path(data):
+        return None, os.fspath(data)
+    if _is_array(data) or isinstance(data, (Mapping, tuple)) or np.isscalar(data):
+        return [_item(data, name)], ""
+    if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
+        raise BadInput(f"{name}: {type(data).__name__}, expected arrays, a dict, an iterable or a path")
+    values = cast("Iterable[Any]", data)
+    return [_item(each, f"{name}: item {i}") for i, each in enumerate(values)], ""
+
+
+def inputs_of(values: tuple[ArrayLike, ...], name: str) -> Item:
+    """Returns the inputs of a run: one by position each, or one dict by name."""
+    if len(values) == 1 and isinstance(values[0], (Mapping, tuple)):
+        return _item(values[0], name)
+    return [("", to_array(each, f"{name} {i}")) for i, each in enumerate(values)]
+
+
+def _exported(torch: Any, module: Any, args: Any) -> Any:
+    if args is None:
+        raise BadInput("a module is exported with example inputs: compile(model, (x,), ...)")
+    if not isinstance(args, (tuple, list)):
+        args = (args,)
+    flags = [(each, each.training) for each in module.modules()]
+    try:
+        module.eval()
+    except NotImplementedError:  # a module that torch.export made has no such mode
+        pass
+    try:
+        return torch.export.export(module, tuple(cast("tuple[Any, ...]", args)))
+    finally:
+        for each, training in flags:
+            each.training = training
+
+
+def to_source(model: ModelLike, args: Any = None) -> Source:
+    """Returns a path, or the bytes of `torch.export.save`."""
+    if is_path(model):
+        return os.fspath(cast("str | os.PathLike[str]", model)), None
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return "model.pt2", bytes(model)
+    torch = _torch()
+    value: Any = model
+    if torch is not None and isinstance(value, (torch.nn.Module, torch.export.ExportedProgram)):
+        name = type(value).__name__
+        if isinstance(value, torch.nn.Module):
+            value = _exported(torch, value, args)
+        else:
+            name = "model"
+        file = io.BytesIO()
+        torch.export.save(value, file)
+        return name + ".pt2", file.getvalue()
+    raise BadInput(
+        f"{type(model).__name__}: a torch.nn.Module, an ExportedProgram, a path or bytes expected"
+    )

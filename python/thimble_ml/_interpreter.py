@@ -1,0 +1,162 @@
+"""Runs compiled models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _thimble
+from ._inputs import Array, ArrayLike, Source, inputs_of, to_source
+
+if TYPE_CHECKING:
+    import os
+
+    from ._compile import Compiled
+
+#: An array for a model with one output, else a tuple of arrays.
+Outputs = Union[Array, tuple[Array, ...]]
+#: A path, the bytes of a `.pte`, or a result of `compile()`.
+ProgramLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, "Compiled"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a compiled model.
+
+    Attributes
+    ----------
+    name : str
+        ``input_0``, or its name in the model if the file has names.
+    dtype : str
+        ``float32``, ``int8``, ...
+    shape : tuple of int
+        With the batch axis.
+    scale, zero_point : float and int, or None
+        Quantization of an integer: real value = (integer - zero_point) * scale.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    scale: float | None = None
+    zero_point: int | None = None
+
+
+def program_source(program: ProgramLike) -> Source:
+    """Returns the path, or the name and the bytes, of a compiled model."""
+    from ._compile import Compiled
+
+    if isinstance(program, Compiled):
+        return program.name, bytes(program)
+    if isinstance(program, (bytes, bytearray, memoryview)):
+        return "model.pte", bytes(program)
+    return to_source(program)
+
+
+class Interpreter:
+    """Runs a compiled model again and again.
+
+    Every platform computes the same bytes: `host` is this machine, with simulators of the NPUs;
+    `qemu` is an emulated board that executes the target's own instructions.
+
+    An interpreter is for the thread that created it; other threads get `WrongThread`. Its calls do
+    not hold the GIL, so that interpreters of several threads run at once. After a fork, parent and
+    child each have their own copy.
+
+    Parameters
+    ----------
+    program : str, os.PathLike, bytes or Compiled
+        A `.pte`. The interpreter keeps its own copy. A path to a `.pt2` or `.ir` runs on the
+        reference evaluator (``on="eval"``).
+    on : {"host", "qemu", "fvp", "eval"}
+        Platform. A board boots for each call; the calls since the last `reset()` of a model with
+        state are then repeated.
+    **options
+        Options of ``thimble run``: `target`, `time_limit` (seconds), `fvp`.
+
+    Raises
+    ------
+    BadInput
+        The file is damaged or of another kind, or the emulator is not installed.
+    Unsupported
+        The file requires kernels or delegates that this version does not have.
+
+    Examples
+    --------
+    >>> interpreter = thimble.Interpreter("kws.pte")
+    >>> y = interpreter.run(x)
+    """
+
+    def __init__(self, program: ProgramLike, *, on: str | None = None, **options: Any) -> None:
+        self._impl = _thimble.Interpreter.open(program_source(program), {"on": on, **options})
+
+    @property
+    def inputs(self) -> list[Port]:
+        """Inputs of the model, in order."""
+        return [Port(*row) for row in self._impl.inputs]
+
+    @property
+    def outputs(self) -> list[Port]:
+        """Outputs of the model, in order."""
+        return [Port(*row) for row in self._impl.outputs]
+
+    @property
+    def has_state(self) -> bool:
+        """True if results depend on earlier calls."""
+        return self._impl.has_state
+
+    @property
+    def where(self) -> str:
+        """Platform: ``host``, ``cortex-m55 (QEMU mps3-an547)``, ``evaluator``."""
+        return self._impl.where
+
+    def run(self, *inputs: ArrayLike, steps: bool = False) -> Outputs:
+        """Runs the model.
+
+        Parameters
+        ----------
+        *inputs : array_like
+            One array for each input, in order, in its type and shape. float64 is converted to
+            float32. Arrays are copied once. Several samples along the first axis run one by one if
+            the model has no state.
+        steps : bool
+            The first axis of each input is a series of calls, which keep the state.
+
+        Returns
+        -------
+        numpy.ndarray or tuple of numpy.ndarray
+            A new array for each output; several samples along the first axis.
+
+        Raises
+        ------
+        BadInput
+            Another number of inputs, another type or another shape.
+        WrongThread
+            Called in a thread that did not create the interpreter.
+        """
+        results = self._impl.run(inputs_of(inputs, "input"), steps)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    __call__ = run
+
+    def reset(self) -> None:
+        """Sets the state to its initial values."""
+        self._impl.reset()
+
+
+def simulate(program: ProgramLike, *inputs: ArrayLike, on: str | None = None, **options: Any) -> Outputs:
+    """Runs a model once from its initial state, for tests.
+
+    Parameters
+    ----------
+    program, on, **options
+        As for `Interpreter`.
+    *inputs : array_like
+        As for `Interpreter.run`.
+
+    Returns
+    -------
+    numpy.ndarray or tuple of numpy.ndarray
+        As for `Interpreter.run`.
+    """
+    return Interpreter(program, on=on, **options).run(*inputs)

@@ -1,0 +1,363 @@
+#include "capi/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/cancel.h"
+#include "driver/report.h"
+#include "report/report.h"
+#include "tools/compare.h"
+#include "tools/compile_arguments.h"
+#include "tools/compile_outputs.h"
+#include "tools/facts.h"
+#include "tools/fit.h"
+#include "tools/output.h"
+#include "tools/run.h"
+#include "tools/version.h"
+
+namespace thimble::capi {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_of(const tools::Json& json) {
+  return json.dump(2, ' ', false, tools::Json::error_handler_t::replace);
+}
+
+Words joined(std::initializer_list<std::string> first, const Words& rest) {
+  Words words(first);
+  words.insert(words.end(), rest.begin(), rest.end());
+  return words;
+}
+
+/// Parses the words into the arguments of a verb.
+template <typename Arguments>
+Status parse(const char* verb_name, void (*add_options)(tools::Verb&, Arguments*),
+             const Words& words, Arguments* arguments) {
+  tools::CommandLine line("", "thimble");
+  tools::Verb verb(line, verb_name, "");
+  add_options(verb, arguments);
+  return line.parse_words(joined({verb_name}, words));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Bytes>> ModelSource::read() const {
+  if (bytes != nullptr) return bytes;
+  THIMBLE_TRY(Bytes content, tools::read_file(path));
+  return std::make_shared<const Bytes>(std::move(content));
+}
+
+Result<ModelFile> ModelFile::open(const ModelSource& source) {
+  ModelFile file;
+  if (source.bytes == nullptr) {
+    file.path_ = source.path;
+    return file;
+  }
+  THIMBLE_TRY(base::WorkFolder folder, base::WorkFolder::create("model"));
+  THIMBLE_CHECK(folder.write(source.name, *source.bytes));
+  file.path_ = folder.file(source.name);
+  file.folder_.emplace(std::move(folder));
+  return file;
+}
+
+std::vector<tools::OptionFacts> options_of(std::string_view verb_name) {
+  tools::CommandLine line("", "thimble");
+  tools::Verb verb(line, "verb", "");
+  tools::CompileArguments compile;
+  tools::FitArguments fit;
+  tools::CompareArguments compare;
+  tools::RunArguments run;
+  tools::DiffArguments diff;
+  if (verb_name == "compile") add_compile_options(verb, &compile);
+  if (verb_name == "fit") add_fit_options(verb, &fit);
+  if (verb_name == "compare") add_compare_options(verb, &compare);
+  if (verb_name == "run") add_run_options(verb, &run);
+  if (verb_name == "diff") add_diff_options(verb, &diff);
+  return verb.options();
+}
+
+struct CompiledModel::Live {
+  tools::CompileArguments arguments;
+  engine::VendorTools vendor;
+  driver::Compiled compiled;
+};
+
+namespace {
+
+/// Options that say where the program writes, which is save() here.
+constexpr std::string_view kProgramOptions[] = {
+    "--json", "--output", "-o", "--out-dir", "--share-arena", "--exclusive", "--concurrent"};
+
+Status check_options(const Words& options) {
+  for (const std::string& word : options) {
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kProgramOptions, name) == std::end(kProgramOptions)) continue;
+    return bad_input("{}: an option of the program `thimble` only", name);
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CompiledModel>> CompiledModel::compile(CompileRequest request,
+                                                              const ProgressFunction& progress) {
+  std::shared_ptr<CompiledModel> model(new CompiledModel);
+  model->request_ = std::move(request);
+  THIMBLE_TRY(const std::shared_ptr<Live> live, compile_live(model->request_, {}, progress));
+  model->live_ = live;
+  model->state_.pte = live->compiled.pte;
+  model->state_.report_json = driver::json_report(live->compiled.report);
+  model->state_.version = tools::release_version();
+  return model;
+}
+
+Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_live(
+    const CompileRequest& request, const std::string& c_layout, const ProgressFunction& progress) {
+  THIMBLE_CHECK(check_options(request.options));
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(request.model));
+  auto live = std::make_shared<Live>();
+  Words words = joined({file.path().string(), "--target", request.target}, request.options);
+  if (!request.calibration.empty()) {
+    words.insert(words.end(), {"--calibrate", request.calibration.string()});
+  }
+  tools::CompileArguments& arguments = live->arguments;
+  THIMBLE_CHECK(parse("compile", tools::add_compile_options, words, &arguments));
+  if (arguments.models.size() != 1) {
+    return bad_input("{}: one argument too many", arguments.models.back().string());
+  }
+  arguments.model = arguments.models[0];
+  if (!arguments.calibrations.empty()) arguments.calibrate = arguments.calibrations[0];
+  if (!c_layout.empty()) {
+    arguments.emit = {"c"};
+    arguments.c_layout = c_layout;
+  }
+  arguments.command = "thimble compile " + request.model.name;
+  for (size_t i = 1; i < words.size(); ++i) arguments.command += " " + words[i];
+  THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+  options.samples = request.samples;
+  options.progress = progress;
+  live->vendor = options.vendor;
+  THIMBLE_TRY(live->compiled, driver::compile(arguments.model, options));
+  THIMBLE_CHECK(check_conditions(arguments, live->compiled.report));
+  return live;
+}
+
+std::shared_ptr<CompiledModel> CompiledModel::restore(CompileRequest request, State state) {
+  std::shared_ptr<CompiledModel> model(new CompiledModel);
+  model->request_ = std::move(request);
+  model->state_ = std::move(state);
+  return model;
+}
+
+Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::live() {
+  if (live_ != nullptr) return live_;
+  if (state_.version != tools::release_version()) {
+    return bad_input("{}: compiled by version {}, this is version {}: compile the model again",
+                     label(), state_.version, tools::release_version());
+  }
+  THIMBLE_TRY(live_, compile_live(request_, {}, {}));
+  return live_;
+}
+
+std::string CompiledModel::label() const {
+  return fs::path(request_.model.name).replace_extension(".pte").string();
+}
+
+Result<std::string> CompiledModel::report_html() {
+  const std::lock_guard lock(mutex_);
+  if (state_.report_html.empty()) {
+    THIMBLE_TRY(const std::shared_ptr<Live> live, this->live());
+    state_.report_html =
+        report::html_page(live->compiled, {live->arguments.command, tools::release_version()});
+  }
+  return state_.report_html;
+}
+
+Result<std::string> CompiledModel::report_text() {
+  const std::lock_guard lock(mutex_);
+  THIMBLE_TRY(const std::shared_ptr<Live> live, this->live());
+  return driver::text_report(live->compiled.report, {});
+}
+
+Status CompiledModel::save(const fs::path& path) {
+  const std::lock_guard lock(mutex_);
+  const bool only_pte = request_.options.empty();
+  if (live_ == nullptr && only_pte) {
+    tools::OutputFiles files;
+    files.protect(request_.model.path);
+    THIMBLE_CHECK(files.add(path, state_.pte));
+    return files.commit();
+  }
+  THIMBLE_TRY(const std::shared_ptr<Live> live, this->live());
+  tools::CompileArguments arguments = live->arguments;
+  arguments.output = path;
+  // The report lists the files of this call only.
+  driver::CompileReport& report = live->compiled.report;
+  const std::vector<std::string> notes = report.notes;
+  const Status written = write_outputs(arguments, live->vendor, live->compiled);
+  report.notes = notes;
+  report.files.clear();
+  return written.ok() ? ok() : Status(written.error());
+}
+
+Result<std::map<std::string, std::string>> CompiledModel::to_c(const std::string& layout) {
+  THIMBLE_TRY(const std::shared_ptr<Live> live, compile_live(request_, layout, {}));
+  THIMBLE_TRY(const base::WorkFolder folder, base::WorkFolder::create("c"));
+  tools::CompileArguments arguments = live->arguments;
+  arguments.output = folder.file(label());
+  arguments.report.clear();
+  arguments.kernels.clear();
+  arguments.kernels_dir.clear();
+  THIMBLE_CHECK(write_outputs(arguments, live->vendor, live->compiled));
+  std::map<std::string, std::string> sources;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder.path(), error)) {
+    if (!entry.is_regular_file()) continue;
+    THIMBLE_TRY(const Bytes bytes, tools::read_file(entry.path()));
+    sources[entry.path().lexically_relative(folder.path()).generic_string()] =
+        std::string(as_text(bytes));
+  }
+  return sources;
+}
+
+Result<std::string> CompiledModel::compare(std::shared_ptr<const driver::SampleArrays> samples,
+                                           const fs::path& data, const Words& options,
+                                           const ProgressFunction& progress) const {
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(request_.model));
+  ModelSource program;
+  program.bytes = std::make_shared<const Bytes>(state_.pte);
+  program.name = label();
+  THIMBLE_TRY(const ModelFile pte, ModelFile::open(program));
+  Words words = joined({file.path().string(), pte.path().string(), "--data",
+                        samples != nullptr ? samples->label : data.string()},
+                       options);
+  tools::CompareArguments arguments;
+  THIMBLE_CHECK(parse("compare", tools::add_compare_options, words, &arguments));
+  // The float graph has the sizes of the compilation.
+  tools::CompileArguments compiled;
+  THIMBLE_CHECK(parse("compile", tools::add_compile_options,
+                      joined({file.path().string(), "--target", request_.target}, request_.options),
+                      &compiled));
+  arguments.shapes = compiled.shapes;
+  arguments.samples = std::move(samples);
+  arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
+  THIMBLE_TRY(const tools::Json json, compare_json(arguments));
+  return text_of(json);
+}
+
+Result<std::unique_ptr<Interpreter>> Interpreter::open(const ModelSource& source,
+                                                       const Words& options) {
+  tools::RunArguments arguments;
+  THIMBLE_CHECK(parse("run", tools::add_run_options, joined({source.name}, options), &arguments));
+  tools::OpenOptions open;
+  open.on = arguments.on;
+  open.fvp = arguments.fvp;
+  open.time_limit = arguments.time_limit;
+  open.target = arguments.target;
+  std::unique_ptr<Interpreter> interpreter(new Interpreter);
+  if (source.bytes != nullptr) {
+    THIMBLE_TRY(interpreter->model_, tools::open_program(*source.bytes, source.name, open));
+  } else {
+    THIMBLE_TRY(interpreter->model_, tools::open_model(source.path, open));
+  }
+  return interpreter;
+}
+
+Result<std::vector<ir::Tensor>> Interpreter::run(std::span<const tools::InputArray> arrays,
+                                                 bool steps) {
+  THIMBLE_TRY(const tools::InputCalls calls, tools::split_calls(arrays, model_, steps));
+  tools::Calls outputs;
+  if (model_.step) {
+    for (const std::vector<ir::Tensor>& inputs : calls.inputs) {
+      THIMBLE_CHECK(check_cancelled());
+      if (!model_.has_state) THIMBLE_CHECK(model_.reset());
+      THIMBLE_TRY(std::vector<ir::Tensor> result, model_.step(inputs));
+      outputs.push_back(std::move(result));
+    }
+  } else {
+    // Each run of a board begins with the initial state, so that earlier calls are repeated.
+    const size_t earlier = past_.size();
+    tools::Calls all = past_;
+    all.insert(all.end(), calls.inputs.begin(), calls.inputs.end());
+    THIMBLE_TRY(tools::Outcome outcome, model_.run(all));
+    if (model_.has_state) past_ = std::move(all);
+    outputs.assign(
+        std::make_move_iterator(outcome.outputs.begin() + static_cast<ptrdiff_t>(earlier)),
+        std::make_move_iterator(outcome.outputs.end()));
+  }
+  if (calls.series == tools::Series::kNone) return std::move(outputs[0]);
+  std::vector<ir::Tensor> results;
+  for (size_t i = 0; i < model_.outputs.size(); ++i) {
+    results.push_back(tools::stacked(outputs, i, calls.series));
+  }
+  return results;
+}
+
+Status Interpreter::reset() {
+  past_.clear();
+  return model_.reset ? model_.reset() : ok();
+}
+
+Result<std::string> profile(const ModelSource& source, const Words& options,
+                            std::vector<tools::InputArray> arrays,
+                            const ProgressFunction& progress) {
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
+  tools::RunArguments arguments;
+  THIMBLE_CHECK(parse("run", tools::add_run_options,
+                      joined({file.path().string(), "--profile"}, options), &arguments));
+  arguments.arrays = std::move(arrays);
+  arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
+  THIMBLE_TRY(const tools::Json json, run_json(arguments));
+  return text_of(json);
+}
+
+Result<std::string> fit(const FitRequest& request, const ProgressFunction& progress) {
+  std::vector<ModelFile> files;
+  Words words;
+  for (const ModelSource& source : request.models) {
+    THIMBLE_TRY(ModelFile file, ModelFile::open(source));
+    words.push_back(file.path().string());
+    files.push_back(std::move(file));
+  }
+  words.insert(words.end(), request.options.begin(), request.options.end());
+  tools::FitArguments arguments;
+  THIMBLE_CHECK(parse("fit", tools::add_fit_options, words, &arguments));
+  arguments.samples = request.samples;
+  arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
+  THIMBLE_TRY(const tools::Json json, fit_json(arguments));
+  return text_of(json);
+}
+
+Result<std::string> inspect(const ModelSource& source, bool commands) {
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
+  THIMBLE_TRY(const tools::Json json, tools::inspect_json(file.path(), commands));
+  return text_of(json);
+}
+
+Result<std::string> targets(const std::string& name) {
+  THIMBLE_TRY(const tools::Json json, tools::targets_json(name));
+  return text_of(json);
+}
+
+Result<std::string> diff(const ModelSource& before, const ModelSource& after,
+                         const Words& options) {
+  THIMBLE_TRY(const ModelFile first, ModelFile::open(before));
+  THIMBLE_TRY(const ModelFile second, ModelFile::open(after));
+  tools::DiffArguments arguments;
+  THIMBLE_CHECK(parse("diff", tools::add_diff_options,
+                      joined({first.path().string(), second.path().string()}, options),
+                      &arguments));
+  THIMBLE_TRY(const tools::Json json, diff_json(arguments));
+  return text_of(json);
+}
+
+const char* version() {
+  return tools::release_version();
+}
+
+}  // namespace thimble::capi

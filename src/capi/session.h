@@ -1,0 +1,150 @@
+#pragma once
+// The interface of the compiler for other programs: what the C API (thimble_c.h) and the Python
+// package share. Options are those of the command line, reports are its JSON.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/progress.h"
+#include "base/result.h"
+#include "base/work_folder.h"
+#include "driver/compile.h"
+#include "driver/data.h"
+#include "ir/tensor.h"
+#include "tools/command_line.h"
+#include "tools/inputs.h"
+#include "tools/model.h"
+
+namespace thimble::capi {
+
+/// A file, or the bytes of one. Messages show `name` for bytes.
+struct ModelSource {
+  std::filesystem::path path;          // empty: `bytes`
+  std::shared_ptr<const Bytes> bytes;  // may be null if there is a path
+  std::string name;                    // "net.pt2"
+
+  [[nodiscard]] Result<std::shared_ptr<const Bytes>> read() const;
+};
+
+/// A path to a model while the object lives: its own file, or a temporary one with the bytes.
+class ModelFile {
+ public:
+  static Result<ModelFile> open(const ModelSource& source);
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::optional<base::WorkFolder> folder_;
+  std::filesystem::path path_;
+};
+
+/// Words of a command line: "--io", "int8".
+using Words = std::vector<std::string>;
+
+/// Returns the options of a verb: "compile", "fit".
+[[nodiscard]] std::vector<tools::OptionFacts> options_of(std::string_view verb);
+
+struct CompileRequest {
+  ModelSource model;
+  std::string target;
+  Words options;                                        // of `thimble compile`
+  std::shared_ptr<const driver::SampleArrays> samples;  // null: `calibration`
+  std::filesystem::path calibration;                    // empty: none; "random"
+};
+
+/// A compiled model. Functions may be called from several threads.
+class CompiledModel {
+ public:
+  static Result<std::shared_ptr<CompiledModel>> compile(CompileRequest request,
+                                                        const ProgressFunction& progress);
+  /// Restores a model from the parts that `state` returned. It is compiled again when a function
+  /// needs more than these.
+  struct State {
+    Bytes pte;
+    std::string report_json, report_html;
+    std::string version;  // of the program that compiled the model
+  };
+  static std::shared_ptr<CompiledModel> restore(CompileRequest request, State state);
+  [[nodiscard]] const CompileRequest& request() const { return request_; }
+  [[nodiscard]] const State& state() const { return state_; }
+
+  [[nodiscard]] const Bytes& pte() const { return state_.pte; }
+  /// Name of the `.pte`: "net.pte".
+  [[nodiscard]] std::string label() const;
+  /// Writes the `.pte`, and the files that the options request, in its folder.
+  [[nodiscard]] Status save(const std::filesystem::path& path);
+  /// C sources by file name (`--emit c --c-layout LAYOUT`).
+  [[nodiscard]] Result<std::map<std::string, std::string>> to_c(const std::string& layout);
+  /// The report as a page (`--report x.html`) and as the text that the program prints.
+  [[nodiscard]] Result<std::string> report_html();
+  [[nodiscard]] Result<std::string> report_text();
+  /// Result of `thimble compare --json`. `data` is used if `samples` is null.
+  [[nodiscard]] Result<std::string> compare(std::shared_ptr<const driver::SampleArrays> samples,
+                                            const std::filesystem::path& data, const Words& options,
+                                            const ProgressFunction& progress) const;
+
+ private:
+  struct Live;  // arguments and result of the compilation
+  CompiledModel() = default;
+  /// `c_layout`: for C output in this layout instead of the requested files; empty: not.
+  static Result<std::shared_ptr<Live>> compile_live(const CompileRequest& request,
+                                                    const std::string& c_layout,
+                                                    const ProgressFunction& progress);
+  [[nodiscard]] Result<std::shared_ptr<Live>> live();
+
+  CompileRequest request_;
+  State state_;
+  std::mutex mutex_;
+  std::shared_ptr<Live> live_;  // null: restored
+};
+
+/// Runs a model again and again. Not for several threads at once.
+class Interpreter {
+ public:
+  /// `options` are those of `thimble run`: --on, --target, --time-limit, --fvp.
+  static Result<std::unique_ptr<Interpreter>> open(const ModelSource& source, const Words& options);
+  [[nodiscard]] const tools::Model& model() const { return model_; }
+  /// Returns a tensor for each output. Samples of several calls are accepted as by `thimble run`.
+  /// The states are kept until the next call.
+  [[nodiscard]] Result<std::vector<ir::Tensor>> run(std::span<const tools::InputArray> arrays,
+                                                    bool steps);
+  /// Sets the states to their initial values.
+  Status reset();
+
+ private:
+  Interpreter() = default;
+  tools::Model model_;
+  tools::Calls past_;  // on a board: the calls since the last reset of a model with state
+};
+
+/// Result of `thimble run --profile --json`. Without arrays, the inputs are zeros.
+[[nodiscard]] Result<std::string> profile(const ModelSource& source, const Words& options,
+                                          std::vector<tools::InputArray> arrays,
+                                          const ProgressFunction& progress);
+
+struct FitRequest {
+  std::vector<ModelSource> models;
+  std::vector<std::shared_ptr<const driver::SampleArrays>> samples;  // one per model; may be null
+  Words options;                                                     // of `thimble fit`
+};
+/// Result of `thimble fit --json`.
+[[nodiscard]] Result<std::string> fit(const FitRequest& request, const ProgressFunction& progress);
+
+/// Results of `inspect`, `targets` and `diff` with --json.
+[[nodiscard]] Result<std::string> inspect(const ModelSource& source, bool commands);
+[[nodiscard]] Result<std::string> targets(const std::string& name);
+[[nodiscard]] Result<std::string> diff(const ModelSource& before, const ModelSource& after,
+                                       const Words& options);
+
+/// "0.1.0".
+[[nodiscard]] const char* version();
+
+}  // namespace thimble::capi

@@ -1,0 +1,76 @@
+"""The package compiles to the bytes of the program.
+
+usage: bytes_test.py THIMBLE SOURCE_FOLDER
+
+Each network of models/ for a core and for a part with an NPU, in turn so that every target occurs:
+the bytes of the file, and the report without times and paths, are equal.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import thimble_ml as thimble
+
+# Each network is compiled for two of these: a core or a part with an NPU.
+TARGETS = ["cortex-m55", "corstone-300", "cortex-m4", "nrf54lm20b", "cortex-m0plus", "imxrt700cm",
+           "corstone-320", "cortex-m33"]
+TIMES = ("compile_seconds", "calibrate_seconds", "files")
+
+
+def facts(report):
+    return {key: value for key, value in report.items() if key not in TIMES}
+
+
+def check(program, model, target, in_memory, folder):
+    """Returns a failure, or None. `in_memory`: bytes and arrays instead of paths."""
+    export = model / f"{model.name}.pt2"
+    samples = model / "calibrate.npz"
+    output = folder / "a.pte"
+    command = [program, "compile", export, "--target", target, "-o", output, "--json"]
+    done = subprocess.run([*command, "--calibrate", samples], capture_output=True, text=True)
+    data = dict(numpy.load(samples)) if in_memory else samples
+    source = export.read_bytes() if in_memory else export
+    try:
+        compiled = thimble.compile(source, target=target, calibration=data)
+    except thimble.ThimbleError as error:
+        expected = json.loads(done.stdout).get("error", "") if done.returncode else "exit code 0"
+        message = str(error)
+        if in_memory:  # the name of the model is that of the bytes
+            expected = expected.replace(export.name, "model.pt2")
+        return None if message in (expected, expected.removeprefix("model.pt2: ").removeprefix(f"{export.name}: ")) else \
+            f"{model.name} {target}: {message}\n  the program: {expected}"
+    if done.returncode != 0:
+        return f"{model.name} {target}: compiled, the program: {done.stderr}"
+    if bytes(compiled) != output.read_bytes():
+        return f"{model.name} {target}: other bytes than the program"
+    if facts(compiled.report()) != facts(json.loads(done.stdout)):
+        return f"{model.name} {target}: another report than the program"
+    compiled.save(folder / "b.pte")
+    if (folder / "b.pte").read_bytes() != output.read_bytes():
+        return f"{model.name} {target}: save() wrote other bytes"
+    return None
+
+
+def main():
+    program, source = sys.argv[1], pathlib.Path(sys.argv[2])
+    models = sorted(path.parent for path in (source / "models").glob("*/calibrate.npz"))
+    failures, count = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        for index, model in enumerate(models):
+            for offset in (0, 1):
+                target = TARGETS[(2 * index + offset) % len(TARGETS)]
+                failure = check(program, model, target, index % 2 == 1, pathlib.Path(name))
+                count += 1
+                if failure:
+                    failures.append(failure)
+    print(f"{len(models)} networks, {count} compilations compared, {len(failures)} failures")
+    print("\n".join(failures))
+    return 1 if failures or len(models) < 30 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

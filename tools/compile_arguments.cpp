@@ -1,0 +1,204 @@
+#include "tools/compile_arguments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "driver/output_quality.h"
+#include "tools/conditions.h"
+#include "tools/output.h"
+#include "tools/pairs.h"
+
+namespace thimble::tools {
+namespace {
+
+constexpr Metric kCompileMetrics[] = {{"sqnr", Unit::kDecibels}};
+
+/// Rejects option combinations that this version does not support, before any compilation.
+Status check_supported(const CompileArguments& arguments) {
+  if (!arguments.accuracy.empty() && arguments.activations == "int16") {
+    return bad_input(
+        "--accuracy selects the values with 16 bits: cannot be used with --activations int16");
+  }
+  if (!arguments.c_layout.empty() && !arguments.emits("c")) {
+    return bad_input("--c-layout {}: requires --emit c", arguments.c_layout);
+  }
+  if (arguments.keep_float) {
+    return bad_input(
+        "--float: not supported, because this version has no float kernels: use --calibrate "
+        "DATA.npz");
+  }
+  const std::string report = extension(arguments.report);
+  if (!arguments.report.empty() && report != ".json" && report != ".html") {
+    return bad_input("--report {}: a name that ends in .json or .html expected",
+                     arguments.report.string());
+  }
+  return ok();
+}
+
+/// Parses a goal such as `top1>=0.97`.
+Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
+  const size_t relation = text.find(">=");
+  for (const quant::Metric metric : quant::kMetrics) {
+    if (text.substr(0, relation) != quant::metric_name(metric)) continue;
+    const char* const number = text.c_str() + relation + 2;
+    char* end = nullptr;
+    const double least = std::strtod(number, &end);
+    if (end == number || *end != 0 || !std::isfinite(least)) break;
+    return quant::AccuracyGoal{metric, least, {}};
+  }
+  return bad_input("--accuracy {}: sqnr>=DB, top1>=SHARE or agreement>=SHARE expected", text);
+}
+
+void add_optimize_option(Verb& verb, CompileArguments* a) {
+  std::vector<std::string> modes;
+  for (const engine::Optimize mode : engine::kOptimizes) {
+    modes.emplace_back(engine::optimize_name(mode));
+  }
+  verb.option("--optimize", a->optimize,
+              "speed: fewest instructions, or cycles of the NPU; size: least SRAM; flash: fewest "
+              "bytes of file and kernels, for an NPU the same as speed")
+      .one_of(modes);
+}
+
+}  // namespace
+
+bool CompileArguments::emits(std::string_view kind) const {
+  return std::find(emit.begin(), emit.end(), kind) != emit.end();
+}
+
+Status check_conditions(const CompileArguments& arguments, const driver::CompileReport& report) {
+  THIMBLE_TRY(const auto conditions, parse_conditions(arguments.fail_if, kCompileMetrics, false));
+  for (const Condition& condition : conditions) {
+    const std::optional<double> now = driver::lowest_sqnr_db(report);
+    if (!now) {
+      return bad_input("--fail-if {}: SQNR is not known without samples", condition.text);
+    }
+    if (!is_true(condition, *now, 0)) continue;
+    std::string text = fmt::format("--fail-if {}: SQNR {:.1f} dB", condition.text, *now);
+    for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
+    return unsupported("{}", text);
+  }
+  return ok();
+}
+
+Result<driver::CompileOptions> compile_options(const CompileArguments& arguments) {
+  THIMBLE_CHECK(check_supported(arguments));
+  driver::CompileOptions options;
+  for (const auto& engine : arguments.engines) {
+    THIMBLE_CHECK(engine->apply_options(arguments.target, arguments.model, &options.vendor));
+  }
+  options.target = arguments.target;
+  options.calibration = arguments.calibrate;
+  options.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
+  options.io_channels_last = arguments.io_layout == "nhwc";
+  options.save_stages = arguments.save_stages;
+  options.names = arguments.names;
+  options.c_output = arguments.emits("c");
+  options.pte_output = arguments.emits("pte") || !options.c_output;
+  if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
+  // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
+  // the same network.
+  options.narrow_softmax = arguments.emits("tflite");
+  if (!arguments.accuracy.empty()) {
+    THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
+  }
+  options.equalize = arguments.equalize;
+  options.tune = arguments.tune;
+  options.pareto = arguments.pareto;
+  options.owns_inputs = arguments.inputs == "arena";
+  options.external_weights = arguments.npu_weights == "named";
+  for (const engine::Optimize mode : engine::kOptimizes) {
+    if (arguments.optimize == engine::optimize_name(mode)) options.optimize = mode;
+  }
+  if (arguments.compat == "executorch") options.dialect = engine::Dialect::kStock;
+  if (arguments.compat == "none") options.dialect = engine::Dialect::kNative;
+  for (const quant::Observer observer : quant::kObservers) {
+    if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
+  }
+  for (const std::string& text : arguments.quant) {
+    THIMBLE_TRY(driver::QuantChoice choice, driver::parse_quant_choice(text));
+    options.quant.push_back(std::move(choice));
+  }
+  options.engine_off = arguments.engine_off;
+  options.keep_small = arguments.npu_small;
+  THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
+  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
+  return options;
+}
+
+void add_compile_options(Verb& verb, CompileArguments* arguments) {
+  CompileArguments& a = *arguments;
+  std::vector<std::string> observers;
+  for (const quant::Observer observer : quant::kObservers) {
+    observers.emplace_back(quant::observer_name(observer));
+  }
+  verb.option("model", a.models, "File written by torch.export.save; several with --share-arena")
+      .required();
+  verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
+  verb.option("--calibrate", a.calibrations,
+              "Samples (.npz, or .npy for one input) for the int8 ranges; for several models, one "
+              "file each, in order; random: sizes and time without samples");
+  verb.flag("--share-arena", a.share.wanted, "One arena for several models");
+  verb.flag("--exclusive,!--concurrent", a.share.exclusive,
+            "With --share-arena: one model runs at a time (default), or all may run at once");
+  verb.option("-o,--output", a.output,
+              "Output .pte; default: the model's name in the current folder");
+  verb.option("--emit", a.emit,
+              "Files to write: pte, c, ir, tflite, tosa, model-explorer (a graph as JSON)")
+      .delimiter(',')
+      .one_of({"pte", "c", "ir", "tosa", "tflite", "model-explorer"});
+  verb.option("--out-dir", a.out_dir, "Output folder, if -o is not given");
+  verb.option("--c-layout", a.c_layout,
+              "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")
+      .one_of({"plain", "arduino", "cmsis"});
+  verb.option("--save-stages", a.save_stages, "Folder for the text of every stage");
+  verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"int8", "float"});
+  verb.option("--activations", a.activations, "Type of values between operators")
+      .one_of({"int8", "int16"});
+  verb.option("--accuracy", a.accuracy,
+              "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
+  verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")
+      .one_of({"executorch", "none"});
+  verb.option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
+      .one_of({"nchw", "nhwc"});
+  verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
+      .take_all();
+  verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
+  verb.option("--shape", a.shapes, "NAME=N: dynamic size: its Dim if there is one, or INPUT:AXIS")
+      .take_all();
+  verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
+      .take_all();
+  verb.option("--report", a.report, "Write the report to a file: .json or .html");
+  for (std::unique_ptr<EngineCli>& engine : engine_clis()) {
+    engine->add_compile_options(verb);
+    a.engines.push_back(std::move(engine));
+  }
+  verb.option("--observer", a.observer, "Observer that chooses int8 ranges").one_of(observers);
+  verb.flag("--equalize,!--no-equalize", a.equalize,
+            "Equalize the ranges of the channels of each value");
+  verb.flag("--pareto", a.pareto, "Also print the SRAM and the cost of other schedules");
+  verb.flag("--npu-small,!--no-npu-small", a.npu_small,
+            "Keep subgraphs on the NPU that the CPU would run faster");
+  verb.option("--npu-weights", a.npu_weights,
+              "payload: in the delegate; named: as named data that the delegate looks up")
+      .one_of({"payload", "named"});
+  verb.option("--inputs", a.inputs,
+              "caller: a run reads the application's buffers; arena: they are in the arena, and "
+              "a run may overwrite them")
+      .one_of({"caller", "arena"});
+  add_optimize_option(verb, arguments);
+  verb.flag("--tune,!--no-tune", a.tune,
+            "Try equalization and observers per value; keep those that increase the SQNR");
+  verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
+  verb.option("--kernels-dir", a.kernels_dir,
+              "Folder for kernels_used.cpp and kernels_used.cmake, which a firmware links");
+  verb.flag("--names", a.names,
+            "Write the names of inputs, outputs and of each call's value to the .pte");
+  verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR");
+  verb.flag("--float", a.keep_float, "Keep the model in float");
+  verb.flag("--json", a.json, "Print the report as one JSON object");
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,20 @@
+#pragma once
+// The files that `thimble compile` writes: the `.pte`, other formats of the network, what a
+// firmware links, and the report.
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "driver/compile.h"
+#include "tools/compile_arguments.h"
+
+namespace thimble::tools {
+
+/// Path of the `.pte`: -o, or the model's name in --out-dir.
+[[nodiscard]] std::filesystem::path pte_path(const CompileArguments& arguments);
+
+/// Writes all files or none. Adds them, and notes of the engines about them, to the report.
+[[nodiscard]] Status write_outputs(const CompileArguments& arguments,
+                                   const engine::VendorTools& vendor, driver::Compiled& compiled);
+
+}  // namespace thimble::tools

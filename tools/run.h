@@ -1,0 +1,39 @@
+#pragma once
+// `thimble run`, for the command line and for other callers.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "tools/command_line.h"
+#include "tools/inputs.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+
+struct RunArguments {
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> inputs;
+  std::filesystem::path output;
+  std::filesystem::path trace;
+  std::string on;
+  std::filesystem::path fvp;
+  int time_limit = 300;
+  std::string target;
+  std::vector<std::string> shapes;
+  bool steps = false;
+  bool profile = false;
+  bool json = false;
+
+  // Not options of the command line:
+  std::vector<InputArray> arrays;  // used instead of `inputs` if not empty
+  ProgressFunction progress;       // used instead of a line on the terminal if not empty
+};
+void add_run_options(Verb& verb, RunArguments* arguments);
+
+/// Runs the model, and writes its files. Returns what `run --json` prints.
+[[nodiscard]] Result<Json> run_json(const RunArguments& arguments);
+
+}  // namespace thimble::tools
