@@ -10,3 +10,6 @@ add_test(NAME docs_site
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/site_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
                  "${THIMBLE_DOCS_PYTHON}" "${chromium}")
 set_tests_properties(docs_site PROPERTIES LABELS docs TIMEOUT 600 SKIP_RETURN_CODE 77)
+add_test(NAME docs_notebooks
+         COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/notebooks_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} --static)
+set_tests_properties(docs_notebooks PROPERTIES LABELS "docs;fast")
