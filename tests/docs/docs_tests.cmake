@@ -13,3 +13,20 @@ set_tests_properties(docs_site PROPERTIES LABELS docs TIMEOUT 600 SKIP_RETURN_CO
 add_test(NAME docs_notebooks
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/notebooks_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} --static)
 set_tests_properties(docs_notebooks PROPERTIES LABELS "docs;fast")
+# The module of the package is for one version of Python: THIMBLE_TORCH_PYTHON must have the same.
+if(THIMBLE_PYTHON)
+  set(notebooks which_chip)
+  set(notebook_python_which_chip ${Python_EXECUTABLE})
+  if(THIMBLE_TORCH_PYTHON)
+    foreach(notebook keyword_spotting quantization_aware_training transformer your_model)
+      list(APPEND notebooks ${notebook})
+      set(notebook_python_${notebook} ${THIMBLE_TORCH_PYTHON})
+    endforeach()
+  endif()
+  foreach(notebook ${notebooks})
+    add_test(NAME notebook_${notebook}
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/notebooks_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+                     ${notebook_python_${notebook}} ${notebook})
+    set_tests_properties(notebook_${notebook} PROPERTIES LABELS notebooks TIMEOUT 400 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

@@ -4,7 +4,8 @@ usage: notebooks_test.py SOURCE_DIR BUILD_DIR PYTHON NAME...
 
 Executes the notebooks NAME.ipynb with nbclient in PYTHON, with the package of BUILD_DIR/python. The executed notebooks, with
 their outputs, are in BUILD_DIR/notebooks. `--static` instead of PYTHON checks the stored form of all notebooks and
-executes nothing. Exits with 77 (skipped) if PYTHON lacks a package that a notebook needs.
+executes nothing. If a notebook needs only packages of INSTALLED that PYTHON lacks, they are installed from PyPI into
+BUILD_DIR/notebooks-venv. Exits with 77 (skipped) if PYTHON lacks another package that a notebook needs.
 """
 
 import json
@@ -16,9 +17,12 @@ import sys
 import time
 from pathlib import Path
 
+from pypi import python_with, skip
+
 SOURCE, BUILD = (Path(argument).resolve() for argument in sys.argv[1:3])
 PYTHON, NAMES = sys.argv[3], sys.argv[4:]
 FOLDER = SOURCE / "examples/notebooks"
+INSTALLED = ["ipykernel", "nbclient", "nbformat", "numpy"]
 SECONDS_MAX = 180
 OUTPUT_BYTES_MAX = 3 << 20  # reports are pages with pictures
 CELL_SECONDS_MAX = 170
@@ -58,11 +62,26 @@ def imports_of(path):
     return sorted(set(re.findall(r"(?m)^(?:import|from) (\w+)", code)))
 
 
-def missing_packages(names):
-    """Packages of the notebooks that PYTHON cannot import."""
+def missing_packages(python, names):
+    """Packages that `python` does not have."""
     script = "import importlib.util, sys; print(*(n for n in sys.argv[1:] if importlib.util.find_spec(n) is None))"
-    return subprocess.run([PYTHON, "-c", script, *names], env=environment(), capture_output=True, text=True,
+    return subprocess.run([python, "-c", script, *names], env=environment(), capture_output=True, text=True,
                           check=True).stdout.split()
+
+
+def python_for(names):
+    """The interpreter that executes notebooks."""
+    imported = {package for name in names for package in imports_of(FOLDER / f"{name}.ipynb")}
+    python, missing = PYTHON, missing_packages(PYTHON, sorted(imported | set(INSTALLED)))
+    standard = set(sys.stdlib_module_names) | {"thimble_ml"}
+    if missing and imported - standard <= set(INSTALLED):
+        python, missing = python_with(BUILD / "notebooks-venv", INSTALLED, PYTHON), []
+    if missing:
+        skip(f"{PYTHON} lacks {', '.join(missing)}")
+    loaded = subprocess.run([python, "-c", "import thimble_ml"], env=environment(), capture_output=True, text=True)
+    if loaded.returncode != 0:
+        skip(f"{python} cannot import the package of {BUILD / 'python'}: {loaded.stderr.strip().splitlines()[-1]}")
+    return python
 
 
 def environment():
@@ -73,7 +92,7 @@ def outputs_text(notebook):
     return "".join("".join(output.get("text", "")) for cell in notebook["cells"] for output in cell.get("outputs", []))
 
 
-def execute(name):
+def execute(python, name):
     """Problems of a notebook that is executed."""
     work = BUILD / "notebooks"
     executed = work / f"{name}.ipynb"
@@ -83,7 +102,7 @@ def execute(name):
     folder.mkdir(parents=True)
     (work / name / "models").symlink_to(SOURCE / "models")
     begin = time.monotonic()
-    ran = subprocess.run([PYTHON, "-c", EXECUTE, FOLDER / f"{name}.ipynb", folder, executed, str(CELL_SECONDS_MAX)],
+    ran = subprocess.run([python, "-c", EXECUTE, FOLDER / f"{name}.ipynb", folder, executed, str(CELL_SECONDS_MAX)],
                          env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     seconds = time.monotonic() - begin
     if ran.returncode != 0:
@@ -110,12 +129,8 @@ def main():
         found += [f"README.md and the folder differ: {name}" for name in listed ^ {path.stem for path in notebooks}]
         print(f"{len(notebooks)} notebooks")
     else:
-        needed = {package for name in NAMES for package in imports_of(FOLDER / f"{name}.ipynb")}
-        missing = missing_packages(sorted(needed | {"nbclient", "nbformat", "ipykernel"}))
-        if missing:
-            print(f"skipped: {PYTHON} lacks {', '.join(missing)}")
-            return 77
-        found += [problem for name in NAMES for problem in execute(name)]
+        python = python_for(NAMES)
+        found += [problem for name in NAMES for problem in execute(python, name)]
     for line in found:
         print(line)
     return 1 if found else 0

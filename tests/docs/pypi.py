@@ -13,10 +13,10 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def python_with(folder, packages):
+def python_with(folder, packages, base=sys.executable):
     """The interpreter of the virtual environment `folder`, which has `packages`.
 
-    Creates the environment and installs what it lacks. Ends the test as skipped if that is impossible, for example
+    Creates the environment with the interpreter `base` and installs what it lacks. Ends the test as skipped if that is impossible, for example
     without a network. A lock makes tests that run at the same time take turns.
     """
     folder = Path(folder)
@@ -26,7 +26,7 @@ def python_with(folder, packages):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if installed.is_file() and installed.read_text().split("\n") == packages:
             return folder / "bin/python"
-        made = subprocess.run([sys.executable, "-m", "venv", "--clear", folder], capture_output=True, text=True)
+        made = subprocess.run([base, "-m", "venv", "--clear", folder], capture_output=True, text=True)
         if made.returncode != 0:
             skip(f"python3 -m venv fails (Debian: apt-get install python3-venv): {made.stdout}{made.stderr}")
         pip = subprocess.run([folder / "bin/pip", "install", "-q", "--retries", "1", "--timeout", "20", *packages],
