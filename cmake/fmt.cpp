@@ -1,4 +1,5 @@
-// The functions of fmt that its headers declare, for systems that have fmt only as a shared library.
+// The functions of fmt that its headers declare, for systems that have fmt only as a shared
+// library.
 #include <fmt/format-inl.h>
 
 template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl(

@@ -21,12 +21,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Builds in different folders give the same bytes: no object contains a path of this machine.
-if(MSVC)
-  set(THIMBLE_PATH_FLAGS)
-else()
-  set(THIMBLE_PATH_FLAGS -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
+if(NOT MSVC)
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
 endif()
-add_compile_options(${THIMBLE_PATH_FLAGS})
 
 option(THIMBLE_TESTS "Build the tests" ON)
 option(THIMBLE_PYTHON "Build the Python package; Python_EXECUTABLE needs nanobind and numpy" OFF)

@@ -8,7 +8,7 @@
 set(device_flags -mthumb -std=c++20 -fno-exceptions -fno-rtti
     -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-threadsafe-statics -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${CMAKE_SOURCE_DIR}
-    -I${CMAKE_SOURCE_DIR}/runtime/include ${THIMBLE_PATH_FLAGS})
+    -I${CMAKE_SOURCE_DIR}/runtime/include)
 file(GLOB includes CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/*/delegate/include)
 foreach(include ${includes})
   list(APPEND device_flags -I${include})

@@ -110,7 +110,7 @@ class Wheel(unittest.TestCase):
         self.thimble("compile", SOURCE / "models/hello_sin/hello_sin.pt2", "--target", "cortex-m4", "--calibrate", "random",
                      "-o", pte)
         path = {**self.venv.environment, "PATH": f"{self.venv.folder}/bin"}
-        done = subprocess.run([self.venv.folder / "bin/thimble", "run", pte, "--on", "qemu"], env=path,
+        done = subprocess.run([self.venv.folder / "bin/thimble", "run", pte, "--on", "qemu", "--profile"], env=path,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("the package qemu-system-arm", done.stdout)
