@@ -90,10 +90,15 @@ Status check_conditions(const CompileArguments& arguments, const driver::Compile
   for (const Condition& condition : conditions) {
     const std::optional<double> now = driver::lowest_sqnr_db(report);
     if (!now) {
-      return bad_input("--fail-if {}: SQNR is not known without samples", condition.text);
+      return bad_input("--fail-if {}: {}", condition.text,
+                       report.quant.quality_samples == 0
+                           ? "SQNR is not known without samples"
+                           : "no output has an SQNR: none has real numbers that vary over the "
+                             "samples");
     }
     if (!is_true(condition, *now, 0)) continue;
-    std::string text = fmt::format("--fail-if {}: SQNR {:.1f} dB", condition.text, *now);
+    std::string text = fmt::format("--fail-if {}: SQNR{} {:.1f} dB", condition.text,
+                                   driver::of_first_samples(report.quant), *now);
     for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
     return unsupported("{}", text);
   }
@@ -177,8 +182,8 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.engine_off = arguments.engine_off;
   options.keep_small = arguments.npu_small;
   THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
-  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
-  THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
+  THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
+  THIMBLE_CHECK(parse_bytes(arguments.memories, "--memory", &options.memory));
   return options;
 }
 
@@ -218,6 +223,11 @@ Status make_folder(const fs::path& folder) {
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) return bad_input("{}: {}", folder.string(), error.message());
   return ok();
+}
+
+std::string report_file(const CompileArguments& arguments, const driver::Compiled& compiled) {
+  if (extension(arguments.report) != ".html") return driver::json_report(compiled.report);
+  return report::html_page(compiled, {arguments.command, THIMBLE_VERSION});
 }
 
 Status write_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
@@ -262,18 +272,33 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     compiled.report.files.push_back({file.path.string(), file.bytes});
   }
   if (!arguments.report.empty()) {
-    const bool html = extension(arguments.report) == ".html";
-    THIMBLE_CHECK(files.add(arguments.report,
-                            html ? report::html_page(compiled, {arguments.command, THIMBLE_VERSION})
-                                 : driver::json_report(compiled.report)));
+    THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
   }
   return files.commit();
 }
 
-Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
+/// Writes the report of a program that does not fit, and nothing else.
+Status write_refusal(const CompileArguments& arguments, const driver::Compiled& compiled) {
+  OutputFiles files;
+  files.protect(arguments.model);
+  files.protect(arguments.calibrate);
+  THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
+  return files.commit();
+}
+
+/// `report_written`: set if the program does not fit, and the report says so.
+Result<driver::Compiled> compile_and_write(const CompileArguments& arguments,
+                                           bool* report_written) {
   THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
   Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
   options.progress = progress.function();
+  if (!arguments.report.empty()) {
+    options.on_refusal = [&](const driver::Compiled& refused) -> Status {
+      THIMBLE_CHECK(write_refusal(arguments, refused));
+      *report_written = true;
+      return ok();
+    };
+  }
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
   THIMBLE_CHECK(check_conditions(arguments, compiled.report));
   THIMBLE_CHECK(write_outputs(arguments, options.vendor, compiled));
@@ -290,11 +315,17 @@ Error named(Error error, const fs::path& model) {
 }
 
 int compile(const CompileArguments& arguments) {
-  const Result<driver::Compiled> compiled = compile_and_write(arguments);
+  bool report_written = false;
+  const Result<driver::Compiled> compiled = compile_and_write(arguments, &report_written);
   if (!compiled) {
     const int code = fail(named(compiled.error(), arguments.model), arguments.json);
-    const bool stages = !arguments.save_stages.empty();
-    if (code == 1) std::fprintf(stderr, "nothing was written%s\n", stages ? " but stages" : "");
+    std::vector<std::string> written;
+    if (report_written) written.push_back(arguments.report.string());
+    if (!arguments.save_stages.empty()) written.emplace_back("stages");
+    const std::string but = fmt::format("{}", fmt::join(written, " and "));
+    if (code == 1) {
+      std::fprintf(stderr, "nothing was written%s%s\n", but.empty() ? "" : " but ", but.c_str());
+    }
     return code;
   }
   const driver::CompileReport& report = compiled->report;
@@ -420,7 +451,8 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
-  verb.option("--shape", a.shapes, "NAME=N: dynamic size: its Dim if there is one, or INPUT:AXIS")
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size: INPUT:AXIS, the symbol of the export, or batch")
       .take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();

@@ -15,23 +15,20 @@ int64_t ram_bytes_of(const CompileReport& report, const LinkedSize& linked) {
   return report.arena_bytes + state + linked.static_bytes + linked.stack_bytes;
 }
 
-/// Returns the instructions of the core; nothing if they are not known for every operator.
-std::optional<int64_t> instructions(const CompileReport& report) {
-  int64_t sum = 0;
-  for (const OpReport& op : report.ops) {
-    if (!op.instructions) return {};
-    sum += *op.instructions;
-  }
-  return sum;
-}
-
-/// Returns ", +4 % instructions", if both counts are known and differ.
+/// Returns ", 31.20 ms instead of 30.00 ms (+4 %)", ", +4 % time" if the clock is not known, or
+/// ", 31.20 ms" for another part; an empty text if nothing is known.
 std::string cost_text(const CompileReport& from, const CompileReport& to) {
-  const auto before = instructions(from), after = instructions(to);
-  if (!before || !after || *before == 0) return "";
-  const double percent = 100.0 * (static_cast<double>(*after) / static_cast<double>(*before) - 1.0);
-  if (percent > -0.5 && percent < 0.5) return ", same instructions";
-  return fmt::format(", {:+.0f} % instructions", percent);
+  if (to.target != from.target) return to.time_us ? ", " + time_text(*to.time_us) : "";
+  const bool has_times = from.time_us && to.time_us;
+  if (!has_times && !(from.cycles && to.cycles && from.npus.empty() && to.npus.empty())) return "";
+  const double before = has_times ? *from.time_us : static_cast<double>(*from.cycles);
+  const double after = has_times ? *to.time_us : static_cast<double>(*to.cycles);
+  if (before <= 0) return "";
+  const double percent = 100.0 * (after / before - 1.0);
+  if (percent > -0.5 && percent < 0.5) return ", same time";
+  if (!has_times) return fmt::format(", {:+.0f} % time", percent);
+  return fmt::format(", {} instead of {} ({:+.0f} %)", time_text(after), time_text(before),
+                     percent);
 }
 
 /// Returns "sram 34,000 B of 36,864 B, ..." for the used memories that have a limit.
@@ -64,8 +61,8 @@ std::string line(std::string_view verdict, const std::string& how, const std::st
 }
 
 /// Returns the lines of the alternatives that fit; if none does, the line of the closest one.
-std::string alternative_lines(const CompileReport& report,
-                              std::span<const Alternative> alternatives) {
+std::string compiled_lines(const CompileReport& report,
+                           const std::vector<Alternative>& alternatives) {
   std::string text;
   const Alternative* closest = nullptr;
   bool any_fits = false;
@@ -75,9 +72,8 @@ std::string alternative_lines(const CompileReport& report,
       any_fits = true;
       // A second way to the same sizes on the same part does not help.
       if (!named.insert(each.result.target + memories_text(each.result)).second) continue;
-      text += line("would fit", each.how,
-                   memories_text(each.result) +
-                       (each.result.target == report.target ? cost_text(report, each.result) : ""));
+      text +=
+          line("would fit", each.how, memories_text(each.result) + cost_text(report, each.result));
     } else if (each.result.shortage.empty() &&
                (closest == nullptr || excess(each.result) < excess(closest->result))) {
       closest = &each;
@@ -90,6 +86,15 @@ std::string alternative_lines(const CompileReport& report,
     return text + line("does not help", fmt::format("{}", fmt::join(tried, ", ")), "");
   }
   return text + line("not enough", closest->how, memories_text(closest->result));
+}
+
+std::string alternative_lines(const CompileReport& report, const Alternatives& alternatives) {
+  std::string text = compiled_lines(report, alternatives.compiled);
+  if (!alternatives.not_tried.empty()) {
+    text += line("not tried",
+                 fmt::format("{}: it takes too long", fmt::join(alternatives.not_tried, ", ")), "");
+  }
+  return text;
 }
 
 std::string ram_parts(const CompileReport& report) {
@@ -131,7 +136,7 @@ bool fits(const CompileReport& report) {
 }
 
 Error does_not_fit(const CompileReport& report, const MemoryUse& over,
-                   std::span<const Alternative> alternatives) {
+                   const Alternatives& alternatives) {
   const bool tiled = std::ranges::any_of(
       report.notes, [](const std::string& note) { return note.starts_with("row tiling"); });
   std::string message = fmt::format(
@@ -156,7 +161,7 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
 }
 
 Error does_not_fit(const CompileReport& report, const std::string& reason,
-                   std::span<const Alternative> alternatives) {
+                   const Alternatives& alternatives) {
   return unsupported("{}", reason + alternative_lines(report, alternatives));
 }
 

@@ -2,7 +2,6 @@
 // The refusal of a program that is too large for a memory: how much is missing, where the arena is
 // fullest, and which options or parts would hold it.
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -27,13 +26,17 @@ struct Alternative {
   std::string how;  // "with --optimize size", "on nrf52840"
   CompileReport result;
 };
+struct Alternatives {
+  std::vector<Alternative> compiled;
+  std::vector<std::string> not_tried;  // there was no time for these
+};
 
 /// `over` is a memory of the report.
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const MemoryUse& over,
-                                 std::span<const Alternative> alternatives);
+                                 const Alternatives& alternatives);
 
 /// The refusal `reason` of an engine, or of a placement in several memories.
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const std::string& reason,
-                                 std::span<const Alternative> alternatives);
+                                 const Alternatives& alternatives);
 
 }  // namespace thimble::driver

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/size_text.h"
 #include "driver/op_selectors.h"
 #include "ir/views.h"
 #include "memory/shared_arena.h"
@@ -85,11 +86,12 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
   if (needed <= sram_bytes) return memory_plan;
   const int64_t constants = constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
   const std::string of_constants =
-      constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
+      constants == 0 ? ""
+                     : fmt::format(" and {} B of constants (Sram_Only)", with_commas(constants));
   return unsupported(
       "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed",
-      needed + options.other_ram_bytes, scratch, of_constants,
-      sram_bytes + options.other_ram_bytes);
+      with_commas(needed + options.other_ram_bytes), with_commas(scratch), of_constants,
+      with_commas(sram_bytes + options.other_ram_bytes));
 }
 
 }  // namespace

@@ -140,18 +140,19 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
                      const engine::Part& part) {
   const PlacedObject& object = objects[shortage.object];
   if (!shortage.memory) {
-    return unsupported("{} of {} B: no memory of {} may hold {}", object.name, object.bytes,
-                       part.name, object.contents);
+    return unsupported("{} of {} B: no memory of {} may hold {}", object.name,
+                       with_commas(object.bytes), part.name, object.contents);
   }
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
   return unsupported(
       "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too few; "
       "the whole model needs {} B",
-      object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
-      round_up(object.bytes, kAlignment) - shortage.room_bytes, [&] {
+      object.name, of, with_commas(object.bytes), part.memories[*shortage.memory].name,
+      with_commas(shortage.room_bytes),
+      with_commas(round_up(object.bytes, kAlignment) - shortage.room_bytes), [&] {
         int64_t bytes = 0;
         for (const PlacedObject& each : objects) bytes += each.bytes;
-        return bytes;
+        return with_commas(bytes);
       }());
 }
 
