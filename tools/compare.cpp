@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -190,7 +191,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   OpenOptions options;
   options.on = arguments.on;
   options.target = arguments.target;
-  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   THIMBLE_TRY(const std::vector<Condition> conditions,
               parse_conditions(arguments.fail_if, kCompareMetrics, false));
   THIMBLE_TRY(const ir::Graph graph,
@@ -256,6 +257,9 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     result.outputs.push_back(name);
     result.sqnr_db.push_back(real ? sqnr[k].decibels() : std::nan(""));
     std::string warning = driver::sqnr_warning(name, result.sqnr_db[k]);
+    if (real && std::isnan(result.sqnr_db[k])) {
+      warning = name + ": the output never varies over the samples: check the data";
+    }
     if (!warning.empty()) result.warnings.push_back(std::move(warning));
   }
   THIMBLE_CHECK(check_conditions(conditions, &result));
@@ -296,13 +300,16 @@ Json to_json(const Comparison& result) {
 /// Prints the layers in execution order and marks the one with the lowest SQNR.
 void print_layers(const std::vector<LayerQuality>& layers) {
   if (layers.empty()) return;
-  const auto worst = std::ranges::min_element(layers, {}, &LayerQuality::sqnr_db);
+  const auto worst = std::ranges::min_element(layers, {}, [](const LayerQuality& layer) {
+    return std::isnan(layer.sqnr_db) ? std::numeric_limits<double>::infinity() : layer.sqnr_db;
+  });
   std::printf("  %-9s %-20s %-28s %s\n", "SQNR", "value", "kernel", "source");
   for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
     const ir::Source& source = layer->source;
-    std::printf("%c %6.1f dB %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ', layer->sqnr_db,
-                layer->name.c_str(), layer->kernel.c_str(), source.where().c_str(),
-                source.text.c_str(), source.module.empty() ? "" : "  in ", source.module.c_str());
+    std::printf("%c %9s %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ',
+                decibels_text(layer->sqnr_db).c_str(), layer->name.c_str(), layer->kernel.c_str(),
+                source.where().c_str(), source.text.c_str(), source.module.empty() ? "" : "  in ",
+                source.module.c_str());
   }
 }
 
@@ -314,7 +321,7 @@ void print(const CompareArguments& arguments, const Comparison& result) {
     if (const auto share = result.output_agreement[i].value()) {
       std::printf("  equal in output_%zu  %8.2f %%\n", i, 100.0 * *share);
     } else {
-      std::printf("  SQNR output_%zu      %8.1f dB\n", i, result.sqnr_db[i]);
+      std::printf("  SQNR output_%zu      %11s\n", i, decibels_text(result.sqnr_db[i]).c_str());
     }
   }
   const bool indices = !result.output_agreement.empty() && result.output_agreement[0].value();

@@ -20,10 +20,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
+/// `report_written`: set if the program does not fit, and the report says so.
+Result<driver::Compiled> compile_and_write(const CompileArguments& arguments,
+                                           bool* report_written) {
   THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
   Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
   options.progress = progress.function();
+  if (!arguments.report.empty()) {
+    options.on_refusal = [&](const driver::Compiled& refused) -> Status {
+      THIMBLE_CHECK(write_refusal(arguments, refused));
+      *report_written = true;
+      return ok();
+    };
+  }
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
   THIMBLE_CHECK(check_conditions(arguments, compiled.report));
   THIMBLE_CHECK(write_outputs(arguments, options.vendor, compiled));
@@ -40,11 +49,17 @@ Error named(Error error, const fs::path& model) {
 }
 
 int compile(const CompileArguments& arguments) {
-  const Result<driver::Compiled> compiled = compile_and_write(arguments);
+  bool report_written = false;
+  const Result<driver::Compiled> compiled = compile_and_write(arguments, &report_written);
   if (!compiled) {
     const int code = fail(named(compiled.error(), arguments.model), arguments.json);
-    const bool stages = !arguments.save_stages.empty();
-    if (code == 1) std::fprintf(stderr, "nothing was written%s\n", stages ? " but stages" : "");
+    std::vector<std::string> written;
+    if (report_written) written.push_back(arguments.report.string());
+    if (!arguments.save_stages.empty()) written.emplace_back("stages");
+    const std::string but = fmt::format("{}", fmt::join(written, " and "));
+    if (code == 1) {
+      std::fprintf(stderr, "nothing was written%s%s\n", but.empty() ? "" : " but ", but.c_str());
+    }
     return code;
   }
   const driver::CompileReport& report = compiled->report;

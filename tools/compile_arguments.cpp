@@ -72,10 +72,15 @@ Status check_conditions(const CompileArguments& arguments, const driver::Compile
   for (const Condition& condition : conditions) {
     const std::optional<double> now = driver::lowest_sqnr_db(report);
     if (!now) {
-      return bad_input("--fail-if {}: SQNR is not known without samples", condition.text);
+      return bad_input("--fail-if {}: {}", condition.text,
+                       report.quant.quality_samples == 0
+                           ? "SQNR is not known without samples"
+                           : "no output has an SQNR: none has real numbers that vary over the "
+                             "samples");
     }
     if (!is_true(condition, *now, 0)) continue;
-    std::string text = fmt::format("--fail-if {}: SQNR {:.1f} dB", condition.text, *now);
+    std::string text = fmt::format("--fail-if {}: SQNR{} {:.1f} dB", condition.text,
+                                   driver::of_first_samples(report.quant), *now);
     for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
     return unsupported("{}", text);
   }
@@ -123,8 +128,8 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.engine_off = arguments.engine_off;
   options.keep_small = arguments.npu_small;
   THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
-  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
-  THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
+  THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
+  THIMBLE_CHECK(parse_bytes(arguments.memories, "--memory", &options.memory));
   return options;
 }
 
@@ -166,7 +171,8 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
-  verb.option("--shape", a.shapes, "NAME=N: dynamic size: its Dim if there is one, or INPUT:AXIS")
+  verb.option("--shape", a.shapes,
+              "NAME=N: dynamic size: INPUT:AXIS, the symbol of the export, or batch")
       .take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();

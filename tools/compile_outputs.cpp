@@ -61,6 +61,11 @@ Status make_folder(const fs::path& folder) {
   return ok();
 }
 
+std::string report_file(const CompileArguments& arguments, const driver::Compiled& compiled) {
+  if (extension(arguments.report) != ".html") return driver::json_report(compiled.report);
+  return report::html_page(compiled, {arguments.command, THIMBLE_VERSION});
+}
+
 }  // namespace
 
 Status write_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
@@ -105,11 +110,16 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     compiled.report.files.push_back({file.path.string(), file.bytes});
   }
   if (!arguments.report.empty()) {
-    const bool html = extension(arguments.report) == ".html";
-    THIMBLE_CHECK(files.add(arguments.report,
-                            html ? report::html_page(compiled, {arguments.command, THIMBLE_VERSION})
-                                 : driver::json_report(compiled.report)));
+    THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
   }
+  return files.commit();
+}
+
+Status write_refusal(const CompileArguments& arguments, const driver::Compiled& compiled) {
+  OutputFiles files;
+  files.protect(arguments.model);
+  files.protect(arguments.calibrate);
+  THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
   return files.commit();
 }
 

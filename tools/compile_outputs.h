@@ -17,4 +17,8 @@ namespace thimble::tools {
 [[nodiscard]] Status write_outputs(const CompileArguments& arguments,
                                    const engine::VendorTools& vendor, driver::Compiled& compiled);
 
+/// Writes the report of a program that does not fit, and nothing else.
+[[nodiscard]] Status write_refusal(const CompileArguments& arguments,
+                                   const driver::Compiled& compiled);
+
 }  // namespace thimble::tools

@@ -26,6 +26,15 @@ namespace fs = std::filesystem;
 using driver::FitRow;
 using driver::Fits;
 
+ir::Tensor dequantized(const ir::Tensor& codes, const ir::Quant& quant) {
+  ir::Tensor real = ir::zeros(ir::DType::kF32, codes.shape);
+  const std::vector<double> values = values_of(codes);
+  for (size_t i = 0; i < values.size(); ++i) {
+    real.data<float>()[i] = static_cast<float>((values[i] - quant.zero_point[0]) * quant.scale[0]);
+  }
+  return real;
+}
+
 /// Outputs of the float graph and of the integer graph are compared as `compare` does.
 Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const driver::Samples& samples,
                                     const ir::Graph& integer) {
@@ -40,7 +49,11 @@ Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const drive
     reference.run(inputs, {});
     compiled.run(inputs, {});
     const std::vector<ir::Tensor> expected = reference.outputs(), got = compiled.outputs();
-    for (size_t i = 0; i < sqnr.size(); ++i) sqnr[i].add(expected[i], got[i]);
+    for (size_t i = 0; i < sqnr.size(); ++i) {
+      if (expected[i].dtype != ir::DType::kF32) continue;  // indices have no SQNR
+      const ir::Type& type = integer.type(integer.outputs()[i]);
+      sqnr[i].add(expected[i], type.quant ? dequantized(got[i], *type.quant) : got[i]);
+    }
     if (!samples.labels) continue;
     const std::vector<int64_t> classes = top1(got[0]);
     for (size_t row = 0; row < classes.size(); ++row) {
@@ -49,9 +62,11 @@ Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const drive
     }
   }
   driver::FitQuality quality;
-  for (const Sqnr& each : sqnr) {
-    const double db = each.decibels();
-    if (!std::isnan(db)) quality.sqnr_db = std::min(quality.sqnr_db.value_or(db), db);
+  for (size_t i = 0; i < sqnr.size(); ++i) {
+    const double db = sqnr[i].decibels();
+    if (std::isnan(db) || (quality.sqnr_db && db >= *quality.sqnr_db)) continue;
+    quality.sqnr_db = db;
+    quality.worst_output = model.graph.value(model.graph.outputs()[i]).name;
   }
   quality.accuracy = accuracy.value();
   return quality;
@@ -107,7 +122,7 @@ Result<driver::FitResult> fit_models(const FitArguments& arguments) {
   }
   THIMBLE_TRY(options.parts, chosen_parts(arguments.parts));
   THIMBLE_TRY(const std::vector<driver::FitModel> models, models_of(arguments));
-  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.compile.shapes));
+  THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.compile.shapes));
   options.compile.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
   options.evaluate = evaluate;
   Progress progress("fitting", arguments.progress);
@@ -145,11 +160,18 @@ Json to_json(const driver::FitResult& result) {
   for (const driver::ModelFit& model : result.models) {
     Json rows = Json::array();
     for (const FitRow& row : model.rows) {
+      Json memories = Json::array();
+      for (const driver::MemoryUse& memory : row.memories) {
+        memories.push_back({{"name", memory.name},
+                            {"bytes_used", memory.bytes_used},
+                            {"bytes_size", memory.bytes_size}});
+      }
       const Json fits = row.fits == Fits::kUnknown ? Json(nullptr) : Json(row.fits == Fits::kYes);
       rows.push_back({{"part", row.part},
                       {"fits", fits},
                       {"flash_bytes", bytes_or_null(row.figures.flash_bytes)},
                       {"sram_bytes", bytes_or_null(row.figures.sram_bytes)},
+                      {"memories", std::move(memories)},
                       {"time_us", figure_or_null(row.figures.latency_us)},
                       {"accuracy", figure_or_null(row.figures.accuracy)},
                       {"sqnr_db", figure_or_null(row.figures.sqnr_db)},
@@ -208,7 +230,7 @@ std::string bytes_text(const std::optional<double>& bytes) {
 std::string quality_text(const FitRow& row) {
   constexpr double kPercent = 100;
   if (row.figures.accuracy) return fmt::format("{:.1f} %", kPercent * *row.figures.accuracy);
-  return row.figures.sqnr_db ? fmt::format("{:.1f} dB", *row.figures.sqnr_db) : "";
+  return row.figures.sqnr_db ? decibels_text(*row.figures.sqnr_db) : "";
 }
 
 /// Prints columns that are as wide as their longest field. Numbers are aligned on the right.
@@ -276,6 +298,13 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
       std::printf("  warning: %s\n", warning.c_str());
     }
     print_table(model);
+    if (std::ranges::any_of(model.rows, &FitRow::has_several_rams)) {
+      std::printf(
+          "sram: what the program needs of all RAM of the part together, DRAM included; with "
+          "several\nmemories, `compile` also copies code and weights into free RAM, which is not "
+          "in "
+          "this figure\n");
+    }
     std::printf("%s   quantized %s%s\n", summary(model, !arguments.requirements.empty()).c_str(),
                 times(model.quantizations).c_str(), only ? (", " + seconds).c_str() : "\n");
   }

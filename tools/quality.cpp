@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "quant/side_by_side.h"
+
 namespace thimble::tools {
 namespace {
 
@@ -54,11 +56,20 @@ void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
 }
 
 double Sqnr::decibels() const {
-  double signal = 0;
+  const auto samples = static_cast<double>(samples_);
+  double signal = 0, total = 0, squares = 0;
   for (size_t i = 0; i < sum_.size(); ++i) {
-    signal += squares_[i] - sum_[i] * sum_[i] / static_cast<double>(samples_);
+    signal += squares_[i] - sum_[i] * sum_[i] / samples;
+    total += first_[i];
+    squares += first_[i] * first_[i];
   }
-  return 10.0 * std::log10(signal / noise_);
+  if (samples_ == 1) signal = squares - total * total / static_cast<double>(first_.size());
+  return quant::decibels(quant::without_rounding(signal, samples * squares), noise_);
+}
+
+std::string decibels_text(double decibels) {
+  if (std::isnan(decibels)) return "constant";
+  return std::isinf(decibels) ? "exact" : fmt::format("{:.1f} dB", decibels);
 }
 
 std::vector<int64_t> top1(const ir::Tensor& tensor) {

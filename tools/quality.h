@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/tensor.h"
@@ -11,7 +12,8 @@
 namespace thimble::tools {
 
 /// 10 log10(sum (reference - mean over samples)^2 / sum (reference - got)^2), with a mean for each
-/// element. Infinite if nothing differs; NaN if in addition the reference is constant.
+/// element; for one sample, the mean over its elements. Infinite if nothing differs; NaN if the
+/// reference is constant.
 class Sqnr {
  public:
   void add(const ir::Tensor& reference, const ir::Tensor& got);
@@ -24,6 +26,9 @@ class Sqnr {
   std::vector<double> squares_;  // per element, of the difference from the first sample
   std::vector<double> first_;
 };
+
+/// "36.4 dB", "exact" for an infinite SQNR, "constant" for NaN.
+[[nodiscard]] std::string decibels_text(double decibels);
 
 /// The values of a tensor of any type.
 [[nodiscard]] std::vector<double> values_of(const ir::Tensor& tensor);

@@ -79,7 +79,7 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   options.target = arguments.target;
   options.count_instructions = true;
   options.profile = arguments.profile;
-  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   RunResult result;
   THIMBLE_TRY(result.model, open_model(arguments.model, options));
   result.zeros =

@@ -18,4 +18,14 @@ std::optional<int64_t> parse_size(std::string_view text) {
   return value * scale;
 }
 
+std::string with_commas(int64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string result;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > (value < 0 ? 1U : 0U) && (digits.size() - i) % 3 == 0) result += ',';
+    result += digits[i];
+  }
+  return result;
+}
+
 }  // namespace thimble

@@ -1,17 +1,22 @@
 #include "driver/alternatives.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
 
 #include "driver/build_program.h"
+#include "driver/npu_cycles.h"
 #include "driver/op_rows.h"
 #include "driver/part_memories.h"
 #include "driver/recipe.h"
+#include "driver/run_time.h"
 #include "ir/op_cost.h"
 
 namespace thimble::driver {
 namespace {
 
-/// Larger networks are not compiled with --optimize size, which would take minutes.
+/// Compiling with --optimize size takes minutes for networks with more MACs.
 constexpr int64_t kOptimizeSizeMacsMax = 50'000'000;
 
 int64_t macs_of(const ir::Graph& graph) {
@@ -19,6 +24,16 @@ int64_t macs_of(const ir::Graph& graph) {
   for (const ir::Op& op : graph.ops()) sum += ir::macs_of(graph, op);
   return sum;
 }
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 /// Sum of the part's memories; nothing if a size is not known.
 std::optional<int64_t> known_bytes(const engine::Part& part) {
@@ -33,9 +48,10 @@ std::optional<int64_t> known_bytes(const engine::Part& part) {
 
 class Search {
  public:
-  explicit Search(const RefusedProgram& refused) : refused_(refused) {}
+  explicit Search(const RefusedProgram& refused)
+      : refused_(refused), longest_seconds_(refused.seconds) {}
 
-  std::vector<Alternative> run(const MemoryUse* over) && {
+  Alternatives run(const MemoryUse* over) && {
     const CompileOptions& options = refused_.options;
     const bool flash = over == nullptr || over->name == "flash";
     const bool ram = over == nullptr || over->name != "flash";
@@ -51,18 +67,38 @@ class Search {
       add("with --emit c", c_only);
       add_optimized("with --emit c --optimize flash", c_only, engine::Optimize::kFlash);
     }
-    if (ram && options.optimize != engine::Optimize::kSize &&
-        macs_of(refused_.integer_graph) <= kOptimizeSizeMacsMax) {
-      add_optimized("with --optimize size", options, engine::Optimize::kSize);
+    if (ram && options.optimize != engine::Optimize::kSize) {
+      const std::string how = "with --optimize size";
+      if (macs_of(refused_.integer_graph) > kOptimizeSizeMacsMax) {
+        result_.not_tried.push_back(how);
+      } else {
+        add_optimized(how, options, engine::Optimize::kSize);
+      }
     }
     if (has_delegates) add_cpu_only();
     add_part();
-    return std::move(found_);
+    return std::move(result_);
   }
 
  private:
+  /// Returns true if there is time for a compilation; it counts as long as the longest one.
+  [[nodiscard]] bool has_time() const {
+    return watch_.seconds() + longest_seconds_ <= kAlternativeSecondsMax;
+  }
+
   void add(std::string how, const CompileOptions& options) {
-    add(std::move(how), compile(options, refused_.compiled.part, refused_.off));
+    add(std::move(how), options, refused_.off);
+  }
+
+  void add(std::string how, const CompileOptions& options, const CpuOnlyNodes& off) {
+    if (!has_time()) {
+      result_.not_tried.push_back(std::move(how));
+      return;
+    }
+    const std::shared_ptr<const engine::Part>& part = refused_.compiled.part;
+    const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
+    std::optional<Program> program = build(options, limit, part, off);
+    if (program) add(std::move(how), report(std::move(*program), options, part));
   }
 
   void add_optimized(std::string how, CompileOptions options, engine::Optimize optimize) {
@@ -71,29 +107,48 @@ class Search {
   }
 
   void add(std::string how, std::optional<CompileReport> result) {
-    if (result) found_.push_back({std::move(how), std::move(*result)});
+    if (result) result_.compiled.push_back({std::move(how), std::move(*result)});
   }
 
-  /// Returns the report with the sizes; nothing if the graph cannot be compiled in this way.
-  [[nodiscard]] std::optional<CompileReport> compile(
-      const CompileOptions& options, const std::shared_ptr<const engine::Part>& part,
-      const CpuOnlyNodes& off) const {
+  /// Returns nothing if the graph cannot be compiled in this way.
+  [[nodiscard]] std::optional<Program> build(const CompileOptions& options,
+                                             std::optional<int64_t> sram_bytes,
+                                             const std::shared_ptr<const engine::Part>& part,
+                                             const CpuOnlyNodes& off) {
+    const Stopwatch watch;
     Program trial;
-    CompileReport& report = trial.compiled.report;
     trial.compiled.part = part;
     trial.compiled.integer_graph = refused_.integer_graph;
+    CompileReport& report = trial.compiled.report;
     report.model = refused_.compiled.report.model;
-    report.target = part->name;
     report.inputs = refused_.compiled.report.inputs;
     report.outputs = refused_.compiled.report.outputs;
-    const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
     StageFiles none({});
-    if (!build_program(options, ram_limit(*part, sizes), off, &trial, &none)) return std::nullopt;
+    const bool built = build_program(options, sram_bytes, off, &trial, &none).ok();
+    longest_seconds_ = std::max(longest_seconds_, watch.seconds());
+    return built ? std::optional(std::move(trial)) : std::nullopt;
+  }
+
+  /// Returns the report with sizes and time. The part has the core and the engines for which the
+  /// program was built.
+  [[nodiscard]] static std::optional<CompileReport> report(
+      Program trial, const CompileOptions& options,
+      const std::shared_ptr<const engine::Part>& part) {
+    trial.compiled.part = part;
+    CompileReport& report = trial.compiled.report;
+    engine::Lowered& lowered = trial.compiled.lowered;
+    report.target = part->name;
+    const std::map<std::string, int64_t> sizes = memory_sizes(options, *part);
+    list_memories(*part, lowered, &report);
     if (!set_memory_sizes(sizes, &report)) return std::nullopt;
-    report_ops(trial.compiled.lowered, trial.memory_plan, *part->cpu,
-               row_ops(trial.compiled.lowered, trial.compiled.subgraphs), &report);
+    const std::vector<RowOp> rows = row_ops(lowered, trial.compiled.subgraphs);
+    report_ops(lowered, trial.memory_plan, *part->cpu, rows, &report);
     if (!place_in_memories(trial.compiled, trial.emitted.program, options, sizes, &report)) {
       return std::nullopt;
+    }
+    if (fits(report) &&
+        estimate_npu_cycles(trial.emitted.program, report.model, *part, &lowered.delegates)) {
+      report_time(lowered, *part, rows, &report);
     }
     return std::move(report);
   }
@@ -104,7 +159,7 @@ class Search {
     for (const ir::Op& op : refused_.integer_graph.ops()) {
       if (!op.source.node.empty()) all.try_emplace(op.source.node, "--engine-off *");
     }
-    add("with --engine-off '*'", compile(refused_.options, refused_.compiled.part, all));
+    add("with --engine-off '*'", refused_.options, all);
   }
 
   /// A part may hold the same integer graph if it has NPUs of the same kinds and the same
@@ -133,24 +188,66 @@ class Search {
     std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first; });
     CompileOptions options = refused_.options;
     options.memory.clear();
-    const CompileReport& own = refused_.compiled.report;
+    bool all_tried = true;
     for (const auto& [bytes, part] : parts) {
-      // Code differs between cores by less than the factor 2.
-      if (2 * bytes < ram_bytes(own) + flash_bytes(own)) continue;
-      std::optional<CompileReport> result = compile(options, part, refused_.off);
+      std::optional<CompileReport> result = on_part(part, bytes, options, &all_tried);
       if (!result || !fits(*result)) continue;
       add(fmt::format("on {}", part->name), std::move(result));
       return;
     }
+    if (!all_tried) result_.not_tried.emplace_back("other parts");
+  }
+
+  /// Returns nothing if the part is too small, or if there is no time to find out.
+  [[nodiscard]] std::optional<CompileReport> on_part(
+      const std::shared_ptr<const engine::Part>& part, int64_t bytes, const CompileOptions& options,
+      bool* all_tried) {
+    const CompileReport& own = refused_.compiled.report;
+    // Code differs between cores by less than the factor 2.
+    if (2 * bytes < ram_bytes(own) + flash_bytes(own)) return std::nullopt;
+    const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
+    if (part->engines.empty()) {
+      // Without engines, a program that fits without a limit is the same with it.
+      const Program* const whole = without_limit(part, options, all_tried);
+      if (whole == nullptr) return std::nullopt;
+      const CompileReport& sizes = whole->compiled.report;
+      if (flash_bytes(sizes) > bytes) return std::nullopt;
+      if (!limit || ram_bytes(sizes) <= *limit) return report(*whole, options, part);
+    }
+    if (!has_time()) {
+      *all_tried = false;
+      return std::nullopt;
+    }
+    std::optional<Program> program = build(options, limit, part, refused_.off);
+    if (!program) return std::nullopt;
+    return report(std::move(*program), options, part);
+  }
+
+  /// The program without a limit of the RAM, built once for each core. Null if it cannot be built,
+  /// or if there is no time for it.
+  [[nodiscard]] const Program* without_limit(const std::shared_ptr<const engine::Part>& part,
+                                             const CompileOptions& options, bool* all_tried) {
+    const auto known = by_core_.find(part->cpu->name);
+    if (known != by_core_.end()) return known->second ? &*known->second : nullptr;
+    if (!has_time()) {
+      *all_tried = false;
+      return nullptr;
+    }
+    std::optional<Program>& built = by_core_[std::string(part->cpu->name)];
+    built = build(options, std::nullopt, part, refused_.off);
+    return built ? &*built : nullptr;
   }
 
   const RefusedProgram& refused_;
-  std::vector<Alternative> found_;
+  Stopwatch watch_;
+  double longest_seconds_;  // of the compilations until now
+  Alternatives result_;
+  std::map<std::string, std::optional<Program>, std::less<>> by_core_;
 };
 
 }  // namespace
 
-std::vector<Alternative> find_alternatives(const RefusedProgram& refused, const MemoryUse* over) {
+Alternatives find_alternatives(const RefusedProgram& refused, const MemoryUse* over) {
   return Search(refused).run(over);
 }
 

@@ -17,11 +17,14 @@ struct RefusedProgram {
   const CpuOnlyNodes& off;
   const ir::Graph& integer_graph;
   const Compiled& compiled;
+  double seconds = 0;  // time to write its program
 };
 
 /// Compiles the integer graph again in each way that can need less of the memory `over`; null: a
-/// placement in several memories failed. Returns also those that are too large.
-[[nodiscard]] std::vector<Alternative> find_alternatives(const RefusedProgram& refused,
-                                                         const MemoryUse* over);
+/// placement in several memories failed. Returns also those that are too large. Starts no
+/// compilation that would end after kAlternativeSecondsMax if it takes as long as the others.
+[[nodiscard]] Alternatives find_alternatives(const RefusedProgram& refused, const MemoryUse* over);
+
+inline constexpr double kAlternativeSecondsMax = 8;
 
 }  // namespace thimble::driver

@@ -214,6 +214,21 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   return {spec, *options.observer, *options.equalize, *options.tune, *options.wide_activations};
 }
 
+namespace {
+
+/// Returns the number of samples for the SQNR of the report: all samples of a usual calibration
+/// file, and fewer for a large network, so that the measurement takes at most seconds.
+int64_t quality_samples(const ir::Graph& graph) {
+  constexpr int64_t kWorkMax = 1'000'000'000, kFewest = 3;
+  int64_t work = 1;  // of one sample: MACs, or elements of results
+  for (const ir::Op& op : graph.ops()) {
+    work += std::max(ir::macs_of(graph, op), graph.type(op.output).elements());
+  }
+  return std::max(kWorkMax / work, kFewest);
+}
+
+}  // namespace
+
 Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
                                              const CompileOptions& options,
                                              const Arithmetic& arithmetic) {
@@ -233,13 +248,8 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   quantize_options.equalize = arithmetic.equalize;
   quantize_options.tune = arithmetic.tune;
   quantize_options.progress = options.progress;
-  // The SQNR in the report is an estimate. For a large network it must not take longer than the
-  // calibration.
-  constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
-  int64_t macs = 0;
-  for (const ir::Op& op : model.graph.ops()) macs += ir::macs_of(model.graph, op);
-  if (macs > kLargeMacs) quantize_options.quality_samples = kSamplesOfLarge;
-  if (data.random || !options.measure_quality) quantize_options.quality_samples = 0;
+  const bool measure = !data.random && options.measure_quality;
+  quantize_options.quality_samples = measure ? quality_samples(model.graph) : 0;
   return quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options);
 }
 
@@ -322,6 +332,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
               quantize_model(model, data, options, arithmetic_of(options, *part)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
+  const double seconds_before = clock.seconds();
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);
   // The message of an engine that has no schedule within the limit, or of a failed placement.
   std::optional<Error> refusal;
@@ -332,6 +343,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     if (whole) program = std::move(whole);
   }
   if (!program) return program.error();
+  const double program_seconds = clock.seconds() - seconds_before;
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
@@ -341,11 +353,15 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   }
   const MemoryUse* const over = first_overflow(report);
   if (over != nullptr || refusal) {
-    const std::vector<Alternative> alternatives =
-        find_alternatives({asked, options, off, quantized.graph, compiled}, over);
+    const Alternatives alternatives =
+        find_alternatives({asked, options, off, quantized.graph, compiled, program_seconds}, over);
     THIMBLE_CHECK(check_cancelled());
-    return refusal ? does_not_fit(report, *refusal, alternatives)
-                   : does_not_fit(report, *over, alternatives);
+    const Error error = refusal ? does_not_fit(report, *refusal, alternatives)
+                                : does_not_fit(report, *over, alternatives);
+    report.refusal = error.message;
+    report.compile_seconds = clock.seconds();
+    if (options.on_refusal) THIMBLE_CHECK(options.on_refusal(compiled));
+    return error;
   }
   if (data.random) {
     report.notes.emplace_back(

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,8 @@ namespace thimble::driver {
 struct SampleArrays;  // data.h
 
 /// Options that are not set are taken from the part's recipe, or have a default.
+struct Compiled;
+
 struct CompileOptions {
   std::string target;
   std::filesystem::path calibration;            // empty: no data; "random": random samples
@@ -53,6 +56,9 @@ struct CompileOptions {
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
   bool measure_quality = true;              // report->quant has the SQNR of outputs and operators
   ProgressFunction progress;                // may be empty
+  /// Receives the whole compilation, with report.refusal, if the program is too large for a memory;
+  /// may be empty. compile() then returns the refusal, or the error of this function.
+  std::function<Status(const Compiled&)> on_refusal;
 };
 
 struct OpReport {
@@ -189,6 +195,7 @@ struct CompileReport {
   int64_t dram_constant_bytes = 0;  // constants that an NPU reads from DRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
+  std::string refusal;   // why the program does not fit, with alternatives; empty if it fits
   std::string shortage;  // why the objects fit in no such memories; empty if they fit
   std::shared_ptr<const ErrorFacts> shortage_facts;  // of `shortage`; may be null
   std::vector<OpReport> ops;

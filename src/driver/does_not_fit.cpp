@@ -15,23 +15,20 @@ int64_t ram_bytes_of(const CompileReport& report, const LinkedSize& linked) {
   return report.arena_bytes + state + linked.static_bytes + linked.stack_bytes;
 }
 
-/// Returns the instructions of the core; nothing if they are not known for every operator.
-std::optional<int64_t> instructions(const CompileReport& report) {
-  int64_t sum = 0;
-  for (const OpReport& op : report.ops) {
-    if (!op.instructions) return {};
-    sum += *op.instructions;
-  }
-  return sum;
-}
-
-/// Returns ", +4 % instructions", if both counts are known and differ.
+/// Returns ", 31.20 ms instead of 30.00 ms (+4 %)", ", +4 % time" if the clock is not known, or
+/// ", 31.20 ms" for another part; an empty text if nothing is known.
 std::string cost_text(const CompileReport& from, const CompileReport& to) {
-  const auto before = instructions(from), after = instructions(to);
-  if (!before || !after || *before == 0) return "";
-  const double percent = 100.0 * (static_cast<double>(*after) / static_cast<double>(*before) - 1.0);
-  if (percent > -0.5 && percent < 0.5) return ", same instructions";
-  return fmt::format(", {:+.0f} % instructions", percent);
+  if (to.target != from.target) return to.time_us ? ", " + time_text(*to.time_us) : "";
+  const bool has_times = from.time_us && to.time_us;
+  if (!has_times && !(from.cycles && to.cycles && from.npus.empty() && to.npus.empty())) return "";
+  const double before = has_times ? *from.time_us : static_cast<double>(*from.cycles);
+  const double after = has_times ? *to.time_us : static_cast<double>(*to.cycles);
+  if (before <= 0) return "";
+  const double percent = 100.0 * (after / before - 1.0);
+  if (percent > -0.5 && percent < 0.5) return ", same time";
+  if (!has_times) return fmt::format(", {:+.0f} % time", percent);
+  return fmt::format(", {} instead of {} ({:+.0f} %)", time_text(after), time_text(before),
+                     percent);
 }
 
 /// Returns "sram 34,000 B of 36,864 B, ..." for the used memories that have a limit.
@@ -76,10 +73,9 @@ std::vector<const Alternative*> fitting(std::span<const Alternative> alternative
   return found;
 }
 
-/// Returns "sram 34,000 B of 36,864 B, +4 % instructions" for an alternative.
+/// Returns "sram 34,000 B of 36,864 B, 31.20 ms instead of 30.00 ms (+4 %)" for an alternative.
 std::string sizes_text(const CompileReport& report, const Alternative& alternative) {
-  const CompileReport& result = alternative.result;
-  return memories_text(result) + (result.target == report.target ? cost_text(report, result) : "");
+  return memories_text(alternative.result) + cost_text(report, alternative.result);
 }
 
 /// Returns "with --optimize size: sram 34,000 B of 36,864 B" for each alternative that fits.
@@ -93,8 +89,8 @@ std::vector<std::string> fitting_texts(const CompileReport& report,
 }
 
 /// Returns the lines of the alternatives that fit; if none does, the line of the closest one.
-std::string alternative_lines(const CompileReport& report,
-                              std::span<const Alternative> alternatives) {
+std::string compiled_lines(const CompileReport& report,
+                           const std::vector<Alternative>& alternatives) {
   std::string text;
   for (const Alternative* each : fitting(alternatives)) {
     text += line("would fit", each->how, sizes_text(report, *each));
@@ -113,6 +109,15 @@ std::string alternative_lines(const CompileReport& report,
     return text + line("does not help", fmt::format("{}", fmt::join(tried, ", ")), "");
   }
   return text + line("not enough", closest->how, memories_text(closest->result));
+}
+
+std::string alternative_lines(const CompileReport& report, const Alternatives& alternatives) {
+  std::string text = compiled_lines(report, alternatives.compiled);
+  if (!alternatives.not_tried.empty()) {
+    text += line("not tried",
+                 fmt::format("{}: it takes too long", fmt::join(alternatives.not_tried, ", ")), "");
+  }
+  return text;
 }
 
 std::string ram_parts(const CompileReport& report) {
@@ -154,7 +159,7 @@ bool fits(const CompileReport& report) {
 }
 
 Error does_not_fit(const CompileReport& report, const MemoryUse& over,
-                   std::span<const Alternative> alternatives) {
+                   const Alternatives& alternatives) {
   const bool tiled = std::ranges::any_of(
       report.notes, [](const std::string& note) { return note.starts_with("row tiling"); });
   std::string message = fmt::format(
@@ -179,14 +184,14 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
   facts.memory = over.name;
   facts.needed_bytes = over.bytes_used;
   facts.available_bytes = over.bytes_size;
-  facts.suggestions = fitting_texts(report, alternatives);
+  facts.suggestions = fitting_texts(report, alternatives.compiled);
   return refusal(message + alternative_lines(report, alternatives), std::move(facts));
 }
 
 Error does_not_fit(const CompileReport& report, const Error& reason,
-                   std::span<const Alternative> alternatives) {
+                   const Alternatives& alternatives) {
   ErrorFacts facts = reason.facts != nullptr ? *reason.facts : ErrorFacts();
-  facts.suggestions = fitting_texts(report, alternatives);
+  facts.suggestions = fitting_texts(report, alternatives.compiled);
   return refusal(reason.message + alternative_lines(report, alternatives), std::move(facts));
 }
 

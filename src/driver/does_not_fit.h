@@ -2,7 +2,6 @@
 // The refusal of a program that is too large for a memory: how much is missing, where the arena is
 // fullest, and which options or parts would hold it.
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +27,18 @@ struct Alternative {
   std::string how;  // "with --optimize size", "on nrf52840"
   CompileReport result;
 };
+struct Alternatives {
+  std::vector<Alternative> compiled;
+  std::vector<std::string> not_tried;  // there was no time for these
+};
 
 /// `over` is a memory of the report.
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const MemoryUse& over,
-                                 std::span<const Alternative> alternatives);
+                                 const Alternatives& alternatives);
 
 /// `reason`: the refusal of an engine, or of a placement in several memories.
 [[nodiscard]] Error does_not_fit(const CompileReport& report, const Error& reason,
-                                 std::span<const Alternative> alternatives);
+                                 const Alternatives& alternatives);
 
 /// Returns the refusal of a program that needs `needed` bytes of a memory with `available` bytes.
 [[nodiscard]] Error memory_refusal(std::string message, std::string_view memory, int64_t needed,

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/cancel.h"
+#include "base/size_text.h"
 #include "driver/does_not_fit.h"
 #include "driver/op_selectors.h"
 #include "ir/views.h"
@@ -88,13 +89,14 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
   if (needed <= sram_bytes) return memory_plan;
   const int64_t constants = constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly);
   const std::string of_constants =
-      constants == 0 ? "" : fmt::format(" and {} B of constants (Sram_Only)", constants);
+      constants == 0 ? ""
+                     : fmt::format(" and {} B of constants (Sram_Only)", with_commas(constants));
   const int64_t all = needed + options.other_ram_bytes;
   const int64_t allowed = sram_bytes + options.other_ram_bytes;
   return memory_refusal(
       fmt::format(
-          "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed", all,
-          scratch, of_constants, allowed),
+          "does not fit: sram needs at least {} B ({} B of them for the NPU{}), {} B allowed",
+          with_commas(all), with_commas(scratch), of_constants, with_commas(allowed)),
       "sram", all, allowed);
 }
 

@@ -146,20 +146,32 @@ Status quantize_all(const std::vector<Target>& targets, Prepared* prepared, Prog
   return ok();
 }
 
-/// SRAM: what the engines and the arena need of it. On a part with memory speeds: the sum of the
-/// volatile memories, and the sum of the others. DRAM is outside the chip and in neither sum.
-void fill_memories(const Compiled& compiled, Figures* figures) {
-  double sram = 0, flash = 0;
-  for (const MemoryUse& use : compiled.report.memories) {
-    if (use.name == "dram") continue;
-    const auto& all = compiled.part->memories;
-    const auto memory = std::ranges::find(all, use.name, &engine::PartMemory::name);
-    // The report lists sram and flash also for a part whose file does not.
-    const bool kept = memory == all.end() ? use.name == "flash" : memory->kept;
-    (kept ? flash : sram) += static_cast<double>(use.bytes_used);
+/// Returns true for flash. The report lists sram and flash also for a part whose file does not.
+bool is_kept(const std::string& memory, const engine::Part& part) {
+  const auto known = std::ranges::find(part.memories, memory, &engine::PartMemory::name);
+  return memory == "flash" || (known != part.memories.end() && known->kept);
+}
+
+/// SRAM: what the program needs of the part's RAM: on a part with several memories, the sum over
+/// them, without code and weights that are copied there for speed. Flash: program and code.
+void fill_memories(const Compiled& compiled, FitRow* row) {
+  const CompileReport& report = compiled.report;
+  row->memories = report.memories;
+  row->has_several_rams = std::ranges::count_if(report.memories, [&](const MemoryUse& use) {
+                            return !is_kept(use.name, *compiled.part);
+                          }) > 1;
+  if (compiled.part->has_memory_speeds()) {
+    row->figures.sram_bytes = static_cast<double>(ram_bytes(report) + report.sram_constant_bytes +
+                                                  report.dram_constant_bytes);
+    row->figures.flash_bytes = static_cast<double>(flash_bytes(report));
+    return;
   }
-  figures->sram_bytes = sram;
-  figures->flash_bytes = flash;
+  double ram = 0;
+  for (const MemoryUse& use : report.memories) {
+    if (use.name != "flash") ram += static_cast<double>(use.bytes_used);
+  }
+  row->figures.sram_bytes = ram;
+  row->figures.flash_bytes = static_cast<double>(flash_bytes(report));
 }
 
 /// The share of an engine is that of the MACs, or of the operators in a model without MACs.
@@ -288,7 +300,7 @@ class ModelFitter {
       row.reason = short_reason(compiled->report.shortage, model);
       return;
     }
-    fill_memories(*compiled, &row.figures);
+    fill_memories(*compiled, &row);
     fill_engines(*compiled, &row);
     row.figures.latency_us = compiled->report.time_us;
     check_memories(index, compiled->report);
@@ -328,11 +340,33 @@ class ModelFitter {
     for (size_t i = 0; i < rows_.size(); ++i) {
       apply_requirements(options_.requirements, unknown_sizes_[i], &rows_[i]);
     }
-    return {prepared_.model.name, prepared_.data.random, prepared_.data.warnings,
+    std::vector<std::string> warnings = prepared_.data.warnings;
+    const std::string low = low_sqnr_warning();
+    if (!low.empty()) warnings.push_back(low);
+    return {prepared_.model.name, prepared_.data.random, std::move(warnings),
             static_cast<int64_t>(prepared_.variants.size()), std::move(rows_)};
   }
 
  private:
+  /// Returns the warning of the lowest SQNR, with the number of parts; empty if none is low.
+  [[nodiscard]] std::string low_sqnr_warning() const {
+    const FitQuality* worst = nullptr;
+    for (const auto& [key, evaluation] : evaluations_) {
+      const FitQuality& quality = evaluation.quality;
+      if (quality.sqnr_db && (worst == nullptr || *quality.sqnr_db < *worst->sqnr_db)) {
+        worst = &quality;
+      }
+    }
+    if (worst == nullptr) return "";
+    std::string warning = sqnr_warning(worst->worst_output, *worst->sqnr_db);
+    const auto parts = std::ranges::count_if(rows_, [](const FitRow& row) {
+      return row.figures.sqnr_db && *row.figures.sqnr_db < kLowSqnrDb;
+    });
+    if (warning.empty() || parts == std::ssize(rows_)) return warning;
+    return warning +
+           fmt::format(" (an SQNR under {} dB on {} of {} parts)", kLowSqnrDb, parts, rows_.size());
+  }
+
   /// A program that several parts share. The first thread that needs it writes it.
   struct SharedProgram {
     std::once_flag written;
@@ -381,6 +415,19 @@ class ModelFitter {
     return *shared->program;
   }
 
+  /// On a part with memory speeds, the requirement on the SRAM limits the arena of the program, as
+  /// --memory does on other parts. Returns the smaller program, if there is one.
+  const Result<Program>& within_budget(const Target& target, size_t which,
+                                       const Result<Program>& program) {
+    const std::optional<int64_t> budget = sram_budget(options_.requirements);
+    if (!budget || !target.part->has_memory_speeds()) return program;
+    const CompileReport& report = program->compiled.report;
+    const int64_t arena_bytes = *budget - (ram_bytes(report) - report.arena_bytes);
+    if (arena_bytes <= 0 || arena_bytes >= report.arena_bytes) return program;
+    const Result<Program>& smaller = program_for(target, which, arena_bytes);
+    return smaller ? smaller : program;
+  }
+
   Result<Compiled> compile_for(const Target& target, size_t which) {
     THIMBLE_CHECK(check_options(prepared_.model, target.options, *target.part));
     const std::optional<int64_t> first = first_limit(target);
@@ -390,6 +437,7 @@ class ModelFitter {
       program = &program_for(target, which, limit);
     }
     if (!*program) return program->error();
+    program = &within_budget(target, which, *program);
     return report_program(**program, prepared_.model, prepared_.variants[which].quantized,
                           target.part, target.options);
   }

@@ -28,6 +28,7 @@ struct FitModel {
 /// Accuracy of an integer graph on the calibration data.
 struct FitQuality {
   std::optional<double> sqnr_db;   // of the worst output
+  std::string worst_output;        // its name
   std::optional<double> accuracy;  // if the data has labels
 };
 
@@ -48,15 +49,17 @@ struct FitRow {
   std::string part;
   Fits fits = Fits::kNo;
   Figures figures;
-  std::string engines;   // the NPUs with their share of the MACs in percent, or the core
-  double npu_share = 0;  // share of the MACs on NPUs, 0 to 1
-  std::string reason;    // the first reason why `fits` is not kYes
+  std::vector<MemoryUse> memories;  // by name, with what is placed there for speed
+  bool has_several_rams = false;    // the part has more memory than flash and SRAM
+  std::string engines;              // the NPUs with their share of the MACs in percent, or the core
+  double npu_share = 0;             // share of the MACs on NPUs, 0 to 1
+  std::string reason;               // the first reason why `fits` is not kYes
 };
 
 struct ModelFit {
   std::string model;
   bool random = false;                // calibrated with random data
-  std::vector<std::string> warnings;  // about the calibration data
+  std::vector<std::string> warnings;  // about the calibration data, and a low SQNR
   int64_t quantizations = 0;
   std::vector<FitRow> rows;  // in the order of FitOptions::parts
 };

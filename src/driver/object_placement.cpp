@@ -141,8 +141,8 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
                      const engine::Part& part) {
   const PlacedObject& object = objects[shortage.object];
   if (!shortage.memory) {
-    return unsupported("{} of {} B: no memory of {} may hold {}", object.name, object.bytes,
-                       part.name, object.contents);
+    return unsupported("{} of {} B: no memory of {} may hold {}", object.name,
+                       with_commas(object.bytes), part.name, object.contents);
   }
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
   int64_t all_bytes = 0;
@@ -153,8 +153,8 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
       fmt::format(
           "{}{} of {} B fits in no memory: {} has the most free space, {} B, which is {} B too "
           "few; the whole model needs {} B",
-          object.name, of, object.bytes, memory, shortage.room_bytes, needed - shortage.room_bytes,
-          all_bytes),
+          object.name, of, with_commas(object.bytes), memory, with_commas(shortage.room_bytes),
+          with_commas(needed - shortage.room_bytes), with_commas(all_bytes)),
       memory, needed, shortage.room_bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "driver/compile.h"
 #include "quant/quantize.h"
@@ -13,10 +14,17 @@ namespace thimble::driver {
 /// Returns true if real numbers of the output never vary over the samples.
 [[nodiscard]] bool is_constant_output(const quant::QuantReport& report, size_t output);
 
+/// Returns true if real numbers of the output equal those of the float model.
+[[nodiscard]] bool is_exact_output(const quant::QuantReport& report, size_t output);
+
+/// Returns " of the first 3 samples:" if the SQNRs are not those of all samples.
+[[nodiscard]] std::string of_first_samples(const quant::QuantReport& report);
+
 /// Returns the SQNR of an output in dB; nothing if it was not measured or has no meaning.
 [[nodiscard]] std::optional<double> output_sqnr_db(const quant::QuantReport& report, size_t output);
 
-/// Returns the lowest SQNR of all outputs in dB; nothing if no output has one.
+/// Returns the lowest SQNR of all outputs in dB, infinite if all are exact; nothing if no output
+/// has one.
 [[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
 
 /// Adds a warning for each output with a low SQNR.

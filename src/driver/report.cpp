@@ -82,7 +82,8 @@ std::string quality_line(const CompileReport& report) {
     return line + "; the output never varies over them: check the calibration data\n";
   }
   const std::optional<double> sqnr_db = output_sqnr_db(quant, 0);
-  if (sqnr_db) line += fmt::format("; SQNR {:.1f} dB", *sqnr_db);
+  if (sqnr_db) line += fmt::format("; SQNR{} {:.1f} dB", of_first_samples(quant), *sqnr_db);
+  if (is_exact_output(quant, 0)) line += "; the output equals that in float";
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,
@@ -201,16 +202,6 @@ std::map<std::string, int64_t> engine_counts(const CompileReport& report) {
 }
 
 }  // namespace
-
-std::string with_commas(int64_t value) {
-  const std::string digits = std::to_string(value);
-  std::string result;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > (value < 0 ? 1U : 0U) && (digits.size() - i) % 3 == 0) result += ',';
-    result += digits[i];
-  }
-  return result;
-}
 
 namespace {
 
@@ -553,6 +544,7 @@ std::string json_report(const CompileReport& report) {
   json["time_error_percent"] =
       report.time_error_percent > 0 ? Json(report.time_error_percent) : Json(nullptr);
   json["energy_uj"] = report.energy_uj ? Json(*report.energy_uj) : Json(nullptr);
+  if (!report.refusal.empty()) json["refusal"] = report.refusal;
   json["notes"] = report.notes;
   json["warnings"] = report.warnings;
   json["files"] = Json::array();
@@ -563,6 +555,7 @@ std::string json_report(const CompileReport& report) {
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
+  json["sqnr_samples"] = report.quant.quality_samples;
   json["output_agreement"] = Json::array();
   for (size_t i = 0; i < report.quant.output_sqnr_db.size(); ++i) {
     const std::optional<double>& agreement = report.quant.output_agreement[i];

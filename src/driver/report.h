@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/size_text.h"
 #include "driver/compile.h"
 
 namespace thimble::driver {
@@ -16,8 +17,7 @@ namespace thimble::driver {
 [[nodiscard]] std::string table_report(const CompileReport& report);
 [[nodiscard]] std::string json_report(const CompileReport& report);
 
-/// Returns "1,234,567" for 1234567.
-[[nodiscard]] std::string with_commas(int64_t value);
+using thimble::with_commas;
 
 /// Returns lines of at most 100 columns: the first one begins with `prefix`, the next ones with
 /// spaces. Breaks the text at its spaces, but not between a number and "B".

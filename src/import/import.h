@@ -27,7 +27,7 @@ namespace thimble::import_pt2 {
 
 struct ImportOptions {
   /// `--shape NAME=N`: sizes that the export did not fix, by symbol (`s53`) or by position
-  /// (`x[2]`). The first dimension of an input is 1 by default.
+  /// (`x[2]`, `x:2`); `batch` is the first dimension of the inputs, which is 1 by default.
   std::map<std::string, int64_t> shapes;
 };
 

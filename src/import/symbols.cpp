@@ -1,7 +1,10 @@
 #include "import/symbols.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+
+#include "base/nearest.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -60,18 +63,8 @@ std::string range_text(const pt2::RangeConstraint& range) {
   return range.max ? fmt::format("up to {}", *range.max) : "any size";
 }
 
-/// Returns true for a name that a user may have given to torch.export.Dim, and false for the form
-/// of PyTorch's own symbols, "s77", and of places.
-bool is_name(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto is_letter = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-  };
-  if (text.empty() || is_digit(text[0]) || !std::ranges::all_of(text, is_letter)) return false;
-  const bool symbol =
-      text.size() > 1 && text[0] == 's' && std::ranges::all_of(text.substr(1), is_digit);
-  return !symbol;
-}
+// A name for the size of the first dimension, which every model may have.
+constexpr std::string_view kBatch = "batch";
 
 class Solver {
  public:
@@ -98,12 +91,52 @@ class Solver {
     return found == program_.range_constraints.end() ? pt2::RangeConstraint{} : found->second;
   }
 
+  /// "s77 (in x[2], 4 to 128)"
   std::string describe(std::string_view symbol) const {
     return fmt::format("{} (in {}, {})", symbol, first_place(sizes_, symbol).place,
-                       range_text(range(symbol)));
+                       range_text(allowed(symbol)));
   }
 
-  Status set(const std::string& symbol, int64_t value) {
+  [[nodiscard]] bool is_batch(std::string_view symbol) const {
+    return std::ranges::any_of(
+        sizes_, [&](const OpenSize& size) { return size.is_batch && size.symbols[0] == symbol; });
+  }
+
+  /// The range of the export; a size is at least 1. PyTorch exports "2 or more" for a batch
+  /// dimension without a given range.
+  pt2::RangeConstraint allowed(std::string_view symbol) const {
+    pt2::RangeConstraint result = range(symbol);
+    const bool from_two = is_batch(symbol) && result.min == 2;
+    result.min = from_two ? 1 : std::max<int64_t>(result.min.value_or(1), 1);
+    return result;
+  }
+
+  /// The symbols of batch dimensions: one, if all inputs have the same batch size.
+  [[nodiscard]] std::vector<std::string> batch_symbols() const {
+    std::vector<std::string> found;
+    std::ranges::copy_if(symbols_, std::back_inserter(found),
+                         [&](const std::string& symbol) { return is_batch(symbol); });
+    return found;
+  }
+
+  /// The names that --shape accepts: symbols and places, and `batch` if there is one batch size.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all = symbols_;
+    for (const OpenSize& size : sizes_) all.push_back(size.address);
+    if (batch_symbols().size() == 1) all.emplace_back(kBatch);
+    return all;
+  }
+
+  /// Adds that the value is not in the range, with the name as the user wrote it.
+  Status check_range(const std::string& name, const std::string& symbol, int64_t value) const {
+    const pt2::RangeConstraint range = allowed(symbol);
+    if (value >= *range.min && (!range.max || value <= *range.max)) return ok();
+    return bad_input("--shape {}={}: the size {} cannot be {}", name, value, describe(symbol),
+                     value);
+  }
+
+  Status set(const std::string& name, const std::string& symbol, int64_t value) {
+    THIMBLE_CHECK(check_range(name, symbol, value));
     const auto [entry, fresh] = values_.try_emplace(symbol, value);
     if (fresh || entry->second == value) return ok();
     return bad_input("--shape gives {} the sizes {} and {}", symbol, entry->second, value);
@@ -112,23 +145,23 @@ class Solver {
   /// Applies one option `--shape NAME=N`.
   Status give(const std::string& name, int64_t value) {
     if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end())
-      return set(name, value);
+      return set(name, name, value);
     for (const OpenSize& size : sizes_) {
       if (size.place == name || size.address == name) return solve_place(size, value);
     }
     if (symbols_.empty())
       return bad_input("--shape {}={}: all sizes of the model are fixed", name, value);
-    // The archive has no names of torch.export.Dim, so a name can only mean the only size there is.
-    if (symbols_.size() == 1 && is_name(name)) return set(symbols_[0], value);
+    const std::vector<std::string> batches = batch_symbols();
+    if (name == kBatch && batches.size() == 1) return set(name, batches[0], value);
     std::string known;
     for (const std::string& symbol : symbols_) {
       known += (known.empty() ? "" : ", ") + describe(symbol);
     }
-    const OpenSize& first = first_place(sizes_, symbols_[0]);
+    // PyTorch writes symbols such as s77 to the file, not the names given to torch.export.Dim.
     return bad_input(
-        "--shape {}={}: no such size; the dynamic sizes are {}; an export does not store the names "
-        "of torch.export.Dim: use a place, such as {}={}",
-        name, value, known, first.address, value);
+        "--shape {}={}: no such size{}; the dynamic sizes are {}; expected one of {} (an export "
+        "does not store the names of torch.export.Dim)",
+        name, value, suggestions(name, names()), known, fmt::join(names(), ", "));
   }
 
   /// Solves `x[2]=8` by trying values of the symbol if the size is an expression of one symbol.
@@ -136,7 +169,7 @@ class Solver {
     if (size.symbols.size() == 1) {
       for (int64_t candidate = 0; candidate <= kCandidatesMax; ++candidate) {
         const auto found = evaluate(size.expression, {{size.symbols[0], candidate}});
-        if (found && *found == value) return set(size.symbols[0], candidate);
+        if (found && *found == value) return set(size.address, size.symbols[0], candidate);
       }
     }
     return bad_input(
@@ -144,23 +177,15 @@ class Solver {
         value, size.expression, fmt::join(size.symbols, ", "));
   }
 
-  /// Applies the default if no value was given, and checks the range.
+  /// Applies the default if no value was given.
   Status finish(const std::string& symbol) {
-    const bool is_batch = std::any_of(sizes_.begin(), sizes_.end(), [&](const OpenSize& size) {
-      return size.is_batch && size.symbols[0] == symbol;
-    });
-    if (is_batch) values_.try_emplace(symbol, 1);
+    if (is_batch(symbol)) values_.try_emplace(symbol, 1);
     const auto found = values_.find(symbol);
     if (found == values_.end()) {
       return bad_input("the size {} is not fixed: give --shape {}=N", describe(symbol), symbol);
     }
-    const auto [min, max] = range(symbol);
-    // PyTorch exports "2 or more" for a batch dimension without a given range.
-    const int64_t low = is_batch && min == 2 ? 1 : min.value_or(0);
-    if (found->second < std::max<int64_t>(low, 1) || (max && found->second > *max)) {
-      return bad_input("the size {} cannot be {}", describe(symbol), found->second);
-    }
-    return ok();
+    // A batch size without an option is 1, which the export may exclude.
+    return check_range(symbol, symbol, found->second);
   }
 
   const pt2::ExportedProgram& program_;

@@ -1,6 +1,8 @@
 #include "quant/mixed.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "quant/quality.h"
@@ -14,10 +16,12 @@ using ir::Op;
 /// Number of samples used to rank single operators.
 constexpr int64_t kRankingSamples = 16;
 
+/// Returns the SQNR of the worst output that is not constant; infinite if no output has an error.
 double worst_decibels(const OutputPairs& pairs) {
-  double worst = decibels(1, 0);
+  double worst = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < pairs.reference.size(); ++i) {
-    worst = std::min(worst, output_decibels(pairs.reference[i], pairs.got[i]));
+    const double db = output_decibels(pairs.reference[i], pairs.got[i]);
+    if (!std::isnan(db)) worst = std::min(worst, db);
   }
   return worst;
 }
@@ -95,7 +99,8 @@ class Search {
       std::vector<bool> more = ops;
       more[i] = true;
       THIMBLE_TRY(const double after, decibels_of(more));
-      losses.emplace_back(before - after, i);
+      // Both are infinite if the samples of the ranking have no error.
+      losses.emplace_back(before == after ? 0 : before - after, i);
     }
     std::sort(losses.begin(), losses.end());
     std::vector<size_t> ranked;

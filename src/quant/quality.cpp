@@ -59,7 +59,7 @@ double output_decibels(const std::vector<std::vector<double>>& reference,
   }
   // With one sample, the mean over samples equals the sample; the mean over its elements is used.
   if (samples == 1) signal = squares - total * total / static_cast<double>(elements);
-  return decibels(signal, noise);
+  return decibels(without_rounding(signal, squares), noise);
 }
 
 OutputPairs outputs_side_by_side(const Graph& float_graph, const LoweredGraph& lowered,

@@ -12,7 +12,8 @@ struct Quality {
   /// SQNR by counterpart: signal = sum (reference - its mean over samples and elements)^2.
   std::vector<double> op_db;
   /// SQNR by graph output: signal = sum (reference - its mean over samples)^2, noise = sum
-  /// (reference - got)^2, over all samples and elements.
+  /// (reference - got)^2, over all samples and elements. Infinite without an error, NaN if the
+  /// reference is constant; the same in op_db.
   std::vector<double> output_db;
   /// By graph output: share of equal elements, for an output of integers in the float graph, such
   /// as the result of argmax. An SQNR says nothing about indices.
@@ -28,7 +29,7 @@ struct OutputPairs {
                                                const LoweredGraph& lowered, const Samples& samples,
                                                const QualityRequest& request);
 /// Returns the SQNR of one output over all samples: signal = sum (reference - its mean over
-/// samples)^2.
+/// samples)^2. Infinite without an error, NaN if the reference is constant.
 [[nodiscard]] double output_decibels(const std::vector<std::vector<double>>& reference,
                                      const std::vector<std::vector<double>>& got);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "base/cancel.h"
@@ -39,6 +40,7 @@ void describe_quality(const LoweredGraph& lowered, const Quality& quality, Quant
     const ir::Op& op = lowered.graph.ops()[pair.integer_op];
     report.ops.push_back(
         {pair.integer, std::string(ir::op_name(op.kind)), op.source, quality.op_db[i]});
+    if (!std::isfinite(quality.op_db[i])) continue;
     if (!report.weakest || quality.op_db[i] < report.ops[*report.weakest].sqnr_db) {
       report.weakest = i;
     }
@@ -181,6 +183,7 @@ class Quantizer {
     if (!samples_ || options_.quality_samples <= 0) return;
     const QualityRequest request{std::min(samples_->count(), options_.quality_samples),
                                  options_.threads, options_.progress};
+    report.quality_samples = request.samples;
     describe_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
                      report);
   }

@@ -106,7 +106,7 @@ struct OpQuality {
   ir::ValueId value = ir::kNoValue;  // value of the integer graph
   std::string op;                    // name of the integer operator: "qconv2d"
   ir::Source source;
-  double sqnr_db = 0;
+  double sqnr_db = 0;  // infinite without an error, NaN if the float value is constant
 };
 
 /// An operator whose width is reported, with the reason.
@@ -135,10 +135,11 @@ struct QuantReport {
   int64_t samples = 0;                                  // number of calibration samples
   double calibrate_seconds = 0;                         // float forward passes, observers
   double quality_seconds = 0;                           // integer forward passes of the report
-  std::vector<double> output_sqnr_db;                   // per output; empty without quality samples
+  int64_t quality_samples = 0;                          // the SQNRs are those of the first ones
+  std::vector<double> output_sqnr_db;                   // Quality::output_db; empty without samples
   std::vector<std::optional<double>> output_agreement;  // Quality::output_agreement
   std::vector<OpQuality> ops;        // in execution order; only values with a float counterpart
-  std::optional<size_t> weakest;     // index into ops: lowest SQNR
+  std::optional<size_t> weakest;     // index into ops: lowest finite SQNR
   int per_tensor_linears = 0;        // number of linears with one multiplier
   int wide_ops = 0;                  // operators of the integer graph with 16-bit results
   std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "quant/fast_float.h"
@@ -41,7 +42,7 @@ void Sums::add(const Sums& other) {
 }
 
 double Sums::signal() const {
-  return count > 0 ? squares - reference * reference / count : 0;
+  return count > 0 ? without_rounding(squares - reference * reference / count, squares) : 0;
 }
 
 namespace {
@@ -87,10 +88,14 @@ Sums compare(const Tensor& reference, const Tensor& codes, const ir::Quant& quan
 }
 
 double decibels(double signal, double noise) {
-  constexpr double kLimit = 199;
-  if (!(noise > 0)) return kLimit;
-  if (!(signal > 0)) return -kLimit;
-  return std::clamp(10 * std::log10(signal / noise), -kLimit, kLimit);
+  if (!(signal > 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(noise > 0)) return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(signal / noise);
+}
+
+double without_rounding(double signal, double squares) {
+  constexpr double kRounding = 1e-12;  // float32 values have a relative error of 6e-8
+  return signal > kRounding * squares ? signal : 0;
 }
 
 SideBySide::SideBySide(const Graph& float_graph, const LoweredGraph& lowered)

@@ -16,13 +16,15 @@ struct Sums {
   double count = 0, reference = 0, squares = 0, noise = 0;
 
   void add(const Sums& other);
-  /// Returns the sum of (reference - its mean)^2.
+  /// Returns the sum of (reference - its mean)^2; 0 if that is only rounding.
   [[nodiscard]] double signal() const;
 };
 [[nodiscard]] Sums compare(const ir::Tensor& reference, const ir::Tensor& codes,
                            const ir::Quant& quant);
-/// Returns 10 log10(signal / noise), clamped to -199..199.
+/// Returns 10 log10(signal / noise): infinite without noise, NaN without signal.
 [[nodiscard]] double decibels(double signal, double noise);
+/// Returns `signal`, or 0 if it is not more than the rounding of a sum of `squares`.
+[[nodiscard]] double without_rounding(double signal, double squares);
 
 /// A float engine and an integer engine for one thread.
 class SideBySide {

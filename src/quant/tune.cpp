@@ -90,6 +90,12 @@ struct Halves {
 /// SQNR by half and output.
 using Scores = std::array<std::vector<double>, 2>;
 
+/// An output without an error gets a large score, a constant one the same score in all trials.
+double finite_score(double db) {
+  constexpr double kMost = 199;
+  return std::isnan(db) ? 0 : std::min(db, kMost);
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -160,6 +166,7 @@ class TrialScorer {
       scores[half] = measure_quality(graph_, lowered, samples_[1 - half],
                                      {scored_samples(1 - half), options_.threads})
                          .output_db;
+      for (double& db : scores[half]) db = finite_score(db);
     }
     return scores;
   }

@@ -55,7 +55,8 @@ std::vector<Label> labels_of(const View& view) {
     if (!node.window.empty()) label.title += " " + node.window;
     if (node.kind == GraphNode::Kind::kOp && view.cost_total > 0) {
       const double share = view.cost[node.row] / view.cost_total;
-      if (share >= kShareShown) label.share = fmt::format("{:.1f}%", 100 * share);
+      if (share >= kShareShown)
+        label.share = fmt::format("{}{:.1f}%", view.cost_mark(node.row), 100 * share);
     }
     labels.push_back(std::move(label));
   }

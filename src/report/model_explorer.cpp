@@ -48,8 +48,8 @@ Json attributes(const View& view, size_t row) {
   if (op.constant_bytes > 0) add_number("constant bytes", op.constant_bytes);
   add_number("arena live bytes", op.live_bytes);
   add_number("instructions", op.instructions);
-  add_number("cycles", op.cycles);
-  if (op.time_us) add("time, us", fmt::format("{:.3f}", *op.time_us));
+  if (op.cycles) add("cycles", fmt::format("{}{}", view.mark(row), *op.cycles));
+  if (op.time_us) add("time, us", fmt::format("{}{:.3f}", view.mark(row), *op.time_us));
   if (view.sqnr[row]) add("SQNR, dB", fmt::format("{:.1f}", *view.sqnr[row]));
   add("reason", op.reason);
   return list;

@@ -18,6 +18,7 @@ struct NumberColumn {
   const char* help;
   std::function<std::optional<double>(size_t row)> value;
   std::function<std::string(double value)> text;
+  bool is_cycles = false;  // from cycles: marked in the row of an unmeasured operator
 };
 
 std::string whole(double value) {
@@ -35,6 +36,9 @@ std::optional<double> unless_zero(int64_t value) {
   return static_cast<double>(value);
 }
 
+constexpr const char* kEstimate =
+    "an estimate; ~: the operator was not measured, and counts as an average one of its size";
+
 std::vector<NumberColumn> columns_of(const View& view) {
   const std::vector<driver::OpReport>& ops = view.report.ops;
   const auto decibel = [](double value) { return fmt::format("{:.1f}", value); };
@@ -42,8 +46,8 @@ std::vector<NumberColumn> columns_of(const View& view) {
     return fmt::format("{:.{}f}", value, value < 100 ? 2 : 0);
   };
   std::vector<NumberColumn> all = {
-      {"time, \xC2\xB5s", "an estimate", [&](size_t row) { return ops[row].time_us; }, micros},
-      {"cycles", "an estimate", [&](size_t row) { return as_number(ops[row].cycles); }, whole},
+      {"time, \xC2\xB5s", kEstimate, [&](size_t row) { return ops[row].time_us; }, micros, true},
+      {"cycles", kEstimate, [&](size_t row) { return as_number(ops[row].cycles); }, whole, true},
       {"instructions", "an estimate", [&](size_t row) { return as_number(ops[row].instructions); },
        whole},
       {"MACs", "multiply-accumulate operations",
@@ -106,7 +110,8 @@ std::string op_table(const View& view) {
       }
       const double share = largest[i] > 0 ? std::max(0.0, 100 * *value / largest[i]) : 0;
       table += fmt::format("<td class=\"num\" style=\"--p:{}%\" data-v=\"{}\">{}</td>",
-                           coordinate(share), *value, columns[i].text(*value));
+                           coordinate(share), *value,
+                           (columns[i].is_cycles ? view.mark(row) : "") + columns[i].text(*value));
     }
     table += fmt::format("<td class=\"src\" title=\"{}\">{} <code>{}</code></td></tr>\n",
                          escape_html(op.source.text), escape_html(op.source.where()),
@@ -147,6 +152,7 @@ std::string node_data(const View& view) {
       entry["bytes"] = op.bytes_out;
       entry["constants"] = op.constant_bytes;
       entry["live"] = op.live_bytes;
+      entry["mark"] = view.mark(node.row);
       entry["instructions"] = optional(op.instructions);
       entry["cycles"] = optional(op.cycles);
       entry["time_us"] = optional(op.time_us);

@@ -99,11 +99,12 @@ std::string summary(const View& view) {
                with_commas(report.parameters) + " parameters");
   if (const auto sqnr_db = driver::output_sqnr_db(report.quant, 0)) {
     html += tile("SQNR", fmt::format("{:.1f} dB", *sqnr_db),
-                 fmt::format("of the output, {} samples", report.quant.samples));
+                 fmt::format("of the output, {} of {} samples", report.quant.quality_samples,
+                             report.quant.samples));
   } else if (!report.quant.output_agreement.empty() && report.quant.output_agreement[0]) {
-    html +=
-        tile("agreement", fmt::format("{:.1f} %", 100 * *report.quant.output_agreement[0]),
-             fmt::format("of the output's values with float, {} samples", report.quant.samples));
+    html += tile("agreement", fmt::format("{:.1f} %", 100 * *report.quant.output_agreement[0]),
+                 fmt::format("of the output's values with float, {} of {} samples",
+                             report.quant.quality_samples, report.quant.samples));
   }
   return html + "</div>\n";
 }
@@ -154,9 +155,9 @@ std::string costliest(const View& view) {
   for (const size_t row : rows) {
     const size_t node = view.node_of_row[row];
     html += fmt::format(
-        "<li><span class=\"dot e{}\"></span><a href=\"#n{}\" data-n=\"{}\">{}</a> {:.1f} "
+        "<li><span class=\"dot e{}\"></span><a href=\"#n{}\" data-n=\"{}\">{}</a> {}{:.1f} "
         "%<br><small>{}</small></li>\n",
-        view.color_of_row(row), node, node, escape_html(view.title(row)),
+        view.color_of_row(row), node, node, escape_html(view.title(row)), view.cost_mark(row),
         100 * view.cost[row] / view.cost_total, escape_html(view.graph.nodes[node].name));
   }
   return html + "</ol>";
@@ -372,6 +373,14 @@ std::string about_section(const driver::CompileReport& report, const Provenance&
          escape_html(driver::text_report(report, {})) + "</pre></details></section>\n";
 }
 
+/// Why the program does not fit, as the command printed it.
+std::string refusal_section(const driver::CompileReport& report) {
+  if (report.refusal.empty()) return "";
+  return "<section id=\"refusal\" aria-labelledby=\"h-refusal\"><h2 id=\"h-refusal\">Does not fit: "
+         "no program was written</h2>\n<pre>" +
+         escape_html(report.refusal) + "</pre></section>\n";
+}
+
 std::string port_text(const std::vector<driver::IoReport>& ports) {
   std::string text;
   for (const driver::IoReport& port : ports) {
@@ -391,6 +400,7 @@ std::string html_page(const driver::Compiled& compiled, const Provenance& proven
     std::string html;  // empty: the compilation has no such data
   };
   const Section sections[] = {
+      {"h-refusal", "Does not fit", refusal_section(report)},
       {"h-graph", "Graph", graph_section(view)},
       {"h-arena", "Arena", arena_section(view)},
       {"h-ops", "Operators", op_section(view)},

@@ -100,8 +100,8 @@
     row("types", node.types);
     row("operator", node.target);
     row("module", node.module);
-    row("time", node.time_us == null ? "" : `${node.time_us.toFixed(2)} µs`);
-    row("cycles", count(node.cycles));
+    row("time", node.time_us == null ? "" : `${node.mark}${node.time_us.toFixed(2)} µs`);
+    row("cycles", node.cycles == null ? "" : node.mark + count(node.cycles));
     row("instructions", count(node.instructions));
     row("MACs", count(node.macs || null));
     row("result, B", count(node.bytes));

@@ -12,7 +12,7 @@ namespace {
 constexpr double kChartLeft = 48, kChartTop = 24, kChartWidth = 1106, kChartHeight = 170;
 constexpr double kChartRight = kChartLeft + kChartWidth, kChartBottom = kChartTop + kChartHeight;
 constexpr double kLabelSize = 11;   // font size in px
-constexpr double kShownMaxDb = 60;  // a value without error has no finite SQNR
+constexpr double kShownMaxDb = 60;  // height of the bar of a value without an error
 
 /// The colour of a bar: below 10 dB the value is mostly noise.
 const char* grade(double sqnr_db) {
@@ -50,14 +50,16 @@ std::string quality_svg(const View& view) {
   const double width = std::min(step * 0.72, 26.0);
   for (size_t i = 0; i < ops.size(); ++i) {
     const quant::OpQuality& op = ops[i];
-    const double value = std::isnan(op.sqnr_db) ? low : op.sqnr_db;
+    if (std::isnan(op.sqnr_db)) continue;  // the float value is constant
+    const double value = op.sqnr_db;
     const double top = std::min(y(value), y(0)), bottom = std::max(y(value), y(0));
     svg += fmt::format(
         "<rect class=\"{}\" data-node=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" "
-        "height=\"{}\"><title>{:.1f} dB  {} {}  {}  {}</title></rect>\n",
+        "height=\"{}\"><title>{}  {} {}  {}  {}</title></rect>\n",
         grade(value), escape_html(op.source.node),
         coordinate(kChartLeft + step * (static_cast<double>(i) + 0.5) - width / 2), coordinate(top),
-        coordinate(width), coordinate(std::max(bottom - top, 1.0)), op.sqnr_db, escape_html(op.op),
+        coordinate(width), coordinate(std::max(bottom - top, 1.0)),
+        std::isinf(value) ? "no error" : fmt::format("{:.1f} dB", value), escape_html(op.op),
         escape_html(op.source.node), escape_html(op.source.where()), escape_html(op.source.text));
   }
   if (view.report.quant.weakest) {

@@ -77,13 +77,18 @@ View::View(const driver::Compiled& compiled) : report(compiled.report), graph(op
     while (row > 0 && is_float(row) && report.ops[row - 1].source.node == quality.source.node) {
       --row;
     }
-    sqnr[row] = quality.sqnr_db;
+    if (std::isfinite(quality.sqnr_db)) sqnr[row] = quality.sqnr_db;
   }
 }
 
 std::string View::title(size_t row) const {
   const GraphNode& node = graph.nodes[node_of_row[row]];
   return node.window.empty() ? node.title : node.title + " " + node.window;
+}
+
+std::string View::cost_mark(size_t row) const {
+  const bool from_cycles = cost_unit != CostUnit::kMacs && report.ops[row].cycles.has_value();
+  return from_cycles ? mark(row) : "";
 }
 
 size_t View::color(size_t engine) const {

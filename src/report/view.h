@@ -30,6 +30,10 @@ struct View {
 
   /// Title and window of a row: "conv2d 3x3".
   [[nodiscard]] std::string title(size_t row) const;
+  /// "~" for an operator whose cycles were not measured, as in the text report; else empty.
+  [[nodiscard]] std::string mark(size_t row) const { return report.ops[row].measured ? "" : "~"; }
+  /// Returns mark() if the cost of an operator is from its cycles, else an empty text.
+  [[nodiscard]] std::string cost_mark(size_t row) const;
   /// Number of colors of engines, in page.css (.e0 to .e5) and in model_explorer.cpp.
   static constexpr size_t kColors = 6;
   /// Color of an engine: 0 for the core if there are other engines, else 1. The seventh engine has

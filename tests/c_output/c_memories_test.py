@@ -240,8 +240,8 @@ def check_shortage(program, model, folder):
     done = subprocess.run([str(word) for word in command + limits], capture_output=True, text=True)
     assert done.returncode == 1, (done.returncode, done.stderr)
     message = json.loads(done.stdout)["error"]
-    arena = re.search(r"arena of (\d+) B fits in no memory: (\w+) has the most free space, 1024 B, which is (\d+) B too few", message)
-    assert arena and int(arena[1]) - int(arena[3]) == 1024, message
+    arena = re.search(r"arena of ([\d,]+) B fits in no memory: (\w+) has the most free space, 1,024 B, which is ([\d,]+) B too few", message)
+    assert arena and int(arena[1].replace(",", "")) - int(arena[3].replace(",", "")) == 1024, message
     assert not list((folder / "out").glob("*")), "nothing is written"
     done = subprocess.run([str(word) for word in command + ["--memory", "tape=1K"]], capture_output=True, text=True)
     assert done.returncode == 2 and "dtcm and sram and psram and flash and rom" in done.stderr, done.stderr

@@ -233,9 +233,34 @@ class Compile(Cli):
         self.fails(2, *compile_, "--float", saying="--float: not supported")
 
     def test_too_large_for_the_part(self):
-        limit = ["--memory", "sram=512", "--report", "y.json", "--kernels", "y.cpp"]
+        limit = ["--memory", "sram=512", "--kernels", "y.cpp"]
         self.fails(1, "compile", MODEL, *M55, *DATA, *limit, saying="does not fit")
+        for name in ("refusal.html", "refusal.json"):
+            _, err = self.thimble("compile", MODEL, *M55, *DATA, *limit, "--report", name, code=1)
+            self.assertEqual(err.splitlines()[-1], f"nothing was written but {name}")
+            self.assertFalse((self.path / "y.cpp").exists() or (self.path / "digits_cnn.pte").exists())
+            refusal = "sram needs " + re.search(r"sram needs ([\d,]+ B)", err)[1]
+            self.assertIn(refusal, (self.path / name).read_text())
+        page = (self.path / "refusal.html").read_text()
+        for part in ('id="refusal"', 'id="arena"', 'id="ops"'):
+            self.assertIn(part, page)
+        self.assertGreater(len(json.loads((self.path / "refusal.json").read_text())["ops"]), 3)
         self.compile("--memory", "sram=4K", "--memory", "flash=1M")
+
+    def test_sqnr_is_that_of_compare(self):
+        report = json.loads(self.thimble("compile", MODEL, *M55, *DATA, "-o", "digits.pte", "--json")[0])
+        self.assertEqual(report["sqnr_samples"], 64)
+        compared = json.loads(self.thimble("compare", MODEL, "digits.pte", "--data", DATA[1], "--json")[0])
+        self.assertEqual(compared["calls"], 64)
+        self.assertAlmostEqual(report["sqnr_db"][0], compared["sqnr_db"][0], places=4)
+
+    def test_no_sqnr_without_signal(self):
+        # All values of the sample are equal, so that some operators compute a constant.
+        for value in (0.0, 0.3):
+            write_npy(self.path / "x_flat.npy", "<f4", (1, 1, 8, 8), struct.pack("<64f", *[value] * 64))
+            out, _ = self.thimble("compile", MODEL, *M55, "--calibrate", "x_flat.npy", "-o", "flat.pte", "--report", "f.html")
+            self.assertNotIn("199", out.split("engine")[0])
+            self.assertNotIn("199.0 dB", (self.path / "f.html").read_text())
 
     def test_operator_without_kernel(self):
         case = SOURCE / "tests/data/pt2/grid_sample.pt2"
@@ -446,7 +471,7 @@ class Run(Cli):
     def test_budget_of_an_npu(self):
         words = ["compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", "npu.pte", "--memory"]
         _, refusal = self.thimble(*words, "sram=100", code=1)
-        least = int(re.search(r"sram needs at least (\d+) B", refusal).group(1))
+        least = int(re.search(r"sram needs at least ([\d,]+) B", refusal).group(1).replace(",", ""))
         cycles = []
         for more in (0, 400, 1500, 1100000):
             report = json.loads(self.thimble(*words, f"sram={least + more}", "--json")[0])

@@ -12,10 +12,13 @@ import pathlib
 import pty
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from npy import write_npy
 
 THIMBLE = pathlib.Path(sys.argv[1]).resolve()
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
@@ -92,10 +95,14 @@ class Fit(unittest.TestCase):
         for part, row in rows.items():
             with self.subTest(part=part):
                 report = self.compile_it("resnet8", part, data("resnet8"))
+                self.assertEqual(row["memories"], report["memories"])
                 used = {m["name"]: m["bytes_used"] for m in report["memories"]}
-                flash = used.pop("flash")
+                flash, ram = used.pop("flash"), sum(used.values())
+                if "placement" in report:  # `compile` also copies weights and code into free RAM
+                    flash = report["flash_bytes"]
+                    ram = sum(report[name] for name in ("arena_bytes", "state_bytes", "static_bytes", "stack_bytes"))
                 self.assertEqual(row["flash_bytes"], flash)
-                self.assertEqual(row["sram_bytes"], sum(used.values()))
+                self.assertEqual(row["sram_bytes"], ram)
                 self.assertEqual(row["time_us"], report.get("time_us"))
                 self.assertTrue(row["fits"])
 
@@ -109,6 +116,34 @@ class Fit(unittest.TestCase):
                                                    data("resnet8"), "--json"))
                 self.assertAlmostEqual(row["accuracy"], compared["accuracy"], places=12)
                 self.assertAlmostEqual(row["sqnr_db"], min(compared["sqnr_db"]), places=9)
+
+    def test_sram_is_that_of_all_memories(self):
+        # corstone-320: the arena is in DRAM, the SRAM is the NPU's. imxrt1060: copies of weights are in fast RAM.
+        parts = ["corstone-320", "imxrt1060", "stm32h743"]
+        rows = self.rows(model("dscnn_kws"), "--calibrate", data("dscnn_kws"), "--require", "sram<64K", "--part", *parts)
+        self.assertEqual({part: row["fits"] for part, row in rows.items()}, {part: True for part in parts})
+        for row in rows.values():
+            self.assertGreater(row["sram_bytes"], 8000)
+        dram = {memory["name"]: memory["bytes_used"] for memory in rows["corstone-320"]["memories"]}["dram"]
+        self.assertGreaterEqual(rows["corstone-320"]["sram_bytes"], dram)
+        small = self.rows(model("dscnn_kws"), "--calibrate", data("dscnn_kws"), "--require", "sram<1K", "--part", *parts)
+        self.assertEqual({row["reason"] for row in small.values()}, {"sram<1K"})
+        text = self.thimble("fit", model("dscnn_kws"), "--part", "imxrt1060")
+        self.assertIn("sram: what the program needs of all RAM of the part together", text)
+        self.assertNotIn("sram: what", self.thimble("fit", model("dscnn_kws"), "--part", "nrf52840"))
+
+    def test_a_low_sqnr_is_a_warning(self):
+        # The samples differ by less than a step of int8.
+        values = [100 + ((7 * i) % 17) / 1000 for i in range(8 * 64)] + [0.0] * 64
+        write_npy(self.path / "flat.npy", "<f4", (9, 1, 8, 8), struct.pack(f"<{len(values)}f", *values))
+        result = self.fit(model("digits_cnn"), "--calibrate", "flat.npy", "--part", "cortex-m4", "--require", "sram<64K")
+        self.assertEqual(len(result["models"][0]["parts"]), 1)
+        compiled = json.loads(self.thimble("compile", model("digits_cnn"), "--target", "cortex-m4", "--calibrate",
+                                           "flat.npy", "--json", "-o", "out.pte"))
+        low = result["models"][0]["parts"][0]["sqnr_db"]
+        self.assertAlmostEqual(low, compiled["sqnr_db"][0], places=6)
+        self.assertEqual(low < 5, any("SQNR" in warning for warning in result["models"][0]["warnings"]))
+        self.assertLess(low, 5)
 
     def test_random_data_give_sizes_but_no_accuracy(self):
         for more in ([], ["--calibrate", "random"]):

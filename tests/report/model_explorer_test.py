@@ -2,7 +2,8 @@
 
 usage: model_explorer_test.py THIMBLE SOURCE_DIR [CHROMIUM] [unittest options]
 
-Runs in a Python with ai-edge-model-explorer 0.1.34 and pte-adapter-model-explorer 0.2.0. With CHROMIUM, also opens the
+Runs in a Python with ai-edge-model-explorer 0.1.34 and pte-adapter-model-explorer 0.2.0; exits with 77 (skipped) in another
+one. With CHROMIUM, also opens the
 graph in Model Explorer's own page.
 """
 
@@ -15,11 +16,17 @@ import time
 import unittest
 from pathlib import Path
 
-import dacite
-import portpicker
-from model_explorer import graph_builder
-from model_explorer.extension_manager import ExtensionManager
 from support import Compiler
+
+try:
+    import dacite
+    import portpicker
+    from model_explorer import graph_builder
+    from model_explorer.extension_manager import ExtensionManager
+except ImportError as error:
+    print(f"skipped: {sys.executable} has no {error.name} (pip install ai-edge-model-explorer==0.1.34 "
+          "pte-adapter-model-explorer==0.2.0; cmake -DTHIMBLE_MODEL_EXPLORER_PYTHON=PYTHON)")
+    sys.exit(77)
 
 PROGRAM, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
 CHROMIUM = sys.argv[3] if len(sys.argv) > 3 and Path(sys.argv[3]).is_file() else ""

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "driver/compile.h"
+#include "driver/report.h"
 #include "report/model_explorer.h"
 #include "report/report.h"
 #include "report/text.h"
@@ -46,6 +47,21 @@ TEST(ReportPage, figures_that_are_not_known_are_not_shown) {
   EXPECT_EQ(count(page, ">cycles</button>"), 0U);
   EXPECT_EQ(count(page, ">instructions</button>"), 1U);
   EXPECT_EQ(count(page, "Thimble 1.2.3, kernel layout "), 1U);
+}
+
+TEST(ReportPage, costs_that_were_not_measured_are_marked) {
+  driver::Compiled compiled = compiled_digits("cortex-m4");
+  for (driver::OpReport& op : compiled.report.ops) op.measured = true;
+  ASSERT_TRUE(compiled.report.ops[0].cycles.has_value());
+  EXPECT_EQ(count(html_page(compiled, {"thimble compile", "1.2.3"}), "\">~"), 0U);
+  compiled.report.ops[0].measured = false;
+  const std::string page = html_page(compiled, {"thimble compile", "1.2.3"});
+  EXPECT_EQ(count(page, "\">~" + driver::with_commas(*compiled.report.ops[0].cycles) + "</td>"),
+            1U);
+  EXPECT_EQ(count(page, "\"mark\":\"~\""), 1U);
+  EXPECT_EQ(
+      count(model_explorer_json(compiled), "~" + std::to_string(*compiled.report.ops[0].cycles)),
+      1U);
 }
 
 TEST(ReportPage, times_and_cycles) {

@@ -149,6 +149,19 @@ TEST(Shapes, FixedByOptions) {
   const auto batch = open_sizes().import({{{"s0", 5}, {"s1", 4}, {"x[3]", 9}}});
   ASSERT_TRUE(batch.ok()) << batch.error().message;
   EXPECT_EQ(batch->graph.type(batch->graph.outputs()[0]).shape, (ir::Shape{5, 3, 8, 9}));
+  const auto by_name = open_sizes().import({{{"batch", 5}, {"s1", 4}, {"x:3", 9}}});
+  ASSERT_TRUE(by_name.ok()) << by_name.error().message;
+  EXPECT_EQ(by_name->graph.type(by_name->graph.outputs()[0]).shape, (ir::Shape{5, 3, 8, 9}));
+}
+
+TEST(Shapes, TheOnlySizeHasNoOtherName) {
+  Program program;
+  program.input("x", {size(1), size("s7")})
+      .node("aten.relu.default", {{"self", ref("x")}}, "y", {size(1), size("s7")})
+      .output("y");
+  EXPECT_EQ(program.error({{{"seq", 8}}}),
+            "net.pt2: --shape seq=8: no such size; the dynamic sizes are s7 (in x[1], 1 or more); "
+            "expected one of s7, x:1 (an export does not store the names of torch.export.Dim)");
 }
 
 TEST(Shapes, Errors) {
@@ -156,14 +169,16 @@ TEST(Shapes, Errors) {
   EXPECT_EQ(program.error({{{"s1", 6}}}),
             "net.pt2: the size s2 (in x[3], 8 to 32) is not fixed: give --shape s2=N");
   EXPECT_EQ(program.error({{{"s1", 6}, {"s2", 33}}}),
-            "net.pt2: the size s2 (in x[3], 8 to 32) cannot be 33");
-  EXPECT_EQ(program.error({{{"s0", 0}, {"s1", 6}, {"s2", 8}}}),
-            "net.pt2: the size s0 (in x[0], 2 or more) cannot be 0");
-  EXPECT_EQ(
-      program.error({{{"height", 8}}}),
-      "net.pt2: --shape height=8: no such size; the dynamic sizes are s0 (in x[0], 2 or more), "
-      "s1 (in x[2], 4 to 16), s2 (in x[3], 8 to 32); an export does not store the names of "
-      "torch.export.Dim: use a place, such as x:0=8");
+            "net.pt2: --shape s2=33: the size s2 (in x[3], 8 to 32) cannot be 33");
+  EXPECT_EQ(program.error({{{"batch", 0}, {"s1", 6}, {"s2", 8}}}),
+            "net.pt2: --shape batch=0: the size s0 (in x[0], 1 or more) cannot be 0");
+  const std::string sizes =
+      "the dynamic sizes are s0 (in x[0], 1 or more), s1 (in x[2], 4 to 16), s2 (in x[3], 8 to "
+      "32); expected one of s0, s1, s2, x:0, x:2, x:3, batch (an export does not store the names "
+      "of torch.export.Dim)";
+  EXPECT_EQ(program.error({{{"height", 8}}}), "net.pt2: --shape height=8: no such size; " + sizes);
+  EXPECT_EQ(program.error({{{"bach", 8}}}),
+            "net.pt2: --shape bach=8: no such size; similar names: batch; " + sizes);
   EXPECT_EQ(
       program.error({{{"x[2]", 7}}}),
       "net.pt2: --shape x[2]=7: the size is 2*s1, which cannot be solved for this value; give s1");

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/narrow.h"
+#include "base/size_text.h"
 #include "engines/axon/compiler/scale.h"
 
 namespace thimble::engine::axon {
@@ -206,7 +207,9 @@ Result<std::vector<std::byte>> write(const Network& network, const std::string& 
   if (network.constants.size() > container::kBytesMax ||
       network.interlayer_bytes > container::kBytesMax) {
     return unsupported("{} B of constants and {} B of interlayer memory, expected at most {}",
-                       network.constants.size(), network.interlayer_bytes, container::kBytesMax);
+                       with_commas(static_cast<int64_t>(network.constants.size())),
+                       with_commas(static_cast<int64_t>(network.interlayer_bytes)),
+                       with_commas(container::kBytesMax));
   }
   return Writer(network).run(identifier(name));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/size_text.h"
 #include "engines/ethos_u/compiler/place.h"
 #include "engines/ethos_u/compiler/search.h"
 
@@ -297,7 +298,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");
   return unsupported("no schedule fits in {} bytes of SRAM, the smallest needs {}",
-                     options.sram_bytes.value_or(0), least->bytes);
+                     with_commas(options.sram_bytes.value_or(0)), with_commas(least->bytes));
 }
 
 Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,

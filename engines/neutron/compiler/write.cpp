@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/narrow.h"
+#include "base/size_text.h"
 #include "engines/neutron/formats/payload.h"
 
 namespace thimble::engine::neutron {
@@ -33,7 +34,9 @@ class Writer {
     align_size(weights_, container::kBlockAlignment);
     if (weights_.size() > container::kBytesMax || net_.scratch_bytes > container::kBytesMax) {
       return unsupported("{} B of weights and {} B of scratch, expected at most {}",
-                         weights_.size(), net_.scratch_bytes, container::kBytesMax);
+                         with_commas(static_cast<int64_t>(weights_.size())),
+                         with_commas(static_cast<int64_t>(net_.scratch_bytes)),
+                         with_commas(container::kBytesMax));
     }
     prefetch();
     EncodedProgram encoded;
