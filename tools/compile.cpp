@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/condition.h"
 #include "driver/output_quality.h"
 #include "driver/report.h"
 #include "driver/share_arena.h"
@@ -26,7 +27,6 @@
 #include "report/report.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
-#include "tools/conditions.h"
 #include "tools/engine_cli.h"
 #include "tools/linker_files.h"
 #include "tools/output.h"
@@ -82,17 +82,18 @@ struct CompileArguments {
   }
 };
 
-constexpr Metric kCompileMetrics[] = {{"sqnr", Unit::kDecibels}};
+constexpr driver::Metric kMetrics[] = {{"sqnr", driver::Unit::kDecibels}};
+constexpr driver::ConditionOption kFailIf = {"--fail-if", kMetrics};
 
 /// Rejects a network for which a condition of --fail-if is true.
 Status check_conditions(const CompileArguments& arguments, const driver::CompileReport& report) {
-  THIMBLE_TRY(const auto conditions, parse_conditions(arguments.fail_if, kCompileMetrics, false));
-  for (const Condition& condition : conditions) {
+  THIMBLE_TRY(const auto conditions, driver::parse_conditions(arguments.fail_if, kFailIf));
+  for (const driver::Condition& condition : conditions) {
     const std::optional<double> now = driver::lowest_sqnr_db(report);
     if (!now) {
       return bad_input("--fail-if {}: SQNR is not known without samples", condition.text);
     }
-    if (!is_true(condition, *now, 0)) continue;
+    if (!is_true(condition, *now)) continue;
     std::string text = fmt::format("--fail-if {}: SQNR {:.1f} dB", condition.text, *now);
     for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
     return unsupported("{}", text);
@@ -176,7 +177,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.engine_off = arguments.engine_off;
   options.keep_small = arguments.npu_small;
-  THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
+  THIMBLE_CHECK(driver::parse_conditions(arguments.fail_if, kFailIf));
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
   return options;

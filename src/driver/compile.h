@@ -196,6 +196,7 @@ struct CompileReport {
   int64_t npu_calls = 0;
   std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;      // of the core for one run, an estimate
+  std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
   double clock_mhz = 0;               // of the core; 0: unknown
   double time_error_percent = 0;      // half of the error band of `time_us`; 0: not validated
   std::optional<double> energy_uj;    // an estimate for one run

@@ -33,7 +33,7 @@ struct FitQuality {
 struct FitOptions {
   CompileOptions compile;  // for all models and parts; target and calibration are not used
   std::vector<std::string> parts;
-  std::vector<Requirement> requirements;
+  std::vector<Condition> requirements;
   /// Measures an integer graph of a model. Not called for random data. May run in several threads.
   std::function<Result<FitQuality>(const FloatModel&, const Samples&, const ir::Graph& integer)>
       evaluate;
@@ -47,6 +47,7 @@ struct FitRow {
   std::string part;
   Fits fits = Fits::kNo;
   Figures figures;
+  double time_error_percent = 0;  // as CompileReport::time_error_percent
   std::string engines;   // the NPUs with their share of the MACs in percent, or the core
   double npu_share = 0;  // share of the MACs on NPUs, 0 to 1
   std::string reason;    // the first reason why `fits` is not kYes
