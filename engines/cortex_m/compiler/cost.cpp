@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "abi/pte_ops.h"
+#include "engines/cortex_m/compiler/cortex_m.h"
 #include "engines/cortex_m/compiler/cost_terms.h"
 #include "engines/cortex_m/compiler/linked_size.h"
 
@@ -49,12 +50,6 @@ constexpr RuntimeLaw kRuntimeCycles[] = {
 #undef THIMBLE_RUNTIME_CYCLES
 #undef THIMBLE_CYCLES
 };
-
-/// Returns the core whose measurements are used for `core`: one that executes the same image.
-std::string_view measured_core(std::string_view core) {
-  if (core == "cortex-m0" || core == "cortex-m23") return "cortex-m0plus";
-  return core == "cortex-m35p" ? "cortex-m33" : core;
-}
 
 /// Returns a core whose instructions are a subset of those of `core` and that has the same kernel
 /// variants, except those that need the missing instructions; empty if none exists. Armv6-M is

@@ -113,16 +113,23 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
   terms->rows = pixels;
   terms->edges = pixels - batch * down.whole * across.whole;
   terms->inside_steps = inside * w[1] * w[0];
+  terms->edge_steps = terms->edges * (is_depthwise ? window * w[0] : depth);
   if (is_depthwise) {
     terms->vectors = inside * divide_up(w[0], kVectorLanes);
     set_loops(inside, w[0], terms);
     terms->single_steps = batch * down.out * (across.out % 2) * window * w[0];
+    // Scalar kernels read a window of 3 x 3 elements without a copy.
+    if (w[2] != 3 || w[3] != 3 || w[0] != x.shape[1]) terms->strided = pixels * window * w[0];
     return;
   }
-  if (is_packed(call, abi::Packing::kDsp) || is_packed(call, abi::Packing::kMve)) {
+  const bool dsp = is_packed(call, abi::Packing::kDsp), mve = is_packed(call, abi::Packing::kMve);
+  if (dsp || mve) {
     constexpr int64_t kPixels = 3;  // of a block
     terms->vectors = divide_up(pixels, kPixels) * w[0] * divide_up(depth, kVectorLanes);
-    set_loops(pixels * w[2], w[3] * w[1], terms);
+    terms->loops = pixels * w[2];
+    terms->tails = pixels * w[0] * (depth % kChannelsBlock);
+    const bool aligned = dsp ? w[1] % kChannelsBlock == 0 : w[3] * w[1] % kVectorLanes == 0;
+    if (!aligned) terms->unaligned = pixels * depth;
     terms->single_steps = pixels % kPixels * depth * w[0];
     return;
   }
