@@ -115,7 +115,7 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
   terms->inside_steps = inside * w[1] * w[0];
   terms->edge_steps = terms->edges * (is_depthwise ? window * w[0] : depth);
   if (is_depthwise) {
-    terms->vectors = inside * divide_up(w[0], kVectorLanes);
+    terms->vectors = pixels * window * divide_up(w[0], kVectorLanes);
     set_loops(inside, w[0], terms);
     terms->single_steps = batch * down.out * (across.out % 2) * window * w[0];
     // Scalar kernels read a window of 3 x 3 elements without a copy.
@@ -126,7 +126,9 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
   if (dsp || mve) {
     constexpr int64_t kPixels = 3;  // of a block
     terms->vectors = divide_up(pixels, kPixels) * w[0] * divide_up(depth, kVectorLanes);
-    terms->loops = pixels * w[2];
+    // With dilation, the taps of a row are copied one by one.
+    terms->loops = pixels * w[2] * (dilation[1] == 1 ? 1 : w[3]);
+    if (dilation[1] != 1) terms->strided = pixels * depth;
     terms->tails = pixels * w[0] * (depth % kChannelsBlock);
     const bool aligned = dsp ? w[1] % kChannelsBlock == 0 : w[3] * w[1] % kVectorLanes == 0;
     if (!aligned) terms->unaligned = pixels * depth;
@@ -134,7 +136,11 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
     return;
   }
   if (is_packed(call, abi::Packing::kScalar)) {
-    set_loops(pixels * w[2], w[3] * w[1], terms);
+    if (dilation[1] == 1) {
+      set_loops(pixels * w[2], w[3] * w[1], terms);
+    } else {
+      set_loops(pixels * w[2] * w[3], w[1], terms);
+    }
     terms->single_steps = pixels % 2 * depth * w[0];
     return;
   }
