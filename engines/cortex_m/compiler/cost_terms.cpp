@@ -129,10 +129,12 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
     // With dilation, the taps of a row are copied one by one.
     terms->loops = pixels * w[2] * (dilation[1] == 1 ? 1 : w[3]);
     if (dilation[1] != 1) terms->strided = pixels * depth;
-    terms->tails = pixels * w[0] * (depth % kChannelsBlock);
+    // Helium requantizes four channels at once, the DSP kernel multiplies two.
+    terms->tails = mve ? pixels * (w[0] % kChannelsBlock)
+                       : pixels * w[0] * (depth % kChannelsBlock);
     const bool aligned = dsp ? w[1] % kChannelsBlock == 0 : w[3] * w[1] % kVectorLanes == 0;
     if (!aligned) terms->unaligned = pixels * depth;
-    terms->single_steps = pixels % kPixels * depth * w[0];
+    terms->single_steps = pixels % kPixels * depth * w[0] + (dsp ? pixels * (w[0] % 2) * depth : 0);
     return;
   }
   if (is_packed(call, abi::Packing::kScalar)) {
