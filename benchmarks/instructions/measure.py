@@ -114,7 +114,7 @@ def calls_of(report, ran):
 
 
 def terms_of(op):
-    return [1] + [op["terms"][term] for term in TERMS]
+    return [1] + [op["terms"].get(term, 0) for term in TERMS]
 
 
 def measure(program, network, core, dialect):
