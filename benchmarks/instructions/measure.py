@@ -303,9 +303,10 @@ def write_tables(samples, what, runtime=None):
     """Writes a table; laws that no sample concerns are kept. Returns the laws of this run by operator and core. `runtime`: as
     fit_runtime() by core."""
     macro = MACROS[what]
-    table = {}
+    table, old = {}, ""
     if TABLES[what].exists():
-        lines = [line for line in TABLES[what].read_text().splitlines() if line.startswith(macro + "(")]
+        old = TABLES[what].read_text()
+        lines = [line for line in old.splitlines() if line.startswith(macro + "(")]
         table = {", ".join(line[len(macro) + 1:].split(", ")[:2]): line + "\n" for line in lines}
     groups, average = collections.defaultdict(list), collections.defaultdict(list)
     for row in samples:
@@ -330,8 +331,10 @@ def write_tables(samples, what, runtime=None):
         for core, rows in average.items():
             put(f'kCount, "{core}"', fit(rows, what))
     rows = [table[key] for key in sorted(table)]
+    outside = dict(re.findall(rf'^{RUNTIME_MACRO}\("(\S+)", (.*)\)$', old, re.M))
     for core, (per_run, per_call) in (runtime or {}).items():
-        rows.append(f'{RUNTIME_MACRO}("{core}", {per_run:.6g}, {per_call:.6g})\n')
+        outside[core] = f"{per_run:.6g}, {per_call:.6g}"
+    rows += [f'{RUNTIME_MACRO}("{core}", {outside[core]})\n' for core in sorted(outside)]
     TABLES[what].write_text(TABLE_HEADERS[what] + TABLE_END + "".join(rows))
     return laws
 
@@ -419,11 +422,11 @@ def main():
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
-    jobs = [(*job, None) for job in itertools.product(networks, CORES, DIALECTS)]
+    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, DIALECTS)]
     small = [] if arguments.networks else [(CASE, path) for path in CASES]
     for form, folder in ((RANDOM, arguments.random), (UNSEEN, arguments.unseen)):
         small += [(form, path) for path in sorted(folder.glob("*.pt2"))] if folder else []
-    small_jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, CORES)]
+    small_jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)]
     jobs = small_jobs + jobs
     known = arguments.samples and arguments.samples.exists()
     runs = json.loads(arguments.samples.read_text()) if known else {}
@@ -436,9 +439,9 @@ def main():
     samples = rows_of(jobs, runs)
     if not arguments.only_cycles:
         write_tables(samples, "instructions")
-    runtime = {core: fit_runtime(jobs, runs, core) for core in CORES}
+    runtime = {core: fit_runtime(jobs, runs, core) for core in arguments.cores}
     laws = write_tables(samples, "cycles", runtime)
-    if not arguments.networks:
+    if not arguments.networks and arguments.cores == CORES:
         (HERE / "README.md").write_text(page(samples, laws, runs, runtime))
 
 

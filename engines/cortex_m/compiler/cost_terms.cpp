@@ -47,13 +47,12 @@ struct TapCounts {
 };
 
 TapCounts window_axis(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad,
-                 int64_t dilation) {
+                      int64_t dilation) {
   TapCounts axis{out, 0, 0, 0};
   for (int64_t position = 0; position < out; ++position) {
     const int64_t start = position * stride - pad;
     const int64_t first = start >= 0 ? 0 : std::min(kernel, divide_up(-start, dilation));
-    const int64_t last =
-        start >= in ? 0 : std::min(kernel, (in - 1 - start + dilation) / dilation);
+    const int64_t last = start >= in ? 0 : std::min(kernel, (in - 1 - start + dilation) / dilation);
     const int64_t taps = std::max<int64_t>(last - first, 0);
     axis.taps += taps;
     axis.whole += taps == kernel ? 1 : 0;
@@ -65,7 +64,7 @@ TapCounts window_axis(int64_t in, int64_t out, int64_t kernel, int64_t stride, i
 /// As window_axis() for a transposed convolution: the taps of a position are those that meet an
 /// input.
 TapCounts transposed_axis(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad,
-                     int64_t dilation) {
+                          int64_t dilation) {
   TapCounts axis{out, 0, 0, 0};
   for (int64_t input = 0; input < in; ++input) {
     for (int64_t tap = 0; tap < kernel; ++tap) {
@@ -78,10 +77,10 @@ TapCounts transposed_axis(int64_t in, int64_t out, int64_t kernel, int64_t strid
 
 /// TapCounts 0 is the height, axis 1 the width.
 TapCounts window_axis(const ir::Graph& graph, const ir::Op& op, size_t axis, int64_t kernel,
-                 int64_t dilation) {
-  return window_axis(graph.type(op.inputs[0]).shape[2 + axis], graph.type(op.output).shape[2 + axis],
-                     kernel, op.get(ir::attr::stride)[axis], op.get(ir::attr::padding)[axis],
-                     dilation);
+                      int64_t dilation) {
+  return window_axis(graph.type(op.inputs[0]).shape[2 + axis],
+                     graph.type(op.output).shape[2 + axis], kernel, op.get(ir::attr::stride)[axis],
+                     op.get(ir::attr::padding)[axis], dilation);
 }
 
 /// Sets what depends on the length of the innermost loops.
@@ -113,36 +112,33 @@ void add_conv(const ir::Graph& graph, const ir::Op& op, const KernelCall& call, 
   terms->rows = pixels;
   terms->edges = pixels - batch * down.whole * across.whole;
   terms->inside_steps = inside * w[1] * w[0];
+  const bool dsp = is_packed(call, abi::Packing::kDsp), mve = is_packed(call, abi::Packing::kMve);
   terms->edge_steps = terms->edges * (is_depthwise ? window * w[0] : depth);
+  terms->gather_runs = pixels * w[2] * (dilation[1] == 1 ? 1 : w[3]);
+  const bool nine_taps = is_depthwise && w[2] == 3 && w[3] == 3 && w[0] == x.shape[1];
+  const bool whole_words =
+      !is_depthwise && (mve ? w[3] * w[1] % kVectorLanes : w[1] % kChannelsBlock) == 0;
+  if (!nine_taps && !(whole_words && dilation[1] == 1)) {
+    terms->gather_steps = pixels * (is_depthwise ? window * w[0] : depth);
+  }
+  // Helium requantizes four channels at once, the DSP kernel multiplies two.
+  terms->odd_channels = pixels * (w[0] % (dsp ? 2 : kChannelsBlock)) * (dsp ? depth : 1);
+  terms->window_vectors = pixels * window * divide_up(w[0], kVectorLanes);
   if (is_depthwise) {
-    terms->vectors = pixels * window * divide_up(w[0], kVectorLanes);
+    terms->vectors = inside * divide_up(w[0], kVectorLanes);
     set_loops(inside, w[0], terms);
     terms->single_steps = batch * down.out * (across.out % 2) * window * w[0];
-    // Scalar kernels read a window of 3 x 3 elements without a copy.
-    if (w[2] != 3 || w[3] != 3 || w[0] != x.shape[1]) terms->strided = pixels * window * w[0];
     return;
   }
-  const bool dsp = is_packed(call, abi::Packing::kDsp), mve = is_packed(call, abi::Packing::kMve);
   if (dsp || mve) {
     constexpr int64_t kPixels = 3;  // of a block
     terms->vectors = divide_up(pixels, kPixels) * w[0] * divide_up(depth, kVectorLanes);
-    // With dilation, the taps of a row are copied one by one.
-    terms->loops = pixels * w[2] * (dilation[1] == 1 ? 1 : w[3]);
-    if (dilation[1] != 1) terms->strided = pixels * depth;
-    // Helium requantizes four channels at once, the DSP kernel multiplies two.
-    terms->tails = mve ? pixels * (w[0] % kChannelsBlock)
-                       : pixels * w[0] * (depth % kChannelsBlock);
-    const bool aligned = dsp ? w[1] % kChannelsBlock == 0 : w[3] * w[1] % kVectorLanes == 0;
-    if (!aligned) terms->unaligned = pixels * depth;
-    terms->single_steps = pixels % kPixels * depth * w[0] + (dsp ? pixels * (w[0] % 2) * depth : 0);
+    set_loops(pixels * w[2], w[3] * w[1], terms);
+    terms->single_steps = pixels % kPixels * depth * w[0];
     return;
   }
   if (is_packed(call, abi::Packing::kScalar)) {
-    if (dilation[1] == 1) {
-      set_loops(pixels * w[2], w[3] * w[1], terms);
-    } else {
-      set_loops(pixels * w[2] * w[3], w[1], terms);
-    }
+    set_loops(pixels * w[2], w[3] * w[1], terms);
     terms->single_steps = pixels % 2 * depth * w[0];
     return;
   }
@@ -162,9 +158,8 @@ void add_conv_transpose(const ir::Graph& graph, const ir::Op& op, CostTerms* ter
   const int64_t groups = op.get(ir::attr::groups);
   TapCounts axes[2];
   for (size_t i = 0; i < 2; ++i) {
-    axes[i] = transposed_axis(x.shape[2 + i], y.shape[2 + i], w[2 + i],
-                              op.get(ir::attr::stride)[i], op.get(ir::attr::padding)[i],
-                              op.get(ir::attr::dilation)[i]);
+    axes[i] = transposed_axis(x.shape[2 + i], y.shape[2 + i], w[2 + i], op.get(ir::attr::stride)[i],
+                              op.get(ir::attr::padding)[i], op.get(ir::attr::dilation)[i]);
   }
   const int64_t group_i = w[0] / groups;
   const int64_t inside = x.shape[0] * axes[0].taps * axes[1].taps;
