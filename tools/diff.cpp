@@ -42,10 +42,10 @@ struct DiffArguments {
 
 // keep-sorted
 constexpr Metric kDiffMetrics[] = {
-    {"accuracy", Unit::kShare},  {"agreement", Unit::kShare}, {"arena", Unit::kBytes},
-    {"constants", Unit::kBytes}, {"cycles", Unit::kCount},     {"file", Unit::kBytes},
-    {"flash", Unit::kBytes},     {"npu_cycles", Unit::kCount}, {"operators", Unit::kCount},
-    {"sqnr", Unit::kDecibels},   {"stack", Unit::kBytes},      {"state", Unit::kBytes},
+    {"accuracy", Unit::kShare},    {"agreement", Unit::kShare},  {"arena", Unit::kBytes},
+    {"constants", Unit::kBytes},   {"cycles", Unit::kCount},     {"file", Unit::kBytes},
+    {"flash", Unit::kBytes},       {"npu_cycles", Unit::kCount}, {"operators", Unit::kCount},
+    {"sqnr", Unit::kDecibels},     {"stack", Unit::kBytes},      {"state", Unit::kBytes},
     {"time", Unit::kMicroseconds},
 };
 
@@ -349,8 +349,8 @@ std::string basis_lines(const Difference& difference) {
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);
   };
-  return text + (has_npu(difference.before) || has_npu(after) ? "; npu_cycles: on its own clock\n"
-                                                        : "\n");
+  return text +
+         (has_npu(difference.before) || has_npu(after) ? "; npu_cycles: on its own clock\n" : "\n");
 }
 
 std::string text_of(const Difference& difference) {

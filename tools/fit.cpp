@@ -202,9 +202,9 @@ void print_csv(const driver::FitResult& result) {
                   csv_text(row.part).c_str(), std::string(fits_text(row.fits)).c_str(),
                   figure(row.figures.flash_bytes).c_str(), figure(row.figures.sram_bytes).c_str(),
                   figure(row.figures.latency_us).c_str(), figure(error_percent(row)).c_str(),
-                  figure(row.figures.accuracy).c_str(),
-                  figure(row.figures.sqnr_db).c_str(), csv_text(row.engines).c_str(),
-                  figure(row.npu_share).c_str(), csv_text(row.reason).c_str());
+                  figure(row.figures.accuracy).c_str(), figure(row.figures.sqnr_db).c_str(),
+                  csv_text(row.engines).c_str(), figure(row.npu_share).c_str(),
+                  csv_text(row.reason).c_str());
     }
   }
 }
@@ -243,9 +243,9 @@ void print_table(const driver::ModelFit& model) {
   std::vector<std::vector<std::string>> lines(1);
   for (const Column& column : columns) lines[0].emplace_back(column.title);
   for (const FitRow& row : model.rows) {
-    std::vector<std::string> line = {
-        row.part, std::string(fits_text(row.fits)), bytes_text(row.figures.flash_bytes),
-        bytes_text(row.figures.sram_bytes), time_text(row)};
+    std::vector<std::string> line = {row.part, std::string(fits_text(row.fits)),
+                                     bytes_text(row.figures.flash_bytes),
+                                     bytes_text(row.figures.sram_bytes), time_text(row)};
     if (!model.random) line.push_back(quality_text(row));
     line.push_back(row.engines);
     line.push_back(row.reason);

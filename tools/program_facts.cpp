@@ -110,8 +110,7 @@ class Reader {
     const size_t instructions = plan_.chains[0].instructions.size();
     for (size_t i = 0; i < instructions; ++i) facts->calls.push_back(call(i, interface));
     if (core_ != nullptr && core_->runtime_cycles != nullptr) {
-      facts->runtime_cycles =
-          core_->runtime_cycles(static_cast<int64_t>(instructions), *core_);
+      facts->runtime_cycles = core_->runtime_cycles(static_cast<int64_t>(instructions), *core_);
     }
     facts->waits_known = part_ != nullptr && driver::has_known_waits(memories_);
     add_time(facts);
@@ -218,15 +217,15 @@ class Reader {
     if (const auto* delegate = std::get_if<pte::DelegateCall>(&instruction)) {
       add_delegate(static_cast<size_t>(delegate->delegate_index), &facts);
     } else if (core_ != nullptr && index < calls_.call_of.size() && calls_.call_of[index]) {
-      const engine::KernelCall kernel = with_arguments(
-          program_, calls_.lowered.graph, calls_.lowered.calls[*calls_.call_of[index]],
-          *arguments_of(instruction));
+      const engine::KernelCall kernel =
+          with_arguments(program_, calls_.lowered.graph,
+                         calls_.lowered.calls[*calls_.call_of[index]], *arguments_of(instruction));
       const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;
       if (facts.cycles && part_ != nullptr) {
-        facts.wait_cycles = std::llround(
-            driver::wait_cycles(calls_.lowered, kernel, index, *core_, memories_));
+        facts.wait_cycles =
+            std::llround(driver::wait_cycles(calls_.lowered, kernel, index, *core_, memories_));
         *facts.cycles += facts.wait_cycles;
         if (part_->clock_mhz > 0) {
           facts.time_us = static_cast<double>(*facts.cycles) / part_->clock_mhz;

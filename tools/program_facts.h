@@ -44,7 +44,8 @@ struct ProgramFacts {
   /// Sum of the calls of the core that have an estimate, and of the runtime. Nothing if no call has
   /// one.
   [[nodiscard]] std::optional<int64_t> core_cycles() const;
-  /// Sum of the calls of NPUs that have an estimate, each on its own clock. Nothing if none has one.
+  /// Sum of the calls of NPUs that have an estimate, each on its own clock. Nothing if none has
+  /// one.
   [[nodiscard]] std::optional<int64_t> npu_cycles() const;
   /// Number of calls without an estimate.
   [[nodiscard]] int64_t calls_without_estimate() const;

@@ -86,9 +86,9 @@ class Parser {
     const auto metric = std::ranges::find(option_.metrics, condition.name, &Metric::name);
     if (metric == option_.metrics.end()) return unknown(condition.name);
     if (metric->bound != Bound::kAny && metric->bound != relation->bound) {
-      return wrong(fmt::format("{} expected, as in {}",
-                               metric->bound == Bound::kMaximum ? "< or <=" : "> or >=",
-                               condition_example(*metric)));
+      return wrong(fmt::format(
+          "{} expected, as in {}",
+          metric->bound == Bound::kMaximum ? "< or <=" : "> or >=", condition_example(*metric)));
     }
     THIMBLE_CHECK(value(trimmed(text_.substr(at + relation->text.size())), *metric, &condition));
     return condition;

@@ -192,8 +192,8 @@ void fill_engines(const Compiled& compiled, FitRow* row) {
 /// Compares the figures with the requirements. A violated requirement takes precedence over an
 /// unknown figure, and the first unknown figure is the reason. `unknown_size`: says which memory of
 /// the part has no stated size; may be empty.
-void apply_requirements(const std::vector<Condition>& requirements,
-                        const std::string& unknown_size, FitRow* row) {
+void apply_requirements(const std::vector<Condition>& requirements, const std::string& unknown_size,
+                        FitRow* row) {
   if (!row->reason.empty()) return;
   std::string unknown = unknown_size;
   for (const Condition& requirement : requirements) {

@@ -48,9 +48,9 @@ struct FitRow {
   Fits fits = Fits::kNo;
   Figures figures;
   double time_error_percent = 0;  // as CompileReport::time_error_percent
-  std::string engines;   // the NPUs with their share of the MACs in percent, or the core
-  double npu_share = 0;  // share of the MACs on NPUs, 0 to 1
-  std::string reason;    // the first reason why `fits` is not kYes
+  std::string engines;            // the NPUs with their share of the MACs in percent, or the core
+  double npu_share = 0;           // share of the MACs on NPUs, 0 to 1
+  std::string reason;             // the first reason why `fits` is not kYes
 };
 
 struct ModelFit {

@@ -32,8 +32,7 @@ void place_arguments(const engine::Part& part, const ObjectPlacement& placement,
     const auto* const call = std::get_if<pte::KernelCall>(&instruction);
     if (call == nullptr) continue;
     for (const int32_t value : call->args) {
-      const auto* const tensor =
-          std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(value)]);
+      const auto* const tensor = std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(value)]);
       const auto name = tensor == nullptr ? names.end() : names.find(tensor->data_buffer_idx);
       const bool placed = tensor != nullptr && !tensor->allocation && name != names.end();
       const auto object =
@@ -110,8 +109,8 @@ std::vector<const PartMemory*> OperandMemories::all() const {
 OperandMemories operand_memories(const engine::Part& part,
                                  const std::optional<ObjectPlacement>& placement,
                                  const pte::Program* program) {
-  OperandMemories memories{first_memory(part, false), first_memory(part, true),
-                           first_memory(part, true), {}};
+  OperandMemories memories{
+      first_memory(part, false), first_memory(part, true), first_memory(part, true), {}};
   if (!placement) return memories;
   bool whole_file = false;
   for (const PlacedObject& object : placement->objects) {

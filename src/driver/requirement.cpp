@@ -8,14 +8,14 @@ namespace thimble::driver {
 namespace {
 
 constexpr Metric kMetrics[] = {
-    {"accuracy", Unit::kShare, Bound::kMinimum}, {"flash", Unit::kBytes, Bound::kMaximum},
-    {"latency", Unit::kMicroseconds, Bound::kMaximum},
-    {"sqnr", Unit::kDecibels, Bound::kMinimum},  {"sram", Unit::kBytes, Bound::kMaximum},
+    {"accuracy", Unit::kShare, Bound::kMinimum},       {"flash", Unit::kBytes, Bound::kMaximum},
+    {"latency", Unit::kMicroseconds, Bound::kMaximum}, {"sqnr", Unit::kDecibels, Bound::kMinimum},
+    {"sram", Unit::kBytes, Bound::kMaximum},
 };
 // In the order of kMetrics.
 constexpr std::optional<double> Figures::*kFigures[] = {
-    &Figures::accuracy, &Figures::flash_bytes, &Figures::latency_us, &Figures::sqnr_db,
-    &Figures::sram_bytes,
+    &Figures::accuracy, &Figures::flash_bytes, &Figures::latency_us,
+    &Figures::sqnr_db,  &Figures::sram_bytes,
 };
 static_assert(std::size(kMetrics) == std::size(kFigures));
 

@@ -1,7 +1,7 @@
 #pragma once
 // Estimated time and energy of one run: cycles of each call on the core with the wait states of its
-// operands, of the runtime between the calls, and of delegates on their own clock. docs/cycles.md states the method, its
-// validation and the error band.
+// operands, of the runtime between the calls, and of delegates on their own clock. docs/cycles.md
+// states the method, its validation and the error band.
 
 #include <span>
 

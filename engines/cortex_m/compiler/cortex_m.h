@@ -16,4 +16,4 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] std::string_view image_core(std::string_view core);
 /// Returns the core whose measured laws of cost are used for `core` (cores.def).
 [[nodiscard]] std::string_view measured_core(std::string_view core);
-}
+}  // namespace thimble::engine::cortex_m
