@@ -21,8 +21,8 @@ constexpr int64_t CostTerms::*kTerms[] = {
 struct Law {
   abi::PteOp op;  // kCount: an average operator
   std::string_view core;
-  /// The first one belongs to the call itself, the others to its sizes in the order of kTerms. Those
-  /// that a row lacks are 0.
+  /// The first one belongs to the call itself, the others to its sizes in the order of kTerms.
+  /// Those that a row lacks are 0.
   std::array<double, 1 + std::size(kTerms)> coefficients;
 };
 
