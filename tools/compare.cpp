@@ -12,6 +12,7 @@
 
 #include "base/cancel.h"
 #include "driver/compile.h"
+#include "driver/condition.h"
 #include "driver/data.h"
 #include "emit/decompile.h"
 #include "formats/pte/read.h"
@@ -19,7 +20,6 @@
 #include "quant/fast_float.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
-#include "tools/conditions.h"
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -31,8 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Metric kCompareMetrics[] = {
-    {"accuracy", Unit::kShare}, {"agreement", Unit::kShare}, {"sqnr", Unit::kDecibels}};
+constexpr driver::Metric kCompareMetrics[] = {{"accuracy", driver::Unit::kShare},
+                                              {"agreement", driver::Unit::kShare},
+                                              {"sqnr", driver::Unit::kDecibels}};
 
 struct Comparison {
   std::string where;
@@ -156,14 +157,14 @@ std::optional<double> value_of(const Comparison& result, std::string_view metric
   return lowest;
 }
 
-Status check_conditions(const std::vector<Condition>& conditions, Comparison* result) {
-  for (const Condition& condition : conditions) {
+Status check_conditions(const std::vector<driver::Condition>& conditions, Comparison* result) {
+  for (const driver::Condition& condition : conditions) {
     const std::optional<double> now = value_of(*result, condition.name);
     if (!now) {
       return bad_input("--fail-if {}: the data and the model give no {}", condition.text,
                        condition.name);
     }
-    if (!is_true(condition, *now, 0)) continue;
+    if (!is_true(condition, *now)) continue;
     result->violations.push_back(condition.name == "sqnr"
                                      ? fmt::format("{}: {:.1f} dB", condition.text, *now)
                                      : fmt::format("{}: {:.2f} %", condition.text, 100 * *now));
@@ -192,8 +193,8 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   options.on = arguments.on;
   options.target = arguments.target;
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
-  THIMBLE_TRY(const std::vector<Condition> conditions,
-              parse_conditions(arguments.fail_if, kCompareMetrics, false));
+  THIMBLE_TRY(const std::vector<driver::Condition> conditions,
+              driver::parse_conditions(arguments.fail_if, {"--fail-if", kCompareMetrics}));
   THIMBLE_TRY(const ir::Graph graph,
               driver::load_float_graph(arguments.float_model, options.shapes));
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));

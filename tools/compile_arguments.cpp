@@ -4,15 +4,16 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "driver/condition.h"
 #include "driver/output_quality.h"
-#include "tools/conditions.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 
 namespace thimble::tools {
 namespace {
 
-constexpr Metric kCompileMetrics[] = {{"sqnr", Unit::kDecibels}};
+constexpr driver::Metric kMetrics[] = {{"sqnr", driver::Unit::kDecibels}};
+constexpr driver::ConditionOption kFailIf = {"--fail-if", kMetrics};
 
 /// Rejects option combinations that this version does not support, before any compilation.
 Status check_supported(const CompileArguments& arguments) {
@@ -68,8 +69,8 @@ bool CompileArguments::emits(std::string_view kind) const {
 }
 
 Status check_conditions(const CompileArguments& arguments, const driver::CompileReport& report) {
-  THIMBLE_TRY(const auto conditions, parse_conditions(arguments.fail_if, kCompileMetrics, false));
-  for (const Condition& condition : conditions) {
+  THIMBLE_TRY(const auto conditions, driver::parse_conditions(arguments.fail_if, kFailIf));
+  for (const driver::Condition& condition : conditions) {
     const std::optional<double> now = driver::lowest_sqnr_db(report);
     if (!now) {
       return bad_input("--fail-if {}: {}", condition.text,
@@ -78,7 +79,7 @@ Status check_conditions(const CompileArguments& arguments, const driver::Compile
                            : "no output has an SQNR: none has real numbers that vary over the "
                              "samples");
     }
-    if (!is_true(condition, *now, 0)) continue;
+    if (!is_true(condition, *now)) continue;
     std::string text = fmt::format("--fail-if {}: SQNR{} {:.1f} dB", condition.text,
                                    driver::of_first_samples(report.quant), *now);
     for (const std::string& warning : report.warnings) text += "\n  warning: " + warning;
@@ -127,7 +128,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.engine_off = arguments.engine_off;
   options.keep_small = arguments.npu_small;
-  THIMBLE_CHECK(parse_conditions(arguments.fail_if, kCompileMetrics, false));
+  THIMBLE_CHECK(driver::parse_conditions(arguments.fail_if, kFailIf));
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   THIMBLE_CHECK(parse_bytes(arguments.memories, "--memory", &options.memory));
   return options;

@@ -12,14 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "driver/condition.h"
 #include "driver/linked_size.h"
 #include "driver/report.h"
-#include "driver/run_time.h"
 #include "engine/part.h"
 #include "formats/kind/file_kind.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
-#include "tools/conditions.h"
 #include "tools/facts.h"
 #include "tools/output.h"
 #include "tools/program_facts.h"
@@ -28,14 +27,18 @@ namespace thimble::tools {
 namespace {
 
 namespace fs = std::filesystem;
+using driver::Condition;
+using driver::Metric;
+using driver::Unit;
 using driver::with_commas;
 
 // keep-sorted
 constexpr Metric kDiffMetrics[] = {
-    {"accuracy", Unit::kShare},  {"agreement", Unit::kShare}, {"arena", Unit::kBytes},
-    {"constants", Unit::kBytes}, {"cycles", Unit::kCount},    {"file", Unit::kBytes},
-    {"flash", Unit::kBytes},     {"operators", Unit::kCount}, {"sqnr", Unit::kDecibels},
-    {"stack", Unit::kBytes},     {"state", Unit::kBytes},
+    {"accuracy", Unit::kShare},    {"agreement", Unit::kShare},  {"arena", Unit::kBytes},
+    {"constants", Unit::kBytes},   {"cycles", Unit::kCount},     {"file", Unit::kBytes},
+    {"flash", Unit::kBytes},       {"npu_cycles", Unit::kCount}, {"operators", Unit::kCount},
+    {"sqnr", Unit::kDecibels},     {"stack", Unit::kBytes},      {"state", Unit::kBytes},
+    {"time", Unit::kMicroseconds},
 };
 
 /// A value of both programs; nullopt if it is not known.
@@ -144,7 +147,9 @@ void add_sizes(Difference* difference) {
     return facts.linked ? Value(facts.linked->stack_bytes) : std::nullopt;
   });
   add("operators", [](const ProgramFacts& facts) { return Value(std::ssize(facts.calls)); });
-  add("cycles", [](const ProgramFacts& facts) { return facts.cycles(); });
+  add("cycles", [](const ProgramFacts& facts) { return facts.core_cycles(); });
+  add("npu_cycles", [](const ProgramFacts& facts) { return facts.npu_cycles(); });
+  add_total("time", difference->before.time_us, difference->after.time_us, difference);
 }
 
 Status add_quality(const DiffArguments& arguments, Difference* difference) {
@@ -174,6 +179,8 @@ std::string value_text(Unit unit, const std::optional<double>& value) {
       return with_commas(std::llround(*value)) + " B";
     case Unit::kCount:
       return with_commas(std::llround(*value));
+    case Unit::kMicroseconds:
+      return driver::time_text(*value);
   }
   return "";
 }
@@ -230,7 +237,7 @@ Status check_conditions(const std::vector<Condition>& conditions, Difference* di
 
 Result<std::unique_ptr<Difference>> compare_programs(const DiffArguments& arguments) {
   THIMBLE_TRY(const std::vector<Condition> conditions,
-              parse_conditions(arguments.fail_if, kDiffMetrics, true));
+              driver::parse_conditions(arguments.fail_if, {"--fail-if", kDiffMetrics, true}));
   auto difference = std::make_unique<Difference>();  // rows point into it
   if (!arguments.target.empty()) {
     THIMBLE_TRY(difference->part, engine::find_part(arguments.target));
@@ -322,10 +329,10 @@ std::string basis_lines(const Difference& difference) {
     text +=
         fmt::format("  flash: program and linked code ({})\n", driver::built_with(*after.linked));
   }
-  text += "  cycles: an estimate, ";
+  text += "  cycles: of the core, an estimate, ";
   if (!difference.part) {
     text += "without wait states; --target PART adds them";
-  } else if (driver::has_known_waits(*difference.part)) {
+  } else if (after.waits_known) {
     text += fmt::format("with wait states of {}", difference.part->name);
   } else {
     text += fmt::format("without wait states, which the file of {} does not state",
@@ -334,7 +341,8 @@ std::string basis_lines(const Difference& difference) {
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);
   };
-  return text + (has_npu(difference.before) || has_npu(after) ? "; NPU: on its own clock\n" : "\n");
+  return text +
+         (has_npu(difference.before) || has_npu(after) ? "; npu_cycles: on its own clock\n" : "\n");
 }
 
 std::string text_of(const Difference& difference) {
@@ -433,7 +441,7 @@ void add_diff_options(Verb& verb, DiffArguments* arguments) {
   const std::string conditions =
       "Exit 1 if one of these is true: a change (flash>+1%, cycles>+2%, sqnr<-0.5dB) or a value "
       "(arena>64K) of " +
-      metric_names(kDiffMetrics);
+      driver::metric_names(kDiffMetrics);
   verb.option("before", a.before, "The first .pte").required();
   verb.option("after", a.after, "The second .pte").required();
   verb.option("--fail-if", a.fail_if, conditions.c_str());

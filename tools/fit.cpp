@@ -151,6 +151,12 @@ Json bytes_or_null(const std::optional<double>& value) {
   return value ? Json(static_cast<int64_t>(*value)) : Json(nullptr);
 }
 
+/// Half of the error band of the time; nothing if the time has none.
+std::optional<double> error_percent(const FitRow& row) {
+  if (!row.figures.latency_us || row.time_error_percent == 0) return std::nullopt;
+  return row.time_error_percent;
+}
+
 int64_t count_fitting(const driver::ModelFit& model) {
   return std::ranges::count(model.rows, Fits::kYes, &FitRow::fits);
 }
@@ -173,6 +179,7 @@ Json to_json(const driver::FitResult& result) {
                       {"sram_bytes", bytes_or_null(row.figures.sram_bytes)},
                       {"memories", std::move(memories)},
                       {"time_us", figure_or_null(row.figures.latency_us)},
+                      {"time_error_percent", figure_or_null(error_percent(row))},
                       {"accuracy", figure_or_null(row.figures.accuracy)},
                       {"sqnr_db", figure_or_null(row.figures.sqnr_db)},
                       {"engines", row.engines},
@@ -199,28 +206,30 @@ std::string csv_text(const std::string& text) {
 
 void print_csv(const driver::FitResult& result) {
   std::printf(
-      "model,part,fits,flash_bytes,sram_bytes,time_us,accuracy,sqnr_db,engines,npu_share,reason\n");
+      "model,part,fits,flash_bytes,sram_bytes,time_us,time_error_percent,accuracy,sqnr_db,engines,"
+      "npu_share,reason\n");
   const auto figure = [](const std::optional<double>& value) {
     return value ? fmt::format("{}", *value) : std::string();
   };
   for (const driver::ModelFit& model : result.models) {
     for (const FitRow& row : model.rows) {
-      std::printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", csv_text(model.model).c_str(),
+      std::printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", csv_text(model.model).c_str(),
                   csv_text(row.part).c_str(), std::string(fits_text(row.fits)).c_str(),
                   figure(row.figures.flash_bytes).c_str(), figure(row.figures.sram_bytes).c_str(),
-                  figure(row.figures.latency_us).c_str(), figure(row.figures.accuracy).c_str(),
-                  figure(row.figures.sqnr_db).c_str(), csv_text(row.engines).c_str(),
-                  figure(row.npu_share).c_str(), csv_text(row.reason).c_str());
+                  figure(row.figures.latency_us).c_str(), figure(error_percent(row)).c_str(),
+                  figure(row.figures.accuracy).c_str(), figure(row.figures.sqnr_db).c_str(),
+                  csv_text(row.engines).c_str(), figure(row.npu_share).c_str(),
+                  csv_text(row.reason).c_str());
     }
   }
 }
 
-/// One unit for the whole column: "0.19 ms", "1.92 ms", "31.4 ms", "128 ms".
-std::string milliseconds_text(const std::optional<double>& time_us) {
-  constexpr double kUsPerMs = 1000, kTen = 10, kHundred = 100;
-  if (!time_us) return "";
-  const double ms = *time_us / kUsPerMs;
-  return fmt::format("{:.{}f} ms", ms, ms < kTen ? 2 : ms < kHundred ? 1 : 0);
+/// "1.92 ms +-20 %"; "~" marks a time without an error band.
+std::string time_text(const FitRow& row) {
+  if (!row.figures.latency_us) return "";
+  const std::optional<double> error = error_percent(row);
+  return driver::time_text(*row.figures.latency_us) +
+         (error ? fmt::format(" +-{:.0f} %", *error) : " ~     ");
 }
 
 std::string bytes_text(const std::optional<double>& bytes) {
@@ -249,9 +258,9 @@ void print_table(const driver::ModelFit& model) {
   std::vector<std::vector<std::string>> lines(1);
   for (const Column& column : columns) lines[0].emplace_back(column.title);
   for (const FitRow& row : model.rows) {
-    std::vector<std::string> line = {
-        row.part, std::string(fits_text(row.fits)), bytes_text(row.figures.flash_bytes),
-        bytes_text(row.figures.sram_bytes), milliseconds_text(row.figures.latency_us)};
+    std::vector<std::string> line = {row.part, std::string(fits_text(row.fits)),
+                                     bytes_text(row.figures.flash_bytes),
+                                     bytes_text(row.figures.sram_bytes), time_text(row)};
     if (!model.random) line.push_back(quality_text(row));
     line.push_back(row.engines);
     line.push_back(row.reason);
@@ -304,6 +313,14 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
           "several\nmemories, `compile` also copies code and weights into free RAM, which is not "
           "in "
           "this figure\n");
+    }
+    const bool marked = std::ranges::any_of(model.rows, [](const FitRow& row) {
+      return row.figures.latency_us && !error_percent(row);
+    });
+    if (marked) {
+      std::printf(
+          "~ an estimate without error band: wait states are not stated, an NPU runs operators, or "
+          "operators were not measured\n");
     }
     std::printf("%s   quantized %s%s\n", summary(model, !arguments.requirements.empty()).c_str(),
                 times(model.quantizations).c_str(), only ? (", " + seconds).c_str() : "\n");

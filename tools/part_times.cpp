@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "driver/npu_cycles.h"
-#include "driver/run_time.h"
 #include "tools/program_facts.h"
 
 namespace thimble::tools {
@@ -35,11 +34,10 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
     if (use == nullptr || use->engine->timing == nullptr) continue;
     times.npus[profile.delegate] = use->engine->timing(*use);
   }
-  if (!driver::has_known_waits(part)) return times;
   // program_facts() refuses a file for another core than the part's, which runs here with a note
   // (tools/model.h) but has no estimate of its wait states. The file itself was read before.
   const Result<ProgramFacts> facts = program_facts(pte, label, &part);
-  if (!facts) return times;
+  if (!facts || !facts->waits_known) return times;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);
   return times;
 }

@@ -6,6 +6,9 @@
 #include "abi/pte_ops.h"
 #include "driver/linked_size.h"
 #include "driver/npu_cycles.h"
+#include "driver/object_placement.h"
+#include "driver/operand_memories.h"
+#include "driver/part_memories.h"
 #include "driver/run_time.h"
 #include "emit/decompile.h"
 #include "emit/layers.h"
@@ -42,18 +45,32 @@ int64_t constants_of(const pte::Program& program, const std::vector<int32_t>& ar
   return bytes;
 }
 
-/// Returns the call with its arguments of the file: constants, and None for all others. The cost of
-/// a call depends on its packed constant.
-engine::KernelCall with_arguments(const pte::Program& program, const engine::KernelCall& kernel,
+/// Returns the call with its arguments of the file: constants, scratch, the operator's inputs in
+/// order, and None for all others. The cost of a call depends on its packed constant.
+engine::KernelCall with_arguments(const pte::Program& program, const ir::Graph& graph,
+                                  const engine::KernelCall& kernel,
                                   const std::vector<int32_t>& arguments) {
   engine::KernelCall call = kernel;
+  std::vector<ir::ValueId> values;
+  for (const ir::ValueId input : graph.ops()[static_cast<size_t>(kernel.ir_op)].inputs) {
+    if (input != ir::kNoValue && !graph.value(input).constant) values.push_back(input);
+  }
+  auto value = values.begin();
   const std::string_view letters = abi::info(kernel.op).arguments;
   const size_t count = std::min(arguments.size(), letters.size() - 1);  // without the out tensor
   for (size_t i = 0; i < count; ++i) {
     const pte::Tensor* const tensor = tensor_at(program.plans[0], arguments[i]);
     const bool constant = tensor != nullptr && !tensor->allocation && tensor->data_buffer_idx != 0;
     if (!constant) {
-      call.arguments.emplace_back(engine::None{});
+      const bool allocated = tensor != nullptr && tensor->allocation;
+      if (allocated && letters[i] == 's') {
+        const auto bytes = static_cast<int64_t>(pte::data_bytes(*tensor).value_or(0));
+        call.arguments.emplace_back(engine::Scratch{bytes});
+      } else if (allocated && value != values.end()) {
+        call.arguments.emplace_back(engine::ValueRef{*value++});
+      } else {
+        call.arguments.emplace_back(engine::None{});
+      }
       continue;
     }
     const Bytes& bytes = program.constants[tensor->data_buffer_idx];
@@ -89,8 +106,14 @@ class Reader {
     THIMBLE_CHECK(choose_core(interface.target));
     facts->arena_bytes = interface.arena_bytes;
     THIMBLE_CHECK(add_sizes(facts));
+    if (part_ != nullptr) THIMBLE_CHECK(choose_memories(*facts));
     const size_t instructions = plan_.chains[0].instructions.size();
     for (size_t i = 0; i < instructions; ++i) facts->calls.push_back(call(i, interface));
+    if (core_ != nullptr && core_->runtime_cycles != nullptr) {
+      facts->runtime_cycles = core_->runtime_cycles(static_cast<int64_t>(instructions), *core_);
+    }
+    facts->waits_known = part_ != nullptr && driver::has_known_waits(memories_);
+    add_time(facts);
     return ok();
   }
 
@@ -109,6 +132,55 @@ class Reader {
     }
     core_ = part_->cpu;
     return ok();
+  }
+
+  /// Finds the memories of the operands. On a part with memory speeds they are those that `compile`
+  /// chooses; a file that fits in none has no wait states.
+  Status choose_memories(const ProgramFacts& facts) {
+    driver::CompileReport report;
+    report.pte_bytes = facts.file_bytes;
+    report.arena_bytes = facts.arena_bytes;
+    report.state_bytes = facts.state_bytes;
+    report.linked = facts.linked;
+    if (!part_->has_memory_speeds()) {
+      memories_ = driver::operand_memories(*part_, std::nullopt, nullptr);
+      return ok();
+    }
+    driver::list_memories(*part_, calls_.lowered, &report);
+    const std::optional<engine::Lowered> lowered = with_all_arguments();
+    if (!lowered) return ok();
+    const Status placed = driver::place_objects(*lowered, *part_, program_, false,
+                                                driver::memory_sizes({}, *part_), &report);
+    if (placed) memories_ = driver::operand_memories(*part_, report.placement, &program_);
+    if (placed || placed.error().kind == ErrorKind::kUnsupported) return ok();
+    return placed.error();
+  }
+
+  /// Returns a lowered program with a call for each instruction, with its arguments; nothing if an
+  /// instruction has none.
+  std::optional<engine::Lowered> with_all_arguments() const {
+    engine::Lowered lowered = calls_.lowered;
+    lowered.calls.clear();
+    const auto& instructions = plan_.chains[0].instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const bool known = i < calls_.call_of.size() && calls_.call_of[i];
+      if (!known) return std::nullopt;
+      lowered.calls.push_back(with_arguments(program_, lowered.graph,
+                                             calls_.lowered.calls[*calls_.call_of[i]],
+                                             *arguments_of(instructions[i])));
+    }
+    return lowered;
+  }
+
+  /// Sets the time of one run, if all parts of it are known.
+  void add_time(ProgramFacts* facts) const {
+    if (part_ == nullptr || part_->clock_mhz <= 0) return;
+    double sum = static_cast<double>(facts->runtime_cycles.value_or(0)) / part_->clock_mhz;
+    for (const CallFacts& call : facts->calls) {
+      if (!call.time_us) return;
+      sum += *call.time_us;
+    }
+    facts->time_us = sum;
   }
 
   Status add_sizes(ProgramFacts* facts) const {
@@ -145,15 +217,19 @@ class Reader {
     if (const auto* delegate = std::get_if<pte::DelegateCall>(&instruction)) {
       add_delegate(static_cast<size_t>(delegate->delegate_index), &facts);
     } else if (core_ != nullptr && index < calls_.call_of.size() && calls_.call_of[index]) {
-      const engine::KernelCall kernel = with_arguments(
-          program_, calls_.lowered.calls[*calls_.call_of[index]], *arguments_of(instruction));
+      const engine::KernelCall kernel =
+          with_arguments(program_, calls_.lowered.graph,
+                         calls_.lowered.calls[*calls_.call_of[index]], *arguments_of(instruction));
       const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;
       if (facts.cycles && part_ != nullptr) {
         facts.wait_cycles =
-            std::llround(driver::constant_wait_cycles(calls_.lowered, kernel, *part_));
+            std::llround(driver::wait_cycles(calls_.lowered, kernel, index, *core_, memories_));
         *facts.cycles += facts.wait_cycles;
+        if (part_->clock_mhz > 0) {
+          facts.time_us = static_cast<double>(*facts.cycles) / part_->clock_mhz;
+        }
       }
     }
     return facts;
@@ -168,6 +244,12 @@ class Reader {
     facts->engine = profile->npu;
     facts->cycles = std::llround(profile->cycles);
     facts->is_npu = true;
+    if (part_ == nullptr) return;
+    const engine::PartNpu* const use = driver::npu_of(*part_, *profile);
+    if (use == nullptr || use->engine->timing == nullptr) return;
+    const engine::NpuTiming timing = use->engine->timing(*use);
+    if (timing.clock_mhz <= 0) return;
+    facts->time_us = timing.call_us + profile->cycles / timing.clock_mhz;
   }
 
   const pte::Program& program_;
@@ -178,14 +260,24 @@ class Reader {
   emit::DecompiledCalls calls_;
   const engine::Part* part_;
   const engine::Core* core_ = nullptr;
+  driver::OperandMemories memories_;
 };
 
 }  // namespace
 
-std::optional<int64_t> ProgramFacts::cycles() const {
+std::optional<int64_t> ProgramFacts::core_cycles() const {
   std::optional<int64_t> sum;
   for (const CallFacts& call : calls) {
-    if (call.cycles) sum = sum.value_or(0) + *call.cycles;
+    if (call.cycles && !call.is_npu) sum = sum.value_or(0) + *call.cycles;
+  }
+  if (sum) *sum += runtime_cycles.value_or(0);
+  return sum;
+}
+
+std::optional<int64_t> ProgramFacts::npu_cycles() const {
+  std::optional<int64_t> sum;
+  for (const CallFacts& call : calls) {
+    if (call.cycles && call.is_npu) sum = sum.value_or(0) + *call.cycles;
   }
   return sum;
 }

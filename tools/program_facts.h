@@ -24,6 +24,7 @@ struct CallFacts {
   std::optional<int64_t> cycles;  // an estimate, with the wait states of a given part
   int64_t wait_cycles = 0;        // part of `cycles`
   bool is_npu = false;            // `cycles` are those of an NPU
+  std::optional<double> time_us;  // of a given part, with the overhead of a call of the NPU
   bool measured = true;           // as engine::Cost::measured
 };
 
@@ -36,10 +37,16 @@ struct ProgramFacts {
   int64_t state_bytes = 0;                   // kept between runs
   std::optional<driver::LinkedSize> linked;  // nothing: not known for this core
   std::vector<CallFacts> calls;
+  std::optional<int64_t> runtime_cycles;  // of the core in one run outside of kernels, an estimate
+  std::optional<double> time_us;          // of one run on a given part, if all times are known
+  bool waits_known = false;               // `cycles` have all wait states of a given part
 
-  /// Sum of the calls that have an estimate: cycles of the core, and cycles of the NPU. Nothing if
-  /// no call has one.
-  [[nodiscard]] std::optional<int64_t> cycles() const;
+  /// Sum of the calls of the core that have an estimate, and of the runtime. Nothing if no call has
+  /// one.
+  [[nodiscard]] std::optional<int64_t> core_cycles() const;
+  /// Sum of the calls of NPUs that have an estimate, each on its own clock. Nothing if none has
+  /// one.
+  [[nodiscard]] std::optional<int64_t> npu_cycles() const;
   /// Number of calls without an estimate.
   [[nodiscard]] int64_t calls_without_estimate() const;
   /// Number of calls with the cycles of an average operator.

@@ -6,7 +6,7 @@
 RESULTS is a clone of github.com/mlcommons/tiny_results_v1.2. Its images of the submitter bosch run
 under Unicorn (PyPI package unicorn); the cycles of the executed instructions are modelled as those
 of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
-src/driver/run_time.cpp. The measured cycles are the part's clock divided by the median throughput
+src/driver/operand_memories.h. The measured cycles are the part's clock divided by the median throughput
 that the submission states. Prints the tables of README.md. --check: exit code 1 if a row is not in
 README.md or a deviation is larger than the error band of printed times; 77 without RESULTS.
 """

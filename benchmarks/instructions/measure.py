@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """Counts instructions of kernels under QEMU, models their cycles, and fits the cost laws of `thimble compile`.
 
-usage: measure.py [--program build/thimble] [--samples FILE.json] [NETWORK ...]
+usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
+                  [--refresh-terms] [--only-cycles] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a law that is linear in the sizes of the call
-(engine::CostTerms): no coefficient is negative, and the squares of the relative errors are least, in
-which a call counts with the square root of its cost. Writes engines/cortex_m/compiler/costs.def
-(instructions) and cycles.def (cycles, src/cycles) and, if all networks and dialects were asked for,
-README.md beside this file; laws of operators that none of them calls stay. Counts are exact: the
-same compiler gives the same numbers. --samples keeps the counts, or reads them if the file exists.
+(src/engine/cost_terms.def): no coefficient is negative, and the squares of the relative errors are
+least, in which a call counts with the square root of its cost. Writes
+engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/cycles) and, if all
+networks and dialects were asked for, README.md beside this file; laws of operators that none of them
+calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
+reads them if the file exists and measures what it lacks; --refresh-terms then computes the sizes
+again. --only-cycles leaves costs.def as it is.
 
-The laws of cycles are also fitted to the small networks of tests/data/pt2: they have operators and sizes that no network under
-models/ has. The laws of instructions are not, because they choose between the forms of an operator.
+The laws of cycles are also fitted to the small networks of tests/data/pt2 and to the networks of the
+folder --random, which random_networks.py writes (seeds 1000 to 1188): they have operators and sizes
+that no network under models/ has. The laws of instructions are not, because they choose between the
+forms of an operator. The networks of --unseen (seeds 0 to 39) are only compared with the laws.
 """
 import argparse
 import collections
@@ -21,6 +26,7 @@ import hashlib
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,20 +40,27 @@ DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--comp
 CASE_WEIGHT = 0.5  # sums over whole networks stay exact
 HELD_OUT = "held out"
 CASE = "case"  # in the place of the dialect: a network of tests/data/pt2
+RANDOM, UNSEEN = "random", "unseen"  # the same, of --random and --unseen
+SMALL = (CASE, RANDOM, UNSEEN)
+FITTED = (CASE, RANDOM)
+FOLDS = 5  # of the cross-validation that chooses the number of terms
+TERMS_MAX = 8
 CASES = sorted((ROOT / "tests/data/pt2").glob("*.pt2"))
-TERMS = ["elements_out", "steps", "gathered", "copied_rows", "taps", "wide_steps"]
+TERMS = re.findall(r"^THIMBLE_COST_TERM\((\w+)\)", (ROOT / "src/engine/cost_terms.def").read_text(), re.M)
 TABLES = {"instructions": ROOT / "engines/cortex_m/compiler/costs.def",
           "cycles": ROOT / "engines/cortex_m/compiler/cycles.def"}
 MACROS = {"instructions": "THIMBLE_COST", "cycles": "THIMBLE_CYCLES"}
 TABLE_HEADERS = {
     "instructions": """\
-// Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop,
-// and per each further size of engine::CostTerms, in its order).
+// Instructions of kernels: THIMBLE_COST(operator, core, per call, and per each row of engine/cost_terms.def, in its order; the
+// last zeros are left out).
 """,
     "cycles": """\
-// Cycles of kernels without wait states: THIMBLE_CYCLES(operator, core, per call, per element of the result, per step of the
-// innermost loop, and per each further size of engine::CostTerms, in its order). kCount: an average operator.
+// Cycles of kernels without wait states: THIMBLE_CYCLES(operator, core, per call, and per each row of engine/cost_terms.def, in
+// its order; the last zeros are left out). kCount: an average operator. THIMBLE_RUNTIME_CYCLES(core, per run, per call): outside
+// of kernels.
 """}
+RUNTIME_MACRO = "THIMBLE_RUNTIME_CYCLES"
 TABLE_END = "// Measured under QEMU and written by benchmarks/instructions/measure.py; do not edit.\n"
 PAGE_HEADER = """\
 # Instructions and cycles of kernels
@@ -93,8 +106,19 @@ def first_inputs(folder, report, scratch):
     return paths
 
 
+def calls_of(report, ran):
+    """A row for each call. The counts belong to the call of the same index."""
+    assert [op["op"] for op in report["ops"]] == [op["name"] for op in ran["ops"]]
+    return [{"op": op["op"], "terms": terms_of(op), "instructions": count["instructions"], "cycles": count["cycles"]}
+            for op, count in zip(report["ops"], ran["ops"])]
+
+
+def terms_of(op):
+    return [1] + [op["terms"].get(term, 0) for term in TERMS]
+
+
 def measure(program, network, core, dialect):
-    """Returns a sample for each call of the network."""
+    """Returns the counts of one run; nothing if the network has no such form."""
     folder = ROOT / "models" / network
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
@@ -102,70 +126,159 @@ def measure(program, network, core, dialect):
         report = thimble(program, "compile", folder / f"{network}.pt2", "--target", core,
                          "--calibrate", folder / "calibrate.npz", "-o", pte, "--json", *DIALECTS[dialect])
         if report is None:
-            return []
+            return None
         inputs = [word for path in first_inputs(folder, report, scratch)
                   for word in ("--input", path)]
         ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
-        if ran is None:
-            return []
-        assert [op["op"] for op in report["ops"]] == [op["name"] for op in ran["ops"]]
-        return [{"network": network, "core": core, "dialect": dialect, "op": op["op"],
-                 "terms": [1] + [op[term] for term in TERMS],
-                 "instructions": count["instructions"], "cycles": count["cycles"]}
-                for op, count in zip(report["ops"], ran["ops"])]
+        return ran and {"cycles": ran["cycles"], "calls": calls_of(report, ran)}
 
 
-def measure_case(program, path, core):
-    """Returns a sample for each call of a small network, with all inputs zero."""
-    def optional(*arguments):
-        done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+def compile_small(program, path, core, pte):
+    done = subprocess.run([str(program), "compile", str(path), "--target", core, "--calibrate", "random", "-o", str(pte),
+                           "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
 
+
+def measure_small(program, path, core):
+    """As measure() for a small network, with all inputs zero."""
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
         # Some cases test a refusal.
-        report = optional("compile", path, "--target", core, "--calibrate", "random", "-o", pte, "--json")
-        ran = report and optional("run", pte, "--on", "qemu", "--profile", "--json")
-        if not ran or [op["op"] for op in report["ops"]] != [op["name"] for op in ran.get("ops", [])]:
-            return []
-        return [{"network": path.stem, "core": core, "dialect": CASE, "op": op["op"],
-                 "terms": [1] + [op[term] for term in TERMS],
-                 "instructions": count["instructions"], "cycles": count["cycles"]}
-                for op, count in zip(report["ops"], ran["ops"])]
+        report = compile_small(program, path, core, pte)
+        if report is None:
+            return None
+        done = subprocess.run([str(program), "run", str(pte), "--on", "qemu", "--profile", "--json"],
+                              capture_output=True, text=True)
+        ran = json.loads(done.stdout) if done.returncode == 0 else {}
+        if [op["op"] for op in report["ops"]] != [op["name"] for op in ran.get("ops", [])]:
+            return None
+        return {"cycles": ran["cycles"], "calls": calls_of(report, ran)}
 
 
-def measure_all(program, networks, cases):
-    jobs = [lambda job=job: measure(program, *job) for job in itertools.product(networks, CORES, DIALECTS)]
-    jobs += [lambda job=job: measure_case(program, *job) for job in itertools.product(cases, CORES)]
+def refresh_terms(program, path, core, run):
+    """Replaces the sizes of a small network's calls."""
+    with tempfile.TemporaryDirectory() as temporary:
+        report = compile_small(program, path, core, pathlib.Path(temporary) / "model.pte")
+    if run and report and [op["op"] for op in report["ops"]] == [call["op"] for call in run["calls"]]:
+        for call, op in zip(run["calls"], report["ops"]):
+            call["terms"] = terms_of(op)
+        return run
+    return None
+
+
+def measure_all(program, jobs, runs, samples):
+    """Adds the runs that are missing to `runs`, by job, and saves them from time to time."""
+    def one(job):
+        network, core, form, path = job
+        return measure(program, network, core, form) if path is None else measure_small(program, path, core)
+
+    missing = [job for job in jobs if key_of(job) not in runs]
     with concurrent.futures.ThreadPoolExecutor(2) as threads:
-        return [row for rows in threads.map(lambda job: job(), jobs) for row in rows]
+        for count, (job, run) in enumerate(zip(missing, threads.map(one, missing))):
+            runs[key_of(job)] = run
+            if samples and count % 100 == 99:
+                samples.write_text(json.dumps(runs))
+    if samples:
+        samples.write_text(json.dumps(runs))
+
+
+def key_of(job):
+    return " ".join(job[:3])
+
+
+def rows_of(jobs, runs):
+    """A row for each call of the runs."""
+    return [{"network": network, "core": core, "dialect": form} | call
+            for network, core, form, path in jobs if runs.get(key_of((network, core, form, path)))
+            for call in runs[key_of((network, core, form, path))]["calls"]]
+
+
+def least_squares(matrix, target):
+    """The solution without negative coefficients (Lawson and Hanson's active set)."""
+    count = matrix.shape[1]
+    passive, solution = [], numpy.zeros(count)
+    for _ in range(3 * count + 3):
+        gradient = matrix.T @ (target - matrix @ solution)
+        free = [i for i in range(count) if i not in passive and gradient[i] > 1e-9]
+        if not free:
+            break
+        passive.append(max(free, key=lambda i: gradient[i]))
+        while passive:
+            part, *_ = numpy.linalg.lstsq(matrix[:, passive], target, rcond=None)
+            if (part > 0).all():
+                solution = numpy.zeros(count)
+                solution[passive] = part
+                break
+            old = solution[passive]
+            falling = part <= 0
+            step = (old[falling] / (old[falling] - part[falling])).min()
+            now = old + step * (part - old)
+            solution = numpy.zeros(count)
+            solution[passive] = now
+            passive = [i for i, value in zip(list(passive), now) if value > 1e-12 * abs(now).max()]
+            solution[[i for i in range(count) if i not in passive]] = 0
+    return solution
+
+
+def fold_of(row):
+    return hashlib.sha256(row["network"].encode()).digest()[1] % FOLDS
 
 
 def fit(rows, what):
-    """The coefficients of the law, over all subsets of its terms, at most as many as there are different calls."""
+    """The coefficients of the law. Terms are added while they reduce the error of networks that were left out."""
     sizes = numpy.array([row["terms"] for row in rows], dtype=float)
     costs = numpy.array([row[what] for row in rows], dtype=float)
     weights = (costs / costs.max()) ** 0.25
     weights *= numpy.array([CASE_WEIGHT if row["dialect"] == CASE else 1 for row in rows])
-    relative = sizes / costs[:, None] * weights[:, None]
+    scale = numpy.maximum(sizes.max(axis=0), 1)
+    relative = sizes / scale / costs[:, None] * weights[:, None]
     used = [i for i in range(sizes.shape[1]) if sizes[:, i].any()]
     different = len({tuple(row["terms"]) for row in rows})
     # Few sizes do not determine a constant: the law must grow with the call.
     if different < 4:
         used = [2] if different < 2 else [i for i in used if i != 0]
-    best, best_error = None, None
-    for count in range(1, min(len(used), different) + 1):
-        for chosen in itertools.combinations(used, count):
-            solved, *_ = numpy.linalg.lstsq(relative[:, chosen], weights, rcond=None)
-            if (solved < 0).any():
+    path, chosen = [], []
+    while len(chosen) < min(len(used), max(1, different // 2), TERMS_MAX):
+        best = None
+        for term in (term for term in used if term not in chosen):
+            solved = least_squares(relative[:, [*chosen, term]], weights)
+            error = ((relative[:, [*chosen, term]] @ solved - weights) ** 2).sum()
+            if best is None or error < best[0]:
+                best = error, term, solved
+        error, term, solved = best
+        if path and error > 0.99 * path[-1][2]:
+            break
+        chosen = [*chosen, term]
+        path.append((list(chosen), solved, error))
+    folds = numpy.array([fold_of(row) for row in rows])
+    best, best_error = path[0], None
+    for step in path:
+        error = 0
+        for fold in range(FOLDS):
+            seen, left = folds != fold, folds == fold
+            if not left.any() or not seen.any():
                 continue
-            law = numpy.zeros(sizes.shape[1])
-            law[list(chosen)] = solved
-            error = ((relative @ law - weights) ** 2).sum()
-            # An additional term must reduce the error enough.
-            if best is None or error < 0.98 * best_error:
-                best, best_error = law, error
-    return best
+            solved = least_squares(relative[seen][:, step[0]], weights[seen])
+            error += numpy.minimum(abs(relative[left][:, step[0]] @ solved - weights[left]), weights[left]).sum()
+        # An additional term must reduce the error enough.
+        if best_error is None or error < 0.98 * best_error:
+            best, best_error = step, error
+    law = numpy.zeros(sizes.shape[1])
+    law[best[0]] = best[1] / scale[best[0]]
+    return law
+
+
+def fit_runtime(jobs, runs, core):
+    """Cycles of the runtime outside of kernels: per run and per call."""
+    counts, outside = [], []
+    for job in jobs:
+        run = runs.get(key_of(job))
+        if job[1] != core or job[2] == UNSEEN or not run:
+            continue
+        counts.append([1, len(run["calls"])])
+        outside.append(run["cycles"] - sum(call["cycles"] for call in run["calls"]))
+    outside = numpy.array(outside, dtype=float)
+    return least_squares(numpy.array(counts, dtype=float) / outside[:, None], numpy.ones(len(outside)))
 
 
 def operator_row(name):
@@ -186,19 +299,21 @@ def is_choice(name):
     return operator_row(name)[5] != "kPlain"
 
 
-def write_tables(samples, what):
-    """Writes a table; laws that no sample concerns are kept. Returns the laws of this run by operator and core."""
+def write_tables(samples, what, runtime=None):
+    """Writes a table; laws that no sample concerns are kept. Returns the laws of this run by operator and core. `runtime`: as
+    fit_runtime() by core."""
     macro = MACROS[what]
-    table = {}
+    table, old = {}, ""
     if TABLES[what].exists():
-        lines = [line for line in TABLES[what].read_text().splitlines() if line.startswith(macro + "(")]
+        old = TABLES[what].read_text()
+        lines = [line for line in old.splitlines() if line.startswith(macro + "(")]
         table = {", ".join(line[len(macro) + 1:].split(", ")[:2]): line + "\n" for line in lines}
     groups, average = collections.defaultdict(list), collections.defaultdict(list)
     for row in samples:
-        if row["dialect"] == CASE and what == "instructions":
+        if row["dialect"] in (UNSEEN, *(FITTED if what == "instructions" else ())):
             continue
         groups[row["op"], row["core"]].append(row)
-        if row["dialect"] in ("native", CASE):
+        if row["dialect"] in ("native", *FITTED):
             average[row["core"]].append(row)
     laws = {key: fit(rows, what) for key, rows in groups.items()}
     if what == "instructions":
@@ -207,14 +322,20 @@ def write_tables(samples, what):
                 if not is_choice(name) or len({tuple(row["terms"]) for row in groups[name, core]}) >= 4}
 
     def put(key, law):
-        table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in law)})\n"
+        last = max((i for i, value in enumerate(law) if value != 0), default=0)
+        table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in law[:last + 1])})\n"
 
     for (name, core), law in laws.items():
         put(f'{operator_id(name)}, "{core}"', law)
     if what == "cycles":
         for core, rows in average.items():
             put(f'kCount, "{core}"', fit(rows, what))
-    TABLES[what].write_text(TABLE_HEADERS[what] + TABLE_END + "".join(table[key] for key in sorted(table)))
+    rows = [table[key] for key in sorted(table)]
+    outside = dict(re.findall(rf'^{RUNTIME_MACRO}\("(\S+)", (.*)\)$', old, re.M))
+    for core, (per_run, per_call) in (runtime or {}).items():
+        outside[core] = f"{per_run:.6g}, {per_call:.6g}"
+    rows += [f'{RUNTIME_MACRO}("{core}", {outside[core]})\n' for core in sorted(outside)]
+    TABLES[what].write_text(TABLE_HEADERS[what] + TABLE_END + "".join(rows))
     return laws
 
 
@@ -229,7 +350,7 @@ def held_out(samples):
         for row in samples:
             if row["dialect"] == CASE and half_of(row) == half:
                 rest.append(row)
-            else:
+            elif row["dialect"] != UNSEEN:
                 groups[row["op"], row["core"]].append(row)
         average = {core: fit([row for row in samples if row["core"] == core and row["dialect"] == "native"], "cycles")
                    for core in {row["core"] for row in rest}}
@@ -239,22 +360,31 @@ def held_out(samples):
             yield row, laws.get((row["op"], row["core"]), average[row["core"]])
 
 
-def totals(samples, laws):
-    """Rows of the table of sums over whole networks."""
+def totals(samples, laws, runs, runtime):
+    """Rows of the table of sums over whole networks, with the runtime."""
     sums = collections.defaultdict(lambda: [0.0, 0.0])
 
     def add(form, row, law):
-        both = sums[form, row["network"], row["core"]]
-        both[0] += row["cycles"]
-        both[1] += float(law @ numpy.array(row["terms"], dtype=float))
+        key = form, row["network"], row["core"]
+        if key not in sums:
+            run = runs[f"{row['network']} {row['core']} {row['dialect']}"]
+            per_run, per_call = runtime[row["core"]]
+            sums[key] = [run["cycles"], per_run + per_call * len(run["calls"])]
+        sums[key][1] += float(law @ numpy.array(row["terms"], dtype=float))
 
+    unknown = set()
     for row in samples:
-        add(row["dialect"], row, laws[row["op"], row["core"]])
+        law = laws.get((row["op"], row["core"]))
+        if law is None:
+            unknown.add((row["dialect"], row["network"], row["core"]))
+        else:
+            add(row["dialect"], row, law)
     for row, law in held_out(samples):
         add(HELD_OUT, row, law)
     lines = []
-    for dialect in [*DIALECTS, CASE, HELD_OUT]:
-        errors = sorted((abs(law / counted - 1), key) for key, (counted, law) in sums.items() if key[0] == dialect)
+    for dialect in [*DIALECTS, *SMALL, HELD_OUT]:
+        errors = sorted((abs(law / counted - 1), key) for key, (counted, law) in sums.items()
+                        if key[0] == dialect and key not in unknown)
         if not errors:
             continue
         largest = errors[-1]
@@ -264,11 +394,13 @@ def totals(samples, laws):
     return "\n".join(lines)
 
 
-def page(samples, laws):
-    text = PAGE_HEADER.format(networks=len({row["network"] for row in samples if row["dialect"] != CASE}), totals=totals(samples, laws))
+def page(samples, laws, runs, runtime):
+    networks = {row["network"] for row in samples if row["dialect"] not in SMALL}
+    text = PAGE_HEADER.format(networks=len(networks), totals=totals(samples, laws, runs, runtime))
     groups = collections.defaultdict(list)
     for row in samples:
-        groups[row["op"], row["core"]].append(row)
+        if row["dialect"] != UNSEEN:
+            groups[row["op"], row["core"]].append(row)
     for (name, core), rows in sorted(groups.items()):
         errors = [abs(float(laws[name, core] @ numpy.array(row["terms"], dtype=float)) / row["cycles"] - 1)
                   for row in rows]
@@ -281,20 +413,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
     parser.add_argument("--samples", type=pathlib.Path)
+    parser.add_argument("--random", type=pathlib.Path)
+    parser.add_argument("--unseen", type=pathlib.Path)
+    parser.add_argument("--refresh-terms", action="store_true")
+    parser.add_argument("--only-cycles", action="store_true")
+    parser.add_argument("--cores", nargs="+", default=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
-    if arguments.samples and arguments.samples.exists():
-        samples = json.loads(arguments.samples.read_text())
-    else:
-        samples = measure_all(arguments.program, networks, [] if arguments.networks else CASES)
-        if arguments.samples:
-            arguments.samples.write_text(json.dumps(samples))
-    write_tables(samples, "instructions")
-    laws = write_tables(samples, "cycles")
-    if not arguments.networks:
-        (HERE / "README.md").write_text(page(samples, laws))
+    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, DIALECTS)]
+    small = [] if arguments.networks else [(CASE, path) for path in CASES]
+    for form, folder in ((RANDOM, arguments.random), (UNSEEN, arguments.unseen)):
+        small += [(form, path) for path in sorted(folder.glob("*.pt2"))] if folder else []
+    small_jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)]
+    jobs = small_jobs + jobs
+    known = arguments.samples and arguments.samples.exists()
+    runs = json.loads(arguments.samples.read_text()) if known else {}
+    if known and arguments.refresh_terms:
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            small_jobs = [job for job in small_jobs if runs.get(key_of(job))]
+            fresh = threads.map(lambda job: refresh_terms(arguments.program, job[3], job[1], runs[key_of(job)]), small_jobs)
+            runs |= {key_of(job): run for job, run in zip(small_jobs, fresh)}
+    measure_all(arguments.program, jobs, runs, arguments.samples)
+    samples = rows_of(jobs, runs)
+    if not arguments.only_cycles:
+        write_tables(samples, "instructions")
+    runtime = {core: fit_runtime(jobs, runs, core) for core in arguments.cores}
+    laws = write_tables(samples, "cycles", runtime)
+    if not arguments.networks and arguments.cores == CORES:
+        (HERE / "README.md").write_text(page(samples, laws, runs, runtime))
 
 
 if __name__ == "__main__":

@@ -106,10 +106,11 @@ def operators():
 def cores():
     """Returns flags and instruction sets of the cores with objects of their own."""
     found = {}
+    rows = (ROOT / "engines/cortex_m/compiler/cores.def").read_text()
+    thumb1 = re.findall(r'^THIMBLE_CORE\("(\S+)", ".*?", kThumb1,', rows, re.M)
     for name, flags, isa in re.findall(r"^thimble_core\((\S+) \S+ FLAGS (.*?)(?: ISA (.*?))?\)$",
                                        (ROOT / "firmware/cores.cmake").read_text(), re.M):
-        thumb1 = any(word in name for word in ("-m0", "-m23"))
-        found[name] = (flags.split(), [*reversed(isa.split()), "v6m" if thumb1 else "v7m", "portable"])
+        found[name] = (flags.split(), [*reversed(isa.split()), "v6m" if name in thumb1 else "v7m", "portable"])
     return found
 
 

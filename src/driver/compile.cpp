@@ -311,10 +311,12 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);
-  report_time(compiled.lowered, part, rows, &report);
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
   THIMBLE_CHECK(place_in_memories(compiled, program.emitted.program, options, sizes, &report));
+  report_time(compiled.lowered, part, rows,
+              operand_memories(part, report.placement, &program.emitted.program),
+              options.pte_output || !options.c_output, &report);
   compiled.pte = std::move(program.emitted.bytes);
   return compiled;
 }

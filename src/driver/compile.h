@@ -205,13 +205,14 @@ struct CompileReport {
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   std::vector<NpuUse> npus;           // by engine
   int64_t npu_calls = 0;
-  std::optional<double> time_us;      // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;      // of the core for one run, an estimate
-  double clock_mhz = 0;               // of the core; 0: unknown
-  double time_error_percent = 0;      // half of the error band of `time_us`; 0: not validated
-  std::optional<double> energy_uj;    // an estimate for one run
-  std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
-  std::vector<std::string> notes;     // of the engines: requirements for running the file
+  std::optional<double> time_us;  // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;  // of the core for one run, an estimate
+  std::optional<int64_t> runtime_cycles;    // part of `cycles`: the runtime, outside of kernels
+  double clock_mhz = 0;                     // of the core; 0: unknown
+  double time_error_percent = 0;            // half of the error band of `time_us`; 0: not validated
+  std::optional<double> energy_uj;          // an estimate for one run
+  std::vector<std::string> warnings;        // probable mistakes: ranges of the data, a low SQNR
+  std::vector<std::string> notes;           // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   std::vector<WrittenFile> files;           // without the report itself
   Peak peak;

@@ -68,12 +68,13 @@ std::string short_reason(const std::string& message, const std::string& model) {
 }
 
 /// Returns the largest number of bytes of SRAM that the requirements allow.
-std::optional<int64_t> sram_budget(const std::vector<Requirement>& requirements) {
+std::optional<int64_t> sram_budget(const std::vector<Condition>& requirements) {
   std::optional<int64_t> budget;
-  for (const Requirement& requirement : requirements) {
-    if (requirement.figure != &Figures::sram_bytes) continue;
-    const double bound = requirement.bound;
-    const auto bytes = static_cast<int64_t>(requirement.or_equal ? bound : std::ceil(bound) - 1);
+  for (const Condition& requirement : requirements) {
+    if (requirement.name != "sram") continue;
+    const double bound = requirement.value;
+    const bool or_equal = requirement.relation == Relation::kLessEqual;
+    const auto bytes = static_cast<int64_t>(or_equal ? bound : std::ceil(bound) - 1);
     budget = std::min(budget.value_or(bytes), bytes);
   }
   return budget;
@@ -205,11 +206,11 @@ void fill_engines(const Compiled& compiled, FitRow* row) {
 /// Compares the figures with the requirements. A violated requirement takes precedence over an
 /// unknown figure, and the first unknown figure is the reason. `unknown_size`: says which memory of
 /// the part has no stated size; may be empty.
-void apply_requirements(const std::vector<Requirement>& requirements,
-                        const std::string& unknown_size, FitRow* row) {
+void apply_requirements(const std::vector<Condition>& requirements, const std::string& unknown_size,
+                        FitRow* row) {
   if (!row->reason.empty()) return;
   std::string unknown = unknown_size;
-  for (const Requirement& requirement : requirements) {
+  for (const Condition& requirement : requirements) {
     const std::optional<bool> met = is_met(requirement, row->figures);
     if (met && !*met) {
       row->fits = Fits::kNo;
@@ -303,6 +304,7 @@ class ModelFitter {
     fill_memories(*compiled, &row);
     fill_engines(*compiled, &row);
     row.figures.latency_us = compiled->report.time_us;
+    row.time_error_percent = compiled->report.time_error_percent;
     check_memories(index, compiled->report);
     if (prepared_.data.random || !options_.evaluate) return;
     const std::lock_guard lock(mutex_);

@@ -35,7 +35,7 @@ struct FitQuality {
 struct FitOptions {
   CompileOptions compile;  // for all models and parts; target and calibration are not used
   std::vector<std::string> parts;
-  std::vector<Requirement> requirements;
+  std::vector<Condition> requirements;
   /// Measures an integer graph of a model. Not called for random data. May run in several threads.
   std::function<Result<FitQuality>(const FloatModel&, const Samples&, const ir::Graph& integer)>
       evaluate;
@@ -49,6 +49,7 @@ struct FitRow {
   std::string part;
   Fits fits = Fits::kNo;
   Figures figures;
+  double time_error_percent = 0;  // as CompileReport::time_error_percent
   std::vector<MemoryUse> memories;  // by name, with what is placed there for speed
   bool has_several_rams = false;    // the part has more memory than flash and SRAM
   std::string engines;              // the NPUs with their share of the MACs in percent, or the core

@@ -211,11 +211,11 @@ Status reserve(const CompileReport& report, bool c_output, const engine::Part& p
 
 }  // namespace
 
-Status place_objects(const Compiled& compiled, const pte::Program& program, bool c_output,
+Status place_objects(const engine::Lowered& lowered, const engine::Part& part,
+                     const pte::Program& program, bool c_output,
                      const std::map<std::string, int64_t>& sizes, CompileReport* report) {
-  const engine::Part& part = *compiled.part;
   Counter counter(program.plans[0]);
-  const Totals totals = counter.count(compiled.lowered, *part.cpu);
+  const Totals totals = counter.count(lowered, *part.cpu);
   ObjectPlacement placement;
   placement.objects = objects_of(program, totals, c_output, *report);
   std::vector<memory::Memory> memories = memories_of(part, sizes);

@@ -16,8 +16,9 @@ namespace thimble::driver {
 /// Fills report->placement and the used bytes of report->memories. `sizes` of memories are the
 /// user's options or else the sizes of the part. If an object fits in no memory, returns
 /// `unsupported` with its name and the number of missing bytes.
-[[nodiscard]] Status place_objects(const Compiled& compiled, const formats::pte::Program& program,
-                                   bool c_output, const std::map<std::string, int64_t>& sizes,
+[[nodiscard]] Status place_objects(const engine::Lowered& lowered, const engine::Part& part,
+                                   const formats::pte::Program& program, bool c_output,
+                                   const std::map<std::string, int64_t>& sizes,
                                    CompileReport* report);
 
 }  // namespace thimble::driver

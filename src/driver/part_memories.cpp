@@ -85,7 +85,8 @@ Status place_in_memories(const Compiled& compiled, const formats::pte::Program& 
   report->shortage.clear();
   report->shortage_facts.reset();
   if (!compiled.part->has_memory_speeds() || first_overflow(*report) != nullptr) return ok();
-  Status placed = place_objects(compiled, program, options.c_output, sizes, report);
+  Status placed =
+      place_objects(compiled.lowered, *compiled.part, program, options.c_output, sizes, report);
   if (placed || placed.error().kind != ErrorKind::kUnsupported) return placed;
   report->shortage = placed.error().message;
   report->shortage_facts = placed.error().facts;

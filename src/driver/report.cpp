@@ -165,6 +165,14 @@ Json finite(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
+Json to_json(const engine::CostTerms& terms) {
+  return {
+#define THIMBLE_COST_TERM(name) {#name, terms.name},
+#include "engine/cost_terms.def"
+#undef THIMBLE_COST_TERM
+  };
+}
+
 Json ops(const CompileReport& report) {
   Json rows = Json::array();
   for (const OpReport& op : report.ops) {
@@ -177,11 +185,7 @@ Json ops(const CompileReport& report) {
                     {"source_text", op.source.text},
                     {"module", op.source.module},
                     {"macs", op.macs},
-                    {"steps", op.terms.steps},
-                    {"gathered", op.terms.gathered},
-                    {"copied_rows", op.terms.copied_rows},
-                    {"taps", op.terms.taps},
-                    {"wide_steps", op.terms.wide_steps},
+                    {"terms", to_json(op.terms)},
                     {"elements_out", op.elements_out},
                     {"bytes_out", op.bytes_out},
                     {"constant_bytes", op.constant_bytes},
@@ -328,6 +332,14 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
     text += fmt::format("  {:<18} {:>4} {:>7.1f} % {:>15} {:>11}\n", engine, use.ops, share,
                         use.cycles_known ? with_commas(use.cycles) : "",
                         use.time_known ? time_text(use.time_us) : "");
+  }
+  if (report.runtime_cycles) {
+    const std::string time =
+        report.clock_mhz > 0
+            ? time_text(static_cast<double>(*report.runtime_cycles) / report.clock_mhz)
+            : "";
+    text += fmt::format("  {:<18} {:>4} {:>9} {:>15} {:>11}\n", "runtime", "", "",
+                        with_commas(*report.runtime_cycles), time);
   }
   if (!report.time_us) {
     return report.npu_cycles ? text + "  cycles: an estimate, of the NPU on its own clock\n" : text;
@@ -540,6 +552,7 @@ std::string json_report(const CompileReport& report) {
   }
   json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
   json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
+  json["runtime_cycles"] = report.runtime_cycles ? Json(*report.runtime_cycles) : Json(nullptr);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
   json["time_error_percent"] =
       report.time_error_percent > 0 ? Json(report.time_error_percent) : Json(nullptr);

@@ -3,72 +3,46 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/rounding.h"
-#include "memory/accesses.h"
-
 namespace thimble::driver {
 namespace {
 
-/// The constants that a call reads: their size, and the bytes that it reads of them.
-struct ConstantReads {
-  int64_t bytes = 0, accessed = 0;
-};
-ConstantReads constant_reads(const engine::Lowered& lowered, const engine::KernelCall& call,
-                             const engine::Core& core) {
-  const memory::Accesses accesses = memory::accesses_of(lowered, call, core);
-  ConstantReads reads;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const auto* const constant = std::get_if<engine::Constant>(&call.arguments[i]);
-    if (constant == nullptr) continue;
-    reads.bytes += static_cast<int64_t>(constant->bytes->size());
-    reads.accessed += accesses.arguments[i];
-  }
-  return reads;
+/// Returns what the part's file lacks for the wait states of the memory.
+std::string_view missing_fact(const engine::PartMemory& memory) {
+  if (!memory.wait_states) return "them";
+  return memory.cache_bytes ? "the bytes of an access" : "the size of its cache";
 }
 
-/// Returns the memory that holds the constants: the first one that is kept without power.
-const engine::PartMemory* constant_memory(const engine::Part& part) {
-  const auto found = std::ranges::find_if(part.memories, &engine::PartMemory::kept);
-  return found == part.memories.end() ? nullptr : &*found;
-}
-
-/// Returns true if the part's file states what the wait states of constants depend on.
-bool waits_known(const engine::PartMemory& memory) {
-  if (!memory.wait_states) return false;
-  if (*memory.wait_states == 0) return true;
-  return memory.cache_bytes && (*memory.cache_bytes == 0 || memory.line_bytes > 0);
-}
-
-/// Tells whether the time has the wait states of the memory with the constants; adds a note if not.
-bool has_waits(const engine::Part& part, CompileReport* report) {
-  const engine::PartMemory* const memory = constant_memory(part);
-  if (memory == nullptr) return true;
-  if (!waits_known(*memory)) {
+/// Tells whether the time has the wait states of all memories; adds a note for each other one.
+bool has_waits(const engine::Part& part, const OperandMemories& memories, CompileReport* report) {
+  bool known = true;
+  const std::vector<const engine::PartMemory*> all = memories.all();
+  for (const engine::PartMemory* const memory : all) {
+    if (waits_known(*memory)) continue;
+    known = false;
     report->notes.push_back(
         fmt::format("the time has no wait states of {}: the documents of {} do not state {}",
-                    memory->name, part.name,
-                    !memory->wait_states   ? "them"
-                    : !memory->cache_bytes ? "the size of its cache"
-                                           : "the bytes of an access"));
-    return false;
+                    memory->name, part.name, missing_fact(*memory)));
   }
-  if (*memory->wait_states > 0 && *memory->cache_bytes == 0 && !memory->prefetch) {
-    report->notes.push_back(
-        fmt::format("the time has the wait states of constants in {}, not those of instructions",
-                    memory->name));
-    return false;
-  }
-  return true;
+  const engine::PartMemory* const code = memories.code;
+  const bool code_waits = code != nullptr && code->wait_states.value_or(0) > 0 &&
+                          code->cache_bytes == 0 && !code->prefetch;
+  if (!code_waits) return known;
+  const bool has_constants = std::ranges::find(all, code) != all.end();
+  report->notes.push_back(fmt::format("the time has {}the wait states of instructions in {}",
+                                      has_constants ? "the wait states of constants, not " : "not ",
+                                      code->name));
+  return false;
 }
 
 /// Adds the wait states to the cycles of the core's calls.
-void add_waits(const engine::Lowered& lowered, const engine::Part& part,
-               std::span<const RowOp> rows, CompileReport* report) {
+void add_waits(const engine::Lowered& lowered, const engine::Core& core,
+               std::span<const RowOp> rows, const OperandMemories& memories,
+               CompileReport* report) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const engine::KernelCall& call = lowered.calls[rows[i].call];
     OpReport& op = report->ops[i];
     if (call.delegate >= 0 || !op.cycles) continue;
-    *op.cycles += std::llround(constant_wait_cycles(lowered, call, part));
+    *op.cycles += std::llround(wait_cycles(lowered, call, rows[i].call, core, memories));
   }
 }
 
@@ -120,40 +94,24 @@ std::optional<double> run_time_us(const engine::Lowered& lowered, int64_t core_c
 
 }  // namespace
 
-double wait_cycles(const engine::PartMemory& memory, const engine::Core& core, int64_t bytes,
-                   int64_t accessed) {
-  const double waits = memory.wait_states.value_or(0);
-  if (!waits_known(memory) || waits == 0) return 0;
-  if (*memory.cache_bytes == 0) {
-    // Each load waits. Kernels for Armv6-M load constants by the byte, others by the word.
-    const int64_t load = core.isa == abi::Isa::kThumb1 ? 1 : 4;
-    return waits * static_cast<double>(divide_up(accessed, load));
-  }
-  // Constants that fit into the cache are read from the memory once.
-  const int64_t read = bytes <= *memory.cache_bytes ? bytes : accessed;
-  return waits * static_cast<double>(divide_up(read, memory.line_bytes));
-}
-
-bool has_known_waits(const engine::Part& part) {
-  const engine::PartMemory* const memory = constant_memory(part);
-  return memory != nullptr && waits_known(*memory);
-}
-
-double constant_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
-                            const engine::Part& part) {
-  const engine::PartMemory* const memory = constant_memory(part);
-  if (memory == nullptr) return 0;
-  const ConstantReads reads = constant_reads(lowered, call, *part.cpu);
-  return wait_cycles(*memory, *part.cpu, reads.bytes, reads.accessed);
+bool has_known_waits(const OperandMemories& memories) {
+  const auto all = memories.all();
+  return !all.empty() &&
+         std::ranges::all_of(all, [](const auto* memory) { return waits_known(*memory); });
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
-                 std::span<const RowOp> rows, CompileReport* report) {
-  add_waits(lowered, part, rows, report);
+                 std::span<const RowOp> rows, const OperandMemories& memories, bool has_runtime,
+                 CompileReport* report) {
+  add_waits(lowered, *part.cpu, rows, memories, report);
   fill_times(lowered, part.clock_mhz, rows, report);
   report->clock_mhz = part.clock_mhz;
-  const std::optional<CoreCycles> core = sum_core_cycles(lowered, rows, *report);
+  std::optional<CoreCycles> core = sum_core_cycles(lowered, rows, *report);
   if (!core) return;
+  if (has_runtime && part.cpu->runtime_cycles != nullptr) {
+    report->runtime_cycles = part.cpu->runtime_cycles(std::ssize(lowered.calls), *part.cpu);
+    core->all += report->runtime_cycles.value_or(0);
+  }
   report->cycles = core->all;
   if (core->unmeasured > 0) {
     report->notes.push_back(
@@ -168,7 +126,7 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   // NPUs.
   constexpr int64_t kUnmeasuredShareMax = 20;  // a 20th
   const bool measured = core->unmeasured * kUnmeasuredShareMax <= core->all;
-  if (has_waits(part, report) && lowered.delegates.empty() && measured) {
+  if (has_waits(part, memories, report) && lowered.delegates.empty() && measured) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {

@@ -163,14 +163,11 @@ struct Core;
 struct LinkRequest;  // linked_code.h
 struct LinkedCode;
 
-/// Sizes of one call that its estimated cost is linear in.
+/// Sizes of one call that its estimated cost is linear in (engine/cost_terms.def).
 struct CostTerms {
-  int64_t elements = 0;     // of the result
-  int64_t steps = 0;        // iterations of the innermost loop
-  int64_t gathered = 0;     // elements that a convolution copies: those of all windows
-  int64_t copied_rows = 0;  // contiguous runs that a convolution, move or concatenation copies
-  int64_t taps = 0;         // result elements of a convolution times pixels of its window
-  int64_t wide_steps = 0;   // steps with 16-bit operands of a kernel that also has 8-bit operands
+#define THIMBLE_COST_TERM(name) int64_t name = 0;
+#include "engine/cost_terms.def"
+#undef THIMBLE_COST_TERM
 };
 
 /// Sizes of one call and its estimated cost; no value if no estimate exists.
@@ -191,6 +188,9 @@ struct Core {
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Core& target) = nullptr;
   /// Returns the code that a firmware links for a program; nothing if it is not known. Null: never.
   std::optional<LinkedCode> (*linked_code)(const LinkRequest& request, const Core& core) = nullptr;
+  /// Returns the cycles of a run outside of kernels, for a program of `calls` calls; nothing if
+  /// they were not measured. Null: never.
+  std::optional<int64_t> (*runtime_cycles)(int64_t calls, const Core& core) = nullptr;
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.

@@ -71,7 +71,7 @@ std::string summary(const View& view) {
       detail += fmt::format(" \xC2\xB1 {:.0f} %", report.time_error_percent);
     }
     if (report.clock_mhz > 0) detail += fmt::format(", at {:g} MHz", report.clock_mhz);
-    html += tile("time", short_time(*report.time_us), detail);
+    html += tile("time", driver::time_text(*report.time_us), detail);
   }
   if (report.cycles) {
     html += tile("cycles", short_number(static_cast<double>(*report.cycles)),

@@ -152,12 +152,6 @@ std::string short_bytes(int64_t bytes) {
          (mebibytes ? " MiB" : " KiB");
 }
 
-std::string short_time(double time_us) {
-  if (time_us < 1000) return three_digits(time_us) + " \xC2\xB5s";
-  if (time_us < 1e6) return three_digits(time_us / 1e3) + " ms";
-  return three_digits(time_us / 1e6) + " s";
-}
-
 std::string shape_text(const ir::Shape& shape) {
   if (shape.empty()) return "scalar";
   std::string text;

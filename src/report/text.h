@@ -34,9 +34,6 @@ using Json = nlohmann::ordered_json;
 /// Returns "12.3 KiB" for 12595, and "123 B" for 123.
 [[nodiscard]] std::string short_bytes(int64_t bytes);
 
-/// Returns "1.25 ms", or "840 us" (with a micro sign) below a millisecond.
-[[nodiscard]] std::string short_time(double time_us);
-
 /// Returns "1x8x8x3", with multiplication signs; "scalar" without dimensions.
 [[nodiscard]] std::string shape_text(const ir::Shape& shape);
 

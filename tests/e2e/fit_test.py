@@ -231,8 +231,8 @@ class Fit(unittest.TestCase):
         small = model("digits_cnn")
         for arguments, message in (
                 (["--require", "lateny<20ms"],
-                 "--require lateny<20ms: lateny is not known; similar names: latency; one of "
-                 "accuracy, flash, latency, sqnr, sram was expected\n"),
+                 "--require lateny<20ms: lateny: not known; similar names: latency; one of "
+                 "accuracy, flash, latency, sqnr, sram expected\n"),
                 (["--calibrate", "a.npz", "b.npz"],
                  "--calibrate: 2 files for 1 models; expected one for each, in order\n"),
                 (["--part", "stm32h734"],

@@ -9,7 +9,7 @@
 namespace thimble::driver {
 namespace {
 
-Requirement parse_one(std::string_view text) {
+Condition parse_one(std::string_view text) {
   const auto parsed = parse_requirements(text);
   EXPECT_TRUE(parsed.ok()) << text << ": " << (parsed.ok() ? "" : parsed.error().message);
   if (!parsed.ok() || parsed->size() != 1) return {};
@@ -18,29 +18,26 @@ Requirement parse_one(std::string_view text) {
 
 TEST(Requirement, ConvertsUnits) {
   struct Case {
-    std::string_view text;
-    std::optional<double> Figures::*figure;
+    std::string_view text, name;
     double bound;
   };
-  for (const Case& each : {Case{"latency<20ms", &Figures::latency_us, 20000},
-                           {"latency<250us", &Figures::latency_us, 250},
-                           {"latency<1.5s", &Figures::latency_us, 1500000},
-                           {"sram<128K", &Figures::sram_bytes, 131072},
-                           {"sram<1.5M", &Figures::sram_bytes, 1572864},
-                           {"sram<1000", &Figures::sram_bytes, 1000},
-                           {"flash<1000B", &Figures::flash_bytes, 1000},
-                           {"flash<=2M", &Figures::flash_bytes, 2097152},
-                           {"accuracy>0.9", &Figures::accuracy, 0.9},
-                           {"accuracy>=90%", &Figures::accuracy, 0.9},
-                           {"sqnr>20", &Figures::sqnr_db, 20},
-                           {"sqnr>20dB", &Figures::sqnr_db, 20}}) {
-    const Requirement requirement = parse_one(each.text);
+  for (const Case& each :
+       {Case{"latency<20ms", "latency", 20000}, Case{"latency<250us", "latency", 250},
+        Case{"latency<1.5s", "latency", 1500000}, Case{"sram<128K", "sram", 131072},
+        Case{"sram<1.5M", "sram", 1572864}, Case{"sram<1000", "sram", 1000},
+        Case{"sram<64KB", "sram", 65536}, Case{"flash<1000B", "flash", 1000},
+        Case{"flash<=2M", "flash", 2097152}, Case{"accuracy>0.9", "accuracy", 0.9},
+        Case{"accuracy>=90%", "accuracy", 0.9}, Case{"sqnr>20", "sqnr", 20},
+        Case{"sqnr>20dB", "sqnr", 20}}) {
+    const Condition requirement = parse_one(each.text);
     EXPECT_EQ(requirement.text, each.text);
-    EXPECT_TRUE(requirement.figure == each.figure) << each.text;
-    EXPECT_DOUBLE_EQ(requirement.bound, each.bound) << each.text;
-    EXPECT_EQ(requirement.is_maximum, each.text.find('<') != std::string_view::npos);
-    EXPECT_EQ(requirement.or_equal, each.text.find('=') != std::string_view::npos);
+    EXPECT_EQ(requirement.name, each.name);
+    EXPECT_DOUBLE_EQ(requirement.value, each.bound) << each.text;
   }
+  EXPECT_EQ(parse_one("flash<=2M").relation, Relation::kLessEqual);
+  EXPECT_EQ(parse_one("flash<2M").relation, Relation::kLess);
+  EXPECT_EQ(parse_one("sqnr>=2").relation, Relation::kGreaterEqual);
+  EXPECT_EQ(parse_one("sqnr>2").relation, Relation::kGreater);
 }
 
 TEST(Requirement, ReadsAList) {
@@ -56,34 +53,33 @@ TEST(Requirement, ReadsAList) {
 TEST(Requirement, MessagesNameWhatIsExpected) {
   constexpr std::array kCases = {
       std::pair{"lateny<20ms",
-                "--require lateny<20ms: lateny is not known; similar names: latency; one of "
-                "accuracy, flash, latency, sqnr, sram was expected"},
+                "--require lateny<20ms: lateny: not known; similar names: latency; one of "
+                "accuracy, flash, latency, sqnr, sram expected"},
       std::pair{"sram<64K,ram<1",
-                "--require ram<1: ram is not known; similar names: sram; one of accuracy, flash, "
-                "latency, sqnr, sram was expected"},
+                "--require ram<1: ram: not known; similar names: sram; one of accuracy, flash, "
+                "latency, sqnr, sram expected"},
       std::pair{"<5",
-                "--require <5: the name is not known; one of accuracy, flash, latency, sqnr, sram "
-                "was expected"},
-      std::pair{"latency", "--require latency: < or <= expected, as in latency<20ms"},
+                "--require <5: found no name, expected one of accuracy, flash, latency, sqnr, "
+                "sram"},
+      std::pair{"latency",
+                "--require latency: a name, one of < <= > >=, and a value expected, such as "
+                "sram<64K"},
       std::pair{"latency>20ms", "--require latency>20ms: < or <= expected, as in latency<20ms"},
-      std::pair{"accuracy<0.9",
-                "--require accuracy<0.9: > or >= expected, as in accuracy>0.9 or accuracy>90%"},
+      std::pair{"accuracy<0.9", "--require accuracy<0.9: > or >= expected, as in accuracy>0.9"},
       std::pair{"latency<20",
-                "--require latency<20: a number expected, which ends in us, ms, s, as in "
-                "latency<20ms"},
-      std::pair{"sram<64KB",
-                "--require sram<64KB: a number expected, which may end in K, M, B, as in sram<64K"},
+                "--require latency<20: found 20, expected a value such as 20ms or 250us"},
+      std::pair{"sram<64KiB", "--require sram<64KiB: found 64KiB, expected a value such as 64K"},
       std::pair{"sram<-1",
-                "--require sram<-1: a number expected, which may end in K, M, B, as in sram<64K"},
+                "--require sram<-1: a change needs two files: `thimble diff A.pte B.pte`; here a "
+                "value is expected"},
       std::pair{"accuracy>nan",
-                "--require accuracy>nan: a number expected, which may end in %, as in "
-                "accuracy>0.9 or accuracy>90%"},
+                "--require accuracy>nan: found nan, expected a value such as 0.9 or 90%"},
       std::pair{"sram<64K,",
-                "--require sram<64K,: found a comma without a requirement next to it, expected one "
-                "such as accuracy>0.9 or accuracy>90%"},
+                "--require sram<64K,: found a comma without a condition next to it, expected one "
+                "such as sram<64K"},
       std::pair{"sram<64K, ,latency<1ms",
-                "--require sram<64K, ,latency<1ms: found a comma without a requirement next to it, "
-                "expected one such as accuracy>0.9 or accuracy>90%"},
+                "--require sram<64K, ,latency<1ms: found a comma without a condition next to it, "
+                "expected one such as sram<64K"},
   };
   for (const auto& [text, message] : kCases) {
     const auto parsed = parse_requirements(text);

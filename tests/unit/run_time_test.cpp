@@ -1,6 +1,7 @@
-// Wait states of constants (docs/cycles.md, "Wait states"): counted by hand for small constants.
+// Wait states of operands (docs/cycles.md, "Wait states"): counted by hand for small operands, and
+// the memories that a placement gives them.
 
-#include "driver/run_time.h"
+#include "driver/operand_memories.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +50,45 @@ TEST(WaitCycles, APrefetchOfInstructionsDoesNotHelpData) {
   const double without = wait_cycles(memory, core_of(abi::Isa::kDsp), 1000, 1000);
   memory.prefetch = true;
   EXPECT_EQ(wait_cycles(memory, core_of(abi::Isa::kDsp), 1000, 1000), without);
+}
+
+engine::PartMemory named(std::string name, bool kept, double cycles_per_word) {
+  engine::PartMemory memory;
+  memory.name = std::move(name);
+  memory.kept = kept;
+  memory.cycles_per_word = cycles_per_word;
+  return memory;
+}
+
+TEST(WaitCycles, WordsOfASlowMemoryWithoutStatedWaits) {
+  engine::PartMemory memory = named("ocram", false, 2);
+  const engine::Core core = core_of(abi::Isa::kDsp);
+  EXPECT_FALSE(waits_known(memory));
+  EXPECT_EQ(wait_cycles(memory, core, 100, 400), 100);
+  memory.cache_bytes = 128;
+  EXPECT_EQ(wait_cycles(memory, core, 100, 400), 25);
+  memory.wait_states = 0;
+  EXPECT_TRUE(waits_known(memory));
+  EXPECT_EQ(wait_cycles(memory, core, 100, 400), 0);
+  EXPECT_TRUE(waits_known(named("sram", false, 1)));
+  EXPECT_FALSE(waits_known(named("flash", true, 1)));
+}
+
+TEST(OperandMemories, FollowThePlacement) {
+  engine::Part part;
+  part.memories = {named("dtcm", false, 1), named("ocram", false, 2), named("flash", true, 36)};
+  const OperandMemories defaults = operand_memories(part, std::nullopt, nullptr);
+  EXPECT_EQ(defaults.arena, part.memories.data());
+  EXPECT_EQ(defaults.constants, &part.memories[2]);
+  ObjectPlacement placement;
+  placement.objects = {{"arena", "arena", "", 10, 10, "ocram", "", ""},
+                       {"model", "constants", "", 10, 10, "dtcm", "flash", ""}};
+  placement.code_memory = "flash";
+  const OperandMemories placed = operand_memories(part, placement, nullptr);
+  EXPECT_EQ(placed.arena, &part.memories[1]);
+  EXPECT_EQ(placed.constants, part.memories.data());
+  EXPECT_EQ(placed.code, &part.memories[2]);
+  EXPECT_EQ(placed.all().size(), 2U);
 }
 
 }  // namespace

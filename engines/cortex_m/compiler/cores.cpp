@@ -1,5 +1,8 @@
 #include "engines/cortex_m/compiler/cortex_m.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "engine/state.h"
 #include "engines/cortex_m/compiler/cost.h"
 #include "engines/cortex_m/compiler/layout.h"
@@ -21,24 +24,39 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 }
 
 using abi::Isa;
-// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
-// them alike).
 constexpr Core kCores[] = {
-    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kThumb1, lower, cost_of, linked_code},
-    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kThumb1, lower, cost_of, linked_code},
-    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kThumb1, lower, cost_of, linked_code},
-    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kThumb2, lower, cost_of, linked_code},
-    {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost_of,
-     linked_code},
-    {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost_of,
-     linked_code},
-    {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower, cost_of, linked_code},
-    {"cortex-m55", "cortex-m55", "Armv8.1-M with Helium", Isa::kMve, lower, cost_of, linked_code},
-    {"cortex-m7", "cortex-m7", "Armv7E-M with DSP", Isa::kDsp, lower, cost_of, linked_code},
-    {"cortex-m85", "cortex-m85", "Armv8.1-M with Helium", Isa::kMve, lower, cost_of, linked_code},
+#define THIMBLE_CORE(name, architecture, isa, image, laws) \
+  {name, name, architecture, Isa::isa, lower, cost_of, linked_code, runtime_cycles},
+#include "engines/cortex_m/compiler/cores.def"
+#undef THIMBLE_CORE
 };
 
+struct Substitutes {
+  std::string_view core, image, laws;
+};
+constexpr Substitutes kSubstitutes[] = {
+#define THIMBLE_CORE(name, architecture, isa, image, laws) {name, image, laws},
+#include "engines/cortex_m/compiler/cores.def"
+#undef THIMBLE_CORE
+};
+
+/// Returns the row of a core; null for a core of another folder.
+const Substitutes* substitutes_of(std::string_view core) {
+  const auto* const row = std::ranges::find(kSubstitutes, core, &Substitutes::core);
+  return row == std::end(kSubstitutes) ? nullptr : row;
+}
+
 }  // namespace
+
+std::string_view image_core(std::string_view core) {
+  const Substitutes* const row = substitutes_of(core);
+  return row == nullptr ? core : row->image;
+}
+
+std::string_view measured_core(std::string_view core) {
+  const Substitutes* const row = substitutes_of(core);
+  return row == nullptr ? core : row->laws;
+}
 
 std::span<const Core> cores() {
   return kCores;

@@ -6,9 +6,14 @@
 //   select_calls     one kernel call per operator that is not only a view  select.h
 
 #include <span>
+#include <string_view>
 
 #include "engine/engine.h"
 
 namespace thimble::engine::cortex_m {
 [[nodiscard]] std::span<const Core> cores();
-}
+/// Returns the core whose object files the core's firmware links (cores.def).
+[[nodiscard]] std::string_view image_core(std::string_view core);
+/// Returns the core whose measured laws of cost are used for `core` (cores.def).
+[[nodiscard]] std::string_view measured_core(std::string_view core);
+}  // namespace thimble::engine::cortex_m

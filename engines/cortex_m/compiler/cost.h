@@ -13,10 +13,6 @@
 
 namespace thimble::engine::cortex_m {
 
-/// Returns the sizes of a call. Steps are products of a convolution or matrix product, elements
-/// that a pool or reduction reads, result elements of other operators.
-[[nodiscard]] CostTerms terms_of(const ir::Graph& graph, const ir::Op& op, const KernelCall& call);
-
 /// Returns the instructions of a call; nothing if its kernel was never measured on the core.
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
                                              const KernelCall& call, const Core& core);
@@ -27,6 +23,9 @@ namespace thimble::engine::cortex_m {
 /// Returns the bytes of code that the kernel adds to an image without other kernels
 /// (linked_size.h); nothing if the core or the kernel has no table.
 [[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core);
+
+/// Returns the cycles of a run outside of kernels; nothing if they were not measured on the core.
+[[nodiscard]] std::optional<int64_t> runtime_cycles(int64_t calls, const Core& core);
 
 /// Returns the sizes and costs of a call. If its kernel was never measured, the cycles are those of
 /// an average operator of the same sizes.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi/pte_ops.h"
+#include "engines/cortex_m/compiler/cortex_m.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -50,13 +51,6 @@ constexpr LinkRow kLinkRows[] = {
 #undef THIMBLE_LINK_C_RUN
 #undef THIMBLE_LINK_C_CALL
 };
-
-/// Returns the core whose object files the core's firmware links (firmware/cores.cmake).
-std::string_view compiled_core(std::string_view core) {
-  if (core == "cortex-m0") return "cortex-m0plus";
-  if (core == "cortex-m35p") return "cortex-m33";
-  return core == "cortex-m85" ? "cortex-m55" : core;
-}
 
 /// Returns the row of the core and all rows that belong to it.
 std::span<const LinkRow> rows_of(std::string_view core) {
@@ -118,7 +112,7 @@ class LinkSum {
 }  // namespace
 
 std::optional<LinkedCode> linked_code(const LinkRequest& request, const Core& core) {
-  const std::span<const LinkRow> rows = rows_of(compiled_core(core.name));
+  const std::span<const LinkRow> rows = rows_of(image_core(core.name));
   if (rows.empty()) return {};
   const auto part = [&](std::string_view name) -> const LinkRow* {
     const auto found = std::ranges::find_if(rows, [&](const LinkRow& row) {

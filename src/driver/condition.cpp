@@ -1,4 +1,4 @@
-#include "tools/conditions.h"
+#include "driver/condition.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,18 +9,19 @@
 #include "base/nearest.h"
 #include "base/trimmed.h"
 
-namespace thimble::tools {
+namespace thimble::driver {
 namespace {
 
 struct RelationText {
   std::string_view text;
   Relation relation;
+  Bound bound;
 };
 // The longer text first: "<" is the start of "<=".
-constexpr RelationText kRelations[] = {{"<=", Relation::kLessEqual},
-                                       {">=", Relation::kGreaterEqual},
-                                       {"<", Relation::kLess},
-                                       {">", Relation::kGreater}};
+constexpr RelationText kRelations[] = {{"<=", Relation::kLessEqual, Bound::kMaximum},
+                                       {">=", Relation::kGreaterEqual, Bound::kMinimum},
+                                       {"<", Relation::kLess, Bound::kMaximum},
+                                       {">", Relation::kGreater, Bound::kMinimum}};
 
 struct UnitText {
   std::string_view text;
@@ -29,12 +30,15 @@ struct UnitText {
 };
 // Units that a value may have, in addition to the percent sign.
 constexpr UnitText kUnits[] = {
-    {"dB", Unit::kDecibels, 1},        {"KB", Unit::kBytes, 1024},       {"K", Unit::kBytes, 1024},
-    {"MB", Unit::kBytes, 1024 * 1024}, {"M", Unit::kBytes, 1024 * 1024}, {"B", Unit::kBytes, 1},
+    {"dB", Unit::kDecibels, 1},       {"KB", Unit::kBytes, 1024},
+    {"K", Unit::kBytes, 1024},        {"MB", Unit::kBytes, 1024 * 1024},
+    {"M", Unit::kBytes, 1024 * 1024}, {"B", Unit::kBytes, 1},
+    {"us", Unit::kMicroseconds, 1},   {"ms", Unit::kMicroseconds, 1e3},
+    {"s", Unit::kMicroseconds, 1e6},
 };
 constexpr double kPercent = 0.01;
 
-std::string_view example(Unit unit, bool change) {
+std::string_view value_example(Unit unit, bool change) {
   switch (unit) {
     case Unit::kDecibels:
       return change ? "-0.5dB" : "5dB";
@@ -44,14 +48,23 @@ std::string_view example(Unit unit, bool change) {
       return change ? "-1%" : "0.9 or 90%";
     case Unit::kCount:
       return change ? "+2%" : "100000";
+    case Unit::kMicroseconds:
+      return change ? "+2%" : "20ms or 250us";
   }
   return "";
 }
 
+/// "latency<20ms".
+std::string condition_example(const Metric& metric) {
+  const std::string_view value = value_example(metric.unit, false);
+  return fmt::format("{}{}{}", metric.name, metric.bound == Bound::kMinimum ? ">" : "<",
+                     value.substr(0, value.find(' ')));
+}
+
 class Parser {
  public:
-  Parser(std::string_view text, std::span<const Metric> known, bool changes)
-      : text_(trimmed(text)), known_(known), changes_(changes) {}
+  Parser(std::string_view text, const ConditionOption& option)
+      : text_(trimmed(text)), option_(option) {}
 
   Result<Condition> run() {
     Condition condition;
@@ -65,29 +78,40 @@ class Parser {
       relation = &each;
     }
     if (relation == nullptr) {
-      return wrong("a name, one of < <= > >=, and a value expected, such as sqnr<5dB");
+      return wrong(fmt::format("a name, one of < <= > >=, and a value expected, such as {}",
+                               condition_example(option_.metrics.back())));
     }
     condition.name = std::string(trimmed(text_.substr(0, at)));
     condition.relation = relation->relation;
-    const auto metric = std::ranges::find(known_, condition.name, &Metric::name);
-    if (metric == known_.end()) return unknown(condition.name);
+    const auto metric = std::ranges::find(option_.metrics, condition.name, &Metric::name);
+    if (metric == option_.metrics.end()) return unknown(condition.name);
+    if (metric->bound != Bound::kAny && metric->bound != relation->bound) {
+      return wrong(fmt::format(
+          "{} expected, as in {}",
+          metric->bound == Bound::kMaximum ? "< or <=" : "> or >=", condition_example(*metric)));
+    }
     THIMBLE_CHECK(value(trimmed(text_.substr(at + relation->text.size())), *metric, &condition));
     return condition;
   }
 
  private:
-  Error wrong(std::string_view what) const { return bad_input("--fail-if {}: {}", text_, what); }
+  Error wrong(std::string_view what) const {
+    return bad_input("{} {}: {}", option_.name, text_, what);
+  }
 
   Error unknown(const std::string& name) const {
     std::vector<std::string> names;
-    for (const Metric& each : known_) names.emplace_back(each.name);
-    return bad_input("--fail-if {}: {}: not known{}; one of {} expected", text_, name,
-                     suggestions(name, names), fmt::join(names, ", "));
+    for (const Metric& each : option_.metrics) names.emplace_back(each.name);
+    if (name.empty()) {
+      return wrong(fmt::format("found no name, expected one of {}", fmt::join(names, ", ")));
+    }
+    return wrong(fmt::format("{}: not known{}; one of {} expected", name, suggestions(name, names),
+                             fmt::join(names, ", ")));
   }
 
   Status value(std::string_view text, const Metric& metric, Condition* condition) const {
     condition->is_change = text.starts_with('+') || text.starts_with('-');
-    if (condition->is_change && !changes_) {
+    if (condition->is_change && !option_.changes) {
       return wrong(
           "a change needs two files: `thimble diff A.pte B.pte`; here a value is expected");
     }
@@ -100,11 +124,11 @@ class Parser {
                       apply_unit(unit, metric, condition);
     if (good) return ok();
     return wrong(fmt::format("found {}, expected a value such as {}", text.empty() ? "none" : text,
-                             example(metric.unit, condition->is_change)));
+                             value_example(metric.unit, condition->is_change)));
   }
 
   static bool apply_unit(std::string_view unit, const Metric& metric, Condition* condition) {
-    if (unit.empty()) return true;
+    if (unit.empty()) return metric.unit != Unit::kMicroseconds;
     if (unit == "%") {
       // A percentage of decibels has no meaning. A share changes by percentage points.
       if (metric.unit == Unit::kShare) {
@@ -121,22 +145,29 @@ class Parser {
   }
 
   std::string_view text_;
-  std::span<const Metric> known_;
-  bool changes_;
+  const ConditionOption& option_;
 };
 
 }  // namespace
 
 Result<std::vector<Condition>> parse_conditions(std::string_view text,
-                                                std::span<const Metric> known, bool changes) {
+                                                const ConditionOption& option) {
   std::vector<Condition> conditions;
-  while (!trimmed(text).empty()) {
-    const size_t comma = text.find(',');
-    THIMBLE_TRY(Condition condition, Parser(text.substr(0, comma), known, changes).run());
+  if (trimmed(text).empty()) return conditions;
+  const std::string_view all = text;
+  while (true) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view one = trimmed(text.substr(0, comma));
+    if (one.empty()) {
+      return bad_input(
+          "{} {}: found a comma without a condition next to it, expected one such as {}",
+          option.name, all, condition_example(option.metrics.back()));
+    }
+    THIMBLE_TRY(Condition condition, Parser(one, option).run());
     conditions.push_back(std::move(condition));
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+    if (comma == text.size()) return conditions;
+    text.remove_prefix(comma + 1);
   }
-  return conditions;
 }
 
 bool is_true(const Condition& condition, double now, double before) {
@@ -157,10 +188,10 @@ bool is_true(const Condition& condition, double now, double before) {
   return false;
 }
 
-std::string metric_names(std::span<const Metric> known) {
+std::string metric_names(std::span<const Metric> metrics) {
   std::string text;
-  for (const Metric& each : known) text += (text.empty() ? "" : ", ") + std::string(each.name);
+  for (const Metric& each : metrics) text += (text.empty() ? "" : ", ") + std::string(each.name);
   return text;
 }
 
-}  // namespace thimble::tools
+}  // namespace thimble::driver
