@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
@@ -57,10 +57,11 @@ class Quantized:
 
 @dataclass(frozen=True)
 class _Channels:
-    """Weights with a scale per output channel (dimension 0)."""
+    """Weights with a scale per output channel, which is dimension `axis`."""
 
     codes: Tensor
     scales: list[float]
+    axis: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,6 @@ class _Pending:
     high: float = math.inf
     moves: tuple[Callable[[Tensor], Tensor], ...] = ()
     pool: Quantized | None = None  # operand of an average pool over a whole image
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 # --- docs/numerics.md, Requantization
@@ -245,6 +245,13 @@ _MOVES = {
     _ATEN.clone.default,
     _ATEN.alias.default,
 }
+_TRANSPOSED = {_ATEN.conv_transpose1d.default, _ATEN.conv_transpose2d.input}
+_CONVOLUTIONS = {
+    _ATEN.conv1d.default,
+    _ATEN.conv2d.default,
+    _ATEN.conv2d.padding,
+    *_TRANSPOSED,
+}
 _SAME = {_ATEN.dropout.default, _ATEN.dropout_.default, _ATEN.detach.default}
 
 
@@ -280,12 +287,13 @@ def _bias_codes(bias: Any, units: Sequence[float], channels: int) -> Tensor:
     return torch.round(real.to(torch.float64) / unit).to(torch.int64)
 
 
-def _weights(value: Any) -> tuple[Tensor, list[float]]:
-    if isinstance(value, _Channels):
+def _weights(value: Any, axis: int = 0) -> tuple[Tensor, list[float]]:
+    """Return integers and scales of weights whose output channels are dimension `axis`."""
+    if isinstance(value, _Channels) and value.axis == axis:
         return value.codes, value.scales
     if isinstance(value, Quantized) and value.params.zero_point == 0:
         return value.codes, [value.params.scale]
-    raise NotImplementedError("weights that are not int8 with zero point 0")
+    raise NotImplementedError("weights that are not symmetric with a scale per output channel")
 
 
 class IntegerReference(torch.nn.Module):
@@ -355,7 +363,7 @@ class IntegerReference(torch.nn.Module):
         def get(argument: Any) -> Any:
             return torch.fx.map_arg(argument, lambda n: values[n.name])
 
-        args: tuple[Any, ...] = tuple(get(argument) for argument in node.args)
+        args: Sequence[Any] = tuple(get(argument) for argument in node.args)
         kwargs: dict[str, Any] = {key: get(value) for key, value in node.kwargs.items()}
         target = node.target
         if target is operator.getitem:
@@ -420,9 +428,9 @@ def _params(arguments: Sequence[Any]) -> Params:
 
 def _channels(args: Sequence[Any]) -> _Channels:
     codes, scales, zero_points, axis = args[:4]
-    if axis != 0 or (zero_points is not None and bool(zero_points.any())):
-        raise NotImplementedError("weights that are not symmetric with a scale per output channel")
-    return _Channels(codes.to(torch.int64), [float(s) for s in scales.to(torch.float32)])
+    if zero_points is not None and bool(zero_points.any()):
+        raise NotImplementedError("weights with zero points")
+    return _Channels(codes.to(torch.int64), [float(s) for s in scales.to(torch.float32)], axis)
 
 
 def _table(value: Quantized) -> _Table:
@@ -430,16 +438,17 @@ def _table(value: Quantized) -> _Table:
     return _Table(value, _real(codes, value.params))
 
 
-def _moved(value: Any, move: Callable[[Tensor], Tensor]) -> Any:
+def _moved(
+    value: Quantized | _Table | _Pending, move: Callable[[Tensor], Tensor]
+) -> Quantized | _Table | _Pending:
     if isinstance(value, Quantized):
         return Quantized(move(value.codes), value.params)
-    kind = type(value)
-    fields = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return kind(**{**fields, "moves": (*value.moves, move)})
+    return replace(value, moves=(*value.moves, move))
 
 
 def _max_pool(x: Tensor, rest: Sequence[Any]) -> Tensor:
-    return torch.nn.functional.max_pool2d(x.to(torch.float64), *rest).to(torch.int64)
+    pooled = cast(Tensor, torch.nn.functional.max_pool2d(x.to(torch.float64), *rest))
+    return pooled.to(torch.int64)
 
 
 def _cat(args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized:
@@ -454,14 +463,13 @@ def _cat(args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized:
     return Quantized(torch.cat(codes, *args[1:], **kwargs), params)
 
 
-def _elementwise(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _elementwise(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     value = args[0]
     bounds = _clamp_bounds(node)
     if isinstance(value, _Pending) and bounds is not None:
-        fields = {name: getattr(value, name) for name in value.__dataclass_fields__}
         low = min(max(value.low, bounds[0]), bounds[1])
         high = min(max(value.high, bounds[0]), bounds[1])
-        return _Pending(**{**fields, "low": low, "high": high})
+        return replace(value, low=low, high=high)
     if isinstance(value, _Pending):
         raise NotImplementedError(f"{node.name}: a function of a value that is not quantized")
     table = _table(value) if isinstance(value, Quantized) else value
@@ -469,9 +477,9 @@ def _elementwise(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return _Table(table.source, real, table.moves)
 
 
-def _arithmetic(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _arithmetic(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     target = node.target
-    if target in (_ATEN.conv2d.default, _ATEN.conv2d.padding, _ATEN.conv1d.default):
+    if target in _CONVOLUTIONS:
         return _convolution(node, args)
     if target is _ATEN.linear.default:
         return _linear(node, args)
@@ -496,14 +504,17 @@ def _operand(node: Node, value: Any) -> Quantized:
     return value
 
 
-def _convolution(node: Node, args: tuple[Any, ...]) -> _Pending:
+def _convolution(node: Node, args: Sequence[Any]) -> _Pending:
     x = _operand(node, args[0])
-    w, scales = _weights(args[1])
+    transposed = node.target in _TRANSPOSED
+    groups = args[6] if transposed and len(args) > 6 else 1
+    w, scales = _weights(args[1], axis=1 if transposed else 0)
+    channels = w.shape[1] * groups if transposed else w.shape[0]
     bias = args[2] if len(args) > 2 else None
     units = [x.params.scale * scale for scale in scales]
     call = cast("Callable[..., Tensor]", node.target)
     acc = _int_conv(call, x.codes - x.params.zero_point, w, *args[3:])
-    acc = acc + _along_channels(_bias_codes(bias, units, w.shape[0]), acc)
+    acc = acc + _along_channels(_bias_codes(bias, units, channels), acc)
 
     def compute(y: Params, rounding: int, low: int, high: int) -> Tensor:
         return _scaled(acc, [unit / y.scale for unit in units], y, rounding, low, high)
@@ -511,7 +522,7 @@ def _convolution(node: Node, args: tuple[Any, ...]) -> _Pending:
     return _Pending(node.name, compute)
 
 
-def _linear(node: Node, args: tuple[Any, ...]) -> _Pending:
+def _linear(node: Node, args: Sequence[Any]) -> _Pending:
     x = _operand(node, args[0])
     w, scales = _weights(args[1])
     bias = args[2] if len(args) > 2 else None
@@ -526,7 +537,7 @@ def _linear(node: Node, args: tuple[Any, ...]) -> _Pending:
     return _Pending(node.name, compute)
 
 
-def _sum(node: Node, args: tuple[Any, ...], sign: int) -> _Pending:
+def _sum(node: Node, args: Sequence[Any], sign: int) -> _Pending:
     a, b = _operand(node, args[0]), _operand(node, args[1])
     first = a.codes - a.params.zero_point
     second = (b.codes - b.params.zero_point) * sign
@@ -558,7 +569,7 @@ def _sum(node: Node, args: tuple[Any, ...], sign: int) -> _Pending:
     return _Pending(node.name, compute)
 
 
-def _product(node: Node, args: tuple[Any, ...]) -> _Pending:
+def _product(node: Node, args: Sequence[Any]) -> _Pending:
     a, b = _operand(node, args[0]), _operand(node, args[1])
     acc = (a.codes - a.params.zero_point) * (b.codes - b.params.zero_point)
 
@@ -568,7 +579,7 @@ def _product(node: Node, args: tuple[Any, ...]) -> _Pending:
     return _Pending(node.name, compute)
 
 
-def _matmul(node: Node, args: tuple[Any, ...]) -> _Pending:
+def _matmul(node: Node, args: Sequence[Any]) -> _Pending:
     a, b = _operand(node, args[0]), _operand(node, args[1])
     acc = (a.codes - a.params.zero_point) @ (b.codes - b.params.zero_point)
 

@@ -49,6 +49,11 @@ _CONVOLUTIONS = (
 )
 
 
+def _fake_quantize(observer: Any, **options: Any) -> Any:
+    """Return the constructor of a FakeQuantize with this observer."""
+    return cast(Any, FakeQuantize).with_args(observer=observer, **options)
+
+
 class Quantizer(Pt2eQuantizer):
     """Annotates an exported model as Thimble's compiler would quantize it for a target.
 
@@ -183,7 +188,7 @@ class Quantizer(Pt2eQuantizer):
         qscheme = torch.per_tensor_symmetric if symmetric else torch.per_tensor_affine
         observer: Any = MinMaxObserver
         if self.qat:
-            observer = FakeQuantize.with_args(observer=MovingAverageMinMaxObserver)
+            observer = _fake_quantize(MovingAverageMinMaxObserver)
         return QuantizationSpec(
             dtype=_DTYPES[entry["dtype"]],
             observer_or_fake_quant_ctr=observer,
@@ -199,18 +204,14 @@ class Quantizer(Pt2eQuantizer):
             qscheme = torch.per_tensor_symmetric
             observer = MinMaxObserver
             if self.qat:
-                observer = FakeQuantize.with_args(
-                    observer=MovingAverageMinMaxObserver, averaging_constant=1.0
-                )
+                observer = _fake_quantize(MovingAverageMinMaxObserver, averaging_constant=1.0)
         else:
             qscheme = torch.per_channel_symmetric
             observer = PerChannelMinMaxObserver
             if self.qat:
                 # torchao drops the axis of a FakeQuantize from the specification.
-                observer = FakeQuantize.with_args(
-                    observer=MovingAveragePerChannelMinMaxObserver,
-                    averaging_constant=1.0,
-                    ch_axis=axis,
+                observer = _fake_quantize(
+                    MovingAveragePerChannelMinMaxObserver, averaging_constant=1.0, ch_axis=axis
                 )
         return QuantizationSpec(
             dtype=torch.int8,
@@ -224,9 +225,7 @@ class Quantizer(Pt2eQuantizer):
     def _constant(self, symmetric: bool) -> QuantizationSpec:
         observer: Any = MinMaxObserver
         if self.qat:
-            observer = FakeQuantize.with_args(
-                observer=MovingAverageMinMaxObserver, averaging_constant=1.0
-            )
+            observer = _fake_quantize(MovingAverageMinMaxObserver, averaging_constant=1.0)
         return QuantizationSpec(
             dtype=torch.int8,
             observer_or_fake_quant_ctr=observer,
@@ -311,7 +310,9 @@ def _inline(model: GraphModule, node: Node) -> None:
         return cast(Any, node.target)(*args, **kwargs)
 
     values = [_example(_value(model, operand)) for operand in operands]
-    table = torch.export.default_decompositions()
+    table: dict[Any, Any] = {**cast(Any, torch.export.default_decompositions())}
+    # Rows that are masked completely, for which this differs from softmax, are refused by annotate.
+    table[torch.ops.aten._safe_softmax.default] = torch.softmax
     with torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         parts = make_fx(call, decomposition_table=table, tracing_mode="fake")(*values)
     if any(part.target is node.target for part in parts.graph.nodes):

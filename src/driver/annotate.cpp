@@ -48,7 +48,7 @@ class Nodes {
       if (used) results[op.source.node].push_back(imported.value(op.output).name);
     }
     for (const auto& [node, values] : results) {
-      if (values.size() == 1) result_of_[values.front()] = node;
+      if (values.size() == 1) add_result(uses, node, values.front());
     }
     for (const ValueId id : imported.inputs()) {
       result_of_[imported.value(id).name] = imported.value(id).name;
@@ -83,6 +83,19 @@ class Nodes {
   }
 
  private:
+  /// Also adds the values of the node that its result only rearranges: conv1d is a conv2d between
+  /// two reshapes.
+  void add_result(const passes::Uses& uses, const std::string& node, const std::string& value) {
+    const Op* producer = *std::ranges::find_if(
+        ops_[node], [&](const Op* op) { return imported_.value(op->output).name == value; });
+    result_of_[value] = node;
+    while (producer->kind == OpKind::reshape || producer->kind == OpKind::permute) {
+      producer = uses.producer(producer->inputs[0]);
+      if (producer == nullptr || producer->source.node != node) return;
+      result_of_[imported_.value(producer->output).name] = node;
+    }
+  }
+
   const Graph& imported_;
   std::vector<std::string> order_;
   std::map<std::string, std::vector<const Op*>> ops_;
@@ -134,6 +147,29 @@ Result<std::set<ValueId>> hidden_by_clamps(const Graph& graph) {
   return hidden;
 }
 
+/// Returns results of transposed convolutions that arithmetic per channel reads: it is not merged
+/// into weights that PyTorch quantized.
+std::set<std::string> unmerged(const Graph& imported) {
+  const passes::Uses uses(imported);
+  std::set<std::string> names;
+  for (const Op& op : imported.ops()) {
+    if (op.kind != OpKind::conv_transpose2d) continue;
+    const Op* const reader = uses.only_reader(op.output);
+    if (reader == nullptr) continue;
+    switch (reader->kind) {
+      case OpKind::add:
+      case OpKind::sub:
+      case OpKind::mul:
+      case OpKind::div:
+        names.insert(imported.value(op.output).name);
+        break;
+      default:
+        break;
+    }
+  }
+  return names;
+}
+
 /// One attempt to place every annotated value after a node.
 class Placement {
  public:
@@ -165,6 +201,7 @@ class Placement {
     for (const quant::Annotation& annotation : annotations_.values) {
       const auto found = placed_.find(annotation.value);
       if (found == placed_.end()) continue;
+      if (all.contains(found->second)) continue;  // another value that the node only rearranges
       ResultAnnotation result{"", annotation.symmetric, annotation.fixed};
       const auto [entry, fresh] = first.emplace(annotation.shares, found->second);
       if (!fresh) result.shares_with = entry->second;
@@ -248,7 +285,8 @@ Result<AnnotatedModel> annotate(const std::filesystem::path& model, const Compil
   const Graph imported = ir::remove_unused(read.imported);
   const Nodes nodes(imported);
   AnnotatedModel result{read.name, part.name, {}, {}};
-  std::set<std::string> kept, composite;
+  std::set<std::string> kept = unmerged(imported);
+  std::set<std::string> composite;
   std::map<std::string, NodeAnnotation> annotated;
   // Each round keeps more values, so this ends.
   for (bool again = true; again;) {
