@@ -138,7 +138,7 @@ class Sizer {
   }
 
   const CProgram& program_;
-  int64_t run_ = 0;    // code of run()
+  int64_t run_ = 0;  // code of run()
   std::set<uint32_t> constants_;
   std::set<std::vector<int32_t>> sizes_;
   std::set<std::vector<uint8_t>> orders_;
