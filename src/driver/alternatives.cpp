@@ -81,9 +81,10 @@ class Search {
   }
 
  private:
-  /// Returns true if there is time for a compilation; it counts as long as the longest one.
-  [[nodiscard]] bool has_time() const {
-    return watch_.seconds() + longest_seconds_ <= kAlternativeSecondsMax;
+  /// Returns true if there is time for a compilation; it counts as long as the longest one of its
+  /// kind. Without a limit of the RAM there is no search for row tiling.
+  [[nodiscard]] bool has_time(bool has_limit = true) const {
+    return watch_.seconds() + (has_limit ? longest_seconds_ : 0) <= kAlternativeSecondsMax;
   }
 
   void add(std::string how, const CompileOptions& options) {
@@ -125,7 +126,7 @@ class Search {
     report.outputs = refused_.compiled.report.outputs;
     StageFiles none({});
     const bool built = build_program(options, sram_bytes, off, &trial, &none).ok();
-    longest_seconds_ = std::max(longest_seconds_, watch.seconds());
+    if (sram_bytes) longest_seconds_ = std::max(longest_seconds_, watch.seconds());
     return built ? std::optional(std::move(trial)) : std::nullopt;
   }
 
@@ -229,7 +230,7 @@ class Search {
                                              const CompileOptions& options, bool* all_tried) {
     const auto known = by_core_.find(part->cpu->name);
     if (known != by_core_.end()) return known->second ? &*known->second : nullptr;
-    if (!has_time()) {
+    if (!has_time(false)) {
       *all_tried = false;
       return nullptr;
     }

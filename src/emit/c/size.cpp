@@ -15,9 +15,9 @@ constexpr int64_t kWord = 4;
 constexpr int64_t kArgBytes = 40, kTensorBytes = 24;
 // Instructions: LDR of an address with its literal, BL, MOVS, a store, and a function's entry.
 constexpr int64_t kLoad = 6, kBranch = 4, kMove = 2, kStore = 2, kFunction = 12;
-// Above this size, literals are too far for 16-bit loads: Armv7-M has 32-bit loads, in Armv6-M the
-// code jumps over pools, of which there is one in each piece of this size.
-constexpr int64_t kOnePool = 1020, kLongLoad = 2, kPool = 8;
+// GCC loads addresses with 16-bit instructions, whose literals are at most this far: the code jumps
+// over pools, of which there is one in each piece of this size.
+constexpr int64_t kOnePool = 1020, kPool = 8;
 constexpr int64_t kSavedRegisters = 32;  // PUSH {r0-r5, lr} and alignment
 
 int64_t round_up(int64_t bytes, int64_t alignment) {
@@ -52,9 +52,10 @@ class Sizer {
     }
     tables += static_cast<int64_t>(count) * (addresses_only ? kWord : kArgBytes);
     run_ += load() + kBranch;
-    if (!addresses_only) run_ += kMove + load();  // the second argument
+    if (!addresses_only) run_ += kMove + load();  // the second argument: NULL, or an address
     if (!external) {
-      size.table_bytes += tables + kWord;  // aligned to 8
+      // Arguments are aligned to 8, addresses to 4.
+      size.table_bytes += tables + (addresses_only ? 0 : kWord);
       return;
     }
     // The arrays are on the stack: addresses are stored one by one; other members are copied from
@@ -96,7 +97,7 @@ class Sizer {
 
   void finish(size_t loaded_memories) {
     run_ += kFunction + 2 * kWord;
-    if (run_ > kOnePool) run_ += loads_ * kLongLoad + run_ / kOnePool * kPool;
+    run_ += run_ / kOnePool * kPool;
     size.code_bytes += round_up(run_, kWord);
     if (loaded_memories > 0) {
       size.code_bytes +=
@@ -110,11 +111,8 @@ class Sizer {
   Size size;
 
  private:
-  int64_t loads(int64_t count) {
-    loads_ += count;
-    return count * kLoad;
-  }
-  int64_t load() { return loads(1); }
+  static int64_t loads(int64_t count) { return count * kLoad; }
+  static int64_t load() { return loads(1); }
   /// A call of memcpy or memset with constant arguments.
   int64_t copy_bytes() {
     size.copies = true;
@@ -140,8 +138,7 @@ class Sizer {
   }
 
   const CProgram& program_;
-  int64_t run_ = 0;    // code of run()
-  int64_t loads_ = 0;  // addresses that it loads
+  int64_t run_ = 0;  // code of run()
   std::set<uint32_t> constants_;
   std::set<std::vector<int32_t>> sizes_;
   std::set<std::vector<uint8_t>> orders_;
