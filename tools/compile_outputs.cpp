@@ -16,6 +16,7 @@
 #include "tools/c_files.h"
 #include "tools/linker_files.h"
 #include "tools/output.h"
+#include "tools/version.h"
 
 namespace thimble::tools {
 
@@ -63,7 +64,7 @@ Status make_folder(const fs::path& folder) {
 
 std::string report_file(const CompileArguments& arguments, const driver::Compiled& compiled) {
   if (extension(arguments.report) != ".html") return driver::json_report(compiled.report);
-  return report::html_page(compiled, {arguments.command, THIMBLE_VERSION});
+  return report::html_page(compiled, {arguments.command, release_version()});
 }
 
 }  // namespace

@@ -25,11 +25,19 @@ foreach(name api bytes hostile)
            COMMAND ${Python_EXECUTABLE} ${here}/${name}_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   set_tests_properties(python_${name} PROPERTIES LABELS python ENVIRONMENT "${environment}" TIMEOUT 600)
 endforeach()
+add_test(NAME python_sweep COMMAND ${Python_EXECUTABLE} ${here}/sweep_test.py ${CMAKE_SOURCE_DIR}/models)
+set_tests_properties(python_sweep PROPERTIES LABELS python ENVIRONMENT "${environment}" TIMEOUT 600)
 # torchvision, timm and transformers: only with a Python that has them, of the version of the module.
 if(THIMBLE_TORCH_PYTHON)
   add_test(NAME python_torch COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/torch_test.py)
   set_tests_properties(python_torch PROPERTIES LABELS "python;peers" ENVIRONMENT "${environment}" TIMEOUT 1800
                                                SKIP_RETURN_CODE 77)
+  # Executors of Dask and Ray, if they are installed.
+  add_test(NAME python_sweep_executors
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/sweep_executors_test.py ${CMAKE_SOURCE_DIR}/models
+                   ${CMAKE_SOURCE_DIR}/examples)
+  set_tests_properties(python_sweep_executors PROPERTIES LABELS "python;peers" ENVIRONMENT "${environment}" TIMEOUT 1800
+                                                         SKIP_RETURN_CODE 77)
 endif()
 # Type checkers: those that are installed.
 add_test(NAME python_types
