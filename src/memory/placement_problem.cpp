@@ -23,8 +23,11 @@ std::map<std::pair<int, int>, int64_t> leads_of(const Problem& problem) {
 void add_neighbor(Problem& problem, const std::map<std::pair<int, int>, int64_t>& leads, int a,
                   int b) {
   const auto apart = [&](int high, int low) {
+    // Only a result that begins where its operand ends has a lead.
+    const Buffer& result = at(problem.buffers, low);
+    if (at(problem.buffers, high).life.last != result.life.first) return result.bytes;
     const auto found = leads.find({high, low});
-    return found != leads.end() ? found->second : at(problem.buffers, low).bytes;
+    return found != leads.end() ? found->second : result.bytes;
   };
   problem.neighbors[static_cast<size_t>(a)].push_back({b, apart(a, b), apart(b, a)});
 }
@@ -47,14 +50,22 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
   }
   const auto leads = leads_of(problem);
   problem.neighbors.resize(buffers.size());
-  const auto count = static_cast<int>(buffers.size());
-  for (int i = 0; i < count; ++i) {
-    for (int k = 0; k < count; ++k) {
-      const Buffer& a = at(problem.buffers, i);
-      const Buffer& b = at(problem.buffers, k);
-      if (i != k && a.bytes > 0 && b.bytes > 0 && a.life.overlaps(b.life))
-        add_neighbor(problem, leads, i, k);
+  std::vector<int> by_start, live;
+  for (int i = 0; i < static_cast<int>(buffers.size()); ++i) {
+    if (at(problem.buffers, i).bytes > 0) by_start.push_back(i);
+  }
+  std::ranges::stable_sort(by_start, {}, [&](int i) { return at(problem.buffers, i).life.first; });
+  for (const int i : by_start) {
+    const int start = at(problem.buffers, i).life.first;
+    std::erase_if(live, [&](int k) { return at(problem.buffers, k).life.last < start; });
+    for (const int k : live) {
+      add_neighbor(problem, leads, i, k);
+      add_neighbor(problem, leads, k, i);
     }
+    live.push_back(i);
+  }
+  for (std::vector<Neighbor>& list : problem.neighbors) {
+    std::ranges::sort(list, {}, &Neighbor::other);
   }
   return problem;
 }
@@ -84,20 +95,27 @@ Problem restrict_to(const Problem& problem, std::span<const int> members) {
 
 int64_t lower_bound_bytes(const Problem& problem) {
   // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
-  int64_t bound = 0;
-  for (const Buffer& at_start : problem.buffers) {
-    const int step = at_start.life.first;
-    int64_t sum = 0;
-    for (const Buffer& b : problem.buffers) {
-      if (b.life.contains(step)) sum += b.bytes;
-    }
-    // Operand and result share at most the bytes of the result after the lead.
-    for (const Overlap& o : problem.overlaps) {
-      const Buffer& result = at(problem.buffers, o.result);
-      if (result.life.first != step) continue;
-      sum -= std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
-    }
-    bound = std::max(bound, sum);
+  struct Step {
+    int64_t change = 0;  // bytes that begin, less those that ended before
+    int64_t shared = 0;  // operand and result share at most the bytes of the result after the lead
+    bool is_start = false;
+  };
+  std::map<int, Step> steps;
+  for (const Buffer& b : problem.buffers) {
+    if (b.life.is_empty()) continue;
+    steps[b.life.first].change += b.bytes;
+    steps[b.life.first].is_start = true;
+    steps[b.life.last + 1].change -= b.bytes;
+  }
+  for (const Overlap& o : problem.overlaps) {
+    const Buffer& result = at(problem.buffers, o.result);
+    steps[result.life.first].shared +=
+        std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
+  }
+  int64_t bound = 0, sum = 0;
+  for (const auto& [step, at_step] : steps) {
+    sum += at_step.change;
+    if (at_step.is_start) bound = std::max(bound, sum - at_step.shared);
   }
   return bound;
 }
