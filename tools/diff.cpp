@@ -393,9 +393,11 @@ Json to_json(const Difference& difference) {
   Json json;
   for (const auto& [key, facts] :
        {std::pair("before", &difference.before), std::pair("after", &difference.after)}) {
-    json[key] = {{"file", facts->label},
-                 {"target", facts->target.empty() ? Json(nullptr) : Json(facts->target)},
-                 {"calls_without_estimate", facts->calls_without_estimate()}};
+    json[key] = {
+        {"file", facts->label},
+        {"target", facts->target.empty() ? Json(nullptr) : Json(facts->target)},
+        {"runtime_cycles", facts->runtime_cycles ? Json(*facts->runtime_cycles) : Json(nullptr)},
+        {"calls_without_estimate", facts->calls_without_estimate()}};
   }
   json["part"] = difference.part ? Json(difference.part->name) : Json(nullptr);
   json["totals"] = Json::array();

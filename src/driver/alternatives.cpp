@@ -149,7 +149,9 @@ class Search {
     }
     if (fits(report) &&
         estimate_npu_cycles(trial.emitted.program, report.model, *part, &lowered.delegates)) {
-      report_time(lowered, *part, rows, &report);
+      report_time(lowered, *part, rows,
+                  operand_memories(*part, report.placement, &trial.emitted.program),
+                  options.pte_output || !options.c_output, &report);
     }
     return std::move(report);
   }

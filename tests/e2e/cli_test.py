@@ -570,10 +570,14 @@ class Diff(Cli):
                                   if not call["kernel"].startswith("(")], wanted, (name, target))
                 totals = {total["name"]: total["after"] for total in answer["totals"]}
                 self.assertEqual((totals["file"], totals["arena"]), (compiled["pte_bytes"], compiled["arena_bytes"]))
-                self.assertEqual(totals["cycles"], sum(call["cycles"] or 0 for call in calls))
+                runtime = answer["after"]["runtime_cycles"]
+                self.assertEqual(runtime, compiled["runtime_cycles"], (name, target))
+                of_core = [call["cycles"] for call in calls if not call["kernel"].startswith("(")]
+                self.assertEqual(totals["cycles"], sum(of_core) + (runtime or 0), (name, target))
                 self.assertFalse(any(op["changed"] for op in answer["ops"]))
                 npu = [call["cycles"] for call in calls if call["kernel"].startswith("(")]
                 if npu:
+                    self.assertEqual(totals["npu_cycles"], sum(npu))
                     profile = json.loads(self.thimble("run", pte, "--profile", "--json")[0])["npu"]
                     self.assertEqual(npu, [round(row["cycles"]) for row in profile], (name, target))
 
