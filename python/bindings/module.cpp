@@ -237,6 +237,18 @@ struct PyInterpreter {
   }
 };
 
+/// Resets is_running at the end of the work.
+class Running {
+ public:
+  explicit Running(PyInterpreter& interpreter) : interpreter_(interpreter) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { interpreter_.is_running = false; }
+
+ private:
+  PyInterpreter& interpreter_;
+};
+
 /// Calls work(interpreter) as a job. The interpreter lives until the work has ended.
 template <typename T, typename Work>
 T run_on(const std::shared_ptr<PyInterpreter>& self, Work work) {
@@ -246,9 +258,8 @@ T run_on(const std::shared_ptr<PyInterpreter>& self, Work work) {
   }
   return run_job<T>(
       [self, work = std::move(work)](const ProgressFunction&) -> Result<T> {
-        Result<T> result = work(*self->interpreter);
-        self->is_running = false;
-        return result;
+        const Running running(*self);
+        return work(*self->interpreter);
       },
       nb::none());
 }

@@ -218,8 +218,8 @@ Result<std::string> CompiledModel::report_text() {
 
 Status CompiledModel::save(const fs::path& path) {
   const std::lock_guard lock(mutex_);
-  const bool only_pte = request_.options.empty();  // no other files
-  if (live_ == nullptr && only_pte) {
+  // A restored model is compiled again only if its options may request other files.
+  if (live_ == nullptr && (request_.options.empty() || state_.is_shared)) {
     tools::OutputFiles files;
     files.protect(request_.model.path);
     THIMBLE_CHECK(files.add(path, state_.pte));

@@ -318,6 +318,33 @@ void Classes::join_all(Observer observer) {
   }
 }
 
+void Classes::join_without_ranges() {
+  for (size_t i = 0; i < plan_.ops.size(); ++i) {
+    const Op& op = graph_.ops()[i];
+    const ValueId result = plan_.ops[i].result;
+    if (plan_.ops[i].role != Role::kLower || !is_float(result)) continue;
+    if (!joins_params(op.kind) && !selects_elements(op.kind)) continue;
+    const std::optional<Params> first = fixed_[find(op.inputs.back())];
+    const bool same_fixed = first && std::ranges::all_of(op.inputs, [&](ValueId id) {
+                              return !is_float(id) || fixed_[find(id)] == first;
+                            });
+    for (const ValueId id : op.inputs) {
+      if (!is_float(id) || graph_.value(id).constant != nullptr) continue;
+      if (selects_elements(op.kind) && uses_.only_reader(id) == nullptr) continue;
+      if (same_fixed || (!fixed_[find(id)] && !fixed_[find(result)])) unite(result, id);
+    }
+    // A result that shares no operand's class is observed by itself.
+    const bool alone = std::ranges::none_of(
+        op.inputs, [&](ValueId id) { return is_float(id) && find(id) == find(result); });
+    if (alone) source_[ir::index_of(result)] = true;
+  }
+}
+
+Classes::Sharing Classes::sharing(ValueId id) const {
+  const size_t root = find(id);
+  return {root, source_[ir::index_of(id)], is_symmetric(root), fixed_[root]};
+}
+
 void Classes::include_constant(ValueId id, const ir::Tensor& constant, bool before_softmax) {
   Histogram& seen = seen_[find(id)];
   for (const float element : constant.data<float>()) {

@@ -31,6 +31,18 @@ class Classes {
   /// Returns results of arithmetic, and inputs, that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const;
 
+  /// Joins classes as far as that needs no ranges (annotate.h).
+  void join_without_ranges();
+
+  /// What is known of a value's parameters without data.
+  struct Sharing {
+    size_t root = 0;              // of the class
+    bool has_own_range = false;   // an input or a result of arithmetic
+    bool symmetric = false;       // of the class
+    std::optional<Params> fixed;  // of the class
+  };
+  [[nodiscard]] Sharing sharing(ir::ValueId id) const;
+
   /// Parameters by value; defined for values that are quantized.
   struct Assigned {
     std::vector<Params> params;

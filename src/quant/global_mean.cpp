@@ -1,5 +1,7 @@
 #include "quant/global_mean.h"
 
+#include "passes/uses.h"
+
 #include <algorithm>
 
 namespace thimble::quant {
@@ -19,13 +21,26 @@ bool covers_image(const ir::Graph& graph, const Op& op) {
          std::ranges::all_of(padding, [](int64_t side) { return side == 0; });
 }
 
+/// Returns true if a dequantize node gives the operand and a quantize node reads the result, with
+/// different parameters.
+bool requantizes(const passes::Uses& uses, const Op& op) {
+  const Op* const before = uses.producer(op.inputs[0]);
+  const Op* const after = uses.only_reader(op.output);
+  if (before == nullptr || before->kind != OpKind::dequantize) return false;
+  if (after == nullptr || after->kind != OpKind::quantize) return false;
+  return before->get(ir::attr::scale) != after->get(ir::attr::scale) ||
+         before->get(ir::attr::zero_point) != after->get(ir::attr::zero_point);
+}
+
 }  // namespace
 
-Result<ir::Graph> pools_to_means(const ir::Graph& graph) {
+Result<ir::Graph> pools_to_means(const ir::Graph& graph, bool only_requantized) {
+  const passes::Uses uses(graph);
   ir::Rewriter rewriter(graph);
   for (const Op& op : graph.ops()) {
     const bool pools = op.kind == OpKind::avg_pool2d || op.kind == OpKind::adaptive_avg_pool2d;
-    if (!pools || !covers_image(graph, op)) {
+    const bool kept = only_requantized && !requantizes(uses, op);
+    if (!pools || kept || !covers_image(graph, op)) {
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }

@@ -10,6 +10,9 @@
 namespace thimble::quant {
 
 /// Returns an equivalent graph. Used for engines on which a mean is as fast as a pool.
-[[nodiscard]] Result<ir::Graph> pools_to_means(const ir::Graph& graph);
+/// With `only_requantized`, in a graph that PyTorch quantized, changes only pools whose operand and
+/// result have different parameters there.
+[[nodiscard]] Result<ir::Graph> pools_to_means(const ir::Graph& graph,
+                                               bool only_requantized = false);
 
 }  // namespace thimble::quant

@@ -98,7 +98,10 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
     return unsupported("{}: an lstm in a graph that PyTorch quantized: quantize the float model",
                        op.source.where());
   }
-  return extract_pins(graph);
+  if (!spec.own_means) return extract_pins(graph);
+  THIMBLE_TRY(const Graph means, pools_to_means(graph, true));
+  THIMBLE_TRY(PinnedGraph pinned, extract_pins(means));
+  return pinned;
 }
 
 /// Everything that does not change while widths are tried.

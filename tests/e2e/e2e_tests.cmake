@@ -37,6 +37,8 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/optimize_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_patches
            COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
+  add_test(NAME e2e_annotate
+           COMMAND python3 ${here}/annotate_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_recipe
            COMMAND python3 ${here}/recipe_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_report
@@ -106,7 +108,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
   list(APPEND e2e_tests e2e_fvp)
-  list(APPEND e2e_tests e2e_board_image e2e_executorch e2e_corpus e2e_cli e2e_memory e2e_optimize e2e_patches e2e_recipe e2e_report)
+  list(APPEND e2e_tests e2e_annotate e2e_board_image e2e_executorch e2e_corpus e2e_cli e2e_memory e2e_optimize e2e_patches e2e_recipe e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
   # Small networks of each kind on each engine. Each takes one or two seconds.
   foreach(name hello_sin digits_cnn decoder_step lstm_classifier rnn_step squeezenet_like streaming_conv tcn unet_small

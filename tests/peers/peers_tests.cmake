@@ -23,3 +23,12 @@ if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
   set_tests_properties(peers_ethos_u_streams PROPERTIES LABELS peers TIMEOUT 3600
                                                         SKIP_RETURN_CODE 77)
 endif()
+
+# Observers and fake quantization of PyTorch with the compiler's rules, if that Python has torch and torchao.
+if(TARGET thimble AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_quantizer
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/quantizer/quantizer_peer.py ${CMAKE_SOURCE_DIR}
+                   $<TARGET_FILE:thimble>)
+  set_tests_properties(peers_quantizer PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                       ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/python)
+endif()

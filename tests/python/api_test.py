@@ -164,6 +164,37 @@ class CompileTest(unittest.TestCase):
             thimble.compile(EXPORT, target="cortex-m55", calibration=SAMPLES, progress=refuse)
 
 
+class ShareArenaTest(unittest.TestCase):
+    def setUp(self):
+        self.models = [thimble.compile(MODELS / name / f"{name}.pt2", target="cortex-m4",
+                                       calibration=MODELS / name / "calibrate.npz")
+                       for name in ("digits_cnn", "hello_sin")]
+
+    def test_equals_the_program(self):
+        shared = thimble.share_arena(self.models)
+        with tempfile.TemporaryDirectory() as name:
+            subprocess.run([PROGRAM, "compile", EXPORT, MODELS / "hello_sin" / "hello_sin.pt2",
+                            "--share-arena", "--target", "cortex-m4", "--out-dir", name,
+                            "--calibrate", SAMPLES,
+                            "--calibrate", MODELS / "hello_sin" / "calibrate.npz"],
+                           check=True, capture_output=True)
+            for model in shared:
+                self.assertEqual(bytes(model), (pathlib.Path(name) / model.name).read_bytes())
+        x = numpy.load(TEST)["x"][:2]
+        numpy.testing.assert_array_equal(shared[0].run(x), self.models[0].run(x))
+        again = pickle.loads(pickle.dumps(shared[0]))
+        self.assertEqual(bytes(again), bytes(shared[0]))
+
+    def test_errors(self):
+        with self.assertRaises(thimble.BadInput):
+            thimble.share_arena(self.models[:1])
+        small = [thimble.compile(EXPORT, target="cortex-m4", calibration=SAMPLES,
+                                 memory={"sram": "4200"}) for _ in range(2)]
+        with self.assertRaises(thimble.DoesNotFit) as caught:
+            thimble.share_arena(small, exclusive=False)
+        self.assertEqual((caught.exception.memory, caught.exception.available), ("sram", 4200))
+
+
 class ErrorTest(unittest.TestCase):
     def test_does_not_fit(self):
         with self.assertRaises(thimble.DoesNotFit) as caught:

@@ -13,6 +13,7 @@ target_link_libraries(thimble_observers PRIVATE quant_models)
 find_package(nlohmann_json REQUIRED)
 thimble_test(quant_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/quant_annotate_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_choice_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_equalize_test.cpp
@@ -26,5 +27,5 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_preferences_test.cpp
   DEPS test_graphs quant_models nlohmann_json::nlohmann_json
-  APART quant_preferences_test.cpp quant_rules_test.cpp quant_masked_test.cpp quant_norm_test.cpp quant_errors_test.cpp
+  APART quant_annotate_test.cpp quant_preferences_test.cpp quant_rules_test.cpp quant_masked_test.cpp quant_norm_test.cpp quant_errors_test.cpp
   LABELS unit fast)
