@@ -53,10 +53,13 @@ class Page(html.parser.HTMLParser):
 
 
 def public_names():
-    """`__all__` of the Python package."""
-    module = ast.parse((SOURCE / "python/thimble_ml/__init__.py").read_text())
-    return next(ast.literal_eval(node.value) for node in module.body
-                if isinstance(node, (ast.Assign, ast.AnnAssign)) and "__all__" in ast.unparse(node).split("=")[0])
+    """`__all__` of the Python package, and the names of `_LAZY`, which are loaded when they are first used."""
+    values = {ast.unparse(getattr(node, "target", None) or node.targets[0]): node.value
+              for node in ast.parse((SOURCE / "python/thimble_ml/__init__.py").read_text()).body
+              if isinstance(node, (ast.Assign, ast.AnnAssign))}
+    lazy = ast.literal_eval(values["_LAZY"])
+    present = [name for name, module in lazy.items() if (SOURCE / f"python/thimble_ml/{module}.py").is_file()]
+    return ast.literal_eval(values["__all__"]) + present
 
 
 class Site(unittest.TestCase):
