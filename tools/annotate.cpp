@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "quant/pins.h"
 #include "tools/commands.h"
+#include "tools/facts.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -64,7 +65,7 @@ Json to_json(const driver::AnnotatedModel& model) {
   return json;
 }
 
-Result<Json> arithmetic(const std::filesystem::path& model, const driver::CompileOptions& options) {
+Result<Json> roundings(const std::filesystem::path& model, const driver::CompileOptions& options) {
   THIMBLE_TRY(const driver::Compiled compiled, driver::compile(model, options));
   Json json = {{"model", compiled.report.model},
                {"target", compiled.report.target},
@@ -78,21 +79,23 @@ Result<Json> arithmetic(const std::filesystem::path& model, const driver::Compil
 }
 
 int annotate(const AnnotateArguments& arguments) {
-  driver::CompileOptions options;
-  options.target = arguments.target;
-  if (arguments.arithmetic) {
-    const Result<Json> json = arithmetic(arguments.model, options);
-    if (!json) return fail(json.error(), true);
-    print_json(*json);
-    return 0;
-  }
-  const Result<driver::AnnotatedModel> model = driver::annotate(arguments.model, options);
-  if (!model) return fail(model.error(), true);
-  print_json(to_json(*model));
+  const Result<Json> json =
+      annotate_json(arguments.model, arguments.target, arguments.arithmetic);
+  if (!json) return fail(json.error(), true);
+  print_json(*json);
   return 0;
 }
 
 }  // namespace
+
+Result<Json> annotate_json(const std::filesystem::path& model, const std::string& target,
+                           bool arithmetic) {
+  driver::CompileOptions options;
+  options.target = target;
+  if (arithmetic) return roundings(model, options);
+  THIMBLE_TRY(const driver::AnnotatedModel annotated, driver::annotate(model, options));
+  return to_json(annotated);
+}
 
 void add_annotate(CommandLine& line, int* exit_code) {
   Verb verb(line, "annotate",

@@ -1,5 +1,5 @@
 #pragma once
-// `thimble inspect`, `targets` and `diff`, for the command line and for other callers.
+// `thimble inspect`, `targets`, `annotate` and `diff`, for the command line and for other callers.
 
 #include <filesystem>
 #include <string>
@@ -15,6 +15,10 @@ namespace thimble::tools {
 
 /// Returns what `targets NAME --json` prints: one part, or the parts that the filter selects.
 [[nodiscard]] Result<Json> targets_json(const std::string& name);
+
+/// Returns what `annotate` prints. `arithmetic`: for a model that PyTorch quantized.
+[[nodiscard]] Result<Json> annotate_json(const std::filesystem::path& model,
+                                         const std::string& target, bool arithmetic);
 
 struct DiffArguments {
   std::filesystem::path before, after;

@@ -91,7 +91,7 @@ def exported(model, batch):
 
 
 def post_training(model, x, arguments):
-    prepared = prepare_pt2e(exported(model.eval(), x[:BATCH]), Quantizer("cortex-m55", program=arguments.thimble))
+    prepared = prepare_pt2e(exported(model.eval(), x[:BATCH]), Quantizer("cortex-m55"))
     for batch in x[:4 * BATCH].split(BATCH):
         prepared(batch)
     return convert_pt2e(prepared)
@@ -99,7 +99,7 @@ def post_training(model, x, arguments):
 
 def aware(model, train, arguments):
     """Continues training with rounding in the forward pass."""
-    quantizer = Quantizer("cortex-m55", qat=True, program=arguments.thimble)
+    quantizer = Quantizer("cortex-m55", qat=True)
     prepared = prepare_qat_pt2e(exported(model.train(), train[0][:BATCH]), quantizer)
     optimizer = torch.optim.AdamW(prepared.parameters(), lr=5e-3)
     samples = stream(train, seed=17)
@@ -155,11 +155,11 @@ def main():
         answers = run(arguments, program, "cortex-m55", test[0]).argmax(1)
         print(f"{name}    {100 * float((answers == test[1]).float().mean()):.2f} %", flush=True)
     for target in arguments.targets:
-        reference = integer_reference(qat, target, thimble=arguments.thimble)
+        reference = integer_reference(qat, target)
         equal = equal_samples(reference, test[0], run(arguments, qat, target, test[0]))
         print(f"{target:<14} {equal} of {len(test[0])} samples equal", flush=True)
     if arguments.qemu:
-        reference = integer_reference(qat, "cortex-m55", thimble=arguments.thimble)
+        reference = integer_reference(qat, "cortex-m55")
         x = test[0][:arguments.qemu]
         equal = equal_samples(reference, x, run(arguments, qat, "cortex-m55", x, "--on", "qemu"))
         print(f"{'M55 on QEMU':<14} {equal} of {len(x)} samples equal", flush=True)

@@ -410,6 +410,17 @@ void define_functions(nb::module_& module) {
       },
       "models"_a, "items"_a, "options"_a, "progress"_a.none());
   module.def(
+      "annotate",
+      [](const Source& source, const std::string& target, bool arithmetic) {
+        const ModelSource model = to_source(source);
+        return run_job<std::string>(
+            [model, target, arithmetic](const ProgressFunction&) {
+              return capi::annotate(model, target, arithmetic);
+            },
+            nb::none());
+      },
+      "source"_a, "target"_a, "arithmetic"_a);
+  module.def(
       "inspect",
       [](const Source& source, bool commands) {
         const ModelSource model = to_source(source);

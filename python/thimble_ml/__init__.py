@@ -31,7 +31,7 @@ from ._errors import (
     WrongThread,
 )
 from ._interpreter import Interpreter, Port, simulate
-from ._queries import Option, diff, fit, inspect, options, targets
+from ._queries import Option, annotate, diff, fit, inspect, options, targets
 from ._results import Comparison, FitResult, FitRow, Memory, Op
 from ._thimble import __version__ as __version__
 
@@ -58,6 +58,7 @@ __all__ = [
     "Unsupported",
     "UnsupportedOp",
     "WrongThread",
+    "annotate",
     "compile",
     "diff",
     "fit",

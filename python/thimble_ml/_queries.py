@@ -86,6 +86,35 @@ def inspect(file: Union[ProgramLike, ModelLike], *, commands: bool = False) -> d
     return json.loads(inspect_json(program_source(cast(ProgramLike, file)), commands))
 
 
+def annotate(
+    model: ModelLike, args: Any = None, *, target: str, arithmetic: bool = False
+) -> dict[str, Any]:
+    """Returns how each node of a model would be quantized. `Quantizer` is made of it.
+
+    Parameters
+    ----------
+    model, args
+        As for `compile()`.
+    target : str
+        Name of a part.
+    arithmetic : bool
+        For a model that PyTorch quantized: the rounding of each operator instead.
+
+    Returns
+    -------
+    dict
+        What ``thimble annotate`` prints.
+
+    Raises
+    ------
+    Unsupported
+        The target does not support the model.
+    BadInput
+        The model or the target is wrong.
+    """
+    return json.loads(_thimble.annotate(to_source(model, args), target, arithmetic))
+
+
 def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, Any]:
     """Compares two compiled models: sizes, cycles, and with `data` and `model` the accuracy.
 

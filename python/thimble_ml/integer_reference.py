@@ -20,7 +20,8 @@ from torch import Tensor
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from thimble_ml.program import run_on_export
+from ._errors import BadInput, Unsupported
+from ._queries import annotate
 
 __all__ = ["IntegerReference", "Quantized", "integer_reference"]
 
@@ -110,7 +111,7 @@ def _quantize_multiplier(real: float) -> tuple[int, int]:
     if exponent < -31:
         return 0, 0
     if exponent > 30:
-        raise NotImplementedError(f"the multiplier {real} exceeds 2^30")
+        raise Unsupported(f"the multiplier {real} exceeds 2^30")
     return mult, exponent
 
 
@@ -150,7 +151,7 @@ def _half_even_scale(real: float, zero_point: int, mult_max: int = 2**31 - 1) ->
         mult = round(math.ldexp(real, shift))
         if abs(zero_point) * 2**shift < 2**31 and mult <= mult_max:
             return mult, shift
-    raise NotImplementedError(f"the multiplier {real} exceeds the range of the NPU")
+    raise Unsupported(f"the multiplier {real} exceeds the range of the NPU")
 
 
 def _requantize_even(acc: Tensor, mult: Tensor, shift: Tensor, zero_point: int) -> Tensor:
@@ -300,7 +301,7 @@ def _weights(value: Any, axis: int = 0) -> tuple[Tensor, list[float]]:
         return value.codes, value.scales
     if isinstance(value, Quantized) and value.params.zero_point == 0:
         return value.codes, [value.params.scale]
-    raise NotImplementedError("weights that are not symmetric with a scale per output channel")
+    raise Unsupported("weights that are not symmetric with a scale per output channel")
 
 
 class IntegerReference(torch.nn.Module):
@@ -316,7 +317,7 @@ class IntegerReference(torch.nn.Module):
 
     Raises
     ------
-    NotImplementedError
+    Unsupported
         From a call: an operator that this module does not have, with its name.
     """
 
@@ -341,7 +342,7 @@ class IntegerReference(torch.nn.Module):
         names = [n.name for n in self.program.graph.nodes if n.op == "placeholder"]
         users = [name for name in names if name not in values]
         if len(users) != len(inputs):
-            raise ValueError(f"{len(users)} inputs expected, {len(inputs)} given")
+            raise BadInput(f"{len(users)} inputs expected, {len(inputs)} given")
         values.update(zip(users, inputs))
         with torch.no_grad():
             for node in self.program.graph.nodes:
@@ -352,7 +353,7 @@ class IntegerReference(torch.nn.Module):
         for result in cast("tuple[Node, ...]", output.args[0]):
             value = values[result.name]
             if not isinstance(value, Quantized):
-                raise NotImplementedError(f"output {result.name} is not quantized")
+                raise Unsupported(f"output {result.name} is not quantized")
             results.append(value)
         return tuple(results)
 
@@ -415,7 +416,7 @@ class IntegerReference(torch.nn.Module):
             return self._quantized(_table(value), params)
         if isinstance(value, _Table):
             if _HALF_EVEN in self.rounding.values():
-                raise NotImplementedError(
+                raise Unsupported(
                     "a function on a target whose NPU rounds halves to even: the NPU may compute it "
                     "in its own arithmetic, which the integer reference does not have"
                 )
@@ -427,7 +428,7 @@ class IntegerReference(torch.nn.Module):
             return Quantized(torch.cat(codes, value.dim), params)
         rounding = self.rounding.get(value.node)
         if rounding is None:
-            raise NotImplementedError(f"{value.node} requantizes in no operator of the target")
+            raise Unsupported(f"{value.node} requantizes in no operator of the target")
         low, high = _code(value.low, params), _code(value.high, params)
         codes = value.compute(params, rounding, low, high)
         return Quantized(_move(codes, value.moves), params)
@@ -442,7 +443,7 @@ def _params(arguments: Sequence[Any]) -> Params:
 def _channels(args: Sequence[Any]) -> _Channels:
     codes, scales, zero_points, axis = args[:4]
     if zero_points is not None and bool(zero_points.any()):
-        raise NotImplementedError("weights with zero points")
+        raise Unsupported("weights with zero points")
     return _Channels(codes.to(torch.int64), [float(s) for s in scales.to(torch.float32)], axis)
 
 
@@ -463,7 +464,7 @@ def _padded(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Quantize
     rest = [value for value in (*args[2:], *kwargs.values()) if value is not None]
     numbers = [float(value) for value in rest if not isinstance(value, str)]
     if not isinstance(args[0], Quantized) or any(v != "constant" for v in rest if v not in numbers):
-        raise NotImplementedError(f"{node.name}: this padding is not in the integer reference")
+        raise Unsupported(f"{node.name}: this padding is not in the integer reference")
     params = args[0].params
     fill = _code(numbers[0] if numbers else 0.0, params)
     return Quantized(torch.nn.functional.pad(args[0].codes, list(args[1]), value=fill), params)
@@ -491,7 +492,7 @@ def _elementwise(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any
         high = min(max(value.high, bounds[0]), bounds[1])
         return replace(value, low=low, high=high)
     if isinstance(value, _Pending):
-        raise NotImplementedError(f"{node.name}: a function of a value that is not quantized")
+        raise Unsupported(f"{node.name}: a function of a value that is not quantized")
     table = _table(value) if isinstance(value, Quantized) else value
     real = cast(Any, node.target)(table.real, *args[1:], **kwargs)
     return _Table(table.source, real, table.moves)
@@ -520,12 +521,12 @@ def _arithmetic(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return _mean(node, x, [-2, -1], True, is_pool=True)
     if target is _ATEN.avg_pool2d.default:
         return _average_pool(node, args)
-    raise NotImplementedError(f"{node.name}: {target} is not in the integer reference")
+    raise Unsupported(f"{node.name}: {target} is not in the integer reference")
 
 
 def _operand(node: Node, value: Any) -> Quantized:
     if not isinstance(value, Quantized):
-        raise NotImplementedError(f"{node.name}: an operand is not quantized")
+        raise Unsupported(f"{node.name}: an operand is not quantized")
     return value
 
 
@@ -641,7 +642,7 @@ def _average_pool(node: Node, args: Sequence[Any]) -> _Pending:
     kernel: list[int] = [args[1]] if isinstance(args[1], int) else list(args[1])
     stride: Any = args[2] if len(args) > 2 else None
     if any(argument not in (0, [0, 0], (0, 0), False) for argument in args[3:5]) or len(args) > 5:
-        raise NotImplementedError(f"{node.name}: an average pool with padding")
+        raise Unsupported(f"{node.name}: an average pool with padding")
     height, width = kernel[0], kernel[-1]
     count = height * width
     total = torch.nn.functional.avg_pool2d(
@@ -654,15 +655,13 @@ def _average_pool(node: Node, args: Sequence[Any]) -> _Pending:
             real = x.params.scale * (1 / count) / y.scale
             return _scaled(total - count * x.params.zero_point, [real], y, rounding, low, high)
         if y != x.params:
-            raise NotImplementedError(f"{node.name}: a pool with parameters of its own")
+            raise Unsupported(f"{node.name}: a pool with parameters of its own")
         return _average(total, count).clamp(low, high)
 
     return _Pending(node.name, compute)
 
 
-def integer_reference(
-    program: ExportedProgram, target: str, *, thimble: str | None = None
-) -> IntegerReference:
+def integer_reference(program: ExportedProgram, target: str) -> IntegerReference:
     """Return a module that computes the integers of the model on a target.
 
     Parameters
@@ -671,14 +670,12 @@ def integer_reference(
         `torch.export.export(convert_pt2e(prepared), (x,))`: what `compile` accepts.
     target : str
         Name of a part, as listed by `thimble targets`.
-    thimble : str, optional
-        Path of the program. Default: the installed one, or that of the source tree.
 
     Raises
     ------
-    NotImplementedError
+    Unsupported
         The target does not support the model.
-    ValueError
+    BadInput
         The graph is not quantized completely.
 
     Examples
@@ -686,5 +683,5 @@ def integer_reference(
     >>> reference = integer_reference(torch.export.export(converted, (x,)), "cortex-m55")
     >>> (y,) = reference(x)      # equal to the device's outputs, bit for bit
     """
-    facts = run_on_export("annotate", program, target, "--arithmetic", program=thimble)
+    facts = annotate(program, target=target, arithmetic=True)
     return IntegerReference(program, {op["node"]: op["rounding"] for op in facts["operators"]})

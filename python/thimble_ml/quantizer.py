@@ -30,9 +30,12 @@ from torchao.quantization.pt2e.quantizer import (
 )
 from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer
 
-from thimble_ml.program import Json, run_on_export
+from ._errors import BadInput, Unsupported
+from ._queries import annotate
 
 __all__ = ["Quantizer"]
+
+Json = dict[str, Any]
 
 _KEY = "quantization_annotation"
 # Names of the nodes of the annotated graph in a graph that is exported again.
@@ -70,15 +73,13 @@ class Quantizer(Pt2eQuantizer):
     qat : bool
         True for `prepare_qat_pt2e`: values are rounded in the forward pass. False for
         `prepare_pt2e`: values are observed only.
-    program : str, optional
-        Path of the program `thimble`. Default: the installed one, or that of the source tree.
 
     Raises
     ------
-    NotImplementedError
+    Unsupported
         From `prepare_pt2e` and `prepare_qat_pt2e`: the network cannot be quantized. The message
         has the source lines.
-    ValueError
+    BadInput
         Unknown target, or `qat` does not match the function that is called.
 
     Examples
@@ -87,11 +88,10 @@ class Quantizer(Pt2eQuantizer):
     >>> prepared = prepare_qat_pt2e(exported, Quantizer("cortex-m55", qat=True))
     """
 
-    def __init__(self, target: str, *, qat: bool = False, program: str | None = None) -> None:
+    def __init__(self, target: str, *, qat: bool = False) -> None:
         super().__init__()
         self.target = target
         self.qat = qat
-        self.program = program
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
         """Replace nodes with quantized values inside, such as attention, by their parts.
@@ -133,7 +133,7 @@ class Quantizer(Pt2eQuantizer):
         rules = self._rules(model)
         if rules["decompose"]:
             first = rules["decompose"][0]
-            raise NotImplementedError(
+            raise Unsupported(
                 f"{first['source']}: {first['op']} has quantized values inside and no "
                 "decomposition; quantize the float model instead: compile(..., calibration=...)"
             )
@@ -147,7 +147,7 @@ class Quantizer(Pt2eQuantizer):
 
     def _rules(self, model: GraphModule) -> Json:
         exported, names = _export_again(model)
-        rules = run_on_export("annotate", exported, self.target, program=self.program)
+        rules = annotate(exported, target=self.target)
         for entry in [*rules["nodes"], *rules["decompose"]]:
             entry["node"] = names[entry["node"]]
             if "shares_with" in entry.get("result", {}):
@@ -242,7 +242,7 @@ def _check_merged(model: GraphModule) -> None:
             continue
         operand = node.args[0]
         if operand.target in _CONVOLUTIONS and len(operand.users) == 1:
-            raise ValueError(
+            raise BadInput(
                 f"{node.name}: a batch norm after a convolution, which prepare_pt2e merges; "
                 "for prepare_qat_pt2e use Quantizer(..., qat=True)"
             )
@@ -299,7 +299,7 @@ def _size(size: Any) -> int:
 def _inline(model: GraphModule, node: Node) -> None:
     """Replace a node by the operators of its decomposition.
 
-    Its tensors keep their sizes. Raises NotImplementedError if PyTorch has no decomposition.
+    Its tensors keep their sizes. Raises Unsupported if PyTorch has no decomposition.
     """
     operands = [argument for argument in node.all_input_nodes]
 
@@ -317,7 +317,7 @@ def _inline(model: GraphModule, node: Node) -> None:
         parts = make_fx(call, decomposition_table=table, tracing_mode="fake")(*values)
     if any(part.target is node.target for part in parts.graph.nodes):
         where = node.meta.get("stack_trace", "").strip().splitlines()
-        raise NotImplementedError(
+        raise Unsupported(
             f"{node.target} has no decomposition" + (f": {where[-1].strip()}" if where else "")
         )
     mapped: dict[Node, Any] = {}

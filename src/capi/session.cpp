@@ -379,6 +379,13 @@ Result<std::string> fit(const FitRequest& request, const ProgressFunction& progr
   return text_of(json);
 }
 
+Result<std::string> annotate(const ModelSource& source, const std::string& target,
+                             bool arithmetic) {
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
+  THIMBLE_TRY(const tools::Json json, tools::annotate_json(file.path(), target, arithmetic));
+  return text_of(json);
+}
+
 Result<std::string> inspect(const ModelSource& source, bool commands) {
   THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
   THIMBLE_TRY(const tools::Json json, tools::inspect_json(file.path(), commands));

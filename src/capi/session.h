@@ -152,7 +152,9 @@ struct FitRequest {
 /// Result of `thimble fit --json`.
 [[nodiscard]] Result<std::string> fit(const FitRequest& request, const ProgressFunction& progress);
 
-/// Results of `inspect`, `targets` and `diff` with --json.
+/// Results of `annotate`, `inspect`, `targets` and `diff` with --json.
+[[nodiscard]] Result<std::string> annotate(const ModelSource& source, const std::string& target,
+                                           bool arithmetic);
 [[nodiscard]] Result<std::string> inspect(const ModelSource& source, bool commands);
 [[nodiscard]] Result<std::string> targets(const std::string& name);
 [[nodiscard]] Result<std::string> diff(const ModelSource& before, const ModelSource& after,

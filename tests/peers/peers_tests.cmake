@@ -25,10 +25,10 @@ if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
 endif()
 
 # Observers and fake quantization of PyTorch with the compiler's rules, if that Python has torch and torchao.
-if(TARGET thimble AND THIMBLE_TORCH_PYTHON)
+if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_quantizer
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/quantizer/quantizer_peer.py ${CMAKE_SOURCE_DIR}
                    $<TARGET_FILE:thimble>)
   set_tests_properties(peers_quantizer PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
-                       ENVIRONMENT PYTHONPATH=${CMAKE_SOURCE_DIR}/python)
+                       ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
 endif()
