@@ -2,9 +2,14 @@
 # Other dependencies consist of headers.
 
 # thimble_static_library(NAME HEADER): target thimble_NAME for the library NAME. The static library is
-# preferred; a system without one provides the shared library.
+# preferred; a system without one provides the shared library. The code of Debian's static libraries is not
+# position independent, so the Python module uses the shared library; auditwheel's policies allow zlib.
 function(thimble_static_library name header)
-  find_library(THIMBLE_${name}_LIBRARY NAMES lib${name}.a ${name} ${name}.lib REQUIRED)
+  set(static lib${name}.a)
+  if(THIMBLE_PYTHON)
+    set(static)
+  endif()
+  find_library(THIMBLE_${name}_LIBRARY NAMES ${static} ${name} ${name}.lib REQUIRED)
   find_path(THIMBLE_${name}_INCLUDE ${header} REQUIRED)
   mark_as_advanced(THIMBLE_${name}_LIBRARY THIMBLE_${name}_INCLUDE)
   add_library(thimble_${name} INTERFACE)
