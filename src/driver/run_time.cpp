@@ -96,7 +96,8 @@ std::optional<double> run_time_us(const engine::Lowered& lowered, int64_t core_c
 
 bool has_known_waits(const OperandMemories& memories) {
   const auto all = memories.all();
-  return !all.empty() &&
+  const bool has_constants = memories.constants != nullptr || !memories.arguments.empty();
+  return has_constants &&
          std::ranges::all_of(all, [](const auto* memory) { return waits_known(*memory); });
 }
 
