@@ -86,7 +86,14 @@ class _Pending:
     low: float = -math.inf
     high: float = math.inf
     moves: tuple[Callable[[Tensor], Tensor], ...] = ()
-    pool: Quantized | None = None  # operand of an average pool over a whole image
+
+
+@dataclass(frozen=True)
+class _Concat:
+    """Operands of a concatenation, which get the parameters of the following quantize node."""
+
+    parts: list[Any]
+    dim: int
 
 
 # --- docs/numerics.md, Requantization
@@ -393,6 +400,8 @@ class IntegerReference(torch.nn.Module):
             return _moved(args[0], lambda x: cast(Any, target)(x, *args[1:], **kwargs))
         if target is _ATEN.max_pool2d.default:
             return _moved(args[0], lambda x: _max_pool(x, args[1:]))
+        if target in (_ATEN.pad.default, _ATEN.constant_pad_nd.default):
+            return _padded(node, args, kwargs)
         if target in _ELEMENTWISE:
             return _elementwise(node, args, kwargs)
         return _arithmetic(node, args, kwargs)
@@ -405,13 +414,17 @@ class IntegerReference(torch.nn.Module):
                 return value
             return self._quantized(_table(value), params)
         if isinstance(value, _Table):
+            if _HALF_EVEN in self.rounding.values():
+                raise NotImplementedError(
+                    "a function on a target whose NPU rounds halves to even: the NPU may compute it "
+                    "in its own arithmetic, which the integer reference does not have"
+                )
             entries = _quantize(value.real, params)
             codes = entries[value.source.codes - value.source.params.low]
             return Quantized(_move(codes, value.moves), params)
-        if value.pool is not None and value.pool.params == params:
-            codes = _average(value.pool.codes, params, value)
-            if self.rounding.get(value.node, _DOUBLE) != _HALF_EVEN:
-                return Quantized(_move(codes, value.moves), params)
+        if isinstance(value, _Concat):
+            codes = [self._quantized(part, params).codes for part in value.parts]
+            return Quantized(torch.cat(codes, value.dim), params)
         rounding = self.rounding.get(value.node)
         if rounding is None:
             raise NotImplementedError(f"{value.node} requantizes in no operator of the target")
@@ -446,21 +459,28 @@ def _moved(
     return replace(value, moves=(*value.moves, move))
 
 
+def _padded(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized:
+    rest = [value for value in (*args[2:], *kwargs.values()) if value is not None]
+    numbers = [float(value) for value in rest if not isinstance(value, str)]
+    if not isinstance(args[0], Quantized) or any(v != "constant" for v in rest if v not in numbers):
+        raise NotImplementedError(f"{node.name}: this padding is not in the integer reference")
+    params = args[0].params
+    fill = _code(numbers[0] if numbers else 0.0, params)
+    return Quantized(torch.nn.functional.pad(args[0].codes, list(args[1]), value=fill), params)
+
+
 def _max_pool(x: Tensor, rest: Sequence[Any]) -> Tensor:
     pooled = cast(Tensor, torch.nn.functional.max_pool2d(x.to(torch.float64), *rest))
     return pooled.to(torch.int64)
 
 
-def _cat(args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized:
+def _cat(args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized | _Concat:
     parts: list[Any] = args[0]
     known = [part for part in parts if isinstance(part, Quantized)]
-    if not known or any(part.params != known[0].params for part in known):
-        raise NotImplementedError("cat of values with different parameters")
-    params = known[0].params
-    codes = [
-        part.codes if isinstance(part, Quantized) else _quantize(part, params) for part in parts
-    ]
-    return Quantized(torch.cat(codes, *args[1:], **kwargs), params)
+    dim = int(args[1]) if len(args) > 1 else int(kwargs.get("dim", 0))
+    if len(known) == len(parts) and all(part.params == known[0].params for part in known):
+        return Quantized(torch.cat([part.codes for part in known], dim), known[0].params)
+    return _Concat(parts, dim)
 
 
 def _elementwise(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -491,10 +511,15 @@ def _arithmetic(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return _matmul(node, args)
     if target is _ATEN.mean.dim:
         keep = bool(args[2]) if len(args) > 2 else bool(kwargs.get("keepdim", False))
-        return _mean(node, _operand(node, args[0]), list(args[1]), keep)
+        x = _operand(node, args[0])
+        dims = [dim % x.codes.dim() for dim in args[1]]
+        # The compiler makes a pool of a mean over an image.
+        return _mean(node, x, dims, keep, is_pool=sorted(dims) == [2, 3] and x.codes.dim() == 4)
     if target is _ATEN.adaptive_avg_pool2d.default and list(args[1]) == [1, 1]:
         x = _operand(node, args[0])
-        return _mean(node, x, [-2, -1], True, pool=x)
+        return _mean(node, x, [-2, -1], True, is_pool=True)
+    if target is _ATEN.avg_pool2d.default:
+        return _average_pool(node, args)
     raise NotImplementedError(f"{node.name}: {target} is not in the integer reference")
 
 
@@ -590,25 +615,49 @@ def _matmul(node: Node, args: Sequence[Any]) -> _Pending:
 
 
 def _mean(
-    node: Node, x: Quantized, dims: list[int], keep: bool, pool: Quantized | None = None
+    node: Node, x: Quantized, dims: list[int], keep: bool, is_pool: bool = False
 ) -> _Pending:
-    acc = (x.codes - x.params.zero_point).sum(dims, keepdim=keep)
-    count = x.codes.numel() // acc.numel()
+    total = x.codes.sum(dims, keepdim=keep)
+    count = x.codes.numel() // total.numel()
 
     def compute(y: Params, rounding: int, low: int, high: int) -> Tensor:
+        if is_pool and y == x.params and rounding != _HALF_EVEN:
+            return _average(total, count).clamp(low, high)
         real = x.params.scale * (1 / count) / y.scale
-        return _scaled(acc, [real], y, rounding, low, high)
+        return _scaled(total - count * x.params.zero_point, [real], y, rounding, low, high)
 
-    return _Pending(node.name, compute, pool=pool)
+    return _Pending(node.name, compute)
 
 
-def _average(codes: Tensor, params: Params, value: _Pending) -> Tensor:
-    """Return the average of an image, as an average pool rounds it."""
-    total = codes.sum((-2, -1), keepdim=True)
-    count = codes.shape[-2] * codes.shape[-1]
+def _average(total: Tensor, count: int) -> Tensor:
+    """Return total / count as an average pool rounds it: to nearest, halves away from zero."""
     half = torch.where(total >= 0, count // 2, -(count // 2))
-    mean = torch.div(total + half, count, rounding_mode="trunc")
-    return mean.clamp(_code(value.low, params), _code(value.high, params))
+    return torch.div(total + half, count, rounding_mode="trunc")
+
+
+def _average_pool(node: Node, args: Sequence[Any]) -> _Pending:
+    """Return the average of each window; without padding, so that all windows have one size."""
+    x = _operand(node, args[0])
+    kernel: list[int] = [args[1]] if isinstance(args[1], int) else list(args[1])
+    stride: Any = args[2] if len(args) > 2 else None
+    if any(argument not in (0, [0, 0], (0, 0), False) for argument in args[3:5]) or len(args) > 5:
+        raise NotImplementedError(f"{node.name}: an average pool with padding")
+    height, width = kernel[0], kernel[-1]
+    count = height * width
+    total = torch.nn.functional.avg_pool2d(
+        x.codes.to(torch.float64), (height, width), stride or (height, width), divisor_override=1
+    ).to(torch.int64)
+
+    def compute(y: Params, rounding: int, low: int, high: int) -> Tensor:
+        whole = (height, width) == tuple(x.codes.shape[-2:])
+        if rounding == _HALF_EVEN or (whole and y != x.params):
+            real = x.params.scale * (1 / count) / y.scale
+            return _scaled(total - count * x.params.zero_point, [real], y, rounding, low, high)
+        if y != x.params:
+            raise NotImplementedError(f"{node.name}: a pool with parameters of its own")
+        return _average(total, count).clamp(low, high)
+
+    return _Pending(node.name, compute)
 
 
 def integer_reference(

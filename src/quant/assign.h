@@ -34,7 +34,7 @@ class Classes {
   /// Joins classes as far as that needs no ranges (annotate.h).
   void join_without_ranges();
 
-  /// What is known of a value's parameters without data.
+  /// Facts about the parameters of a value that need no data.
   struct Sharing {
     size_t root = 0;              // of the class
     bool has_own_range = false;   // an input or a result of arithmetic

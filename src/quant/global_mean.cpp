@@ -21,11 +21,14 @@ bool covers_image(const ir::Graph& graph, const Op& op) {
          std::ranges::all_of(padding, [](int64_t side) { return side == 0; });
 }
 
-/// Returns true if a dequantize node gives the operand and a quantize node reads the result, with
-/// different parameters.
+/// Returns true if a dequantize node gives the operand and a quantize node reads the result,
+/// perhaps after reshapes, with different parameters.
 bool requantizes(const passes::Uses& uses, const Op& op) {
   const Op* const before = uses.producer(op.inputs[0]);
-  const Op* const after = uses.only_reader(op.output);
+  const Op* after = uses.only_reader(op.output);
+  while (after != nullptr && after->kind == OpKind::reshape) {
+    after = uses.only_reader(after->output);
+  }
   if (before == nullptr || before->kind != OpKind::dequantize) return false;
   if (after == nullptr || after->kind != OpKind::quantize) return false;
   return before->get(ir::attr::scale) != after->get(ir::attr::scale) ||

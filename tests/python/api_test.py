@@ -209,7 +209,7 @@ class ErrorTest(unittest.TestCase):
     def test_does_not_fit_suggests(self):
         with self.assertRaises(thimble.DoesNotFit) as caught:
             thimble.compile(MODELS / "resnet8" / "resnet8.pt2", target="cortex-m4",
-                            calibration=MODELS / "resnet8" / "calibrate.npz", memory={"sram": "34K"})
+                            calibration=MODELS / "resnet8" / "calibrate.npz", memory={"sram": "16K"})
         self.assertTrue(caught.exception.suggestions)
         for text in caught.exception.suggestions:
             self.assertIn(re.split(" {2,}|: ", text)[0], str(caught.exception))
@@ -223,7 +223,7 @@ class ErrorTest(unittest.TestCase):
             except thimble.Unsupported as error:
                 for op in error.ops:
                     self.assertTrue(op.op and op.reason, str(error))
-                    self.assertIn(op.op, str(error))
+                    self.assertIn(op.reason, str(error))
                     found += op.source != ""
             except thimble.ThimbleError:
                 pass
@@ -250,8 +250,9 @@ class OptionTest(unittest.TestCase):
     def test_every_option_of_the_program_is_an_option_here(self):
         for command in ("compile", "fit", "compare", "run", "diff"):
             done = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True)
-            names = set(re.findall(r"(?<=--)[a-z][a-z-]*", "\n".join(
-                line for line in done.stdout.splitlines() if re.match(r" +-", line))))
+            heads = re.findall(r"^ +(-\S+)", done.stdout, re.M)  # "-o,--output", "--tune,--no-tune{false}"
+            names = {each.split("{")[0].lstrip("-") for head in heads for each in head.split(",")}
+            names = {name for name in names if len(name) > 1}
             known = {option.name for option in thimble.options(command)}
             known |= {option.negative for option in thimble.options(command)}
             self.assertEqual({name.replace("-", "_") for name in names} - known - {"help"}, set())
@@ -264,7 +265,7 @@ class OptionTest(unittest.TestCase):
             "report": None, "axon": "layers", "axon_sdk": None, "axon_dir": None,
             "neutron": "model", "neutron_sdk": None, "neutron_flags": None,
             "neutron_time_limit": 100, "neutron_kernels": False, "neutron_prefetch": False,
-            "observer": "minmax", "equalize": True, "pareto": False, "npu_small": True,
+            "observer": "min-max", "equalize": True, "pareto": False, "npu_small": True,
             "npu_weights": "named", "inputs": "arena", "optimize": "size", "tune": False,
             "kernels": None, "kernels_dir": None, "names": True, "fail_if": "sqnr<1dB",
             "save_stages": None, "float": False,
@@ -317,7 +318,7 @@ class QueryTest(unittest.TestCase):
 
     def test_fit(self):
         expected = program("fit", EXPORT, "--part", "stm32*", "--calibrate", SAMPLES)["models"][0]
-        for data in (SAMPLES, numpy.load(SAMPLES)["x"]):
+        for data in (SAMPLES, dict(numpy.load(SAMPLES))):
             rows = thimble.fit(EXPORT, part="stm32*", calibration=data)
             self.assertEqual([row.part for row in rows], [row["part"] for row in expected["parts"]])
             for row, other in zip(rows, expected["parts"]):
@@ -336,8 +337,8 @@ class QueryTest(unittest.TestCase):
 
 class InterpreterTest(unittest.TestCase):
     def test_state_is_kept_and_reset(self):
-        folder = MODELS / "streaming_conv"
-        compiled = thimble.compile(folder / "streaming_conv.pt2", target="cortex-m4",
+        folder = MODELS / "streaming_conv_buffer"
+        compiled = thimble.compile(folder / "streaming_conv_buffer.pt2", target="cortex-m4",
                                    calibration=folder / "calibrate.npz")
         interpreter = thimble.Interpreter(compiled)
         self.assertTrue(interpreter.has_state)

@@ -80,8 +80,8 @@ static void compile_and_run(const char* model, const char* data, const char* fol
 
   float x[64];
   for (int i = 0; i < 64; ++i) x[i] = (float)(i % 17);
-  thimble_c_array input = *port;
-  input.name = NULL;
+  static const int64_t shape[] = {1, 1, 8, 8};
+  thimble_c_array input = {NULL, THIMBLE_C_FLOAT32, shape, 4, NULL};
   input.data = x;
   EXPECT(thimble_c_run(interpreter, &input, 1, &error) == THIMBLE_C_OK);
   const thimble_c_array* output = thimble_c_output(interpreter, 0);

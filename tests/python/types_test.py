@@ -33,6 +33,15 @@ def stub_names(body, prefix=""):
     return names
 
 
+def parameters_of(signature):
+    """["path", "progress"] of "def save(path: str, progress: list[int]) -> None"."""
+    flat, previous = signature, None
+    while flat != previous:  # without the arguments of types
+        previous, flat = flat, re.sub(r"\[[^\[\]]*\]|<[^<>]*>", "", flat)
+    inside = re.search(r"\((.*)\)", flat.split(" -> ")[0])[1]
+    return [each.split(":")[0].strip() for each in inside.split(",") if each.strip()]
+
+
 def module_names(owner, prefix=""):
     """The same of the module. nanobind states the signature of a function."""
     names = {}
@@ -48,9 +57,8 @@ def module_names(owner, prefix=""):
         if signature is None or isinstance(value, property):
             names[prefix + name] = None
             continue
-        arguments = ast.parse(re.sub(r"\\\d+|std::[\w:<>, ()]+", "object", re.sub(
-            r" -> .*", "", signature[0][0])) + ": ...").body[0].args.args
-        names[prefix + name] = [each.arg for each in arguments if each.arg != "self"]
+        parameters = parameters_of(signature[0][0])
+        names[prefix + name] = [each for each in parameters if each != "self"]
     return names
 
 

@@ -42,8 +42,9 @@ Named annotate(const std::string& body, const quant::QuantSpec& spec = {}) {
 
 TEST(Annotate, PoolsAndMovementsShareParameters) {
   const Named named = annotate(R"(  input %x: f32[1,2,4,4]
-  %pool: f32[1,2,2,2] = max_pool2d(%x) {kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}
-  %flat: f32[1,8] = reshape(%pool) {shape=[1,8]}
+  %pool: f32[1,2,2,2] = max_pool2d(%x) )"
+                               "{kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}\n"
+                               R"(  %flat: f32[1,8] = reshape(%pool) {shape=[1,8]}
   %y: f32[1,8] = softmax(%flat) {dim=1}
   output %y)");
   ASSERT_EQ(named.values.size(), 4U);
@@ -110,15 +111,17 @@ TEST(Annotate, RefusesWhatPyTorchCannotExpress) {
   EXPECT_NE(refused.error().message.find("state s"), std::string::npos);
 }
 
-/// A pool over the whole image whose quantize node has the parameters of its operand, or others.
+/// A pool over the whole image. The quantize node after it has the scale 0.5 of the operand, or
+/// another one.
 std::string pool_between(const std::string& scale) {
   return R"(  input %x: f32[1,2,2,2]
   %q: i8[1,2,2,2] quant(0.5, 0) = quantize(%x) {scale=0.5, zero_point=0}
   %d: f32[1,2,2,2] = dequantize(%q) {scale=0.5, zero_point=0}
   %p: f32[1,2,1,1] = avg_pool2d(%d) {kernel=[2,2], stride=[2,2], padding=[0,0,0,0]}
-  %r: i8[1,2,1,1] quant()" +
-         scale + R"(, 0) = quantize(%p) {scale=)" + scale + R"(, zero_point=0}
-  %y: f32[1,2,1,1] = dequantize(%r) {scale=)" +
+  %f: f32[1,2] = reshape(%p) {shape=[1,2]}
+  %r: i8[1,2] quant()" +
+         scale + R"(, 0) = quantize(%f) {scale=)" + scale + R"(, zero_point=0}
+  %y: f32[1,2] = dequantize(%r) {scale=)" +
          scale + R"(, zero_point=0}
   output %y)";
 }

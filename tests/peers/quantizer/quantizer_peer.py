@@ -169,7 +169,12 @@ class QuantizerTest(unittest.TestCase):
         model, x = Gated(), torch.randn(16, 3, 8, 8)
         for target in TARGETS:
             with self.subTest(target):
-                self.compare(post_training(model, x, target), target, x, model(x).detach(), integers=False)
+                program = post_training(model, x, target)
+                rounds_to_even = target == "nrf54lm20b"
+                self.compare(program, target, x, model(x).detach(), integers=not rounds_to_even)
+                if rounds_to_even:  # its NPU computes functions in its own arithmetic
+                    with self.assertRaisesRegex(NotImplementedError, "halves to even"):
+                        integer_reference(program, target, thimble=str(THIMBLE))(x[:1])
 
     def test_attention(self):
         model, x = Attention(), torch.randn(16, 12, 8)
