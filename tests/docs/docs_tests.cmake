@@ -27,6 +27,6 @@ if(THIMBLE_PYTHON)
     add_test(NAME notebook_${notebook}
              COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/notebooks_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
                      ${notebook_python_${notebook}} ${notebook})
-    set_tests_properties(notebook_${notebook} PROPERTIES LABELS notebooks TIMEOUT 400 SKIP_RETURN_CODE 77)
+    set_tests_properties(notebook_${notebook} PROPERTIES LABELS notebooks TIMEOUT 900 SKIP_RETURN_CODE 77)
   endforeach()
 endif()
