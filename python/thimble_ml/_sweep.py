@@ -159,6 +159,10 @@ class _Submission:
 
 # Workers that die on this many items, with no item finished, die for a reason of their own.
 _CRASHES_MAX = 3
+_ALL_DIE = (
+    "the workers of sweep() die on every item; their messages are on stderr. A script that calls "
+    'sweep() needs `if __name__ == "__main__":`'
+)
 
 
 class _Sweep:
@@ -199,6 +203,8 @@ class _Sweep:
                     else:
                         self._submit(item)
                 if not self._pending:
+                    if self._crashes:
+                        raise BrokenExecutor(_ALL_DIE)
                     return
                 for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
                     result = self._finished(self._pending.pop(future), future)
@@ -242,10 +248,10 @@ class _Sweep:
             if self._crashes is not None:
                 self._crashes += 1
                 if self._crashes == _CRASHES_MAX:
-                    raise BrokenExecutor(f"the workers of sweep() die on every item: {error}") from error
+                    raise BrokenExecutor(_ALL_DIE) from error
             return crashed(item, error)
         self._crashes = None
-        if self._stored and not result.cached:
+        if self._stored and not result.cached and result.status != "error":
             self._stored.put(result)
         return result
 
