@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NETWORKS = ["ad_autoencoder", "cifarnet", "digits_cnn", "dscnn_kws", "face_embedding", "gru_classifier", "hello_sin",
             "lstm_classifier", "mobilenet_v2_tiny", "mobilenet_v3_tiny", "resnet8", "rnn_step", "se_classifier",
             "squeezenet_like", "streaming_conv", "tcn", "vocoder", "yolo_nano_like", "mnasnet_like", "decoder_step",
-            "efficientnet_lite_like", "shufflenet_v2_like", "streaming_conv_buffer", "conv_tasnet_like", "mobilenet_v3_small"]
+            "efficientnet_lite_like", "shufflenet_v2_like", "streaming_conv_buffer", "conv_tasnet_like", "unet_small"]
 TARGETS = ["cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"]
 OPTIONS = thimble.grid(optimize=["speed", "size"], activations=["int8", "int16"])
 

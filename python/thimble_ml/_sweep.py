@@ -20,7 +20,7 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ._inputs import DataLike
 from ._sweep_cache import SweepCache, default_folder
@@ -108,7 +108,7 @@ def sweep(
     items = prepare(
         _named(models),
         [targets] if isinstance(targets, str) else list(targets),
-        [options or {}] if options is None or isinstance(options, Mapping) else list(options),
+        _sets(options),
         samples_of(calibration),
         keep_programs,
         stored,
@@ -126,14 +126,23 @@ def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
     return [dict(zip(values, combination, strict=True)) for combination in combinations]
 
 
+def _sets(options: Options | Iterable[Options] | None) -> list[Options]:
+    if options is None:
+        return [{}]
+    if isinstance(options, Mapping):
+        return [cast(Options, options)]
+    return list(options)
+
+
 def _named(models: Models) -> Iterator[tuple[str, Any]]:
     """Yields pairs of a name and a model; a model without a name gets its file name or number."""
     if isinstance(models, Mapping):
         yield from models.items()
         return
     for number, model in enumerate([models] if isinstance(models, (str, bytes)) else models):
-        if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
-            yield model
+        pair = cast("tuple[Any, ...]", model) if isinstance(model, tuple) else ()
+        if len(pair) == 2 and isinstance(pair[0], str):
+            yield pair[0], pair[1]
         elif isinstance(model, (str, os.PathLike)):
             yield os.path.splitext(os.path.basename(os.fspath(model)))[0], model
         else:
