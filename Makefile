@@ -26,6 +26,8 @@ demo:
 
 test:
 	@sh cmake/install-packages.sh
+	@sh cmake/install-packages.sh cmake/python_packages.txt
+	@sh cmake/python_venv.sh $(BUILD)
 	@sh cmake/build.sh $(BUILD) all
 	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --output-on-failure --no-label-summary
 

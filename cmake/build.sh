@@ -26,6 +26,12 @@ if [ ! -f "$folder/build.ninja" ]; then
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTHIMBLE_UNITY=ON \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
+# The Python package is built if python_venv.sh has made its Python.
+python=$PWD/$folder/python-venv/bin/python
+case "$folder" in /*) python=$folder/python-venv/bin/python ;; esac
+if [ -x "$python" ] && ! grep -q '^THIMBLE_PYTHON:BOOL=ON' "$folder/CMakeCache.txt"; then
+  "$cmake" -B "$folder" -DTHIMBLE_PYTHON=ON -DPython_EXECUTABLE="$python" --log-level=WARNING
+fi
 # With ccache's depend mode, a miss does not run the preprocessor: the compiler lists the included files.
 export CCACHE_DEPEND=1
 # Without these, ccache does not store objects that use a precompiled header.

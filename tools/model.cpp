@@ -69,6 +69,7 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
     }
     return outcome;
   };
+  model.host = host;
   model.step = [host](std::span<const ir::Tensor> inputs) { return host->run(inputs); };
   model.reset = [host] { return host->reset(); };
   return model;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "hostrun/host.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
 #include "hostrun/qemu.h"
@@ -50,6 +52,7 @@ struct Model {
   PartTimes times;         // with OpenOptions::profile
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
+  std::shared_ptr<hostrun::HostModel> host;  // on this machine; else null
   /// Runs one call with the states of the last one; empty on a board, where each run() boots.
   std::function<Result<std::vector<ir::Tensor>>(std::span<const ir::Tensor> inputs)> step;
   /// Sets the states for step() to their initial values; empty if `step` is.

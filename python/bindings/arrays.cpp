@@ -83,13 +83,28 @@ std::shared_ptr<const driver::SampleArrays> to_samples(
 }
 
 nb::object to_numpy(ir::Tensor tensor) {
-  const auto owned = std::make_unique<ir::Tensor>(std::move(tensor));
-  std::vector<size_t> shape(owned->shape.begin(), owned->shape.end());
-  ir::Tensor* const kept = const_cast<std::unique_ptr<ir::Tensor>&>(owned).release();
+  auto owned = std::make_unique<ir::Tensor>(std::move(tensor));
+  const std::vector<size_t> shape(owned->shape.begin(), owned->shape.end());
+  ir::Tensor* const kept = owned.get();
   const nb::capsule owner(kept,
                           [](void* memory) noexcept { delete static_cast<ir::Tensor*>(memory); });
+  (void)owned.release();  // the capsule owns it
   return nb::cast(nb::ndarray<nb::numpy>(kept->bytes.data(), shape.size(), shape.data(), owner,
                                          nullptr, dtype_of(kept->dtype)));
+}
+
+nb::object to_numpy_view(ByteView bytes, ir::DType type, const ir::Shape& shape, nb::handle owner) {
+  const std::vector<size_t> sizes(shape.begin(), shape.end());
+  return nb::cast(nb::ndarray<nb::numpy, nb::ro>(bytes.data(), sizes.size(), sizes.data(), owner,
+                                                 nullptr, dtype_of(type)));
+}
+
+bool has_type(const ArrayView& array, ir::DType type, const ir::Shape& shape) {
+  if (array.dtype() != dtype_of(type) || array.ndim() != shape.size()) return false;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (static_cast<int64_t>(array.shape(i)) != shape[i]) return false;
+  }
+  return reinterpret_cast<uintptr_t>(array.data()) % ir::dtype_bytes(type) == 0;
 }
 
 }  // namespace thimble::python

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "driver/data.h"
 #include "formats/npy/npy.h"
 #include "ir/tensor.h"
@@ -29,5 +30,12 @@ using NamedArray = std::pair<std::string, ArrayView>;
 
 /// Returns a NumPy array that owns the memory of the tensor.
 [[nodiscard]] nanobind::object to_numpy(ir::Tensor tensor);
+
+/// Returns a read-only NumPy array of the memory, which `owner` keeps.
+[[nodiscard]] nanobind::object to_numpy_view(ByteView bytes, ir::DType type, const ir::Shape& shape,
+                                             nanobind::handle owner);
+
+/// Returns true if the array has this type and shape, and is aligned to its elements.
+[[nodiscard]] bool has_type(const ArrayView& array, ir::DType type, const ir::Shape& shape);
 
 }  // namespace thimble::python

@@ -1,5 +1,7 @@
 #include "python/bindings/job.h"
 
+#include <nanobind/stl/string.h>
+
 #include <atomic>
 
 namespace nb = nanobind;

@@ -5,10 +5,13 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -30,6 +33,10 @@ using namespace nb::literals;
 
 namespace thimble::python {
 namespace {
+
+/// The package's files must have the same number (python/thimble_ml/__init__.py). Increase both
+/// when this module changes.
+constexpr int kInterface = 1;
 
 using capi::CompiledModel;
 using capi::ModelSource;
@@ -94,11 +101,11 @@ std::shared_ptr<CompiledModel> compile(const Source& model, const std::string& t
       progress);
 }
 
-/// What a pickle holds: the request and the results.
+/// Content of a pickle: the request and the results.
 using Arrays = std::vector<std::tuple<std::string, int, std::vector<int64_t>, nb::bytes>>;
 using PickledState =
     std::tuple<Source, std::string, std::vector<std::string>, std::optional<std::vector<Arrays>>,
-               std::string, nb::bytes, std::string, std::string, std::string>;
+               std::string, nb::bytes, std::string, std::string, bool, std::string>;
 
 PickledState get_state(CompiledModel& model) {
   const capi::CompileRequest& request = model.request();
@@ -122,11 +129,13 @@ PickledState get_state(CompiledModel& model) {
           to_python(state.pte),
           state.report_json,
           state.report_html,
+          state.is_shared,
           state.version};
 }
 
 std::shared_ptr<CompiledModel> set_state(const PickledState& pickled) {
-  const auto& [source, target, options, items, calibration, pte, json, html, version] = pickled;
+  const auto& [source, target, options, items, calibration, pte, json, html, is_shared, version] =
+      pickled;
   capi::CompileRequest request;
   request.model = to_source(source);
   request.target = target;
@@ -143,7 +152,8 @@ std::shared_ptr<CompiledModel> set_state(const PickledState& pickled) {
     }
     request.samples = std::move(samples);
   }
-  return CompiledModel::restore(std::move(request), {to_bytes(pte), json, html, version});
+  return CompiledModel::restore(std::move(request),
+                                {to_bytes(pte), json, html, version, is_shared});
 }
 
 void define_compiled(nb::module_& module) {
@@ -194,9 +204,29 @@ void define_compiled(nb::module_& module) {
       .def_static("restore", &set_state, "state"_a);
 }
 
+/// Puts arrays with names into the order of the inputs.
+std::vector<tools::InputArray> in_order(std::vector<tools::InputArray> arrays,
+                                        const std::vector<NamedArray>& given,
+                                        const std::vector<hostrun::Port>& ports) {
+  const bool named = !given.empty() && std::ranges::all_of(given, [](const NamedArray& each) {
+    return !each.first.empty();
+  });
+  if (!named) return arrays;
+  formats::npy::NpzArrays by_name;
+  for (tools::InputArray& each : arrays) by_name.emplace_back(each.label, std::move(each.array));
+  std::vector<tools::InputArray> ordered;
+  for (const hostrun::Port& port : ports) {
+    const auto* const array =
+        value_of(driver::array_of(by_name, port.name, ports.size(), "inputs"));
+    ordered.push_back({*array, port.name});
+  }
+  return ordered;
+}
+
 /// An interpreter for the thread that created it.
 struct PyInterpreter {
   std::unique_ptr<capi::Interpreter> interpreter;
+  bool runs_in_place = false;
   unsigned long thread = PyThread_get_thread_ident();
   std::atomic<bool> is_running = false;  // also after an interrupted call, until its work ends
 
@@ -208,6 +238,18 @@ struct PyInterpreter {
   }
 };
 
+/// Resets is_running at the end of the work.
+class Running {
+ public:
+  explicit Running(PyInterpreter& interpreter) : interpreter_(interpreter) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { interpreter_.is_running = false; }
+
+ private:
+  PyInterpreter& interpreter_;
+};
+
 /// Calls work(interpreter) as a job. The interpreter lives until the work has ended.
 template <typename T, typename Work>
 T run_on(const std::shared_ptr<PyInterpreter>& self, Work work) {
@@ -217,9 +259,8 @@ T run_on(const std::shared_ptr<PyInterpreter>& self, Work work) {
   }
   return run_job<T>(
       [self, work = std::move(work)](const ProgressFunction&) -> Result<T> {
-        Result<T> result = work(*self->interpreter);
-        self->is_running = false;
-        return result;
+        const Running running(*self);
+        return work(*self->interpreter);
       },
       nb::none());
 }
@@ -238,6 +279,46 @@ nb::list ports(const std::vector<hostrun::Port>& ports) {
   return rows;
 }
 
+bool can_run_in_place(const PyInterpreter& self, const std::vector<NamedArray>& arrays) {
+  const std::vector<hostrun::Port>& ports = self.interpreter->model().inputs;
+  if (!self.runs_in_place || arrays.size() != ports.size()) return false;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!arrays[i].first.empty()) return false;
+    if (!has_type(arrays[i].second, ports[i].dtype, ports[i].shape)) return false;
+  }
+  return true;
+}
+
+/// Runs one call without copies of the inputs. Without `copy`, also without copies of the outputs.
+nb::list run_in_place(const std::shared_ptr<PyInterpreter>& self,
+                      const std::vector<NamedArray>& arrays, bool copy) {
+  // An interrupted call may still read the arrays. They are released with the GIL.
+  const std::shared_ptr<std::vector<NamedArray>> kept(new std::vector<NamedArray>(arrays),
+                                                      [](std::vector<NamedArray>* memory) {
+                                                        const nb::gil_scoped_acquire gil;
+                                                        delete memory;
+                                                      });
+  std::vector<ByteView> inputs;
+  for (const auto& [name, array] : *kept) {
+    inputs.emplace_back(static_cast<const std::byte*>(array.data()), array.nbytes());
+  }
+  const auto views = run_on<std::vector<ByteView>>(
+      self,
+      [kept, inputs](capi::Interpreter& interpreter) { return interpreter.run_in_place(inputs); });
+  nb::list results;
+  const std::vector<hostrun::Port>& ports = self->interpreter->model().outputs;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (copy) {
+      ir::Tensor tensor{ports[i].dtype, ports[i].shape, {}};
+      tensor.bytes.assign(views[i].begin(), views[i].end());
+      results.append(to_numpy(std::move(tensor)));
+    } else {
+      results.append(to_numpy_view(views[i], ports[i].dtype, ports[i].shape, nb::cast(self)));
+    }
+  }
+  return results;
+}
+
 void define_interpreter(nb::module_& module) {
   nb::class_<PyInterpreter>(module, "Interpreter", "A model that can be run.")
       .def_static(
@@ -251,6 +332,7 @@ void define_interpreter(nb::module_& module) {
                   return capi::Interpreter::open(model, words);
                 },
                 nb::none());
+            result->runs_in_place = result->interpreter->runs_in_place();
             return result;
           },
           "source"_a, "options"_a)
@@ -267,17 +349,18 @@ void define_interpreter(nb::module_& module) {
       .def(
           "run",
           [](const std::shared_ptr<PyInterpreter>& self, const std::vector<NamedArray>& arrays,
-             bool steps) {
+             bool steps, bool copy) {
             self->check_thread();
+            if (!steps && can_run_in_place(*self, arrays)) return run_in_place(self, arrays, copy);
             auto outputs = run_on<std::vector<ir::Tensor>>(
-                self, [inputs = inputs_of(arrays), steps](capi::Interpreter& interpreter) {
-                  return interpreter.run(inputs, steps);
-                });
+                self,
+                [inputs = in_order(inputs_of(arrays), arrays, self->interpreter->model().inputs),
+                 steps](capi::Interpreter& interpreter) { return interpreter.run(inputs, steps); });
             nb::list results;
             for (ir::Tensor& output : outputs) results.append(to_numpy(std::move(output)));
             return results;
           },
-          "arrays"_a, "steps"_a)
+          "arrays"_a, "steps"_a, "copy"_a)
       .def("reset", [](const std::shared_ptr<PyInterpreter>& self) {
         run_on<Done>(self, [](capi::Interpreter& interpreter) { return interpreter.reset(); });
       });
@@ -286,6 +369,17 @@ void define_interpreter(nb::module_& module) {
 void define_functions(nb::module_& module) {
   module.def("compile", &compile, "model"_a, "target"_a, "options"_a, "items"_a.none(),
              "calibration"_a, "progress"_a.none());
+  module.def(
+      "share_arena",
+      [](const std::vector<std::shared_ptr<CompiledModel>>& models, bool exclusive) {
+        CompiledModel::Shared shared = run_job<CompiledModel::Shared>(
+            [models, exclusive](const ProgressFunction&) {
+              return CompiledModel::share_arena(models, exclusive);
+            },
+            nb::none());
+        return std::pair(std::move(shared.models), std::move(shared.summary));
+      },
+      "models"_a, "exclusive"_a);
   module.def(
       "profile",
       [](const Source& source, const nb::dict& options, const std::vector<NamedArray>& arrays,
@@ -359,6 +453,7 @@ void define_functions(nb::module_& module) {
 
 NB_MODULE(_thimble, module) {
   using namespace thimble::python;
+  module.attr("INTERFACE") = kInterface;
   module.attr("__version__") = thimble::capi::version();
   define_compiled(module);
   define_interpreter(module);

@@ -10,7 +10,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._compile import Compiled, compile
+from . import _thimble  # pyright: ignore[reportPrivateUsage]
+
+#: Interface between these files and the extension module; python/bindings/module.cpp has the same.
+_INTERFACE = 1
+if getattr(_thimble, "INTERFACE", None) != _INTERFACE:
+    raise ImportError(
+        f"thimble_ml: {__file__} and its extension module, of version {_thimble.__version__}, are of "
+        "different versions: remove all installed versions and install one"
+    )
+
+from ._compile import Compiled, compile, share_arena
 from ._errors import (
     BadInput,
     Cancelled,
@@ -51,6 +61,7 @@ __all__ = [
     "fit",
     "inspect",
     "options",
+    "share_arena",
     "simulate",
     "targets",
 ]

@@ -8,10 +8,13 @@ import os
 from collections.abc import Callable
 from typing import Any, Union
 
-from . import _thimble
 from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_source
 from ._interpreter import Interpreter, Outputs, program_source
 from ._results import Comparison, Memory, Op, from_json
+from ._thimble import CompiledModel, write_file
+from ._thimble import compile as compile_model
+from ._thimble import profile as profile_model
+from ._thimble import share_arena as share_arena_of
 
 #: Called with a phase ("calibrating"), and how much of it is done: `done` of `total`; 0 of 0 if
 #: that is not known.
@@ -25,7 +28,7 @@ class Compiled:
     pickled, with the model and the calibration data. Methods may be called from several threads.
     """
 
-    def __init__(self, impl: _thimble.CompiledModel) -> None:
+    def __init__(self, impl: CompiledModel) -> None:
         self._impl = impl
         self._report: dict[str, Any] = json.loads(impl.report_json)
 
@@ -142,7 +145,7 @@ class Compiled:
         """
         merged = {"on": on, "target": self.target, **options}
         arrays = inputs_of(inputs, "input") if inputs else []
-        return json.loads(_thimble.profile(program_source(self), merged, arrays, progress))
+        return json.loads(profile_model(program_source(self), merged, arrays, progress))
 
     def compare(self, data: DataLike, *, progress: Progress = None, **options: Any) -> Comparison:
         """Compares the compiled model with the float model.
@@ -191,7 +194,7 @@ class Compiled:
                 text = self._impl.report_json
             else:
                 text = self._impl.report_text()
-            _thimble.write_file(name, text.encode())
+            write_file(name, text.encode())
         return json.loads(self._impl.report_json)
 
     def to_c(self, layout: str = "plain") -> dict[str, str]:
@@ -215,8 +218,35 @@ class Compiled:
         return self._impl.to_c(layout)
 
 
+def share_arena(models: list[Compiled], *, exclusive: bool = True) -> list[Compiled]:
+    """Plans one arena for several models of one target.
+
+    Parameters
+    ----------
+    models : list of Compiled
+        At least two, for cores without an NPU.
+    exclusive : bool
+        One model runs at a time, and the arena is as large as the largest needs. False: all may
+        run at once; checks that their arenas fit together.
+
+    Returns
+    -------
+    list of Compiled
+        The models for this arena, in the same order. The last one is initialized first.
+
+    Raises
+    ------
+    DoesNotFit
+        A memory of the target is too small for all models.
+    Unsupported
+        A model has NPU subgraphs, or the target has several memories for one model.
+    """
+    shared, _ = share_arena_of([model._impl for model in models], exclusive)  # pyright: ignore[reportPrivateUsage]
+    return [Compiled(impl) for impl in shared]
+
+
 def _restore(state: Any) -> Compiled:
-    return Compiled(_thimble.CompiledModel.restore(state))
+    return Compiled(CompiledModel.restore(state))
 
 
 def compile(
@@ -279,4 +309,4 @@ def compile(
     """
     items, path = to_items(calibration, "calibration")
     source = to_source(model, args)
-    return Compiled(_thimble.compile(source, target, options, items, path, progress))
+    return Compiled(compile_model(source, target, options, items, path, progress))

@@ -43,7 +43,7 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
     """Returns a C-contiguous NumPy array in native byte order. Memory is shared if possible."""
     torch = _torch()
     if torch is not None and isinstance(value, torch.Tensor):
-        tensor = cast(Any, value).detach().cpu()
+        tensor: Any = value.detach().cpu()
         try:
             value = tensor.numpy()
         except TypeError as error:  # bfloat16
@@ -55,7 +55,8 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
     if array.dtype.kind not in "fiubc":
         raise BadInput(f"{name}: elements of {array.dtype}, expected numbers")
     if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
+        native: np.dtype[Any] = cast(Any, array.dtype).newbyteorder("=")
+        array = array.astype(native)
     return array
 
 
@@ -83,7 +84,7 @@ def to_items(data: DataLike, name: str) -> tuple[list[Item] | None, str]:
     if data is None:
         return None, ""
     if is_path(data):
-        return None, os.fspath(data)
+        return None, os.fspath(cast("str | os.PathLike[str]", data))
     if _is_array(data) or isinstance(data, (Mapping, tuple)) or np.isscalar(data):
         return [_item(data, name)], ""
     if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _thimble
 from ._inputs import Array, ArrayLike, Source, inputs_of, to_source
+from ._thimble import Interpreter as InterpreterModel
 
 if TYPE_CHECKING:
     import os
@@ -88,7 +88,7 @@ class Interpreter:
     """
 
     def __init__(self, program: ProgramLike, *, on: str | None = None, **options: Any) -> None:
-        self._impl = _thimble.Interpreter.open(program_source(program), {"on": on, **options})
+        self._impl = InterpreterModel.open(program_source(program), {"on": on, **options})
 
     @property
     def inputs(self) -> list[Port]:
@@ -110,22 +110,26 @@ class Interpreter:
         """Platform: ``host``, ``cortex-m55 (QEMU mps3-an547)``, ``evaluator``."""
         return self._impl.where
 
-    def run(self, *inputs: ArrayLike, steps: bool = False) -> Outputs:
+    def run(self, *inputs: ArrayLike, steps: bool = False, copy: bool = True) -> Outputs:
         """Runs the model.
 
         Parameters
         ----------
         *inputs : array_like
-            One array for each input, in order, in its type and shape. float64 is converted to
-            float32. Arrays are copied once. Several samples along the first axis run one by one if
+            One array for each input, in order, in its type and shape, or one dict by name.
+            Contiguous arrays of the input's own type are read in place, without a copy; float64 is
+            converted to float32. Several samples along the first axis run one by one if
             the model has no state.
         steps : bool
             The first axis of each input is a series of calls, which keep the state.
+        copy : bool
+            False: an output may be a read-only view of the model's memory. The next `run` or
+            `reset` overwrites it; the memory lives as long as the array.
 
         Returns
         -------
         numpy.ndarray or tuple of numpy.ndarray
-            A new array for each output; several samples along the first axis.
+            An array for each output; several samples along the first axis.
 
         Raises
         ------
@@ -134,7 +138,7 @@ class Interpreter:
         WrongThread
             Called in a thread that did not create the interpreter.
         """
-        results = self._impl.run(inputs_of(inputs, "input"), steps)
+        results = self._impl.run(inputs_of(inputs, "input"), steps, copy)
         return results[0] if len(results) == 1 else tuple(results)
 
     __call__ = run

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple, Union, cast
 
-from . import _thimble
 from ._compile import Progress
 from ._inputs import DataLike, ModelLike, to_items, to_source
 from ._interpreter import ProgramLike, program_source
 from ._results import FitResult, FitRow, from_json
+from ._thimble import diff as diff_json
+from ._thimble import fit as fit_json
+from ._thimble import inspect as inspect_json
+from ._thimble import options as option_rows
+from ._thimble import targets as targets_json
 
 
 class Option(NamedTuple):
@@ -38,7 +42,7 @@ class Option(NamedTuple):
 
 def options(command: str = "compile") -> list[Option]:
     """Lists the options of a command: ``compile``, ``fit``, ``compare``, ``run`` or ``diff``."""
-    return [Option(*row) for row in _thimble.options(command)]
+    return [Option(*row) for row in option_rows(command)]
 
 
 def targets(name: str = "") -> list[dict[str, Any]]:
@@ -60,7 +64,7 @@ def targets(name: str = "") -> list[dict[str, Any]]:
     BadInput
         No part has such a name; the message has similar names.
     """
-    result: dict[str, Any] = json.loads(_thimble.targets(name))
+    result: dict[str, Any] = json.loads(targets_json(name))
     return cast("list[dict[str, Any]]", result["targets"]) if "targets" in result else [result]
 
 
@@ -79,7 +83,7 @@ def inspect(file: Union[ProgramLike, ModelLike], *, commands: bool = False) -> d
     dict
         What ``thimble inspect --json`` prints.
     """
-    return json.loads(_thimble.inspect(program_source(cast(ProgramLike, file)), commands))
+    return json.loads(inspect_json(program_source(cast(ProgramLike, file)), commands))
 
 
 def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, Any]:
@@ -98,7 +102,7 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
         What ``thimble diff --json`` prints.
     """
     sources = program_source(before), program_source(after)
-    return json.loads(_thimble.diff(*sources, options))
+    return json.loads(diff_json(*sources, options))
 
 
 def fit(
@@ -147,7 +151,7 @@ def fit(
         options = {**options, "calibrate": paths}
     sources = [to_source(each, own) for each, own in zip(all_models, all_args)]
     items = [each for each, _ in prepared]
-    result = json.loads(_thimble.fit(sources, items, options, progress))
+    result = json.loads(fit_json(sources, items, options, progress))
     rows = [
         from_json(FitRow, row, model=model["model"])
         for model in result["models"]

@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "driver/report.h"
+#include "driver/share_arena.h"
 #include "report/report.h"
 #include "tools/compare.h"
 #include "tools/compile_arguments.h"
@@ -160,8 +161,39 @@ Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::live() {
     return bad_input("{}: compiled by version {}, this is version {}: compile the model again",
                      label(), state_.version, tools::release_version());
   }
+  if (state_.is_shared) {
+    return bad_input("{}: is for a shared arena: compile the models again", label());
+  }
   THIMBLE_TRY(live_, compile_live(request_, {}, {}));
   return live_;
+}
+
+Result<CompiledModel::Shared> CompiledModel::share_arena(
+    const std::vector<std::shared_ptr<CompiledModel>>& models, bool exclusive) {
+  if (models.size() < 2) return bad_input("share_arena: several models expected");
+  std::vector<std::shared_ptr<Live>> live;
+  std::vector<driver::Compiled> compiled;
+  for (const std::shared_ptr<CompiledModel>& model : models) {
+    const std::lock_guard lock(model->mutex_);
+    THIMBLE_TRY(const std::shared_ptr<Live> own, model->live());
+    live.push_back(std::make_shared<Live>(*own));
+    compiled.push_back(own->compiled);
+  }
+  THIMBLE_TRY(const driver::CompileOptions options, compile_options(live[0]->arguments));
+  Shared shared;
+  THIMBLE_TRY(shared.summary, driver::share_arena(compiled, options, exclusive));
+  for (size_t i = 0; i < models.size(); ++i) {
+    std::shared_ptr<CompiledModel> model(new CompiledModel);
+    live[i]->compiled = std::move(compiled[i]);
+    model->request_ = models[i]->request_;
+    model->state_.pte = live[i]->compiled.pte;
+    model->state_.report_json = driver::json_report(live[i]->compiled.report);
+    model->state_.version = tools::release_version();
+    model->state_.is_shared = true;
+    model->live_ = std::move(live[i]);
+    shared.models.push_back(std::move(model));
+  }
+  return shared;
 }
 
 std::string CompiledModel::label() const {
@@ -186,8 +218,8 @@ Result<std::string> CompiledModel::report_text() {
 
 Status CompiledModel::save(const fs::path& path) {
   const std::lock_guard lock(mutex_);
-  const bool only_pte = request_.options.empty();
-  if (live_ == nullptr && only_pte) {
+  // A restored model is compiled again only if its options may request other files.
+  if (live_ == nullptr && (request_.options.empty() || state_.is_shared)) {
     tools::OutputFiles files;
     files.protect(request_.model.path);
     THIMBLE_CHECK(files.add(path, state_.pte));
@@ -296,6 +328,20 @@ Result<std::vector<ir::Tensor>> Interpreter::run(std::span<const tools::InputArr
     results.push_back(tools::stacked(outputs, i, calls.series));
   }
   return results;
+}
+
+bool Interpreter::runs_in_place() const {
+  return model_.host != nullptr && model_.host->is_logical_order();
+}
+
+Result<std::vector<ByteView>> Interpreter::run_in_place(std::span<const ByteView> inputs) {
+  THIMBLE_CHECK(model_.host->run_in_place(inputs));
+  std::vector<ByteView> outputs;
+  for (size_t i = 0; i < model_.outputs.size(); ++i) {
+    THIMBLE_TRY(const ByteView output, model_.host->output(i));
+    outputs.push_back(output);
+  }
+  return outputs;
 }
 
 Status Interpreter::reset() {

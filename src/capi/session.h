@@ -70,9 +70,18 @@ class CompiledModel {
   struct State {
     Bytes pte;
     std::string report_json, report_html;
-    std::string version;  // of the program that compiled the model
+    std::string version;     // of the program that compiled the model
+    bool is_shared = false;  // the file is for an arena of several models
   };
   static std::shared_ptr<CompiledModel> restore(CompileRequest request, State state);
+  /// Returns the models for one arena (`--share-arena`), and what the program says about it.
+  /// `exclusive`: one model runs at a time.
+  struct Shared {
+    std::vector<std::shared_ptr<CompiledModel>> models;
+    std::string summary;
+  };
+  static Result<Shared> share_arena(const std::vector<std::shared_ptr<CompiledModel>>& models,
+                                    bool exclusive);
   [[nodiscard]] const CompileRequest& request() const { return request_; }
   [[nodiscard]] const State& state() const { return state_; }
 
@@ -116,6 +125,11 @@ class Interpreter {
   /// The states are kept until the next call.
   [[nodiscard]] Result<std::vector<ir::Tensor>> run(std::span<const tools::InputArray> arrays,
                                                     bool steps);
+  /// Returns true if inputs of exactly the types and shapes of the ports can be read in place.
+  [[nodiscard]] bool runs_in_place() const;
+  /// Runs one call with the inputs in place, and the outputs in the memory of the model, which are
+  /// valid until the next run.
+  [[nodiscard]] Result<std::vector<ByteView>> run_in_place(std::span<const ByteView> inputs);
   /// Sets the states to their initial values.
   Status reset();
 

@@ -83,8 +83,8 @@ std::string sizes_text(const CompileReport& report, const Alternative& alternati
 }
 
 /// Returns "with --optimize size: sram 34,000 B of 36,864 B" for each alternative that fits.
-std::vector<std::string> suggestions(const CompileReport& report,
-                                     std::span<const Alternative> alternatives) {
+std::vector<std::string> fitting_texts(const CompileReport& report,
+                                       std::span<const Alternative> alternatives) {
   std::vector<std::string> texts;
   for (const Alternative* each : fitting(alternatives)) {
     texts.push_back(fmt::format("{}: {}", each->how, sizes_text(report, *each)));
@@ -179,14 +179,14 @@ Error does_not_fit(const CompileReport& report, const MemoryUse& over,
   facts.memory = over.name;
   facts.needed_bytes = over.bytes_used;
   facts.available_bytes = over.bytes_size;
-  facts.suggestions = suggestions(report, alternatives);
+  facts.suggestions = fitting_texts(report, alternatives);
   return refusal(message + alternative_lines(report, alternatives), std::move(facts));
 }
 
 Error does_not_fit(const CompileReport& report, const Error& reason,
                    std::span<const Alternative> alternatives) {
   ErrorFacts facts = reason.facts != nullptr ? *reason.facts : ErrorFacts();
-  facts.suggestions = suggestions(report, alternatives);
+  facts.suggestions = fitting_texts(report, alternatives);
   return refusal(reason.message + alternative_lines(report, alternatives), std::move(facts));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/cancel.h"
 #include "driver/does_not_fit.h"
 #include "driver/op_selectors.h"
 #include "ir/views.h"
@@ -46,6 +47,7 @@ Status compile_all(std::span<const partition::Subgraph> subgraphs,
                    const ProgressFunction& progress) {
   lowered->delegates.clear();
   for (const partition::Subgraph& subgraph : subgraphs) {
+    THIMBLE_CHECK(check_cancelled());
     const engine::PartNpu& use = *subgraph.engine;
     engine::NpuOptions own = options;
     own.states = subgraph.states;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "driver/does_not_fit.h"
 #include "driver/part_memories.h"
@@ -436,9 +437,11 @@ Result<FitResult> fit(const std::vector<FitModel>& models, const FitOptions& opt
   std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return !task.shares; });
   for_each_index(static_cast<int64_t>(tasks.size()), machine_threads(), [&](int64_t i, int) {
     const Task& task = tasks[static_cast<size_t>(i)];
+    if (is_cancelled()) return;
     task.fitter->compile(task.part);
     steps.done();
   });
+  THIMBLE_CHECK(check_cancelled());
   FitResult result;
   for (const auto& fitter : fitters) {
     THIMBLE_CHECK(fitter->evaluate());

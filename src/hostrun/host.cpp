@@ -1,5 +1,6 @@
 #include "hostrun/host.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -169,6 +170,34 @@ Result<std::vector<ir::Tensor>> HostModel::run(std::span<const ir::Tensor> input
     outputs.push_back(ir::from_memory(bytes, port.dtype, port.shape, port.dim_order));
   }
   return outputs;
+}
+
+bool HostModel::is_logical_order() const {
+  const auto is_logical = [](const Port& port) {
+    const std::vector<int> order = full_order(port);
+    return std::ranges::is_sorted(order);
+  };
+  return std::ranges::all_of(interface().inputs, is_logical) &&
+         std::ranges::all_of(interface().outputs, is_logical);
+}
+
+Status HostModel::run_in_place(std::span<const ByteView> inputs) {
+  State& state = *state_;
+  if (inputs.size() != state.inputs.size()) {
+    return bad_input("{}: {} inputs given, expected {}", state.label, inputs.size(),
+                     state.inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    THIMBLE_CHECK(state.check(thimble_set_input(&state.model, static_cast<uint32_t>(i),
+                                                inputs[i].data(), inputs[i].size())));
+  }
+  return state.check(thimble_run(&state.model));
+}
+
+Result<ByteView> HostModel::output(size_t index) const {
+  thimble_view view = {};
+  THIMBLE_CHECK(state_->check(thimble_output(&state_->model, static_cast<uint32_t>(index), &view)));
+  return ByteView(static_cast<const std::byte*>(view.data), view.bytes);
 }
 
 Status HostModel::reset() {

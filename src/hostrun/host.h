@@ -34,6 +34,13 @@ class HostModel {
   [[nodiscard]] int64_t arena_bytes() const;
   /// Runs the model once. The model's states are kept until the next run.
   Result<std::vector<ir::Tensor>> run(std::span<const ir::Tensor> inputs);
+  /// Returns true if all inputs and outputs are in logical order in memory.
+  [[nodiscard]] bool is_logical_order() const;
+  /// Runs the model once, with the inputs in their memory: their bytes in the file's memory order,
+  /// aligned to their elements. The model reads them until the end of the run.
+  Status run_in_place(std::span<const ByteView> inputs);
+  /// Returns the bytes of an output in the file's memory order. They are valid until the next run.
+  [[nodiscard]] Result<ByteView> output(size_t index) const;
   Status reset();
   /// Saves the states between two runs, and restores saved ones.
   Result<Bytes> save() const;

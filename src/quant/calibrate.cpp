@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "quant/fast_float.h"
 #include "quant/masked.h"
@@ -311,11 +312,13 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
                            Means(graph.value_count()));
   for_each_sample(samples.count(), used, progress, "calibrating", [&](int64_t sample, int thread) {
+    if (is_cancelled()) return;
     Means none;
     const bool wanted = sample < static_cast<int64_t>(means.size());
     parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample),
                                             wanted ? means[static_cast<size_t>(sample)] : none);
   });
+  THIMBLE_CHECK(check_cancelled());
   NotFinite first;
   Observations result{std::vector<Histogram>(graph.value_count()), average(means)};
   for (const auto& part : parts) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/cancel.h"
 #include "quant/assign.h"
 #include "quant/calibrate.h"
 #include "quant/expose.h"
@@ -134,6 +135,7 @@ class Quantizer {
 
   /// Returns the integer graph in which these operators have 16 bits.
   Result<Variant> attempt(const std::vector<bool>& wide_ops) const {
+    THIMBLE_CHECK(check_cancelled());
     Variant trial{roles_, {}, {}};
     assign_widths(graph_, request(wide_ops), trial.plan);
     Classes classes(graph_, trial.plan);

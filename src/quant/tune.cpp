@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/cancel.h"
 #include "base/parallel.h"
 #include "passes/uses.h"
 #include "quant/assign.h"
@@ -144,6 +145,7 @@ class TrialScorer {
   }
 
   Result<Scores> score(const std::map<ValueId, Observer>& observers) const {
+    THIMBLE_CHECK(check_cancelled());
     Scores scores;
     for (size_t half = 0; half < 2; ++half) {
       std::vector<Histogram> histograms = seen_[half].histograms;

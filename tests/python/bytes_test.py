@@ -27,12 +27,11 @@ def facts(report):
 
 def check(program, model, target, in_memory, folder):
     """Returns a failure, or None. `in_memory`: bytes and arrays instead of paths."""
-    export = model / f"{model.name}.pt2"
-    samples = model / "calibrate.npz"
+    export, samples = model
     output = folder / "a.pte"
     command = [program, "compile", export, "--target", target, "-o", output, "--json"]
     done = subprocess.run([*command, "--calibrate", samples], capture_output=True, text=True)
-    data = dict(numpy.load(samples)) if in_memory else samples
+    data = dict(numpy.load(samples)) if in_memory and samples != "random" else samples
     source = export.read_bytes() if in_memory else export
     try:
         compiled = thimble.compile(source, target=target, calibration=data)
@@ -42,22 +41,24 @@ def check(program, model, target, in_memory, folder):
         if in_memory:  # the name of the model is that of the bytes
             expected = expected.replace(export.name, "model.pt2")
         return None if message in (expected, expected.removeprefix("model.pt2: ").removeprefix(f"{export.name}: ")) else \
-            f"{model.name} {target}: {message}\n  the program: {expected}"
+            f"{export.name} {target}: {message}\n  the program: {expected}"
     if done.returncode != 0:
-        return f"{model.name} {target}: compiled, the program: {done.stderr}"
+        return f"{export.name} {target}: compiled, the program: {done.stderr}"
     if bytes(compiled) != output.read_bytes():
-        return f"{model.name} {target}: other bytes than the program"
+        return f"{export.name} {target}: other bytes than the program"
     if facts(compiled.report()) != facts(json.loads(done.stdout)):
-        return f"{model.name} {target}: another report than the program"
+        return f"{export.name} {target}: another report than the program"
     compiled.save(folder / "b.pte")
     if (folder / "b.pte").read_bytes() != output.read_bytes():
-        return f"{model.name} {target}: save() wrote other bytes"
+        return f"{export.name} {target}: save() wrote other bytes"
     return None
 
 
 def main():
     program, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    models = sorted(path.parent for path in (source / "models").glob("*/calibrate.npz"))
+    folders = sorted(path.parent for path in (source / "models").glob("*/calibrate.npz"))
+    models = [(folder / f"{folder.name}.pt2", folder / "calibrate.npz") for folder in folders]
+    models += [(path, "random") for path in sorted((source / "tests/data/pt2").glob("*.pt2"))[:8]]
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as name:
         for index, model in enumerate(models):

@@ -93,7 +93,7 @@ def folder_of(path):
     if parts[0] == "engines" and len(parts) > 3:
         kind = {"isa": "container", "sim": "model"}.get(parts[2], parts[2])
         return f"engines/*/{'delegate' if kind.startswith('delegate') else kind}"
-    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("src", "python") else parts[0]
 
 
 # --- C++ as text -------------------------------------------------------------------------------
@@ -130,7 +130,8 @@ def may_include(path, name):
         return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware") + tuple(
             f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr"))
     first = name.split("/")[0]
-    path_of_name = name if first in ("engines", "abi", "numerics", "kernels", "runtime", "firmware", "tools") else f"src/{name}"
+    outside = ("engines", "abi", "numerics", "kernels", "runtime", "firmware", "tools", "python")
+    path_of_name = name if first in outside else f"src/{name}"
     there = folder_of(path_of_name)
     if there == folder and (not folder.startswith("engines/") or same_engine(path, name)):
         return True

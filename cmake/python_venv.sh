@@ -1,0 +1,16 @@
+#!/bin/sh
+# python_venv.sh FOLDER: makes FOLDER/python-venv with nanobind and NumPy, with which cmake/build.sh builds
+# the Python package. Without a network, says so and makes nothing: the tests of the package are skipped.
+set -eu
+venv=$1/python-venv
+[ ! -f "$venv/complete" ] || exit 0
+mkdir -p "$1"
+rm -rf "$venv"
+if python3 -m venv "$venv" >"$1/python-venv.log" 2>&1 &&
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'nanobind>=3.1,<4' numpy \
+    >>"$1/python-venv.log" 2>&1; then
+  touch "$venv/complete"
+else
+  rm -rf "$venv"
+  echo "skipped: the tests of the Python package need nanobind and NumPy from PyPI ($1/python-venv.log)"
+fi
