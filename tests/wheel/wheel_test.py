@@ -82,7 +82,7 @@ class Wheel(unittest.TestCase):
             installed = self.venv.python(f"import thimble_ml as t; print(t.__path__[0] + '/{name}')").strip()
             needed = subprocess.run(["readelf", "-d", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
             libraries = set(re.findall(r"NEEDED.*\[(.*?)\.so", needed))
-            self.assertLessEqual(libraries, {"libc", "libgcc_s", "libm", "libstdc++", "ld-linux-x86-64", "ld-linux-aarch64"})
+            self.assertLessEqual(libraries, {"libc", "libgcc_s", "libm", "libstdc++", "libz", "ld-linux-x86-64", "ld-linux-aarch64"})
 
     def test_the_program_compiles_runs_and_profiles(self):
         pte = FOLDER / "digits.pte"
