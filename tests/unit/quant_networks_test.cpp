@@ -12,6 +12,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
+#include "quant/quality.h"
 #include "quant/simulate.h"
 #include "quant_models.h"
 #include "quant_random_network.h"
