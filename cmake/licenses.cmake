@@ -4,8 +4,7 @@
 # folder with files <package>/copyright.
 set(THIMBLE_LICENSES /usr/share/doc CACHE PATH "Folder with <package>/copyright of the libraries in the program")
 function(thimble_install_licenses destination)
-  set(packages libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev libtoml11-dev nlohmann-json3-dev
-               zlib1g-dev)
+  set(packages libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev libtoml11-dev nlohmann-json3-dev)
   if(ARM_CXX)
     list(APPEND packages gcc-12-base libnewlib-arm-none-eabi)
   endif()

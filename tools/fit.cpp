@@ -168,9 +168,10 @@ Json to_json(const driver::FitResult& result) {
     for (const FitRow& row : model.rows) {
       Json memories = Json::array();
       for (const driver::MemoryUse& memory : row.memories) {
-        memories.push_back({{"name", memory.name},
-                            {"bytes_used", memory.bytes_used},
-                            {"bytes_size", memory.bytes_size}});
+        memories.push_back(
+            {{"name", memory.name},
+             {"bytes_used", memory.bytes_used},
+             {"bytes_size", memory.bytes_size == 0 ? Json(nullptr) : Json(memory.bytes_size)}});
       }
       const Json fits = row.fits == Fits::kUnknown ? Json(nullptr) : Json(row.fits == Fits::kYes);
       rows.push_back({{"part", row.part},

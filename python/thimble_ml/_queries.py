@@ -9,6 +9,7 @@ from ._compile import Progress
 from ._inputs import DataLike, ModelLike, to_items, to_source
 from ._interpreter import ProgramLike, program_source
 from ._results import FitResult, FitRow, from_json
+from ._thimble import annotate as annotate_json
 from ._thimble import diff as diff_json
 from ._thimble import fit as fit_json
 from ._thimble import inspect as inspect_json
@@ -112,7 +113,7 @@ def annotate(
     BadInput
         The model or the target is wrong.
     """
-    return json.loads(_thimble.annotate(to_source(model, args), target, arithmetic))
+    return json.loads(annotate_json(to_source(model, args), target, arithmetic))
 
 
 def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, Any]:

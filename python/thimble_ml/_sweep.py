@@ -20,7 +20,7 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ._inputs import DataLike
 from ._sweep_cache import SweepCache, default_folder
@@ -108,7 +108,7 @@ def sweep(
     items = prepare(
         _named(models),
         [targets] if isinstance(targets, str) else list(targets),
-        [options or {}] if options is None or isinstance(options, Mapping) else list(options),
+        _sets(options),
         samples_of(calibration),
         keep_programs,
         stored,
@@ -126,14 +126,23 @@ def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
     return [dict(zip(values, combination, strict=True)) for combination in combinations]
 
 
+def _sets(options: Options | Iterable[Options] | None) -> list[Options]:
+    if options is None:
+        return [{}]
+    if isinstance(options, Mapping):
+        return [cast(Options, options)]
+    return list(options)
+
+
 def _named(models: Models) -> Iterator[tuple[str, Any]]:
     """Yields pairs of a name and a model; a model without a name gets its file name or number."""
     if isinstance(models, Mapping):
         yield from models.items()
         return
     for number, model in enumerate([models] if isinstance(models, (str, bytes)) else models):
-        if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
-            yield model
+        pair = cast("tuple[Any, ...]", model) if isinstance(model, tuple) else ()
+        if len(pair) == 2 and isinstance(pair[0], str):
+            yield pair[0], pair[1]
         elif isinstance(model, (str, os.PathLike)):
             yield os.path.splitext(os.path.basename(os.fspath(model)))[0], model
         else:
@@ -159,6 +168,10 @@ class _Submission:
 
 # Workers that die on this many items, with no item finished, die for a reason of their own.
 _CRASHES_MAX = 3
+_ALL_DIE = (
+    "the workers of sweep() die on every item; their messages are on stderr. A script that calls "
+    'sweep() needs `if __name__ == "__main__":`'
+)
 
 
 class _Sweep:
@@ -199,6 +212,8 @@ class _Sweep:
                     else:
                         self._submit(item)
                 if not self._pending:
+                    if self._crashes:
+                        raise BrokenExecutor(_ALL_DIE)
                     return
                 for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
                     result = self._finished(self._pending.pop(future), future)
@@ -242,10 +257,10 @@ class _Sweep:
             if self._crashes is not None:
                 self._crashes += 1
                 if self._crashes == _CRASHES_MAX:
-                    raise BrokenExecutor(f"the workers of sweep() die on every item: {error}") from error
+                    raise BrokenExecutor(_ALL_DIE) from error
             return crashed(item, error)
         self._crashes = None
-        if self._stored and not result.cached:
+        if self._stored and not result.cached and result.status != "error":
             self._stored.put(result)
         return result
 

@@ -17,12 +17,12 @@ from typing import Any, Union, cast
 
 import numpy as np
 
-from . import _thimble
 from ._compile import compile
 from ._errors import BadInput, DoesNotFit, Unsupported
 from ._inputs import Array, DataLike, is_path, to_items, to_source
 from ._queries import targets
 from ._sweep_cache import SweepCache
+from ._thimble import __file__ as module_file
 
 #: "random", or the items of an iterable of calibration data.
 Samples = Union[str, "list[dict[str, Array] | tuple[Array, ...]]"]
@@ -146,10 +146,10 @@ def samples_of(calibration: DataLike) -> Samples:
         return "random"
     if is_path(calibration):
         path = Path(calibration)
-        loaded = np.load(path) if path.exists() else None
-        if loaded is None:
+        if not path.exists():
             raise BadInput(f"{path}: no such file")
-        calibration = dict(loaded) if isinstance(loaded, Mapping) else loaded
+        loaded: Any = np.load(path)
+        calibration = dict(loaded) if path.suffix == ".npz" else loaded
     items, _ = to_items(calibration, "calibration")
     return [dict(item) if item[0][0] else tuple(array for _, array in item) for item in items or []]
 
@@ -185,7 +185,7 @@ def item_key(pt2: bytes, item: SweepItem) -> str:
 @cache
 def _build_hash() -> bytes:
     """Hash of the compiler: its version does not change with each build of the source tree."""
-    return hashlib.sha256(Path(str(_thimble.__file__)).read_bytes()).digest()
+    return hashlib.sha256(Path(module_file).read_bytes()).digest()
 
 
 @cache
@@ -200,9 +200,9 @@ def _data_parts(samples: Samples) -> Iterator[bytes | memoryview]:
         yield samples.encode()
         return
     for item in samples:
-        pairs = item.items() if isinstance(item, dict) else ((str(i), a) for i, a in enumerate(item))
+        pairs = item.items() if isinstance(item, dict) else enumerate(item)
         for name, array in pairs:
-            yield f"{name} {array.dtype.str} {array.shape}".encode()
+            yield f"{name} {array.dtype} {array.shape}".encode()
             yield array.tobytes()
 
 

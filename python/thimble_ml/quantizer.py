@@ -14,21 +14,21 @@ from typing import Any, cast
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
-from torchao.quantization.pt2e import (
+from torchao.quantization.pt2e import (  # pyright: ignore[reportMissingTypeStubs]
     FakeQuantize,
     MinMaxObserver,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
     PerChannelMinMaxObserver,
 )
-from torchao.quantization.pt2e.quantizer import (
+from torchao.quantization.pt2e.quantizer import (  # pyright: ignore[reportMissingTypeStubs]
     FixedQParamsQuantizationSpec,
     QuantizationAnnotation,
     QuantizationSpec,
     QuantizationSpecBase,
     SharedQuantizationSpec,
 )
-from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer
+from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer  # pyright: ignore[reportMissingTypeStubs]
 
 from ._errors import BadInput, Unsupported
 from ._queries import annotate

@@ -479,7 +479,7 @@ class Run(Cli):
             self.assertLessEqual(used, least + more)
             cycles.append(report["npu_cycles"])
         self.assertEqual(cycles, sorted(cycles, reverse=True), "more memory is never slower")
-        self.fails(1, *words, f"sram={least - 1}", saying=f"at least {least} B")
+        self.fails(1, *words, f"sram={least - 1}", saying=f"at least {least:,} B")
 
     def test_npu_weights_as_named_data(self):
         answers = []

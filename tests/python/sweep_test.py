@@ -47,7 +47,9 @@ class Results(SweepTest):
         )
         for result in results:
             self.assertEqual(result.status, "ok", result.error)
-            alone = thimble.compile(path(result.model), target=result.target)
+            alone = thimble.compile(
+                path(result.model), target=result.target, calibration="random"
+            )
             self.assertEqual(result.program, bytes(alone), result.model)
             self.assertEqual(result.row()["cycles"], alone.report()["cycles"])
 

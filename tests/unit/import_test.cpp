@@ -160,8 +160,9 @@ TEST(Shapes, TheOnlySizeHasNoOtherName) {
       .node("aten.relu.default", {{"self", ref("x")}}, "y", {size(1), size("s7")})
       .output("y");
   EXPECT_EQ(program.error({{{"seq", 8}}}),
-            "net.pt2: --shape seq=8: no such size; the dynamic sizes are s7 (in x[1], 1 or more); "
-            "expected one of s7, x:1 (an export does not store the names of torch.export.Dim)");
+            "net.pt2: --shape seq=8: no such size; similar names: s7; the dynamic sizes are s7 (in "
+            "x[1], 1 or more); expected one of s7, x:1 (an export does not store the names of "
+            "torch.export.Dim)");
 }
 
 TEST(Shapes, Errors) {

@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "eval/evaluate.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
+#include "quant/quality.h"
 #include "quant/simulate.h"
 #include "quant_models.h"
 #include "quant_random_network.h"
@@ -39,6 +42,7 @@ TEST(QuantizeRandomNetworks, IsCloseToFloatAndSimulationEqualsEvaluator) {
     EXPECT_EQ(*eval::evaluate(model->graph, inputs), *quant::simulate(model->graph, inputs))
         << "seed " << seed;
     for (const quant::OpQuality& op : model->report.ops) {
+      if (std::isnan(op.sqnr_db)) continue;  // the float value is constant
       ++measured;
       close += op.sqnr_db > 25 ? 1 : 0;
     }
@@ -65,6 +69,19 @@ TEST(QuantizeRandomNetworks, ThreadsDoNotChangeTheResult) {
       EXPECT_EQ(first, text) << "seed " << seed << " threads " << threads;
     }
   }
+}
+
+TEST(Decibels, HaveNoSentinels) {
+  EXPECT_DOUBLE_EQ(quant::decibels(100, 1), 20);
+  EXPECT_EQ(quant::decibels(1, 0), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(quant::decibels(0, 1)));
+  EXPECT_TRUE(std::isnan(quant::decibels(0, 0)));
+  EXPECT_EQ(quant::without_rounding(1e-14, 1), 0);
+  EXPECT_EQ(quant::without_rounding(1e-9, 1), 1e-9);
+  // An output that is constant over the samples has no SQNR, with or without an error.
+  EXPECT_TRUE(std::isnan(quant::output_decibels({{1, 2}, {1, 2}}, {{1, 2.5}, {1, 2}})));
+  EXPECT_EQ(quant::output_decibels({{1, 2}, {3, 4}}, {{1, 2}, {3, 4}}),
+            std::numeric_limits<double>::infinity());
 }
 
 class CommittedNetwork : public testing::TestWithParam<const char*> {};
