@@ -2,7 +2,7 @@
 """Counts instructions of kernels under QEMU, models their cycles, and fits the cost laws of `thimble compile`.
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
-                  [--refresh-terms] [--only-cycles] [NETWORK ...]
+                  [--refresh-terms] [--only-samples] [--only-cycles] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a law that is linear in the sizes of the call
@@ -12,7 +12,7 @@ engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/c
 networks and dialects were asked for, README.md beside this file; laws of operators that none of them
 calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
 reads them if the file exists and measures what it lacks; --refresh-terms then computes the sizes
-again. --only-cycles leaves costs.def as it is.
+again. --only-samples measures nothing. --only-cycles leaves costs.def as it is.
 
 The laws of cycles are also fitted to the small networks of tests/data/pt2 and to the networks of the
 folder --random, which random_networks.py writes (seeds 1000 to 1188): they have operators and sizes
@@ -69,8 +69,10 @@ that is linear in the sizes of a call (`src/engine/cost_terms.def`). The errors 
 between the cycles of a call and its estimate, over all calls.
 
 Sums over whole networks with the runtime, estimate against model. `native`, `int16` and `stock` are the networks of `models/`,
-`random` the networks of `random_networks.py` with seeds 1000 to 1188, `case` those of `tests/data/pt2`, most of one operator; the
-laws are fitted to these. `unseen` are the random networks with seeds 0 to 39, which the fit does not see:
+`random` the networks of `random_networks.py` with seeds 1000 to 1188, `case` networks of `tests/data/pt2`, most of one operator;
+the laws are fitted to these. The runtime's cycles are those of native networks: calls of `stock` and `int16` cost more outside of
+their kernels, which matters in the smallest networks. `unseen` are the random networks with seeds 0 to 39, which the fit does not
+see:
 
 | form | core | networks | median error | 9 of 10 within | largest |
 |---|---|--:|--:|--:|---|
@@ -115,17 +117,21 @@ def terms_of(op):
     return [1] + [op["terms"].get(term, 0) for term in TERMS]
 
 
+def compile_model(program, network, core, dialect, pte):
+    folder = ROOT / "models" / network
+    return thimble(program, "compile", folder / f"{network}.pt2", "--target", core, "--calibrate", folder / "calibrate.npz",
+                   "-o", pte, "--json", *DIALECTS[dialect])
+
+
 def measure(program, network, core, dialect):
     """Returns the counts of one run; nothing if the network has no such form."""
-    folder = ROOT / "models" / network
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
         pte = scratch / "model.pte"
-        report = thimble(program, "compile", folder / f"{network}.pt2", "--target", core,
-                         "--calibrate", folder / "calibrate.npz", "-o", pte, "--json", *DIALECTS[dialect])
+        report = compile_model(program, network, core, dialect, pte)
         if report is None:
             return None
-        inputs = [word for path in first_inputs(folder, report, scratch)
+        inputs = [word for path in first_inputs(ROOT / "models" / network, report, scratch)
                   for word in ("--input", path)]
         ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
         return ran and {"cycles": ran["cycles"], "calls": calls_of(report, ran)}
@@ -153,11 +159,13 @@ def measure_small(program, path, core):
         return {"cycles": ran["cycles"], "calls": calls_of(report, ran)}
 
 
-def refresh_terms(program, path, core, run):
-    """Replaces the sizes of a small network's calls."""
+def refresh_terms(program, job, run):
+    """Replaces the sizes of the calls. Returns nothing if the network no longer has these calls."""
+    network, core, form, path = job
     with tempfile.TemporaryDirectory() as temporary:
-        report = compile_small(program, path, core, pathlib.Path(temporary) / "model.pte")
-    if run and report and [op["op"] for op in report["ops"]] == [call["op"] for call in run["calls"]]:
+        pte = pathlib.Path(temporary) / "model.pte"
+        report = compile_small(program, path, core, pte) if path else compile_model(program, network, core, form, pte)
+    if report and [op["op"] for op in report["ops"]] == [call["op"] for call in run["calls"]]:
         for call, op in zip(run["calls"], report["ops"]):
             call["terms"] = terms_of(op)
         return run
@@ -267,11 +275,11 @@ def fit(rows, what):
 
 
 def fit_runtime(jobs, runs, core):
-    """Cycles of the runtime outside of kernels: per run and per call."""
+    """Cycles of the runtime outside of kernels: per run and per call of a native network."""
     counts, outside = [], []
     for job in jobs:
         run = runs.get(key_of(job))
-        if job[1] != core or job[2] == UNSEEN or not run:
+        if job[1] != core or job[2] not in ("native", *FITTED) or not run:
             continue
         counts.append([1, len(run["calls"])])
         outside.append(run["cycles"] - sum(call["cycles"] for call in run["calls"]))
@@ -379,6 +387,7 @@ def main():
     parser.add_argument("--random", type=pathlib.Path)
     parser.add_argument("--unseen", type=pathlib.Path)
     parser.add_argument("--refresh-terms", action="store_true")
+    parser.add_argument("--only-samples", action="store_true")
     parser.add_argument("--only-cycles", action="store_true")
     parser.add_argument("--cores", nargs="+", default=CORES)
     parser.add_argument("networks", nargs="*")
@@ -389,15 +398,18 @@ def main():
     small = [] if arguments.networks else [(CASE, path) for path in CASES]
     for form, folder in ((RANDOM, arguments.random), (UNSEEN, arguments.unseen)):
         small += [(form, path) for path in sorted(folder.glob("*.pt2"))] if folder else []
-    small_jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)]
-    jobs = small_jobs + jobs
+    jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)] + jobs
     known = arguments.samples and arguments.samples.exists()
     runs = json.loads(arguments.samples.read_text()) if known else {}
     if known and arguments.refresh_terms:
         with concurrent.futures.ThreadPoolExecutor(2) as threads:
-            small_jobs = [job for job in small_jobs if runs.get(key_of(job))]
-            fresh = threads.map(lambda job: refresh_terms(arguments.program, job[3], job[1], runs[key_of(job)]), small_jobs)
-            runs |= {key_of(job): run for job, run in zip(small_jobs, fresh)}
+            old = [job for job in jobs if runs.get(key_of(job))]
+            fresh = threads.map(lambda job: refresh_terms(arguments.program, job, runs[key_of(job)]), old)
+            runs |= {key_of(job): run for job, run in zip(old, fresh)}
+    if arguments.only_samples:
+        if not known:
+            parser.error("--only-samples needs a file of --samples")
+        jobs = [job for job in jobs if key_of(job) in runs]
     measure_all(arguments.program, jobs, runs, arguments.samples)
     samples = rows_of(jobs, runs)
     if not arguments.only_cycles:
