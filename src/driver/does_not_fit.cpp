@@ -18,7 +18,10 @@ int64_t ram_bytes_of(const CompileReport& report, const LinkedSize& linked) {
 /// Returns ", 31.20 ms instead of 30.00 ms (+4 %)", ", +4 % time" if the clock is not known, or
 /// ", 31.20 ms" for another part; an empty text if nothing is known.
 std::string cost_text(const CompileReport& from, const CompileReport& to) {
-  if (to.target != from.target) return to.time_us ? ", " + time_text(*to.time_us) : "";
+  // A program that was not placed in the memories has no comparable time.
+  if (to.target != from.target || (to.placement && !from.placement)) {
+    return to.time_us ? ", " + time_text(*to.time_us) : "";
+  }
   const bool has_times = from.time_us && to.time_us;
   if (!has_times && !(from.cycles && to.cycles && from.npus.empty() && to.npus.empty())) return "";
   const double before = has_times ? *from.time_us : static_cast<double>(*from.cycles);
