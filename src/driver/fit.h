@@ -49,7 +49,7 @@ struct FitRow {
   std::string part;
   Fits fits = Fits::kNo;
   Figures figures;
-  double time_error_percent = 0;  // as CompileReport::time_error_percent
+  double time_error_percent = 0;    // as CompileReport::time_error_percent
   std::vector<MemoryUse> memories;  // by name, with what is placed there for speed
   bool has_several_rams = false;    // the part has more memory than flash and SRAM
   std::string engines;              // the NPUs with their share of the MACs in percent, or the core
