@@ -1,5 +1,8 @@
 #ifndef _WIN32
 #include <dlfcn.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 #include <system_error>
 
@@ -33,17 +36,30 @@ void* Library::symbol(const std::string& name) const {
   return dlsym(handle_, name.c_str());
 }
 
+namespace {
+
+/// Returns true if the address belongs to the program and not to a shared library. On Linux the
+/// name of the program is then argv[0], which need not be its path.
+bool is_named_by_caller([[maybe_unused]] const Dl_info& info) {
+#ifdef __linux__
+  Dl_info program = {};
+  return dladdr(reinterpret_cast<const void*>(getauxval(AT_PHDR)), &program) != 0 &&
+         program.dli_fbase == info.dli_fbase;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
 std::filesystem::path program_folder() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
   Dl_info info = {};
-  const bool found = dladdr(reinterpret_cast<const void*>(&program_folder), &info) != 0;
-  // For the program itself, the name is argv[0], which need not be a path.
-  if (!found || info.dli_fname == nullptr) return program.parent_path();
-  const fs::path file(info.dli_fname);
-  const bool library = file.is_absolute() && !fs::equivalent(file, program, error);
-  return (library ? file : program).parent_path();
+  if (dladdr(reinterpret_cast<const void*>(&program_folder), &info) != 0 &&
+      !is_named_by_caller(info)) {
+    return std::filesystem::path(info.dli_fname).parent_path();
+  }
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
 }  // namespace thimble::base
