@@ -1,7 +1,7 @@
 #include "driver/alternatives.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <map>
 
@@ -25,14 +25,15 @@ int64_t macs_of(const ir::Graph& graph) {
   return sum;
 }
 
+/// Time of the processor: the choice of alternatives does not depend on other processes.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::clock_t start_ = std::clock();
 };
 
 /// Sum of the part's memories; nothing if a size is not known.
