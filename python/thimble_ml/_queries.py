@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Union, cast
 from ._compile import Progress
 from ._inputs import DataLike, ModelLike, to_items, to_source
 from ._interpreter import ProgramLike, program_source
-from ._results import FitResult, FitRow, from_json
+from ._results import FitResult, FitRow, Memory, from_json
 from ._thimble import annotate as annotate_json
 from ._thimble import diff as diff_json
 from ._thimble import fit as fit_json
@@ -135,6 +135,10 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     return json.loads(diff_json(*sources, options))
 
 
+def _memories(row: dict[str, Any]) -> list[Memory]:
+    return [from_json(Memory, each) for each in row["memories"]]
+
+
 def fit(
     models: Any,
     args: Any = None,
@@ -183,7 +187,7 @@ def fit(
     items = [each for each, _ in prepared]
     result = json.loads(fit_json(sources, items, options, progress))
     rows = [
-        from_json(FitRow, row, model=model["model"])
+        from_json(FitRow, row, model=model["model"], memories=_memories(row))
         for model in result["models"]
         for row in model["parts"]
     ]

@@ -123,9 +123,13 @@ class FitRow:
     fits : bool or None
         True if the model fits and meets the requirements; None: not known.
     flash_bytes, sram_bytes : int or None
-        Bytes that the program needs; None: not known.
+        Bytes that the program needs; None: not known. `sram_bytes` is the sum over all RAM.
+    memories : list of Memory
+        Use of each memory.
     time_us : float or None
         Estimated time of one run in microseconds; None: not known.
+    time_error_percent : float or None
+        Half of the error band of `time_us`; None: an estimate without a band.
     accuracy : float or None
         Share of samples with the class of the label, 0 to 1; None without labels.
     sqnr_db : float or None
@@ -143,7 +147,9 @@ class FitRow:
     fits: bool | None
     flash_bytes: int | None
     sram_bytes: int | None
+    memories: list[Memory]
     time_us: float | None
+    time_error_percent: float | None
     accuracy: float | None
     sqnr_db: float | None
     engines: str
