@@ -34,6 +34,8 @@ if [ -x "$python" ] && ! grep -q '^THIMBLE_PYTHON:BOOL=ON' "$folder/CMakeCache.t
 fi
 # With ccache's depend mode, a miss does not run the preprocessor: the compiler lists the included files.
 export CCACHE_DEPEND=1
+# The wheel is built in another folder; with relative paths it finds the objects of this build.
+export CCACHE_BASEDIR="$source"
 # Without these, ccache does not store objects that use a precompiled header.
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 # A terminal shows progress; a log contains only errors.
