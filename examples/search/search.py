@@ -2,10 +2,11 @@
 """Searches the most accurate network that meets a budget of memory and time on one chip.
 
     python3 search.py [--target nrf52840] [--sram 24K] [--flash 80K] [--latency-ms 20]
-                      [--trials 40] [--storage FILE]
+                      [--trials 40] [--epochs 6]
 
 Each candidate is compiled first: its memory and time are known in less than a second, without
 training. Only candidates within the budget are trained. Optuna proposes the next ones from both.
+Writes the best network to best.pte in the working folder.
 Needs torch, scikit-learn and optuna.
 """
 
