@@ -5,7 +5,8 @@ function(thimble_unity name)
   if(NOT THIMBLE_UNITY)
     return()
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Relative paths (CMake 4.0): the compiler cache finds objects of a clone in another folder.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A source may define a class with members from its anonymous namespace; it is not a header.
     target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
@@ -138,7 +139,7 @@ function(thimble_test name)
   if(THIMBLE_UNITY)
     # The sources of a test program are one translation unit. The files of APART are excluded, because
     # their helpers have the same names as helpers of other files.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0 UNITY_BUILD_RELOCATABLE ON)
     foreach(file ${arg_APART})
       set(apart ${arg_SOURCES})
       list(FILTER apart INCLUDE REGEX "/${file}$")
