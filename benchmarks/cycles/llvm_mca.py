@@ -6,7 +6,8 @@ usage: llvm_mca.py [--program build/thimble] [--blocks build/tests/cycles_blocks
 Each network is compiled for each core and run once under QEMU, which counts the executed blocks. Each of
 the blocks that make up 97 % of the cycles is repeated by llvm-mca 19 and by the model (Debian package
 llvm-19). Prints the tables of README.md. --check: exit code 1 if README.md has other numbers, a sum
-differs by more than 10 %, or fewer than 95 % of the pairs of blocks have the same order; 77 if llvm-mca or QEMU is missing.
+differs by more than 10 %, fewer than 95 % of the pairs of blocks have the same order, or the cause of a block
+that differs is not known; 77 if llvm-mca or QEMU is missing.
 """
 import argparse
 import collections
@@ -24,6 +25,8 @@ ROOT = HERE.parent.parent
 sys.path.append(str(ROOT / "tests/examples"))
 from recorded import is_recorded_compiler  # noqa: E402  (after its folder is added to the path)
 
+from llvm_causes import CAUSES, Block, causes_of  # noqa: E402
+
 NETWORKS = ["ad_autoencoder", "dscnn_kws", "mobilenet_v1_vww", "resnet8"]
 CORES = {"cortex-m7": ("mps2-an500", "thumbv7em", "-mattr=+fp64"),
          "cortex-m55": ("mps3-an547", "thumbv8.1m.main", "-mattr=+mve.fp,+fp64,+lob"),
@@ -31,7 +34,9 @@ CORES = {"cortex-m7": ("mps2-an500", "thumbv7em", "-mattr=+fp64"),
 SHARE = 0.97       # of a network's cycles, in the blocks that are compared
 TOLERANCE = 0.10   # of a sum
 ORDER_SHARE = 0.95 # of the pairs that differ by more than 5 %
+SHARE_SHOWN = 0.01 # of a network's cycles, of a block in the table of exceptions
 ITERATIONS = 200
+TIMELINE = 9       # iterations of which the pairs are counted
 
 
 def run(*command, text=None):
@@ -75,30 +80,49 @@ def hot(rows):
     return chosen
 
 
-def assembly(code, core):
-    """Returns the instructions of a block as text, without the loop instructions that llvm-mca does not model."""
+def is_wide(half):
+    return half >> 11 >= 0x1D
+
+
+def instructions(code, core):
+    """Returns text and width (True: 32 bits) of a block's instructions, without the loop instructions that llvm-mca
+    does not model."""
     _, triple, attributes = CORES[core]
     data = " ".join(f"0x{code[i:i + 2]}" for i in range(0, len(code), 2))
     text = run("llvm-mc-19", "-disassemble", f"-triple={triple}-none-eabi", f"-mcpu={core}", attributes, text=data)
-    lines = []
+    lines, at = [], 0
     for line in text.splitlines():
-        line = line.split("@")[0].rstrip()
-        if not line.strip() or line.strip().startswith(".") or re.match(r"\s*(le|letp|wls|wlstp)\w*[\s.]", line):
+        line = line.split("@")[0].strip()
+        if not line or line.startswith("."):
+            continue
+        wide = is_wide(int(code[at + 2:at + 4] + code[at:at + 2], 16))
+        at += 8 if wide else 4
+        if re.match(r"(le|letp|wls|wlstp)\w*[\s.]", line):
             continue
         # Offsets of branches are not in the range that the assembler accepts.
-        lines.append(re.sub(r"#-?\d+$", "#4", line) if re.match(r"\s*(b|bl|cb)\w*[\s.]", line) else line)
-    return "\n".join(lines)
+        lines.append((re.sub(r"#-?\d+$", "#4", line) if re.match(r"(b|bl|cb)\w*[\s.]", line) else line, wide))
+    return lines
 
 
-def llvm_cycles(rows, core):
-    """Returns the cycles of one iteration of each block; blocks with an instruction that LLVM lacks are left out."""
+def llvm_blocks(rows, core):
+    """Returns the Block of each row; blocks with an instruction that LLVM lacks are left out."""
     _, triple, attributes = CORES[core]
+    decoded = {row[0]: instructions(row[4], core) for row in rows}
     text = ".syntax unified\n.thumb\n" + "".join(
-        f"# LLVM-MCA-BEGIN b{row[0]}\n{assembly(row[4], core)}\n# LLVM-MCA-END\n" for row in rows)
+        f"# LLVM-MCA-BEGIN b{number}\n" + "\n".join(line for line, _ in lines) + "\n# LLVM-MCA-END\n"
+        for number, lines in decoded.items())
     out = run("llvm-mca-19", f"-mtriple={triple}-none-eabi", f"-mcpu={core}", attributes, f"-iterations={ITERATIONS}",
-              "-skip-unsupported-instructions=lack-sched", "-instruction-info=0", "-resource-pressure=0", text=text)
-    found = re.findall(r"Code Region - b(\d+)\n.*?Total Cycles:\s+(\d+)", out, re.S)
-    return {number: int(cycles) / ITERATIONS for number, cycles in found}
+              "-skip-unsupported-instructions=lack-sched", "-json", "-timeline", f"-timeline-max-iterations={TIMELINE}",
+              "-timeline-max-cycles=0", text=text)
+    blocks = {}
+    for region in json.loads(out)["CodeRegions"]:
+        number = region["Name"][1:]
+        lines = decoded[number]
+        if len(region["Instructions"]) != len(lines):
+            continue
+        issued = [each["CycleIssued"] for each in region["TimelineView"]["TimelineInfo"]]
+        blocks[number] = Block(lines, region["SummaryView"]["TotalCycles"] / ITERATIONS, issued)
+    return blocks
 
 
 def same_order(pairs):
@@ -110,6 +134,10 @@ def same_order(pairs):
         different += 1
         alike += (model_a < model_b) == (llvm_a < llvm_b)
     return alike / max(different, 1)
+
+
+def is_near(model, llvm):
+    return abs(model - llvm) <= max(0.1 * llvm, 0.5)
 
 
 def main():
@@ -136,24 +164,38 @@ def main():
     for network, core in itertools.product(options.networks, CORES):
         with tempfile.TemporaryDirectory() as folder:
             rows = hot(count_blocks(options, network, core, pathlib.Path(folder)))
-        llvm = llvm_cycles(rows, core)
-        rows = [each for each in rows if each[0] in llvm]
+        blocks = llvm_blocks(rows, core)
+        rows = [each for each in rows if each[0] in blocks]
+        llvm = {number: block.cycles for number, block in blocks.items()}
         ours = sum(each[1] * each[3] for each in rows)
         theirs = sum(each[1] * llvm[each[0]] for each in rows)
-        near = [abs(each[3] - llvm[each[0]]) <= max(0.1 * llvm[each[0]], 0.5) for each in rows]
+        near = [is_near(each[3], llvm[each[0]]) for each in rows]
         of_core[core] += [(each[3], llvm[each[0]]) for each in rows]
         total = sum(each[2] for each in rows)
         row(f"| {network} | {core} | {len(rows)} | {ours / theirs:.3f} | {sum(near)} |")
-        outliers += [(each[2] / total, network, core, each[3], llvm[each[0]]) for each, fine in zip(rows, near) if not fine]
+        outliers += [(each[2] / total, network, core, each[3], blocks[each[0]]) for each, fine in zip(rows, near)
+                     if not fine]
         failures += abs(ours / theirs - 1) > TOLERANCE
     print("\n| core | blocks | pairs in the same order |\n|---|--:|--:|")
     for core, pairs in of_core.items():
         row(f"| {core} | {len(pairs)} | {100 * same_order(pairs):.1f} % |")
         failures += same_order(pairs) < ORDER_SHARE
-    print("\n| share of the network | network | core | model | LLVM |\n|--:|---|---|--:|--:|")
-    for share, network, core, model, llvm_cycle in sorted(outliers, reverse=True):
-        if share >= 0.01:
-            row(f"| {100 * share:.1f} % | {network} | {core} | {model} | {llvm_cycle:.1f} |")
+    print("\n| share of the network | network | core | model | LLVM | LLVM with the cause | cause |\n"
+          "|--:|---|---|--:|--:|--:|---|")
+    used = set()
+    for share, network, core, model, block in sorted(outliers, key=lambda each: -each[0]):
+        if share < SHARE_SHOWN:
+            continue
+        causes = causes_of(block, core)
+        corrected = block.cycles + sum(cycles for _, cycles in causes)
+        used.update(cause for cause, _ in causes)
+        names = ", ".join(cause.name for cause, _ in causes) if is_near(model, corrected) else "not known"
+        failures += names == "not known"
+        row(f"| {100 * share:.1f} % | {network} | {core} | {model} | {block.cycles:.1f} | {corrected:.1f} | {names} |")
+    print("\n| cause | rule of the model | section |\n|---|---|---|")
+    for cause in CAUSES:
+        if cause in used:
+            row(f"| {cause.name} | {cause.rule} | {cause.section} |")
     if options.check and options.networks == NETWORKS and is_recorded_compiler(ROOT):
         told = (HERE / "README.md").read_text().splitlines()
         for line in lines:

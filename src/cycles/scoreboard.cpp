@@ -48,7 +48,7 @@ constexpr IssueRow kIssueRows[] = {
 
 /// How an instruction uses units of one kind.
 struct UnitUse {
-  size_t unit = 0;
+  size_t unit = 0, other = 0;  // `other` is used if `unit` is not free
   int count = 1;
   int cycles = 1;
   bool per_element = false;        // one cycle for each element of a vector
@@ -132,9 +132,14 @@ class ScoreboardTiming : public CoreTiming {
         use.count = 2;
         word.remove_suffix(2);
       }
-      const auto name = std::ranges::find(names, word);
-      assert(name != names.end() && "a unit of scoreboard.def without THIMBLE_UNIT");
-      use.unit = static_cast<size_t>(name - names.begin());
+      const auto unit = [&](std::string_view text) {
+        const auto name = std::ranges::find(names, text);
+        assert(name != names.end() && "a unit of scoreboard.def without THIMBLE_UNIT");
+        return static_cast<size_t>(name - names.begin());
+      };
+      const size_t slash = word.find('/');
+      use.unit = unit(word.substr(0, slash));
+      use.other = slash == std::string_view::npos ? use.unit : unit(word.substr(slash + 1));
       issue.uses.push_back(use);
     }
     return issue;
@@ -171,10 +176,13 @@ class ScoreboardTiming : public CoreTiming {
     }
   }
 
+  static bool is_free(const State& state, size_t unit, int count) {
+    return std::ranges::count_if(state.free_at[unit],
+                                 [&](int64_t at) { return at <= state.cycle; }) >= count;
+  }
   [[nodiscard]] bool units_are_free(const State& state, const Issue& issue) const {
     return std::ranges::all_of(issue.uses, [&](const UnitUse& use) {
-      return std::ranges::count_if(state.free_at[use.unit],
-                                   [&](int64_t at) { return at <= state.cycle; }) >= use.count;
+      return is_free(state, use.unit, use.count) || is_free(state, use.other, use.count);
     });
   }
 
@@ -200,7 +208,8 @@ class ScoreboardTiming : public CoreTiming {
     }
     for (const UnitUse& use : row.uses) {
       int left = use.count;
-      for (int64_t& free_at : state->free_at[use.unit]) {
+      const size_t unit = is_free(*state, use.unit, use.count) ? use.unit : use.other;
+      for (int64_t& free_at : state->free_at[unit]) {
         if (left == 0 || free_at > state->cycle) continue;
         free_at = state->cycle + hold_of(use, insn);
         --left;

@@ -136,6 +136,7 @@ TEST(Decoder, ConditionalInstructionsReadTheFlags) {
   const std::vector<Insn> insns = insns_of("002808bf0121");  // cmp r0,#0; it eq; moveq r1,#1
   ASSERT_EQ(insns.size(), 3U);
   EXPECT_EQ(insns[0].writes, kFlags);
+  EXPECT_EQ(insns[1].reads, 0U) << "IT itself needs no flags";
   EXPECT_EQ(insns[2].reads, kFlags);
   EXPECT_EQ(insns[2].writes, r(1)) << "no flags inside an IT block";
 }
