@@ -65,22 +65,22 @@ Json to_json(const driver::AnnotatedModel& model) {
   return json;
 }
 
-Result<Json> roundings(const std::filesystem::path& model, const driver::CompileOptions& options) {
+Result<Json> operators(const std::filesystem::path& model, const driver::CompileOptions& options) {
   THIMBLE_TRY(const driver::Compiled compiled, driver::compile(model, options));
   Json json = {{"model", compiled.report.model},
                {"target", compiled.report.target},
                {"float_ops", compiled.report.float_ops},
                {"operators", Json::array()}};
   for (const driver::NodeArithmetic& node : driver::arithmetic_of_nodes(compiled.integer_graph)) {
-    json["operators"].push_back(
-        {{"node", node.node}, {"op", node.op}, {"rounding", node.rounding}});
+    Json row = {{"node", node.node}, {"op", node.op}};
+    if (node.rounding) row["rounding"] = *node.rounding;
+    json["operators"].push_back(std::move(row));
   }
   return json;
 }
 
 int annotate(const AnnotateArguments& arguments) {
-  const Result<Json> json =
-      annotate_json(arguments.model, arguments.target, arguments.arithmetic);
+  const Result<Json> json = annotate_json(arguments.model, arguments.target, arguments.arithmetic);
   if (!json) return fail(json.error(), true);
   print_json(*json);
   return 0;
@@ -92,7 +92,7 @@ Result<Json> annotate_json(const std::filesystem::path& model, const std::string
                            bool arithmetic) {
   driver::CompileOptions options;
   options.target = target;
-  if (arithmetic) return roundings(model, options);
+  if (arithmetic) return operators(model, options);
   THIMBLE_TRY(const driver::AnnotatedModel annotated, driver::annotate(model, options));
   return to_json(annotated);
 }
@@ -105,8 +105,8 @@ void add_annotate(CommandLine& line, int* exit_code) {
   verb.option("model", a.model, "File written by torch.export.save").required();
   verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
   verb.flag("--arithmetic", a.arithmetic,
-            "For a model that PyTorch quantized: compile it, and print the rounding of each "
-            "operator (docs/numerics.md)");
+            "For a model that PyTorch quantized: compile it, and print the integer operators of "
+            "each node with their rounding (docs/numerics.md)");
   verb.callback([arguments, exit_code] { *exit_code = annotate(*arguments); });
 }
 

@@ -45,7 +45,7 @@ def dask(workers):
     one_thread()
     with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
         with Client(cluster) as client:
-            yield client.get_executor()
+            yield client.get_executor(pure=False)
 
 
 @contextmanager

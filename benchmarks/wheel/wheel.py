@@ -64,10 +64,12 @@ class Venv:
     def python(self, code, *arguments):
         return self.run("python", "-c", code, *map(str, arguments), check=True, stdout=subprocess.PIPE).stdout
 
-    def install(self, wheel, packages):
-        """Installs the wheel and what it requires from the folder `packages`. Returns the seconds."""
+    def install(self, wheel, packages, *names, more=None):
+        """Installs the wheel and packages, with what they require, from the folders `packages` and `more`. Returns the
+        seconds."""
         start = time.perf_counter()
-        self.run("pip", "install", "--quiet", "--find-links", packages, wheel, check=True)
+        links = [word for folder in (packages, more) if folder for word in ("--find-links", folder)]
+        self.run("pip", "install", "--quiet", *links, wheel, *names, check=True)
         return time.perf_counter() - start
 
 

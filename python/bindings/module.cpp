@@ -25,6 +25,7 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/job.h"
+#include "python/bindings/keywords.h"
 #include "python/bindings/options.h"
 #include "tools/output.h"
 
@@ -36,7 +37,7 @@ namespace {
 
 /// The package's files must have the same number (python/thimble_ml/__init__.py). Increase both
 /// when this module changes.
-constexpr int kInterface = 1;
+constexpr int kInterface = 2;
 
 using capi::CompiledModel;
 using capi::ModelSource;
@@ -457,6 +458,7 @@ void define_functions(nb::module_& module) {
       },
       "path"_a, "bytes"_a);
   module.def("options", &option_rows, "verb"_a);
+  module.def("with_keywords", &with_keywords, "text"_a);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_source
 from ._interpreter import Interpreter, Outputs, program_source
-from ._results import Comparison, Memory, Op, from_json
+from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
 from ._thimble import compile as compile_model
 from ._thimble import profile as profile_model
@@ -79,7 +79,7 @@ class Compiled:
     @property
     def warnings(self) -> list[str]:
         """Probable mistakes: ranges of the data, a low SQNR."""
-        return list(self._report["warnings"])
+        return in_keywords(self._report["warnings"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the `.pte`, and the files that options such as ``emit`` or ``kernels_dir``
@@ -113,6 +113,11 @@ class Compiled:
         -------
         numpy.ndarray or tuple of numpy.ndarray
             As for `Interpreter.run`.
+
+        Raises
+        ------
+        BadInput
+            Wrong inputs, or the platform has no emulator.
         """
         return Interpreter(self, on=on).run(*inputs, steps=steps)
 

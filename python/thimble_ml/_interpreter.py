@@ -162,5 +162,10 @@ def simulate(program: ProgramLike, *inputs: ArrayLike, on: str | None = None, **
     -------
     numpy.ndarray or tuple of numpy.ndarray
         As for `Interpreter.run`.
+
+    Raises
+    ------
+    BadInput, Unsupported
+        As for `Interpreter` and `Interpreter.run`.
     """
     return Interpreter(program, on=on, **options).run(*inputs)

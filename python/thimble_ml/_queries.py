@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Union, cast
 from ._compile import Progress
 from ._inputs import DataLike, ModelLike, to_items, to_source
 from ._interpreter import ProgramLike, program_source
-from ._results import FitResult, FitRow, Memory, from_json
+from ._results import FitResult, FitRow, Memory, from_json, in_keywords
 from ._thimble import annotate as annotate_json
 from ._thimble import diff as diff_json
 from ._thimble import fit as fit_json
@@ -42,7 +42,17 @@ class Option(NamedTuple):
 
 
 def options(command: str = "compile") -> list[Option]:
-    """Lists the options of a command: ``compile``, ``fit``, ``compare``, ``run`` or ``diff``."""
+    """Lists the options of a command.
+
+    Parameters
+    ----------
+    command : {"compile", "fit", "compare", "run", "diff"}
+        Another word has no options.
+
+    Returns
+    -------
+    list of Option
+    """
     return [Option(*row) for row in option_rows(command)]
 
 
@@ -83,6 +93,11 @@ def inspect(file: Union[ProgramLike, ModelLike], *, commands: bool = False) -> d
     -------
     dict
         What ``thimble inspect --json`` prints.
+
+    Raises
+    ------
+    BadInput
+        The file cannot be read, or is damaged or of another kind.
     """
     return json.loads(inspect_json(program_source(cast(ProgramLike, file)), commands))
 
@@ -129,7 +144,12 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     Returns
     -------
     dict
-        What ``thimble diff --json`` prints.
+        What ``thimble diff --json`` prints. Sizes are in bytes, times in microseconds.
+
+    Raises
+    ------
+    BadInput
+        A file or an option is wrong, or a condition of `fail_if` names a figure that is not known.
     """
     sources = program_source(before), program_source(after)
     return json.loads(diff_json(*sources, options))
@@ -191,7 +211,7 @@ def fit(
         for model in result["models"]
         for row in model["parts"]
     ]
-    warnings = [text for model in result["models"] for text in model["warnings"]]
+    warnings = in_keywords([text for model in result["models"] for text in model["warnings"]])
     return FitResult(rows, warnings, result["seconds"])
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ._thimble import with_keywords
+
 T = TypeVar("T")
 
 
@@ -197,8 +199,20 @@ class FitResult(list[FitRow]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
+#: Texts of the program: in objects of this package, options are keyword arguments.
+_TEXTS = ("reason", "violations", "warnings")
+
+
 def from_json(kind: type[T], row: dict[str, Any], **more: Any) -> T:
     """Returns an object of the dataclass with the values of the same names."""
     values = {**row, **more}
+    for name in _TEXTS:
+        if name in values:
+            values[name] = in_keywords(values[name])
     names = [field.name for field in dataclasses.fields(kind) if field.name in values]  # pyright: ignore[reportArgumentType]
     return kind(**{name: values[name] for name in names})
+
+
+def in_keywords(texts: Any) -> Any:
+    """Returns a text or a list of texts with options as keyword arguments."""
+    return with_keywords(texts) if isinstance(texts, str) else [with_keywords(each) for each in texts]

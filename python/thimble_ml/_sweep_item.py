@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -212,8 +212,13 @@ def _is_function(model: Any) -> bool:
     return callable(model) and not is_module
 
 
+def run_all(items: Sequence[SweepItem]) -> list[SweepResult]:
+    """Compile the items one after the other. Called in a worker."""
+    return [run(item) for item in items]
+
+
 def run(item: SweepItem) -> SweepResult:
-    """Compile one item. Called in a worker."""
+    """Compile one item."""
     begin = time.perf_counter()
     try:
         result = _compiled(item)

@@ -3,8 +3,8 @@
 Fake quantization in PyTorch multiplies floats and rounds once; a device multiplies integers and
 rounds as docs/numerics.md states. Most values are equal, some differ by one. This module follows
 docs/numerics.md, with torch's integer operators: 32-bit accumulators and Thimble's requantization.
-It shares no code with the compiler. From the compiler it takes one fact: which rounding the
-engines of the target use for each operator.
+It shares no code with the compiler. From the compiler it takes one fact: which integer operators
+compute each node on the target, and with which rounding.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from ._errors import BadInput, Unsupported
+from ._integer_functions import half_away, layer_norm, quantize_multiplier, softmax
 from ._queries import annotate
 
 __all__ = ["IntegerReference", "Quantized", "integer_reference"]
@@ -79,13 +80,22 @@ class _Pending:
     """Arithmetic whose result has no scale yet: the following quantize node has it.
 
     `compute(params, rounding, low, high)` returns the integers. Clamps and data movement that
-    follow are collected.
+    follow are collected. `rounding` is that of an operator with only one.
     """
 
     node: str
     compute: Callable[[Params, int, int, int], Tensor]
     low: float = -math.inf
     high: float = math.inf
+    moves: tuple[Callable[[Tensor], Tensor], ...] = ()
+    rounding: int | None = None
+
+
+@dataclass(frozen=True)
+class _Softmax:
+    """Probabilities, whose parameters the following quantize node must have."""
+
+    codes: Callable[[bool], Tensor]  # of int16 if True
     moves: tuple[Callable[[Tensor], Tensor], ...] = ()
 
 
@@ -102,28 +112,14 @@ class _Concat:
 
 def _quantize_multiplier(real: float) -> tuple[int, int]:
     """Return (mult, shift) with real = mult * 2^(shift - 31)."""
-    if real <= 0:
-        return 0, 0
-    fraction, exponent = math.frexp(real)
-    mult = math.floor(fraction * 2**31 + 0.5)
-    if mult == 2**31:
-        mult, exponent = 2**30, exponent + 1
-    if exponent < -31:
-        return 0, 0
-    if exponent > 30:
+    mult, shift = quantize_multiplier(real)
+    if shift > 30:
         raise Unsupported(f"the multiplier {real} exceeds 2^30")
-    return mult, exponent
+    return mult, shift
 
 
 def _wrap32(value: Tensor) -> Tensor:
     return (value + 2**31) % 2**32 - 2**31
-
-
-def _half_away(value: Tensor, shift: Tensor) -> Tensor:
-    """Return value / 2^shift to nearest, halves away from zero."""
-    half = torch.where(shift > 0, 1 << (shift - 1).clamp(min=0), 0)
-    magnitude = (value.abs() + half) >> shift
-    return torch.where(value < 0, -magnitude, magnitude)
 
 
 def _requantize(acc: Tensor, multipliers: Sequence[tuple[int, int]], rounding: int) -> Tensor:
@@ -136,7 +132,7 @@ def _requantize(acc: Tensor, multipliers: Sequence[tuple[int, int]], rounding: i
         return (acc * mult + (1 << (right - 1))) >> right
     left = _wrap32(acc << shift.clamp(min=0))
     high = (left * mult + 2**30) >> 31
-    return _half_away(high, (-shift).clamp(min=0))
+    return half_away(high, (-shift).clamp(min=0))
 
 
 def _along_channels(entries: Tensor, acc: Tensor) -> Tensor:
@@ -237,6 +233,16 @@ _ELEMENTWISE = {
     _ATEN.exp.default,
     _ATEN.sqrt.default,
 }
+# Functions of one value if the other operand is a number.
+_WITH_NUMBER = {
+    _ATEN.mul.Scalar,
+    _ATEN.mul.Tensor,
+    _ATEN.div.Scalar,
+    _ATEN.div.Tensor,
+    _ATEN.add.Scalar,
+    _ATEN.add.Tensor,
+    _ATEN.sub.Tensor,
+}
 _MOVES = {
     _ATEN.view.default,
     _ATEN.reshape.default,
@@ -260,6 +266,10 @@ _CONVOLUTIONS = {
     _ATEN.conv2d.padding,
     *_TRANSPOSED,
 }
+_SOFTMAX = {_ATEN.softmax.int, _ATEN._softmax.default}
+_LAYER_NORM = {_ATEN.layer_norm.default, _ATEN.native_layer_norm.default}
+# Parameters of probabilities: int8 and int16.
+_PROBABILITY = {False: (1 / 256, -128), True: (1 / 32768, 0)}
 _SAME = {_ATEN.dropout.default, _ATEN.dropout_.default, _ATEN.detach.default}
 
 
@@ -314,6 +324,8 @@ class IntegerReference(torch.nn.Module):
     rounding : dict of str to int
         Rounding of each operator that requantizes, by the name of its node: 0 double, 1 single,
         2 half to even (docs/numerics.md).
+    operators : dict of str to set of str
+        Names of the integer operators that compute each node: ``qsoftmax``.
 
     Raises
     ------
@@ -321,10 +333,13 @@ class IntegerReference(torch.nn.Module):
         From a call: an operator that this module does not have, with its name.
     """
 
-    def __init__(self, program: ExportedProgram, rounding: dict[str, int]) -> None:
+    def __init__(
+        self, program: ExportedProgram, rounding: dict[str, int], operators: dict[str, set[str]]
+    ) -> None:
         super().__init__()
         self.program = program
         self.rounding = rounding
+        self.operators = operators
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Return the float32 outputs, in the shapes of the model's outputs.
@@ -392,7 +407,7 @@ class IntegerReference(torch.nn.Module):
             return _channels(args)
         if target in _SAME:
             return args[0]
-        values_in = [a for a in args if isinstance(a, (Quantized, _Table, _Pending))]
+        values_in = [a for a in args if isinstance(a, (Quantized, _Table, _Pending, _Softmax))]
         if target is _ATEN.cat.default:
             return _cat(args, kwargs)
         if not values_in:
@@ -403,9 +418,31 @@ class IntegerReference(torch.nn.Module):
             return _moved(args[0], lambda x: _max_pool(x, args[1:]))
         if target in (_ATEN.pad.default, _ATEN.constant_pad_nd.default):
             return _padded(node, args, kwargs)
-        if target in _ELEMENTWISE:
+        if target is _ATEN.unbind.int:
+            return _unbound(node, *args)
+        if target in _ELEMENTWISE or (target in _WITH_NUMBER and isinstance(args[1], (int, float))):
             return _elementwise(node, args, kwargs)
+        if target in _SOFTMAX:
+            return self._softmax(node, _operand(node, args[0]), int(args[1]))
+        if target in _LAYER_NORM:
+            pending = _layer_norm(node, args)
+            return (pending,) if target is _ATEN.native_layer_norm.default else pending
         return _arithmetic(node, args, kwargs)
+
+    def _softmax(self, node: Node, x: Quantized, dim: int) -> _Softmax:
+        # Operators that move or convert its values have the same source node.
+        found = {name for name in self.operators.get(node.name, set()) if "softmax" in name}
+        if not found or not found <= {"qsoftmax", "qsoftmax16"}:
+            names = ", ".join(sorted(found)) or "no operator"
+            raise Unsupported(f"{node.name}: the target computes it with {names}")
+        has_16_bits = "qsoftmax16" in found
+
+        def codes(wide: bool) -> Tensor:
+            y = softmax(x.codes, x.params.scale, dim, wide=wide and has_16_bits)
+            # The 16-bit form of an 8-bit softmax is exact: 1/256 is 128/32768.
+            return (y + 128) * 128 if wide and not has_16_bits else y
+
+        return _Softmax(codes)
 
     def _quantized(self, value: Any, params: Params) -> Quantized:
         if isinstance(value, Tensor):
@@ -426,7 +463,12 @@ class IntegerReference(torch.nn.Module):
         if isinstance(value, _Concat):
             codes = [self._quantized(part, params).codes for part in value.parts]
             return Quantized(torch.cat(codes, value.dim), params)
-        rounding = self.rounding.get(value.node)
+        if isinstance(value, _Softmax):
+            wide = params.high > 127
+            if (params.scale, params.zero_point) != _PROBABILITY[wide]:
+                raise Unsupported("probabilities with parameters of their own")
+            return Quantized(_move(value.codes(wide), value.moves), params)
+        rounding = self.rounding.get(value.node, value.rounding)
         if rounding is None:
             raise Unsupported(f"{value.node} requantizes in no operator of the target")
         low, high = _code(value.low, params), _code(value.high, params)
@@ -453,11 +495,20 @@ def _table(value: Quantized) -> _Table:
 
 
 def _moved(
-    value: Quantized | _Table | _Pending, move: Callable[[Tensor], Tensor]
-) -> Quantized | _Table | _Pending:
+    value: Quantized | _Table | _Pending | _Softmax, move: Callable[[Tensor], Tensor]
+) -> Quantized | _Table | _Pending | _Softmax:
     if isinstance(value, Quantized):
         return Quantized(move(value.codes), value.params)
     return replace(value, moves=(*value.moves, move))
+
+
+def _selection(dim: int, index: int) -> Callable[[Tensor], Tensor]:
+    return lambda x: x.select(dim, index)
+
+
+def _unbound(node: Node, value: Any, dim: int = 0) -> tuple[Any, ...]:
+    count = _operand(node, value).codes.shape[dim]
+    return tuple(_moved(value, _selection(dim, index)) for index in range(count))
 
 
 def _padded(node: Node, args: Sequence[Any], kwargs: dict[str, Any]) -> Quantized:
@@ -615,6 +666,23 @@ def _matmul(node: Node, args: Sequence[Any]) -> _Pending:
     return _Pending(node.name, compute)
 
 
+def _layer_norm(node: Node, args: Sequence[Any]) -> _Pending:
+    x = _operand(node, args[0])
+    weight, bias = (
+        value.real() if isinstance(value, Quantized) else value
+        for value in ([*args[2:4], None, None][:2])
+    )
+    eps = float(args[4]) if len(args) > 4 else 1e-5
+
+    def compute(y: Params, rounding: int, low: int, high: int) -> Tensor:
+        del rounding  # there is only one
+        scales = (x.params.scale, y.scale)
+        codes = layer_norm(x.codes, len(args[1]), weight, bias, eps, *scales)
+        return (codes + y.zero_point).clamp(low, high)
+
+    return _Pending(node.name, compute, rounding=_DOUBLE)
+
+
 def _mean(
     node: Node, x: Quantized, dims: list[int], keep: bool, is_pool: bool = False
 ) -> _Pending:
@@ -684,4 +752,10 @@ def integer_reference(program: ExportedProgram, target: str) -> IntegerReference
     >>> (y,) = reference(x)      # equal to the device's outputs, bit for bit
     """
     facts = annotate(program, target=target, arithmetic=True)
-    return IntegerReference(program, {op["node"]: op["rounding"] for op in facts["operators"]})
+    rounding: dict[str, int] = {}
+    operators: dict[str, set[str]] = {}
+    for op in facts["operators"]:
+        operators.setdefault(op["node"], set()).add(op["op"])
+        if "rounding" in op:
+            rounding[op["node"]] = op["rounding"]
+    return IntegerReference(program, rounding, operators)

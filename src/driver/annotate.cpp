@@ -323,8 +323,10 @@ Result<AnnotatedModel> annotate(const std::filesystem::path& model, const Compil
 std::vector<NodeArithmetic> arithmetic_of_nodes(const Graph& integer_graph) {
   std::vector<NodeArithmetic> all;
   for (const Op& op : integer_graph.ops()) {
-    if (!ir::has_attr(op.kind, ir::attr::rounding)) continue;
-    all.push_back({op.source.node, std::string(ir::op_name(op.kind)), op.get(ir::attr::rounding)});
+    if (op.source.node.empty()) continue;
+    std::optional<int64_t> rounding;
+    if (ir::has_attr(op.kind, ir::attr::rounding)) rounding = op.get(ir::attr::rounding);
+    all.push_back({op.source.node, std::string(ir::op_name(op.kind)), rounding});
   }
   return all;
 }

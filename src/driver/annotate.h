@@ -61,13 +61,14 @@ struct AnnotatedModel {
 [[nodiscard]] Result<AnnotatedModel> annotate(const std::filesystem::path& model,
                                               const CompileOptions& options);
 
-/// The requantization of one operator of a compiled graph.
+/// One operator of a compiled graph.
 struct NodeArithmetic {
-  std::string node;      // of the export
-  std::string op;        // "qconv2d"
-  int64_t rounding = 0;  // docs/numerics.md
+  std::string node;                 // of the export
+  std::string op;                   // "qconv2d"
+  std::optional<int64_t> rounding;  // docs/numerics.md; none: the operator has only one
 };
-/// Returns an entry for each operator of the integer graph that requantizes, in execution order.
+/// Returns an entry for each operator of the integer graph that computes a node of the export, in
+/// execution order.
 [[nodiscard]] std::vector<NodeArithmetic> arithmetic_of_nodes(const ir::Graph& integer_graph);
 
 }  // namespace thimble::driver

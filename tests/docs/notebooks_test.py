@@ -22,26 +22,13 @@ from pypi import python_with, skip
 SOURCE, BUILD = (Path(argument).resolve() for argument in sys.argv[1:3])
 PYTHON, NAMES = sys.argv[3], sys.argv[4:]
 FOLDER = SOURCE / "examples/notebooks"
+EXECUTE = Path(__file__).with_name("execute_notebook.py")
 INSTALLED = ["ipykernel", "nbclient", "nbformat", "numpy"]
 CPU_SECONDS_MAX = 90  # three minutes with half of a core
 OUTPUT_BYTES_MAX = 3 << 20  # reports are pages with pictures
 CELL_SECONDS_MAX = 600  # a cell that waits forever ends
 MEASURED = re.compile(r"\b\d[\d,.]*\s*(%|dB|ms|us|s|seconds|minutes|KB|MB|kB|B|bytes|cycles|MACs)(?!\w)")
 CODE = re.compile(r"`[^`]*`")
-
-# Runs in PYTHON: executes a notebook in its folder, and writes it with its outputs.
-EXECUTE = """
-import sys, nbformat, nbclient
-source, folder, executed, seconds = sys.argv[1:]
-notebook = nbformat.read(source, as_version=4)
-nbformat.validate(notebook)
-client = nbclient.NotebookClient(notebook, timeout=int(seconds), kernel_name="python3",
-                                 resources={"metadata": {"path": folder}})
-try:
-    client.execute()
-finally:
-    nbformat.write(notebook, executed)
-"""
 
 
 def problems_of_form(path):
@@ -108,7 +95,7 @@ def execute(python, name):
     folder.mkdir(parents=True)
     (work / name / "models").symlink_to(SOURCE / "models")
     begin = cpu_seconds()
-    ran = subprocess.run([python, "-c", EXECUTE, FOLDER / f"{name}.ipynb", folder, executed, str(CELL_SECONDS_MAX)],
+    ran = subprocess.run([python, EXECUTE, FOLDER / f"{name}.ipynb", folder, executed, str(CELL_SECONDS_MAX)],
                          env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     seconds = cpu_seconds() - begin
     if ran.returncode != 0:

@@ -113,6 +113,8 @@ class Annotate(unittest.TestCase):
             facts = json.loads(done.stdout)
             linear = {op["rounding"] for op in facts["operators"] if op["op"] == "qlinear"}
             self.assertEqual(linear, {rounding}, f"{name} on {target}")
+            pools = [op for op in facts["operators"] if op["op"] == "max_pool2d"]
+            self.assertTrue(pools and all("rounding" not in op for op in pools), facts["operators"])
             self.assertEqual(facts["float_ops"], 0)
 
 

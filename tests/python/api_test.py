@@ -397,6 +397,27 @@ class DocumentTest(unittest.TestCase):
                     continue
                 self.assertTrue(getattr(member, "__doc__", None), f"{name}.{attribute}")
 
+    def test_parameters_results_and_errors_are_documented(self):
+        callables = {name: getattr(thimble, name) for name in thimble.__all__}
+        for name, value in list(callables.items()):
+            if python_inspect.isclass(value):
+                callables |= {f"{name}.{key}": member for key, member in vars(value).items()
+                              if not key.startswith("_") and python_inspect.isfunction(member)}
+        found = 0
+        for name, value in callables.items():
+            if not python_inspect.isfunction(value):
+                continue
+            signature = python_inspect.signature(value)
+            names = [each for each in signature.parameters if each != "self"]
+            if not names:
+                continue
+            for each in names:
+                self.assertRegex(value.__doc__, rf"(?m)^ *[\w, *]*\b{each}\b", f"{name}: {each}")
+            if signature.return_annotation not in (None, "None"):
+                self.assertIn("Returns\n", value.__doc__, name)
+            found += "Raises\n" in value.__doc__
+        self.assertGreater(found, 10)
+
     def test_version_is_that_of_the_program(self):
         done = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True)
         self.assertEqual(done.stdout.split()[1], thimble.__version__)

@@ -66,7 +66,7 @@ class Dask(unittest.TestCase):
             def kill_one(_):
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
-            check(self, client.get_executor(), kill_one)
+            check(self, client.get_executor(pure=False), kill_one)
 
 
 @unittest.skipUnless(HAVE["ray"], "ray is not installed")

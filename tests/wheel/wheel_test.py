@@ -22,6 +22,7 @@ SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 CMAKE = sys.argv[3]
 FOLDER = BUILD / "wheel"
 MODEL = SOURCE / "models/digits_cnn"
+NOTEBOOK = "which_chip"  # needs no package beyond the wheel's
 BYTES_MAX = 10_000_000
 # The benchmark prints the times; the limits here are for a loaded machine.
 SECONDS_MAX = {"install": 60, "import": 2, "host": 15, "qemu": 25}
@@ -35,7 +36,8 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         cls.tools = build.make_tools(FOLDER)
         cls.wheel = build.build_wheel(SOURCE, cls.tools, CMAKE, build.build_folder(FOLDER), FOLDER / "dist")
-        shutil.rmtree(FOLDER / "venv", ignore_errors=True)
+        for name in ("venv", "notebook"):
+            shutil.rmtree(FOLDER / name, ignore_errors=True)
         cls.venv = benchmark.Venv(FOLDER / "venv", ["qemu-system-arm"])
         cls.venv.install(cls.wheel, FOLDER / "numpy")
 
@@ -122,7 +124,20 @@ class Wheel(unittest.TestCase):
         for name, limit in SECONDS_MAX.items():
             self.assertLess(values[name], limit, name)
 
-    # Notebooks are executed here, in the environment `venv`.
+    def test_a_notebook(self):
+        venv = benchmark.Venv(FOLDER / "notebook", ["qemu-system-arm"])
+        venv.install(self.wheel, FOLDER / "numpy", *build.NOTEBOOK, more=FOLDER / "jupyter")
+        # A copy with the tree's layout: a notebook writes files beside itself.
+        folder = venv.folder / "tree/examples/notebooks"
+        folder.mkdir(parents=True)
+        (venv.folder / "tree/models").symlink_to(SOURCE / "models")
+        executed = venv.folder / "executed.ipynb"
+        done = venv.run("python", SOURCE / "tests/docs/execute_notebook.py", SOURCE / f"examples/notebooks/{NOTEBOOK}.ipynb",
+                        folder, executed, "600", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        cells = json.loads(executed.read_text())["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        self.assertTrue(any("text/html" in output.get("data", {}) for output in outputs), "no report is shown")
 
     def test_the_source_distribution_gives_the_same_wheel(self):
         if "--sdist" not in sys.argv:

@@ -181,7 +181,12 @@ class QuantizerTest(unittest.TestCase):
         model, x = Attention(), torch.randn(16, 12, 8)
         for target in TARGETS:
             with self.subTest(target):
-                self.compare(post_training(model, x, target), target, x, model(x).detach(), integers=False)
+                program = post_training(model, x, target)
+                rounds_to_even = target == "nrf54lm20b"
+                self.compare(program, target, x, model(x).detach(), integers=not rounds_to_even)
+                if rounds_to_even:  # its NPU computes softmax in its own arithmetic
+                    with self.assertRaises(Unsupported):
+                        integer_reference(program, target)(x[:1])
 
     def test_refusals(self):
         for layer in (nn.LSTM, nn.GRU):
