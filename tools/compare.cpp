@@ -38,7 +38,6 @@ constexpr driver::Metric kCompareMetrics[] = {{"accuracy", driver::Unit::kShare}
 struct Comparison {
   std::string where;
   int64_t calls = 0;
-  std::vector<std::string> outputs;       // names
   std::vector<double> sqnr_db;            // per output; NaN for an output of integers
   std::vector<HitRate> output_agreement;  // per output of integers: share of equal elements
   std::vector<std::string> warnings;
@@ -105,13 +104,6 @@ void compare_integers(const ir::Tensor& reference, const ir::Tensor& got, HitRat
   for (size_t i = 0; i < wanted.size(); ++i) agreement->add(wanted[i] == found[i]);
 }
 
-/// The classes of an output: its values if it has integers, else the indices of the maxima.
-std::vector<int64_t> classes_of(const ir::Tensor& reference, const ir::Tensor& tensor) {
-  if (reference.dtype == ir::DType::kF32) return top1(tensor);
-  const std::vector<double> values = values_of(tensor);
-  return {values.begin(), values.end()};
-}
-
 /// Calibrated range of each input, as far as the file has it.
 std::vector<std::optional<driver::ValueRange>> calibrated_ranges(
     const formats::pte::Program& program, const Model& model) {
@@ -175,16 +167,15 @@ Status check_conditions(const std::vector<driver::Condition>& conditions, Compar
 void compare_classes(const ir::Tensor& reference, const ir::Tensor& got,
                      const std::optional<std::vector<int64_t>>& labels, int64_t call,
                      Comparison* result) {
-  const bool real = reference.dtype == ir::DType::kF32;
-  if (real && (reference.shape.empty() || reference.shape.back() < 2)) return;  // no classes
-  const std::vector<int64_t> wanted = classes_of(reference, reference);
-  const std::vector<int64_t> found = classes_of(reference, got);
-  for (size_t row = 0; row < wanted.size(); ++row) {
-    result->agreement.add(wanted[row] == found[row]);
-    const size_t sample = static_cast<size_t>(call) * wanted.size() + row;
+  const std::optional<std::vector<int64_t>> wanted = classes_of(reference, reference);
+  const std::optional<std::vector<int64_t>> found = classes_of(reference, got);
+  if (!wanted || !found) return;
+  for (size_t row = 0; row < wanted->size(); ++row) {
+    result->agreement.add((*wanted)[row] == (*found)[row]);
+    const size_t sample = static_cast<size_t>(call) * wanted->size() + row;
     if (!labels || sample >= labels->size()) continue;
-    result->accuracy_float.add(wanted[row] == (*labels)[sample]);
-    result->accuracy.add(found[row] == (*labels)[sample]);
+    result->accuracy_float.add((*wanted)[row] == (*labels)[sample]);
+    result->accuracy.add((*found)[row] == (*labels)[sample]);
   }
 }
 
@@ -255,7 +246,6 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   for (size_t k = 0; k < sqnr.size(); ++k) {
     const std::string& name = graph.value(graph.outputs()[k]).name;
     const bool real = !result.output_agreement[k].value();
-    result.outputs.push_back(name);
     result.sqnr_db.push_back(real ? sqnr[k].decibels() : std::nan(""));
     std::string warning = driver::sqnr_warning(name, result.sqnr_db[k]);
     if (real && std::isnan(result.sqnr_db[k])) {

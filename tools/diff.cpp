@@ -204,6 +204,10 @@ Error unknown_value(const Condition& condition) {
     why = ", because no table has the code of this core or delegate; file is the size of the .pte";
   } else if (name == "cycles") {
     why = ", because no operator has an estimate: --target PART names the core";
+  } else if (name == "npu_cycles") {
+    why = ", because a delegate has no estimate, or the programs have none";
+  } else if (name == "time") {
+    why = ", because a clock or an estimate is missing: --target PART gives clocks";
   } else {
     why = ": use --data DATA.npz --model MODEL.pt2";
     if (name == "accuracy") why += ", with labels";

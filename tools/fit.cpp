@@ -35,7 +35,8 @@ ir::Tensor dequantized(const ir::Tensor& codes, const ir::Quant& quant) {
   return real;
 }
 
-/// Outputs of the float graph and of the integer graph are compared as `compare` does.
+/// Compares the outputs of the float graph and of the integer graph. The accuracy is that of the
+/// first output.
 Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const driver::Samples& samples,
                                     const ir::Graph& integer) {
   quant::FastExecutor reference(model.graph, quant::float_kernels());
@@ -55,10 +56,10 @@ Result<driver::FitQuality> evaluate(const driver::FloatModel& model, const drive
       sqnr[i].add(expected[i], type.quant ? dequantized(got[i], *type.quant) : got[i]);
     }
     if (!samples.labels) continue;
-    const std::vector<int64_t> classes = top1(got[0]);
-    for (size_t row = 0; row < classes.size(); ++row) {
-      const size_t label = static_cast<size_t>(call) * classes.size() + row;
-      if (label < samples.labels->size()) accuracy.add(classes[row] == (*samples.labels)[label]);
+    const std::optional<std::vector<int64_t>> classes = classes_of(expected[0], got[0]);
+    for (size_t row = 0; classes && row < classes->size(); ++row) {
+      const size_t label = static_cast<size_t>(call) * classes->size() + row;
+      if (label < samples.labels->size()) accuracy.add((*classes)[row] == (*samples.labels)[label]);
     }
   }
   driver::FitQuality quality;

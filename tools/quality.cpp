@@ -86,6 +86,16 @@ std::vector<int64_t> top1(const ir::Tensor& tensor) {
   return indices;
 }
 
+std::optional<std::vector<int64_t>> classes_of(const ir::Tensor& reference,
+                                               const ir::Tensor& tensor) {
+  if (reference.dtype != ir::DType::kF32) {
+    const std::vector<double> values = values_of(tensor);
+    return std::vector<int64_t>(values.begin(), values.end());
+  }
+  if (reference.shape.empty() || reference.shape.back() < 2) return std::nullopt;
+  return top1(tensor);
+}
+
 std::optional<double> HitRate::value() const {
   if (all_ == 0) return {};
   return static_cast<double>(hits_) / static_cast<double>(all_);

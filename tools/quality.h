@@ -36,6 +36,12 @@ class Sqnr {
 /// Index of the largest value along the last axis, per row; the first one if several are equal.
 [[nodiscard]] std::vector<int64_t> top1(const ir::Tensor& tensor);
 
+/// The classes of an output: the values of an output of integers, such as the result of argmax, else
+/// the index of the maximum of each row. Nothing if `reference`, the output of the float model, has
+/// no classes: its last axis has fewer than two elements.
+[[nodiscard]] std::optional<std::vector<int64_t>> classes_of(const ir::Tensor& reference,
+                                                             const ir::Tensor& tensor);
+
 /// Share of hits; no value if nothing was counted.
 class HitRate {
  public:

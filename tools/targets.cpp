@@ -61,7 +61,7 @@ Json recipe_json(const engine::Recipe& recipe) {
   add("observer", recipe.observer);
   add("equalize", recipe.equalize);
   add("tune", recipe.tune);
-  add("wishes", recipe.preferences);
+  add("preferences", recipe.preferences);
   add("keep_small", recipe.keep_small);
   add("minimum_steps", recipe.minimum_steps);
   add("kernels", recipe.kernels);

@@ -186,6 +186,8 @@ static void close_region(void) {
   } else if (op_index < OPS_MAX) {
     add(&ops[op_index++], start);
     if (op_index > op_count) op_count = op_index;
+  } else {
+    unbalanced = true; /* more operators than a program may have */
   }
   set_region();
 }

@@ -67,8 +67,8 @@ def targets(name: str = "") -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each part ``name``, ``cpu``, ``engines``, ``memories`` (sizes in bytes), ``summary``.
-        A single part also has its NPUs, clocks (MHz) and sources.
+        For each part what ``thimble targets NAME --json`` prints: ``name``, ``cpu``, ``engines``,
+        ``memories`` (sizes in bytes), ``npus``, ``clock_mhz``, ``summary`` and others.
 
     Raises
     ------

@@ -142,7 +142,7 @@ def prepare(
 
 def samples_of(calibration: DataLike) -> Samples:
     """Return the data such that a worker on another machine can use them."""
-    if calibration is None or calibration == "random":
+    if calibration is None or (isinstance(calibration, str) and calibration == "random"):
         return "random"
     if is_path(calibration):
         path = Path(calibration)

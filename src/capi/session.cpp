@@ -254,6 +254,7 @@ Result<std::map<std::string, std::string>> CompiledModel::to_c(const std::string
     sources[entry.path().lexically_relative(folder.path()).generic_string()] =
         std::string(as_text(bytes));
   }
+  if (error) return bad_input("{}: {}", folder.path().string(), error.message());
   return sources;
 }
 

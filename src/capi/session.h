@@ -56,8 +56,8 @@ struct CompileRequest {
   ModelSource model;
   std::string target;
   Words options;                                        // of `thimble compile`
-  std::shared_ptr<const driver::SampleArrays> samples;  // null: `calibration`
-  std::filesystem::path calibration;                    // empty: none; "random"
+  std::shared_ptr<const driver::SampleArrays> samples;  // null: `calibration` is used
+  std::filesystem::path calibration;                    // a file, or "random"; empty: none
 };
 
 /// A compiled model. Functions may be called from several threads.
@@ -122,7 +122,7 @@ class Interpreter {
   static Result<std::unique_ptr<Interpreter>> open(const ModelSource& source, const Words& options);
   [[nodiscard]] const tools::Model& model() const { return model_; }
   /// Returns a tensor for each output. Samples of several calls are accepted as by `thimble run`.
-  /// The states are kept until the next call.
+  /// The next call continues with the states of this one.
   [[nodiscard]] Result<std::vector<ir::Tensor>> run(std::span<const tools::InputArray> arrays,
                                                     bool steps);
   /// Returns true if inputs of exactly the types and shapes of the ports can be read in place.

@@ -150,8 +150,8 @@ THIMBLE_C_EXPORT const thimble_c_array* thimble_c_input(const thimble_c_interpre
 /* After a run, `data` is the result, until the next run. */
 THIMBLE_C_EXPORT const thimble_c_array* thimble_c_output(const thimble_c_interpreter* interpreter,
                                                          size_t index);
-/* Runs one call, or a call for each sample along the first axis. The state is kept until the next
- * run. */
+/* Runs one call, or a call for each sample along the first axis. The next run continues with the
+ * state of this one. */
 THIMBLE_C_EXPORT thimble_c_code thimble_c_run(thimble_c_interpreter* interpreter,
                                               const thimble_c_array* inputs, size_t count,
                                               thimble_c_error** error);

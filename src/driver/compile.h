@@ -25,9 +25,9 @@ namespace thimble::driver {
 
 struct SampleArrays;  // data.h
 
-/// Options that are not set are taken from the part's recipe, or have a default.
 struct Compiled;
 
+/// Options that are not set are taken from the part's recipe, or have a default.
 struct CompileOptions {
   std::string target;
   std::filesystem::path calibration;            // empty: no data; "random": random samples

@@ -293,6 +293,11 @@ class ModelFitter {
       return;
     }
     Result<Compiled> compiled = compile_for(target, which);
+    if (!compiled && compiled.error().kind != ErrorKind::kUnsupported) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = compiled.error();
+      return;
+    }
     if (!compiled) {
       row.reason = short_reason(compiled.error().message, model);
       return;
@@ -312,8 +317,9 @@ class ModelFitter {
     if (!evaluation.integer) evaluation.integer = std::move(compiled->integer_graph);
   }
 
-  /// Measures each integer graph once.
+  /// Measures each integer graph once. Returns an error of compile(), if there was one.
   Status evaluate() {
+    if (error_) return *error_;
     std::vector<Evaluation*> all;
     for (auto& [key, evaluation] : evaluations_) all.push_back(&evaluation);
     for_each_index(static_cast<int64_t>(all.size()), machine_threads(), [&](int64_t i, int) {
@@ -450,6 +456,7 @@ class ModelFitter {
   std::vector<FitRow> rows_;
   std::vector<std::string> unknown_sizes_;  // by part, as the argument of apply_requirements()
   std::mutex mutex_;
+  std::optional<Error> error_;  // the first one that no other part can help with
   std::map<std::string, Evaluation> evaluations_;
   std::map<std::string, SharedProgram> programs_;
 };

@@ -96,6 +96,7 @@ Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
   THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
   request->copies = c.copies;
   code = core.linked_code(*request, core);
+  if (!code) return std::optional<LinkedSize>();
   LinkedSize linked;
   linked.c_output = true;
   linked.program_bytes = c.constant_bytes + c.table_bytes;

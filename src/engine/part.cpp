@@ -184,7 +184,7 @@ Status parse_quantization(const TomlValue& table, Recipe* recipe) {
   THIMBLE_TRY(recipe->observer, reader.word("observer", {observers.begin(), observers.end()}));
   THIMBLE_TRY(recipe->equalize, reader.boolean("equalize"));
   THIMBLE_TRY(recipe->tune, reader.boolean("tune"));
-  THIMBLE_TRY(recipe->preferences, reader.boolean("wishes"));
+  THIMBLE_TRY(recipe->preferences, reader.boolean("preferences"));
   return reader.done();
 }
 

@@ -117,6 +117,18 @@ class Fit(unittest.TestCase):
                 self.assertAlmostEqual(row["accuracy"], compared["accuracy"], places=12)
                 self.assertAlmostEqual(row["sqnr_db"], min(compared["sqnr_db"]), places=9)
 
+    def test_an_output_of_integers_is_the_class(self):
+        export = SOURCE / "tests/data/pt2/argmax.pt2"
+        shape = json.loads(self.thimble("inspect", export, "--json"))["inputs"][0]["shape"]
+        rng = np.random.default_rng(1)
+        np.savez(self.path / "data.npz", x=rng.standard_normal((40, *shape[1:])).astype(np.float32),
+                 labels=np.zeros(40, np.int64))
+        row = self.rows(export, "--calibrate", "data.npz", "--part", "cortex-m4")["cortex-m4"]
+        self.thimble("compile", export, "--target", "cortex-m4", "--calibrate", "data.npz", "-o", "out.pte")
+        compared = json.loads(self.thimble("compare", export, "out.pte", "--data", "data.npz", "--json"))
+        self.assertEqual(row["accuracy"], compared["accuracy"])
+        self.assertLess(row["accuracy"], 1)
+
     def test_sram_is_that_of_all_memories(self):
         # corstone-320: the arena is in DRAM, the SRAM is the NPU's. imxrt1060: copies of weights are in fast RAM.
         parts = ["corstone-320", "imxrt1060", "stm32h743"]

@@ -168,6 +168,11 @@ class Cache(SweepTest):
         self.assertFalse(self.sweep(model, targets="cortex-m7")[0].cached)
         self.assertTrue(self.sweep(model, calibration=samples)[0].cached)
 
+    def test_calibration_is_an_array(self):
+        samples = np.linspace(-3, 3, 16, dtype=np.float32).reshape(16, 1)
+        (result,) = self.sweep([path("hello_sin")], calibration=samples)
+        self.assertIsNone(result.error)
+
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_cannot_be_written(self):
         self.cache.mkdir(mode=0o555)

@@ -377,7 +377,7 @@ activations = "int16"
 observer = "mse"
 equalize = true
 tune = false
-wishes = false
+preferences = false
 
 [partition]
 keep_small = true
@@ -406,7 +406,7 @@ TEST(Part, RecipeErrorsAreLocatedAndListValidNames) {
                "board.toml:15: quantization: observer mes: not known; similar names: mse; one of ");
   expect_error(with("[quantization]\nobservr = \"mse\"\n"),
                "board.toml:15: quantization: observr is not a known key; similar names: observer");
-  expect_error(with("[quantization]\nwishes = \"off\"\n"), "wishes is not true or false");
+  expect_error(with("[quantization]\npreferences = \"off\"\n"), "preferences is not true or false");
   expect_error(with("[partition]\nengine_off = \"add\"\n"), "is not a list of strings");
   expect_error(with("[partition]\nminimum_steps = -1\n"), "is not a number of steps");
   expect_error(with("[kernels]\nset = 1\n"), "kernels is not a string");
