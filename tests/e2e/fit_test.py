@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import resource
 import struct
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 from npy import write_npy
 
@@ -118,11 +120,15 @@ class Fit(unittest.TestCase):
                 self.assertAlmostEqual(row["sqnr_db"], min(compared["sqnr_db"]), places=9)
 
     def test_an_output_of_integers_is_the_class(self):
-        export = SOURCE / "tests/data/pt2/argmax.pt2"
-        shape = json.loads(self.thimble("inspect", export, "--json"))["inputs"][0]["shape"]
-        rng = np.random.default_rng(1)
-        np.savez(self.path / "data.npz", x=rng.standard_normal((40, *shape[1:])).astype(np.float32),
-                 labels=np.zeros(40, np.int64))
+        export = SOURCE / "tests/data/pt2/argmax.pt2"  # float32[1,6] -> the index of 5 values
+        samples, seed = 40, 1
+        numbers = random.Random(seed)
+        values = [numbers.gauss(0, 1) for _ in range(6 * samples)]
+        write_npy(self.path / "x.npy", "<f4", [samples, 6], struct.pack(f"<{len(values)}f", *values))
+        write_npy(self.path / "labels.npy", "<i8", [samples], bytes(8 * samples))
+        with zipfile.ZipFile(self.path / "data.npz", "w") as archive:
+            for name in ("x.npy", "labels.npy"):
+                archive.write(self.path / name, name)
         row = self.rows(export, "--calibrate", "data.npz", "--part", "cortex-m4")["cortex-m4"]
         self.thimble("compile", export, "--target", "cortex-m4", "--calibrate", "data.npz", "-o", "out.pte")
         compared = json.loads(self.thimble("compare", export, "out.pte", "--data", "data.npz", "--json"))

@@ -13,6 +13,7 @@ import unittest
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import sweep_models
 import thimble_ml as thimble
 
