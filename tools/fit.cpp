@@ -311,10 +311,9 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
     print_table(model);
     if (std::ranges::any_of(model.rows, &FitRow::has_several_rams)) {
       std::printf(
-          "sram: what the program needs of all RAM of the part together, DRAM included; with "
+          "sram: what the program needs of the RAM on the chip, without DRAM outside of it; with "
           "several\nmemories, `compile` also copies code and weights into free RAM, which is not "
-          "in "
-          "this figure\n");
+          "in this figure\n");
     }
     const bool marked = std::ranges::any_of(model.rows, [](const FitRow& row) {
       return row.figures.latency_us && !error_percent(row);

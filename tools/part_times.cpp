@@ -39,6 +39,7 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
   const Result<ProgramFacts> facts = program_facts(pte, label, &part);
   if (!facts || !facts->waits_known) return times;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);
+  times.runtime_wait_cycles = facts->runtime_wait_cycles;
   return times;
 }
 

@@ -10,6 +10,7 @@
 #include "driver/operand_memories.h"
 #include "driver/part_memories.h"
 #include "driver/run_time.h"
+#include "driver/runtime_work.h"
 #include "emit/decompile.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
@@ -109,10 +110,7 @@ class Reader {
     if (part_ != nullptr) THIMBLE_CHECK(choose_memories(*facts));
     const size_t instructions = plan_.chains[0].instructions.size();
     for (size_t i = 0; i < instructions; ++i) facts->calls.push_back(call(i, interface));
-    if (core_ != nullptr && core_->runtime_cycles != nullptr) {
-      facts->runtime_cycles = core_->runtime_cycles(static_cast<int64_t>(instructions), *core_);
-    }
-    facts->waits_known = part_ != nullptr && driver::has_known_waits(memories_);
+    add_runtime(facts);
     add_time(facts);
     return ok();
   }
@@ -172,6 +170,15 @@ class Reader {
     return lowered;
   }
 
+  void add_runtime(ProgramFacts* facts) const {
+    if (core_ == nullptr) return;
+    const engine::RuntimeWork work = driver::runtime_work(program_);
+    facts->runtime_cycles = driver::runtime_cycles(work, *core_, memories_);
+    facts->waits_known = part_ != nullptr && driver::has_known_waits(memories_, *core_);
+    const auto without_waits = driver::runtime_cycles(work, *core_, {});
+    facts->runtime_wait_cycles = facts->runtime_cycles.value_or(0) - without_waits.value_or(0);
+  }
+
   /// Sets the time of one run, if all parts of it are known.
   void add_time(ProgramFacts* facts) const {
     if (part_ == nullptr || part_->clock_mhz <= 0) return;
@@ -224,8 +231,8 @@ class Reader {
       facts.cycles = cost.cycles;
       facts.measured = cost.measured;
       if (facts.cycles && part_ != nullptr) {
-        facts.wait_cycles =
-            std::llround(driver::wait_cycles(calls_.lowered, kernel, index, *core_, memories_));
+        facts.wait_cycles = driver::call_wait_cycles(calls_.lowered, kernel, index, *core_,
+                                                     memories_, *facts.cycles);
         *facts.cycles += facts.wait_cycles;
         if (part_->clock_mhz > 0) {
           facts.time_us = static_cast<double>(*facts.cycles) / part_->clock_mhz;

@@ -38,6 +38,7 @@ struct ProgramFacts {
   std::optional<driver::LinkedSize> linked;  // nothing: not known for this core
   std::vector<CallFacts> calls;
   std::optional<int64_t> runtime_cycles;  // of the core in one run outside of kernels, an estimate
+  int64_t runtime_wait_cycles = 0;        // part of `runtime_cycles`
   std::optional<double> time_us;          // of one run on a given part, if all times are known
   bool waits_known = false;               // `cycles` have all wait states of a given part
 

@@ -172,7 +172,7 @@ RunTimes times_of(const RunResult& result) {
   const PartTimes& part = result.model.times;
   const auto calls = static_cast<int64_t>(result.outcome.outputs.size());
   RunTimes times;
-  int64_t waits = 0;
+  int64_t waits = calls * part.runtime_wait_cycles;
   std::optional<double> npu_us = 0;
   for (size_t i = 0; i < facts.ops.size(); ++i) {
     const auto call = result.outcome.npu_calls.find(i);

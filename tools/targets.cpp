@@ -75,7 +75,9 @@ Json to_json(const engine::PartMemory& memory) {
   if (memory.wait_states) json["wait_states"] = *memory.wait_states;
   if (memory.line_bytes > 0) json["line_bytes"] = memory.line_bytes;
   if (memory.cache_bytes) json["cache_bytes"] = *memory.cache_bytes;
+  if (const auto bytes = memory.instruction_cache_bytes) json["instruction_cache_bytes"] = *bytes;
   if (memory.prefetch) json["prefetch"] = true;
+  if (memory.external) json["external"] = true;
   if (!memory.source.empty()) json["source"] = memory.source;
   return json;
 }
@@ -171,7 +173,11 @@ std::string timing_text(const engine::PartMemory& memory) {
   if (memory.cache_bytes.value_or(0) > 0) {
     text += fmt::format(", cache of {} B", *memory.cache_bytes);
   }
+  if (memory.instruction_cache_bytes.value_or(0) > 0) {
+    text += fmt::format(", cache of {} B for instructions", *memory.instruction_cache_bytes);
+  }
   if (memory.prefetch) text += ", prefetch";
+  if (memory.external) text += ", outside of the chip";
   return text;
 }
 

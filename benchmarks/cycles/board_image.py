@@ -77,11 +77,18 @@ BOARDS = {
 
 
 class Cache:
-    """Lines in use, least recently used first; without a size only the line of the last access."""
+    """Lines in use, least recently used first; without a size only the line of the last access. `jumps_only`:
+    a prefetch reads the next line in time, and the cache keeps only lines that branches read."""
 
-    def __init__(self, line_bytes, bytes_):
+    def __init__(self, line_bytes, bytes_, jumps_only=False):
         self.line_bytes, self.lines = line_bytes, max(1, bytes_ // line_bytes)
-        self.used, self.misses = collections.OrderedDict(), 0
+        self.used, self.misses, self.jumps_only = collections.OrderedDict(), 0, jumps_only
+
+    def misses_line(self, line):
+        """Reads a line. Returns 1 if the cache does not hold it, else 0."""
+        before = self.misses
+        self.read(line * self.line_bytes, 1)
+        return self.misses - before
 
     def read(self, address, size):
         for line in range(address // self.line_bytes, (address + size - 1) // self.line_bytes + 1):
@@ -94,11 +101,21 @@ class Cache:
                 self.used.popitem(last=False)
 
 
-class Image:
-    """A firmware image that runs. `cache` counts reads of data in flash."""
+@dataclasses.dataclass
+class Fetches:
+    """Reads of instructions that the cache does not hold: after a taken branch, and of the next line."""
 
-    def __init__(self, image, board, cache):
+    jumps: int = 0
+    lines: int = 0
+    bytes_: int = 0  # executed
+
+
+class Image:
+    """A firmware image that runs. `cache` counts reads of data in flash, `code_cache` those of instructions."""
+
+    def __init__(self, image, board, cache, code_cache):
         self.board, self.cache, self.loads = board, cache, 0
+        self.code_cache, self.fetches, self.block_end, self.line = code_cache, Fetches(), None, -2
         self.output, self.received = "", collections.deque()
         self.registers, self.polled, self.polls, self.ticks = {}, None, 0, 0
         self.random = random.Random(1)
@@ -159,6 +176,26 @@ class Image:
         if self.edges is not None:
             self.edges[self.previous, address] += 1
             self.previous, self.sizes[address] = address, size
+            if self.code_cache is not None:
+                self.fetch(address, size)
+
+    def fetch(self, address, size):
+        """Reads the lines of a block, as firmware/qemu_plugin/fetch_count.c."""
+        cache, fetches = self.code_cache, self.fetches
+        line = address // cache.line_bytes
+        jump = address != self.block_end
+        if line != self.line and jump:
+            # The prefetch has read the next line.
+            if not cache.jumps_only or line != self.line + 1:
+                fetches.jumps += cache.misses_line(line)
+        elif line != self.line:
+            fetches.lines += 0 if cache.jumps_only else cache.misses_line(line)
+        self.line = (address + size - 1) // cache.line_bytes
+        if not cache.jumps_only:
+            for each in range(line + 1, self.line + 1):
+                fetches.lines += cache.misses_line(each)
+        fetches.bytes_ += size
+        self.block_end = address + size
 
     def load_flash(self, _, __, address, size, ___, ____):
         if self.edges is not None:
@@ -222,6 +259,7 @@ class Inference:
     code: dict  # by address
     loads: int
     cache_misses: int
+    fetches: Fetches
 
     def write_counts(self, stream):
         """Writes the format of firmware/qemu_plugin/insn_count.c."""
@@ -234,11 +272,14 @@ class Inference:
             stream.write(f"edge op 0 {numbers.get(before, 0)} {numbers[block]} {count}\n")
 
 
-def one_inference(image, board, line_bytes, cache_bytes):
-    """The difference of two inferences and one: without the output around them."""
-    one, two = (Image(image, board, Cache(line_bytes, cache_bytes)) for _ in range(2))
+def one_inference(image, board, line_bytes, cache_bytes, code_cache):
+    """The difference of two inferences and one: without the output around them. `code_cache`: makes the cache
+    of instructions; None if their reads do not matter."""
+    one, two = (Image(image, board, Cache(line_bytes, cache_bytes), code_cache and code_cache()) for _ in range(2))
     one.infer(1)
     two.infer(2)
     code = {address: bytes(two.uc.mem_read(address, size)) for address, size in two.sizes.items()}
+    fetches = Fetches(*(getattr(two.fetches, field.name) - getattr(one.fetches, field.name)
+                        for field in dataclasses.fields(Fetches)))
     return Inference(two.executed - one.executed, code, two.loads - one.loads,
-                     two.cache.misses - one.cache.misses)
+                     two.cache.misses - one.cache.misses, fetches)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Compares modelled cycles with what boards measured: the images of MLPerf Tiny submissions.
 
-    python3 benchmarks/cycles/boards.py RESULTS [--build build] [--check]
+    python3 benchmarks/cycles/boards.py RESULTS [--build build] [--check] [--system NAME]
 
 RESULTS is a clone of github.com/mlcommons/tiny_results_v1.2. Its images of the submitter bosch run
 under Unicorn (PyPI package unicorn); the cycles of the executed instructions are modelled as those
 of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
-src/driver/operand_memories.h. The measured cycles are the part's clock divided by the median throughput
+src/driver/operand_memories.h, those of instructions by that of src/driver/code_waits.h, with the reads of
+the image in a cache of the part's size. The measured cycles are the part's clock divided by the median throughput
 that the submission states. Prints the tables of README.md. --check: exit code 1 if a row is not in
-README.md or a deviation is larger than the error band of printed times; 77 without RESULTS.
+README.md or a deviation is larger than the error band of printed times; 77 without RESULTS. --system: only
+images of this system.
 """
 
 import argparse
@@ -19,9 +21,15 @@ import subprocess
 import sys
 import tempfile
 
+try:
+    import board_image
+except ImportError:  # without unicorn
+    board_image = None
+
 README = pathlib.Path(__file__).with_name("README.md")
 SKIPPED = 77
 SYSTEMS = "closed/bosch"
+TRAFFIC = pathlib.Path(__file__).parents[2] / "engines/cortex_m/compiler/code_traffic.def"
 
 
 def band():
@@ -52,23 +60,50 @@ def measured_throughput(folder):
     return float(re.search(r"Median throughput is\s+([\d.]+)", text)[1])
 
 
-def rows_of(results, build):
-    import board_image  # needs unicorn
+def holds_all_loops(flash):
+    """True if the instruction cache is as large as the largest one of engine::kCodeCacheBytes."""
+    return flash["instruction_cache_bytes"] >= 8192
 
+
+def line_waits(flash, bytes_per_cycle):
+    """Wait states of the next line of instructions, as src/driver/code_waits.cpp."""
+    waits = flash["wait_states"]
+    if not flash.get("prefetch"):
+        return waits
+    return min(waits, max(0, waits + 1 - flash["line_bytes"] / bytes_per_cycle))
+
+
+def code_cache(flash, cpu):
+    """Returns a function that makes the part's cache of instructions; None for one that holds all loops."""
+    if holds_all_loops(flash):
+        return None
+    bytes_per_cycle = re.search(rf'\("{cpu}", ([\d.]+)', TRAFFIC.read_text())[1]
+    jumps_only = line_waits(flash, float(bytes_per_cycle)) == 0
+    return lambda: board_image.Cache(flash["line_bytes"], flash["instruction_cache_bytes"], jumps_only)
+
+
+def code_waits(fetches, flash, core):
+    """Wait states of instructions, as src/driver/code_waits.cpp."""
+    return flash["wait_states"] * fetches.jumps + line_waits(flash, fetches.bytes_ / core) * fetches.lines
+
+
+def rows_of(results, build, wanted):
     for path in sorted((results / SYSTEMS / "code").glob("*/*/*.bin")):
         system, network = path.parts[-3:-1]
         board = next((b for name, b in board_image.BOARDS.items() if system.startswith(name)), None)
-        if board is None or "float" in system:
+        if board is None or "float" in system or wanted not in system:
             continue
         part, flash = flash_of(board.part, build)
         inference = board_image.one_inference(path.read_bytes(), board, flash["line_bytes"],
-                                              flash["cache_bytes"])
+                                              flash["cache_bytes"],
+                                              code_cache(flash, board.cpu))
         core = core_cycles(inference, board.cpu, build)
         cached = flash["cache_bytes"] > 0
         waits = flash["wait_states"] * (inference.cache_misses if cached else inference.loads)
+        code = 0 if holds_all_loops(flash) else code_waits(inference.fetches, flash, core)
         clock = part["clock_mhz"] * 1e6
         measured = clock / measured_throughput(results / SYSTEMS / "results" / system / network)
-        yield system, network, board.cpu, core, waits, measured
+        yield system, network, board.cpu, core, waits, code, measured
 
 
 def main():
@@ -76,6 +111,7 @@ def main():
     parser.add_argument("results", type=pathlib.Path, nargs="?")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--system", default="")
     options = parser.parse_args()
     if options.check and options.results is None:
         print("THIMBLE_TINY_RESULTS is not set: no images to compare with")
@@ -88,14 +124,14 @@ def main():
         print(f"{options.build}: no tests/cycles_blocks; build it: ninja -C {options.build} cycles_blocks",
               file=sys.stderr)
         return 2
-    print("| system | network | core | core cycles | waits | measured cycles | without waits | "
-          "deviation |")
-    print("|---|---|---|--:|--:|--:|--:|--:|")
+    print("| system | network | core | core cycles | waits of data | waits of code | measured cycles | "
+          "without waits | deviation |")
+    print("|---|---|---|--:|--:|--:|--:|--:|--:|")
     deviations, failed = {}, False
-    for system, network, cpu, core, waits, measured in rows_of(options.results, options.build):
-        deviation = (core + waits) / measured - 1
+    for system, network, cpu, core, waits, code, measured in rows_of(options.results, options.build, options.system):
+        deviation = (core + waits + code) / measured - 1
         deviations.setdefault(cpu, []).append(deviation)
-        row = (f"| {system} | {network} | {cpu} | {core:,} | {waits:,.0f} | {measured:,.0f} | "
+        row = (f"| {system} | {network} | {cpu} | {core:,} | {waits:,.0f} | {code:,.0f} | {measured:,.0f} | "
                f"{100 * (core / measured - 1):+.1f} % | {100 * deviation:+.1f} % |")
         print(row, flush=True)
         if options.check and (abs(deviation) > band() or row not in README.read_text()):

@@ -11,6 +11,7 @@
 #include "driver/part_memories.h"
 #include "driver/recipe.h"
 #include "driver/run_time.h"
+#include "driver/runtime_work.h"
 #include "ir/op_cost.h"
 
 namespace thimble::driver {
@@ -150,9 +151,11 @@ class Search {
     }
     if (fits(report) &&
         estimate_npu_cycles(trial.emitted.program, report.model, *part, &lowered.delegates)) {
+      if (options.pte_output || !options.c_output) {
+        report.runtime_work = runtime_work(trial.emitted.program);
+      }
       report_time(lowered, *part, rows,
-                  operand_memories(*part, report.placement, &trial.emitted.program),
-                  options.pte_output || !options.c_output, &report);
+                  operand_memories(*part, report.placement, &trial.emitted.program), &report);
     }
     return std::move(report);
   }

@@ -16,6 +16,7 @@
 #include "driver/part_memories.h"
 #include "driver/recipe.h"
 #include "driver/run_time.h"
+#include "driver/runtime_work.h"
 #include "driver/stages.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
@@ -314,9 +315,11 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_CHECK(set_memory_sizes(sizes, &report));
   THIMBLE_CHECK(place_in_memories(compiled, program.emitted.program, options, sizes, &report));
+  if (options.pte_output || !options.c_output) {
+    report.runtime_work = runtime_work(program.emitted.program);
+  }
   report_time(compiled.lowered, part, rows,
-              operand_memories(part, report.placement, &program.emitted.program),
-              options.pte_output || !options.c_output, &report);
+              operand_memories(part, report.placement, &program.emitted.program), &report);
   compiled.pte = std::move(program.emitted.bytes);
   return compiled;
 }

@@ -17,6 +17,7 @@
 #include "driver/op_selectors.h"
 #include "engine/engine.h"
 #include "engine/part.h"
+#include "engine/runtime_work.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "quant/quantize.h"
@@ -207,8 +208,9 @@ struct CompileReport {
   int64_t npu_calls = 0;
   std::optional<double> time_us;  // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;  // of the core for one run, an estimate
-  std::optional<int64_t> runtime_cycles;    // part of `cycles`: the runtime, outside of kernels
-  double clock_mhz = 0;                     // of the core; 0: unknown
+  std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
+  std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
+  double clock_mhz = 0;                             // of the core; 0: unknown
   double time_error_percent = 0;            // half of the error band of `time_us`; 0: not validated
   std::optional<double> energy_uj;          // an estimate for one run
   std::vector<std::string> warnings;        // probable mistakes: ranges of the data, a low SQNR

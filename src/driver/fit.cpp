@@ -153,8 +153,22 @@ bool is_kept(const std::string& memory, const engine::Part& part) {
   return memory == "flash" || (known != part.memories.end() && known->kept);
 }
 
-/// SRAM: what the program needs of the part's RAM: on a part with several memories, the sum over
-/// them, without code and weights that are copied there for speed. Flash: program and code.
+/// Returns the bytes of the arena that are in a memory outside of the chip.
+int64_t external_arena_bytes(const Compiled& compiled) {
+  int64_t bytes = 0;
+  if (!compiled.report.placement) return bytes;
+  for (const PlacedObject& object : compiled.report.placement->objects) {
+    const auto memory =
+        std::ranges::find(compiled.part->memories, object.memory, &engine::PartMemory::name);
+    const bool external = memory != compiled.part->memories.end() && memory->external;
+    if (object.contents == "arena" && external) bytes += object.bytes;
+  }
+  return bytes;
+}
+
+/// SRAM: what the program needs of the RAM on the chip: on a part with several such memories, the
+/// sum over them, without code and weights that are copied there for speed. Flash: program and
+/// code.
 void fill_memories(const Compiled& compiled, FitRow* row) {
   const CompileReport& report = compiled.report;
   row->memories = report.memories;
@@ -162,16 +176,11 @@ void fill_memories(const Compiled& compiled, FitRow* row) {
                             return !is_kept(use.name, *compiled.part);
                           }) > 1;
   if (compiled.part->has_memory_speeds()) {
-    row->figures.sram_bytes = static_cast<double>(ram_bytes(report) + report.sram_constant_bytes +
-                                                  report.dram_constant_bytes);
-    row->figures.flash_bytes = static_cast<double>(flash_bytes(report));
-    return;
+    row->figures.sram_bytes =
+        static_cast<double>(ram_bytes(report) - external_arena_bytes(compiled));
+  } else {
+    row->figures.sram_bytes = static_cast<double>(sram_bytes_of(report));
   }
-  double ram = 0;
-  for (const MemoryUse& use : report.memories) {
-    if (use.name != "flash") ram += static_cast<double>(use.bytes_used);
-  }
-  row->figures.sram_bytes = ram;
   row->figures.flash_bytes = static_cast<double>(flash_bytes(report));
 }
 

@@ -173,6 +173,21 @@ Json to_json(const engine::CostTerms& terms) {
   };
 }
 
+/// By form; forms without calls are left out.
+Json to_json(const engine::RuntimeWork& work) {
+  Json json = Json::object();
+  for (size_t form = 0; form < engine::kCallForms; ++form) {
+    const engine::RuntimeTerms& terms = work.forms[form];
+    if (terms.runs == 0 && terms.calls == 0) continue;
+    json[engine::kCallFormNames[form]] = {
+#define THIMBLE_RUNTIME_TERM(name) {#name, terms.name},
+#include "engine/runtime_terms.def"
+#undef THIMBLE_RUNTIME_TERM
+    };
+  }
+  return json;
+}
+
 Json ops(const CompileReport& report) {
   Json rows = Json::array();
   for (const OpReport& op : report.ops) {
@@ -553,6 +568,8 @@ std::string json_report(const CompileReport& report) {
   json["cycles"] = report.cycles ? Json(*report.cycles) : Json(nullptr);
   json["clock_mhz"] = report.clock_mhz > 0 ? Json(report.clock_mhz) : Json(nullptr);
   json["runtime_cycles"] = report.runtime_cycles ? Json(*report.runtime_cycles) : Json(nullptr);
+  json["runtime_terms"] = Json::object();
+  if (report.runtime_work) json["runtime_terms"] = to_json(*report.runtime_work);
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
   json["time_error_percent"] =
       report.time_error_percent > 0 ? Json(report.time_error_percent) : Json(nullptr);

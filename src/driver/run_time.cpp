@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/code_waits.h"
+
 namespace thimble::driver {
 namespace {
 
@@ -12,38 +14,76 @@ std::string_view missing_fact(const engine::PartMemory& memory) {
   return memory.cache_bytes ? "the bytes of an access" : "the size of its cache";
 }
 
+/// Adds a note if the time lacks the wait states of instructions.
+bool has_code_waits(const engine::Part& part, const OperandMemories& memories,
+                    CompileReport* report) {
+  const engine::PartMemory* const code = memories.code;
+  if (code_waits_known(code, *part.cpu)) return true;
+  const bool has_note = std::ranges::count(memories.all(), code) != 0 && !waits_known(*code);
+  if (has_note) return false;
+  if (code->wait_states && code->instruction_cache_bytes) {
+    report->notes.push_back(
+        fmt::format("the wait states of instructions in {} are for accesses of 4 bytes: the "
+                    "documents of {} do not state the bytes of an access",
+                    code->name, part.name));
+    return false;
+  }
+  report->notes.push_back(fmt::format(
+      "the time has no wait states of instructions in {}: the documents of {} do not state {}",
+      code->name, part.name, code->wait_states ? "the size of its instruction cache" : "them"));
+  return false;
+}
+
 /// Tells whether the time has the wait states of all memories; adds a note for each other one.
 bool has_waits(const engine::Part& part, const OperandMemories& memories, CompileReport* report) {
   bool known = true;
-  const std::vector<const engine::PartMemory*> all = memories.all();
-  for (const engine::PartMemory* const memory : all) {
+  for (const engine::PartMemory* const memory : memories.all()) {
     if (waits_known(*memory)) continue;
     known = false;
     report->notes.push_back(
         fmt::format("the time has no wait states of {}: the documents of {} do not state {}",
                     memory->name, part.name, missing_fact(*memory)));
   }
-  const engine::PartMemory* const code = memories.code;
-  const bool code_waits = code != nullptr && code->wait_states.value_or(0) > 0 &&
-                          code->cache_bytes == 0 && !code->prefetch;
-  if (!code_waits) return known;
-  const bool has_constants = std::ranges::find(all, code) != all.end();
-  report->notes.push_back(fmt::format("the time has {}the wait states of instructions in {}",
-                                      has_constants ? "the wait states of constants, not " : "not ",
-                                      code->name));
-  return false;
+  return has_code_waits(part, memories, report) && known;
 }
 
-/// Adds the wait states to the cycles of the core's calls.
+/// "2 wait states, 8 bytes per access, prefetch, 16 bytes of cache"
+std::string code_memory_text(const engine::PartMemory& memory) {
+  const int64_t cache = memory.instruction_cache_bytes.value_or(0);
+  return fmt::format("{:g} wait states, {} bytes per access, {}, {}",
+                     memory.wait_states.value_or(0), code_access_bytes(memory),
+                     memory.prefetch ? "prefetch" : "no prefetch",
+                     cache == 0 ? "no cache" : fmt::format("{} bytes of cache", cache));
+}
+
+/// Adds the wait states to the cycles of the core's calls and of the runtime, and a note if those
+/// of instructions matter.
 void add_waits(const engine::Lowered& lowered, const engine::Core& core,
                std::span<const RowOp> rows, const OperandMemories& memories,
                CompileReport* report) {
+  double code_waits = 0, all = 0;
+  const auto add = [&](int64_t without, int64_t with) {
+    code_waits += code_wait_cycles(memories.code, core, static_cast<double>(without));
+    all += static_cast<double>(with);
+  };
   for (size_t i = 0; i < rows.size(); ++i) {
     const engine::KernelCall& call = lowered.calls[rows[i].call];
     OpReport& op = report->ops[i];
     if (call.delegate >= 0 || !op.cycles) continue;
-    *op.cycles += std::llround(wait_cycles(lowered, call, rows[i].call, core, memories));
+    const int64_t without = *op.cycles;
+    *op.cycles += call_wait_cycles(lowered, call, rows[i].call, core, memories, without);
+    add(without, *op.cycles);
   }
+  if (report->runtime_work && core.runtime_cycles != nullptr) {
+    const std::optional<int64_t> without = core.runtime_cycles(*report->runtime_work, core);
+    report->runtime_cycles = runtime_cycles(*report->runtime_work, core, memories);
+    if (without) add(*without, *report->runtime_cycles);
+  }
+  constexpr double kShareMin = 0.01;
+  if (code_waits < kShareMin * all || code_waits == 0) return;
+  report->notes.push_back(
+      fmt::format("{:.0f} % of the core's cycles are wait states of instructions in {}: {}",
+                  100 * code_waits / all, memories.code->name, code_memory_text(*memories.code)));
 }
 
 /// Fills the times of the rows: cycles of the core on its clock, those of delegates on their NPU's.
@@ -94,25 +134,38 @@ std::optional<double> run_time_us(const engine::Lowered& lowered, int64_t core_c
 
 }  // namespace
 
-bool has_known_waits(const OperandMemories& memories) {
+int64_t call_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
+                         size_t instruction, const engine::Core& core,
+                         const OperandMemories& memories, int64_t cycles) {
+  return std::llround(wait_cycles(lowered, call, instruction, core, memories) +
+                      code_wait_cycles(memories.code, core, static_cast<double>(cycles)));
+}
+
+std::optional<int64_t> runtime_cycles(const engine::RuntimeWork& work, const engine::Core& core,
+                                      const OperandMemories& memories) {
+  if (core.runtime_cycles == nullptr) return std::nullopt;
+  const std::optional<int64_t> cycles = core.runtime_cycles(work, core);
+  if (!cycles) return std::nullopt;
+  return *cycles +
+         std::llround(code_wait_cycles(memories.code, core, static_cast<double>(*cycles)));
+}
+
+bool has_known_waits(const OperandMemories& memories, const engine::Core& core) {
   const auto all = memories.all();
   const bool has_constants = memories.constants != nullptr || !memories.arguments.empty();
-  return has_constants &&
+  return has_constants && code_waits_known(memories.code, core) &&
          std::ranges::all_of(all, [](const auto* memory) { return waits_known(*memory); });
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
-                 std::span<const RowOp> rows, const OperandMemories& memories, bool has_runtime,
+                 std::span<const RowOp> rows, const OperandMemories& memories,
                  CompileReport* report) {
   add_waits(lowered, *part.cpu, rows, memories, report);
   fill_times(lowered, part.clock_mhz, rows, report);
   report->clock_mhz = part.clock_mhz;
   std::optional<CoreCycles> core = sum_core_cycles(lowered, rows, *report);
   if (!core) return;
-  if (has_runtime && part.cpu->runtime_cycles != nullptr) {
-    report->runtime_cycles = part.cpu->runtime_cycles(std::ssize(lowered.calls), *part.cpu);
-    core->all += report->runtime_cycles.value_or(0);
-  }
+  core->all += report->runtime_cycles.value_or(0);
   report->cycles = core->all;
   if (core->unmeasured > 0) {
     report->notes.push_back(

@@ -1,8 +1,10 @@
 #pragma once
 // Estimated time and energy of one run: cycles of each call on the core with the wait states of its
-// operands, of the runtime between the calls, and of delegates on their own clock. docs/cycles.md
-// states the method, its validation and the error band.
+// operands and instructions, of the runtime between the calls, and of delegates on their own clock.
+// docs/cycles.md states the method, its validation and the error band.
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "driver/compile.h"
@@ -15,13 +17,26 @@ namespace thimble::driver {
 /// Half of the error band of a run's time, in percent (docs/cycles.md, "Error band").
 inline constexpr double kTimeErrorPercent = 20;
 
-/// Returns true if the part's file states the wait states of all memories with operands.
-[[nodiscard]] bool has_known_waits(const OperandMemories& memories);
+/// Returns true if the part's file states the wait states of all memories with operands or code.
+[[nodiscard]] bool has_known_waits(const OperandMemories& memories, const engine::Core& core);
+
+/// Returns the wait states of a call that takes `cycles` cycles without them: those of its operands
+/// and of its instructions. `instruction`: index of the call in the program.
+[[nodiscard]] int64_t call_wait_cycles(const engine::Lowered& lowered,
+                                       const engine::KernelCall& call, size_t instruction,
+                                       const engine::Core& core, const OperandMemories& memories,
+                                       int64_t cycles);
+
+/// Returns the cycles of a run outside of kernels, with the wait states of instructions; nothing if
+/// they were not measured on the core.
+[[nodiscard]] std::optional<int64_t> runtime_cycles(const engine::RuntimeWork& work,
+                                                    const engine::Core& core,
+                                                    const OperandMemories& memories);
 
 /// Fills cycles and times of report->ops, and the totals. Times need the clocks of the part.
-/// `has_runtime`: the runtime runs a file; C code calls the kernels itself.
+/// The runtime's cycles are those of report->runtime_work; C code calls the kernels itself.
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
-                 std::span<const RowOp> rows, const OperandMemories& memories, bool has_runtime,
+                 std::span<const RowOp> rows, const OperandMemories& memories,
                  CompileReport* report);
 
 }  // namespace thimble::driver

@@ -162,6 +162,8 @@ struct Memory {
 struct Core;
 struct LinkRequest;  // linked_code.h
 struct LinkedCode;
+struct RuntimeWork;  // runtime_work.h
+struct CodeTraffic;  // code_traffic.h
 
 /// Sizes of one call that its estimated cost is linear in (engine/cost_terms.def).
 struct CostTerms {
@@ -188,9 +190,10 @@ struct Core {
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Core& target) = nullptr;
   /// Returns the code that a firmware links for a program; nothing if it is not known. Null: never.
   std::optional<LinkedCode> (*linked_code)(const LinkRequest& request, const Core& core) = nullptr;
-  /// Returns the cycles of a run outside of kernels, for a program of `calls` calls; nothing if
-  /// they were not measured. Null: never.
-  std::optional<int64_t> (*runtime_cycles)(int64_t calls, const Core& core) = nullptr;
+  /// Returns the cycles of a run outside of kernels; nothing if not measured. Null: never.
+  std::optional<int64_t> (*runtime_cycles)(const RuntimeWork& work, const Core& core) = nullptr;
+  /// Returns how the core reads its instructions; null if it was not measured. Null: never.
+  const CodeTraffic* (*code_traffic)(const Core& core) = nullptr;
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.

@@ -94,6 +94,7 @@ Status parse_timing(Reader* reader, PartMemory* memory) {
   THIMBLE_TRY(memory->wait_states, reader->number("wait_states", "core cycles"));
   THIMBLE_TRY(const auto line, reader->size("line_bytes"));
   THIMBLE_TRY(const auto cache, reader->size("cache_bytes"));
+  THIMBLE_TRY(memory->instruction_cache_bytes, reader->size("instruction_cache_bytes"));
   THIMBLE_TRY(const auto prefetch, reader->boolean("prefetch"));
   memory->line_bytes = line.value_or(0);
   memory->cache_bytes = cache;
@@ -109,6 +110,8 @@ Result<PartMemory> parse_memory(const TomlValue& table) {
   THIMBLE_TRY(const auto bytes, reader.size("bytes"));
   memory.bytes = bytes.value_or(0);
   memory.kept = memory.name == "flash";
+  THIMBLE_TRY(const auto external, reader.boolean("external"));
+  memory.external = external.value_or(memory.name == "dram");
   if (cycles) {
     memory.cycles_per_word = *cycles;
     THIMBLE_TRY(const auto kept, reader.boolean("kept"));

@@ -19,6 +19,7 @@ namespace thimble::engine {
 /// decides which objects are placed in which memory (driver/object_placement.h).
 struct PartMemory : Memory {
   bool kept = false;               // non-volatile: flash, MRAM
+  bool external = false;           // outside of the chip, such as DRAM
   double cycles_per_word = 0;      // core cycles per 32-bit access; 0: the file does not say
   std::vector<std::string> holds;  // subset of memory_contents()
   // Timing of an access by the core at Part::clock_mhz.
@@ -26,6 +27,7 @@ struct PartMemory : Memory {
       wait_states;         // extra core cycles of a non-sequential access; empty: unknown
   int64_t line_bytes = 0;  // bytes that one access delivers; 0: unknown
   std::optional<int64_t> cache_bytes;  // cache of data before it; 0: none; empty: unknown
+  std::optional<int64_t> instruction_cache_bytes;  // the same for instructions
   bool prefetch = false;  // the next line of instructions is read while the core uses this one
   std::string source;     // document of the figures
 };

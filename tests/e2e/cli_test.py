@@ -404,6 +404,20 @@ class Run(Cli):
         self.assertEqual(again["instructions"], answer["instructions"])
         self.assertFalse(again["inputs_are_zeros"])
 
+    def test_cycles_outside_of_kernels_are_those_of_the_compiler(self):
+        model = SOURCE / "models/hello_sin"
+        outside = []
+        for form in ([], ["--activations", "int16"], ["--compat", "executorch"]):
+            pte = self.path / "hello.pte"
+            report = json.loads(self.thimble("compile", model / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate",
+                                             model / "calibrate.npz", "-o", pte, "--json", *form)[0])
+            answer = self.outputs(pte, "--on", "qemu", "--profile")
+            outside.append(answer["cycles"] - sum(op["cycles"] for op in answer["ops"]))
+            self.assertLess(abs(report["runtime_cycles"] / outside[-1] - 1), 0.1, (form, report["runtime_cycles"], outside))
+        # Decoding records costs more than addresses, and the tables of the file more than records.
+        self.assertLess(3 * outside[0], outside[1])
+        self.assertLess(2 * outside[1], outside[2])
+
     def test_simulated_npus(self):
         """On a board a simulator replaces the NPU: no sum contains its instructions."""
         for target, npu in (("corstone-300", "ethos-u55-128"), ("nrf54lm20b", "axon"), ("imxrt700", "Neutron")):
@@ -580,6 +594,35 @@ class Diff(Cli):
                     self.assertEqual(totals["npu_cycles"], sum(npu))
                     profile = json.loads(self.thimble("run", pte, "--profile", "--json")[0])["npu"]
                     self.assertEqual(npu, [round(row["cycles"]) for row in profile], (name, target))
+
+    def test_a_larger_budget_is_met_too(self):
+        """With variables and stack, which tests/unit/budget_test.cpp does not have."""
+        model = SOURCE / "models/resnet8"
+        for budget in (32768, 34000):
+            report = json.loads(self.thimble("compile", model / "resnet8.pt2", "--target", "cortex-m4", "--calibrate", "random",
+                                             "--memory", f"sram={budget}", "-o", "y.pte", "--json")[0])
+            used = {memory["name"]: memory["bytes_used"] for memory in report["memories"]}["sram"]
+            self.assertLessEqual(used, budget)
+
+    def test_the_runtime_is_that_of_the_compiler_in_each_form(self):
+        """Of the file, and on a part with wait states of code, whose sums compile, fit and diff share."""
+        model = SOURCE / "models/hello_sin"
+        seen = set()
+        for target in ("cortex-m4", "stm32g0b1", "stm32l4r5"):
+            for form in ([], ["--activations", "int16"], ["--compat", "executorch"]):
+                pte = self.path / "y.pte"
+                compiled = json.loads(self.thimble("compile", model / "hello_sin.pt2", "--target", target, "--calibrate",
+                                                   model / "calibrate.npz", "-o", pte, "--json", *form)[0])
+                answer = json.loads(self.thimble("diff", pte, pte, "--target", target, "--json")[0])
+                self.assertEqual(answer["after"]["runtime_cycles"], compiled["runtime_cycles"], (target, form))
+                totals = {total["name"]: total["after"] for total in answer["totals"]}
+                self.assertEqual(totals["cycles"], compiled["cycles"], (target, form))
+                seen.add(compiled["runtime_cycles"])
+                fit = json.loads(self.thimble("fit", model / "hello_sin.pt2", "--calibrate", model / "calibrate.npz",
+                                              "--part", target, "--json", *form)[0])["models"][0]["parts"][0]
+                if compiled["time_us"]:
+                    self.assertEqual(fit["time_us"], compiled["time_us"], (target, form))
+        self.assertEqual(len(seen), 9)
 
     def test_conditions(self):
         small, large = self.compile(), self.compile("--names", output="names.pte")

@@ -114,6 +114,7 @@ bytes = "2M"
 wait_states = 5
 line_bytes = 8
 cache_bytes = 1280
+instruction_cache_bytes = "1K"
 prefetch = true
 source = "reference manual, table 12"
 )";
@@ -137,6 +138,8 @@ TEST(Part, ReadsClockAndTimingOfMemories) {
   EXPECT_EQ(flash.wait_states, 5);
   EXPECT_EQ(flash.line_bytes, 8);
   EXPECT_EQ(flash.cache_bytes, 1280);
+  EXPECT_EQ(flash.instruction_cache_bytes, 1024);
+  EXPECT_FALSE(flash.external);
   EXPECT_TRUE(flash.prefetch);
   EXPECT_EQ(flash.source, "reference manual, table 12");
   const auto plain = parse_part(kGood, "board");
@@ -170,6 +173,7 @@ TEST(Part, ErrorNamesNearestKey) {
                                    {"wait_states", "waitstates"},
                                    {"line_bytes", "line_byte"},
                                    {"cache_bytes", "cache_byts"},
+                                   {"instruction_cache_bytes", "instruction_cache_byte"},
                                    {"prefetch", "prefetsh"},
                                    {"bytes = \"640K\"", "byte = \"640K\""}}) {
     const std::string_view name(key);
@@ -253,6 +257,17 @@ TEST(Part, EveryChipStatesItsFigures) {
   std::ranges::sort(expected);
   EXPECT_EQ(missing, expected);
   EXPECT_GE(chip_names().size(), 60U);
+}
+
+TEST(Part, ChipsWithWaitStatesStateBothCaches) {
+  for (const std::string& name : chip_names()) {
+    const auto part = find_part(name);
+    ASSERT_TRUE(part.ok()) << part.error().message;
+    for (const PartMemory& memory : part->memories) {
+      if (!memory.kept || memory.wait_states.value_or(0) == 0) continue;
+      EXPECT_EQ(memory.cache_bytes.has_value(), memory.instruction_cache_bytes.has_value()) << name;
+    }
+  }
 }
 
 TEST(Part, RefusesInconsistentMemories) {

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "engine/state.h"
+#include "engines/cortex_m/compiler/code_traffic.h"
 #include "engines/cortex_m/compiler/cost.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
@@ -26,7 +27,7 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 using abi::Isa;
 constexpr Core kCores[] = {
 #define THIMBLE_CORE(name, architecture, isa, image, laws) \
-  {name, name, architecture, Isa::isa, lower, cost_of, linked_code, runtime_cycles},
+  {name, name, architecture, Isa::isa, lower, cost_of, linked_code, runtime_cycles, code_traffic},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };

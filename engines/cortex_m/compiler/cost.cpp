@@ -33,20 +33,28 @@ constexpr Law kInstructions[] = {
 };
 constexpr Law kCycles[] = {
 #define THIMBLE_CYCLES(op, core, ...) {abi::PteOp::op, core, {__VA_ARGS__}},
-#define THIMBLE_RUNTIME_CYCLES(core, per_run, per_call)
+#define THIMBLE_RUNTIME_CYCLES(...)
 #include "engines/cortex_m/compiler/cycles.def"
 #undef THIMBLE_RUNTIME_CYCLES
 #undef THIMBLE_CYCLES
 };
 
-/// Cycles of the runtime outside of kernels.
+constexpr int64_t RuntimeTerms::*kRuntimeTerms[] = {
+#define THIMBLE_RUNTIME_TERM(name) &RuntimeTerms::name,
+#include "engine/runtime_terms.def"
+#undef THIMBLE_RUNTIME_TERM
+};
+
+/// Cycles of the runtime outside of kernels, for calls of one form; one coefficient per row of
+/// kRuntimeTerms.
 struct RuntimeLaw {
   std::string_view core;
-  double per_run, per_call;
+  CallForm form;
+  std::array<double, std::size(kRuntimeTerms)> coefficients;
 };
 constexpr RuntimeLaw kRuntimeCycles[] = {
 #define THIMBLE_CYCLES(...)
-#define THIMBLE_RUNTIME_CYCLES(core, per_run, per_call) {core, per_run, per_call},
+#define THIMBLE_RUNTIME_CYCLES(core, form, ...) {core, CallForm::form, {__VA_ARGS__}},
 #include "engines/cortex_m/compiler/cycles.def"
 #undef THIMBLE_RUNTIME_CYCLES
 #undef THIMBLE_CYCLES
@@ -107,11 +115,20 @@ std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core) {
   return with->flash_bytes - without->flash_bytes;
 }
 
-std::optional<int64_t> runtime_cycles(int64_t calls, const Core& core) {
-  const auto* const law =
-      std::ranges::find(kRuntimeCycles, measured_core(core.name), &RuntimeLaw::core);
-  if (law == std::end(kRuntimeCycles)) return {};
-  return truncated(law->per_run + law->per_call * static_cast<double>(calls));
+std::optional<int64_t> runtime_cycles(const RuntimeWork& work, const Core& core) {
+  const std::string_view name = measured_core(core.name);
+  double cycles = 0;
+  bool known = false;
+  for (const RuntimeLaw& law : kRuntimeCycles) {
+    if (law.core != name) continue;
+    known = true;
+    const RuntimeTerms& terms = work.of(law.form);
+    for (size_t i = 0; i < std::size(kRuntimeTerms); ++i) {
+      cycles += law.coefficients[i] * static_cast<double>(terms.*kRuntimeTerms[i]);
+    }
+  }
+  if (!known) return {};
+  return truncated(cycles);
 }
 
 Cost cost_of(const Lowered& lowered, const KernelCall& call, const Core& core) {

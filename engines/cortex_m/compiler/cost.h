@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine/engine.h"
+#include "engine/runtime_work.h"
 
 namespace thimble::engine::cortex_m {
 
@@ -25,7 +26,7 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& core);
 
 /// Returns the cycles of a run outside of kernels; nothing if they were not measured on the core.
-[[nodiscard]] std::optional<int64_t> runtime_cycles(int64_t calls, const Core& core);
+[[nodiscard]] std::optional<int64_t> runtime_cycles(const RuntimeWork& work, const Core& core);
 
 /// Returns the sizes and costs of a call. If its kernel was never measured, the cycles are those of
 /// an average operator of the same sizes.
