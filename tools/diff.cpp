@@ -339,8 +339,7 @@ std::string basis_lines(const Difference& difference) {
   } else if (after.waits_known) {
     text += fmt::format("with wait states of {}", difference.part->name);
   } else {
-    text += fmt::format("without wait states, which the file of {} does not state",
-                        difference.part->name);
+    text += fmt::format("with the wait states that the file of {} states", difference.part->name);
   }
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);

@@ -37,7 +37,8 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
   // program_facts() refuses a file for another core than the part's, which runs here with a note
   // (tools/model.h) but has no estimate of its wait states. The file itself was read before.
   const Result<ProgramFacts> facts = program_facts(pte, label, &part);
-  if (!facts || !facts->waits_known) return times;
+  if (!facts) return times;
+  times.waits_known = facts->waits_known;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);
   times.runtime_wait_cycles = facts->runtime_wait_cycles;
   return times;

@@ -21,6 +21,7 @@ struct PartTimes {
   double core_mhz = 0;                        // 0: unknown
   std::vector<int64_t> wait_cycles;           // by instruction of the file; empty: not known
   int64_t runtime_wait_cycles = 0;            // in one run, outside of kernels
+  bool waits_known = false;                   // the part's file states all wait states
   std::map<size_t, engine::NpuTiming> npus;   // by delegate
   std::vector<hostrun::NpuProfile> profiles;  // of the delegates, for the systems of the part
 

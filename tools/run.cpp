@@ -353,9 +353,11 @@ void print_instructions(const RunResult& result, const RunTimes& times) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
-  const std::string waits = part.wait_cycles.empty()
-                                ? "without wait states"
-                                : fmt::format("with wait states of {}", part.part);
+  const std::string waits =
+      part.wait_cycles.empty() ? "without wait states"
+      : part.waits_known
+          ? fmt::format("with wait states of {}", part.part)
+          : fmt::format("with the wait states that the file of {} states", part.part);
   std::printf("  instructions are counted, cycles are modelled from them %s\n", waits.c_str());
 }
 

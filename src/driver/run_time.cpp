@@ -40,8 +40,10 @@ bool has_waits(const engine::Part& part, const OperandMemories& memories, Compil
   for (const engine::PartMemory* const memory : memories.all()) {
     if (waits_known(*memory)) continue;
     known = false;
+    const bool has_words = !memory->wait_states && memory->cycles_per_word > 1;
     report->notes.push_back(
-        fmt::format("the time has no wait states of {}: the documents of {} do not state {}",
+        fmt::format("the time has {} of {}: the documents of {} do not state {}",
+                    has_words ? "the transfer of words, but no wait states" : "no wait states",
                     memory->name, part.name, missing_fact(*memory)));
   }
   return has_code_waits(part, memories, report) && known;
@@ -178,9 +180,11 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   if (!report->time_us) return;
   // The band was validated for measured operators on cores whose memories are modelled, not for
   // NPUs.
-  constexpr int64_t kUnmeasuredShareMax = 20;  // a 20th
-  const bool measured = core->unmeasured * kUnmeasuredShareMax <= core->all;
-  if (has_waits(part, memories, report) && lowered.delegates.empty() && measured) {
+  constexpr int64_t kUnmeasuredPercentMax = 5;
+  const bool measured = 100 * core->unmeasured <= kUnmeasuredPercentMax * core->all;
+  const bool has_memories = !memories.all().empty();
+  if (has_waits(part, memories, report) && has_memories && lowered.delegates.empty() && measured &&
+      part.cpu->has_time_band) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {

@@ -194,6 +194,9 @@ struct Core {
   std::optional<int64_t> (*runtime_cycles)(const RuntimeWork& work, const Core& core) = nullptr;
   /// Returns how the core reads its instructions; null if it was not measured. Null: never.
   const CodeTraffic* (*code_traffic)(const Core& core) = nullptr;
+  /// True if a manual states the instruction timings, or if boards were compared with the model of
+  /// the core: times have an error band.
+  bool has_time_band = false;
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.

@@ -26,8 +26,9 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 
 using abi::Isa;
 constexpr Core kCores[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, laws) \
-  {name, name, architecture, Isa::isa, lower, cost_of, linked_code, runtime_cycles, code_traffic},
+#define THIMBLE_CORE(name, architecture, isa, image, laws, has_time_band) \
+  {name,    name,        architecture,   Isa::isa,     lower,             \
+   cost_of, linked_code, runtime_cycles, code_traffic, has_time_band},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };
@@ -36,7 +37,7 @@ struct Substitutes {
   std::string_view core, image, laws;
 };
 constexpr Substitutes kSubstitutes[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, laws) {name, image, laws},
+#define THIMBLE_CORE(name, architecture, isa, image, laws, has_time_band) {name, image, laws},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };
