@@ -107,7 +107,9 @@ TEST(CodeWaits, AreInTheCyclesOfTheRuntime) {
   work.of(engine::CallForm::kRecords).calls = 2;
   const engine::PartMemory memory = flash(2, 8, 0);
   EXPECT_EQ(runtime_cycles(work, timed, {}), 100);
-  EXPECT_EQ(runtime_cycles(work, timed, {.code = &memory}), 160);
+  OperandMemories memories;
+  memories.code = &memory;
+  EXPECT_EQ(runtime_cycles(work, timed, memories), 160);
 }
 
 }  // namespace
