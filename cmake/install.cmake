@@ -4,16 +4,20 @@ include(GNUInstallDirs)
 include(cmake/licenses.cmake)
 get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
-install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
+# Component `device`: the sources, which can be installed without building anything.
+install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device COMPONENT device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+# For ExecuTorch's own runtime: a CMake project that the user builds with an ExecuTorch, which no package contains.
+install(DIRECTORY executorch DESTINATION share/thimble/device COMPONENT device
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
 # The row of each engine, and its folders with device code.
 thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
 foreach(engine ${engines})
-  install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine})
+  install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine} COMPONENT device)
   file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
-  list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE})$")
-  install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine}
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+  list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE}|executorch)$")
+  install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine} COMPONENT device
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake")
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/delegate/include/*.h)
   install(FILES ${headers} DESTINATION include)
 endforeach()

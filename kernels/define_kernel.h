@@ -8,6 +8,13 @@
 
 namespace thimble::kernels {
 
+consteval NormalizeArg* normalizer_for(const char* letters) {
+  for (; *letters != 0; ++letters) {
+    if (is_multi_type(*letters)) return normalize_multi_type_arg;
+  }
+  return nullptr;
+}
+
 consteval bool has_list(const char* letters) {
   for (; *letters != 0; ++letters) {
     if (*letters == 'R' || *letters == 'w') return true;

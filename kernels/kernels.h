@@ -109,12 +109,6 @@ constexpr uint32_t length_of(const char* text) {
 /// this function, so that it is linked only into images with kernels that need it.
 using NormalizeArg = Status(char letter, uint32_t tag, Arg& arg);
 NormalizeArg normalize_multi_type_arg;
-consteval NormalizeArg* normalizer_for(const char* letters) {
-  for (; *letters != 0; ++letters) {
-    if (is_multi_type(*letters)) return normalize_multi_type_arg;
-  }
-  return nullptr;
-}
 
 struct Kernel {
   const char* name;       // "cortex_m::quantized_add.out"

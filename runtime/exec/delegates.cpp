@@ -15,6 +15,10 @@ constexpr char kDelegateFields[] = "\4\4\4";
 constexpr char kReferenceFields[] = "\1\4";
 constexpr char kInlineFields[] = "\4";
 
+const Model& model_of(const DelegateArgs& args) {
+  return *static_cast<const Model*>(args.call);
+}
+
 /// Finds the payload that a delegate refers to.
 Status find_payload(CheckedAccess& access, Position delegate, ByteRegion& payload) {
   Verifier& verifier = access.verifier;
@@ -58,7 +62,7 @@ Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32
   while (backend != end && !same_name(id, backend->id)) ++backend;
   if (backend == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
 
-  DelegateSource source = {access, {}};
+  DelegateSource source = {&access, {}};
   THIMBLE_RETURN_IF_ERROR(find_payload(access, row, source.payload));
   slot.backend = backend;
   return backend->open(*backend, source, slot, scratch_bytes);
@@ -147,7 +151,7 @@ Status measure_calls(CheckedAccess& access, const Model& model, const DelegateBa
     Status status = open_row(access, delegates, call.row, slot, bytes);
     if (status == Status::kOk && slot.backend->call_scratch == nullptr) continue;
     if (status == Status::kOk) status = check_tensors(access, model, call.args);
-    if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
+    if (status == Status::kOk) status = add_call_scratch(slot, {&model, call.args}, bytes);
     if (status == Status::kOk) status = add_unplanned_scratch(flatbuffer, bytes, needs);
     if (status != Status::kOk) return status;
   }
@@ -157,6 +161,7 @@ Status measure_calls(CheckedAccess& access, const Model& model, const DelegateBa
 }  // namespace
 
 Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const {
+  auto& access = *static_cast<CheckedAccess*>(file);
   NamedDataIterator walk(access);
   FlatVector name;
   uint32_t segment;
@@ -168,10 +173,11 @@ Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteReg
 }
 
 kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
-  return tensor_of(model, indices.index_at(i));
+  return tensor_of(model_of(*this), indices.index_at(i));
 }
 
 void* DelegateArgs::data(uint32_t i) const {
+  const Model& model = model_of(*this);
   const uint32_t at = offset(i);
   if (at != kNotPlanned) return model.arena + at;
   const uint32_t value_index = indices.index_at(i);
@@ -183,6 +189,7 @@ void* DelegateArgs::data(uint32_t i) const {
 }
 
 uint32_t DelegateArgs::offset(uint32_t i) const {
+  const Model& model = model_of(*this);
   const Position tensor = payload_of(model.flatbuffer.values.target(indices.index_at(i)));
   const Position at = field(tensor, pte::tensor::kAllocationInfo);
   if (at == nullptr) return kNotPlanned;
@@ -221,7 +228,7 @@ Status check_delegate_call(CheckedAccess& access, const Model& model,
   THIMBLE_RETURN_IF_ERROR(check_tensors(access, model, instruction.args));
   const uint32_t index = instruction.row;
   const bool loading = model.kernel_of_op != nullptr;
-  const DelegateArgs args = {model, instruction.args};
+  const DelegateArgs args = {&model, instruction.args};
   DelegateSlot measured;
   // The address of a slot must not change after load: a delegate may give it to its driver.
   DelegateSlot& slot = loading ? slots_of(model)[index] : measured;

@@ -22,9 +22,10 @@ struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRAC
 struct Executor;
 extern const Executor flatbuffer_executor;
 
-/// The data of the file for a delegate.
+/// The data of the file for a delegate. `file` belongs to the runtime that loads the file:
+/// CheckedAccess in this one. Code of a delegate does not read it.
 struct DelegateSource {
-  CheckedAccess& access;
+  void* file;
   ByteRegion payload;
   /// Finds the bytes of the named data with this key.
   [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const;
@@ -64,9 +65,11 @@ struct DelegateMemory {
 /// Result of DelegateArgs::offset() for a tensor that is not in the arena.
 inline constexpr uint32_t kNotPlanned = 0xFFFFFFFF;
 
-/// Arguments of a call that load has verified. All are tensors.
+/// Arguments of a call that load has verified. All are tensors. `call` belongs to the runtime that
+/// makes the call, and the members that are not inline are part of that runtime: `call` is the
+/// Model in this one; executorch/delegate/ has the members for ExecuTorch's runtime.
 struct DelegateArgs {
-  const Model& model;
+  const void* call;
   FlatVector indices;
   [[nodiscard]] uint32_t count() const { return indices.count(); }
   [[nodiscard]] kernels::Tensor tensor(uint32_t i) const;

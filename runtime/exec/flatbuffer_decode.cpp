@@ -2,6 +2,9 @@
 // so that run reads exactly what load has verified.
 
 #include "runtime/exec/flatbuffer_decode.h"
+
+#include <bit>
+
 #include "runtime/program/checks.h"
 
 namespace thimble::runtime {

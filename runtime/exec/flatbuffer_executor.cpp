@@ -35,7 +35,7 @@ THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& i
   const DelegateSlot& slot = slot_of(model, instruction);
   Status status;
   traced(model, slot.backend->id, index, [&] {
-    status = slot.backend->run(slot, {model, instruction.args});
+    status = slot.backend->run(slot, {&model, instruction.args});
   });
   return status;
 }

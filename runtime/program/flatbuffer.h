@@ -7,18 +7,16 @@
 // pointer is the alignment of its offset. 64-bit numbers need only 4-byte alignment here, because
 // the core loads them as two words.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "abi/pte_format.h"
 #include "runtime/program/inline.h"
 
 namespace thimble::runtime {
 
-static_assert(std::endian::native == std::endian::little, "flatbuffers are read in place");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "flatbuffers are read in place");
 
 using Position = const uint8_t*;
 using abi::pte::VtableOffset;
@@ -26,7 +24,7 @@ using abi::pte::VtableOffset;
 template <typename T>
 inline T read(Position at) {
   T value;
-  std::memcpy(&value, std::assume_aligned<(sizeof(T) < 4 ? sizeof(T) : 4)>(at), sizeof value);
+  std::memcpy(&value, __builtin_assume_aligned(at, sizeof(T) < 4 ? sizeof(T) : 4), sizeof value);
   return value;
 }
 

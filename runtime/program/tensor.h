@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
 
 #include "kernels/kernels.h"
 #include "runtime/program/inline.h"
@@ -41,7 +40,7 @@ THIMBLE_INLINE void make_tensor(const void* sizes, const uint8_t* dim_order, uin
   tensor.dim_order = dim_order;
   tensor.bytes = bytes;
   constexpr size_t kAt = offsetof(kernels::Tensor, rank);
-  void* const at = std::assume_aligned<4>(reinterpret_cast<char*>(&tensor) + kAt);
+  void* const at = __builtin_assume_aligned(reinterpret_cast<char*>(&tensor) + kAt, 4);
   std::memcpy(at, &packed_fields, sizeof packed_fields);
   tensor.is_verified = is_verified;
 }
@@ -50,8 +49,8 @@ THIMBLE_INLINE void make_tensor(const void* sizes, const uint8_t* dim_order, uin
 /// loop or a call.
 THIMBLE_INLINE void copy_tensor(const void* from, void* to) {
   constexpr size_t kHalf = 16;
-  from = std::assume_aligned<alignof(kernels::Tensor)>(from);
-  to = std::assume_aligned<alignof(kernels::Tensor)>(to);
+  from = __builtin_assume_aligned(from, alignof(kernels::Tensor));
+  to = __builtin_assume_aligned(to, alignof(kernels::Tensor));
   std::memcpy(to, from, kHalf);
   std::memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
               sizeof(kernels::Tensor) - kHalf);

@@ -19,10 +19,12 @@ import sys
 from tidy import ROOT, tracked_files
 
 INCLUDE_FOLDERS = ["", "src", "runtime/include", "engines/axon/delegate/include", "engines/ethos_u/delegate/include",
-                   "engines/neutron/delegate/include", "tests/unit", "tests/conformance", "tests/kernels",
+                   "engines/neutron/delegate/include", "executorch/include", "tests/unit", "tests/conformance", "tests/kernels",
                    "tests/extra_target/abacus"]
-# The stand-in's headers want what its build configures, as the vendor's own do.
-LEFT_OUT = re.compile(r"^(examples/|kernels/(dsp|mve)/|benchmarks/|tests/axon_vendor/standin_include/)")
+# The stand-in's headers want what its build configures, as the vendor's own do. Headers for ExecuTorch's runtime include its
+# headers.
+LEFT_OUT = re.compile(r"^(examples/|kernels/(dsp|mve)/|benchmarks/|tests/axon_vendor/standin_include/"
+                      r"|(engines/\w+/)?executorch/(?!include/))")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 
 

@@ -41,7 +41,7 @@ INCLUDE_RULES = read_rules()
 WORDS = read_words()
 UNCHECKED_INCLUDES = {"tests", "benchmarks", "examples", "models"}
 DEVICE_FOLDERS = {"abi", "numerics", "kernels", "runtime", "firmware", "engines/*/container", "engines/*/model",
-                  "engines/*/delegate", "engines/*/firmware"}
+                  "engines/*/delegate", "engines/*/firmware", "executorch", "engines/*/executorch"}
 # Headers included by bare name: those of the public interface, and those that the build writes.
 PUBLIC_HEADERS = re.compile(r"thimble(_\w+)?\.h$")
 GENERATED_HEADERS = {"program_generated.h": "src/formats", "tflite_generated.h": "src/formats",
@@ -127,10 +127,10 @@ def may_include(path, name):
     if "/" not in name:
         if name in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[name]
-        return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware") + tuple(
-            f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr"))
+        return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware", "executorch") + tuple(
+            f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr", "executorch"))
     first = name.split("/")[0]
-    outside = ("engines", "abi", "numerics", "kernels", "runtime", "firmware", "tools", "python")
+    outside = ("engines", "abi", "numerics", "kernels", "runtime", "executorch", "firmware", "tools", "python")
     path_of_name = name if first in outside else f"src/{name}"
     there = folder_of(path_of_name)
     if there == folder and (not folder.startswith("engines/") or same_engine(path, name)):

@@ -135,4 +135,8 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   return status;
 }
 
+void set_scratch(DelegateSlot& slot, uint8_t* scratch) {
+  slot_data<SlotData>(slot).interlayer = scratch;
+}
+
 }  // namespace thimble::runtime::axon

@@ -16,4 +16,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);
 
+/// Sets the scratch memory of the next run, for runtimes that allocate it for each call.
+void set_scratch(DelegateSlot& slot, uint8_t* scratch);
+
 }  // namespace thimble::runtime::axon

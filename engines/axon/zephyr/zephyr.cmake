@@ -4,3 +4,8 @@ if(CONFIG_THIMBLE_NORDIC_AXON)
   target_sources(app PRIVATE ${CMAKE_CURRENT_LIST_DIR}/axon.c)
   target_link_libraries(app PRIVATE thimble_device)
 endif()
+# The delegates for ExecuTorch's own runtime.
+if(CONFIG_EXECUTORCH_BUILD_NORDIC_AXON)
+  thimble_zephyr_executorch(axon)
+  thimble_zephyr_executorch(axon_vendor)
+endif()

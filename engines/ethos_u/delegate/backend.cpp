@@ -49,6 +49,21 @@ Status find_block_content(const DelegateSource& source, const payload::BlockCont
   return Status::kOk;
 }
 
+/// Checks that a table entry is inside scratch. `bytes` is set to its size.
+Status check_entry(const SlotData& data, const payload::IoEntry& entry, uint32_t& bytes) {
+  if (entry.region != static_cast<int32_t>(kRegionScratch)) return Status::kUnsupported;
+  uint64_t product = static_cast<uint32_t>(entry.element_bytes);
+  for (const int32_t size : entry.shape) {
+    if (size < 0) return Status::kBadPayload;
+    product *= static_cast<uint32_t>(size);
+    if (product > kernels::kMaxTensorBytes) return Status::kBadPayload;
+  }
+  bytes = static_cast<uint32_t>(product);
+  const auto offset = static_cast<uint32_t>(entry.offset);
+  const uint32_t room = data.job.scratch_bytes;
+  return offset <= room && bytes <= room - offset ? Status::kOk : Status::kBadPayload;
+}
+
 /// Checks that tensor and table entry agree and that the entry is inside scratch.
 Status check_tensor(const SlotData& data, const DelegateArgs& args, uint32_t index) {
   const payload::IoEntry entry = data.entry(index);
@@ -58,17 +73,9 @@ Status check_tensor(const SlotData& data, const DelegateArgs& args, uint32_t ind
   }
   const auto element = element_bytes(static_cast<uint32_t>(tensor.dtype));
   if (entry.element_bytes != static_cast<int32_t>(element)) return Status::kBadDType;
-  if (entry.region != static_cast<int32_t>(kRegionScratch)) return Status::kUnsupported;
-  uint64_t bytes = element;
-  for (const int32_t size : entry.shape) {
-    if (size < 0) return Status::kBadPayload;
-    bytes *= static_cast<uint32_t>(size);
-    if (bytes > kernels::kMaxTensorBytes) return Status::kBadPayload;
-  }
-  if (bytes != tensor.bytes) return Status::kBadShape;
-  const auto offset = static_cast<uint32_t>(entry.offset);
-  const uint32_t room = data.job.scratch_bytes;
-  return offset <= room && bytes <= room - offset ? Status::kOk : Status::kBadPayload;
+  uint32_t bytes = 0;
+  const Status status = check_entry(data, entry, bytes);
+  return status == Status::kOk && bytes != tensor.bytes ? Status::kBadShape : status;
 }
 
 bool disjoint(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
@@ -108,6 +115,10 @@ Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool
   job.fast = static_cast<uint8_t*>(npu.fast_memory);
   job.fast_bytes = memory.fast_bytes != 0 ? memory.fast_bytes : npu.fast_bytes;
   return Status::kOk;
+}
+
+bool uses_region(const StreamFacts& facts, uint32_t region) {
+  return ((facts.reads | facts.writes) & 1U << region) != 0;
 }
 
 Status check_stream(const SlotData& data, StreamFacts& facts) {
@@ -152,20 +163,45 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   return Status::kOk;
 }
 
-Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  SlotData& data = slot_data<SlotData>(slot);
+Status check_tensors(const DelegateSlot& slot, const DelegateMemory& memory,
+                     const DelegateArgs& args) {
+  const SlotData& data = slot_data<SlotData>(slot);
   if (args.count() != uint32_t{data.input_count} + data.output_count) return Status::kBadPayload;
   for (uint32_t i = 0; i < args.count(); ++i) {
     Status status = check_tensor(data, args, i);
     if (status == Status::kOk) status = check_place(data, memory, args, i);
     if (status != Status::kOk) return status;
   }
+  return Status::kOk;
+}
+
+Status check_payload(const DelegateSlot& slot, bool& uses_fast) {
+  const SlotData& data = slot_data<SlotData>(slot);
+  for (uint32_t i = 0; i < uint32_t{data.input_count} + data.output_count; ++i) {
+    const payload::IoEntry entry = data.entry(i);
+    const int32_t element = entry.element_bytes;
+    if (element != 1 && element != 2 && element != 4) return Status::kBadPayload;
+    uint32_t bytes;
+    THIMBLE_RETURN_IF_ERROR(check_entry(data, entry, bytes));
+  }
+  StreamFacts facts;
+  THIMBLE_RETURN_IF_ERROR(check_stream(data, facts));
+  uses_fast = uses_region(facts, kRegionFast);
+  return Status::kOk;
+}
+
+Job& job_of(DelegateSlot& slot) {
+  return slot_data<SlotData>(slot).job;
+}
+
+Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
+  SlotData& data = slot_data<SlotData>(slot);
+  THIMBLE_RETURN_IF_ERROR(check_tensors(slot, memory, args));
   StreamFacts facts;
   THIMBLE_RETURN_IF_ERROR(check_stream(data, facts));
   data.job.scratch = memory.scratch;
   data.job.mode = memory.mode;
-  const bool uses_fast = ((facts.reads | facts.writes) & 1U << kRegionFast) != 0;
-  return place_fast(npu_of(slot), memory, uses_fast, data.job);
+  return place_fast(npu_of(slot), memory, uses_region(facts, kRegionFast), data.job);
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {

@@ -168,12 +168,12 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
 }
 
 /// Prepares the network with the driver.
-Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
+Status prepare(DelegateSlot& slot, const PayloadView& view, uint8_t* persistent) {
   SlotData& data = slot_data<SlotData>(slot);
   const thimble_neutron& npu = npu_of(slot);
   const size_t context = neutronGetModelContextSize();
   data.handle = context <= kContextInSlot ? static_cast<void*>(slot.data + sizeof(SlotData))
-                                          : static_cast<void*>(memory.persistent);
+                                          : static_cast<void*>(persistent);
   data.config.microcode = view.program;
   data.config.weights = view.program + format::padded(view.program_bytes);
   data.config.kernels =
@@ -321,7 +321,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
     THIMBLE_RETURN_IF_ERROR(check_tensor(view, scratch, args, i));
   data.transposes = spare != 0;
   data.scratch = memory.scratch;
-  return memory.scratch != nullptr ? prepare(slot, view, memory) : Status::kOk;
+  return memory.scratch != nullptr ? prepare(slot, view, memory.persistent) : Status::kOk;
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
@@ -341,6 +341,20 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
     npu.profiled(&npu, view.program, memory.outputs[view.output_count + 1], view.profile_bytes);
   }
   return Status::kOk;
+}
+
+Status prepare(DelegateSlot& slot, uint8_t* persistent) {
+  return prepare(slot, format::trusted_payload(slot_data<SlotData>(slot).payload), persistent);
+}
+
+void unprepare(DelegateSlot& slot) {
+  const NeutronModelHandle handle = slot_data<SlotData>(slot).handle;
+  // An error of the driver cannot be handled here.
+  if (handle != nullptr) (void)neutronModelUnprepare(handle);
+}
+
+void set_scratch(DelegateSlot& slot, uint8_t* scratch) {
+  slot_data<SlotData>(slot).scratch = scratch;
 }
 
 }  // namespace thimble::runtime::neutron

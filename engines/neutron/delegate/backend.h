@@ -23,4 +23,14 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args);
 uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args);
 uint32_t persistent_bytes(const DelegateBackend& self);
 
+// For runtimes that open a delegate before they know its tensors, and allocate scratch for each
+// call. check() without scratch memory does not prepare the network.
+
+/// Prepares the network of an open slot with the driver. `persistent` has persistent_bytes() bytes.
+Status prepare(DelegateSlot& slot, uint8_t* persistent);
+/// Returns the network to the driver.
+void unprepare(DelegateSlot& slot);
+/// Sets the scratch memory of the next run.
+void set_scratch(DelegateSlot& slot, uint8_t* scratch);
+
 }  // namespace thimble::runtime::neutron

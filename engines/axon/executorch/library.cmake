@@ -1,0 +1,1 @@
+thimble_executorch_delegate(axon LOAD load.cpp APART vendor.cpp)

@@ -1,0 +1,1 @@
+thimble_executorch_delegate(neutron LOAD load.cpp)
