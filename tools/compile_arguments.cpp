@@ -127,6 +127,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
     options.quant.push_back(std::move(choice));
   }
   options.engine_off = arguments.engine_off;
+  options.skip_passes = arguments.skip_passes;
   options.keep_small = arguments.npu_small;
   THIMBLE_CHECK(driver::parse_conditions(arguments.fail_if, kFailIf));
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
@@ -172,6 +173,9 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
+  verb.option("--skip-passes", a.skip_passes,
+              "NAME: passes on the float graph that do not run, as `thimble opt --list` prints")
+      .delimiter(',');
   verb.option("--shape", a.shapes,
               "NAME=N: dynamic size: INPUT:AXIS, the symbol of the export, or batch")
       .take_all();

@@ -33,6 +33,7 @@ struct CompileArguments {
   std::string observer;
   std::vector<std::string> quant;
   std::vector<std::string> engine_off;
+  std::vector<std::string> skip_passes;
   std::optional<bool> npu_small;
   std::vector<std::string> shapes;
   std::vector<std::string> memories;

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "capi/calls.h"
+#include "capi/delegates.h"
 #include "capi/session.h"
 #include "ir/dtype_text.h"
 #include "python/bindings/arrays.h"
@@ -421,6 +423,51 @@ void define_functions(nb::module_& module) {
             nb::none());
       },
       "source"_a, "target"_a, "arithmetic"_a);
+  module.def(
+      "engine_nodes",
+      [](const Source& source, const std::string& target, const nb::dict& options) {
+        const ModelSource model = to_source(source);
+        const capi::Words words = words_of("compile", options);
+        return run_job<std::string>(
+            [model, target, words](const ProgressFunction& report) {
+              return capi::engine_nodes(model, target, words, report);
+            },
+            nb::none());
+      },
+      "source"_a, "target"_a, "options"_a);
+  module.def(
+      "program_calls",
+      [](const Source& source, const std::string& target, const nb::dict& options) {
+        const ModelSource model = to_source(source);
+        const capi::Words words = words_of("compile", options);
+        const capi::ProgramCalls result = run_job<capi::ProgramCalls>(
+            [model, target, words](const ProgressFunction& report) {
+              return capi::program_calls(model, target, words, report);
+            },
+            nb::none());
+        nb::list constants;
+        for (const Bytes& bytes : result.constants) constants.append(to_python(bytes));
+        return nb::make_tuple(result.json, constants);
+      },
+      "source"_a, "target"_a, "options"_a);
+  module.def(
+      "compile_delegate",
+      [](const Source& source, const std::string& target, const nb::dict& options) {
+        const ModelSource model = to_source(source);
+        const capi::Words words = words_of("compile", options);
+        capi::DelegatePayload result = run_job<capi::DelegatePayload>(
+            [model, target, words](const ProgressFunction& report) {
+              return capi::compile_delegate(model, target, words, report);
+            },
+            nb::none());
+        nb::list named;
+        for (const auto& [key, bytes] : result.named) {
+          named.append(nb::make_tuple(key, to_python(bytes)));
+        }
+        return nb::make_tuple(result.id, to_python(result.payload), named, result.files,
+                              result.report_json);
+      },
+      "source"_a, "target"_a, "options"_a);
   module.def(
       "inspect",
       [](const Source& source, bool commands) {

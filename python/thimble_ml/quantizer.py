@@ -269,6 +269,9 @@ def _export_again(model: GraphModule) -> tuple[torch.export.ExportedProgram, dic
     for node in exported.graph.nodes:
         if node.op != "output":
             names[node.name] = node.meta.get("custom", {}).get(_NAME, node.name)
+    # Inputs have no such entry, and PyTorch renames an argument `input`.
+    inputs = [node.name for node in model.graph.nodes if node.op == "placeholder"]
+    names.update(zip(exported.graph_signature.user_inputs, inputs))
     return exported, names
 
 

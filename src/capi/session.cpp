@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cancel.h"
+#include "capi/words.h"
 #include "driver/report.h"
 #include "driver/share_arena.h"
 #include "report/report.h"
@@ -22,30 +23,6 @@
 namespace thimble::capi {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string text_of(const tools::Json& json) {
-  return json.dump(2, ' ', false, tools::Json::error_handler_t::replace);
-}
-
-Words joined(std::initializer_list<std::string> first, const Words& rest) {
-  Words words(first);
-  words.insert(words.end(), rest.begin(), rest.end());
-  return words;
-}
-
-/// Parses the words into the arguments of a verb.
-template <typename Arguments>
-Status parse(const char* verb_name, void (*add_options)(tools::Verb&, Arguments*),
-             const Words& words, Arguments* arguments) {
-  tools::CommandLine line("", "thimble");
-  tools::Verb verb(line, verb_name, "");
-  add_options(verb, arguments);
-  return line.parse_words(joined({verb_name}, words));
-}
-
-}  // namespace
 
 Result<std::shared_ptr<const Bytes>> ModelSource::read() const {
   if (bytes != nullptr) return bytes;

@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "base/work_folder.h"
+#include "capi/words.h"
 #include "driver/compile.h"
 #include "driver/data.h"
 #include "ir/tensor.h"
@@ -45,9 +46,6 @@ class ModelFile {
   std::optional<base::WorkFolder> folder_;
   std::filesystem::path path_;
 };
-
-/// Words of a command line: "--io", "int8".
-using Words = std::vector<std::string>;
 
 /// Returns the options of a verb: "compile", "fit".
 [[nodiscard]] std::vector<tools::OptionFacts> options_of(std::string_view verb);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "base/cancel.h"
 #include "driver/alternatives.h"
@@ -80,12 +81,14 @@ int64_t count_parameters(const ir::Graph& graph) {
 }
 
 Result<import_pt2::ImportedModel> read_model(const fs::path& model,
-                                             const std::map<std::string, int64_t>& shapes) {
+                                             const std::map<std::string, int64_t>& shapes,
+                                             std::vector<ir::RefusedNode>* refused = nullptr) {
   const Result<formats::pt2::ExportedProgram> read = formats::pt2::read(model);
   if (!read) return formats::explain_file(model, formats::FileUse::kExport, read.error());
   const formats::pt2::ExportedProgram& program = *read;
   import_pt2::ImportOptions options;
   options.shapes = shapes;
+  options.refused = refused;
   return import_pt2::import_program(program, options, model.filename().string());
 }
 
@@ -129,10 +132,17 @@ Result<ir::Graph> load_float_graph(const fs::path& model,
 namespace {
 
 /// Runs passes::run_float_passes pass by pass: records removed operators and saves changed graphs.
-Result<ir::Graph> run_passes(const ir::Graph& imported, StageFiles* files,
-                             OpProvenance* provenance) {
+Result<ir::Graph> run_passes(const ir::Graph& imported, std::span<const std::string> skipped,
+                             StageFiles* files, OpProvenance* provenance) {
+  for (const std::string& name : skipped) {
+    if (std::ranges::find(passes::float_passes(), name, &passes::Pass::name) ==
+        passes::float_passes().end()) {
+      return bad_input("--skip-passes {}: no such pass: `thimble opt --list` prints them", name);
+    }
+  }
   ir::Graph current = ir::remove_unused(imported);
   for (const passes::Pass& pass : passes::float_passes()) {
+    if (std::ranges::find(skipped, pass.name) != skipped.end()) continue;
     THIMBLE_TRY(ir::Graph next, passes::run_pass(pass, current));
     provenance->step(current, next, pass.removal_reason);
     if (files->wanted() && ir::print(next) != ir::print(current)) {
@@ -154,15 +164,16 @@ Status save_partition(StageFiles* files, std::string_view engine, const emit::Em
 }  // namespace
 
 Result<FloatModel> import_model(const fs::path& path, const CompileOptions& options,
-                                StageFiles* files) {
+                                StageFiles* files, std::vector<ir::RefusedNode>* refused) {
   report_progress(options.progress, "importing");
   THIMBLE_CHECK(check_cancelled());
-  THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes));
+  THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes, refused));
   FloatModel model{
       path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes))};
   model.provenance.begin(model.imported);
   THIMBLE_CHECK(files->save("imported.ir", model.imported));
-  THIMBLE_TRY(model.graph, run_passes(model.imported, files, &model.provenance));
+  THIMBLE_TRY(model.graph,
+              run_passes(model.imported, options.skip_passes, files, &model.provenance));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&model.graph));
   THIMBLE_CHECK(files->save("float.ir", model.graph));
   return model;

@@ -49,6 +49,7 @@ struct CompileOptions {
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // patterns of operators that stay on the CPU
+  std::vector<std::string> skip_passes;     // names of float passes that do not run
   std::optional<bool> keep_small;           // keep subgraphs on the NPU even if the CPU is faster
   std::map<std::string, int64_t> shapes;    // values of symbolic sizes
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"

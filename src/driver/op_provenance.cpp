@@ -183,8 +183,15 @@ void add_call(SourceOpReport* row, const CompileReport& report, size_t index) {
 OpProvenance::OpProvenance(std::vector<import_pt2::ImportedNode> nodes)
     : nodes_(std::move(nodes)) {}
 
-void OpProvenance::record_removed(const std::string& node, std::string reason) {
-  reasons_.try_emplace(node, std::move(reason));
+void OpProvenance::record_removed(const std::string& node, std::string reason,
+                                  const ir::Op* replacement) {
+  const std::string by = replacement == nullptr ? "" : replacement->source.node;
+  removals_.try_emplace(node, Removal{std::move(reason), by});
+}
+
+const OpProvenance::Removal* OpProvenance::removal(const std::string& node) const {
+  const auto found = removals_.find(node);
+  return found == removals_.end() ? nullptr : &found->second;
 }
 
 void OpProvenance::begin(const ir::Graph& imported) {
@@ -200,12 +207,13 @@ void OpProvenance::step(const ir::Graph& before, const ir::Graph& after,
   std::optional<Replacements> replacements;
   for (const std::string& node : nodes_of(before)) {
     if (left.contains(node)) continue;
-    if (!removal_reason.ends_with("of")) {
-      record_removed(node, std::string(removal_reason));
-      continue;
-    }
     if (!replacements) replacements.emplace(before, after);
-    record_removed(node, fmt::format("{} {}", removal_reason, name_of(replacements->find(node))));
+    const ir::Op* const replacement = replacements->find(node);
+    const bool named = removal_reason.ends_with("of");
+    record_removed(node,
+                   named ? fmt::format("{} {}", removal_reason, name_of(replacement))
+                         : std::string(removal_reason),
+                   replacement);
   }
 }
 
@@ -213,8 +221,9 @@ void OpProvenance::quantized(const ir::Graph& before, const ir::Graph& after) {
   const std::set<std::string> left = nodes_of(after);
   const Replacements replacements(before, after);
   for (const std::string& node : nodes_of(before)) {
-    if (!left.contains(node))
-      record_removed(node, merged_reason(before, node, replacements.find(node)));
+    if (left.contains(node)) continue;
+    const ir::Op* const replacement = replacements.find(node);
+    record_removed(node, merged_reason(before, node, replacement), replacement);
   }
 }
 
@@ -236,8 +245,8 @@ void OpProvenance::lowered(const ir::Graph& integer, const ir::Graph& whole,
     SourceOpReport row;
     row.source = node.source;
     for (const size_t i : calls[node.source.node]) add_call(&row, *report, i);
-    if (const auto reason = reasons_.find(node.source.node); reason != reasons_.end()) {
-      row.reason = reason->second;
+    if (const Removal* const removed = removal(node.source.node)) {
+      row.reason = removed->reason;
     } else if (row.calls.empty()) {
       row.reason = "no call: the result uses the operand's buffer";
     }

@@ -42,11 +42,20 @@ class OpProvenance {
   void lowered(const ir::Graph& integer, const ir::Graph& whole, std::span<const RowOp> rows,
                CompileReport* report);
 
+  [[nodiscard]] const std::vector<import_pt2::ImportedNode>& nodes() const { return nodes_; }
+  /// Returns why no operator of the node is left, and the node whose operator replaces it (empty:
+  /// no node's); null if operators of the node are left.
+  struct Removal {
+    std::string reason, replaced_by;
+  };
+  [[nodiscard]] const Removal* removal(const std::string& node) const;
+
  private:
-  void record_removed(const std::string& node, std::string reason);
+  void record_removed(const std::string& node, std::string reason,
+                      const ir::Op* replacement = nullptr);
 
   std::vector<import_pt2::ImportedNode> nodes_;
-  std::map<std::string, std::string> reasons_;  // removal reason by node
+  std::map<std::string, Removal> removals_;  // by node
 };
 
 }  // namespace thimble::driver

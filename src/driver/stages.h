@@ -31,6 +31,7 @@
 #include "emit/emit.h"
 #include "engine/part.h"
 #include "ir/graph.h"
+#include "ir/refused_op.h"
 #include "memory/memory_plan.h"
 #include "quant/quantize.h"
 
@@ -46,8 +47,10 @@ struct FloatModel {
   ir::Graph graph;     // after the float passes
   OpProvenance provenance;
 };
+/// `refused` receives the nodes that a not-supported error is about.
 [[nodiscard]] Result<FloatModel> import_model(const std::filesystem::path& path,
-                                              const CompileOptions& options, StageFiles* files);
+                                              const CompileOptions& options, StageFiles* files,
+                                              std::vector<ir::RefusedNode>* refused = nullptr);
 
 /// Checks the options that select operators of the model, and 16-bit activations.
 [[nodiscard]] Status check_options(const FloatModel& model, const CompileOptions& options,

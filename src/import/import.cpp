@@ -70,9 +70,13 @@ using Buffers = std::set<std::string>;
 
 class Importer {
  public:
-  /// `written`: buffers that the graph is known to write to.
-  Importer(const pt2::ExportedProgram& program, Symbols symbols, const Buffers& written)
-      : program_(program), written_(written), context_(program, std::move(symbols)) {}
+  /// `written`: buffers that the graph is known to write to. `refused`: ImportOptions::refused.
+  Importer(const pt2::ExportedProgram& program, Symbols symbols, const Buffers& written,
+           std::vector<ir::RefusedNode>* refused)
+      : program_(program),
+        written_(written),
+        refused_(refused),
+        context_(program, std::move(symbols)) {}
 
   /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
   /// because earlier operators may have read the buffer as a constant.
@@ -375,9 +379,10 @@ class Importer {
     if (listed.empty()) return ok();
     ErrorFacts facts;
     for (const Refusal* each : listed) {
+      const std::string reason = each->reason.empty() ? "is not supported" : each->reason;
       facts.ops.push_back({each->source.target, each->source.where(), each->source.text,
-                           each->source.module,
-                           each->reason.empty() ? "is not supported" : each->reason});
+                           each->source.module, reason});
+      if (refused_ != nullptr) refused_->push_back({each->source, reason});
     }
     return refusal(describe(listed), std::move(facts));
   }
@@ -451,6 +456,7 @@ class Importer {
 
   const pt2::ExportedProgram& program_;
   const Buffers& written_;
+  std::vector<ir::RefusedNode>* refused_;
   Context context_;
   std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;
@@ -469,7 +475,7 @@ Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
     if (spec.kind == pt2::OutputKind::kBufferMutation) written.insert(spec.target);
   }
   while (true) {
-    Importer importer(program, symbols, written);
+    Importer importer(program, symbols, written, options.refused);
     auto model = importer.run();
     if (!importer.found()) return model;
     const bool fresh = written.insert(*importer.found()).second;

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "formats/pt2/reader.h"
 #include "ir/graph.h"
+#include "ir/refused_op.h"
 
 namespace thimble::import_pt2 {
 
@@ -29,6 +30,8 @@ struct ImportOptions {
   /// `--shape NAME=N`: sizes that the export did not fix, by symbol (`s53`) or by position
   /// (`x[2]`, `x:2`); `batch` is the first dimension of the inputs, which is 1 by default.
   std::map<std::string, int64_t> shapes;
+  /// Receives the nodes that a not-supported error lists; may be null.
+  std::vector<ir::RefusedNode>* refused = nullptr;
 };
 
 /// An exported input or output.

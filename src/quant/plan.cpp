@@ -35,27 +35,6 @@ bool allows_infinite_constants(OpKind kind) {
   return kind == OpKind::add || kind == OpKind::where || shares_params(kind) || joins_params(kind);
 }
 
-/// Returns why this operator has no integer form; empty if it has one.
-std::string refusal(const Graph& graph, const Op& op) {
-  if (rule_of(op.kind) == nullptr) return "it is not a float operator of a prepared graph";
-  const auto finite = [&](ValueId id) { return is_finite(graph, id); };
-  if (!allows_infinite_constants(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
-    return "one of its constants is not finite";
-  }
-  if (has_trait(op.kind, trait::kConstantEntries)) {
-    const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
-      return id == ir::kNoValue || is_constant(graph, id);
-    });
-    if (!constants) return "its weights are not constant";
-  }
-  if (!has_trait(op.kind, trait::kConstantWeights)) return "";
-  if (!is_constant(graph, op.inputs[1])) return "its weights are not constant";
-  if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
-    return "its bias is not constant";
-  }
-  return "";
-}
-
 /// Returns one line for the error message: `kws.py:31   self.act(x)   in module act`.
 std::string refused_line(const Op& op, const std::string& reason) {
   const std::string target =
@@ -74,7 +53,7 @@ Status check_all(const Graph& graph) {
                          ir::type_text(value.type.dtype, value.type.shape));
   }
   for (const Op& op : graph.ops()) {
-    const std::string reason = refusal(graph, op);
+    const std::string reason = refusal_reason(graph, op);
     if (!reason.empty()) lines += refused_line(op, reason);
   }
   if (lines.empty()) return ok();
@@ -210,6 +189,26 @@ bool joins_params(OpKind kind) {
 }
 bool selects_elements(OpKind kind) {
   return has_trait(kind, trait::kSelects);
+}
+
+std::string refusal_reason(const Graph& graph, const Op& op) {
+  if (rule_of(op.kind) == nullptr) return "it is not a float operator of a prepared graph";
+  const auto finite = [&](ValueId id) { return is_finite(graph, id); };
+  if (!allows_infinite_constants(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
+    return "one of its constants is not finite";
+  }
+  if (has_trait(op.kind, trait::kConstantEntries)) {
+    const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
+      return id == ir::kNoValue || is_constant(graph, id);
+    });
+    if (!constants) return "its weights are not constant";
+  }
+  if (!has_trait(op.kind, trait::kConstantWeights)) return "";
+  if (!is_constant(graph, op.inputs[1])) return "its weights are not constant";
+  if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
+    return "its bias is not constant";
+  }
+  return "";
 }
 
 PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options) {

@@ -10,6 +10,7 @@
 
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct PlanPreferences {
 /// line.
 [[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {},
                                 const PlanPreferences& preferences = {});
+
+/// Returns why this operator has no integer form; empty if it has one.
+[[nodiscard]] std::string refusal_reason(const ir::Graph& graph, const ir::Op& op);
 
 [[nodiscard]] PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options);
 

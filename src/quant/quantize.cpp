@@ -135,6 +135,13 @@ class Quantizer {
     return ok();
   }
 
+  /// Returns the values that PyTorch did not quantize.
+  [[nodiscard]] std::vector<ir::ValueId> unknown() const {
+    Plan plan = roles_;
+    assign_widths(graph_, request(asked()), plan);
+    return Classes(graph_, plan).unknown();
+  }
+
   /// By operator: true if the options request 16 bits.
   [[nodiscard]] std::vector<bool> asked() const { return requested_wide(graph_, options_); }
 
@@ -307,6 +314,40 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   }
   report.quality_seconds = seconds_since(quality_start);
   return QuantizedModel{std::move(trial.lowered.graph), std::move(report)};
+}
+
+Result<std::vector<ir::RefusedNode>> unquantized_nodes(const ir::Graph& prepared,
+                                                       const QuantSpec& spec,
+                                                       const QuantizeOptions& options) {
+  constexpr std::string_view kNotQuantized = "PyTorch's quantizer did not quantize its result";
+  std::vector<ir::RefusedNode> nodes;
+  if (!is_prequantized(prepared)) {
+    for (const Op& op : prepared.ops()) nodes.push_back({op.source, std::string(kNotQuantized)});
+    return nodes;
+  }
+  for (const Op& op : prepared.ops()) {
+    if (op.kind == ir::OpKind::lstm)
+      nodes.push_back({op.source, "an lstm has float values inside"});
+  }
+  if (!nodes.empty()) return nodes;
+  THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
+  pin_before_activations(pinned);
+  const Graph& graph = pinned.graph;
+  for (const Op& op : graph.ops()) {
+    std::string reason = refusal_reason(graph, op);
+    if (!reason.empty()) nodes.push_back({op.source, "no int8 form: " + std::move(reason)});
+  }
+  if (!nodes.empty()) return nodes;
+  THIMBLE_TRY(const Plan roles, plan(graph, std::move(pinned.pins), preferences_of(spec, options)));
+  const auto producers = graph.producers();
+  for (const ir::ValueId id : Quantizer(graph, roles, spec, options).unknown()) {
+    const int producer = producers[static_cast<size_t>(id)];
+    ir::Source source;
+    source.node = graph.value(id).name;
+    if (producer >= 0) source = graph.ops()[static_cast<size_t>(producer)].source;
+    nodes.push_back({std::move(source), std::string(kNotQuantized)});
+  }
+  return nodes;
 }
 
 }  // namespace thimble::quant

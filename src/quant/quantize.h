@@ -25,6 +25,7 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "ir/graph.h"
+#include "ir/refused_op.h"
 #include "ir/tensor.h"
 
 namespace thimble::quant {
@@ -157,5 +158,11 @@ struct QuantizedModel {
 [[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& prepared,
                                               const CalibrationData& data, const QuantSpec& spec,
                                               const QuantizeOptions& options);
+
+/// Returns the nodes for which quantize() without calibration data returns an error: PyTorch's
+/// quantizer did not quantize their results, or they have no integer form. An input that is not
+/// quantized is a node with its name.
+[[nodiscard]] Result<std::vector<ir::RefusedNode>> unquantized_nodes(
+    const ir::Graph& prepared, const QuantSpec& spec, const QuantizeOptions& options);
 
 }  // namespace thimble::quant

@@ -23,6 +23,14 @@ if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
                                                         SKIP_RETURN_CODE 77)
 endif()
 
+# ExecuTorch's flow with the partitioners, quantizers and the Cortex-M pipeline of thimble_ml.executorch.
+if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_executorch_flow
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/flow_peer.py ${CMAKE_SOURCE_DIR})
+  set_tests_properties(peers_executorch_flow PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                       ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+endif()
+
 # Observers and fake quantization of PyTorch with the compiler's rules, if that Python has torch and torchao.
 if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_quantizer

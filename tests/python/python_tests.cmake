@@ -27,6 +27,8 @@ foreach(name api bytes hostile)
 endforeach()
 add_test(NAME python_messages COMMAND ${Python_EXECUTABLE} ${here}/messages_test.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(python_messages PROPERTIES LABELS python ENVIRONMENT "${environment}" TIMEOUT 600)
+add_test(NAME python_delegates COMMAND ${Python_EXECUTABLE} ${here}/delegates_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(python_delegates PROPERTIES LABELS python ENVIRONMENT "${environment}" TIMEOUT 600)
 add_test(NAME python_sweep COMMAND ${Python_EXECUTABLE} ${here}/sweep_test.py ${CMAKE_SOURCE_DIR}/models)
 set_tests_properties(python_sweep PROPERTIES LABELS python ENVIRONMENT "${environment}" TIMEOUT 600)
 # torchvision, timm and transformers: only with a Python that has them, of the version of the module.

@@ -48,7 +48,6 @@ const std::map<std::string, Refusal>& refusals() {
       {"q_arm_inductor_image", {{kLeft}, true}},
       {"q_arm_inductor_mixed", {{kLeft}, true}},
       {"q_arm_inductor_rows", {{kLeft}, true}},
-      {"q_cortex_m_hardsigmoid", {{kLeft, "vendor_cases.py:", "aten.hardsigmoid.default"}, true}},
       {"q_example_image", {{"zero point"}, false}},
       {"q_example_mixed", {{kLeft}, false}},
       {"q_example_rows", {{"zero point"}, false}},

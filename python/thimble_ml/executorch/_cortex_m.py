@@ -1,0 +1,502 @@
+"""The Cortex-M pipeline: a quantized Edge graph becomes a graph of `cortex_m::` operators.
+
+The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``). The
+new graph has one node per kernel call. Nodes that the compiler does not take, such as float operators
+or calls of delegates, stay as they are between them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+from executorch.exir import memory
+from executorch.exir.dialects._ops import ops as edge_ops
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from torch.fx import Graph, GraphModule, Node
+
+from .._errors import BadInput, Unsupported
+from .._thimble import program_calls as program_calls_of
+from ._edge import constants_of, is_getitem, overload, write_pt2
+from ._partitioners import real_data
+from ._placement import Reason, ask, source_of
+
+_DTYPES = {
+    "f32": torch.float32,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "bool": torch.bool,
+}
+_QUANTIZE = "cortex_m::quantize_per_tensor.out"
+_DEQUANTIZE = "cortex_m::dequantize_per_tensor.out"
+
+
+def _functional(name: str) -> Any:
+    """Returns the Edge operator without an out tensor: `aten::add.out` is `aten.add.Tensor`."""
+    full, _, out_overload = name.rpartition(".")
+    namespace, _, base = full.partition("::")
+    packet = getattr(getattr(torch.ops, namespace), base)
+    wanted = _arguments(getattr(packet, out_overload)._schema)
+    for each in packet.overloads():
+        schema = getattr(packet, each)._schema
+        if any(argument.is_out for argument in schema.arguments):
+            continue
+        if _arguments(schema) == wanted or each == out_overload.removesuffix("_out"):
+            edge_packet = getattr(getattr(edge_ops.edge, namespace), base)
+            return getattr(edge_packet, each)
+    raise Unsupported(f"{name}: no operator without an out tensor")
+
+
+def _arguments(schema: Any) -> list[tuple[str, str]]:
+    return [(each.name, str(each.type)) for each in schema.arguments if not each.is_out]
+
+
+class CortexMPassManager:
+    """Replaces ExecuTorch's class of this name.
+
+    Parameters
+    ----------
+    exported_program : ExportedProgram, optional
+        A quantized program of the Edge dialect.
+    passes : list of str, optional
+        The compiler's passes on the float graph that run; default: `pass_list`.
+    target_config : CortexMTargetConfig or str, optional
+        The core: an object with ``target_string``, or ``cortex-m55+int8``. Default: Cortex-M55.
+    use_explicit_layout : bool
+        Accepted; the compiler chooses the memory order of each value.
+    skip_passes : list of str or class, optional
+        Passes of `pass_list` that do not run. Passes of ExecuTorch's class have no effect by
+        themselves and are accepted.
+
+    Attributes
+    ----------
+    pass_list : list of str
+        The passes of ``thimble opt --list``.
+    reasons : list of Reason
+        After `transform()`: operators without a `cortex_m::` kernel, with their source lines.
+    """
+
+    pass_list: list[str] = [
+        "fold_constants",
+        "remove_noops",
+        "fuse_norm",
+        "fold_batch_norm",
+        "multiply_by_reciprocal",
+        "fold_matmul",
+        "merge_pad",
+        "hoist_clamp",
+    ]
+
+    def __init__(
+        self,
+        exported_program: ExportedProgram | None,
+        passes: list[Any] | None = None,
+        target_config: Any = None,
+        use_explicit_layout: bool = False,
+        skip_passes: list[Any] | None = None,
+    ) -> None:
+        del use_explicit_layout
+        self.exported_program = exported_program
+        self.target = getattr(target_config, "target_string", target_config) or "cortex-m55"
+        self.passes = list(passes if passes is not None else self.pass_list)
+        self.skip_passes = [str(getattr(each, "__name__", each)) for each in skip_passes or []]
+        self.reasons: list[Reason] = []
+
+    def transform_for_annotation(self, model: GraphModule) -> GraphModule:
+        """Returns the module: the quantizer makes its own changes."""
+        return model
+
+    def transform(self) -> ExportedProgram:
+        """Returns the program with the operators of ExecuTorch's Cortex-M kernels.
+
+        Raises
+        ------
+        Unsupported
+            A state of the program: only delegates and ExecuTorch's own operators write to buffers.
+        """
+        program = self.exported_program
+        if not isinstance(program, ExportedProgram):
+            raise ValueError(f"transform() needs an ExportedProgram, got {program!r}")
+        if program.graph_signature.buffers_to_mutate:
+            names = ", ".join(program.graph_signature.buffers_to_mutate.values())
+            raise Unsupported(f"{names}: a buffer that the program writes to")
+        import executorch.backends.cortex_m.quantizer.quantizer  # noqa: F401  registers in order
+        import executorch.backends.cortex_m.ops.operators  # noqa: F401  registers cortex_m::
+
+        kept = [each for each in self.pass_list if each not in self.passes]
+        skipped = [each for each in self.skip_passes if each in self.pass_list] + kept
+        options: dict[str, Any] = {"skip_passes": skipped} if skipped else {}
+        tensors = real_data(program, {})
+        _, refused = ask(program, tensors, self.target, options)
+        while True:
+            try:
+                result = _Rebuilder(program, self.target, options, tensors, set(refused)).run()
+                break
+            except Unsupported as error:
+                # ExecuTorch's kernels lack an operator: the portable kernels compute it.
+                found = _refused_nodes(program, error, refused)
+                if not found:
+                    raise
+                refused.update(found)
+        nodes = {node.name: node for node in program.graph.nodes}
+        self.reasons = [
+            Reason(name, str(overload(nodes[name]) or nodes[name].target),
+                   row.get("source") or source_of(nodes[name])[0],
+                   row.get("source_text") or source_of(nodes[name])[1],
+                   row.get("module", ""), row["reason"])
+            for name, row in refused.items()
+        ]
+        return result
+
+
+def _refused_nodes(
+    program: ExportedProgram, error: Unsupported, known: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Returns the nodes of an operator and source line that the compiler refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in error.ops:
+        for node in program.graph.nodes:
+            op = overload(node)
+            if op is None or node.name in known or str(op) != row.op:
+                continue
+            if source_of(node)[0] == row.source:
+                reason = {"reason": row.reason, "source": row.source, "source_text": row.text}
+                found[node.name] = {**reason, "node": node.name, "module": row.module}
+                for user in node.users:
+                    if is_getitem(user):
+                        found[user.name] = found[node.name]
+    return found
+
+
+class _Rebuilder:
+    def __init__(
+        self,
+        program: ExportedProgram,
+        target: str,
+        options: dict[str, Any],
+        tensors: Any,
+        cut: set[str],
+    ) -> None:
+        self.program = program
+        self.cut = cut
+        self.old = {node.name: node for node in program.graph.nodes}
+        data, self.inputs, self.results = write_pt2(program, tensors, cut)
+        text, self.constant_bytes = program_calls_of(("program.pt2", data), target, options)
+        self.calls = json.loads(text)
+        self.graph = Graph()
+        self.module = GraphModule({}, self.graph)
+        self.fake = FakeTensorMode(allow_non_fake_inputs=True)
+        self.mapped: dict[Node, Node] = {}  # nodes of the old graph
+        self.value: dict[int, Node] = {}  # values of the compiled program
+        self.specs: list[InputSpec] = []
+        self.constant_nodes: dict[int, Node] = {}
+        self.state: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {}
+
+    def run(self) -> ExportedProgram:
+        self._placeholders()
+        pending = [("call", each) for each in self.calls["calls"]]
+        pending += [("node", node) for node in self.program.graph.nodes if self._stays(node)]
+        while pending:
+            left = [(kind, each) for kind, each in pending if not self._emit(kind, each)]
+            if len(left) == len(pending):
+                raise RuntimeError(f"no order of the remaining nodes: {left[:3]}")
+            pending = left
+        return self._program()
+
+    def _stays(self, node: Node) -> bool:
+        return node.op in ("call_function", "get_attr") and (
+            node.name in self.cut or node.op == "get_attr"
+        )
+
+    # --- inputs
+
+    def _placeholders(self) -> None:
+        constants = constants_of(self.program)
+        needed = {
+            each
+            for node in self.program.graph.nodes
+            if self._stays(node)
+            for each in node.all_input_nodes
+        }
+        for node in self.program.graph.nodes:
+            spec = constants.get(node.name)
+            if spec is None or node not in needed:
+                continue
+            self.mapped[node] = self._copy_placeholder(node)
+            self.specs.append(spec)
+            name = str(spec.target)
+            store = self.constants if spec.kind == InputKind.CONSTANT_TENSOR else self.state
+            source = self.program.constants if name in self.program.constants else None
+            store[name] = (source or self.program.state_dict)[name]
+        for index, row in enumerate(self.calls["constants"]):
+            self._constant(index, row)
+        for spec in self.program.graph_signature.input_specs:
+            if spec.arg.name in constants:
+                continue
+            node = self.old[spec.arg.name]
+            self.mapped[node] = self._copy_placeholder(node)
+            self.specs.append(spec)
+
+    def _copy_placeholder(self, node: Node) -> Node:
+        copied = self.graph.placeholder(node.name)
+        copied.meta = self._meta(node)
+        return copied
+
+    def _meta(self, node: Node) -> dict[str, Any]:
+        """Returns the meta of a node, with tensors of the mode of the new graph."""
+        if "val" not in node.meta:
+            return dict(node.meta)
+
+        def fresh(each: Any) -> Any:
+            if not isinstance(each, torch.Tensor):
+                return each
+            with self.fake:
+                return torch.empty_strided(each.shape, each.stride(), dtype=each.dtype)
+
+        return {**node.meta, "val": torch.utils._pytree.tree_map(fresh, node.meta["val"])}
+
+    def _constant(self, index: int, row: dict[str, Any]) -> None:
+        name = f"thimble_constant_{index}"
+        dtype = _DTYPES[row["dtype"]]
+        shape = [row["shape"][dim] for dim in row["dim_order"]]
+        data = bytearray(self.constant_bytes[index])
+        flat = torch.frombuffer(data, dtype=dtype).clone() if data else torch.empty(0, dtype=dtype)
+        # The bytes are in memory order.
+        inverse = [row["dim_order"].index(dim) for dim in range(len(shape))]
+        tensor = flat.reshape(shape).permute(inverse)
+        node = self.graph.placeholder(f"c_{name}")
+        node.meta["val"] = self.fake.from_tensor(tensor, static_shapes=True)
+        self.constants[name] = tensor
+        self.specs.append(
+            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name, None)
+        )
+        self.constant_nodes[index] = node
+
+    # --- calls
+
+    def _emit(self, kind: str, each: Any) -> bool:
+        """Adds a node if its operands exist."""
+        if kind == "node":
+            return self._copy(each)
+        if not all(self._known(argument) for argument in each["arguments"]):
+            return False
+        self._call(each)
+        return True
+
+    def _copy(self, node: Node) -> bool:
+        for operand in node.all_input_nodes:
+            if operand in self.mapped:
+                continue
+            if self._stays(operand) or not self._result(operand):
+                return False
+        copied = self.graph.node_copy(node, lambda each: self.mapped[each])
+        if node.op == "get_attr":
+            name = str(node.target)
+            setattr(self.module, name, getattr(self.program.graph_module, name))
+        copied.meta = self._meta(node)
+        self.mapped[node] = copied
+        return True
+
+    def _result(self, node: Node) -> bool:
+        """Maps a node of the old graph whose value the compiled program computes."""
+        for index, (each, wrapped) in enumerate(self.results):
+            if each is not node:
+                continue
+            identifier = self.calls["outputs"][index]
+            if wrapped:
+                call = self._maker(identifier)
+                if call is not None and call["op"] == _DEQUANTIZE:
+                    identifier = call["arguments"][0]["value"]
+            if not self._has(identifier):
+                return False
+            self.mapped[node] = self._read(identifier)
+            return True
+        raise RuntimeError(f"{node.name}: not a result of the compiled program")
+
+    def _maker(self, identifier: int) -> dict[str, Any] | None:
+        return next((each for each in self.calls["calls"] if each["out"] == identifier), None)
+
+    def _input(self, identifier: int) -> tuple[Node, bool] | None:
+        if identifier not in self.calls["inputs"]:
+            return None
+        return self.inputs[self.calls["inputs"].index(identifier)]
+
+    def _known(self, argument: Any) -> bool:
+        if not isinstance(argument, dict):
+            return True
+        if "list" in argument:
+            return all(self._known(each) for each in argument["list"])
+        return "value" not in argument or self._has(argument["value"])
+
+    def _has(self, identifier: int) -> bool:
+        if identifier in self.value:
+            return True
+        entered = self._input(identifier)
+        if entered is not None:
+            return entered[0] in self.mapped
+        view = self.calls["views"].get(str(identifier))
+        return view is not None and all(self._known(each) for each in view["operands"])
+
+    def _read(self, identifier: int) -> Node:
+        if identifier not in self.value:
+            entered = self._input(identifier)
+            if entered is not None:
+                self.value[identifier] = self.mapped[entered[0]]
+            else:
+                self.value[identifier] = self._view(identifier)
+        return self.value[identifier]
+
+    def _argument(self, argument: Any) -> Any:
+        if not isinstance(argument, dict):
+            return argument
+        if "list" in argument:
+            return [self._argument(each) for each in argument["list"]]
+        if "constant" in argument:
+            return self.constant_nodes[argument["constant"]]
+        if "scratch" in argument:
+            node = self.graph.call_function(
+                memory.alloc, (((argument["scratch"],), torch.uint8),), {}
+            )
+            with self.fake:
+                node.meta["val"] = torch.empty(argument["scratch"], dtype=torch.uint8)
+            return node
+        return self._read(argument["value"])
+
+    def _call(self, call: dict[str, Any]) -> None:
+        if call["op"] == _QUANTIZE:
+            # An input of quantized values enters the graph as it is.
+            entered = self._input(call["arguments"][0].get("value", -1))
+            if entered is not None and entered[1]:
+                self.value[call["out"]] = self.mapped[entered[0]]
+                return
+        if call["op"] == _DEQUANTIZE and call["out"] in self.calls["outputs"]:
+            index = self.calls["outputs"].index(call["out"])
+            if self.results[index][1]:
+                self.value[call["out"]] = self._read(call["arguments"][0]["value"])
+                return
+        op = _functional(call["op"])
+        arguments = [self._argument(each) for each in call["arguments"]]
+        self.value[call["out"]] = self._node(op, arguments, call["out"], call.get("node", ""))
+
+    def _node(self, op: Any, arguments: list[Any], out: int, source: str) -> Node:
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        schema = op._schema
+        for spec, argument in zip(schema.arguments, arguments):
+            if "ScalarType" in str(spec.type) or spec.name == "dtype":
+                argument = _scalar_type(argument)
+            if spec.kwarg_only:
+                named[spec.name] = argument
+            else:
+                positional.append(argument)
+        if schema.name.startswith("dim_order_ops::"):
+            named["dim_order"] = self.calls["values"][str(out)]["dim_order"]
+        node = self.graph.call_function(op, tuple(positional), named)
+        node.meta["val"] = self._tensor(out)
+        origin = self.old.get(source)
+        if origin is not None:
+            for key in ("stack_trace", "nn_module_stack", "debug_handle", "from_node"):
+                if key in origin.meta:
+                    node.meta[key] = origin.meta[key]
+        return node
+
+    def _tensor(self, identifier: int) -> Any:
+        row = self.calls["values"][str(identifier)]
+        strides, step = [0] * len(row["shape"]), 1
+        for dim in reversed(row["dim_order"]):
+            strides[dim] = step
+            step *= max(row["shape"][dim], 1)
+        with self.fake:
+            return torch.empty_strided(row["shape"], strides, dtype=_DTYPES[row["dtype"]])
+
+    def _view(self, identifier: int) -> Node:
+        """Adds an operator of which the compiler makes no call."""
+        view = self.calls["views"][str(identifier)]
+        operands = [self._argument(each) for each in view["operands"]]
+        row = self.calls["values"][str(identifier)]
+        aten = edge_ops.edge.aten
+        if view["op"] == "reshape":
+            return self._node(aten.view_copy.default, [operands[0], row["shape"]], identifier, "")
+        if view["op"] == "permute":
+            arguments = [operands[0], view["dims"]]
+            return self._node(aten.permute_copy.default, arguments, identifier, "")
+        if view["op"] == "slice":
+            step = view["step"]
+            end = view["start"] + row["shape"][view["dim"]] * step
+            arguments = [operands[0], view["dim"], view["start"], end, step]
+            return self._node(aten.slice_copy.Tensor, arguments, identifier, "")
+        if view["op"] == "concat":
+            return self._node(aten.cat.default, [operands, view["dim"]], identifier, "")
+        if view["op"] == "copy":
+            clone = edge_ops.edge.dim_order_ops._clone_dim_order.default
+            return self._node(clone, [operands[0]], identifier, "")
+        raise RuntimeError(f"{view['op']}: an operator without a call")
+
+    # --- the program
+
+    def _program(self) -> ExportedProgram:
+        results: list[Node] = []
+        outputs: list[OutputSpec] = []
+        output = self.program.graph.output_node()
+        for node, spec in zip(output.args[0], self.program.graph_signature.output_specs):
+            if node not in self.mapped and not self._result(node):
+                raise RuntimeError(f"{node.name}: the compiled program does not compute it")
+            results.append(self.mapped[node])
+            outputs.append(
+                OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(self.mapped[node].name), spec.target)
+            )
+        self.graph.output(tuple(results)).meta = self._meta(output)
+        self.graph.eliminate_dead_code()
+        self.graph.lint()
+        self.module.recompile()
+        return ExportedProgram(
+            root=self.module,
+            graph=self.graph,
+            graph_signature=ExportGraphSignature(self.specs, outputs),
+            state_dict=self.state,
+            range_constraints=self.program.range_constraints,
+            module_call_graph=self.program.module_call_graph,
+            example_inputs=self.program.example_inputs,
+            constants=self.constants,
+            verifiers=[self.program.verifier],
+        )
+
+
+def _scalar_type(argument: Any) -> Any:
+    """Returns the element type of its number in ExecuTorch's files."""
+    if not isinstance(argument, int):
+        return argument
+    from executorch.exir.scalar_type import ScalarType
+
+    return getattr(torch, _SCALAR_TYPES[ScalarType(argument).name])
+
+
+_SCALAR_TYPES = {
+    "BYTE": "uint8",
+    "CHAR": "int8",
+    "SHORT": "int16",
+    "INT": "int32",
+    "LONG": "int64",
+    "FLOAT": "float32",
+    "BOOL": "bool",
+}
+
+
+def require_core(target: str) -> None:
+    """Raises BadInput for a target that is not a Cortex-M core."""
+    if not target.startswith("cortex-m"):
+        raise BadInput(f"{target}: a Cortex-M core expected, such as cortex-m55")

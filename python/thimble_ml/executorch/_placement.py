@@ -1,0 +1,248 @@
+"""Asks the compiler which nodes of an Edge program an engine runs, and turns the answer into tags.
+
+The compiler decides about each operator. This module only gives the nodes around them a place:
+dequantize belongs to its reader, quantize and getitem to the node that they read, nodes that return
+their operand unchanged to their neighbours. A subgraph whose inputs or outputs would then not be
+quantized values is not delegated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from .._errors import ThimbleError
+from .._thimble import engine_nodes as engine_nodes_of
+from ._edge import (
+    constants_of,
+    is_dequantize,
+    is_getitem,
+    is_quantize,
+    overload,
+    to_pt2,
+    uncompilable,
+    value,
+)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a node is not delegated.
+
+    Attributes
+    ----------
+    node, op : str
+        Name of the node in the Edge graph, and its operator.
+    source, text, module : str
+        Line of the model's source, ``net.py:31``, its text, and the path of the module.
+    reason : str
+        What the engine does not support.
+    """
+
+    node: str
+    op: str
+    source: str
+    text: str
+    module: str
+    reason: str
+
+
+@dataclass
+class Placement:
+    """Nodes of a graph by subgraph, and reasons for the other ones."""
+
+    subgraph: dict[str, int] = field(default_factory=lambda: {})
+    engines: list[str] = field(default_factory=lambda: [])
+    reasons: list[Reason] = field(default_factory=lambda: [])
+
+
+def ask(
+    program: ExportedProgram,
+    tensors: Mapping[str, torch.Tensor],
+    target: str,
+    options: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Returns the compiler's answer, and the refused nodes by name."""
+    refused: dict[str, dict[str, Any]] = {}
+    for name, reason in uncompilable(program).items():
+        refused[name] = {"node": name, "reason": reason}
+    inputs = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    computing = [
+        node.name
+        for node in program.graph.nodes
+        if node.op == "call_function" and not is_quantize(node) and not is_dequantize(node)
+    ]
+    while True:
+        if all(name in refused for name in computing):
+            return {"engines": [], "nodes": [], "refused": []}, refused
+        source = ("partition.pt2", to_pt2(program, tensors, refused))
+        answer = json.loads(engine_nodes_of(source, target, options))
+        before = len(refused)
+        for row in answer["refused"]:
+            name = row["node"].removesuffix("_real")
+            node = inputs.get(name)
+            readers = [name]
+            if node is not None or name in refused:
+                # A float value that enters the graph: the operators that read it.
+                found = next(each for each in program.graph.nodes if each.name == name)
+                readers = [user.name for user in found.users if user.op == "call_function"]
+            for each in readers:
+                refused.setdefault(each, {**row, "node": each})
+        if not answer["refused"]:
+            return answer, refused
+        if len(refused) == before:
+            raise ThimbleError(f"{target}: the compiler refuses nodes that are not in the graph: {answer['refused']}")
+
+
+def _common(places: list[int | None]) -> int | None:
+    return places[0] if places and all(each == places[0] for each in places) else None
+
+
+class _Tags:
+    """The subgraph of each node."""
+
+    def __init__(self, program: ExportedProgram, rows: list[dict[str, Any]]) -> None:
+        self.nodes = list(program.graph.nodes)
+        self.constants = constants_of(program)
+        self.row = {row["node"]: row for row in rows}
+        self.of: dict[Node, int | None] = {}
+        for node in self.nodes:
+            row = self.row.get(node.name)
+            self.of[node] = row["subgraph"] if row else None
+
+    def spread(self) -> None:
+        """Gives nodes without an operator of their own a place."""
+        changed = True
+        while changed:
+            changed = False
+            for node in [*self.nodes, *reversed(self.nodes)]:
+                if node.op != "call_function" or self.of[node] is not None:
+                    continue
+                place = self._place(node)
+                if place is not None:
+                    self.of[node] = place
+                    changed = True
+
+    def _place(self, node: Node) -> int | None:
+        readers = [self.of[user] for user in node.users]
+        if is_getitem(node):
+            return self.of[node.args[0]]
+        if is_quantize(node):
+            operand = node.args[0]
+            return self.of[operand] if isinstance(operand, Node) else None
+        if is_dequantize(node):
+            return _common(readers)
+        row = self.row.get(node.name)
+        if row is not None and row["result"] == "constant":
+            return _common(readers)
+        if row is not None and row["result"] == "operand":
+            # Between two values with the same parameters: a part of the subgraph that computes it.
+            operands = [each for each in node.all_input_nodes if each not in self.constants]
+            before = [self._before(each) for each in operands]
+            return _common(before) if _common(before) is not None else _common(readers)
+        return None
+
+    def _before(self, node: Node) -> int | None:
+        """Returns the subgraph that computes a value, without the dequantize that reads it."""
+        while is_dequantize(node) and self.of[node] is None:
+            node = node.all_input_nodes[0]
+        return self.of[node]
+
+    def close(self) -> dict[int, str]:
+        """Removes subgraphs that no delegate can be, with the reason."""
+        removed: dict[int, str] = {}
+        while True:
+            found = self._open_border()
+            if found is None:
+                return removed
+            place, reason = found
+            removed[place] = reason
+            for node in self.nodes:
+                if self.of[node] == place:
+                    self.of[node] = None
+
+    def _open_border(self) -> tuple[int, str] | None:
+        for node in self.nodes:
+            place = self.of[node]
+            for operand in node.all_input_nodes:
+                if self.of[operand] == place:
+                    continue
+                meta = value(operand)
+                is_float = meta is None or meta.dtype.is_floating_point
+                if place is not None and is_float and operand.name not in self.constants:
+                    return place, f"{node.name} reads {operand.name}, which is not quantized"
+                other = self.of[operand]
+                if other is not None and is_float:
+                    return other, f"{node.name} reads {operand.name}, which is not quantized"
+        for place in sorted({each for each in self.of.values() if each is not None}):
+            if self._is_cyclic(place):
+                return place, "a path between its operators leads through other nodes"
+        return None
+
+    def _is_cyclic(self, place: int) -> bool:
+        behind: set[Node] = set()  # nodes outside that depend on the subgraph
+        for node in self.nodes:
+            if any(self.of[each] == place or each in behind for each in node.all_input_nodes):
+                if self.of[node] != place:
+                    behind.add(node)
+                elif any(each in behind for each in node.all_input_nodes):
+                    return True
+        return False
+
+
+def place(
+    program: ExportedProgram,
+    tensors: Mapping[str, torch.Tensor],
+    target: str,
+    options: dict[str, Any],
+) -> Placement:
+    """Returns the subgraphs of the target's engine in a program of the ATen or Edge dialect."""
+    answer, refused = ask(program, tensors, target, options)
+    tags = _Tags(program, answer["nodes"])
+    tags.spread()
+    removed = tags.close()
+    result = Placement(engines=answer["engines"])
+    rows = {row["node"]: row for row in answer["nodes"]}
+    for node in tags.nodes:
+        if node.op != "call_function":
+            continue
+        where = tags.of[node]
+        if where is not None:
+            result.subgraph[node.name] = where
+            continue
+        row = refused.get(node.name) or rows.get(node.name)
+        if row is None or is_quantize(node) or is_dequantize(node):
+            continue
+        before = row.get("subgraph")
+        reason = removed.get(before) if before is not None else None
+        result.reasons.append(
+            Reason(
+                node.name,
+                str(overload(node) or getattr(node.target, "__name__", node.target)),
+                row.get("source") or source_of(node)[0],
+                row.get("source_text") or source_of(node)[1],
+                row.get("module", ""),
+                reason or row["reason"],
+            )
+        )
+    return result
+
+
+def source_of(node: Node) -> tuple[str, str]:
+    """Returns the line of the model's source and its text."""
+    lines = (node.meta.get("stack_trace") or "").strip().splitlines()
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index].strip()
+        if line.startswith("File "):
+            parts = line.split('"')
+            file = parts[1].replace("\\", "/").rsplit("/", 1)[-1]
+            number = line.rsplit("line ", 1)[-1].split(",")[0]
+            text = lines[index + 1].strip() if index + 1 < len(lines) else ""
+            return f"{file}:{number}", text
+    return "", ""
