@@ -198,6 +198,9 @@ Option Verb::option(const char* names, fs::path& value, const char* help) {
 Option Verb::option(const char* names, int& value, const char* help) {
   return Option(app_->add_option(names, value, help));
 }
+Option Verb::option(const char* names, double& value, const char* help) {
+  return Option(app_->add_option(names, value, help));
+}
 Option Verb::option(const char* names, std::vector<std::string>& values, const char* help) {
   return Option(app_->add_option(names, values, help));
 }

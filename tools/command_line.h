@@ -71,6 +71,7 @@ class Verb {
   Option option(const char* names, std::string& value, const char* help);
   Option option(const char* names, std::filesystem::path& value, const char* help);
   Option option(const char* names, int& value, const char* help);
+  Option option(const char* names, double& value, const char* help);
   Option option(const char* names, std::vector<std::string>& values, const char* help);
   Option option(const char* names, std::vector<std::filesystem::path>& values, const char* help);
   Option flag(const char* names, bool& value, const char* help);

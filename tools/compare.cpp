@@ -18,6 +18,7 @@
 #include "formats/pte/read.h"
 #include "ir/dtype_text.h"
 #include "quant/fast_float.h"
+#include "tools/bundled.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
 #include "tools/model.h"
@@ -179,6 +180,26 @@ void compare_classes(const ir::Tensor& reference, const ir::Tensor& got,
   }
 }
 
+/// --bundle: the program and its inputs and outputs, as test cases.
+Status write_bundle(const CompareArguments& arguments, const Model& model,
+                    formats::bundle::TestSuite suite) {
+  if (model.program == nullptr) return bad_input("--bundle: {} is not a .pte", model.label);
+  if (model.has_state) {
+    return bad_input("--bundle: {} keeps state between calls: its calls are no test cases",
+                     model.label);
+  }
+  suite.method = hostrun::executed_plan(*model.program).name;
+  formats::bundle::BundledProgram bundled;
+  bundled.suites.push_back(std::move(suite));
+  THIMBLE_TRY(bundled.program, read_file(arguments.model));
+  OutputFiles files;
+  files.protect(arguments.model);
+  files.protect(arguments.float_model);
+  if (!arguments.data.empty()) files.protect(arguments.data);
+  THIMBLE_CHECK(files.add(arguments.bundle, formats::bundle::write(bundled)));
+  return files.commit();
+}
+
 Result<Comparison> compare_models(const CompareArguments& arguments) {
   OpenOptions options;
   options.on = arguments.on;
@@ -203,6 +224,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
     THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
   }
+  formats::bundle::TestSuite suite;
   quant::FastExecutor engine(graph, quant::float_kernels());
   result.where = model.where;
   result.calls = driver::call_count(samples, graph);
@@ -226,6 +248,9 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     }
     THIMBLE_TRY(Outcome outcome, model.run(at_ports));
     for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!arguments.bundle.empty()) {
+        suite.cases.push_back(test_case_of(model, at_ports[i], outcome.outputs[i]));
+      }
       for (size_t k = 0; k < sqnr.size(); ++k) {
         outcome.outputs[i][k] = from_port(outcome.outputs[i][k], model.outputs[k]);
       }
@@ -254,6 +279,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     if (!warning.empty()) result.warnings.push_back(std::move(warning));
   }
   THIMBLE_CHECK(check_conditions(conditions, &result));
+  if (!arguments.bundle.empty()) THIMBLE_CHECK(write_bundle(arguments, model, std::move(suite)));
   return result;
 }
 
@@ -380,6 +406,8 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
               "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%");
   verb.flag("--per-layer", a.per_layer,
             "Also compare each value with its float value (needs compile --names)");
+  verb.option("--bundle", a.bundle,
+              "Also write a bundled program (.bpte): the .pte, the samples and its outputs");
   verb.flag("--json", a.json, "Print the result as one JSON object");
 }
 

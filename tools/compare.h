@@ -24,6 +24,7 @@ struct CompareArguments {
   std::vector<std::string> shapes;
   std::string fail_if;
   bool per_layer = false;
+  std::filesystem::path bundle;
   bool json = false;
 
   // Not options of the command line:

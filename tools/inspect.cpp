@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/report.h"
+#include "emit/debug_handles.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
@@ -47,6 +48,22 @@ Json to_json(const std::vector<hostrun::Port>& ports) {
     if (!port.quant) continue;
     list.back()["scale"] = port.quant->scale[0];
     list.back()["zero_point"] = port.quant->zero_point[0];
+  }
+  return list;
+}
+
+Json to_json(const std::vector<emit::DebugCall>& calls) {
+  Json list = Json::array();
+  for (const emit::DebugCall& call : calls) {
+    Json results = Json::array(), operations = Json::object();
+    for (const emit::InstructionResult& result : call.results) {
+      results.push_back(
+          {{"name", result.name}, {"scale", result.scale}, {"zero_point", result.zero_point}});
+    }
+    for (const emit::DebugOperation& operation : call.operations) {
+      operations[emit::operation_id(operation.word)] = operation.nodes;
+    }
+    list.push_back({{"nodes", call.nodes}, {"results", results}, {"operations", operations}});
   }
   return list;
 }
@@ -105,6 +122,8 @@ Result<Report> inspect_pte(const fs::path& path, bool commands, const EngineClis
                  {"ops", interface.ops},
                  {"methods", explanation.methods},
                  {"program", Json::parse(formats::pte::print_json(program))}};
+  THIMBLE_TRY(const std::vector<emit::DebugCall> debug, emit::read_debug(program));
+  if (!debug.empty()) report.json["debug_handles"] = to_json(debug);
   if (commands) THIMBLE_CHECK(add_commands(program, label, engines, &report));
   return report;
 }

@@ -12,8 +12,11 @@
 #include "engine/part.h"
 #include "eval/evaluate.h"
 #include "formats/kind/file_kind.h"
+#include "formats/ptd/ptd.h"
 #include "formats/pte/read.h"
 #include "formats/pte/records.h"
+#include "formats/pte/select_method.h"
+#include "formats/pte/write.h"
 #include "hostrun/device.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
@@ -46,8 +49,8 @@ bool keeps_state(const formats::pte::Program& program) {
          });
 }
 
-Result<Model> host_model(ByteView bytes, const std::string& label, bool has_state,
-                         PartTimes times) {
+Result<Model> host_model(ByteView bytes, const std::string& label, bool has_state, PartTimes times,
+                         const OpenOptions& options) {
   THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
   auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
   Model model;
@@ -57,7 +60,13 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
   model.outputs = host->interface().outputs;
   model.has_state = has_state;
   model.times = times;
-  model.run = [host, npu = std::move(times.profiles)](CallSpan calls) -> Result<Outcome> {
+  if (!options.profile) times.profiles.clear();  // they are in Model::times
+  std::shared_ptr<hostrun::CallTrace> trace;
+  if (options.trace) {
+    trace = std::make_shared<hostrun::CallTrace>();
+    THIMBLE_CHECK(host->trace(trace.get(), options.trace_tensors));
+  }
+  model.run = [host, trace, npu = std::move(times.profiles)](CallSpan calls) -> Result<Outcome> {
     Outcome outcome;
     outcome.npu = npu;
     outcome.arena_bytes_used = host->arena_bytes();
@@ -66,6 +75,7 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
       THIMBLE_CHECK(check_cancelled());
       THIMBLE_TRY(std::vector<ir::Tensor> outputs, host->run(inputs));
       outcome.outputs.push_back(std::move(outputs));
+      if (trace != nullptr) outcome.traces.push_back(*trace);
     }
     return outcome;
   };
@@ -185,8 +195,30 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   return model;
 }
 
-Result<Model> open_read(Bytes bytes, const formats::pte::Program& program, const std::string& label,
-                        const OpenOptions& options) {
+/// Applies the data file and the method of the options. Returns the file that the runtime executes.
+Result<Bytes> prepare(Bytes bytes, const std::string& label, const OpenOptions& options,
+                      formats::pte::Program* program) {
+  const bool is_external = formats::ptd::has_external(*program);
+  if (is_external && options.data_file.empty()) {
+    return bad_input("{}: constants are in a data file (.ptd): use --ptd FILE", label);
+  }
+  if (!options.data_file.empty()) {
+    const std::string data_label = options.data_file.filename().string();
+    THIMBLE_TRY(const Bytes data_bytes, read_file(options.data_file));
+    THIMBLE_TRY(const formats::ptd::DataFile data, formats::ptd::read(data_bytes, data_label));
+    THIMBLE_CHECK(formats::ptd::merge(data, data_label, program));
+  }
+  // All other code expects one plan, the executed one.
+  const std::string method =
+      options.method.empty() ? hostrun::executed_plan(*program).name : options.method;
+  const bool selects = program->plans.size() > 1 || program->plans[0].name != method;
+  if (selects) THIMBLE_CHECK(formats::pte::select_method(method, label, program));
+  if (options.data_file.empty() && !selects) return bytes;
+  return formats::pte::write(*program);
+}
+
+Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
+                            const std::string& label, const OpenOptions& options) {
   THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
@@ -207,26 +239,35 @@ Result<Model> open_read(Bytes bytes, const formats::pte::Program& program, const
   if (!lists_hazards) THIMBLE_CHECK(hostrun::check_hazards(program, label));
   if (on_host) {
     PartTimes times;
-    if (options.profile) {
+    if (options.profile || options.trace) {
       THIMBLE_TRY(times, part_times(bytes, program, label, options.target));
-      if (times.profiles.empty()) {
+      if (options.profile && times.profiles.empty()) {
         return bad_input(
             "{}: --profile on the host requires a file with NPU delegates: for "
             "CPU instructions use --on qemu",
             label);
       }
     }
-    return host_model(bytes, label, keeps_state(program), std::move(times));
+    return host_model(bytes, label, keeps_state(program), std::move(times), options);
   }
   return qemu_model(std::move(bytes), label, interface, options);
+}
+
+Result<Model> open_read(Bytes bytes, formats::pte::Program program, const std::string& label,
+                        const OpenOptions& options) {
+  if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
+  THIMBLE_TRY(bytes, prepare(std::move(bytes), label, options, &program));
+  THIMBLE_TRY(Model model, open_prepared(std::move(bytes), program, label, options));
+  model.program = std::make_shared<const formats::pte::Program>(std::move(program));
+  return model;
 }
 
 Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(Bytes bytes, read_file(path));
-  const auto program = formats::pte::read(bytes, label);
+  auto program = formats::pte::read(bytes, label);
   if (!program) return formats::explain_file(path, formats::FileUse::kModel, program.error());
-  return open_read(std::move(bytes), *program, label, options);
+  return open_read(std::move(bytes), std::move(*program), label, options);
 }
 
 Result<ir::Graph> read_graph(const fs::path& path, const OpenOptions& options) {
@@ -271,8 +312,8 @@ Model evaluator_model(ir::Graph graph, std::string label) {
 }
 
 Result<Model> open_program(Bytes bytes, const std::string& label, const OpenOptions& options) {
-  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  return open_read(std::move(bytes), program, label, options);
+  THIMBLE_TRY(formats::pte::Program program, formats::pte::read(bytes, label));
+  return open_read(std::move(bytes), std::move(program), label, options);
 }
 
 Result<Model> open_model(const fs::path& path, const OpenOptions& options) {

@@ -14,6 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "formats/pte/program.h"
+#include "hostrun/call_trace.h"
 #include "hostrun/host.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
@@ -37,9 +39,10 @@ struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
-  bool npu_simulated = false;            // on QEMU: instruction counts include the NPU simulator
-  std::map<size_t, NpuCall> npu_calls;   // on QEMU with a profile: by index into qemu->ops
-  std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, for a file with delegates
+  bool npu_simulated = false;              // on QEMU: instruction counts include the NPU simulator
+  std::map<size_t, NpuCall> npu_calls;     // on QEMU with a profile: by index into qemu->ops
+  std::vector<hostrun::NpuProfile> npu;    // with OpenOptions::profile, for a file with delegates
+  std::vector<hostrun::CallTrace> traces;  // with OpenOptions::trace, on the host: one per call
 };
 
 struct Model {
@@ -52,7 +55,8 @@ struct Model {
   PartTimes times;         // with OpenOptions::profile
   /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
-  std::shared_ptr<hostrun::HostModel> host;  // on this machine; else null
+  std::shared_ptr<const formats::pte::Program> program;  // of a .pte; else null
+  std::shared_ptr<hostrun::HostModel> host;              // on this machine; else null
   /// Runs one call with the states of the last one; empty on a board, where each run() boots.
   std::function<Result<std::vector<ir::Tensor>>(std::span<const ir::Tensor> inputs)> step;
   /// Sets the states for step() to their initial values; empty if `step` is.
@@ -66,7 +70,11 @@ struct OpenOptions {
   std::string target;         // for files without a target, and for times of a profile
   bool count_instructions = false;        // on QEMU
   bool profile = false;                   // also per operator; for an NPU, its operations
+  bool trace = false;                     // on the host: Outcome::traces
+  bool trace_tensors = false;             // the traces have tensors
   std::map<std::string, int64_t> shapes;  // values of dynamic sizes of a .pt2
+  std::string method;                     // of a .pte; empty: forward, or the first one
+  std::filesystem::path data_file;        // constants of a .pte (.ptd); empty: none
 };
 
 /// Opens a `.pte`, a `.pt2` (its float graph) or an `.ir`.

@@ -54,15 +54,6 @@ std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program
   return pairs;
 }
 
-ir::Tensor to_real(const ir::Tensor& codes, const emit::InstructionResult& layer) {
-  const std::vector<double> values = values_of(codes);
-  ir::Tensor real = ir::zeros(ir::DType::kF32, codes.shape);
-  for (size_t i = 0; i < values.size(); ++i) {
-    real.data<float>()[i] = static_cast<float>(layer.scale * (values[i] - layer.zero_point));
-  }
-  return real;
-}
-
 }  // namespace
 
 Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, ByteView pte,
@@ -101,7 +92,8 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
       const auto [first, last] = pairs_of.equal_range(op.output);
       for (auto at = first; at != last; ++at) {
         const Pair& pair = pairs[at->second];
-        sqnr[at->second].add(real.at(pair.real), to_real(result, pair.layer));
+        sqnr[at->second].add(real.at(pair.real),
+                             to_real(result, pair.layer.scale, pair.layer.zero_point));
       }
     });
   }

@@ -37,6 +37,16 @@ std::vector<double> values_of(const ir::Tensor& tensor) {
   return {};
 }
 
+ir::Tensor to_real(const ir::Tensor& codes, double scale, int32_t zero_point) {
+  const std::vector<double> values = values_of(codes);
+  ir::Tensor real = ir::zeros(ir::DType::kF32, codes.shape);
+  const std::span<float> data = real.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    data[i] = static_cast<float>(scale * (values[i] - zero_point));
+  }
+  return real;
+}
+
 void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
   const std::vector<double> wanted = values_of(reference);
   const std::vector<double> found = values_of(got);

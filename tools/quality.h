@@ -33,6 +33,9 @@ class Sqnr {
 /// The values of a tensor of any type.
 [[nodiscard]] std::vector<double> values_of(const ir::Tensor& tensor);
 
+/// Returns scale * (code - zero_point) for each code of an integer tensor, as float32.
+[[nodiscard]] ir::Tensor to_real(const ir::Tensor& codes, double scale, int32_t zero_point);
+
 /// Index of the largest value along the last axis, per row; the first one if several are equal.
 [[nodiscard]] std::vector<int64_t> top1(const ir::Tensor& tensor);
 

@@ -12,7 +12,9 @@
 #include "driver/data.h"
 #include "driver/report.h"
 #include "ir/dtype_text.h"
+#include "tools/bundled.h"
 #include "tools/commands.h"
+#include "tools/etdump.h"
 #include "tools/inputs.h"
 #include "tools/model.h"
 #include "tools/output.h"
@@ -32,6 +34,7 @@ struct RunResult {
   Model model;
   Outcome outcome;
   std::vector<ir::Tensor> outputs;  // of several calls: along the first axis
+  std::string etdump_unit;          // of the times in the ETDump, if one was written
 };
 
 /// Inputs of a profile without --input.
@@ -41,8 +44,8 @@ std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
   return inputs;
 }
 
-/// --output and --trace.
-Status write_files(const RunArguments& arguments, const RunResult& result) {
+/// --output, --trace and --etdump.
+Status write_files(const RunArguments& arguments, RunResult& result) {
   const fs::path& folder = arguments.output;
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
@@ -55,6 +58,14 @@ Status write_files(const RunArguments& arguments, const RunResult& result) {
                 profile_trace(arguments.model, result.model, result.outcome));
     THIMBLE_CHECK(files.add(arguments.trace, trace));
   }
+  if (!arguments.etdump.empty()) {
+    THIMBLE_TRY(const Etdump dump, etdump_of(result.model, result.outcome));
+    THIMBLE_CHECK(files.add(arguments.etdump, dump.file));
+    if (!arguments.etdump_outputs.empty()) {
+      THIMBLE_CHECK(files.add(arguments.etdump_outputs, dump.tensors));
+    }
+    result.etdump_unit = dump.unit;
+  }
   if (folder.empty()) return files.commit();
   const std::vector<ir::Tensor>& outputs = result.outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -64,7 +75,7 @@ Status write_files(const RunArguments& arguments, const RunResult& result) {
   return files.commit();
 }
 
-Result<RunResult> run_model(const RunArguments& arguments) {
+Status check_arguments(const RunArguments& arguments) {
   if (arguments.profile && arguments.on == "eval") {
     return bad_input(
         "--profile: not supported by the evaluator: use --on qemu, or --on host for an NPU");
@@ -72,14 +83,39 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   if (!arguments.trace.empty() && !arguments.profile) {
     return bad_input("--trace: writes the profile of a run: use it with --profile");
   }
+  if (!arguments.etdump_outputs.empty() && arguments.etdump.empty()) {
+    return bad_input("--etdump-outputs: holds tensors of an ETDump: use it with --etdump");
+  }
+  if (!arguments.etdump.empty() && (arguments.on == "eval" || arguments.on == "fvp")) {
+    return bad_input("--etdump: not supported with --on {}: use --on host or --on qemu",
+                     arguments.on);
+  }
+  if (!arguments.etdump_outputs.empty() && arguments.on == "qemu") {
+    return bad_input("--etdump-outputs: use --on host: a board computes the same tensors");
+  }
+  return ok();
+}
+
+Result<OpenOptions> open_options(const RunArguments& arguments) {
+  const bool dumps_board = arguments.on == "qemu" && !arguments.etdump.empty();
   OpenOptions options;
   options.on = arguments.on;
   options.fvp = arguments.fvp;
   options.time_limit = arguments.time_limit;
   options.target = arguments.target;
   options.count_instructions = true;
-  options.profile = arguments.profile;
+  options.profile = arguments.profile || dumps_board;
+  options.trace = !arguments.etdump.empty() && !dumps_board;
+  options.trace_tensors = !arguments.etdump_outputs.empty();
+  options.method = arguments.method;
+  options.data_file = arguments.data_file;
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
+  return options;
+}
+
+Result<RunResult> run_model(const RunArguments& arguments) {
+  THIMBLE_CHECK(check_arguments(arguments));
+  THIMBLE_TRY(const OpenOptions options, open_options(arguments));
   RunResult result;
   THIMBLE_TRY(result.model, open_model(arguments.model, options));
   result.zeros =
@@ -258,6 +294,7 @@ Json to_json(const RunResult& result) {
   if (!result.model.note.empty()) json["note"] = result.model.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (result.outcome.qemu) add_board_json(result, &json);
+  if (!result.etdump_unit.empty()) json["etdump_time_unit"] = result.etdump_unit;
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
   return json;
 }
@@ -384,7 +421,49 @@ const char* series_text(const RunResult& result, const RunArguments& arguments) 
   return result.model.has_state ? "a series that keeps the state" : "a series";
 }
 
+Result<BundledResult> check_bundled(const RunArguments& arguments) {
+  const bool has_data = !arguments.inputs.empty() || !arguments.output.empty() ||
+                        !arguments.method.empty() || arguments.steps || arguments.profile ||
+                        !arguments.etdump.empty();
+  if (has_data) {
+    return bad_input("--bundled: the file has methods and inputs: use it without other data");
+  }
+  THIMBLE_TRY(const OpenOptions options, open_options(arguments));
+  return run_bundled(arguments.model, options, {arguments.rtol, arguments.atol});
+}
+
+Json to_json(const BundledResult& result) {
+  Json cases = Json::array();
+  for (const CaseResult& each : result.cases) {
+    cases.push_back({{"method", each.method},
+                     {"case", each.index},
+                     {"passed", each.passed},
+                     {"error_max", number(each.error_max)}});
+    if (!each.passed) cases.back()["difference"] = each.difference;
+  }
+  return {{"on", result.where}, {"failed", result.failed()}, {"cases", cases}};
+}
+
+int run_bundled_file(const RunArguments& arguments) {
+  const Result<BundledResult> result = check_bundled(arguments);
+  if (!result) return fail(result.error(), arguments.json);
+  if (arguments.json) {
+    print_json(to_json(*result));
+  } else {
+    std::printf("%s on %s\n", arguments.model.filename().c_str(), result->where.c_str());
+    for (const CaseResult& each : result->cases) {
+      if (each.passed) continue;
+      std::printf("  failed: %s, test case %zu: %s\n", each.method.c_str(), each.index,
+                  each.difference.c_str());
+    }
+    std::printf("  %zu of %zu test cases passed\n", result->cases.size() - result->failed(),
+                result->cases.size());
+  }
+  return result->failed() == 0 ? 0 : 1;
+}
+
 int run(const RunArguments& arguments) {
+  if (arguments.bundled) return run_bundled_file(arguments);
   const Result<RunResult> result = run_model(arguments);
   if (!result) return fail(result.error(), arguments.json);
   if (arguments.json) {
@@ -400,6 +479,10 @@ int run(const RunArguments& arguments) {
     std::printf("  %s\n", values_text(result->model.outputs[i], result->outputs[i]).c_str());
   }
   print_facts(*result, arguments.profile);
+  if (!result->etdump_unit.empty()) {
+    std::printf("  ETDump written to %s, times in %s\n", arguments.etdump.c_str(),
+                result->etdump_unit.c_str());
+  }
   if (!arguments.output.empty()) std::printf("  written to %s\n", arguments.output.c_str());
   return 0;
 }
@@ -407,6 +490,10 @@ int run(const RunArguments& arguments) {
 }  // namespace
 
 Result<Json> run_json(const RunArguments& arguments) {
+  if (arguments.bundled) {
+    THIMBLE_TRY(const BundledResult result, check_bundled(arguments));
+    return to_json(result);
+  }
   THIMBLE_TRY(const RunResult result, run_model(arguments));
   return to_json(result);
 }
@@ -434,6 +521,19 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
   verb.option("--trace", a.trace, "With --profile: a file for Perfetto and Chrome's tracing");
+  verb.option("--method", a.method, "Method of a .pte with several; default: forward");
+  verb.option("--ptd", a.data_file,
+              "File with the constants of a .pte that has them outside (.ptd)");
+  verb.flag("--bundled", a.bundled,
+            "The file is a bundled program (.bpte): run its test cases; exit code 1 if one fails");
+  verb.option("--rtol", a.rtol, "With --bundled: relative tolerance of float outputs");
+  verb.option("--atol", a.atol, "With --bundled: absolute tolerance of float outputs");
+  verb.option(
+      "--etdump", a.etdump,
+      "A trace for ExecuTorch's Inspector: times of the host, or modelled ones (--on qemu)");
+  verb.option(
+      "--etdump-outputs", a.etdump_outputs,
+      "With --etdump on the host: the tensors of each operator, the Inspector's debug buffer");
   verb.flag("--json", a.json, "Print the result as one JSON object");
 }
 

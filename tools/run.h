@@ -18,6 +18,12 @@ struct RunArguments {
   std::vector<std::filesystem::path> inputs;
   std::filesystem::path output;
   std::filesystem::path trace;
+  std::filesystem::path etdump;
+  std::filesystem::path etdump_outputs;
+  std::filesystem::path data_file;
+  std::string method;
+  bool bundled = false;
+  double rtol = 1e-5, atol = 1e-8;
   std::string on;
   std::filesystem::path fvp;
   int time_limit = 300;

@@ -8,6 +8,7 @@
 #include "driver/alternatives.h"
 #include "driver/build_program.h"
 #include "driver/data.h"
+#include "driver/debug_calls.h"
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
 #include "driver/npu_cycles.h"
@@ -25,6 +26,7 @@
 #include "formats/kind/file_kind.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
+#include "formats/pte/write.h"
 #include "import/import.h"
 #include "ir/dce.h"
 #include "ir/op_cost.h"
@@ -295,6 +297,21 @@ Result<Program> write_program(const FloatModel& model, const quant::QuantizedMod
   return program;
 }
 
+namespace {
+
+/// Adds the entry of emit/debug_handles.h to the file.
+Status add_debug_entry(const std::vector<emit::DebugCall>& calls, emit::Emitted* emitted,
+                       CompileReport* report) {
+  emitted->program.named_data.push_back(emit::debug_entry(calls));
+  THIMBLE_TRY(emitted->bytes, formats::pte::write(emitted->program));
+  const auto bytes = static_cast<int64_t>(emitted->bytes.size());
+  if (report->linked) report->linked->program_bytes += bytes - report->pte_bytes;
+  report->pte_bytes = bytes;
+  return ok();
+}
+
+}  // namespace
+
 Result<Compiled> report_program(Program program, const FloatModel& model,
                                 const quant::QuantizedModel& quantized,
                                 std::shared_ptr<const engine::Part> shared_part,
@@ -310,7 +327,6 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   OpProvenance provenance = model.provenance;
   provenance.quantized(model.graph, quantized.graph);
-  list_memories(part, compiled.lowered, &report);
   THIMBLE_CHECK(estimate_npu_cycles(program.emitted.program, report.model, part,
                                     &compiled.lowered.delegates));
   report.npu_cycles = sum_cycles(compiled.lowered.delegates);
@@ -320,6 +336,11 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   THIMBLE_TRY(const ir::Graph whole,
               partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
   provenance.lowered(quantized.graph, whole, rows, &report);
+  if (options.names) {
+    THIMBLE_CHECK(
+        add_debug_entry(debug_calls(compiled.lowered, rows, report), &program.emitted, &report));
+  }
+  list_memories(part, compiled.lowered, &report);
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   report_engine_off(off, !part.engines.empty(), &report);
   report_delegates(compiled.lowered.delegates, &report);

@@ -91,7 +91,8 @@ struct SourceOpReport {
   int64_t constant_bytes = 0;  // sum over all calls, as the following members
   int64_t macs = 0;
   std::optional<int64_t> instructions;  // an estimate
-  std::string reason;  // why there are no calls, or not on the expected engine; may be empty
+  std::string reason;       // why there are no calls, or not on the expected engine; may be empty
+  std::string replaced_by;  // node whose calls also compute this one; empty: none
 };
 
 /// An operator that does not run on the part's first engine.

@@ -247,6 +247,7 @@ void OpProvenance::lowered(const ir::Graph& integer, const ir::Graph& whole,
     for (const size_t i : calls[node.source.node]) add_call(&row, *report, i);
     if (const Removal* const removed = removal(node.source.node)) {
       row.reason = removed->reason;
+      row.replaced_by = removed->replaced_by;
     } else if (row.calls.empty()) {
       row.reason = "no call: the result uses the operand's buffer";
     }

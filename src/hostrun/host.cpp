@@ -1,6 +1,7 @@
 #include "hostrun/host.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -12,6 +13,7 @@
 #include "hostrun/device.h"
 #include "kernels/kernels.h"
 #include "thimble.h"
+#include "thimble_trace.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -85,6 +87,10 @@ struct HostModel::State {
   std::vector<AlignedBytes> inputs;
   thimble_needs needs = {};
   thimble_model model = {};
+  std::vector<std::vector<ArenaTensor>> traced;  // by instruction
+  CallTrace* trace = nullptr;
+  bool trace_tensors = false;
+  std::chrono::steady_clock::time_point start;  // of the traced call; moves forward by copies
 
   [[nodiscard]] Status check(thimble_status status) const {
     if (status == 0) return ok();
@@ -112,6 +118,41 @@ struct HostModel::State {
     if (rows.empty()) return ok();
     delegates = runtime::delegates_of(rows.data(), static_cast<uint32_t>(rows.size()));
     table.delegates = &delegates;
+    return ok();
+  }
+  /// Nanoseconds of the traced call until now.
+  [[nodiscard]] uint64_t now_ns() const {
+    const auto time = std::chrono::steady_clock::now() - start;
+    return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
+  }
+  [[nodiscard]] ir::Tensor copy_of(const ArenaTensor& tensor) const {
+    const ByteView bytes(reinterpret_cast<const std::byte*>(memory.data()) + tensor.offset,
+                         tensor.port.bytes());
+    return ir::from_memory(bytes, tensor.port.dtype, tensor.port.shape, tensor.port.dim_order);
+  }
+  static void on_instruction(void* user, uint32_t instruction, const char* /*op*/, int after) {
+    State& state = *static_cast<State*>(user);
+    std::vector<TracedInstruction>& events = state.trace->instructions;
+    if (after == 0) {
+      events.push_back({instruction, 0, 0, {}});
+      events.back().start_ns = state.now_ns();
+      return;
+    }
+    events.back().end_ns = state.now_ns();
+    if (!state.trace_tensors) return;
+    const auto copies = std::chrono::steady_clock::now();
+    for (const ArenaTensor& tensor : state.traced[instruction]) {
+      events.back().tensors.push_back(state.copy_of(tensor));
+    }
+    state.start += std::chrono::steady_clock::now() - copies;
+  }
+
+  Status execute() {
+    if (trace == nullptr) return check(thimble_run(&model));
+    *trace = {};
+    start = std::chrono::steady_clock::now();
+    THIMBLE_CHECK(check(thimble_run(&model)));
+    trace->end_ns = now_ns();
     return ok();
   }
   void connect(const void* data, size_t bytes, bool read_only) {
@@ -160,7 +201,7 @@ Result<std::vector<ir::Tensor>> HostModel::run(std::span<const ir::Tensor> input
     THIMBLE_CHECK(state.check(
         thimble_set_input(&state.model, static_cast<uint32_t>(i), buffer.data(), buffer.size())));
   }
-  THIMBLE_CHECK(state.check(thimble_run(&state.model)));
+  THIMBLE_CHECK(state.execute());
   std::vector<ir::Tensor> outputs;
   for (const Port& port : interface.outputs) {
     thimble_view view = {};
@@ -170,6 +211,19 @@ Result<std::vector<ir::Tensor>> HostModel::run(std::span<const ir::Tensor> input
     outputs.push_back(ir::from_memory(bytes, port.dtype, port.shape, port.dim_order));
   }
   return outputs;
+}
+
+Status HostModel::trace(CallTrace* trace, bool tensors) {
+  State& state = *state_;
+  if (tensors) {
+    const ByteView file(reinterpret_cast<const std::byte*>(state.file.data()), state.file.size());
+    THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(file, state.label));
+    THIMBLE_TRY(state.traced, traced_tensors(program, state.label));
+  }
+  state.trace = trace;
+  state.trace_tensors = tensors;
+  const thimble_trace_hook hook = trace == nullptr ? nullptr : &State::on_instruction;
+  return state.check(thimble_set_trace(&state.model, hook, &state));
 }
 
 bool HostModel::is_logical_order() const {
@@ -191,7 +245,7 @@ Status HostModel::run_in_place(std::span<const ByteView> inputs) {
     THIMBLE_CHECK(state.check(thimble_set_input(&state.model, static_cast<uint32_t>(i),
                                                 inputs[i].data(), inputs[i].size())));
   }
-  return state.check(thimble_run(&state.model));
+  return state.execute();
 }
 
 Result<ByteView> HostModel::output(size_t index) const {

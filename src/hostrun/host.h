@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "hostrun/call_trace.h"
 #include "hostrun/interface.h"
 #include "ir/tensor.h"
 
@@ -34,6 +35,9 @@ class HostModel {
   [[nodiscard]] int64_t arena_bytes() const;
   /// Runs the model once. The model's states are kept until the next run.
   Result<std::vector<ir::Tensor>> run(std::span<const ir::Tensor> inputs);
+  /// Records the following runs in `*trace`, each in place of the one before; null: no record. With
+  /// `tensors`, also copies the tensors of traced_tensors().
+  Status trace(CallTrace* trace, bool tensors);
   /// Returns true if all inputs and outputs are in logical order in memory.
   [[nodiscard]] bool is_logical_order() const;
   /// Runs the model once, with the inputs in their memory: their bytes in the file's memory order,

@@ -15,14 +15,6 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// The plan that the runtime executes: "forward", or the first plan if there is no "forward".
-const pte::ExecutionPlan& forward_plan(const pte::Program& program) {
-  for (const pte::ExecutionPlan& plan : program.plans) {
-    if (plan.name == "forward") return plan;
-  }
-  return program.plans[0];
-}
-
 std::optional<ir::DType> dtype_of(pte::ScalarType type) {
   switch (type) {
     case pte::ScalarType::kFloat:
@@ -42,22 +34,6 @@ std::optional<ir::DType> dtype_of(pte::ScalarType type) {
     default:
       return {};
   }
-}
-
-Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t index, std::string name,
-                       std::string_view label) {
-  const auto* tensor = std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
-  if (tensor == nullptr) return unsupported("{}: {} is not a tensor", label, name);
-  const std::optional<ir::DType> dtype = dtype_of(tensor->scalar_type);
-  if (!dtype) {
-    return unsupported("{}: {} has element type {}", label, name, pte::name(tensor->scalar_type));
-  }
-  Port port;
-  port.name = std::move(name);
-  port.dtype = *dtype;
-  port.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
-  port.dim_order.assign(tensor->dim_order.begin(), tensor->dim_order.end());
-  return port;
 }
 
 /// Name of an instruction that calls no kernel, for messages.
@@ -129,9 +105,32 @@ std::vector<int> full_order(const Port& port) {
   return order;
 }
 
+const pte::ExecutionPlan& executed_plan(const pte::Program& program) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    if (plan.name == "forward") return plan;
+  }
+  return program.plans[0];
+}
+
+Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t value, std::string name,
+                       std::string_view label) {
+  const auto* tensor = std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(value)]);
+  if (tensor == nullptr) return unsupported("{}: {} is not a tensor", label, name);
+  const std::optional<ir::DType> dtype = dtype_of(tensor->scalar_type);
+  if (!dtype) {
+    return unsupported("{}: {} has element type {}", label, name, pte::name(tensor->scalar_type));
+  }
+  Port port;
+  port.name = std::move(name);
+  port.dtype = *dtype;
+  port.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
+  port.dim_order.assign(tensor->dim_order.begin(), tensor->dim_order.end());
+  return port;
+}
+
 Result<Interface> read_interface(const pte::Program& program, std::string_view label) {
   if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
-  const pte::ExecutionPlan& plan = forward_plan(program);
+  const pte::ExecutionPlan& plan = executed_plan(program);
   Interface interface;
   THIMBLE_TRY(const std::optional<pte::IoNames> names, pte::read_names(program, plan));
   for (const int32_t index : plan.inputs) {

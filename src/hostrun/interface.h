@@ -42,6 +42,16 @@ struct Interface {
   bool records = false;  // the runtime executes records, not the flatbuffer tables
 };
 
+/// Returns the plan that the runtime executes: "forward", or the first plan if there is no
+/// "forward". The program must have a plan.
+[[nodiscard]] const formats::pte::ExecutionPlan& executed_plan(
+    const formats::pte::Program& program);
+
+/// Describes a tensor of the plan; an error if the value is not a tensor or has a type that this
+/// library does not know.
+[[nodiscard]] Result<Port> read_port(const formats::pte::ExecutionPlan& plan, int32_t value,
+                                     std::string name, std::string_view label);
+
 /// `label` names the file in messages.
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);

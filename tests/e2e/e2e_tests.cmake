@@ -130,5 +130,12 @@ if(TARGET thimble)
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/npu_cycles_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_fit
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/fit_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  set_tests_properties(e2e_nxp_rewrites e2e_parts e2e_npu_cycles e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  set(boards)
+  if(ARM_CXX AND QEMU_ARM)
+    set(boards --boards)
+  endif()
+  add_test(NAME e2e_devtools
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/devtools_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${FLATC}
+                   ${boards})
+  set_tests_properties(e2e_devtools e2e_nxp_rewrites e2e_parts e2e_npu_cycles e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()

@@ -72,3 +72,11 @@ if(THIMBLE_EXECUTORCH AND ARM_CXX)
                    ${THIMBLE_EXECUTORCH} ${ARM_CXX} ${CMAKE_CURRENT_BINARY_DIR}/executorch_runtime/device)
   set_tests_properties(peers_executorch_device PROPERTIES LABELS peers TIMEOUT 1800)
 endif()
+# Inspector, ETRecord and bundled programs of ExecuTorch, if that Python has it.
+if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_devtools
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/devtools/devtools_peer.py ${CMAKE_SOURCE_DIR}
+                   $<TARGET_FILE:thimble>)
+  set_tests_properties(peers_devtools PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                       ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+endif()

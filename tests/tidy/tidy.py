@@ -44,8 +44,8 @@ DEVICE_FOLDERS = {"abi", "numerics", "kernels", "runtime", "firmware", "engines/
                   "engines/*/delegate", "engines/*/firmware", "executorch", "engines/*/executorch"}
 # Headers included by bare name: those of the public interface, and those that the build writes.
 PUBLIC_HEADERS = re.compile(r"thimble(_\w+)?\.h$")
-GENERATED_HEADERS = {"program_generated.h": "src/formats", "tflite_generated.h": "src/formats",
-                     "tosa_generated.h": "src/formats"}
+GENERATED_HEADERS = {f"{name}_generated.h": "src/formats"
+                     for name in ("bundle", "etdump", "program", "ptd", "tflite", "tosa")}
 # Folders that must not name an engine, and the form in which they may name ExecuTorch's operators.
 NEUTRAL_FOLDERS = ("abi/", "src/", "runtime/", "tools/", "firmware/", "cmake/", "zephyr/")
 ENGINE_NAMES = re.compile(r"ethos|axon|neutron", re.I)
