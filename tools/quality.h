@@ -39,9 +39,9 @@ class Sqnr {
 /// Index of the largest value along the last axis, per row; the first one if several are equal.
 [[nodiscard]] std::vector<int64_t> top1(const ir::Tensor& tensor);
 
-/// The classes of an output: the values of an output of integers, such as the result of argmax, else
-/// the index of the maximum of each row. Nothing if `reference`, the output of the float model, has
-/// no classes: its last axis has fewer than two elements.
+/// Returns the classes of an output: its values if it has integers (the result of argmax), else the
+/// index of the maximum of each row. Nothing if the output has no classes: the last axis of
+/// `reference`, the float model's output, has fewer than two elements.
 [[nodiscard]] std::optional<std::vector<int64_t>> classes_of(const ir::Tensor& reference,
                                                              const ir::Tensor& tensor);
 
