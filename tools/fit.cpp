@@ -321,7 +321,8 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
     if (marked) {
       std::printf(
           "~ an estimate without error band: wait states are not stated, an NPU runs operators, "
-          "operators were not measured, or the core was not compared with a board\n");
+          "operators were not measured, or the core's timing is neither from a manual nor compared "
+          "with a board\n");
     }
     std::printf("%s   quantized %s%s\n", summary(model, !arguments.requirements.empty()).c_str(),
                 times(model.quantizations).c_str(), only ? (", " + seconds).c_str() : "\n");

@@ -324,6 +324,9 @@ Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
     return formats::explain_file(path, formats::FileUse::kModel,
                                  bad_input("{}: a .pte, .pt2 or .ir expected", label));
   }
+  if (!options.method.empty() || !options.data_file.empty()) {
+    return bad_input("{}: --method and --ptd require a .pte", label);
+  }
   if (!options.on.empty() && options.on != "eval") {
     return bad_input(
         "{}: --on {} requires a .pte, which `thimble compile` writes; a {} runs on eval only",

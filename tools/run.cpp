@@ -424,9 +424,12 @@ const char* series_text(const RunResult& result, const RunArguments& arguments) 
 Result<BundledResult> check_bundled(const RunArguments& arguments) {
   const bool has_data = !arguments.inputs.empty() || !arguments.output.empty() ||
                         !arguments.method.empty() || arguments.steps || arguments.profile ||
-                        !arguments.etdump.empty();
+                        !arguments.trace.empty() || !arguments.etdump.empty() ||
+                        !arguments.etdump_outputs.empty();
   if (has_data) {
-    return bad_input("--bundled: the file has methods and inputs: use it without other data");
+    return bad_input(
+        "--bundled: the file has its own inputs and methods: remove --input, --output, --method, "
+        "--steps, --profile, --trace, --etdump and --etdump-outputs");
   }
   THIMBLE_TRY(const OpenOptions options, open_options(arguments));
   return run_bundled(arguments.model, options, {arguments.rtol, arguments.atol});

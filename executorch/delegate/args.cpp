@@ -1,5 +1,6 @@
-// The members of DelegateArgs and DelegateSource for calls and files of ExecuTorch's runtime. They
-// replace those of runtime/exec/delegates.cpp, which is not linked.
+// The members of DelegateArgs and DelegateSource for calls and files of ExecuTorch's runtime.
+// runtime/exec/delegates.cpp defines them for Thimble's runtime: an image links one of the two
+// files.
 //
 // Tensors are not in Thimble's arena. The engines' delegates compare the offsets of tensors with
 // those of their scratch memory, which is at offset 0 here. All tensors have an offset above it:
@@ -9,12 +10,9 @@
 #include "executorch/tensor.h"
 
 namespace thimble::runtime {
-namespace {
 
-constexpr uint32_t kApart = 1U << 30;
-static_assert(kApart + kernels::kMaxTensorBytes > kApart, "the end of a tensor fits 32 bits");
-
-}  // namespace
+static_assert(executorch::kTensorOffset + kernels::kMaxTensorBytes > executorch::kTensorOffset,
+              "the end of a tensor fits 32 bits");
 
 kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
   const auto& values = *static_cast<const executorch::Values*>(call);
@@ -29,7 +27,7 @@ void* DelegateArgs::data(uint32_t i) const {
 }
 
 uint32_t DelegateArgs::offset(uint32_t) const {
-  return kApart;
+  return executorch::kTensorOffset;
 }
 
 Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteRegion& found) const {

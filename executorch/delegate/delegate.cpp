@@ -20,8 +20,6 @@ namespace {
 constexpr char kProfileOption[] = "profile";
 /// Events have names, so they have no id (docs of event_tracer_hooks_delegate.h).
 constexpr et::DebugHandle kNoDebugId = static_cast<et::DebugHandle>(et::kUnsetDelegateDebugIntId);
-/// Limit of a call's scratch memory; offsets of tensors are above it (delegate/args.cpp).
-constexpr uint32_t kScratchMax = 1U << 30;
 
 void log_status(const char* id, Status status) {
   ET_LOG(Error, "%s: %s", id, thimble_status_text(static_cast<thimble_status>(status)));
@@ -77,7 +75,7 @@ Status Delegate::open(LoadedDelegate& delegate, et::FreeableBuffer& processed) c
   delegate.slot.backend = &delegate.row;
   THIMBLE_RETURN_IF_ERROR(
       delegate.row.open(delegate.row, source, delegate.slot, delegate.scratch_bytes));
-  if (delegate.scratch_bytes >= kScratchMax) return Status::kBadPayload;
+  if (delegate.scratch_bytes >= kTensorOffset) return Status::kBadPayload;
   THIMBLE_RETURN_IF_ERROR(check_payload(delegate, payload));
   delegate.is_checked = true;
   return Status::kOk;
@@ -105,7 +103,7 @@ Status Delegate::run(LoadedDelegate& delegate, et::BackendExecutionContext& cont
   uint32_t bytes = delegate.scratch_bytes;
   if (delegate.row.call_scratch != nullptr) {
     const uint32_t more = delegate.row.call_scratch(delegate.slot, args);
-    if (more >= kScratchMax - bytes) return Status::kBadPayload;
+    if (more >= kTensorOffset - bytes) return Status::kBadPayload;
     bytes += more;
   }
   uint8_t* scratch = nullptr;

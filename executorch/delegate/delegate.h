@@ -6,7 +6,7 @@
 //            of the method, which also frees it.
 //   execute  checks the tensors of the call, because init does not know them, and runs the engine's
 //            delegate. Scratch memory is temporary: its address may differ from call to call.
-//   destroy  returns named data to the runtime
+//   destroy  releases what init has reserved: named data, the driver. The memory is the method's.
 
 #include <executorch/runtime/backend/interface.h>
 
@@ -18,6 +18,9 @@ namespace thimble::executorch {
 
 using Values = ::executorch::runtime::Span<::executorch::runtime::EValue*>;
 using ::executorch::runtime::Error;
+
+/// Offset of all tensors (delegate/args.cpp). The scratch memory of a call is smaller.
+inline constexpr uint32_t kTensorOffset = 1U << 30;
 
 /// The file and the memory that a delegate has while it is loaded.
 class DelegateFile {

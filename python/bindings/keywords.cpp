@@ -16,10 +16,9 @@ namespace {
 
 constexpr std::string_view kVerbs[] = {"compile", "fit", "compare", "run", "diff"};
 
-/// Options that are not keyword arguments of the same name: a keyword, or for a flag all of the
-/// text.
+/// Options whose Python form has another name: the keyword, or for flags the whole text.
 struct Renamed {
-  std::string_view option, here;
+  std::string_view option, python;
 };
 constexpr Renamed kRenamed[] = {
     {"calibrate", "calibration"},    {"concurrent", "exclusive=False"},
@@ -37,7 +36,7 @@ using Options = std::map<std::string, Option, std::less<>>;
 
 std::string text_of(const std::string& name, const std::string& keyword, std::string_view value) {
   const auto* const row = std::ranges::find(kRenamed, name, &Renamed::option);
-  if (row != std::end(kRenamed)) return std::string(row->here);
+  if (row != std::end(kRenamed)) return std::string(row->python);
   std::string text = keyword;
   std::ranges::replace(text, '-', '_');
   return text + std::string(value);
@@ -73,7 +72,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Returns true for DATA.npz, N and PART: text that stands for a value.
+/// Returns true for DATA.npz, N and PART: the placeholder of a value.
 bool is_placeholder(std::string_view word) {
   const std::string_view stem = word.substr(0, word.find('.'));
   return !stem.empty() && std::ranges::all_of(stem, is_upper);

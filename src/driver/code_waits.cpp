@@ -13,8 +13,8 @@ const CodeTraffic* traffic_of(const engine::Core& core) {
   return core.code_traffic == nullptr ? nullptr : core.code_traffic(core);
 }
 
-/// Returns the share that a cache does not hold: that of the largest measured size that is not
-/// larger.
+/// Returns the measured share of reads that a cache of this size does not hold. Between two
+/// measured sizes, the smaller one counts.
 double share_for(const std::array<double, kCodeCacheBytes.size()>& shares, int64_t cache_bytes) {
   const auto* const larger = std::ranges::upper_bound(kCodeCacheBytes, cache_bytes);
   return shares[static_cast<size_t>(larger - kCodeCacheBytes.begin()) - 1];

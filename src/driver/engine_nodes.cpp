@@ -42,7 +42,9 @@ Result<partition::Partition> cut_whole_nodes(const ir::Graph& integer, const eng
     const size_t before = off.size();
     for (const auto& [name, node] : subgraphs_of_nodes(integer, split)) {
       if (node.subgraphs.size() < 2 || name.empty()) continue;
-      off.try_emplace(name, "a part of it stays on the core: " + node.reason);
+      off.try_emplace(name, node.reason.empty()
+                                ? "its operators are in several subgraphs"
+                                : "one of its operators stays on the core: " + node.reason);
     }
     if (off.size() == before) return split;
   }

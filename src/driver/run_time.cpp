@@ -14,18 +14,26 @@ std::string_view missing_fact(const engine::PartMemory& memory) {
   return memory.cache_bytes ? "the bytes of an access" : "the size of its cache";
 }
 
-/// Adds a note if the time lacks the wait states of instructions.
+/// Returns true if the time has the wait states of instructions; else adds a note, unless
+/// has_waits() adds one for the same memory.
 bool has_code_waits(const engine::Part& part, const OperandMemories& memories,
                     CompileReport* report) {
   const engine::PartMemory* const code = memories.code;
   if (code_waits_known(code, *part.cpu)) return true;
   const bool has_note = std::ranges::count(memories.all(), code) != 0 && !waits_known(*code);
   if (has_note) return false;
-  if (code->wait_states && code->instruction_cache_bytes) {
+  if (code->wait_states && code->instruction_cache_bytes && code->line_bytes == 0) {
     report->notes.push_back(
         fmt::format("the wait states of instructions in {} are for accesses of 4 bytes: the "
                     "documents of {} do not state the bytes of an access",
                     code->name, part.name));
+    return false;
+  }
+  if (code->wait_states && code->instruction_cache_bytes) {
+    report->notes.push_back(
+        fmt::format("the time has no wait states of instructions in {}: the reads of a {} were "
+                    "not measured",
+                    code->name, part.cpu->name));
     return false;
   }
   report->notes.push_back(fmt::format(
@@ -34,7 +42,8 @@ bool has_code_waits(const engine::Part& part, const OperandMemories& memories,
   return false;
 }
 
-/// Tells whether the time has the wait states of all memories; adds a note for each other one.
+/// Returns true if the time has the wait states of all memories; adds a note for each memory
+/// without them.
 bool has_waits(const engine::Part& part, const OperandMemories& memories, CompileReport* report) {
   bool known = true;
   for (const engine::PartMemory* const memory : memories.all()) {

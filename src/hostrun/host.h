@@ -33,7 +33,7 @@ class HostModel {
   [[nodiscard]] const Interface& interface() const;
   /// Size in bytes of the runtime's memory for activations and scratch.
   [[nodiscard]] int64_t arena_bytes() const;
-  /// Runs the model once. The model's states are kept until the next run.
+  /// Runs the model once. The next run continues with the states of this one.
   Result<std::vector<ir::Tensor>> run(std::span<const ir::Tensor> inputs);
   /// Records the following runs in `*trace`, each in place of the one before; null: no record. With
   /// `tensors`, also copies the tensors of traced_tensors().

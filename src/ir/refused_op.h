@@ -8,13 +8,13 @@
 
 namespace thimble::ir {
 
-/// `kind` names an operator that the export does not name.
 /// A node of an export that the compiler cannot convert.
 struct RefusedNode {
   Source source;  // an input of the model: only `node`
   std::string reason;
 };
 
+/// Returns the facts of an operator. `kind` names it if the export does not.
 [[nodiscard]] RefusedOp refused_op(const Source& source, OpKind kind, std::string_view reason);
 
 }  // namespace thimble::ir

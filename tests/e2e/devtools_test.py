@@ -198,7 +198,7 @@ class Bundled(Devtools):
         for size in range(0, len(whole), 97):
             file.write_bytes(whole[:size])
             self.thimble("run", "--bundled", file, code=2)
-        self.assertIn("without other data", self.thimble("run", "--bundled", file, "--steps", code=2))
+        self.assertIn("remove --input", self.thimble("run", "--bundled", file, "--steps", code=2))
 
 
 class DataFile(Devtools):

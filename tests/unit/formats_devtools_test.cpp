@@ -80,7 +80,8 @@ TEST(Bundle, OfExecutorch) {
 }
 
 TEST(DataFile, OfExecutorch) {
-  const auto data = ptd::read(file_of("external.ptd"), "d");
+  const Bytes file = file_of("external.ptd");
+  const auto data = ptd::read(file, "d");
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_EQ(data->size(), 2U);
   EXPECT_EQ(data->at("a").layout->sizes, (std::vector<int32_t>{6, 4}));

@@ -97,6 +97,7 @@ runtime::ethos_u::Bytes fast_memory(LoadedDelegate& delegate) {
 void connect(LoadedDelegate& delegate, const runtime::ethos_u::Job& job) {
   sim::Device& device = simulator_of(delegate).make_device();
   const auto add = [&device](const uint8_t* data, uint32_t bytes, bool read_only) {
+    // A new device has space for these four memories.
     if (bytes != 0) (void)device.connect({const_cast<uint8_t*>(data), bytes, read_only});
   };
   add(job.stream.data, job.stream.bytes, true);

@@ -17,7 +17,8 @@ Bytes bytes_of(const flatbuffers::Vector<uint8_t>* vector) {
 }
 
 Result<std::vector<Tensor>> read_tensors(
-    const flatbuffers::Vector<flatbuffers::Offset<fb::Value>>* values, const std::string& place) {
+    const flatbuffers::Vector<flatbuffers::Offset<fb::Value>>* values, const std::string& place,
+    uint64_t* left) {
   std::vector<Tensor> tensors;
   if (values == nullptr) return tensors;
   for (const fb::Value* value : *values) {
@@ -30,16 +31,21 @@ Result<std::vector<Tensor>> read_tensors(
     if (from->dim_order() != nullptr) {
       tensor.dim_order.assign(from->dim_order()->begin(), from->dim_order()->end());
     }
+    // Tables of a flatbuffer may share data. Each tensor is a copy.
+    const uint64_t bytes = from->data() == nullptr ? 0 : from->data()->size();
+    if (bytes > *left) return bad_input("{}: the tensors have more bytes than the file", where);
+    *left -= bytes;
     tensor.data = bytes_of(from->data());
-    uint64_t expected = pte::size_bytes(tensor.scalar_type);
+    uint64_t count = 1;
     for (const int32_t size : tensor.sizes) {
       if (size < 0) return bad_input("{}: size {} is negative", where, size);
-      expected *= static_cast<uint64_t>(size);
-      if (expected > tensor.data.size()) break;
+      if (size != 0 && count > UINT32_MAX) return bad_input("{}: the tensor is too large", where);
+      count *= static_cast<uint64_t>(size);
     }
+    const uint64_t expected = count * pte::size_bytes(tensor.scalar_type);
     if (expected != tensor.data.size()) {
-      return bad_input("{}: {} bytes, its type and sizes are those of another number", where,
-                       tensor.data.size());
+      return bad_input("{}: {} bytes, expected {} for its type and sizes", where,
+                       tensor.data.size(), expected);
     }
   }
   return tensors;
@@ -58,6 +64,7 @@ Result<BundledProgram> read(ByteView bytes, std::string_view label) {
     return bad_input("{}: the flatbuffer is truncated or damaged", label);
   }
   const fb::BundledProgram* root = fb::GetBundledProgram(copy.data());
+  uint64_t left = bytes.size();
   BundledProgram bundled;
   bundled.program = bytes_of(root->program());
   if (root->method_test_suites() == nullptr) return bundled;
@@ -69,9 +76,9 @@ Result<BundledProgram> read(ByteView bytes, std::string_view label) {
       const std::string place =
           fmt::format("{}: method {}: test case {}", label, to.method, to.cases.size());
       TestCase& test_case = to.cases.emplace_back();
-      THIMBLE_TRY(test_case.inputs, read_tensors(from->inputs(), place + ": inputs"));
+      THIMBLE_TRY(test_case.inputs, read_tensors(from->inputs(), place + ": inputs", &left));
       THIMBLE_TRY(test_case.expected_outputs,
-                  read_tensors(from->expected_outputs(), place + ": expected outputs"));
+                  read_tensors(from->expected_outputs(), place + ": expected outputs", &left));
     }
   }
   return bundled;

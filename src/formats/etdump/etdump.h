@@ -16,7 +16,8 @@ namespace thimble::formats::etdump {
 /// An event that belongs to no instruction has this number.
 inline constexpr int32_t kNoInstruction = -1;
 
-/// Times have one unit in the whole file, which the reader must know: nanoseconds or cycles.
+/// The file does not name the unit of the times. Instructions have one unit, nanoseconds or cycles.
+/// Operations inside a delegate call have cycles of the NPU if its clock is not known.
 struct ProfileEvent {
   std::string name;
   int32_t instruction = kNoInstruction;  // in the first chain

@@ -17,10 +17,11 @@ Status check_entry(const std::string& key, const Entry& entry, const pte::Tensor
   if (!same) {
     return bad_input("{}: {}: another type, shape or memory order than in the program", label, key);
   }
-  const uint64_t expected = pte::data_bytes(tensor).value_or(0);
-  if (entry.bytes.size() >= expected) return ok();
+  const std::optional<uint64_t> expected = pte::data_bytes(tensor);
+  if (!expected) return bad_input("{}: {}: the program states an invalid size", label, key);
+  if (entry.bytes.size() >= *expected) return ok();
   return bad_input("{}: {}: {} bytes, the program expects {}", label, key, entry.bytes.size(),
-                   expected);
+                   *expected);
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ Status merge(const DataFile& data, std::string_view data_label, pte::Program* pr
       auto* tensor = std::get_if<pte::Tensor>(&value);
       if (tensor == nullptr || !is_external(*tensor)) continue;
       if (tensor->allocation) {
-        return unsupported("{}: a start value of a planned tensor is in a data file", data_label);
+        return unsupported("{}: the initial value of a planned tensor is in a data file",
+                           data_label);
       }
       const std::string key = tensor->extra->fully_qualified_name.value_or("");
       const auto found = data.find(key);
@@ -52,7 +54,8 @@ Status merge(const DataFile& data, std::string_view data_label, pte::Program* pr
       THIMBLE_CHECK(check_entry(key, found->second, *tensor, data_label));
       const auto next = static_cast<uint32_t>(program->constants.size());
       const auto [index, is_new] = constant_of.emplace(key, next);
-      if (is_new) program->constants.push_back(found->second.bytes);
+      const ByteView bytes = found->second.bytes;
+      if (is_new) program->constants.emplace_back(bytes.begin(), bytes.end());
       tensor->data_buffer_idx = index->second;
       tensor->extra->location = pte::TensorLocation::kSegment;
       tensor->extra->fully_qualified_name.reset();
@@ -61,7 +64,7 @@ Status merge(const DataFile& data, std::string_view data_label, pte::Program* pr
   for (const auto& [key, entry] : data) {
     if (entry.layout || constant_of.contains(key)) continue;
     if (pte::find_named_data(*program, key) != nullptr) continue;
-    program->named_data.push_back({key, 16, entry.bytes});
+    program->named_data.push_back({key, 16, Bytes(entry.bytes.begin(), entry.bytes.end())});
   }
   return ok();
 }

@@ -22,9 +22,8 @@ struct TensorLayout {
 };
 
 struct Entry {
-  Bytes bytes;
+  ByteView bytes;                      // in the file, which must exist as long as the entry
   std::optional<TensorLayout> layout;  // none: not a tensor
-  bool operator==(const Entry&) const = default;
 };
 
 using DataFile = std::map<std::string, Entry, std::less<>>;
@@ -36,8 +35,9 @@ using DataFile = std::map<std::string, Entry, std::less<>>;
 [[nodiscard]] bool has_external(const pte::Program& program);
 
 /// Moves the external constants of all plans into the program; it then runs without the data file.
-/// Other entries of the data file become named data of the program. An error if a constant is
-/// missing or has another type or size.
+/// Entries without a layout become named data, unless the program has the key. Tensors that the
+/// program does not use are left out. Returns an error if a constant is missing, too short, or of
+/// another type, shape or memory order.
 [[nodiscard]] Status merge(const DataFile& data, std::string_view data_label,
                            pte::Program* program);
 

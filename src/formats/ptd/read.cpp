@@ -41,8 +41,8 @@ Result<Header> read_header(ByteView file, std::string_view label) {
 
 Result<DataFile> read(ByteView file, std::string_view label) {
   THIMBLE_TRY(const Header header, read_header(file, label));
-  // The header is inside the flatbuffer, which begins with the file: its length counts from the end
-  // of the header.
+  // The flatbuffer begins at byte 0 and contains the header. Its length in the header counts from
+  // the end of the header.
   const AlignedBytes tables(file.first(header.flatbuffer_offset + header.flatbuffer_bytes));
   flatbuffers::Verifier verifier(tables.data(), tables.size(), kDepthMax, kTablesMax);
   if (!fb::VerifyFlatTensorBuffer(verifier)) {
@@ -66,9 +66,8 @@ Result<DataFile> read(ByteView file, std::string_view label) {
       return bad_input("{}: {}: its segment exceeds the {} bytes of all", label, key,
                        segments.size());
     }
-    const ByteView bytes = segments.subspan(segment->offset(), segment->size());
     Entry entry;
-    entry.bytes.assign(bytes.begin(), bytes.end());
+    entry.bytes = segments.subspan(segment->offset(), segment->size());
     if (const fb::TensorLayout* layout = named->tensor_layout()) {
       entry.layout.emplace().scalar_type = static_cast<pte::ScalarType>(layout->scalar_type());
       if (layout->sizes() != nullptr) {
@@ -78,7 +77,9 @@ Result<DataFile> read(ByteView file, std::string_view label) {
         entry.layout->dim_order.assign(layout->dim_order()->begin(), layout->dim_order()->end());
       }
     }
-    data.insert_or_assign(key, std::move(entry));
+    if (!data.emplace(key, std::move(entry)).second) {
+      return bad_input("{}: {}: the key is used twice", label, key);
+    }
   }
   return data;
 }

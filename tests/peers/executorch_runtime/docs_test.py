@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands of docs/executorch.md, "Their runtime with our kernels and delegates", run as written.
+"""The commands of docs/executorch.md, "ExecuTorch's runtime with Thimble's kernels and delegates", run as written.
 
     docs_test.py THIMBLE SOURCE FOLDER
 
