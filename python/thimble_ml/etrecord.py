@@ -135,7 +135,7 @@ def _read_inputs(paths: list[pathlib.Path], exported: Any) -> list[Any]:
     names = list(exported.graph_signature.user_inputs)
     if len(paths) == 1 and paths[0].suffix == ".npz":
         with np.load(paths[0]) as archive:
-            found = [archive[name] if name in archive else archive[archive.files[0]] for name in names]
+            found = _arrays_of(archive, names)
     else:
         found = [np.load(path) for path in paths]
     if len(found) != len(names):
@@ -145,11 +145,31 @@ def _read_inputs(paths: list[pathlib.Path], exported: Any) -> list[Any]:
     for name, array in zip(names, found):
         shape = _shape(nodes[name].meta["val"])
         tensor = torch.from_numpy(np.ascontiguousarray(array)).to(nodes[name].meta["val"].dtype)
-        if shape is not None and list(tensor.shape) != shape:
-            # Samples of several calls along the first axis.
-            tensor = tensor[0] if list(tensor.shape[1:]) == shape else tensor[: shape[0]]
-        tensors.append(tensor)
+        tensors.append(tensor if shape is None else _first_sample(name, tensor, shape))
     return tensors
+
+
+def _arrays_of(archive: Any, names: list[str]) -> list[Any]:
+    """The arrays with the names of the inputs. An only array, besides labels, is that of an only input."""
+    arrays = [name for name in archive.files if name != "labels"]
+    if len(names) == 1 and len(arrays) == 1:
+        return [archive[arrays[0]]]
+    missing = [name for name in names if name not in archive.files]
+    if missing:
+        raise BadInput(f"no arrays for the inputs {', '.join(missing)}: found {', '.join(archive.files)}")
+    return [archive[name] for name in names]
+
+
+def _first_sample(name: str, tensor: Any, shape: list[int]) -> Any:
+    """The input of one call. Samples of more calls are along a new first axis or along the first axis."""
+    found = list(tensor.shape)
+    if found == shape:
+        return tensor
+    if len(found) == len(shape) + 1 and found[0] > 0 and found[1:] == shape:
+        return tensor[0]
+    if shape and len(found) == len(shape) and found[0] > shape[0] and found[1:] == shape[1:]:
+        return tensor[: shape[0]]
+    raise BadInput(f"{name}: the array has the shape {found}, the input has {shape}")
 
 
 def main() -> int:

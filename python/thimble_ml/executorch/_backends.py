@@ -145,7 +145,7 @@ class ThimbleNeutronModel(BackendDetails):
 def select(own: type[BackendDetails]) -> None:
     """Makes ExecuTorch find this class for its name, if another class has the same name.
 
-    ExecuTorch takes the first class of that name in one place, and the last one in another.
+    ExecuTorch uses the first class of that name in one place, and the last one in another.
     """
     for other in _namesakes(own):
         original = other.preprocess

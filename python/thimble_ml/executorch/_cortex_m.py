@@ -1,7 +1,7 @@
 """The Cortex-M pipeline: a quantized Edge graph becomes a graph of `cortex_m::` operators.
 
 The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``). The
-new graph has one node per kernel call. Nodes that the compiler does not take, such as float operators
+new graph has one node per kernel call. Nodes that the compiler does not accept, such as float operators
 or calls of delegates, stay as they are between them.
 """
 
@@ -27,9 +27,10 @@ from torch.fx import Graph, GraphModule, Node
 
 from .._errors import BadInput, Unsupported
 from .._thimble import program_calls as program_calls_of
-from ._edge import constants_of, is_getitem, overload, write_pt2
+from ._edge import aten_overload, constants_of, is_delegate_call, is_getitem, overload, write_pt2
 from ._partitioners import real_data
-from ._placement import Reason, ask, source_of
+from ._placement import Reason, ask
+from ._source import module_of, source_of
 
 _DTYPES = {
     "f32": torch.float32,
@@ -78,8 +79,7 @@ class CortexMPassManager:
     use_explicit_layout : bool
         Accepted; the compiler chooses the memory order of each value.
     skip_passes : list of str or class, optional
-        Passes of `pass_list` that do not run. Passes of ExecuTorch's class have no effect by
-        themselves and are accepted.
+        Passes of `pass_list` that do not run.
 
     Attributes
     ----------
@@ -87,6 +87,11 @@ class CortexMPassManager:
         The passes of ``thimble opt --list``.
     reasons : list of Reason
         After `transform()`: operators without a `cortex_m::` kernel, with their source lines.
+
+    Raises
+    ------
+    BadInput
+        A name of `passes` or `skip_passes` that is not in `pass_list`.
     """
 
     pass_list: list[str] = [
@@ -111,9 +116,17 @@ class CortexMPassManager:
         del use_explicit_layout
         self.exported_program = exported_program
         self.target = getattr(target_config, "target_string", target_config) or "cortex-m55"
-        self.passes = list(passes if passes is not None else self.pass_list)
-        self.skip_passes = [str(getattr(each, "__name__", each)) for each in skip_passes or []]
+        self.passes = self._names("passes", self.pass_list if passes is None else passes)
+        self.skip_passes = self._names("skip_passes", skip_passes or [])
         self.reasons: list[Reason] = []
+
+    def _names(self, argument: str, passes: list[Any]) -> list[str]:
+        names = [str(getattr(each, "__name__", each)) for each in passes]
+        for name in names:
+            if name not in self.pass_list:
+                expected = ", ".join(self.pass_list)
+                raise BadInput(f"{argument}: found {name}, expected one of {expected}")
+        return names
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
         """Returns the module: the quantizer makes its own changes."""
@@ -124,9 +137,12 @@ class CortexMPassManager:
 
         Raises
         ------
+        BadInput
+            The target is not a Cortex-M core.
         Unsupported
             A state of the program: only delegates and ExecuTorch's own operators write to buffers.
         """
+        require_core(self.target)
         program = self.exported_program
         if not isinstance(program, ExportedProgram):
             raise ValueError(f"transform() needs an ExportedProgram, got {program!r}")
@@ -136,8 +152,8 @@ class CortexMPassManager:
         import executorch.backends.cortex_m.quantizer.quantizer  # noqa: F401  registers in order
         import executorch.backends.cortex_m.ops.operators  # noqa: F401  registers cortex_m::
 
-        kept = [each for each in self.pass_list if each not in self.passes]
-        skipped = [each for each in self.skip_passes if each in self.pass_list] + kept
+        left_out = [each for each in self.pass_list if each not in self.passes]
+        skipped = [*dict.fromkeys([*self.skip_passes, *left_out])]
         options: dict[str, Any] = {"skip_passes": skipped} if skipped else {}
         tensors = real_data(program, {})
         _, refused = ask(program, tensors, self.target, options)
@@ -156,8 +172,9 @@ class CortexMPassManager:
             Reason(name, str(overload(nodes[name]) or nodes[name].target),
                    row.get("source") or source_of(nodes[name])[0],
                    row.get("source_text") or source_of(nodes[name])[1],
-                   row.get("module", ""), row["reason"])
+                   row.get("module") or module_of(nodes[name]), row["reason"])
             for name, row in refused.items()
+            if not is_delegate_call(nodes[name]) and not is_getitem(nodes[name])
         ]
         return result
 
@@ -169,12 +186,11 @@ def _refused_nodes(
     found: dict[str, dict[str, Any]] = {}
     for row in error.ops:
         for node in program.graph.nodes:
-            op = overload(node)
-            if op is None or node.name in known or str(op) != row.op:
+            if node.name in known or str(aten_overload(node)) != row.op:
                 continue
             if source_of(node)[0] == row.source:
                 reason = {"reason": row.reason, "source": row.source, "source_text": row.text}
-                found[node.name] = {**reason, "node": node.name, "module": row.module}
+                found[node.name] = {**reason, "node": node.name}
                 for user in node.users:
                     if is_getitem(user):
                         found[user.name] = found[node.name]
@@ -416,35 +432,60 @@ class _Rebuilder:
 
     def _tensor(self, identifier: int) -> Any:
         row = self.calls["values"][str(identifier)]
-        strides, step = [0] * len(row["shape"]), 1
-        for dim in reversed(row["dim_order"]):
+        return self._empty(row["shape"], row["dim_order"], _DTYPES[row["dtype"]])
+
+    def _empty(self, shape: list[int], dim_order: list[int], dtype: torch.dtype) -> Any:
+        """Returns a tensor without data in a memory order."""
+        strides, step = [0] * len(shape), 1
+        for dim in reversed(dim_order):
             strides[dim] = step
-            step *= max(row["shape"][dim], 1)
+            step *= max(shape[dim], 1)
         with self.fake:
-            return torch.empty_strided(row["shape"], strides, dtype=_DTYPES[row["dtype"]])
+            return torch.empty_strided(shape, strides, dtype=dtype)
 
     def _view(self, identifier: int) -> Node:
-        """Adds an operator of which the compiler makes no call."""
+        """Adds an operator of which the compiler makes no call.
+
+        The result of ExecuTorch's operators is in the standard memory order, whatever order the
+        compiler's value has; only `cat` keeps the order of its operands. Copies change the order.
+        """
         view = self.calls["views"][str(identifier)]
-        operands = [self._argument(each) for each in view["operands"]]
         row = self.calls["values"][str(identifier)]
+        operands = [self._argument(each) for each in view["operands"]]
+        if view["op"] == "copy":
+            return self._in_order(operands[0], row["dim_order"])
+        if view["op"] == "concat":
+            operands = [self._in_order(each, row["dim_order"]) for each in operands]
+            return self._node(edge_ops.edge.aten.cat.default, [operands, view["dim"]], identifier, "")
+        standard = list(range(operands[0].meta["val"].dim()))
+        node = self._moved(view, row["shape"], self._in_order(operands[0], standard))
+        return self._in_order(node, row["dim_order"])
+
+    def _moved(self, view: dict[str, Any], shape: list[int], operand: Node) -> Node:
         aten = edge_ops.edge.aten
         if view["op"] == "reshape":
-            return self._node(aten.view_copy.default, [operands[0], row["shape"]], identifier, "")
-        if view["op"] == "permute":
-            arguments = [operands[0], view["dims"]]
-            return self._node(aten.permute_copy.default, arguments, identifier, "")
-        if view["op"] == "slice":
-            step = view["step"]
-            end = view["start"] + row["shape"][view["dim"]] * step
-            arguments = [operands[0], view["dim"], view["start"], end, step]
-            return self._node(aten.slice_copy.Tensor, arguments, identifier, "")
-        if view["op"] == "concat":
-            return self._node(aten.cat.default, [operands, view["dim"]], identifier, "")
-        if view["op"] == "copy":
-            clone = edge_ops.edge.dim_order_ops._clone_dim_order.default
-            return self._node(clone, [operands[0]], identifier, "")
-        raise RuntimeError(f"{view['op']}: an operator without a call")
+            op, arguments = aten.view_copy.default, (shape,)
+        elif view["op"] == "permute":
+            op, arguments = aten.permute_copy.default, (view["dims"],)
+        elif view["op"] == "slice":
+            end = view["start"] + shape[view["dim"]] * view["step"]
+            op, arguments = aten.slice_copy.Tensor, (view["dim"], view["start"], end, view["step"])
+        else:
+            raise RuntimeError(f"{view['op']}: an operator without a call")
+        node = self.graph.call_function(op, (operand, *arguments))
+        with self.fake:
+            node.meta["val"] = torch.empty(shape, dtype=operand.meta["val"].dtype)
+        return node
+
+    def _in_order(self, node: Node, dim_order: list[int]) -> Node:
+        """Returns the value in a memory order: the node itself, or a copy."""
+        value = node.meta["val"]
+        if list(value.dim_order()) == dim_order:
+            return node
+        clone = edge_ops.edge.dim_order_ops._clone_dim_order.default
+        copied = self.graph.call_function(clone, (node,), {"dim_order": dim_order})
+        copied.meta["val"] = self._empty(list(value.shape), dim_order, value.dtype)
+        return copied
 
     # --- the program
 

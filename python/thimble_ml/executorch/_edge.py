@@ -1,11 +1,11 @@
 """Turns a program of ExecuTorch's Edge dialect into the bytes of `torch.export.save` for the compiler.
 
 Edge operators become the ATen operators that they wrap. Three things are changed, because the
-compiler takes float models with quantize and dequantize operators:
+compiler accepts float models with quantize and dequantize operators:
 
 - An input of quantized values becomes a float input and a quantize operator; an output of quantized
   values gets a dequantize operator. `compile_delegate` removes both again.
-- A node that the compiler does not take is cut out: its results become inputs, its operands outputs.
+- A node that the compiler does not accept is cut out: its results become inputs, its operands outputs.
 - Weights are those of `tensors`, because ExecuTorch gives partitioners a program without weights.
 """
 
@@ -18,6 +18,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
+from executorch.exir.delegate import executorch_call_delegate
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from torch._export.verifier import Verifier
 from torch.export import ExportedProgram
@@ -35,9 +36,28 @@ from torch.fx import Graph, GraphModule, Node
 _QUANTIZE = torch.ops.quantized_decomposed.quantize_per_tensor.default
 _DEQUANTIZE = torch.ops.quantized_decomposed.dequantize_per_tensor.default
 _CHANNELS_LAST = [0, 2, 3, 1]
+#: End of the name of a float value that stands for the quantized values of a node.
+REAL_SUFFIX = "_real"
+#: ATen operators that only move data; each has a `_copy` form too.
+_MOVEMENT = frozenset(
+    (
+        "cat",
+        "clone",
+        "expand",
+        "permute",
+        "reshape",
+        "select",
+        "slice",
+        "split_with_sizes",
+        "squeeze",
+        "transpose",
+        "unsqueeze",
+        "view",
+    )
+)
 #: Element types of quantized values.
 _CODES = (torch.int8, torch.uint8, torch.int16)
-#: Element types of inputs that the compiler takes.
+#: Element types of inputs that the compiler accepts.
 _INPUTS = (torch.float32, *_CODES, torch.int32, torch.int64, torch.bool)
 
 
@@ -60,6 +80,26 @@ def is_dequantize(node: Node) -> bool:
 
 def is_getitem(node: Node) -> bool:
     return node.op == "call_function" and node.target is operator.getitem
+
+
+def is_delegate_call(node: Node) -> bool:
+    """Returns True for a call of a delegate and for a result of it."""
+    if is_getitem(node) and isinstance(node.args[0], Node):
+        node = node.args[0]
+    return node.op == "call_function" and node.target is executorch_call_delegate
+
+
+def moves_data(node: Node) -> bool:
+    """Returns True for an operator whose results have the values of its operands."""
+    if is_getitem(node):
+        return True
+    op = overload(node)
+    if op is None:
+        return False
+    namespace, _, name = op._schema.name.partition("::")
+    if namespace == "dim_order_ops":
+        return name == "_clone_dim_order"
+    return namespace == "aten" and name.removesuffix("_copy") in _MOVEMENT
 
 
 def value(node: Node) -> Any:
@@ -100,9 +140,15 @@ def _aten_call(op: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
     return op, args, kwargs
 
 
+def aten_overload(node: Node) -> Any:
+    """Returns the operator that the file has for a node; None if the node calls no operator."""
+    op = overload(node)
+    return None if op is None else _aten_call(op, node.args, node.kwargs)[0]
+
+
 def _parameters(node: Node, forward: bool) -> Any:
     """Returns the arguments of the dequantize that reads these quantized values, or of the quantize
-    that computes them; None if there is none. Movement of quantized values may be in between."""
+    that computes them; None if there is none. Only operators that move data may be in between."""
     seen: set[Node] = set()
     work = [node]
     while work:
@@ -114,11 +160,12 @@ def _parameters(node: Node, forward: bool) -> Any:
             for user in at.users:
                 if overload(user) is _DEQUANTIZE:
                     return user.args[1:], user.kwargs
-            work.extend(user for user in at.users if user.op == "call_function")
+            work.extend(user for user in at.users if moves_data(user))
         else:
             if overload(at) is _QUANTIZE:
                 return at.args[1:], at.kwargs
-            work.extend(each for each in at.all_input_nodes if each.op == "call_function")
+            if moves_data(at):
+                work.extend(each for each in at.all_input_nodes if each.op == "call_function")
     return None
 
 
@@ -188,7 +235,7 @@ class _Writer:
         codes = meta is not None and meta.dtype in _CODES
         parameters = _parameters(node, forward=True) if codes else None
         if parameters is not None:
-            placeholder = self._placeholder(f"{node.name}_real", meta.to(torch.float32))
+            placeholder = self._placeholder(node.name + REAL_SUFFIX, meta.to(torch.float32))
             args, kwargs = parameters
             self.mapped[node] = self._new_call(
                 node.name, _QUANTIZE, (placeholder, *args[:5]), {}, meta
@@ -226,7 +273,7 @@ class _Writer:
                 args, _ = parameters
                 real = meta.to(torch.float32)
                 result = self._new_call(
-                    f"{node.name}_real", _DEQUANTIZE, (result, *args[:5]), {}, real
+                    node.name + REAL_SUFFIX, _DEQUANTIZE, (result, *args[:5]), {}, real
                 )
             results.append(result)
             self.leaving.append((node, parameters is not None))

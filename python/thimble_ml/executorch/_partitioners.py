@@ -38,7 +38,7 @@ def _real_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:
     }
 
 
-def _behind(tensor: Any) -> torch.Tensor | None:
+def _original_of(tensor: Any) -> torch.Tensor | None:
     """Returns the tensor that a FakeTensor was made of, if its mode still knows it.
 
     ExecuTorch gives partitioners a program with such tensors instead of weights.
@@ -64,7 +64,7 @@ def real_data(
         name = str(spec.target)
         if name in data:
             continue
-        found = _behind(program.state_dict.get(name))
+        found = _original_of(program.state_dict.get(name))
         if found is None:
             raise BadInput(
                 f"{name}: ExecuTorch gives partitioners no weights here: use "

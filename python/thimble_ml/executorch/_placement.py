@@ -20,7 +20,9 @@ from torch.fx import Node
 from .._errors import ThimbleError
 from .._thimble import engine_nodes as engine_nodes_of
 from ._edge import (
+    REAL_SUFFIX,
     constants_of,
+    is_delegate_call,
     is_dequantize,
     is_getitem,
     is_quantize,
@@ -29,6 +31,7 @@ from ._edge import (
     uncompilable,
     value,
 )
+from ._source import module_of, source_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def ask(
     refused: dict[str, dict[str, Any]] = {}
     for name, reason in uncompilable(program).items():
         refused[name] = {"node": name, "reason": reason}
-    inputs = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    nodes = {node.name: node for node in program.graph.nodes}
     computing = [
         node.name
         for node in program.graph.nodes
@@ -85,13 +88,14 @@ def ask(
         answer = json.loads(engine_nodes_of(source, target, options))
         before = len(refused)
         for row in answer["refused"]:
-            name = row["node"].removesuffix("_real")
-            node = inputs.get(name)
+            name = row["node"]
+            if name not in nodes:
+                name = name.removesuffix(REAL_SUFFIX)
+            node = nodes.get(name)
             readers = [name]
-            if node is not None or name in refused:
+            if node is not None and (node.op == "placeholder" or name in refused):
                 # A float value that enters the graph: the operators that read it.
-                found = next(each for each in program.graph.nodes if each.name == name)
-                readers = [user.name for user in found.users if user.op == "call_function"]
+                readers = [user.name for user in node.users if user.op == "call_function"]
             for each in readers:
                 refused.setdefault(each, {**row, "node": each})
         if not answer["refused"]:
@@ -116,7 +120,7 @@ class _Tags:
             row = self.row.get(node.name)
             self.of[node] = row["subgraph"] if row else None
 
-    def spread(self) -> None:
+    def assign_neighbours(self) -> None:
         """Gives nodes without an operator of their own a place."""
         changed = True
         while changed:
@@ -124,12 +128,12 @@ class _Tags:
             for node in [*self.nodes, *reversed(self.nodes)]:
                 if node.op != "call_function" or self.of[node] is not None:
                     continue
-                place = self._place(node)
-                if place is not None:
-                    self.of[node] = place
+                subgraph = self._subgraph(node)
+                if subgraph is not None:
+                    self.of[node] = subgraph
                     changed = True
 
-    def _place(self, node: Node) -> int | None:
+    def _subgraph(self, node: Node) -> int | None:
         readers = [self.of[user] for user in node.users]
         if is_getitem(node):
             return self.of[node.args[0]]
@@ -154,44 +158,44 @@ class _Tags:
             node = node.all_input_nodes[0]
         return self.of[node]
 
-    def close(self) -> dict[int, str]:
+    def remove_invalid(self) -> dict[int, str]:
         """Removes subgraphs that no delegate can be, with the reason."""
         removed: dict[int, str] = {}
         while True:
-            found = self._open_border()
+            found = self._first_invalid()
             if found is None:
                 return removed
-            place, reason = found
-            removed[place] = reason
+            subgraph, reason = found
+            removed[subgraph] = reason
             for node in self.nodes:
-                if self.of[node] == place:
+                if self.of[node] == subgraph:
                     self.of[node] = None
 
-    def _open_border(self) -> tuple[int, str] | None:
+    def _first_invalid(self) -> tuple[int, str] | None:
         for node in self.nodes:
-            place = self.of[node]
+            subgraph = self.of[node]
             for operand in node.all_input_nodes:
-                if self.of[operand] == place:
+                if self.of[operand] == subgraph:
                     continue
                 meta = value(operand)
                 is_float = meta is None or meta.dtype.is_floating_point
-                if place is not None and is_float and operand.name not in self.constants:
-                    return place, f"{node.name} reads {operand.name}, which is not quantized"
+                if subgraph is not None and is_float and operand.name not in self.constants:
+                    return subgraph, f"{node.name} reads {operand.name}, which is not quantized"
                 other = self.of[operand]
                 if other is not None and is_float:
                     return other, f"{node.name} reads {operand.name}, which is not quantized"
-        for place in sorted({each for each in self.of.values() if each is not None}):
-            if self._is_cyclic(place):
-                return place, "a path between its operators leads through other nodes"
+        for subgraph in sorted({each for each in self.of.values() if each is not None}):
+            if self._is_cyclic(subgraph):
+                return subgraph, "a node outside of the subgraph is between two of its operators"
         return None
 
-    def _is_cyclic(self, place: int) -> bool:
-        behind: set[Node] = set()  # nodes outside that depend on the subgraph
+    def _is_cyclic(self, subgraph: int) -> bool:
+        dependents: set[Node] = set()  # nodes outside that depend on the subgraph
         for node in self.nodes:
-            if any(self.of[each] == place or each in behind for each in node.all_input_nodes):
-                if self.of[node] != place:
-                    behind.add(node)
-                elif any(each in behind for each in node.all_input_nodes):
+            if any(self.of[each] == subgraph or each in dependents for each in node.all_input_nodes):
+                if self.of[node] != subgraph:
+                    dependents.add(node)
+                elif any(each in dependents for each in node.all_input_nodes):
                     return True
         return False
 
@@ -205,8 +209,8 @@ def place(
     """Returns the subgraphs of the target's engine in a program of the ATen or Edge dialect."""
     answer, refused = ask(program, tensors, target, options)
     tags = _Tags(program, answer["nodes"])
-    tags.spread()
-    removed = tags.close()
+    tags.assign_neighbours()
+    removed = tags.remove_invalid()
     result = Placement(engines=answer["engines"])
     rows = {row["node"]: row for row in answer["nodes"]}
     for node in tags.nodes:
@@ -217,7 +221,8 @@ def place(
             result.subgraph[node.name] = where
             continue
         row = refused.get(node.name) or rows.get(node.name)
-        if row is None or is_quantize(node) or is_dequantize(node):
+        # A call of an earlier partitioner's delegate is delegated.
+        if row is None or is_quantize(node) or is_dequantize(node) or is_delegate_call(node):
             continue
         before = row.get("subgraph")
         reason = removed.get(before) if before is not None else None
@@ -227,22 +232,8 @@ def place(
                 str(overload(node) or getattr(node.target, "__name__", node.target)),
                 row.get("source") or source_of(node)[0],
                 row.get("source_text") or source_of(node)[1],
-                row.get("module", ""),
+                row.get("module") or module_of(node),
                 reason or row["reason"],
             )
         )
     return result
-
-
-def source_of(node: Node) -> tuple[str, str]:
-    """Returns the line of the model's source and its text."""
-    lines = (node.meta.get("stack_trace") or "").strip().splitlines()
-    for index in range(len(lines) - 1, -1, -1):
-        line = lines[index].strip()
-        if line.startswith("File "):
-            parts = line.split('"')
-            file = parts[1].replace("\\", "/").rsplit("/", 1)[-1]
-            number = line.rsplit("line ", 1)[-1].split(",")[0]
-            text = lines[index + 1].strip() if index + 1 < len(lines) else ""
-            return f"{file}:{number}", text
-    return "", ""

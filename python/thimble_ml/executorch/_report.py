@@ -9,14 +9,13 @@ from ._placement import Reason
 
 
 def reasons_of(partitioners: Any) -> list[Reason]:
-    """Returns the operators that none of the partitioners delegated, with the last reason."""
+    """Returns the operators that none of the partitioners delegated, with the last one's reasons.
+
+    ExecuTorch runs partitioners one after the other. The last one sees exactly the operators that
+    all earlier ones left, so its reasons are about all operators that are not delegated.
+    """
     several = partitioners if isinstance(partitioners, (list, tuple)) else [partitioners]
-    result: dict[str, Reason] = {}
-    for index, each in enumerate(several):
-        own = {reason.node: reason for reason in each.reasons}
-        # A later partitioner sees only nodes that the earlier ones left.
-        result = own if index == 0 else {name: own[name] for name in own}
-    return list(result.values())
+    return list(several[-1].reasons) if several else []
 
 
 def reasons_table(partitioners: Any) -> str:

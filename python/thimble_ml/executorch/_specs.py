@@ -116,6 +116,15 @@ _ETHOS_U = {
     "ethos-u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only"),
 }
 _DEDICATED = "Dedicated_Sram_"
+#: Values of Vela's --optimise, and those of ``thimble compile --optimize``.
+_OPTIMISE = {"size": "size", "performance": "speed"}
+
+
+def _number(what: str, text: str) -> int:
+    """Returns a positive number from its digits."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise BadInput(f"{what}: found {text!r}, expected a positive number")
+    return int(text)
 
 
 class EthosUCompileSpec(ThimbleCompileSpec):
@@ -128,7 +137,7 @@ class EthosUCompileSpec(ThimbleCompileSpec):
     system_config, memory_mode : str, optional
         Names of Vela's configuration file. Default: those of ExecuTorch for the target.
     extra_flags : list of str, optional
-        Of Vela's, ``--optimise=Size`` and ``--arena-cache-size=BYTES`` are understood. Others raise
+        Of Vela's, ``--optimise=Size``, ``--optimise=Performance`` and ``--arena-cache-size=BYTES`` are understood. Others raise
         `BadInput`, because Vela is not used.
     config_ini : str, optional
         Accepted only as the default, Vela's own file.
@@ -152,15 +161,17 @@ class EthosUCompileSpec(ThimbleCompileSpec):
             raise BadInput(f"config_ini={config_ini}: a file of Vela, which is not used: write a part (docs/adding-a-part.md)")
         system, mode = _ETHOS_U[family]
         system = system_config or system
-        mode = memory_mode or mode
+        mode = given_mode = memory_mode or mode
         options: dict[str, Any] = {}
         cache_bytes = None
         for flag in extra_flags or []:
             name, _, text = flag.partition("=")
             if name.lower() == "--optimise":
-                options["optimize"] = "size" if text.lower() == "size" else "speed"
+                if text.lower() not in _OPTIMISE:
+                    raise BadInput(f"extra_flags: {flag}: found {text!r}, expected Size or Performance")
+                options["optimize"] = _OPTIMISE[text.lower()]
             elif name == "--arena-cache-size":
-                cache_bytes = int(text)
+                cache_bytes = _number(f"extra_flags: {flag}", text)
             else:
                 raise BadInput(f"extra_flags: {flag}: an option of Vela, which is not used")
         if getattr(external_block_placements, "cmd_data", None):
@@ -169,7 +180,8 @@ class EthosUCompileSpec(ThimbleCompileSpec):
             options["npu_weights"] = "named"
         if mode.startswith(_DEDICATED):
             kilobytes = mode.removeprefix(_DEDICATED).removesuffix("KB")
-            cache_bytes = cache_bytes or int(kilobytes) * 1024
+            size = _number(f"memory_mode: {mode}", kilobytes) * 1024
+            cache_bytes = cache_bytes or size
             mode = "Dedicated_Sram"
         settings: dict[str, Any] = {"cpu": "cortex-m55", "system": system, "memory_mode": mode}
         if mode == "Dedicated_Sram":
@@ -180,7 +192,7 @@ class EthosUCompileSpec(ThimbleCompileSpec):
             target,
             settings=settings,
             options=options,
-            specs={"target": target, "system_config": system, "memory_mode": memory_mode or mode},
+            specs={"target": target, "system_config": system, "memory_mode": given_mode},
         )
 
 

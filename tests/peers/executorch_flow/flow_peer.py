@@ -46,6 +46,7 @@ CASES = {
     "neutron-dscnn_kws": ("dscnn_kws", "neutron", None),
     "imxrt700cm-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "imxrt700cm", None),
     "cortex_m-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "cortex-m", 0),
+    "cortex_m-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "cortex-m", 0),
     "cortex_m-dscnn_kws": ("dscnn_kws", "cortex-m", 0),
 }
 TESTS = 8
