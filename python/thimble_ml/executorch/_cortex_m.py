@@ -27,7 +27,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from .._errors import BadInput, Unsupported
 from .._thimble import program_calls as program_calls_of
-from ._edge import aten_overload, constants_of, is_delegate_call, is_getitem, overload, write_pt2
+from ._edge import CHANNELS_LAST, aten_overload, constants_of, is_delegate_call, is_getitem, overload, write_pt2
 from ._partitioners import real_data
 from ._placement import Reason, ask
 from ._source import module_of, source_of
@@ -166,7 +166,7 @@ class CortexMPassManager:
                 found = _refused_nodes(program, error, refused)
                 if not found:
                     raise
-                refused.update(found)
+                _, refused = ask(program, tensors, self.target, options, {**refused, **found})
         nodes = {node.name: node for node in program.graph.nodes}
         self.reasons = [
             Reason(name, str(overload(nodes[name]) or nodes[name].target),
@@ -197,6 +197,13 @@ def _refused_nodes(
     return found
 
 
+def _memory_order(row: dict[str, Any]) -> list[int]:
+    """Returns the compiler's memory order of a value, or the standard one if ExecuTorch's operators
+    have no such order. The operators compute the same numbers in each order."""
+    order = row["dim_order"]
+    return order if order == CHANNELS_LAST else list(range(len(order)))
+
+
 class _Rebuilder:
     def __init__(
         self,
@@ -217,6 +224,7 @@ class _Rebuilder:
         self.fake = FakeTensorMode(allow_non_fake_inputs=True)
         self.mapped: dict[Node, Node] = {}  # nodes of the old graph
         self.value: dict[int, Node] = {}  # values of the compiled program
+        self.ordered: dict[int, Node] = {}  # the same in the compiler's memory order
         self.specs: list[InputSpec] = []
         self.constant_nodes: dict[int, Node] = {}
         self.state: dict[str, Any] = {}
@@ -294,6 +302,8 @@ class _Rebuilder:
         # The bytes are in memory order.
         inverse = [row["dim_order"].index(dim) for dim in range(len(shape))]
         tensor = flat.reshape(shape).permute(inverse)
+        if _memory_order(row) != row["dim_order"]:
+            tensor = tensor.contiguous()
         node = self.graph.placeholder(f"c_{name}")
         node.meta["val"] = self.fake.from_tensor(tensor, static_shapes=True)
         self.constants[name] = tensor
@@ -390,7 +400,14 @@ class _Rebuilder:
             with self.fake:
                 node.meta["val"] = torch.empty(argument["scratch"], dtype=torch.uint8)
             return node
-        return self._read(argument["value"])
+        return self._ordered(argument["value"])
+
+    def _ordered(self, identifier: int) -> Node:
+        """Returns the value in the memory order for a call."""
+        if identifier not in self.ordered:
+            dim_order = _memory_order(self.calls["values"][str(identifier)])
+            self.ordered[identifier] = self._in_order(self._read(identifier), dim_order)
+        return self.ordered[identifier]
 
     def _call(self, call: dict[str, Any]) -> None:
         if call["op"] == _QUANTIZE:
@@ -420,7 +437,7 @@ class _Rebuilder:
             else:
                 positional.append(argument)
         if schema.name.startswith("dim_order_ops::"):
-            named["dim_order"] = self.calls["values"][str(out)]["dim_order"]
+            named["dim_order"] = _memory_order(self.calls["values"][str(out)])
         node = self.graph.call_function(op, tuple(positional), named)
         node.meta["val"] = self._tensor(out)
         origin = self.old.get(source)
@@ -432,7 +449,7 @@ class _Rebuilder:
 
     def _tensor(self, identifier: int) -> Any:
         row = self.calls["values"][str(identifier)]
-        return self._empty(row["shape"], row["dim_order"], _DTYPES[row["dtype"]])
+        return self._empty(row["shape"], _memory_order(row), _DTYPES[row["dtype"]])
 
     def _empty(self, shape: list[int], dim_order: list[int], dtype: torch.dtype) -> Any:
         """Returns a tensor without data in a memory order."""
@@ -446,36 +463,39 @@ class _Rebuilder:
     def _view(self, identifier: int) -> Node:
         """Adds an operator of which the compiler makes no call.
 
-        The result of ExecuTorch's operators is in the standard memory order, whatever order the
-        compiler's value has; only `cat` keeps the order of its operands. Copies change the order.
+        ExecuTorch computes its result in the standard memory order, whatever order the compiler's
+        value has. `_ordered` copies it for the calls.
         """
         view = self.calls["views"][str(identifier)]
-        row = self.calls["values"][str(identifier)]
-        operands = [self._argument(each) for each in view["operands"]]
+        operands = [self._standard(each) for each in view["operands"]]
+        shape = self.calls["values"][str(identifier)]["shape"]
+        aten: Any = edge_ops.edge.aten
+        op: Any
+        arguments: tuple[Any, ...]
         if view["op"] == "copy":
-            return self._in_order(operands[0], row["dim_order"])
-        if view["op"] == "concat":
-            operands = [self._in_order(each, row["dim_order"]) for each in operands]
-            return self._node(edge_ops.edge.aten.cat.default, [operands, view["dim"]], identifier, "")
-        standard = list(range(operands[0].meta["val"].dim()))
-        node = self._moved(view, row["shape"], self._in_order(operands[0], standard))
-        return self._in_order(node, row["dim_order"])
-
-    def _moved(self, view: dict[str, Any], shape: list[int], operand: Node) -> Node:
-        aten = edge_ops.edge.aten
+            return operands[0]
         if view["op"] == "reshape":
-            op, arguments = aten.view_copy.default, (shape,)
+            op, arguments = aten.view_copy.default, (operands[0], shape)
         elif view["op"] == "permute":
-            op, arguments = aten.permute_copy.default, (view["dims"],)
+            op, arguments = aten.permute_copy.default, (operands[0], view["dims"])
         elif view["op"] == "slice":
             end = view["start"] + shape[view["dim"]] * view["step"]
-            op, arguments = aten.slice_copy.Tensor, (view["dim"], view["start"], end, view["step"])
+            where = (view["dim"], view["start"], end, view["step"])
+            op, arguments = aten.slice_copy.Tensor, (operands[0], *where)
+        elif view["op"] == "concat":
+            op, arguments = aten.cat.default, (operands, view["dim"])
         else:
             raise RuntimeError(f"{view['op']}: an operator without a call")
-        node = self.graph.call_function(op, (operand, *arguments))
+        node = self.graph.call_function(op, arguments)
         with self.fake:
-            node.meta["val"] = torch.empty(shape, dtype=operand.meta["val"].dtype)
+            node.meta["val"] = torch.empty(shape, dtype=operands[0].meta["val"].dtype)
         return node
+
+    def _standard(self, argument: Any) -> Node:
+        """Returns an operand of a view in the standard memory order."""
+        is_value = isinstance(argument, dict) and "value" in argument
+        node = self._read(argument["value"]) if is_value else self._argument(argument)
+        return self._in_order(node, list(range(node.meta["val"].dim())))
 
     def _in_order(self, node: Node, dim_order: list[int]) -> Node:
         """Returns the value in a memory order: the node itself, or a copy."""

@@ -35,7 +35,7 @@ from torch.fx import Graph, GraphModule, Node
 
 _QUANTIZE = torch.ops.quantized_decomposed.quantize_per_tensor.default
 _DEQUANTIZE = torch.ops.quantized_decomposed.dequantize_per_tensor.default
-_CHANNELS_LAST = [0, 2, 3, 1]
+CHANNELS_LAST = [0, 2, 3, 1]
 #: End of the name of a float value that stands for the quantized values of a node.
 REAL_SUFFIX = "_real"
 #: ATen operators that only move data; each has a `_copy` form too.
@@ -121,7 +121,7 @@ def constants_of(program: ExportedProgram) -> dict[str, InputSpec]:
 
 def _memory_format(kwargs: Mapping[str, Any]) -> torch.memory_format:
     order = list(kwargs.get("dim_order") or [])
-    return torch.channels_last if order == _CHANNELS_LAST else torch.contiguous_format
+    return torch.channels_last if order == CHANNELS_LAST else torch.contiguous_format
 
 
 def _aten_call(op: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
@@ -196,10 +196,13 @@ class _Writer:
             if node.op == "placeholder" and node.name in self.constants:
                 self._constant(node)
         for node in nodes:
-            if node.op == "placeholder" and node.name not in self.constants and node.users:
-                self._input(node)
+            if node.op == "placeholder" and node.name not in self.constants:
+                if any(user.name not in self.cut for user in node.users):
+                    self._input(node)
         for node in nodes:
-            if node.name in self.cut and value(node) is not None:
+            if node.name not in self.cut or value(node) is None:
+                continue
+            if any(each.op == "call_function" and each.name not in self.cut for each in node.users):
                 self._input(node)
         for node in nodes:
             if node.op != "call_function":

@@ -70,11 +70,12 @@ def ask(
     tensors: Mapping[str, torch.Tensor],
     target: str,
     options: dict[str, Any],
+    known: Mapping[str, dict[str, Any]] | None = None,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Returns the compiler's answer, and the refused nodes by name."""
-    refused: dict[str, dict[str, Any]] = {}
+    """Returns the compiler's answer, and the refused nodes by name, with those of `known`."""
+    refused: dict[str, dict[str, Any]] = dict(known or {})
     for name, reason in uncompilable(program).items():
-        refused[name] = {"node": name, "reason": reason}
+        refused.setdefault(name, {"node": name, "reason": reason})
     nodes = {node.name: node for node in program.graph.nodes}
     computing = [
         node.name

@@ -14,7 +14,9 @@ def reasons_of(partitioners: Any) -> list[Reason]:
     ExecuTorch runs partitioners one after the other. The last one sees exactly the operators that
     all earlier ones left, so its reasons are about all operators that are not delegated.
     """
-    several = partitioners if isinstance(partitioners, (list, tuple)) else [partitioners]
+    several: list[Any] = (
+        list(partitioners) if isinstance(partitioners, (list, tuple)) else [partitioners]
+    )
     return list(several[-1].reasons) if several else []
 
 

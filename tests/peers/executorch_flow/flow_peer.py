@@ -8,6 +8,8 @@ partitioner and to_executorch. Thimble's runtime runs the file, and its results 
 Thimble's own flow for the same quantized program. Exit 0 if all agree, 1 if not, 77 if ExecuTorch is not installed.
 """
 
+import os
+import subprocess
 import sys
 import traceback
 import warnings
@@ -45,9 +47,11 @@ CASES = {
     "neutron-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "neutron", None),
     "neutron-dscnn_kws": ("dscnn_kws", "neutron", None),
     "imxrt700cm-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "imxrt700cm", None),
+    "imxrt700cm-deit_tiny_like": ("deit_tiny_like", "imxrt700cm", None),
     "cortex_m-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "cortex-m", 0),
     "cortex_m-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "cortex-m", 0),
     "cortex_m-dscnn_kws": ("dscnn_kws", "cortex-m", 0),
+    "cortex_m-deit_tiny_like": ("deit_tiny_like", "cortex-m", 0),
 }
 TESTS = 8
 
@@ -174,6 +178,8 @@ def check(source, case):
     name, engine_name, expected = CASES[case]
     module, samples = network(source, name)
     quantizer, partitioners, core, target, options = engine(engine_name)
+    if name in FLOAT:
+        options = {}  # with kernels of ExecuTorch alone, Thimble's own flow has no layer norm
     exported = quantized(module, samples, quantizer)
     edge, data = lowered(exported, partitioners, core)
     count = delegates_of(edge)
@@ -196,6 +202,75 @@ def check(source, case):
     ), good
 
 
+def check_qat(source):
+    """Quantization-aware training for an Ethos-U: the file's outputs are those of the integer reference."""
+    import torch
+    from thimble_ml import executorch as et
+    from thimble_ml.integer_reference import integer_reference
+    from torch import nn
+    from torchao.quantization.pt2e import move_exported_model_to_eval
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_qat_pt2e
+    import executorch.kernels.quantized  # noqa: F401  the portable quantize and dequantize
+    import thimble_ml as thimble
+
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 4)
+    )
+    x, labels = torch.randn(32, 3, 8, 8), torch.arange(32) % 4
+    spec = et.EthosUCompileSpec("ethos-u55-128")
+    size = torch.export.Dim("batch", min=1, max=64)
+    module = torch.export.export(model.train(), (x,), dynamic_shapes=({0: size},)).module(check_guards=False)
+    prepared = prepare_qat_pt2e(module, et.EthosUQuantizer(spec, is_qat=True))
+    optimizer = torch.optim.SGD(prepared.parameters(), 0.05)
+    losses = []
+    for _ in range(8):
+        loss = nn.functional.cross_entropy(prepared(x), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    move_exported_model_to_eval(prepared)
+    exported = torch.export.export(convert_pt2e(prepared), (x[:1],))
+    partitioner = et.EthosUPartitioner(spec)
+    edge, data = lowered(exported, [partitioner], None)
+    count = delegates_of(edge)
+    theirs = thimble.Interpreter(data, target="ethos-u55-128")
+    reference = integer_reference(exported, "ethos-u55-128")
+    different = elements = 0
+    for sample in x:
+        (expected,) = reference(sample[None])
+        (found,) = outputs(theirs, [sample[None].numpy()])
+        different += int(np.sum(found != expected.numpy()))
+        elements += found.size
+    good = count == 1 and different == 0 and losses[-1] < losses[0] and not partitioner.reasons
+    return (
+        f"{'qat-ethos_u':<30} {count} delegates, {len(data):,} B, {different} of {elements} different, "
+        f"loss {losses[0]:.3f} to {losses[-1]:.3f}"
+    ), good
+
+
+def check_passes(source):
+    """The passes of the Cortex-M pipeline are those of the compiler; unknown names are refused."""
+    from thimble_ml import BadInput
+    from thimble_ml.executorch import CortexMPassManager
+
+    program = os.environ.get("THIMBLE", Path(sys.modules["thimble_ml"].__file__).parents[2] / "thimble")
+    listed = subprocess.run([program, "opt", "--list"], capture_output=True, text=True, check=True).stdout.split()
+    good = CortexMPassManager.pass_list == [*dict.fromkeys(listed)]
+    for argument in ("passes", "skip_passes"):
+        try:
+            CortexMPassManager(None, **{argument: ["no_such_pass"]})
+            good = False
+        except BadInput as error:
+            good = good and "no_such_pass" in str(error)
+    return f"{'cortex_m-passes':<30} {len(CortexMPassManager.pass_list)} passes", good
+
+
+#: Cases that are not a network with an engine.
+OTHERS = {"qat-ethos_u": check_qat, "cortex_m-passes": check_passes}
+
+
 def main():
     try:
         import executorch.exir  # noqa: F401
@@ -205,9 +280,9 @@ def main():
         return 77
     source = Path(sys.argv[1])
     failed = []
-    for case in sys.argv[2:] or CASES:
+    for case in sys.argv[2:] or [*OTHERS, *CASES]:
         try:
-            line, good = check(source, case)
+            line, good = OTHERS[case](source) if case in OTHERS else check(source, case)
         except Exception:  # the other cases run too
             line, good = f"{case}\n{traceback.format_exc()}", False
         print(line if good else f"{line}  WRONG", flush=True)
