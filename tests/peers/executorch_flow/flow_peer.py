@@ -149,6 +149,8 @@ def lowered(exported, partitioners, core):
     if core is not None:
         manager = et.CortexMPassManager(edge.exported_program(), target_config=core)
         edge._edge_programs["forward"] = manager.transform()
+        for each in manager.reasons:
+            assert each.reason and each.source, each
     config = ExecutorchBackendConfig(extract_delegate_segments=False)
     return edge, edge.to_executorch(config).buffer
 
