@@ -144,7 +144,7 @@ def _read_inputs(paths: list[pathlib.Path], exported: Any) -> list[Any]:
     tensors = []
     for name, array in zip(names, found):
         shape = _shape(nodes[name].meta["val"])
-        tensor = torch.from_numpy(np.ascontiguousarray(array)).to(nodes[name].meta["val"].dtype)
+        tensor = torch.from_numpy(np.array(array, order="C")).to(nodes[name].meta["val"].dtype)
         tensors.append(tensor if shape is None else _first_sample(name, tensor, shape))
     return tensors
 

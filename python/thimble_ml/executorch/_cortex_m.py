@@ -502,7 +502,8 @@ class _Rebuilder:
         value = node.meta["val"]
         if list(value.dim_order()) == dim_order:
             return node
-        clone = edge_ops.edge.dim_order_ops._clone_dim_order.default
+        edge: Any = edge_ops.edge
+        clone = edge.dim_order_ops._clone_dim_order.default
         copied = self.graph.call_function(clone, (node,), {"dim_order": dim_order})
         copied.meta["val"] = self._empty(list(value.shape), dim_order, value.dtype)
         return copied

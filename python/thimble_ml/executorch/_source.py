@@ -35,5 +35,5 @@ def source_of(node: Node) -> tuple[str, str]:
 
 def module_of(node: Node) -> str:
     """Returns the path of the module, `blocks.0.norm1`; empty at the top."""
-    stack: list[Any] = list((node.meta.get("nn_module_stack") or {}).values())
-    return str(stack[-1][0]) if stack else ""
+    modules: dict[str, Any] = node.meta.get("nn_module_stack") or {}
+    return str([*modules.values()][-1][0]) if modules else ""
