@@ -3,8 +3,9 @@
     build.py SOURCE_DIR FOLDER CMAKE [--sdist]
 
 FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, FOLDER/numpy has the wheels of NumPy,
-FOLDER/jupyter those that execute notebooks, FOLDER/dist the wheel. The wheel's build is next to the source tree's, so that the compiler cache has the objects of the source tree's build. --sdist also makes the source
-distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again.
+FOLDER/jupyter those that execute notebooks, FOLDER/dist the wheel. The wheel's build is next to the source tree's and has the
+same name of the compiler, so that the compiler cache has the objects of the source tree's build. --sdist also makes the
+source distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again.
 """
 
 import os
@@ -39,7 +40,8 @@ def make_tools(folder):
 
 
 def environment(tools, **more):
-    return {**os.environ, "PATH": f"{tools}/bin:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": EPOCH, **more}
+    # CMake's names of the compilers; without them, scikit-build-core sets those that compiled Python.
+    return {"CC": "cc", "CXX": "c++", **os.environ, "PATH": f"{tools}/bin:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": EPOCH, **more}
 
 
 def build_folder(folder):
