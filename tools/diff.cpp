@@ -338,8 +338,11 @@ std::string basis_lines(const Difference& difference) {
     text += "without wait states; --target PART adds them";
   } else if (after.waits_known) {
     text += fmt::format("with wait states of {}", difference.part->name);
-  } else {
+  } else if (std::ranges::any_of(after.calls, &CallFacts::wait_cycles)) {
     text += fmt::format("with the wait states that the file of {} states", difference.part->name);
+  } else {
+    text += fmt::format("without wait states, which the file of {} does not state",
+                        difference.part->name);
   }
   const auto has_npu = [](const ProgramFacts& facts) {
     return std::ranges::any_of(facts.calls, &CallFacts::is_npu);

@@ -390,8 +390,11 @@ void print_instructions(const RunResult& result, const RunTimes& times) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
+  const bool has_waits =
+      part.waits_known ||
+      std::ranges::any_of(part.wait_cycles, [](int64_t cycles) { return cycles != 0; });
   const std::string waits =
-      part.wait_cycles.empty() ? "without wait states"
+      !has_waits ? "without wait states"
       : part.waits_known
           ? fmt::format("with wait states of {}", part.part)
           : fmt::format("with the wait states that the file of {} states", part.part);

@@ -618,10 +618,11 @@ class Diff(Cli):
                 totals = {total["name"]: total["after"] for total in answer["totals"]}
                 self.assertEqual(totals["cycles"], compiled["cycles"], (target, form))
                 seen.add(compiled["runtime_cycles"])
+                if form:
+                    continue  # fit has only the native form
                 fit = json.loads(self.thimble("fit", model / "hello_sin.pt2", "--calibrate", model / "calibrate.npz",
-                                              "--part", target, "--json", *form)[0])["models"][0]["parts"][0]
-                if compiled["time_us"]:
-                    self.assertEqual(fit["time_us"], compiled["time_us"], (target, form))
+                                              "--part", target, "--json")[0])["models"][0]["parts"][0]
+                self.assertEqual(fit["time_us"], compiled.get("time_us"), target)
         self.assertEqual(len(seen), 9)
 
     def test_conditions(self):
