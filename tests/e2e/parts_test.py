@@ -64,7 +64,7 @@ class Parts(unittest.TestCase):
         text = self.thimble("targets", "stm32u585")
         self.assertIn("  cpu     cortex-m33       160 MHz, kernels: dsp", text)
         self.assertIn("  memory  flash            2097152 B, 4 wait states, 16 B per access, "
-                      "cache of 8192 B, prefetch", text)
+                      "cache of 8192 B, cache of 8192 B for instructions, prefetch", text)
         self.assertIn("  supply  19.5 uA/MHz at 3.3 V: ", text)
 
     def test_messages_for_other_names(self):
