@@ -444,7 +444,7 @@ Invocation spatial(PteOp op, Random& random) {
     } else {
       if (letters[4] == 'b') call.add(int64_t{0});
       call.add(int64_t{0}).add(int64_t{0}).add(int64_t{0});
-      if (letters[letters.size() - 2] == 'T') call.add(make(DType::kU8, {8}));
+      if (letters[letters.size() - 2] == 's') call.add(make(DType::kU8, {8}));
     }
     return std::move(call.add(image(out_c, out)));
   }
@@ -460,7 +460,7 @@ Invocation spatial(PteOp op, Random& random) {
   call.add(constant_words(std::vector<int32_t>(static_cast<size_t>(out_c), 1 << 30)));
   call.add(constant_words(std::vector<int32_t>(static_cast<size_t>(out_c), -7)));
   call.add(int64_t{-128}).add(int64_t{127});
-  while (letters[call.args.size()] == 'T') call.add(make(DType::kU8, {16}));
+  while (letters[call.args.size()] == 's') call.add(make(DType::kU8, {16}));
   return std::move(call.add(image(out_c, out)));
 }
 
