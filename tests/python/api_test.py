@@ -268,7 +268,7 @@ class OptionTest(unittest.TestCase):
             "observer": "min-max", "equalize": True, "pareto": False, "npu_small": True,
             "npu_weights": "named", "inputs": "arena", "optimize": "size", "tune": False,
             "kernels": None, "kernels_dir": None, "names": True, "fail_if": "sqnr<1dB",
-            "save_stages": None, "float": False,
+            "save_stages": None, "skip_passes": ["remove_noops"], "float": False,
         }
         names = {option.name for option in thimble.options("compile")}
         self.assertEqual(names, set(values) | set(self.ELSEWHERE["compile"]))
