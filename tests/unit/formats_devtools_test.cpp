@@ -108,12 +108,12 @@ TEST(DataFile, Merges) {
   pte::Program program = external_program();
   ASSERT_TRUE(ptd::has_external(program));
   const ptd::TensorLayout layout{pte::ScalarType::kFloat, {1, 4}, {0, 1}};
-  const ptd::DataFile data = {{"w", {pte::bytes_of(16, 1), layout}},
-                              {"blob", {pte::bytes_of(3, 1), {}}}};
+  const Bytes weights = pte::bytes_of(16, 1), blob = pte::bytes_of(3, 1);
+  const ptd::DataFile data = {{"w", {weights, layout}}, {"blob", {blob, {}}}};
   ASSERT_TRUE(ptd::merge(data, "d", &program).ok());
   EXPECT_FALSE(ptd::has_external(program));
   const auto& tensor = std::get<pte::Tensor>(program.plans[0].values[1]);
-  EXPECT_EQ(program.constants[tensor.data_buffer_idx], pte::bytes_of(16, 1));
+  EXPECT_EQ(program.constants[tensor.data_buffer_idx], weights);
   EXPECT_NE(pte::find_named_data(program, "blob"), nullptr);
   EXPECT_EQ(pte::find_named_data(program, "w"), nullptr);
   EXPECT_TRUE(pte::write(program).ok());
