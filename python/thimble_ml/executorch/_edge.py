@@ -36,7 +36,7 @@ from torch.fx import Graph, GraphModule, Node
 _QUANTIZE = torch.ops.quantized_decomposed.quantize_per_tensor.default
 _DEQUANTIZE = torch.ops.quantized_decomposed.dequantize_per_tensor.default
 CHANNELS_LAST = [0, 2, 3, 1]
-#: End of the name of a float value that stands for the quantized values of a node.
+#: Suffix of the float value that replaces the quantized values of a node.
 REAL_SUFFIX = "_real"
 #: ATen operators that only move data; each has a `_copy` form too.
 _MOVEMENT = frozenset(
