@@ -1,7 +1,5 @@
-// thimble::add.table with the DSP extension: 13 instructions per result. The loop computes four
-// results at a time. Each is the sum of two table entries, which is then multiplied, shifted and
-// saturated; the bounds are applied to four results at once. The portable code handles the
-// remaining elements of a row, and rows whose operands are not contiguous.
+// thimble::add.table with the DSP extension: 13 instructions per result (add_fours.h). The portable
+// code handles the remaining elements of a row, and rows whose operands are not contiguous.
 
 #include "abi/ops/arithmetic.h"
 #include "kernels/isa.h"
@@ -11,6 +9,7 @@
 #include "kernels/args/add_table.h"
 #include "kernels/args/flat.h"
 #include "kernels/define_kernel.h"
+#include "kernels/dsp/add_fours.h"
 
 namespace thimble::kernels {
 namespace {
@@ -23,57 +22,6 @@ struct RoundingProduct {
   }
 };
 
-struct Fours {
-  uint32_t min, max;  // each repeated in four bytes
-  int32_t mult, nudge;
-  uint32_t shift;
-};
-
-#define THIMBLE_ADD_ONE               \
-  "ldrb %[s], [%[a]], #1\n"           \
-  "ldrb %[t], [%[b]], #1\n"           \
-  "ldr %[s], [%[ta], %[s], lsl #2]\n" \
-  "ldr %[t], [%[tb], %[t], lsl #2]\n" \
-  "add %[s], %[s], %[t]\n"            \
-  "smmulr %[s], %[s], %[mult]\n"      \
-  "add %[s], %[s], %[s], asr #31\n"   \
-  "add %[s], %[s], %[nudge]\n"        \
-  "asr %[s], %[s], %[shift]\n"
-
-/// Computes `count` results; `count` is a positive multiple of 4, and y is 4-byte aligned.
-void add_fours(const abi::AddTable& p, const Fours& f, const uint8_t* a, const uint8_t* b,
-               uint8_t* y, uint32_t count) {
-  uint32_t s, t, word;
-  uint8_t* const end = y + count;
-  asm volatile(
-      "1:\n"                                      //
-      THIMBLE_ADD_ONE "ssat %[word], #8, %[s]\n"  //
-      THIMBLE_ADD_ONE
-      "ssat %[s], #8, %[s]\n"
-      "bfi %[word], %[s], #8, #8\n"  //
-      THIMBLE_ADD_ONE
-      "ssat %[s], #8, %[s]\n"
-      "bfi %[word], %[s], #16, #8\n"  //
-      THIMBLE_ADD_ONE
-      "ssat %[s], #8, %[s]\n"
-      "bfi %[word], %[s], #24, #8\n"
-      "ldr %[s], %[min]\n"
-      "ssub8 %[t], %[word], %[s]\n"
-      "sel %[word], %[word], %[s]\n"
-      "ldr %[s], %[max]\n"
-      "ssub8 %[t], %[word], %[s]\n"
-      "sel %[word], %[s], %[word]\n"
-      "str %[word], [%[y]], #4\n"
-      "cmp %[y], %[end]\n"
-      "bne 1b\n"
-      : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), [s] "=&r"(s), [t] "=&r"(t), [word] "=&r"(word)
-      : [ta] "r"(p.a), [tb] "r"(p.b), [mult] "r"(f.mult), [nudge] "r"(f.nudge),
-        [shift] "r"(f.shift), [end] "r"(end), [min] "m"(f.min), [max] "m"(f.max)
-      : "cc", "memory");
-}
-
-#undef THIMBLE_ADD_ONE
-
 uint32_t four_times(int32_t code) {
   return static_cast<uint32_t>(code & 255) * 0x01010101U;
 }
@@ -81,8 +29,8 @@ uint32_t four_times(int32_t code) {
 void run(void* const* operands) {
   const abi::AddTable& p = packed<abi::op_info::thimble_add_table>(operands[2]);
   const AddResult result(p.add);
-  const Fours fours = {four_times(p.add.min), four_times(p.add.max), p.add.y_mult, result.nudge,
-                       result.shift};
+  const dsp::AddFours fours = {p.a,           p.b,          four_times(p.add.min), four_times(p.add.max),
+                               p.add.y_mult, result.nudge, result.shift};
   auto* y = static_cast<int8_t*>(operands[3]);
   const AddRow row(p);
   const bool runs = row.a_step == 1 && row.b_step == 1;
@@ -91,7 +39,7 @@ void run(void* const* operands) {
     const auto* b = static_cast<const uint8_t*>(operands[1]) + b_offset;
     uint32_t fast = 0;
     if (runs && is_word_aligned(y, 0)) fast = row.count & ~uint32_t{3};
-    if (fast != 0) add_fours(p, fours, a, b, reinterpret_cast<uint8_t*>(y), fast);
+    if (fast != 0) dsp::add_fours(fours, a, b, reinterpret_cast<uint8_t*>(y), fast);
     row.add<RoundingProduct>(result, a + fast, b + fast, y + fast, row.count - fast);
     y += row.count;
   });

@@ -5,9 +5,9 @@
 // r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels,
 // step, channels.
 
-#include "kernels/isa.h"
+#include "kernels/dsp/dual_issue.h"
 
-#if THIMBLE_HAS_DSP
+#if THIMBLE_HAS_DSP_SINGLE
 
 #include "kernels/dsp/depthwise_block.h"
 
@@ -100,4 +100,4 @@ thimble_dsp_depthwise_run:
   .popsection
 )");
 
-#endif  // THIMBLE_HAS_DSP
+#endif  // THIMBLE_HAS_DSP_SINGLE
