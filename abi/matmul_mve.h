@@ -4,6 +4,7 @@
 //
 //   MatmulQuad[quads]                         bias, multipliers and shifts
 //   int8 weights[quads][4 * padded depth]     each quad at a multiple of 16 bytes
+//   int8 read_ahead[16]                       read by the last step of a loop, not used
 //
 // Depth is the number of products in a sum: in_features, or kernel_h * kernel_w * in_channels in
 // this order. It is padded to a multiple of 16. The weights of a quad begin with channels 0 and 2,
@@ -22,6 +23,7 @@ struct MatmulQuad {
 static_assert(sizeof(MatmulQuad) == 36);
 
 inline constexpr uint32_t kMatmulLanes = 16;
+inline constexpr uint32_t kMatmulReadAhead = 16;
 
 constexpr uint32_t matmul_quads(uint32_t channels) {
   return (channels + 3) / 4;
@@ -35,7 +37,7 @@ constexpr uint32_t matmul_header_bytes(uint32_t quads) {
 }
 constexpr int64_t matmul_bytes(uint32_t channels, uint32_t depth) {
   const uint32_t quads = matmul_quads(channels);
-  return matmul_header_bytes(quads) + int64_t{quads} * 4 * matmul_padded(depth);
+  return matmul_header_bytes(quads) + int64_t{quads} * 4 * matmul_padded(depth) + kMatmulReadAhead;
 }
 /// Offset of a weight in bytes, from the start of the weights.
 constexpr uint32_t matmul_weight_offset(uint32_t channel, uint32_t k, uint32_t depth) {

@@ -8,6 +8,7 @@
 #include "kernels/mve/depthwise_loops.h"
 
 #include "kernels/isa.h"
+#include "kernels/mve/depthwise_nine.h"
 
 #if THIMBLE_HAS_MVE
 
@@ -95,35 +96,6 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "              \n"                        \
   "vadd.i32 q6, q6, " t "               \n"
 
-#define THIMBLE_DEPTHWISE_PRODUCTS(x, w, b, t) \
-  "vldrb.u8 q4, [" x                           \
-  "], #16              \n"                     \
-  "vldrw.u32 q5, [r7, " w                      \
-  "]              \n"                          \
-  "vmullb.s8 " b                               \
-  ", q4, q5                \n"                 \
-  "vmullt.s8 " t ", q4, q5                \n"
-
-// The sums use four registers. No register is left for a second product in addition to both of its
-// factors, so the weights are loaded twice.
-#define THIMBLE_DEPTHWISE_PAIR(x, w, next_x, next_w) \
-  "vldrb.u8 q0, [" x                                 \
-  "], #16                    \n"                     \
-  "vldrw.u32 q1, [r7, " w                            \
-  "]                    \n"                          \
-  "vmullb.s8 q2, q0, q1                         \n"  \
-  "vmullt.s8 q3, q0, q1                         \n"  \
-  "vldrb.u8 q0, [" next_x                            \
-  "], #16               \n"                          \
-  "vldrw.u32 q1, [r7, " next_w                       \
-  "]               \n"                               \
-  "vmullt.s8 q1, q0, q1                         \n"  \
-  "vadd.i16 q3, q3, q1                          \n"  \
-  "vldrw.u32 q1, [r7, " next_w                       \
-  "]               \n"                               \
-  "vmullb.s8 q0, q0, q1                         \n"  \
-  "vadd.i16 q2, q2, q0                          \n" THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")
-
 // Half a block loads activations as 16-bit lanes and computes 16-bit products. q4 holds the sums of
 // its even lanes, q5 those of the odd lanes. r7: the fifth weights of the block; lr: the run.
 // Widening loads accept only low base registers.
@@ -189,7 +161,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "add r10, #8                      \n"
 
 // r0-r6, r8, r9: x of the taps; r7: block - 16 bytes; r10: y; r11, r12: 2^15, 1.
-#define THIMBLE_DEPTHWISE_NINE(away, clamp, half) \
+#define THIMBLE_DEPTHWISE_NINE(block, half)       \
   THIMBLE_DEPTHWISE_ENTER                         \
   "subs r2, #16                     \n"                \
   "str r2, [sp, #48]                \n"                \
@@ -207,38 +179,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "dlstp.8 lr, r7                   \n"                \
   "ldr r7, [sp, #48]                \n"                \
   "2:                               \n"                \
-  THIMBLE_DEPTHWISE_PRODUCTS("r0", "#80", "q0", "q1")  \
-  THIMBLE_DEPTHWISE_PRODUCTS("r1", "#96", "q6", "q7")  \
-  "vadd.i16 q0, q0, q6              \n"                \
-  "vadd.i16 q1, q1, q7              \n"                \
-  THIMBLE_DEPTHWISE_PRODUCTS("r2", "#112", "q2", "q3") \
-  THIMBLE_DEPTHWISE_PRODUCTS("r3", "#128", "q6", "q7") \
-  "vadd.i16 q2, q2, q6              \n"                \
-  "vadd.i16 q3, q3, q7              \n"                \
-  "vldrw.u32 q4, [r7, #16]          \n"                \
-  "vldrw.u32 q5, [r7, #32]          \n"                \
-  "vldrw.u32 q6, [r7, #48]          \n"                \
-  "vldrw.u32 q7, [r7, #64]          \n"                \
-  THIMBLE_DEPTHWISE_WIDEN("q0", "q1", "r11")           \
-  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")           \
-  THIMBLE_DEPTHWISE_PAIR("r4", "#144", "r5", "#160")   \
-  THIMBLE_DEPTHWISE_PAIR("r6", "#176", "r8", "#192")   \
-  "vldrb.u8 q0, [r9], #16           \n"                \
-  "vldrw.u32 q1, [r7, #208]!        \n"                \
-  "vmullb.s8 q2, q0, q1             \n"                \
-  "vmullt.s8 q3, q0, q1             \n"                \
-  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")           \
-  THIMBLE_DEPTHWISE_SCALE("q4", "#32]", "#16]", away)  \
-  THIMBLE_DEPTHWISE_SCALE("q5", "#48]", "#20]", away)  \
-  THIMBLE_DEPTHWISE_SCALE("q6", "#64]", "#24]", away)  \
-  "vldrb.s32 q1, [r7, #28]          \n"                \
-  "vldrw.u32 q0, [r7, #80]!         \n"                \
-  "vqrdmulh.s32 q7, q7, q0          \n"                \
-  away("q7")                                           \
-  "vrshl.s32 q7, q7, q1             \n"                \
-  THIMBLE_DEPTHWISE_NARROW                             \
-  clamp                                                \
-  THIMBLE_DEPTHWISE_STORE                              \
+  block                                            \
   "letp lr, 2b                      \n"                \
   half                                                 \
   "ldrd lr, r7, [sp, #56]           \n"                \
@@ -270,21 +211,21 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   THIMBLE_DEPTHWISE_LEAVE
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine(DepthwiseRun*) {
-  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP, ""));
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_NINE_BLOCK, ""));
 }
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_relu(DepthwiseRun*) {
-  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, "", ""));
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_NINE_RELU_BLOCK, ""));
 }
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_half(DepthwiseRun*) {
   __asm__ volatile(THIMBLE_DEPTHWISE_NINE(
-      THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP,
+      THIMBLE_DEPTHWISE_NINE_BLOCK,
       THIMBLE_DEPTHWISE_HALF(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP)));
 }
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_half_relu(DepthwiseRun*) {
-  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, "",
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_NINE_RELU_BLOCK,
                                           THIMBLE_DEPTHWISE_HALF(THIMBLE_DEPTHWISE_UP, "")));
 }
 

@@ -1,6 +1,8 @@
 // Three pixels by two channels need six sums. vmladava can accumulate in even registers only, and
 // this uses all of them except one. Two passes over the bytes of the pixels compute four channels,
-// one vector per pixel. Of 12 instructions for 96 products 5 load and 6 multiply.
+// one vector per pixel. Of 12 instructions for 96 products 5 load and 6 multiply; they take 12
+// cycles, because each step loads the first weights of the next step before its last product. The
+// last step reads 16 bytes after the weights (abi/matmul_mve.h).
 //
 // All other work costs 37 instructions per 12 results. The first 16 products set the sums instead
 // of adding to them; biases are added to four sums at once; the pointers are stored in the block,
@@ -19,18 +21,19 @@
 #include <cstddef>
 
 // clang-format off
-// Two channels of three pixels, depth 16; `a` adds to the sums.
+// Two channels of three pixels, depth 16; `a` adds to the sums. q0 holds the weights of the first
+// channel, which are at r9; at the end, those of the next step.
 #define THIMBLE_STEP(a) \
-  "vldrb.8 q0, [r9], #16\n" \
   "vldrb.8 q2, [r1], #16\n" \
   "vmladav" a ".s8 r0, q0, q2\n" \
-  "vldrb.8 q1, [r9], #16\n" \
+  "vldrb.8 q1, [r9, #16]\n" \
   "vmladav" a ".s8 r6, q1, q2\n" \
   "vldrb.8 q2, [r3], #16\n" \
-  "vmladav" a ".s8 r2, q0, q2\n" \
   "vmladav" a ".s8 r8, q1, q2\n" \
+  "vmladav" a ".s8 r2, q0, q2\n" \
   "vldrb.8 q2, [r5], #16\n" \
   "vmladav" a ".s8 r4, q0, q2\n" \
+  "vldrb.8 q0, [r9, #32]!\n" \
   "vmladav" a ".s8 r10, q1, q2\n"
 
 #define THIMBLE_SUMS(high, low) \
@@ -38,21 +41,22 @@
   "vmov q4[" high "], q4[" low "], r2, r8\n" \
   "vmov q5[" high "], q5[" low "], r4, r10\n"
 
-// Computes two channels of three pixels; the sums are moved to lanes `high` and `low`.
-#define THIMBLE_PAIR(high, low) \
+// Computes two channels of three pixels.
+#define THIMBLE_PAIR \
   "ldm r11, {r1, r3, r5, lr}\n" \
+  "vldrb.8 q0, [r9]\n" \
   THIMBLE_STEP("") \
   "wlstp.8 lr, lr, 2f\n" \
   "1:\n" \
   THIMBLE_STEP("a") \
   "letp lr, 1b\n" \
-  "2:\n" \
-  THIMBLE_SUMS(high, low)
+  "2:\n"
 
 // As THIMBLE_PAIR, with windows of several rows.
-#define THIMBLE_WINDOW_PAIR(high, low) \
+#define THIMBLE_WINDOW_PAIR \
   "add r12, r11, #40\n" \
   "ldm r12!, {r1, r3, r5, lr}\n" \
+  "vldrb.8 q0, [r9]\n" \
   THIMBLE_STEP("") \
   "wls lr, lr, 2f\n" \
   "1:\n" \
@@ -65,31 +69,47 @@
   THIMBLE_STEP("a") \
   "le lr, 1b\n" \
   "b 2b\n" \
-  "3:\n" \
-  THIMBLE_SUMS(high, low)
+  "3:\n"
 
-#define THIMBLE_THREE(instruction, operand) \
-  instruction " q3, q3, " operand "\n" \
-  instruction " q4, q4, " operand "\n" \
-  instruction " q5, q5, " operand "\n"
-
-// Requantizes: r0 r1 r2 y, r3 zero point of y, r4 negative_rounding_correction (mve/requant.h).
-#define THIMBLE_FINISH \
-  "vldrw.32 q0, [r7], #16\n" \
-  THIMBLE_THREE("vadd.i32", "q0") \
-  "vldrw.32 q0, [r7], #16\n" \
-  THIMBLE_THREE("vqrdmulh.s32", "q0") \
-  "vldrb.s32 q0, [r7], #4\n" \
-  "cbz r4, 5f\n" \
-  THIMBLE_THREE("vqdmlah.s32", "r4") \
-  "5:\n" \
-  THIMBLE_THREE("vrshl.s32", "q0") \
-  THIMBLE_THREE("vadd.i32", "r3") \
-  THIMBLE_THREE("vmax.s32", "q6") \
-  THIMBLE_THREE("vmin.s32", "q7") \
+// Moves the sums of the second pair to lanes 3 and 1, requantizes and stores, in the order in which
+// the model of src/cycles needs the fewest cycles. `list`: register with the address of three y, of
+// the zero point of y (r3), of negative_rounding_correction (r4, mve/requant.h) and of quads_end
+// (r5). Sets the flags for r7 == r5.
+#define THIMBLE_FINISH(list) \
+  "vmov q3[3], q3[1], r0, r6\n" \
+  "vmov q4[3], q4[1], r2, r8\n" \
+  "vldrw.32 q0, [r7]\n" \
+  "vmov q5[3], q5[1], r4, r10\n" \
+  "ldm " list ", {r0, r1, r2, r3, r4, r5}\n" \
+  "vadd.i32 q5, q5, q0\n" \
+  "vldrw.32 q1, [r7, #16]\n" \
+  "vadd.i32 q3, q3, q0\n" \
+  "vqrdmulh.s32 q5, q5, q1\n" \
+  "vadd.i32 q4, q4, q0\n" \
+  "vqdmlah.s32 q5, q5, r4\n" \
+  "vldrb.s32 q2, [r7, #32]\n" \
+  "vrshl.s32 q5, q5, q2\n" \
+  "vqrdmulh.s32 q4, q4, q1\n" \
+  "vadd.i32 q5, q5, r3\n" \
+  "vqrdmulh.s32 q3, q3, q1\n" \
+  "vmax.s32 q5, q5, q6\n" \
+  "vqdmlah.s32 q3, q3, r4\n" \
+  "vmin.s32 q5, q5, q7\n" \
+  "vqdmlah.s32 q4, q4, r4\n" \
+  "vrshl.s32 q3, q3, q2\n" \
+  "vrshl.s32 q4, q4, q2\n" \
+  "adds r7, #36\n" \
+  "vadd.i32 q4, q4, r3\n" \
+  "vstrb.32 q5, [r2], #4\n" \
+  "vadd.i32 q3, q3, r3\n" \
+  "cmp r7, r5\n" \
+  "vmax.s32 q3, q3, q6\n" \
+  "vmin.s32 q3, q3, q7\n" \
   "vstrb.32 q3, [r0], #4\n" \
+  "vmax.s32 q4, q4, q6\n" \
+  "vmin.s32 q4, q4, q7\n" \
   "vstrb.32 q4, [r1], #4\n" \
-  "vstrb.32 q5, [r2], #4\n"
+  "stm " list ", {r0, r1, r2}\n"
 
 namespace thimble::kernels::mve {
 
@@ -113,12 +133,10 @@ static_assert(offsetof(PixelBlocks, min) == 60);
       "ldrd r9, r7, [r11, #40]\n"
 
       "4:\n"  // four channels
-      THIMBLE_PAIR("2", "0")
-      THIMBLE_PAIR("3", "1")
-      "ldm r12, {r0, r1, r2, r3, r4, r5}\n"
-      THIMBLE_FINISH
-      "stm r12, {r0, r1, r2}\n"
-      "cmp r7, r5\n"
+      THIMBLE_PAIR
+      THIMBLE_SUMS("2", "0")
+      THIMBLE_PAIR
+      THIMBLE_FINISH("r12")
       "bne 4b\n"
 
       "ldrd r6, r7, [r11, #48]\n"  // blocks, x_step
@@ -157,12 +175,10 @@ static_assert(offsetof(WindowBlock, rows) == 40);
       "ldrd r9, r7, [r11, #24]\n"
 
       "4:\n"  // four channels
-      THIMBLE_WINDOW_PAIR("2", "0")
-      THIMBLE_WINDOW_PAIR("3", "1")
-      "ldm r11, {r0, r1, r2, r3, r4, r5}\n"
-      THIMBLE_FINISH
-      "stm r11, {r0, r1, r2}\n"
-      "cmp r7, r5\n"
+      THIMBLE_WINDOW_PAIR
+      THIMBLE_SUMS("2", "0")
+      THIMBLE_WINDOW_PAIR
+      THIMBLE_FINISH("r11")
       "bne 4b\n"
       "vpop {d8-d15}\n"
       "pop {r4-r11, pc}\n");

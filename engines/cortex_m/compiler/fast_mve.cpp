@@ -43,7 +43,8 @@ Constant pack_quads(const std::vector<Filter>& all) {
     writer.put(quad);
   }
   writer.align(abi::kMatmulLanes);
-  std::vector<int8_t> weights(size_t{quads} * 4 * abi::matmul_padded(depth));
+  std::vector<int8_t> weights(size_t{quads} * 4 * abi::matmul_padded(depth) +
+                              abi::kMatmulReadAhead);
   for (uint32_t channel = 0; channel < channels; ++channel) {
     for (uint32_t k = 0; k < depth; ++k) {
       weights[abi::matmul_weight_offset(channel, k, depth)] = all[channel].weights[k];
