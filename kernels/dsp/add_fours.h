@@ -10,7 +10,7 @@ namespace thimble::kernels::dsp {
 /// Constants of a call.
 struct AddFours {
   const int32_t *a, *b;  // tables of 256 entries, by code
-  uint32_t min, max;  // each repeated in four bytes
+  uint32_t min, max;     // each repeated in four bytes
   int32_t mult, nudge;
   uint32_t shift;
 };

@@ -29,8 +29,9 @@ uint32_t four_times(int32_t code) {
 void run(void* const* operands) {
   const abi::AddTable& p = packed<abi::op_info::thimble_add_table>(operands[2]);
   const AddResult result(p.add);
-  const dsp::AddFours fours = {p.a,           p.b,          four_times(p.add.min), four_times(p.add.max),
-                               p.add.y_mult, result.nudge, result.shift};
+  const dsp::AddFours fours = {
+      p.a,          p.b,          four_times(p.add.min), four_times(p.add.max),
+      p.add.y_mult, result.nudge, result.shift};
   auto* y = static_cast<int8_t*>(operands[3]);
   const AddRow row(p);
   const bool runs = row.a_step == 1 && row.b_step == 1;

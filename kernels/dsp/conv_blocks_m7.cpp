@@ -4,8 +4,8 @@
 // The M7 issues two instructions per cycle, one of which can multiply. LDM and LDRD are issued
 // alone, so each value has a load of its own. In a pair, the load or extension is first: its result
 // is written before that of the multiplication. thimble_half computes 12 products in 6 cycles
-// while it loads the operands of the next half; four quads and the branch take 50 cycles (model of
-// src/cycles), 17 instructions per quad of the other loop 18. Addresses have offsets: an updated
+// while it loads the operands of the next half. Four quads and the branch take 50 cycles by the
+// model of src/cycles, 72 with the loop of conv_blocks.cpp. Addresses have offsets: an updated
 // address would wait for the multiplication before it. The code after the loop is in the order in
 // which the model needs the fewest cycles.
 

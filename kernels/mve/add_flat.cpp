@@ -154,8 +154,7 @@ __attribute__((naked)) void add_plain(const AddRun*) {
   __asm__ volatile(THIMBLE_ADD_ENTER
                    "lsr r12, #3                 \n"
                    "wls lr, r12, 2f             \n"
-                   "1:                          \n"
-                   THIMBLE_ADD_PLAIN_VECTOR
+                   "1:                          \n" THIMBLE_ADD_PLAIN_VECTOR
                    "le lr, 1b                   \n"
                    "2:                          \n" THIMBLE_ADD_LEAVE);
 }
@@ -165,8 +164,7 @@ __attribute__((naked)) void add_any(const AddRun*) {
   __asm__ volatile(THIMBLE_ADD_ENTER
                    "lsr lr, r12, #3             \n"
                    "wls lr, lr, 2f              \n"
-                   "1:                          \n"
-                   THIMBLE_ADD_ANY_VECTOR
+                   "1:                          \n" THIMBLE_ADD_ANY_VECTOR
                    "le lr, 1b                   \n"
                    "2:                          \n"
                    "ands r12, #7                \n"

@@ -161,54 +161,50 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "add r10, #8                      \n"
 
 // r0-r6, r8, r9: x of the taps; r7: block - 16 bytes; r10: y; r11, r12: 2^15, 1.
-#define THIMBLE_DEPTHWISE_NINE(block, half)       \
-  THIMBLE_DEPTHWISE_ENTER                         \
-  "subs r2, #16                     \n"                \
-  "str r2, [sp, #48]                \n"                \
-  "mov r11, #32768                  \n"                \
-  "mov r12, #1                      \n"                \
-  "ldrd r7, lr, [r0, #92]           \n"                \
-  "0:                               \n"                \
-  "ldr r8, [r7], #4                 \n"                \
-  "str r8, [sp, #76]                \n"                \
-  "ldm r7!, {r0-r6}                 \n"                \
-  "ldrd r8, r9, [r7], #8            \n"                \
-  "strd r7, lr, [sp, #84]           \n"                \
-  "1:                               \n"                \
-  "ldr r7, [sp, #52]                \n"                \
-  "dlstp.8 lr, r7                   \n"                \
-  "ldr r7, [sp, #48]                \n"                \
-  "2:                               \n"                \
-  block                                            \
-  "letp lr, 2b                      \n"                \
-  half                                                 \
-  "ldrd lr, r7, [sp, #56]           \n"                \
-  "add r10, lr                      \n"                \
-  "cbz r7, 3f                       \n"                \
-  "ldr r7, [sp, #64]                \n"                \
-  "add r0, r7                       \n"                \
-  "add r1, r7                       \n"                \
-  "add r2, r7                       \n"                \
-  "ldrd r7, lr, [sp, #68]           \n"                \
-  "add r3, r7                       \n"                \
-  "add r4, r7                       \n"                \
-  "add r5, r7                       \n"                \
-  "add r6, lr                       \n"                \
-  "add r8, lr                       \n"                \
-  "add r9, lr                       \n"                \
-  "3:                               \n"                \
-  "ldr r7, [sp, #76]                \n"                \
-  "subs r7, #1                      \n"                \
-  "str r7, [sp, #76]                \n"                \
-  "bne.w 1b                         \n"                \
-  "ldrd r7, lr, [sp, #84]           \n"                \
-  "subs lr, #1                      \n"                \
-  "bne.w 0b                         \n"                \
-  "ldr r7, [sp, #80]                \n"                \
-  "strd r8, r9, [r7, #28]           \n"                \
-  "str r10, [r7, #36]               \n"                \
-  "stm r7, {r0-r6}                  \n"                \
-  THIMBLE_DEPTHWISE_LEAVE
+#define THIMBLE_DEPTHWISE_NINE(block, half)                                              \
+  THIMBLE_DEPTHWISE_ENTER                                                                \
+  "subs r2, #16                     \n"                                                  \
+  "str r2, [sp, #48]                \n"                                                  \
+  "mov r11, #32768                  \n"                                                  \
+  "mov r12, #1                      \n"                                                  \
+  "ldrd r7, lr, [r0, #92]           \n"                                                  \
+  "0:                               \n"                                                  \
+  "ldr r8, [r7], #4                 \n"                                                  \
+  "str r8, [sp, #76]                \n"                                                  \
+  "ldm r7!, {r0-r6}                 \n"                                                  \
+  "ldrd r8, r9, [r7], #8            \n"                                                  \
+  "strd r7, lr, [sp, #84]           \n"                                                  \
+  "1:                               \n"                                                  \
+  "ldr r7, [sp, #52]                \n"                                                  \
+  "dlstp.8 lr, r7                   \n"                                                  \
+  "ldr r7, [sp, #48]                \n"                                                  \
+  "2:                               \n" block "letp lr, 2b                      \n" half \
+  "ldrd lr, r7, [sp, #56]           \n"                                                  \
+  "add r10, lr                      \n"                                                  \
+  "cbz r7, 3f                       \n"                                                  \
+  "ldr r7, [sp, #64]                \n"                                                  \
+  "add r0, r7                       \n"                                                  \
+  "add r1, r7                       \n"                                                  \
+  "add r2, r7                       \n"                                                  \
+  "ldrd r7, lr, [sp, #68]           \n"                                                  \
+  "add r3, r7                       \n"                                                  \
+  "add r4, r7                       \n"                                                  \
+  "add r5, r7                       \n"                                                  \
+  "add r6, lr                       \n"                                                  \
+  "add r8, lr                       \n"                                                  \
+  "add r9, lr                       \n"                                                  \
+  "3:                               \n"                                                  \
+  "ldr r7, [sp, #76]                \n"                                                  \
+  "subs r7, #1                      \n"                                                  \
+  "str r7, [sp, #76]                \n"                                                  \
+  "bne.w 1b                         \n"                                                  \
+  "ldrd r7, lr, [sp, #84]           \n"                                                  \
+  "subs lr, #1                      \n"                                                  \
+  "bne.w 0b                         \n"                                                  \
+  "ldr r7, [sp, #80]                \n"                                                  \
+  "strd r8, r9, [r7, #28]           \n"                                                  \
+  "str r10, [r7, #36]               \n"                                                  \
+  "stm r7, {r0-r6}                  \n" THIMBLE_DEPTHWISE_LEAVE
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine(DepthwiseRun*) {
   __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_NINE_BLOCK, ""));

@@ -6,8 +6,8 @@
 // operation of another unit overlap; each vector instruction takes an issue slot, so that a block
 // cannot take fewer cycles than it has instructions: 106 and 114.
 //
-// r0-r6, r8, r9: x of the taps; r7: block - 16 bytes; r10: y; r11, r12: 2^15, 1. Stack: zero point of
-// y, min, max, as vectors.
+// r0-r6, r8, r9: x of the taps; r7: block - 16 bytes; r10: y; r11, r12: 2^15, 1. Stack: zero point
+// of y, min, max, as vectors.
 
 // clang-format off
 #define THIMBLE_DEPTHWISE_NINE_RELU_BLOCK \
