@@ -83,6 +83,11 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
                        PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
   # ExecuTorch's flow with the partitioners, quantizers and the Cortex-M pipeline of thimble_ml.executorch.
   if(THIMBLE_PYTHON)
+    add_test(NAME peers_executorch_switching
+             COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/switching_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler> ${folder}/switching)
+    set_tests_properties(peers_executorch_switching PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                         ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
     foreach(engine ethos_u axon neutron imxrt700cm cortex_m qat-ethos_u cortex_m-passes)
       add_test(NAME peers_executorch_flow_${engine}
                COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/flow_peer.py ${CMAKE_SOURCE_DIR}
