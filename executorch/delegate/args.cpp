@@ -6,7 +6,7 @@
 // those of their scratch memory, which is at offset 0 here. All tensors have an offset above it:
 // ExecuTorch's runtime has allocated the scratch memory apart from all tensors.
 
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 #include "executorch/tensor.h"
 
 namespace thimble::runtime {

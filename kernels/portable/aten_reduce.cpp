@@ -1,5 +1,5 @@
 // Reductions, softmax and normalizations that ExecuTorch files keep in float32 (extrema also in
-// int8). Sums are in double and are rounded once. Any dim_order, unless stated otherwise.
+// int8, `any` in bool). Sums are in double and are rounded once. Any dim_order, unless stated otherwise.
 
 #include <initializer_list>
 
@@ -168,28 +168,51 @@ void run_extremum(const Call& call) {
   extremum<float, kLargest>(call);
 }
 
-/// Operands: x, dim or None (all dimensions), keepdim, y int64.
-uint32_t argmax_mask(const Call& call) {
+/// The dimension of any and argmax as bits: operand 1, or None for all. 0 if it is invalid.
+uint32_t dim_mask(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const int64_t dim = call.args[1].integer;
   if (dim == kAbsent) return dims_mask({}, x.rank);
   if (dim < -int64_t{x.rank} || dim >= x.rank) return 0;
   return 1U << (dim < 0 ? dim + x.rank : dim);
 }
+/// Operands: x bool, dim, keepdim, y bool.
+Status check_any(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 3);
+  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kBool));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kBool));
+  const uint32_t mask = dim_mask(call);
+  if (mask == 0 && x.rank != 0) return Status::kBadParameter;
+  return is_reduced(x, y, mask, call.args[2].integer != 0) ? Status::kOk : Status::kBadShape;
+}
+void run_any(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  Reduction r = bind(x, tensor(call, 3), dim_mask(call), call.args[2].integer != 0);
+  const uint8_t* const in = static_cast<const uint8_t*>(x.data);
+  uint8_t* const out = static_cast<uint8_t*>(tensor(call, 3).data);
+  for_each_output(r.kept, [&](int32_t to, int32_t from) {
+    uint8_t any = 0;
+    for_each_of(r.reduced, from, [&](int32_t i) { any |= in[i] != 0 ? 1 : 0; });
+    out[to] = any;
+  });
+}
+
+/// Operands: x, dim or None (all dimensions), keepdim, y int64.
 Status check_argmax(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x));
   if (x.dtype != DType::kF32 && x.dtype != DType::kI8) return Status::kBadDType;
   THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI64));
-  const uint32_t mask = argmax_mask(call);
+  const uint32_t mask = dim_mask(call);
   if (mask == 0 && x.rank != 0) return Status::kBadParameter;
   return is_reduced(x, y, mask, call.args[2].integer != 0) ? Status::kOk : Status::kBadShape;
 }
 template <class Element>
 void argmax(const Call& call) {
   const Tensor& x = tensor(call, 0);
-  Reduction r = bind(x, tensor(call, 3), argmax_mask(call), call.args[2].integer != 0);
+  Reduction r = bind(x, tensor(call, 3), dim_mask(call), call.args[2].integer != 0);
   const Element* const in = static_cast<const Element*>(x.data);
   uint8_t* const out = static_cast<uint8_t*>(tensor(call, 3).data);
   for_each_output(r.kept, [&](int32_t to, int32_t from) {
@@ -350,6 +373,7 @@ void run_batch_norm(const Call& call) {
 
 THIMBLE_DEFINE_KERNEL(portable, aten_amax, check_extremum, run_extremum<true>);
 THIMBLE_DEFINE_KERNEL(portable, aten_amin, check_extremum, run_extremum<false>);
+THIMBLE_DEFINE_KERNEL(portable, aten_any, check_any, run_any);
 THIMBLE_DEFINE_KERNEL(portable, aten_argmax, check_argmax, run_argmax);
 THIMBLE_DEFINE_KERNEL(portable, aten_batch_norm, check_batch_norm, run_batch_norm);
 THIMBLE_DEFINE_KERNEL(portable, aten_layer_norm, check_layer_norm, run_layer_norm);

@@ -308,6 +308,10 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
       return reduce(call, OpKind::amax);
     case PteOp::aten_amin:
       return reduce(call, OpKind::amin);
+    case PteOp::aten_any:
+      return add_op(call, OpKind::amax, 1,
+                    {{ir::attr::dims, std::vector<int64_t>{call->dim(1, 0)}},
+                     {ir::attr::keepdim, call->integer(2)}});
     case PteOp::aten_mean:
       return reduce(call, OpKind::mean);
     case PteOp::aten_sum:

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "abi/kernel_layout.h"
 #include "abi/limits.h"
@@ -72,10 +73,14 @@ class Emitter {
  private:
   /// The stock runtime reads the initial value of a tensor. Thimble's runtime reads state_entry().
   void add_state(const ir::State& state) {
-    if (!stock_) return;
+    const int range = memory_plan_.range_of_value[static_cast<size_t>(state.value)];
+    if (!stock_) {
+      state_ranges_.insert(range);
+      return;
+    }
     const ir::Type& type = graph_.type(state.value);
     pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
-    tensor.allocation = allocation(memory_plan_.range_of_value[static_cast<size_t>(state.value)]);
+    tensor.allocation = allocation(range);
     tensor.data_buffer_idx = static_cast<uint32_t>(initial_values_.buffers.size());
     initial_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
     own_entry_[state.value] = values_.add(std::move(tensor));
@@ -91,7 +96,9 @@ class Emitter {
       return values_.tensor(tensor);
     }
     if (const auto found = own_entry_.find(id); found != own_entry_.end()) return found->second;
-    tensor.allocation = allocation(memory_plan_.range_of_value[static_cast<size_t>(id)]);
+    const int range = memory_plan_.range_of_value[static_cast<size_t>(id)];
+    tensor.allocation = allocation(range);
+    if (state_ranges_.contains(range)) tensor.data_buffer_idx = pte::kInitialValueInEntry;
     return values_.tensor(tensor);
   }
 
@@ -172,6 +179,7 @@ class Emitter {
   std::vector<pte::Operator> operators_;
   /// Entry in the value table that only this value has: inputs, and in the stock dialect states.
   std::map<ValueId, int32_t> own_entry_;
+  std::set<int> state_ranges_;  // of a native program
 };
 
 pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,

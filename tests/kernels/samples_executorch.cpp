@@ -259,13 +259,16 @@ Invocation reduction(PteOp op, Random& random) {
   const Sizes sizes = small(random, 1 + random() % 4);
   const bool keep = random() % 2 == 0;
   const bool codes = op == PteOp::aten_amax || op == PteOp::aten_amin || op == PteOp::aten_argmax;
-  const DType type = codes ? float_or_codes(random) : DType::kF32;
+  const bool one_dim = op == PteOp::aten_any || op == PteOp::aten_argmax;
+  const DType type = op == PteOp::aten_any ? DType::kBool
+                     : codes               ? float_or_codes(random)
+                                           : DType::kF32;
   Sizes y = sizes;
   y.back() = 1;
   if (!keep) y.pop_back();
   Invocation call(op);
   call.add(shuffled(random, type, sizes));
-  if (op == PteOp::aten_argmax) {
+  if (one_dim) {
     call.add(int64_t{-1});
   } else {
     call.add(only(-1));
@@ -528,6 +531,7 @@ Invocation sample_executorch(PteOp op, Random& random) {
       return product(op, random);
     case PteOp::aten_amax:
     case PteOp::aten_amin:
+    case PteOp::aten_any:
     case PteOp::aten_argmax:
     case PteOp::aten_mean:
     case PteOp::aten_sum:

@@ -129,8 +129,8 @@ class Judge:
         return Mode()
 
 
-def lower(judge, module, samples, npu, options):
-    """Returns the reference's outputs and the file's bytes."""
+def lower(judge, module, samples, npu, options, in_float=("LayerNorm",)):
+    """Returns the reference's outputs and the file's bytes. Modules of the types `in_float` are not quantized."""
     import torch
     from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
     from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config
@@ -141,7 +141,8 @@ def lower(judge, module, samples, npu, options):
     spec = EthosUCompileSpec(npu, **options)
     quantizer = EthosUQuantizer(spec)
     quantizer.set_global(get_symmetric_quantization_config())
-    quantizer.set_module_type(torch.nn.LayerNorm, None)
+    for name in in_float:
+        quantizer.set_module_type(getattr(torch.nn, name), None)
     graph = torch.export.export(module, samples[0], strict=False).module()
     prepared = prepare_pt2e(graph, quantizer)
     for sample in samples:

@@ -269,8 +269,9 @@ def networks():
     }
 
 
-def lower(module, samples, core, explicit):
-    """Returns the lowered edge program, which Python can run, and the file's bytes."""
+def lower(module, samples, core, explicit, reference=None):
+    """Returns the samples, the outputs of the reference for the lowered program, and the file's bytes. The default
+    reference is `run_eagerly`."""
     import torch
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -310,7 +311,7 @@ def lower(module, samples, core, explicit):
     )
     lowered = manager.transform()
     edge._edge_programs["forward"] = lowered
-    judge = run_eagerly(lowered, samples[:3])
+    judge = (reference or run_eagerly)(lowered, samples[:3])
     program = edge.to_executorch(config=ExecutorchBackendConfig(extract_delegate_segments=False))
     return samples[:3], judge, program.buffer
 

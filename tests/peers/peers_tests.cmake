@@ -23,14 +23,6 @@ if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
                                                         SKIP_RETURN_CODE 77)
 endif()
 
-# ExecuTorch's flow with the partitioners, quantizers and the Cortex-M pipeline of thimble_ml.executorch.
-if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
-  add_test(NAME peers_executorch_flow
-           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/flow_peer.py ${CMAKE_SOURCE_DIR})
-  set_tests_properties(peers_executorch_flow PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
-                       ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
-endif()
-
 # Observers and fake quantization of PyTorch with the compiler's rules, if that Python has torch and torchao.
 if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_quantizer
@@ -62,8 +54,48 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
                    ${folder}/events)
   add_test(NAME peers_executorch_commands
            COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/docs_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${folder}/commands)
+  # Files of ExecuTorch's own Cortex-M and Ethos-U flows.
+  add_test(NAME peers_executorch_networks
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/networks_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${libraries}
+                   ${folder}/networks)
+  # Nordic's delegate with a stand-in for the driver.
+  add_library(executorch_axon_vendor STATIC
+              ${CMAKE_SOURCE_DIR}/engines/axon/executorch/vendor.cpp ${CMAKE_SOURCE_DIR}/tests/axon_vendor/standin_driver.c)
+  target_link_libraries(executorch_axon_vendor PRIVATE thimble_executorch_headers)
+  set(axon ${CMAKE_SOURCE_DIR}/engines/axon)
+  file(GLOB_RECURSE vendor CONFIGURE_DEPENDS ${axon}/delegate_vendor/*.cpp ${axon}/container/*.cpp ${axon}/delegate/*.cpp
+       ${axon}/model/*.cpp)
+  target_sources(executorch_axon_vendor PRIVATE ${vendor}
+                 ${CMAKE_SOURCE_DIR}/executorch/delegate/backend.cpp ${CMAKE_SOURCE_DIR}/executorch/delegate/args.cpp
+                 ${CMAKE_SOURCE_DIR}/executorch/status.cpp ${CMAKE_SOURCE_DIR}/executorch/tensor.cpp
+                 ${CMAKE_SOURCE_DIR}/runtime/core/status_text.cpp)
+  target_include_directories(executorch_axon_vendor PRIVATE
+                             ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/runtime/include ${CMAKE_SOURCE_DIR}/executorch/include
+                             ${axon}/executorch/include ${axon}/delegate/include)
+  set_target_properties(executorch_axon_vendor PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+  target_compile_options(executorch_axon_vendor PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
+  add_test(NAME peers_executorch_axon_driver
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/axon_driver_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
+                   $<TARGET_FILE:axon_standin_compiler> $<TARGET_FILE:executorch_axon_vendor> ${THIMBLE_EXECUTORCH_LIBRARY}
+                   ${folder}/axon_driver)
   set_tests_properties(peers_executorch_runtime peers_executorch_delegates peers_executorch_events peers_executorch_commands
+                       peers_executorch_networks peers_executorch_axon_driver
                        PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  # ExecuTorch's flow with the partitioners, quantizers and the Cortex-M pipeline of thimble_ml.executorch.
+  if(THIMBLE_PYTHON)
+    add_test(NAME peers_executorch_switching
+             COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/switching_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler> ${folder}/switching)
+    set_tests_properties(peers_executorch_switching PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                         ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+    foreach(engine ethos_u axon neutron imxrt700cm cortex_m qat-ethos_u cortex_m-passes)
+      add_test(NAME peers_executorch_flow_${engine}
+               COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/flow_peer.py ${CMAKE_SOURCE_DIR}
+                       $<TARGET_FILE:thimble> ${libraries} ${folder}/flow/${engine} ${engine})
+      set_tests_properties(peers_executorch_flow_${engine} PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                           ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+    endforeach()
+  endif()
 endif()
 # Sources for ExecuTorch's runtime, compiled for microcontrollers.
 if(THIMBLE_EXECUTORCH AND ARM_CXX)

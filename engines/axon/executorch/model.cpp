@@ -3,7 +3,7 @@
 
 #include "engines/axon/container/layers.h"
 #include "engines/axon/delegate/backend.h"
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 #include "thimble_executorch_axon.h"
 
 namespace thimble::executorch {
@@ -23,7 +23,7 @@ const char* operation_name(npu::Operation operation) {
   return "?";
 }
 
-class AxonModel final : public Delegate {
+class AxonModel final : public Backend {
   Status choose_device(LoadedDelegate& delegate, const runtime::DelegateSource&) const override {
     delegate.row = runtime::axon::backend(&thimble_axon_npu);
     return Status::kOk;
@@ -59,5 +59,5 @@ class AxonModel final : public Delegate {
 
 extern "C" __attribute__((visibility("default"))) int thimble_executorch_register_axon(void) {
   static thimble::executorch::AxonModel backend;
-  return thimble::executorch::register_delegate(thimble::axon::kDelegateId, backend) ? 0 : -1;
+  return thimble::executorch::register_backend(thimble::axon::kDelegateId, backend) ? 0 : -1;
 }

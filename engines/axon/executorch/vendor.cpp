@@ -3,7 +3,7 @@
 
 #include "engines/axon/container/marker.h"
 #include "engines/axon/delegate_vendor/backend.h"
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 #include "thimble_executorch_axon.h"
 
 namespace thimble::executorch {
@@ -12,7 +12,7 @@ namespace {
 using abi::Status;
 namespace vendor = runtime::axon_vendor::marker;
 
-class AxonVendor final : public Delegate {
+class AxonVendor final : public Backend {
   Status choose_device(LoadedDelegate& delegate, const runtime::DelegateSource&) const override {
     delegate.row = {abi::axon::kMarkerId, &thimble_axon_chip, vendor::open, vendor::check,
                     vendor::run};
@@ -32,5 +32,5 @@ class AxonVendor final : public Delegate {
 extern "C" __attribute__((visibility("default"))) int thimble_executorch_register_axon_vendor(
     void) {
   static thimble::executorch::AxonVendor backend;
-  return thimble::executorch::register_delegate(thimble::abi::axon::kMarkerId, backend) ? 0 : -1;
+  return thimble::executorch::register_backend(thimble::abi::axon::kMarkerId, backend) ? 0 : -1;
 }

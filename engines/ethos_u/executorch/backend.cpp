@@ -11,7 +11,7 @@ namespace {
 using abi::Status;
 namespace engine = runtime::ethos_u;
 
-class EthosU final : public Delegate {
+class EthosU final : public Backend {
   Status choose_device(LoadedDelegate& delegate,
                        const runtime::DelegateSource& source) const override {
     delegate.row.id = abi::ethos_u::kDelegateId;
@@ -49,6 +49,6 @@ class EthosU final : public Delegate {
 
 extern "C" __attribute__((visibility("default"))) int thimble_executorch_register_ethos_u(void) {
   static thimble::executorch::EthosU backend;
-  return thimble::executorch::register_delegate(thimble::abi::ethos_u::kDelegateId, backend) ? 0
+  return thimble::executorch::register_backend(thimble::abi::ethos_u::kDelegateId, backend) ? 0
                                                                                              : -1;
 }

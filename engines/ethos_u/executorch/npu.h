@@ -3,7 +3,7 @@
 // hardware, npu_simulator.cpp for hosts.
 
 #include "engines/ethos_u/delegate/driver.h"
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 
 namespace thimble::executorch {
 

@@ -4,7 +4,7 @@
 #include "engines/neutron/delegate/backend.h"
 #include "engines/neutron/container/payload.h"
 #include "engines/neutron/container/program.h"
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 #include "thimble_executorch_neutron.h"
 
 namespace thimble::executorch {
@@ -44,7 +44,7 @@ Status check_padding(const format::PayloadView& view, const runtime::ByteRegion&
   return zeros ? Status::kOk : Status::kBadPayload;
 }
 
-class Neutron final : public Delegate {
+class Neutron final : public Backend {
  public:
   explicit Neutron(runtime::DelegateBackend (*row)(const thimble_neutron*)) : row_(row) {}
 
@@ -102,7 +102,7 @@ extern "C" __attribute__((visibility("default"))) int thimble_executorch_registe
   using namespace thimble::executorch;
   static Neutron lists(engine::backend);
   static Neutron microcode(engine::vendor_backend);
-  const bool registered = register_delegate(npu::kDelegateId, lists) &&
-                          register_delegate(npu::kVendorDelegateId, microcode);
+  const bool registered = register_backend(npu::kDelegateId, lists) &&
+                          register_backend(npu::kVendorDelegateId, microcode);
   return registered ? 0 : -1;
 }

@@ -15,6 +15,7 @@ from ._backends import (
     EthosUBackend,
     NeutronBackend,
     ThimbleAxonModel,
+    ThimbleAxonProgram,
     ThimbleNeutronModel,
 )
 from ._cortex_m import CortexMPassManager
@@ -53,6 +54,7 @@ __all__ = [
     "NeutronQuantizer",
     "Reason",
     "ThimbleAxonModel",
+    "ThimbleAxonProgram",
     "ThimbleNeutronModel",
     "delegation_table",
     "generate_neutron_compile_spec",

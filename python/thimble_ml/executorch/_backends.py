@@ -26,6 +26,7 @@ __all__ = [
     "EthosUBackend",
     "NeutronBackend",
     "ThimbleAxonModel",
+    "ThimbleAxonProgram",
     "ThimbleNeutronModel",
 ]
 
@@ -100,13 +101,24 @@ class EthosUBackend(BackendDetails):
 
 @final
 class AxonBackend(BackendDetails):
-    """Nordic AXON: a program of the vendor's compiler."""
+    """Nordic AXON: the name of a program of the vendor's compiler, which is in C headers."""
 
     @staticmethod
     def preprocess(
         edge_program: ExportedProgram, compile_specs: list[CompileSpec]
     ) -> PreprocessResult:
         return _preprocess(AxonBackend, edge_program, compile_specs)
+
+
+@final
+class ThimbleAxonProgram(BackendDetails):
+    """Nordic AXON: a program of the vendor's compiler, for Thimble's runtime."""
+
+    @staticmethod
+    def preprocess(
+        edge_program: ExportedProgram, compile_specs: list[CompileSpec]
+    ) -> PreprocessResult:
+        return _preprocess(ThimbleAxonProgram, edge_program, compile_specs)
 
 
 @final

@@ -16,7 +16,7 @@ from torch.fx import Node
 
 from .._errors import BadInput
 from . import _backends
-from ._edge import constants_of, is_dequantize, overload
+from ._edge import constants_of, is_dequantize, is_getitem, overload
 from ._placement import Placement, Reason, place
 from ._report import reasons_table
 from ._specs import AxonCompileSpec, EthosUCompileSpec, NeutronCompileSpec, ThimbleCompileSpec
@@ -74,6 +74,12 @@ def real_data(
     return data
 
 
+def _names_in_pt2(node: Node) -> list[str]:
+    """Returns the names by which a `.pt2` file knows a node: those of its results."""
+    results = [user.name for user in node.users if is_getitem(user)]
+    return results or [node.name]
+
+
 class ThimblePartitioner(Partitioner):
     """Base class of the partitioners. The compiler decides which operators its engine runs.
 
@@ -126,7 +132,11 @@ class ThimblePartitioner(Partitioner):
             if node.op == "call_function":
                 kind = inside if node.name in placement.subgraph else outside
                 kind.add(overload(node))
-        self._preserved = sorted(inside - outside - {None}, key=str)
+        # An operator that has no decomposition is only an obligation to delegate it: ExecuTorch
+        # raises an error if one remains, and the placement in the Edge dialect may leave one out.
+        decomposed = torch.export.default_decompositions()
+        whole = [each for each in inside - outside - {None} if each in decomposed]
+        self._preserved = sorted(whole, key=str)
         return self._preserved, None
 
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
@@ -160,9 +170,10 @@ class ThimblePartitioner(Partitioner):
         # ExecuTorch's partitioners have no cost model: what the engine can run, it runs.
         options = {"npu_small": True, **spec["options"]}
         off = [
-            node.name
+            name
             for node in program.graph.nodes
-            if node.op == "call_function" and self._stays(node)
+            if node.op == "call_function" and not is_getitem(node) and self._stays(node)
+            for name in _names_in_pt2(node)
         ]
         if off:
             options["engine_off"] = off
@@ -202,8 +213,12 @@ class AxonPartitioner(ThimblePartitioner):
 
     def __init__(self, compile_spec: AxonCompileSpec | None = None) -> None:
         spec = compile_spec or AxonCompileSpec()
-        vendor = spec.form is not None
-        super().__init__(spec, _backends.AxonBackend if vendor else _backends.ThimbleAxonModel)
+        backends: dict[str | None, type[BackendDetails]] = {
+            None: _backends.ThimbleAxonModel,
+            "header": _backends.AxonBackend,
+            "program": _backends.ThimbleAxonProgram,
+        }
+        super().__init__(spec, backends[spec.form])
 
 
 class NeutronPartitioner(ThimblePartitioner):

@@ -201,6 +201,18 @@ class _Tags:
         return False
 
 
+def _row_of(node: Node, rows: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """Returns the compiler's row of an operator. A `.pt2` knows one with several results by the
+    names of its results."""
+    if node.name in rows:
+        return rows[node.name]
+    for user in node.users:
+        if is_getitem(user) and user.name in rows:
+            row = rows[user.name]
+            return {**row, "reason": row["reason"].replace(user.name, node.name)}
+    return None
+
+
 def place(
     program: ExportedProgram,
     tensors: Mapping[str, torch.Tensor],
@@ -221,7 +233,9 @@ def place(
         if where is not None:
             result.subgraph[node.name] = where
             continue
-        row = refused.get(node.name) or rows.get(node.name)
+        if is_getitem(node):
+            continue
+        row = _row_of(node, refused) or _row_of(node, rows)
         # A call of an earlier partitioner's delegate is delegated.
         if row is None or is_quantize(node) or is_dequantize(node) or is_delegate_call(node):
             continue

@@ -204,15 +204,16 @@ class AxonCompileSpec(ThimbleCompileSpec):
     target : str
         ``axon``, or a chip: ``nrf54lm20b``.
     sdk_edge_ai_path : str, optional
-        Folder of Nordic's SDK. With it the vendor's compiler writes programs for the hardware, for
-        the delegate ``AxonBackend``. Without it, partitions are layer lists that Thimble's integer
-        model of the NPU runs: ``ThimbleAxonModel``. The environment variable ``SDK_EDGE_AI_PATH`` is
-        used if `form` is given.
-    form : {"program", "header"}, optional
-        What the vendor's compiler writes. ``header``: the program is in C headers of
-        `axon_dir`, the payload has only its name.
+        Folder of Nordic's SDK. With it the vendor's compiler writes programs for the hardware.
+        Without it, partitions are layer lists that Thimble's integer model of the NPU runs:
+        ``ThimbleAxonModel``. The environment variable ``SDK_EDGE_AI_PATH`` is used if `form` is
+        given.
+    form : {"header", "program"}, optional
+        What the vendor's compiler writes. ``header``, the default with `sdk_edge_ai_path`: C
+        headers in `axon_dir`, the payload has the program's name, for ``AxonBackend``. ``program``:
+        the payload has the program, for ``ThimbleAxonProgram``, which only Thimble's runtime has.
     axon_dir : str, optional
-        Folder for the headers.
+        Folder for the headers. Default: the current folder.
     operators_not_to_delegate : list of str, optional
         Parts of the names of nodes that stay on the core: ``["tanh"]``.
     """
@@ -226,9 +227,9 @@ class AxonCompileSpec(ThimbleCompileSpec):
         operators_not_to_delegate: list[str] | None = None,
     ) -> None:
         if sdk_edge_ai_path is not None and form is None:
-            form = "program"
-        if form not in (None, "program", "header"):
-            raise BadInput(f"form={form!r}: program or header expected")
+            form = "header"
+        if form not in (None, "header", "program"):
+            raise BadInput(f"form={form!r}: header or program expected")
         self.form = form
         self.axon_dir = None if axon_dir is None else os.fspath(axon_dir)
         sdk = None if sdk_edge_ai_path is None else os.fspath(sdk_edge_ai_path)

@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "abi/named_data.h"
+
 namespace thimble::formats::pte {
 namespace {
 
@@ -166,6 +168,10 @@ class PlanCheck {
     if (tensor.data_buffer_idx == 0) return ok();
     const std::vector<Bytes>* buffers = &program_.constants;
     if (tensor.allocation) {
+      const bool in_entry = tensor.data_buffer_idx == kInitialValueInEntry && !tensor.extra &&
+                            program_.mutable_segments.empty() &&
+                            find_named_data(program_, abi::kStateKey) != nullptr;
+      if (in_entry) return ok();
       const uint64_t segment = tensor.extra ? tensor.extra->mutable_segment : 0;
       if (segment >= program_.mutable_segments.size()) {
         return fail(place + ".extra.mutable_segment",

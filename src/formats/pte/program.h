@@ -41,6 +41,10 @@ struct Allocation {
   bool operator==(const Allocation&) const = default;
 };
 
+/// Tensor::data_buffer_idx of a planned tensor whose start value is in the entry abi::kStateKey. The
+/// stock runtime does not read that entry: it finds no mutable segment and refuses the file.
+inline constexpr uint32_t kInitialValueInEntry = 1;
+
 struct ExtraTensorInfo {
   uint64_t mutable_segment = 0;  // index into Program::mutable_segments
   std::optional<std::string> fully_qualified_name;
@@ -54,6 +58,7 @@ struct ExtraTensorInfo {
 ///   planned                     0        set        an arena of the plan
 ///   passed by the application   0        none
 ///   planned, with a start value > 0      set        Program::mutable_segments
+///   state of a native program   1        set        named data abi::kStateKey, no mutable_segments
 struct Tensor {
   ScalarType scalar_type = ScalarType::kByte;
   int32_t storage_offset = 0;      // the stock runtime supports only 0

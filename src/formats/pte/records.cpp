@@ -187,7 +187,9 @@ class Builder {
     if (record.value == kNoValue) return ok();
     const auto& tensor = std::get<Tensor>(value(record.value));
     if (tensor.allocation) {
-      if (tensor.data_buffer_idx != 0) return unsupported("an initial value");
+      if (tensor.data_buffer_idx != 0 && !program_.mutable_segments.empty()) {
+        return unsupported("an initial value");
+      }
       if (tensor.allocation->offset >= abi::kPlaceConstant)
         return unsupported("the arena is too large");
       record.place = static_cast<uint32_t>(tensor.allocation->offset);

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""ExecuTorch's flow with Thimble's partitioners, quantizers and Cortex-M pipeline.
+"""ExecuTorch's flow with Thimble's partitioners, quantizers and Cortex-M pipeline, in both runtimes.
 
-    flow_peer.py SOURCE_DIR [CASE...]
+    flow_peer.py SOURCE THIMBLE LIBRARIES FOLDER [ENGINE or CASE...]
 
 Per case, a network of models/ or examples/ goes through prepare_pt2e, convert_pt2e, to_edge_transform_and_lower with the
-partitioner and to_executorch. Thimble's runtime runs the file, and its results are compared bit for bit with those of
-Thimble's own flow for the same quantized program. Exit 0 if all agree, 1 if not, 77 if ExecuTorch is not installed.
+partitioner, the Cortex-M pipeline and to_executorch. The file runs in Thimble's runtime on the host and on an emulated board,
+and in executorch.runtime with Thimble's kernels and delegates (LIBRARIES). All results must be equal bit for bit, also to those
+of Thimble's own flow for the same quantized program. Exit 0 if all agree, 1 if not, 77 if ExecuTorch is not installed.
 """
 
+import json
+import math
 import os
 import subprocess
 import sys
@@ -17,59 +20,47 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "executorch_runtime"))
+from loading import executorch_run, load_libraries, thimble_run  # noqa: E402
+from networks import FULL, settled, trained  # noqa: E402
+
 warnings.filterwarnings("ignore")
 
-#: Network: folder, and the number of delegates that the AXON examples of ExecuTorch state.
-NETWORKS = {
-    "mobilenet_v2_tiny": "models",
-    "mobilenet_v3_tiny": "models",
-    "dscnn_kws": "models",
-    "resnet8": "models",
-    "deit_tiny_like": "models",
-    "hello_axon": "examples/nordic",
-    "multi_layer": "examples/nordic",
-    "simple_rnn": "examples/nordic",
+NETWORKS = ["mobilenet_v2_tiny", "mobilenet_v3_tiny", "dscnn_kws", "deit_tiny_like", "hello_axon", "multi_layer", "simple_rnn"]
+EXAMPLES = ("hello_axon", "multi_layer", "simple_rnn")
+ENGINES = ["ethos_u", "axon", "neutron", "imxrt700cm", "cortex_m"]
+#: Case: engine, network. Networks of full size do not run on emulated boards.
+CASES = {f"{engine}-{name}": (engine, name) for engine in ENGINES for name in NETWORKS}
+CASES |= {f"{engine}-{name}": (engine, name) for engine in ("ethos_u", "neutron", "cortex_m") for name in FULL}
+#: Numbers of delegates that ExecuTorch's examples state, and networks that an Ethos-U runs whole. Other cases with an NPU
+#: have at least one, cases of the Cortex-M pipeline none.
+DELEGATES = {
+    "axon-hello_axon": 1,
+    "axon-multi_layer": 1,
+    "axon-simple_rnn": 2,
+    "ethos_u-mobilenet_v2_tiny": 1,
+    "ethos_u-mobilenet_v2": 1,
 }
-#: Case: network, engine, expected number of delegates (None: at least one). The layer norms of deit_tiny_like are float in
-#: ExecuTorch's flow and int8 in Thimble's own, so the results of its cases are close, not equal.
-FLOAT = {"deit_tiny_like"}
-CASES = {
-    "ethos_u-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "ethos-u", 1),
-    "ethos_u-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "ethos-u", None),
-    "ethos_u-dscnn_kws": ("dscnn_kws", "ethos-u", None),
-    "ethos_u-deit_tiny_like": ("deit_tiny_like", "ethos-u", None),
-    "axon-hello_axon": ("hello_axon", "axon", 1),
-    "axon-multi_layer": ("multi_layer", "axon", 1),
-    "axon-simple_rnn": ("simple_rnn", "axon-without-tanh", 2),
-    "axon-dscnn_kws": ("dscnn_kws", "axon", None),
-    "axon-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "axon", None),
-    "neutron-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "neutron", None),
-    "neutron-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "neutron", None),
-    "neutron-dscnn_kws": ("dscnn_kws", "neutron", None),
-    "imxrt700cm-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "imxrt700cm", None),
-    "imxrt700cm-deit_tiny_like": ("deit_tiny_like", "imxrt700cm", None),
-    "cortex_m-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "cortex-m", 0),
-    "cortex_m-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "cortex-m", 0),
-    "cortex_m-dscnn_kws": ("dscnn_kws", "cortex-m", 0),
-    "cortex_m-deit_tiny_like": ("deit_tiny_like", "cortex-m", 0),
+#: Networks with operators that stay in float32 in ExecuTorch's flow (layer norm), for which Thimble's own flow has integers. The
+#: results of the own flow are therefore close, not equal: at least this many decibels.
+FLOAT = {"deit_tiny_like": 15}
+BOARDS = {
+    "ethos_u": "corstone-300",
+    "axon": "nrf54lm20b",
+    "neutron": "imxrt700",
+    "imxrt700cm": "imxrt700cm",
+    "cortex_m": "cortex-m55",
 }
-TESTS = 8
+TESTS = 4
 
 
 def network(source, name):
     """Returns the float module and its calibration samples, tuples of tensors."""
-    import torch
-
     if name == "simple_rnn":
         return step_network(source)
-
-    folder = source / NETWORKS[name] / name
-    program = torch.export.load(str(folder / f"{name}.pt2"))
-    data = np.load(folder / "calibrate.npz")
-    (key,) = [each for each in data.files if each != "labels"]
-    samples = torch.from_numpy(data[key])
-    shape = program.example_inputs[0][0].shape
-    return program.module(check_guards=False), [(each.reshape(shape),) for each in samples[:16]]
+    if name in FULL:
+        return settled(name)
+    return trained(source, name, "examples/nordic" if name in EXAMPLES else "models")
 
 
 def step_network(source):
@@ -100,29 +91,27 @@ def step_network(source):
     return torch.export.export(module, samples[0]).module(check_guards=False), samples
 
 
-def engine(name):
-    """Returns the quantizer, the partitioners, the core of the rest (None: portable kernels), the target
-    of Thimble's own flow, and its options."""
+def engine(engine_name, network_name):
+    """Returns the quantizer, the partitioners, the core of the rest, the target of Thimble's own flow, and its options."""
     from thimble_ml import executorch as et
 
-    if name == "ethos-u":
+    if engine_name == "ethos_u":
         spec = et.EthosUCompileSpec("ethos-u55-128")
-        return et.EthosUQuantizer(spec), [et.EthosUPartitioner(spec)], None, "ethos-u55-128", {}
-    if name == "axon":
+        return et.EthosUQuantizer(spec), [et.EthosUPartitioner(spec)], "cortex-m55", "ethos-u55-128", {}
+    if engine_name == "axon":
+        options = {"npu_small": True}
         spec = et.AxonCompileSpec()
-        return et.AxonQuantizer(spec), [et.AxonPartitioner(spec)], None, "axon", {}
-    if name == "axon-without-tanh":
-        spec = et.AxonCompileSpec(operators_not_to_delegate=["tanh"])
-        options = {"engine_off": "tanh", "npu_small": True}
+        if network_name == "simple_rnn":
+            spec = et.AxonCompileSpec(operators_not_to_delegate=["tanh"])
+            options["engine_off"] = "tanh"
         return et.AxonQuantizer(spec), [et.AxonPartitioner(spec)], "cortex-m33", "axon", options
-    if name == "neutron":
-        spec = et.generate_neutron_compile_spec("imxrt700")
-        return et.NeutronQuantizer(spec), [et.NeutronPartitioner(spec)], None, "imxrt700", {}
-    if name == "imxrt700cm":
-        spec = et.generate_neutron_compile_spec("imxrt700cm")
-        partitioners = [et.NeutronPartitioner(spec)]
-        return et.IMXRT700CMQuantizer(), partitioners, "cortex-m33", "imxrt700cm", {}
-    options = {"compat": "executorch"}
+    if engine_name in ("neutron", "imxrt700cm"):
+        target = "imxrt700" if engine_name == "neutron" else engine_name
+        spec = et.generate_neutron_compile_spec(target)
+        quantizer = et.NeutronQuantizer(spec) if engine_name == "neutron" else et.IMXRT700CMQuantizer()
+        return quantizer, [et.NeutronPartitioner(spec)], "cortex-m33", target, {}
+    # With kernels of ExecuTorch alone, Thimble's own flow has no layer norm.
+    options = {} if network_name in FLOAT else {"compat": "executorch"}
     return et.CortexMQuantizer("cortex-m55"), [], "cortex-m55", "cortex-m55", options
 
 
@@ -172,34 +161,60 @@ def delegates_of(edge):
     return len(get_delegates(edge.exported_program().graph))
 
 
-def check(source, case):
+def emulated(thimble, path, sample, target, folder):
+    """Outputs of one sample on the emulated board."""
+    inputs = []
+    for i, array in enumerate(sample):
+        inputs.append(str(folder / f"input_{i}.npy"))
+        np.save(inputs[-1], array)
+    run = subprocess.run(
+        [thimble, "run", str(path), "--input", *inputs, "--on", "qemu", "--target", target, "--json", "--output", str(folder)],
+        capture_output=True, text=True,
+    )
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    return [np.load(folder / f"output_{i}.npy") for i in range(len(json.loads(run.stdout)["outputs"]))]
+
+
+def compare(a, b):
+    """Returns the number of different elements of two lists of samples, and their decibels."""
+    pairs = [(x, y.reshape(x.shape)) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)]
+    return sum(int(np.sum(x != y)) for x, y in pairs), decibels(pairs)
+
+
+def check(source, thimble_program, folder, case):
     """Returns a line about the case, and whether it is as expected."""
     import executorch.kernels.quantized  # noqa: F401  the portable quantize and dequantize
     import thimble_ml as thimble
 
-    name, engine_name, expected = CASES[case]
+    engine_name, name = CASES[case]
     module, samples = network(source, name)
-    quantizer, partitioners, core, target, options = engine(engine_name)
-    if name in FLOAT:
-        options = {}  # with kernels of ExecuTorch alone, Thimble's own flow has no layer norm
+    quantizer, partitioners, core, target, options = engine(engine_name, name)
     exported = quantized(module, samples, quantizer)
     edge, data = lowered(exported, partitioners, core)
+    path = folder / f"{case}.pte"
+    path.write_bytes(data)
     count = delegates_of(edge)
-    ours = thimble.Interpreter(thimble.compile(exported, target=target, **options))
-    theirs = thimble.Interpreter(data, target=target)
-    different = elements = 0
-    pairs = []
-    for sample in samples[:TESTS]:
-        arrays = [each.numpy() for each in sample]
-        for a, b in zip(outputs(theirs, arrays), outputs(ours, arrays)):
-            different += int(np.sum(a != b))
-            elements += a.size
-            pairs.append((a, b))
+    expected = DELEGATES.get(case, 0 if engine_name == "cortex_m" else None)
     good = count == expected if expected is not None else count > 0
-    good = good and (different == 0 if name not in FLOAT else decibels(pairs) > 15)
+    own_flow = thimble.Interpreter(thimble.compile(exported, target=target, **options))
+    arrays = [[each.numpy() for each in sample] for sample in samples[: 1 if name in FULL else TESTS]]
+    found = thimble_run(thimble_program, path, arrays)
+    runs = {
+        "own flow": [outputs(own_flow, sample) for sample in arrays],
+        "executorch.runtime": executorch_run(thimble_program, path, arrays),
+    }
+    if name not in FULL:
+        runs["board"] = [emulated(thimble_program, path, arrays[0], BOARDS[engine_name], folder)]
+    texts = []
+    for kind, results in runs.items():
+        different, ratio = compare(found[: len(results)], results)
+        texts.append(f"{kind} {different}" + (f" ({ratio:.1f} dB)" if different else ""))
+        good = good and (different == 0 or (kind == "own flow" and ratio >= FLOAT.get(name, math.inf)))
+    elements = sum(each.size for sample in found for each in sample)
     reasons = sum(len(each.reasons) for each in partitioners)
     return (
-        f"{case:<30} {count} delegates, {len(data):,} B, {different} of {elements} different, "
+        f"{case:<30} {count} delegates, {len(data):,} B, {elements} outputs, different: {', '.join(texts)}; "
         f"{reasons} operators not delegated"
     ), good
 
@@ -280,17 +295,22 @@ def main():
     except ImportError as error:
         print(f"skipped: {error}", file=sys.stderr)
         return 77
-    source = Path(sys.argv[1])
+    source, thimble_program, libraries, folder, *names = sys.argv[1:]
+    source, folder = Path(source), Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    load_libraries(libraries)
+    names = names or [*OTHERS, *ENGINES]
+    cases = [case for case in [*OTHERS, *CASES] if case in names or CASES.get(case, [""])[0] in names]
     failed = []
-    for case in sys.argv[2:] or [*OTHERS, *CASES]:
+    for case in cases:
         try:
-            line, good = OTHERS[case](source) if case in OTHERS else check(source, case)
+            line, good = OTHERS[case](source) if case in OTHERS else check(source, thimble_program, folder, case)
         except Exception:  # the other cases run too
             line, good = f"{case}\n{traceback.format_exc()}", False
         print(line if good else f"{line}  WRONG", flush=True)
         if not good:
             failed.append(case)
-    return 1 if failed else 0
+    return 1 if failed or not cases else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "executorch/delegate/delegate.h"
+#include "executorch/delegate/backend.h"
 
 #include <executorch/runtime/core/event_tracer_hooks_delegate.h>
 
@@ -55,11 +55,11 @@ Status DelegateFile::find_data(const uint8_t* key, uint32_t key_bytes, runtime::
   return Status::kUnsupported;
 }
 
-std::optional<DelegateEvent> Delegate::event(const LoadedDelegate&, uint32_t) const {
+std::optional<DelegateEvent> Backend::event(const LoadedDelegate&, uint32_t) const {
   return std::nullopt;
 }
 
-Status Delegate::open(LoadedDelegate& delegate, et::FreeableBuffer& processed) const {
+Status Backend::open(LoadedDelegate& delegate, et::FreeableBuffer& processed) const {
   if (processed.size() > abi::kArenaBytesMax) return Status::kBadPayload;
   runtime::ByteRegion payload = {static_cast<const uint8_t*>(processed.data()),
                                  static_cast<uint32_t>(processed.size())};
@@ -81,7 +81,7 @@ Status Delegate::open(LoadedDelegate& delegate, et::FreeableBuffer& processed) c
   return Status::kOk;
 }
 
-Delegate::Result Delegate::init(et::BackendInitContext& context, et::FreeableBuffer* processed,
+Backend::Result Backend::init(et::BackendInitContext& context, et::FreeableBuffer* processed,
                                 et::ArrayRef<et::CompileSpec> /*specs*/) const {
   auto* const memory = context.get_runtime_allocator()->allocateInstance<LoadedDelegate>();
   if (memory == nullptr) return Error::MemoryAllocationFailed;
@@ -93,7 +93,7 @@ Delegate::Result Delegate::init(et::BackendInitContext& context, et::FreeableBuf
   return payload_error(status);
 }
 
-Status Delegate::run(LoadedDelegate& delegate, et::BackendExecutionContext& context,
+Status Backend::run(LoadedDelegate& delegate, et::BackendExecutionContext& context,
                      Values values) const {
   THIMBLE_RETURN_IF_ERROR(check_values(values));
   alignas(4) const uint32_t count = static_cast<uint32_t>(values.size());
@@ -115,7 +115,7 @@ Status Delegate::run(LoadedDelegate& delegate, et::BackendExecutionContext& cont
   return delegate.row.run(delegate.slot, args);
 }
 
-Error Delegate::execute(et::BackendExecutionContext& context, et::DelegateHandle* handle,
+Error Backend::execute(et::BackendExecutionContext& context, et::DelegateHandle* handle,
                         Values args) const {
   if (handle == nullptr) return Error::DelegateInvalidHandle;
   auto& delegate = *static_cast<LoadedDelegate*>(handle);
@@ -138,14 +138,14 @@ Error Delegate::execute(et::BackendExecutionContext& context, et::DelegateHandle
   }
 }
 
-void Delegate::destroy(et::DelegateHandle* handle) const {
+void Backend::destroy(et::DelegateHandle* handle) const {
   if (handle == nullptr) return;
   auto& delegate = *static_cast<LoadedDelegate*>(handle);
   if (delegate.is_checked) close(delegate);
   delegate.~LoadedDelegate();  // the allocator of the method frees the memory
 }
 
-Error Delegate::set_option(et::BackendOptionContext& /*context*/,
+Error Backend::set_option(et::BackendOptionContext& /*context*/,
                            const et::Span<et::BackendOption>& options) {
   for (const et::BackendOption& option : options) {
     if (std::strcmp(option.key, kProfileOption) != 0) return Error::NotFound;
@@ -156,7 +156,7 @@ Error Delegate::set_option(et::BackendOptionContext& /*context*/,
   return Error::Ok;
 }
 
-Error Delegate::get_option(et::BackendOptionContext& /*context*/,
+Error Backend::get_option(et::BackendOptionContext& /*context*/,
                            et::Span<et::BackendOption>& options) {
   for (et::BackendOption& option : options) {
     if (std::strcmp(option.key, kProfileOption) != 0) return Error::NotFound;
@@ -165,7 +165,7 @@ Error Delegate::get_option(et::BackendOptionContext& /*context*/,
   return Error::Ok;
 }
 
-bool register_delegate(const char* id, Delegate& delegate) {
+bool register_backend(const char* id, Backend& delegate) {
   return et::register_backend({id, &delegate}) == Error::Ok;
 }
 

@@ -57,7 +57,7 @@ struct DelegateEvent {
   uint32_t cycles;
 };
 
-class Delegate : public ::executorch::runtime::BackendInterface {
+class Backend : public ::executorch::runtime::BackendInterface {
  public:
   using Result = ::executorch::runtime::Result<::executorch::runtime::DelegateHandle*>;
 
@@ -110,6 +110,6 @@ class Delegate : public ::executorch::runtime::BackendInterface {
 };
 
 /// Registers a backend; false if the runtime refuses it, for example because the id is in use.
-bool register_delegate(const char* id, Delegate& delegate);
+bool register_backend(const char* id, Backend& delegate);
 
 }  // namespace thimble::executorch
