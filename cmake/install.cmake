@@ -6,7 +6,7 @@ get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 # Component `device`: the sources, which can be installed without building anything.
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device COMPONENT device
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.def")
 # For ExecuTorch's own runtime: a CMake project that the user builds with an ExecuTorch, which no package contains.
 install(DIRECTORY executorch DESTINATION share/thimble/device COMPONENT device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
@@ -21,13 +21,19 @@ foreach(engine ${engines})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/delegate/include/*.h)
   install(FILES ${headers} DESTINATION include)
 endforeach()
-install(FILES runtime/include/thimble.h DESTINATION include)
+install(FILES runtime/include/thimble.h runtime/include/thimble.hpp DESTINATION include)
 if(SKBUILD)
   install(TARGETS _thimble LIBRARY DESTINATION .)
 endif()
-install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
-              cmake/engine_rows.cmake
-              cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
+# The CMake package needs no program: component `device` alone suffices for models that are compiled elsewhere.
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/thimble-config-version.cmake COMPATIBILITY SameMinorVersion
+                                 ARCH_INDEPENDENT)
+install(FILES cmake/thimble-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/thimble-config-version.cmake
+              cmake/engine_rows.cmake cmake/thimble_libraries.cmake cmake/thimble_model.cmake
+              cmake/thimble_model_sources.cmake cmake/thimble_read_pte.cmake cmake/thimble_write_model.cmake
+              cmake/thimble_model.h.in cmake/thimble_model.cpp.in cmake/thimble_pte_model.cpp.in
+        DESTINATION share/thimble/cmake COMPONENT device)
 install(DIRECTORY targets DESTINATION share/thimble FILES_MATCHING PATTERN "*.toml")
 install(FILES LICENSE DESTINATION share/doc/thimble-ml RENAME copyright)
 thimble_install_licenses(share/thimble/licenses)

@@ -1,0 +1,163 @@
+"""The CMake package: twenty builds of one network, for M0+, M4, M33, M55 and this machine, in C and C++, from a `.pte` and as
+C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
+
+usage: cmake_test.py SOURCE_DIR BUILD_DIR [Package.TEST...]
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+from app_test import serial_output
+
+SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+MODEL = SOURCE / "models/digits_cnn"
+APP = SOURCE / "examples/app"
+MACHINES = {"cortex-m0plus": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
+
+
+def run(*command, code=0, **environment):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = pathlib.Path(folder.name)
+        # Everything but the images of emulated boards, which this test does not need and which may not be built.
+        cls.prefix = cls.path / "prefix"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", "device")
+        (cls.prefix / "bin").mkdir()
+        shutil.copy(BUILD / "thimble", cls.prefix / "bin/thimble")
+        shutil.copytree(SOURCE / "targets", cls.prefix / "share/thimble/targets")
+        cls.program = cls.prefix / "bin/thimble"
+        cls.consumer = cls.path / "consumer"
+        shutil.copytree(SOURCE / "tests/packages/consumer", cls.consumer)
+        cls.app = cls.path / "app"
+        shutil.copytree(APP, cls.app)
+        for core in MACHINES:
+            run(cls.program, "compile", MODEL / "digits_cnn.pt2", "--target", core, "--calibrate", MODEL / "calibrate.npz",
+                "-o", cls.path / f"{core}.pte")
+        cls.expected = cls.host_hash(cls.path / "cortex-m4.pte")
+
+    @classmethod
+    def host_hash(cls, pte):
+        """Returns the hash of the outputs for the digit of examples/app: the first sample of golden.npz."""
+        with zipfile.ZipFile(MODEL / "golden.npz") as archive:
+            data = archive.read("x.npy")[-5 * 64 * 4:][:64 * 4]
+        header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }").ljust(117) + "\n"
+        x = cls.path / "x.npy"
+        x.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data)
+        done = run(cls.program, "run", pte, "--input", x, "--json")
+        return json.loads(done.stdout)["outputs"][0]["sha256"]
+
+    def configure(self, core, build, *more, code=0):
+        """Configures the consumer for a core, or for this machine if `core` is None."""
+        options = [f"-DPTE={self.path}/{core or 'cortex-m4'}.pte", f"-DCORE={core or 'cortex-m4'}", f"-DAPP={self.app}",
+                   f"-DMODEL={MODEL}/digits_cnn.pt2", f"-DDATA={MODEL}/calibrate.npz", f"-DCMAKE_PREFIX_PATH={self.prefix}"]
+        if core:
+            options += ["-DBOARD=ON", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake"]
+        else:
+            options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
+        launcher = shutil.which("ccache")
+        if launcher:
+            options += [f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
+        return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *more, code=code)
+
+    def hashes(self, core, build):
+        found = {}
+        for name in ("c_pte", "c_c", "cpp_pte", "cpp_c"):
+            if core:
+                printed = serial_output(MACHINES[core], build / name)
+                self.assertTrue(printed.endswith("END ok\n"), f"{core} {name}: {printed}")
+            else:
+                printed = run(build / name).stdout
+            output = re.search(r"^output ([0-9a-f]+)$", printed, re.M)
+            found[name] = hashlib.sha256(bytes.fromhex(output[1])).hexdigest()
+        return found
+
+    def check(self, core):
+        build = self.path / f"build-{core}"
+        configured = self.configure(core, build)
+        self.assertRegex(configured.stdout, r"digits\.pte: cortex-m\w+, [\d]+ B, 5 operators, arena \d+ B, runtime \d+ B")
+        # The compiler cache finds the objects of an earlier run, whose folder had another name.
+        built = run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        self.assertIn("proven minimal", built.stdout, "the fit is printed")
+        self.assertEqual(self.hashes(core, build), dict.fromkeys(("c_pte", "c_c", "cpp_pte", "cpp_c"), self.expected))
+        self.assertEqual(json.loads((build / "c_c.json").read_text())["target"], core or "cortex-m4")
+        self.assertIn("no work to do", run("cmake", "--build", build).stdout)
+
+    def test_cortex_m0plus(self):
+        self.check("cortex-m0plus")
+
+    def test_cortex_m4(self):
+        self.check("cortex-m4")
+
+    def test_cortex_m33(self):
+        self.check("cortex-m33")
+
+    def test_cortex_m55(self):
+        self.check("cortex-m55")
+
+    def test_this_machine(self):
+        self.check(None)
+
+    def refused(self, core, *more, sentence):
+        build = self.path / "refused"
+        shutil.rmtree(build, ignore_errors=True)
+        done = self.configure(core, build, *more, code=1)
+        self.assertRegex(re.sub(r"\s+", " ", done.stderr), sentence)
+
+    def test_a_version_that_is_not_installed(self):
+        text = (self.consumer / "CMakeLists.txt").read_text()
+        other = self.path / "other"
+        shutil.copytree(self.consumer, other)
+        (other / "CMakeLists.txt").write_text(text.replace("thimble 0.2 CONFIG", "thimble 0.3 CONFIG"))
+        done = run("cmake", "-S", other, "-B", self.path / "other-build", f"-DCMAKE_PREFIX_PATH={self.prefix}", code=1)
+        self.assertIn("version: 0.2.0", done.stderr)
+
+    def test_a_compiler_for_this_machine(self):
+        self.refused(None, "-DTHIMBLE_HOST_BUILD=OFF", sentence="is not a compiler for Arm: set CMAKE_TOOLCHAIN_FILE")
+
+    def test_a_file_for_another_core(self):
+        for core, file, sentence in (("cortex-m4", "cortex-m55", "is for cortex-m55 and needs Helium: give -mcpu=cortex-m55"),
+                                     ("cortex-m0plus", "cortex-m4", "is for cortex-m4 and needs the DSP extension: give")):
+            build = self.path / f"wrong-{core}"
+            self.configure(core, build, f"-DPTE={self.path}/{file}.pte")
+            done = run("cmake", "--build", build, "--target", "c_pte_digits", code=1)
+            errors = re.findall(r"^.*error: .*$", done.stdout, re.M)
+            self.assertEqual(len(errors), 1, done.stdout)
+            self.assertRegex(errors[0], sentence)
+
+    def test_a_file_that_needs_the_program(self):
+        stock = self.path / "stock.pte"
+        run(self.program, "compile", MODEL / "digits_cnn.pt2", "--target", "cortex-m4", "--calibrate", MODEL / "calibrate.npz",
+            "--compat", "executorch", "-o", stock)
+        self.refused("cortex-m4", f"-DPTE={stock}", sentence="has no records")
+        (self.path / "not.pte").write_bytes(b"x" * 100)
+        self.refused("cortex-m4", f"-DPTE={self.path}/not.pte", sentence="no ExecuTorch program")
+
+    def test_without_the_program_and_as_a_part_of_the_project(self):
+        """FetchContent of the tree, without a program: the `.pte` builds, the `.pt2` is refused in one sentence."""
+        self.refused("cortex-m4", f"-DTHIMBLE_SOURCE={SOURCE}", "-DTHIMBLE_PROGRAM=THIMBLE_PROGRAM-NOTFOUND",
+                     "-DCMAKE_DISABLE_FIND_PACKAGE_thimble=ON", "-DCMAKE_PROGRAM_PATH=", sentence="the program thimble, which "
+                     "compiles a .pt2, was not found")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
