@@ -1,6 +1,5 @@
 # thimble_write_model(NAME PTE FOLDER ARENA POINTERS PTE_BYTES ISA TARGET KEYS KERNELS): writes NAME.h and NAME_model.cpp into
 # FOLDER. The kernels are those of the operators' KEYS, or of the file KERNELS that `thimble compile --kernels` wrote.
-set(THIMBLE_TEMPLATES ${CMAKE_CURRENT_LIST_DIR})
 
 # Sets the condition on the compiler's flags, and the sentence if it is false, for the instruction set of a file.
 function(thimble_isa_condition isa name target condition sentence)
@@ -33,6 +32,6 @@ function(thimble_write_model NAME PTE folder arena pointers pte isa target keys 
     endforeach()
     list(LENGTH keys kernel_count)
   endif()
-  configure_file(${THIMBLE_TEMPLATES}/thimble_model.h.in ${folder}/${NAME}.h @ONLY)
-  configure_file(${THIMBLE_TEMPLATES}/${template} ${folder}/${NAME}_model.cpp @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/thimble_model.h.in ${folder}/${NAME}.h @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${template} ${folder}/${NAME}_model.cpp @ONLY)
 endfunction()
