@@ -17,7 +17,8 @@ foreach(engine ${engines})
   file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
   list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE}|executorch)$")
   install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine} COMPONENT device
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake")
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake" PATTERN "device.c.in"
+                         PATTERN "bases.txt")
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/delegate/include/*.h)
   install(FILES ${headers} DESTINATION include)
 endforeach()
@@ -36,6 +37,7 @@ install(FILES cmake/thimble-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/thimble-con
         DESTINATION share/thimble/cmake COMPONENT device)
 install(DIRECTORY targets DESTINATION share/thimble FILES_MATCHING PATTERN "*.toml")
 install(FILES LICENSE DESTINATION share/doc/thimble-ml RENAME copyright)
+install(FILES LICENSE DESTINATION share/thimble/device COMPONENT device)
 thimble_install_licenses(share/thimble/licenses)
 # An installed program cannot build images: it has all of them, without symbols, which are most of an image's bytes.
 # The firmware marks the operators of a profile without symbols.

@@ -1,7 +1,7 @@
 # Models in an application's build. find_package(thimble), add_subdirectory and FetchContent all use this file.
 #
 #   thimble_add_model(APP MODEL.pt2|MODEL.pte TARGET cortex-m4 [EMIT pte|c] [CALIBRATE DATA.npz] [REPORT FILE.json|.html]
-#                     [NAME name] [OPTIONS ...])
+#                     [NAME name] [NPU_BASE 0x48102000] [OPTIONS ...])
 #
 # compiles MODEL.pt2 when the application is built, prints the fit, and adds to APP: the `.pte` in read-only memory, aligned
 # for execution in place; a table of exactly the kernels that it calls; a C header `NAME.h`; the libraries that it needs
@@ -9,6 +9,9 @@
 #
 #   #include "NAME.h"
 #   thimble_init(&model, NAME_pte, NAME_pte_bytes, NAME_kernels(), memory, NAME_MEMORY_BYTES);
+#
+# If the target has an NPU whose driver is a part of Thimble, APP also gets the object with the address of its registers,
+# NPU_BASE or that of the part, unless it defines this object itself.
 #
 # With EMIT c, APP gets NAME.c and NAME.h of `thimble compile --emit c`, and the kernels that they call.
 #
@@ -62,7 +65,7 @@ function(thimble_link_model target library folder)
 endfunction()
 
 function(thimble_add_model target model)
-  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME;EMIT;REPORT" "OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME;EMIT;REPORT;NPU_BASE" "OPTIONS" ${ARGN})
   set(what "thimble_add_model(${target} ${model})")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${what}: unknown or empty arguments ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
@@ -156,7 +159,8 @@ function(thimble_add_model target model)
     add_library(${library} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
     target_link_libraries(${library} PRIVATE ${libraries})
     thimble_model_options(${library})
-    thimble_link_model(${target} ${library} ${folder} ${libraries})
+    thimble_npu_devices(devices)
+    thimble_link_model(${target} ${library} ${folder} ${devices} ${libraries})
   endif()
   if(arg_REPORT)
     get_filename_component(report ${arg_REPORT} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
@@ -168,6 +172,29 @@ function(thimble_add_model target model)
     add_dependencies(${target} ${library}_report)
   endif()
 endfunction()
+
+# Sets `out` to libraries with the objects of NPUs (engines/<name>/delegate/device.c.in), in thimble_add_model. bases.txt of
+# the same folder has the addresses of parts.
+macro(thimble_npu_devices out)
+  set(${out})
+  file(GLOB templates ${THIMBLE_DEVICE_DIR}/engines/*/delegate/device.c.in)
+  foreach(template ${templates})
+    get_filename_component(engine ${template} DIRECTORY)
+    set(NPU_BASE ${arg_NPU_BASE})
+    if(NOT NPU_BASE)
+      file(STRINGS ${engine}/bases.txt row REGEX "^${arg_TARGET} ")
+      string(REGEX REPLACE "^.* " "" NPU_BASE "${row}")
+    endif()
+    if(NPU_BASE)
+      get_filename_component(engine ${engine} DIRECTORY)
+      get_filename_component(engine ${engine} NAME)
+      configure_file(${template} ${folder}/${name}_${engine}.c @ONLY)
+      add_library(${library}_${engine} STATIC ${folder}/${name}_${engine}.c)
+      target_link_libraries(${library}_${engine} PRIVATE ${libraries})
+      list(APPEND ${out} ${library}_${engine})
+    endif()
+  endforeach()
+endmacro()
 
 # Adds the library of a `.pte` that exists when the build is configured, without the program of the build machine.
 function(thimble_add_pte what library pte name folder target)

@@ -74,10 +74,7 @@ class Package(unittest.TestCase):
             options += ["-DBOARD=ON", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake"]
         else:
             options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
-        launcher = shutil.which("ccache")
-        if launcher:
-            options += [f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
-        return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *more, code=code)
+        return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *self.launchers(), *more, code=code)
 
     def hashes(self, core, build):
         found = {}
@@ -116,6 +113,43 @@ class Package(unittest.TestCase):
 
     def test_this_machine(self):
         self.check(None)
+
+    def test_an_npu(self):
+        """An application for Corstone-300 links with the address of its NPU, and with an object of its own instead."""
+        source = self.path / "npu"
+        source.mkdir()
+        main = (self.consumer / "main_pte.c").read_text()
+        (source / "main.c").write_text(main)
+        (source / "own.c").write_text('#include "thimble_ethos_u.h"\nconst thimble_ethos_u thimble_npu = {.base = 0x50004000};\n')
+        (source / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(npu C CXX)
+find_package(thimble 0.2 CONFIG REQUIRED)
+foreach(name app own)
+  add_executable(${{name}} main.c {self.app}/board.c)
+  target_include_directories(${{name}} PRIVATE {self.app})
+  target_compile_definitions(${{name}} PRIVATE UART_ADDRESS=${{BOARD_UART}})
+  target_link_options(${{name}} PRIVATE -T {self.app}/board.ld -Wl,--defsym=CODE_ORIGIN=${{BOARD_CODE}} -nostartfiles
+                      -Wl,--defsym=DATA_ORIGIN=${{BOARD_DATA}} -Wl,--gc-sections -Wl,--no-warn-rwx-segments)
+  thimble_add_model(${{name}} {MODEL}/digits_cnn.pt2 TARGET corstone-300 CALIBRATE {MODEL}/calibrate.npz NAME digits
+                    OPTIONS --npu-small)
+endforeach()
+target_sources(own PRIVATE own.c)
+""")
+        build = self.path / "npu-build"
+        run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCORE=cortex-m55",
+            f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers())
+        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        for name, base in (("app", "00201048"), ("own", "00400050")):
+            section = run("arm-none-eabi-objdump", "-t", build / name).stdout
+            address = re.search(r"^([0-9a-f]+) .* thimble_npu$", section, re.M)[1]
+            words = run("arm-none-eabi-objdump", "-s", f"--start-address=0x{address}", f"--stop-address=0x{int(address, 16) + 4:x}",
+                        build / name).stdout
+            self.assertIn(base, words)
+
+    def launchers(self):
+        launcher = shutil.which("ccache")
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
 
     def refused(self, core, *more, sentence):
         build = self.path / "refused"
