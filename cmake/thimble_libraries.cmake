@@ -3,7 +3,7 @@
 #
 #   thimble::runtime                loads and runs a `.pte`
 #   thimble::kernels                kernels of the core that the compiler's flags select
-#   thimble::delegate_<engine>      the delegate of an NPU: ethos_u, axon, neutron
+#   thimble::delegate_<engine>      the delegate of an NPU, for each folder of engines/ that has one
 #   thimble::model_<engine>         executes the delegate's payload on the core, in place of the NPU
 #
 # thimble_device is all of them but the models of NPUs whose driver a product links in their place.

@@ -22,7 +22,7 @@ struct DeviceFile {
 /// tree, device_folder.txt in the folder of the images names the source tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
-/// What a product compiles for its model.
+/// The parts that a product compiles for its model.
 struct DeviceSelection {
   std::vector<formats::pte::ChosenKernel> kernels;
   std::vector<DeviceKind> devices;  // of delegate calls

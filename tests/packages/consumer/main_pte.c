@@ -7,7 +7,10 @@ static thimble_model model;
 
 int main(void) {
   thimble_view y;
-  if (thimble_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory, sizeof memory) != 0) return 1;
+  const thimble_kernels* kernels = digits_kernels();
+  if (thimble_init(&model, digits_pte, digits_pte_bytes, kernels, memory, sizeof memory) != 0) {
+    return 1;
+  }
   if (thimble_set_input(&model, 0, digit, sizeof digit) != 0) return 1;
   if (thimble_run(&model) != 0 || thimble_output(&model, 0, &y) != 0) return 1;
   uart_text("output ");
