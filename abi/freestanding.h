@@ -1,7 +1,7 @@
 #pragma once
 // Replaces the few parts of the C++ standard library that device code needs. Device code is C++17
 // and includes only <cstdint>, <cstddef> and headers of C, of which it calls memcpy, memset and
-// memcmp. It therefore compiles with toolchains without a C++ library, such as Zephyr's minimal one.
+// memcmp. It thus compiles with toolchains without a C++ library, such as Zephyr's minimal one.
 
 #include <stddef.h>
 #include <stdint.h>
