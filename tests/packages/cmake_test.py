@@ -2,6 +2,9 @@
 C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
 
 usage: cmake_test.py SOURCE_DIR BUILD_DIR [Package.TEST...]
+
+The environment variable THIMBLE_FIRMWARE is the firmware folder of a build. The applications for the cores of
+THIMBLE_FIRMWARE_CORES then link its archives; the others compile runtime and kernels.
 """
 
 import hashlib
@@ -17,7 +20,7 @@ import unittest
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
-from app_test import serial_output
+from app_test import device_library, serial_output
 
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 MODEL = SOURCE / "models/digits_cnn"
@@ -70,6 +73,7 @@ class Package(unittest.TestCase):
         """Configures the consumer for a core, or for this machine if `core` is None."""
         options = [f"-DPTE={self.path}/{core or 'cortex-m4'}.pte", f"-DCORE={core or 'cortex-m4'}", f"-DAPP={self.app}",
                    f"-DMODEL={MODEL}/digits_cnn.pt2", f"-DDATA={MODEL}/calibrate.npz", f"-DCMAKE_PREFIX_PATH={self.prefix}"]
+        options += self.archives(core)
         if core:
             options += ["-DBOARD=ON", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake"]
         else:
@@ -138,7 +142,7 @@ target_sources(own PRIVATE own.c)
 """)
         build = self.path / "npu-build"
         run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCORE=cortex-m55",
-            f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers())
+            f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
         run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
         for name, base in (("app", "00201048"), ("own", "00400050")):
             section = run("arm-none-eabi-objdump", "-t", build / name).stdout
@@ -146,6 +150,9 @@ target_sources(own PRIVATE own.c)
             words = run("arm-none-eabi-objdump", "-s", f"--start-address=0x{address}", f"--stop-address=0x{int(address, 16) + 4:x}",
                         build / name).stdout
             self.assertIn(base, words)
+
+    def archives(self, core):
+        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
 
     def launchers(self):
         launcher = shutil.which("ccache")
