@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,24 @@ target_sources(own PRIVATE own.c)
             words = run("arm-none-eabi-objdump", "-s", f"--start-address=0x{address}", f"--stop-address=0x{int(address, 16) + 4:x}",
                         build / name).stdout
             self.assertIn(base, words)
+
+    def test_two_models_on_one_npu(self):
+        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's."""
+        build = self.path / "two-build"
+        run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(),
+            *self.archives("cortex-m55"))
+        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        printed = serial_output("mps3-an547", build / "two_models")
+        self.assertTrue(printed.endswith("END ok\n"), printed)
+        outputs = [hashlib.sha256(bytes.fromhex(text)).hexdigest() for text in re.findall(r"^output ([0-9a-f]+)$", printed, re.M)]
+        files = build / "thimble/two_models"
+        angle = self.path / "angle.npy"
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }".ljust(117) + "\n"
+        angle.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + struct.pack("<f", 1.0))
+        done = run(self.program, "run", files / "hello_sin.pte", "--input", angle, "--json")
+        sine = json.loads(done.stdout)["outputs"][0]["sha256"]
+        self.assertEqual(outputs, 2 * [self.host_hash(files / "digits_cnn.pte"), sine])
 
     def archives(self, core):
         return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
