@@ -6,7 +6,7 @@ get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 # Component `device`: the sources, which can be installed without building anything.
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device COMPONENT device
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.def")
 # For ExecuTorch's own runtime: a CMake project that the user builds with an ExecuTorch, which no package contains.
 install(DIRECTORY executorch DESTINATION share/thimble/device COMPONENT device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
@@ -17,19 +17,27 @@ foreach(engine ${engines})
   file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
   list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE}|executorch)$")
   install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine} COMPONENT device
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake")
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake" PATTERN "device.c.in"
+                         PATTERN "bases.txt")
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/delegate/include/*.h)
   install(FILES ${headers} DESTINATION include)
 endforeach()
-install(FILES runtime/include/thimble.h DESTINATION include)
+install(FILES runtime/include/thimble.h runtime/include/thimble.hpp DESTINATION include)
 if(SKBUILD)
   install(TARGETS _thimble LIBRARY DESTINATION .)
 endif()
-install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
-              cmake/engine_rows.cmake
-              cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
+# The CMake package needs no program: component `device` alone suffices for models that are compiled elsewhere.
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/thimble-config-version.cmake COMPATIBILITY SameMinorVersion
+                                 ARCH_INDEPENDENT)
+install(FILES cmake/thimble-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/thimble-config-version.cmake
+              cmake/engine_rows.cmake cmake/thimble_libraries.cmake cmake/thimble_model.cmake
+              cmake/thimble_model_sources.cmake cmake/thimble_read_pte.cmake cmake/thimble_write_model.cmake
+              cmake/thimble_model.h.in cmake/thimble_model.cpp.in cmake/thimble_pte_model.cpp.in
+        DESTINATION share/thimble/cmake COMPONENT device)
 install(DIRECTORY targets DESTINATION share/thimble FILES_MATCHING PATTERN "*.toml")
 install(FILES LICENSE DESTINATION share/doc/thimble-ml RENAME copyright)
+install(FILES LICENSE DESTINATION share/thimble/device COMPONENT device)
 thimble_install_licenses(share/thimble/licenses)
 # An installed program cannot build images: it has all of them, without symbols, which are most of an image's bytes.
 # The firmware marks the operators of a profile without symbols.

@@ -1,5 +1,12 @@
-# find_package(thimble): the compiler program, the device sources and thimble_add_model.
+# find_package(thimble 0.2 CONFIG): the device libraries and thimble_add_model. THIMBLE_PROGRAM is the program of this
+# installation, unless it is set before, or the installation has none.
 get_filename_component(THIMBLE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(THIMBLE_DEVICE_DIR ${THIMBLE_PREFIX}/share/thimble/device)
-set(THIMBLE_PROGRAM ${THIMBLE_PREFIX}/bin/thimble)
+find_program(THIMBLE_PROGRAM thimble HINTS ${THIMBLE_PREFIX}/bin NO_CMAKE_FIND_ROOT_PATH)
+if(NOT EXISTS ${THIMBLE_DEVICE_DIR}/runtime)
+  set(thimble_FOUND FALSE)
+  set(thimble_NOT_FOUND_MESSAGE "${THIMBLE_DEVICE_DIR}: the device sources are missing; install the component `device`")
+  return()
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/thimble_model.cmake)
+thimble_device_libraries()

@@ -1,109 +1,221 @@
-# Models in an application's build. find_package(thimble) and add_subdirectory both use this file.
+# Models in an application's build. find_package(thimble), add_subdirectory and FetchContent all use this file.
 #
-#   thimble_add_model(TARGET_NAME MODEL.pt2 TARGET cortex-m4 [CALIBRATE DATA.npz] [NAME name] [OPTIONS ...])
+#   thimble_add_model(APP MODEL.pt2|MODEL.pte TARGET cortex-m4 [EMIT pte|c] [CALIBRATE DATA.npz] [REPORT FILE.json|.html]
+#                     [NAME name] [NPU_BASE 0x48102000] [OPTIONS ...])
 #
-# compiles MODEL.pt2 when the application is built, and adds to TARGET_NAME: the `.pte` in read-only memory, aligned for
-# execution in place; a table of exactly the kernels that it calls; a C header `NAME.h`; the runtime, compiled with the
-# application's own toolchain and flags. NAME is the model's file name without extension. OPTIONS go to `thimble compile`.
+# compiles MODEL.pt2 when the application is built, prints the fit, and adds to APP: the `.pte` in read-only memory, aligned
+# for execution in place; a table of exactly the kernels that it calls; a C header `NAME.h`; the libraries that it needs
+# (thimble_libraries.cmake). NAME is the model's file name without extension. OPTIONS go to `thimble compile`.
 #
 #   #include "NAME.h"
 #   thimble_init(&model, NAME_pte, NAME_pte_bytes, NAME_kernels(), memory, NAME_MEMORY_BYTES);
 #
-# -DTHIMBLE_DEVICE_LIBRARY=FILE... links libraries from an earlier build, with the same core and flags, in place of
-# compiling runtime and kernels again: a libthimble_device.a, or the archives of firmware/ of Thimble's own build.
+# If the target has an NPU whose driver is a part of Thimble, APP also gets the object with the address of its registers,
+# NPU_BASE or that of the part, unless it defines this object itself.
 #
-# Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
+# With EMIT c, APP gets NAME.c and NAME.h of `thimble compile --emit c`, and the kernels that they call.
+#
+# A MODEL.pte that has records (`thimble compile` without --compat, for a core) is added as it is, and the build machine needs
+# no program of Thimble. TARGET is then optional: if it is given, it must be that of the file.
+#
+# If the application is built for the build machine itself, for a test of its code, set THIMBLE_HOST_BUILD: the model runs
+# with the portable kernels, with the same results. Needs GCC or Clang for the device, and C++17; the application may be C.
 include_guard(GLOBAL)
-set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
+include(${CMAKE_CURRENT_LIST_DIR}/thimble_libraries.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/thimble_read_pte.cmake)
+option(THIMBLE_HOST_BUILD "The application is a program for the build machine" OFF)
 
-# Creates the runtime without kernels and the library of kernels: static libraries, so that only called code is linked.
-function(thimble_device_libraries)
-  if(TARGET thimble_device)
+# Ends with one sentence if the compiler is not one for the model's core.
+function(thimble_check_compiler what)
+  if(NOT CMAKE_CXX_COMPILER)
+    message(FATAL_ERROR "${what}: the project has no C++ compiler: project(... LANGUAGES C CXX)")
+  endif()
+  if(THIMBLE_HOST_BUILD OR NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     return()
   endif()
-  file(GLOB_RECURSE runtime ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
-  file(GLOB_RECURSE kernels ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
-  list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
-  # Delegates of the engines, and the code that executes their payloads if no driver for the NPU is linked. Folders
-  # outside the tree (docs/adding-a-target.md) are those with which the program was built.
-  include(${THIMBLE_CMAKE_DIR}/engine_rows.cmake)
-  thimble_read_engines(engines ${THIMBLE_DEVICE_DIR} ${THIMBLE_EXTRA_TARGETS})
-  set(engine_sources)
-  set(engine_includes)
-  foreach(engine ${engines})
-    get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
-    get_property(apart GLOBAL PROPERTY thimble_engine_${engine}_MODEL_APART)
-    thimble_engine_sources(model ${engine} "${THIMBLE_ENGINE_MODEL}")
-    thimble_engine_sources(sources ${engine} "${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
-    list(APPEND engine_sources ${sources})
-    if(EXISTS ${folder}/delegate/include)
-      list(APPEND engine_includes ${folder}/delegate/include)
-    endif()
-    if(apart)
-      # A product with the NPU links the vendor's driver instead of this library.
-      add_library(thimble_${engine}_model STATIC EXCLUDE_FROM_ALL ${model})
-      target_link_libraries(thimble_${engine}_model PUBLIC thimble_device)
-      target_compile_options(thimble_${engine}_model PRIVATE -fno-exceptions -fno-rtti -ffunction-sections
-                                                             -fdata-sections)
-    else()
-      list(APPEND engine_sources ${model})
-    endif()
-  endforeach()
-  set(includes ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include ${engine_includes} ${THIMBLE_EXTRA_TARGETS})
-  if(THIMBLE_DEVICE_LIBRARY)
-    add_library(thimble_device INTERFACE)
-    target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
-    target_include_directories(thimble_device INTERFACE ${includes})
-    target_compile_features(thimble_device INTERFACE cxx_std_20)
-    return()
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+  set(target)
+  if(CMAKE_CXX_COMPILER_TARGET)
+    set(target --target=${CMAKE_CXX_COMPILER_TARGET})
   endif()
-  add_library(thimble_device STATIC ${runtime} ${kernels} ${engine_sources})
-  target_include_directories(thimble_device PUBLIC ${includes})
-  target_compile_features(thimble_device PUBLIC cxx_std_20)
-  target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
-  target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
-                                                -ffunction-sections -fdata-sections)
+  set(empty ${CMAKE_BINARY_DIR}/CMakeFiles/thimble_empty.cpp)
+  file(WRITE ${empty} "")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${target} ${flags} -dM -E ${empty} OUTPUT_VARIABLE macros ERROR_QUIET)
+  if(macros AND NOT macros MATCHES "#define __arm__ ")
+    message(FATAL_ERROR "${what}: ${CMAKE_CXX_COMPILER} is not a compiler for Arm: set CMAKE_TOOLCHAIN_FILE, or "
+                        "THIMBLE_HOST_BUILD for a program that runs on this machine")
+  endif()
+endfunction()
+
+# Sets `out` to the options of the objects that the model adds: the first error is the sentence about the compiler's flags.
+function(thimble_model_options library)
+  target_compile_options(${library} PRIVATE -Wfatal-errors -w $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>
+                                            -ffunction-sections -fdata-sections)
+  if(THIMBLE_HOST_BUILD)
+    target_compile_definitions(${library} PRIVATE THIMBLE_PORTABLE)
+  endif()
+endfunction()
+
+# Links APP with `libraries` and with the objects of `library`.
+function(thimble_link_model target library folder)
+  add_dependencies(${target} ${library})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${library}>)
+  target_include_directories(${target} PRIVATE ${folder})
+  target_link_libraries(${target} PRIVATE ${ARGN})
 endfunction()
 
 function(thimble_add_model target model)
-  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME" "OPTIONS" ${ARGN})
-  if(NOT arg_TARGET)
-    message(FATAL_ERROR "thimble_add_model(${target} ${model}): TARGET is missing")
+  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME;EMIT;REPORT;NPU_BASE" "OPTIONS" ${ARGN})
+  set(what "thimble_add_model(${target} ${model})")
+  if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${what}: unknown or empty arguments ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
   endif()
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "thimble_add_model(${target} ${model}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "${what}: no target ${target}: add_executable or add_library comes before")
+  endif()
+  if(NOT arg_EMIT)
+    set(arg_EMIT pte)
+  elseif(NOT arg_EMIT MATCHES "^(pte|c)$")
+    message(FATAL_ERROR "${what}: EMIT ${arg_EMIT}; pte or c was expected")
   endif()
   get_filename_component(model ${model} ABSOLUTE)
+  if(NOT EXISTS ${model})
+    get_source_file_property(generated ${model} GENERATED)
+    if(NOT generated)
+      message(FATAL_ERROR "${what}: no file ${model}")
+    endif()
+  endif()
+  get_filename_component(extension ${model} LAST_EXT)
   set(name ${arg_NAME})
   if(NOT name)
     get_filename_component(name ${model} NAME_WE)
   endif()
+  if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+    message(FATAL_ERROR "${what}: '${name}' is not an identifier of C: NAME name")
+  endif()
+  thimble_check_compiler("${what}")
   thimble_device_libraries()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${target})
-  set(templates ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(MAKE_DIRECTORY ${folder})
-  set(pte ${folder}/${name}.pte)
+  set(library ${target}_${name})
+
+  if(extension STREQUAL ".pte")
+    if(arg_EMIT STREQUAL "c" OR arg_CALIBRATE OR arg_OPTIONS OR arg_REPORT)
+      message(FATAL_ERROR "${what}: EMIT c, CALIBRATE, REPORT and OPTIONS are for a .pt2; this file is compiled already")
+    endif()
+    thimble_add_pte("${what}" ${library} ${model} ${name} ${folder} "${arg_TARGET}")
+    thimble_link_model(${target} ${library} ${folder} thimble::kernels thimble::runtime)
+    return()
+  endif()
+
+  if(NOT arg_TARGET)
+    message(FATAL_ERROR "${what}: TARGET is missing: a name that `thimble targets` lists")
+  endif()
+  if(NOT THIMBLE_PROGRAM)
+    message(FATAL_ERROR "${what}: the program thimble, which compiles a .pt2, was not found: set THIMBLE_PROGRAM, or add a "
+                        ".pte that was compiled elsewhere")
+  endif()
   set(calibrate)
   set(inputs ${model})
-  if(arg_CALIBRATE)
+  if(arg_CALIBRATE STREQUAL "random")
+    set(calibrate --calibrate random)
+  elseif(arg_CALIBRATE)
     get_filename_component(data ${arg_CALIBRATE} ABSOLUTE)
+    if(NOT EXISTS ${data})
+      message(FATAL_ERROR "${what}: CALIBRATE: no file ${data}")
+    endif()
     set(calibrate --calibrate ${data})
     list(APPEND inputs ${data})
   endif()
-  add_custom_command(OUTPUT ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json
-    COMMAND ${THIMBLE_PROGRAM} compile ${model} --target ${arg_TARGET} ${calibrate} ${arg_OPTIONS} -o ${pte}
-            --kernels ${folder}/${name}_kernels.cpp --report ${folder}/${name}.json
-    DEPENDS ${inputs} ${THIMBLE_PROGRAM} VERBATIM COMMENT "Compiling ${name} for ${arg_TARGET}")
-  add_custom_command(OUTPUT ${folder}/${name}.h ${folder}/${name}_model.cpp
-    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DPTE=${pte} -DREPORT=${folder}/${name}.json
-            -DKERNELS=${folder}/${name}_kernels.cpp -DTEMPLATES=${templates} -DFOLDER=${folder}
-            -P ${templates}/thimble_model_sources.cmake
-    DEPENDS ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json VERBATIM)
-  add_library(${target}_${name} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
-  target_link_libraries(${target}_${name} PRIVATE thimble_device)
-  target_compile_options(${target}_${name} PRIVATE -fno-exceptions -fno-rtti)
-  add_dependencies(${target} ${target}_${name})
-  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${name}>)
-  target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE thimble_device)
+  if(IS_ABSOLUTE "${THIMBLE_PROGRAM}" AND EXISTS "${THIMBLE_PROGRAM}")
+    list(APPEND inputs ${THIMBLE_PROGRAM})
+  endif()
+  set(compile ${THIMBLE_PROGRAM} compile ${model} --target ${arg_TARGET} ${calibrate} ${arg_OPTIONS})
+
+  # Code of a network for a core calls no delegate.
+  set(libraries thimble_device)
+  if(arg_TARGET MATCHES "^cortex-m")
+    set(libraries thimble::kernels thimble::runtime)
+  endif()
+  if(arg_EMIT STREQUAL "c")
+    add_custom_command(OUTPUT ${folder}/${name}.c ${folder}/${name}.h ${folder}/${name}.json
+      COMMAND ${compile} --emit c -o ${folder}/${name}.pte --report ${folder}/${name}.json
+      DEPENDS ${inputs} VERBATIM COMMENT "Compiling ${name} to C for ${arg_TARGET}")
+    add_library(${library} OBJECT ${folder}/${name}.c ${folder}/${name}.h)
+    target_link_libraries(${library} PRIVATE ${libraries})
+    thimble_model_options(${library})
+    thimble_link_model(${target} ${library} ${folder} ${libraries})
+  else()
+    set(pte ${folder}/${name}.pte)
+    add_custom_command(OUTPUT ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json
+      COMMAND ${compile} -o ${pte} --kernels ${folder}/${name}_kernels.cpp --report ${folder}/${name}.json
+      DEPENDS ${inputs} VERBATIM COMMENT "Compiling ${name} for ${arg_TARGET}")
+    set(script ${THIMBLE_CMAKE_DIR}/thimble_model_sources.cmake)
+    add_custom_command(OUTPUT ${folder}/${name}.h ${folder}/${name}_model.cpp
+      COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DPTE=${pte} -DREPORT=${folder}/${name}.json
+              -DKERNELS=${folder}/${name}_kernels.cpp -DFOLDER=${folder} -P ${script}
+      DEPENDS ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json ${script}
+              ${THIMBLE_CMAKE_DIR}/thimble_model.cpp.in ${THIMBLE_CMAKE_DIR}/thimble_model.h.in VERBATIM)
+    add_library(${library} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
+    target_link_libraries(${library} PRIVATE ${libraries})
+    thimble_model_options(${library})
+    thimble_npu_devices(devices)
+    thimble_link_model(${target} ${library} ${folder} ${devices} ${libraries})
+  endif()
+  if(arg_REPORT)
+    get_filename_component(report ${arg_REPORT} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
+    add_custom_command(OUTPUT ${report}
+      COMMAND ${compile} -o ${folder}/report/${name}.pte --report ${report} --json > ${folder}/${name}_report.txt
+      DEPENDS ${inputs} ${folder}/${name}.json VERBATIM COMMENT "Writing ${report}")
+    file(MAKE_DIRECTORY ${folder}/report)
+    add_custom_target(${library}_report DEPENDS ${report})
+    add_dependencies(${target} ${library}_report)
+  endif()
 endfunction()
+
+# Sets `out` to libraries with the objects of NPUs (engines/<name>/delegate/device.c.in), in thimble_add_model. bases.txt of
+# the same folder has the addresses of parts.
+macro(thimble_npu_devices out)
+  set(${out})
+  file(GLOB templates ${THIMBLE_DEVICE_DIR}/engines/*/delegate/device.c.in)
+  foreach(template ${templates})
+    get_filename_component(engine ${template} DIRECTORY)
+    set(NPU_BASE ${arg_NPU_BASE})
+    if(NOT NPU_BASE)
+      file(STRINGS ${engine}/bases.txt row REGEX "^${arg_TARGET} ")
+      string(REGEX REPLACE "^.* " "" NPU_BASE "${row}")
+    endif()
+    if(NPU_BASE)
+      get_filename_component(engine ${engine} DIRECTORY)
+      get_filename_component(engine ${engine} NAME)
+      configure_file(${template} ${folder}/${name}_${engine}.c @ONLY)
+      add_library(${library}_${engine} STATIC ${folder}/${name}_${engine}.c)
+      target_link_libraries(${library}_${engine} PRIVATE ${libraries})
+      list(APPEND ${out} ${library}_${engine})
+    endif()
+  endforeach()
+endmacro()
+
+# Adds the library of a `.pte` that exists when the build is configured, without the program of the build machine.
+function(thimble_add_pte what library pte name folder target)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pte})
+  thimble_read_pte(FILE ${pte})
+  if(NOT DEFINED FILE_KEYS)
+    message(FATAL_ERROR "${what}: the file has no records, so only the program thimble can list its kernels: add the .pt2, or "
+                        "compile for a core and without --compat executorch")
+  endif()
+  if(target AND NOT target STREQUAL FILE_TARGET)
+    message(FATAL_ERROR "${what}: TARGET ${target}; the file is for ${FILE_TARGET}")
+  endif()
+  file(SIZE ${pte} bytes)
+  math(EXPR state "4 * ${FILE_POINTERS}")
+  list(LENGTH FILE_KEYS operators)
+  message(STATUS "${name}.pte: ${FILE_TARGET}, ${bytes} B, ${operators} operators, arena ${FILE_ARENA_BYTES} B, runtime ${state} B")
+  thimble_write_model(${name} ${pte} ${folder} ${FILE_ARENA_BYTES} ${FILE_POINTERS} ${bytes} "${FILE_ISA}" "${FILE_TARGET}"
+                      "${FILE_KEYS}" "")
+  add_library(${library} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
+  target_link_libraries(${library} PRIVATE thimble::kernels thimble::runtime)
+  thimble_model_options(${library})
+  set_property(SOURCE ${folder}/${name}_model.cpp APPEND PROPERTY OBJECT_DEPENDS ${pte})
+endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/thimble_write_model.cmake)

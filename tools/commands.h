@@ -8,6 +8,7 @@ namespace thimble::tools {
 
 void add_annotate(CommandLine& line, int* exit_code);
 void add_compile(CommandLine& line, int* exit_code);
+void add_export_sources(CommandLine& line, int* exit_code);
 void add_run(CommandLine& line, int* exit_code);
 void add_compare(CommandLine& line, int* exit_code);
 void add_diff(CommandLine& line, int* exit_code);

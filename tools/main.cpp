@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
       "Compiles PyTorch models for Cortex-M, and runs the compiled models.", "thimble");
   int exit_code = 0;
   thimble::tools::add_compile(line, &exit_code);
+  thimble::tools::add_export_sources(line, &exit_code);
   thimble::tools::add_run(line, &exit_code);
   thimble::tools::add_compare(line, &exit_code);
   thimble::tools::add_diff(line, &exit_code);

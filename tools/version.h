@@ -3,7 +3,7 @@
 
 namespace thimble::tools {
 
-/// Semantic version: "0.1.0".
+/// Semantic version: "0.2.0".
 [[nodiscard]] const char* release_version();
 /// First 12 digits of the git commit; "unknown" if the sources are not a git checkout.
 [[nodiscard]] const char* release_commit();

@@ -1,4 +1,4 @@
-# GCC for one core of one emulated board. -DCORE=cortex-m4 | cortex-m33 | cortex-m55
+# GCC for one core of one emulated board. -DCORE=cortex-m0plus | cortex-m4 | cortex-m33 | cortex-m55
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -7,7 +7,13 @@ set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
 
-if(CORE STREQUAL "cortex-m4") # mps2-an386
+set(float -mfloat-abi=hard)
+if(CORE STREQUAL "cortex-m0plus") # mps2-an385, whose Cortex-M3 executes the same instructions
+  set(BOARD_CODE 0x00000000)
+  set(BOARD_DATA 0x20000000)
+  set(BOARD_UART 0x40004000)
+  set(float)
+elseif(CORE STREQUAL "cortex-m4") # mps2-an386
   set(BOARD_CODE 0x00000000)
   set(BOARD_DATA 0x20000000)
   set(BOARD_UART 0x40004000)
@@ -20,9 +26,9 @@ elseif(CORE STREQUAL "cortex-m55") # mps3-an547
   set(BOARD_DATA 0x20000000)
   set(BOARD_UART 0x59303000)
 else()
-  message(FATAL_ERROR "CORE is '${CORE}'; cortex-m4, cortex-m33 or cortex-m55 was expected")
+  message(FATAL_ERROR "CORE is '${CORE}'; cortex-m0plus, cortex-m4, cortex-m33 or cortex-m55 was expected")
 endif()
-set(flags "-mcpu=${CORE} -mthumb -mfloat-abi=hard -Os -g -ffunction-sections -fdata-sections")
+set(flags "-mcpu=${CORE} -mthumb ${float} -Os -g -ffunction-sections -fdata-sections")
 set(CMAKE_C_FLAGS_INIT "${flags}")
 set(CMAKE_CXX_FLAGS_INIT "${flags}")
 set(CMAKE_ASM_FLAGS_INIT "${flags}")

@@ -158,7 +158,7 @@ struct FitRequest {
 [[nodiscard]] Result<std::string> diff(const ModelSource& before, const ModelSource& after,
                                        const Words& options);
 
-/// "0.1.0".
+/// "0.2.0".
 [[nodiscard]] const char* version();
 
 }  // namespace thimble::capi

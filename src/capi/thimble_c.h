@@ -63,7 +63,7 @@ typedef struct thimble_c_error {
 } thimble_c_error;
 THIMBLE_C_EXPORT void thimble_c_error_free(thimble_c_error* error);
 
-/* THIMBLE_C_API_VERSION of the library, and its release: "0.1.0". */
+/* THIMBLE_C_API_VERSION of the library, and its release: "0.2.0". */
 THIMBLE_C_EXPORT uint32_t thimble_c_api_version(void);
 THIMBLE_C_EXPORT const char* thimble_c_release(void);
 

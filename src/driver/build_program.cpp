@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "abi/runtime_memory.h"
 #include "driver/does_not_fit.h"
 #include "driver/linked_size.h"
 #include "driver/op_rows.h"
 #include "driver/part_memories.h"
+#include "formats/pte/runtime_bytes.h"
 #include "ir/print.h"
 #include "memory/budget.h"
 #include "partition/partition.h"
@@ -20,17 +20,6 @@ int64_t count_float_ops(const ir::Graph& graph) {
     if (op.kind == ir::OpKind::quantize || op.kind == ir::OpKind::dequantize) return false;
     return graph.type(op.output).dtype == ir::DType::kF32;
   });
-}
-
-/// Returns the bytes of the runtime's state for a model, next to its arena.
-int64_t runtime_bytes(const formats::pte::ExecutionPlan& plan) {
-  const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
-    const auto* tensor =
-        std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
-    return tensor != nullptr && tensor->allocation.has_value();
-  });
-  return static_cast<int64_t>(abi::runtime_bytes(plan.operators.size(), plan.inputs.size(),
-                                                 all_planned, plan.delegates.size()));
 }
 
 /// Returns the names of inputs and outputs in the export, if `wanted`.
@@ -72,7 +61,7 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
   for (const IoReport& input : report->inputs) {
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }
-  report->state_bytes = runtime_bytes(emitted.program.plans[0]);
+  report->state_bytes = formats::pte::runtime_bytes(emitted.program.plans[0]);
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, memory_plan);
   list_memories(*compiled.part, compiled.lowered, report);

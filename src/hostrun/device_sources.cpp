@@ -32,6 +32,19 @@ class Tree {
   [[nodiscard]] bool has(const std::string& path) const {
     return fs::is_regular_file(root_ / path);
   }
+  /// Returns the file that `#include "name"` means: a path in this folder, or a header of an
+  /// interface. Empty if there is none.
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    if (has(name)) return name;
+    if (has("runtime/include/" + name)) return "runtime/include/" + name;
+    std::error_code error;
+    for (const fs::directory_entry& engine : fs::directory_iterator(root_ / "engines", error)) {
+      const std::string path =
+          "engines/" + engine.path().filename().string() + "/delegate/include/" + name;
+      if (has(path)) return path;
+    }
+    return "";
+  }
   /// Paths of the sources in a folder, without its subfolders.
   [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
     std::vector<std::string> paths;
@@ -111,8 +124,9 @@ class Closure {
 
  private:
   void follow(const std::string& path) {
-    for (const std::string& name : includes_of(tree_.text(path))) {
-      if (!tree_.has(name)) continue;
+    for (const std::string& written : includes_of(tree_.text(path))) {
+      const std::string name = tree_.path_of(written);
+      if (name.empty()) continue;
       waiting_.push_back(name);
       // The folder kernels/ has the table of all kernels, which is not needed.
       const std::string folder = folder_of(name);
@@ -151,9 +165,22 @@ Result<fs::path> device_folder() {
 
 Result<std::vector<DeviceFile>> device_sources(
     const std::vector<formats::pte::ChosenKernel>& kernels) {
+  DeviceSelection selection;
+  selection.kernels = kernels;
+  return device_sources(selection);
+}
+
+Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection) {
   THIMBLE_TRY(const fs::path folder, device_folder());
   Closure closure(folder);
-  for (const formats::pte::ChosenKernel& kernel : kernels) {
+  if (selection.runtime) {
+    for (const char* path : {"kernels/kernel_list.h", "runtime/core/model.cpp",
+                             "runtime/core/status_text.cpp", "runtime/include/thimble.hpp"}) {
+      closure.add(path);
+    }
+  }
+  for (const DeviceKind& device : selection.devices) closure.add(std::string(device.header));
+  for (const formats::pte::ChosenKernel& kernel : selection.kernels) {
     THIMBLE_CHECK(closure.add_kernel(kernel));
     if (!kernel.addresses_only) closure.add("kernels/c_call.cpp");
   }

@@ -22,9 +22,18 @@ struct DeviceFile {
 /// tree, device_folder.txt in the folder of the images names the source tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
+/// The parts that a product compiles for its model.
+struct DeviceSelection {
+  std::vector<formats::pte::ChosenKernel> kernels;
+  std::vector<DeviceKind> devices;  // of delegate calls
+  bool runtime = false;             // false: C code that calls the kernels itself
+};
+
 /// Returns files sorted by path: the files of the kernels, the headers that they include, and all
 /// sources without kernels in the folders of these headers, which define what the headers declare.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(
     const std::vector<formats::pte::ChosenKernel>& kernels);
+/// Returns also the runtime, and the delegates with what they share with the compiler.
+[[nodiscard]] Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection);
 
 }  // namespace thimble::hostrun

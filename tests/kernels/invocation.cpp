@@ -1,6 +1,7 @@
 #include "tests/kernels/invocation.h"
 
 #include <gtest/gtest.h>
+#include <new>
 
 #include <algorithm>
 #include <cstring>

@@ -2,6 +2,7 @@
 // Files whose only instruction is a call of ThimbleAxonModel with sample_list(). The image is an
 // input; the state belongs to the model.
 
+#include <cstring>
 #include <vector>
 
 #include "abi/named_data.h"

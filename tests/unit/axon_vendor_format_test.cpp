@@ -1,6 +1,7 @@
 // The vendor's IR file and the C header that its compiler writes, as structs: round trips, and
 // refusals with their locations.
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 #include "axon_sample.h"

@@ -1,6 +1,8 @@
 // Programs of the stand-in compiler, run by the runtime with the stand-in driver: from the file,
 // and linked into the firmware. Programs that must not load, each with its status.
 
+#include <cstring>
+
 #include "abi/status.h"
 #include "axon_vendor/standin_driver.h"
 #include "axon_vendor_support.h"

@@ -4,6 +4,7 @@
 #include "axon_vendor_support.h"
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <map>
 

@@ -1,6 +1,7 @@
 // The delegates of the Neutron with a test driver: the order of calls, and the memory and the
 // memory order passed to them.
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Kernel lists in whole files, run by the integer model with the driver interface: outputs, the
 // time of weight transfers, counters and refusals.
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 #include <algorithm>

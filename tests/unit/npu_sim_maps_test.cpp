@@ -1,6 +1,7 @@
 // Addresses of elements: formats, strides, tiles, transposition, reversal, upscaling; and DMA.
 
 #include <array>
+#include <cstring>
 
 #include "npu_stream.h"
 

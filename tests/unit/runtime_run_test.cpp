@@ -1,5 +1,6 @@
 // Files that load: outputs, memory needs, and the interface's status for invalid calls.
 
+#include <cstring>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 

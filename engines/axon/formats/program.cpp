@@ -1,6 +1,7 @@
 #include "engines/axon/formats/program.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"

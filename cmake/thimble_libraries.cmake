@@ -1,0 +1,90 @@
+# Libraries of the device code for an application, compiled with its toolchain and flags. They are static and not part of
+# `all`, so that only what is used is compiled, and only called functions are linked.
+#
+#   thimble::runtime                loads and runs a `.pte`
+#   thimble::kernels                kernels of the core that the compiler's flags select
+#   thimble::delegate_<engine>      the delegate of an NPU, for each folder of engines/ that has one
+#   thimble::model_<engine>         executes the delegate's payload on the core, in place of the NPU
+#
+# thimble_device is all of them but the models of NPUs whose driver a product links in their place.
+#
+# THIMBLE_DEVICE_LIBRARY=FILE... is linked in their place: archives of an earlier build with the same core and flags.
+include_guard(GLOBAL)
+set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
+
+# Adds the library NAME with the alias thimble::ALIAS.
+function(thimble_add_device_library name alias)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
+  add_library(thimble::${alias} ALIAS ${name})
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  # The sources have no warnings with the flags of firmware/device.cmake; flags of an application may warn about more.
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
+                                         -ffunction-sections -fdata-sections -w)
+  target_compile_definitions(${name} PRIVATE THIMBLE_TRACE=0)
+  set_property(GLOBAL APPEND PROPERTY thimble_device_targets ${name})
+endfunction()
+
+# Sets `out` to the targets that compile device code, for a build system that adds flags to them.
+function(thimble_device_targets out)
+  get_property(targets GLOBAL PROPERTY thimble_device_targets)
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# Creates the libraries at the first call.
+function(thimble_device_libraries)
+  if(TARGET thimble_device)
+    return()
+  endif()
+  # Engines outside of the tree (docs/adding-a-target.md) are those with which the program was built.
+  include(${THIMBLE_CMAKE_DIR}/engine_rows.cmake)
+  thimble_read_engines(engines ${THIMBLE_DEVICE_DIR} ${THIMBLE_EXTRA_TARGETS})
+  set(includes ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include ${THIMBLE_EXTRA_TARGETS})
+  foreach(engine ${engines})
+    get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
+    if(EXISTS ${folder}/delegate/include)
+      list(APPEND includes ${folder}/delegate/include)
+    endif()
+  endforeach()
+  add_library(thimble_device INTERFACE)
+  target_include_directories(thimble_device SYSTEM INTERFACE ${includes})
+
+  if(THIMBLE_DEVICE_LIBRARY)
+    target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
+    target_compile_features(thimble_device INTERFACE cxx_std_17)
+    add_library(thimble::runtime ALIAS thimble_device)
+    add_library(thimble::kernels ALIAS thimble_device)
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
+    thimble_add_device_library(thimble_device_runtime runtime ${sources})
+    target_include_directories(thimble_device_runtime SYSTEM PUBLIC ${includes})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
+    list(FILTER sources EXCLUDE REGEX "/all_kernels\\.cpp$")
+    thimble_add_device_library(thimble_device_kernels kernels ${sources})
+    target_include_directories(thimble_device_kernels SYSTEM PUBLIC ${includes})
+    target_link_libraries(thimble_device INTERFACE thimble_device_kernels thimble_device_runtime)
+  endif()
+  foreach(engine ${engines})
+    get_property(apart GLOBAL PROPERTY thimble_engine_${engine}_MODEL_APART)
+    thimble_engine_sources(model ${engine} "${THIMBLE_ENGINE_MODEL}")
+    thimble_engine_sources(delegate ${engine} "${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
+    if(NOT THIMBLE_DEVICE_LIBRARY)
+      if(delegate)
+        thimble_add_device_library(thimble_delegate_${engine} delegate_${engine} ${delegate})
+        target_link_libraries(thimble_delegate_${engine} PUBLIC thimble_device_runtime)
+        target_link_libraries(thimble_device INTERFACE thimble_delegate_${engine})
+      endif()
+      if(model AND NOT apart)
+        thimble_add_device_library(thimble_${engine}_model model_${engine} ${model})
+        target_link_libraries(thimble_${engine}_model PUBLIC thimble_device_runtime thimble_delegate_${engine})
+        target_link_libraries(thimble_device INTERFACE thimble_${engine}_model)
+      endif()
+    elseif(delegate)
+      add_library(thimble::delegate_${engine} ALIAS thimble_device)
+    endif()
+    if(model AND apart)
+      # A product with the NPU links the vendor's driver instead of this library.
+      thimble_add_device_library(thimble_${engine}_model model_${engine} ${model})
+      target_link_libraries(thimble_${engine}_model PUBLIC thimble_device)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,222 @@
+"""The CMake package: twenty builds of one network, for M0+, M4, M33, M55 and this machine, in C and C++, from a `.pte` and as
+C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
+
+usage: cmake_test.py SOURCE_DIR BUILD_DIR [Package.TEST...]
+
+The environment variable THIMBLE_FIRMWARE is the firmware folder of a build. The applications for the cores of
+THIMBLE_FIRMWARE_CORES then link its archives; the others compile runtime and kernels.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+from app_test import device_library, serial_output
+
+SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+MODEL = SOURCE / "models/digits_cnn"
+APP = SOURCE / "examples/app"
+MACHINES = {"cortex-m0plus": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
+
+
+def run(*command, code=0, **environment):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = pathlib.Path(folder.name)
+        # Everything but the images of emulated boards, which this test does not need and which may not be built.
+        cls.prefix = cls.path / "prefix"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", "device")
+        (cls.prefix / "bin").mkdir()
+        shutil.copy(BUILD / "thimble", cls.prefix / "bin/thimble")
+        shutil.copytree(SOURCE / "targets", cls.prefix / "share/thimble/targets")
+        cls.program = cls.prefix / "bin/thimble"
+        cls.consumer = cls.path / "consumer"
+        shutil.copytree(SOURCE / "tests/packages/consumer", cls.consumer)
+        cls.app = cls.path / "app"
+        shutil.copytree(APP, cls.app)
+        for core in MACHINES:
+            run(cls.program, "compile", MODEL / "digits_cnn.pt2", "--target", core, "--calibrate", MODEL / "calibrate.npz",
+                "-o", cls.path / f"{core}.pte")
+        cls.expected = cls.host_hash(cls.path / "cortex-m4.pte")
+
+    @classmethod
+    def host_hash(cls, pte):
+        """Returns the hash of the outputs for the digit of examples/app: the first sample of golden.npz."""
+        with zipfile.ZipFile(MODEL / "golden.npz") as archive:
+            data = archive.read("x.npy")[-5 * 64 * 4:][:64 * 4]
+        header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }").ljust(117) + "\n"
+        x = cls.path / "x.npy"
+        x.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data)
+        done = run(cls.program, "run", pte, "--input", x, "--json")
+        return json.loads(done.stdout)["outputs"][0]["sha256"]
+
+    def configure(self, core, build, *more, code=0):
+        """Configures the consumer for a core, or for this machine if `core` is None."""
+        options = [f"-DPTE={self.path}/{core or 'cortex-m4'}.pte", f"-DCORE={core or 'cortex-m4'}", f"-DAPP={self.app}",
+                   f"-DMODEL={MODEL}/digits_cnn.pt2", f"-DDATA={MODEL}/calibrate.npz", f"-DCMAKE_PREFIX_PATH={self.prefix}"]
+        options += self.archives(core)
+        if core:
+            options += ["-DBOARD=ON", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake"]
+        else:
+            options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
+        return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *self.launchers(), *more, code=code)
+
+    def hashes(self, core, build):
+        found = {}
+        for name in ("c_pte", "c_c", "cpp_pte", "cpp_c"):
+            if core:
+                printed = serial_output(MACHINES[core], build / name)
+                self.assertTrue(printed.endswith("END ok\n"), f"{core} {name}: {printed}")
+            else:
+                printed = run(build / name).stdout
+            output = re.search(r"^output ([0-9a-f]+)$", printed, re.M)
+            found[name] = hashlib.sha256(bytes.fromhex(output[1])).hexdigest()
+        return found
+
+    def check(self, core):
+        build = self.path / f"build-{core}"
+        configured = self.configure(core, build)
+        self.assertRegex(configured.stdout, r"digits\.pte: cortex-m\w+, [\d]+ B, 5 operators, arena \d+ B, runtime \d+ B")
+        # The compiler cache finds the objects of an earlier run, whose folder had another name.
+        built = run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        self.assertIn("proven minimal", built.stdout, "the fit is printed")
+        self.assertEqual(self.hashes(core, build), dict.fromkeys(("c_pte", "c_c", "cpp_pte", "cpp_c"), self.expected))
+        self.assertEqual(json.loads((build / "c_c.json").read_text())["target"], core or "cortex-m4")
+        self.assertIn("no work to do", run("cmake", "--build", build).stdout)
+
+    def test_cortex_m0plus(self):
+        self.check("cortex-m0plus")
+
+    def test_cortex_m4(self):
+        self.check("cortex-m4")
+
+    def test_cortex_m33(self):
+        self.check("cortex-m33")
+
+    def test_cortex_m55(self):
+        self.check("cortex-m55")
+
+    def test_this_machine(self):
+        self.check(None)
+
+    def test_an_npu(self):
+        """An application for Corstone-300 links with the address of its NPU, and with an object of its own instead."""
+        source = self.path / "npu"
+        source.mkdir()
+        main = (self.consumer / "main_pte.c").read_text()
+        (source / "main.c").write_text(main)
+        (source / "own.c").write_text('#include "thimble_ethos_u.h"\nconst thimble_ethos_u thimble_npu = {.base = 0x50004000};\n')
+        (source / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(npu C CXX)
+find_package(thimble 0.2 CONFIG REQUIRED)
+foreach(name app own)
+  add_executable(${{name}} main.c {self.app}/board.c)
+  target_include_directories(${{name}} PRIVATE {self.app})
+  target_compile_definitions(${{name}} PRIVATE UART_ADDRESS=${{BOARD_UART}})
+  target_link_options(${{name}} PRIVATE -T {self.app}/board.ld -Wl,--defsym=CODE_ORIGIN=${{BOARD_CODE}} -nostartfiles
+                      -Wl,--defsym=DATA_ORIGIN=${{BOARD_DATA}} -Wl,--gc-sections -Wl,--no-warn-rwx-segments)
+  thimble_add_model(${{name}} {MODEL}/digits_cnn.pt2 TARGET corstone-300 CALIBRATE {MODEL}/calibrate.npz NAME digits
+                    OPTIONS --npu-small)
+endforeach()
+target_sources(own PRIVATE own.c)
+""")
+        build = self.path / "npu-build"
+        run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCORE=cortex-m55",
+            f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
+        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        for name, base in (("app", "00201048"), ("own", "00400050")):
+            section = run("arm-none-eabi-objdump", "-t", build / name).stdout
+            address = re.search(r"^([0-9a-f]+) .* thimble_npu$", section, re.M)[1]
+            words = run("arm-none-eabi-objdump", "-s", f"--start-address=0x{address}", f"--stop-address=0x{int(address, 16) + 4:x}",
+                        build / name).stdout
+            self.assertIn(base, words)
+
+    def test_two_models_on_one_npu(self):
+        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's."""
+        build = self.path / "two-build"
+        run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(),
+            *self.archives("cortex-m55"))
+        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        printed = serial_output("mps3-an547", build / "two_models")
+        self.assertTrue(printed.endswith("END ok\n"), printed)
+        outputs = [hashlib.sha256(bytes.fromhex(text)).hexdigest() for text in re.findall(r"^output ([0-9a-f]+)$", printed, re.M)]
+        files = build / "thimble/two_models"
+        angle = self.path / "angle.npy"
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }".ljust(117) + "\n"
+        angle.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + struct.pack("<f", 1.0))
+        done = run(self.program, "run", files / "hello_sin.pte", "--input", angle, "--json")
+        sine = json.loads(done.stdout)["outputs"][0]["sha256"]
+        self.assertEqual(outputs, 2 * [self.host_hash(files / "digits_cnn.pte"), sine])
+
+    def archives(self, core):
+        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
+
+    def launchers(self):
+        launcher = shutil.which("ccache")
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
+
+    def refused(self, core, *more, sentence):
+        build = self.path / "refused"
+        shutil.rmtree(build, ignore_errors=True)
+        done = self.configure(core, build, *more, code=1)
+        self.assertRegex(re.sub(r"\s+", " ", done.stderr), sentence)
+
+    def test_a_version_that_is_not_installed(self):
+        text = (self.consumer / "CMakeLists.txt").read_text()
+        other = self.path / "other"
+        shutil.copytree(self.consumer, other)
+        (other / "CMakeLists.txt").write_text(text.replace("thimble 0.2 CONFIG", "thimble 0.3 CONFIG"))
+        done = run("cmake", "-S", other, "-B", self.path / "other-build", f"-DCMAKE_PREFIX_PATH={self.prefix}", code=1)
+        self.assertIn("version: 0.2.0", done.stderr)
+
+    def test_a_compiler_for_this_machine(self):
+        self.refused(None, "-DTHIMBLE_HOST_BUILD=OFF", sentence="is not a compiler for Arm: set CMAKE_TOOLCHAIN_FILE")
+
+    def test_a_file_for_another_core(self):
+        for core, file, sentence in (("cortex-m4", "cortex-m55", "is for cortex-m55 and needs Helium: give -mcpu=cortex-m55"),
+                                     ("cortex-m0plus", "cortex-m4", "is for cortex-m4 and needs the DSP extension: give")):
+            build = self.path / f"wrong-{core}"
+            self.configure(core, build, f"-DPTE={self.path}/{file}.pte")
+            done = run("cmake", "--build", build, "--target", "c_pte_digits", code=1)
+            errors = re.findall(r"^.*error: .*$", done.stdout, re.M)
+            self.assertEqual(len(errors), 1, done.stdout)
+            self.assertRegex(errors[0], sentence)
+
+    def test_a_file_that_needs_the_program(self):
+        stock = self.path / "stock.pte"
+        run(self.program, "compile", MODEL / "digits_cnn.pt2", "--target", "cortex-m4", "--calibrate", MODEL / "calibrate.npz",
+            "--compat", "executorch", "-o", stock)
+        self.refused("cortex-m4", f"-DPTE={stock}", sentence="has no records")
+        (self.path / "not.pte").write_bytes(b"x" * 100)
+        self.refused("cortex-m4", f"-DPTE={self.path}/not.pte", sentence="no ExecuTorch program")
+
+    def test_without_the_program_and_as_a_part_of_the_project(self):
+        """FetchContent of the tree, without a program: the `.pte` builds, the `.pt2` is refused in one sentence."""
+        self.refused("cortex-m4", f"-DTHIMBLE_SOURCE={SOURCE}", "-DTHIMBLE_PROGRAM=OFF",
+                     sentence="the program thimble, which compiles a .pt2, was not found")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
