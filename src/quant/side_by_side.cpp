@@ -112,8 +112,12 @@ SideBySide::SideBySide(const Graph& float_graph, const LoweredGraph& lowered)
   }
 }
 
-void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen) {
+void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen,
+                     const SeenLinear& seen_linear) {
   float_engine_.run(inputs, [&](const Op& op, const Tensor& result) {
+    if (seen_linear && op.kind == ir::OpKind::linear) {
+      seen_linear(op, float_engine_.value(op.inputs[0]), result);
+    }
     const int place = place_of_real_[static_cast<size_t>(op.output)];
     if (place >= 0) references_[static_cast<size_t>(place)] = result;
   });

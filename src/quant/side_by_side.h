@@ -33,7 +33,10 @@ class SideBySide {
 
   /// Called with the index of a counterpart, its float value and its quantized values.
   using Seen = std::function<void(size_t, const ir::Tensor&, const ir::Tensor&)>;
-  void run(const std::vector<ir::Tensor>& inputs, const Seen& seen);
+  /// Called with a linear of the float graph, its operand and its result.
+  using SeenLinear = std::function<void(const ir::Op&, const ir::Tensor&, const ir::Tensor&)>;
+  void run(const std::vector<ir::Tensor>& inputs, const Seen& seen,
+           const SeenLinear& seen_linear = {});
 
   [[nodiscard]] std::vector<ir::Tensor> float_outputs() const { return float_engine_.outputs(); }
   [[nodiscard]] std::vector<ir::Tensor> integer_outputs() const {
