@@ -2,11 +2,29 @@
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from networks import Network
+
+# The wheel of torchvision on PyPI is built for CUDA and does not load its library beside PyTorch for CPU. Its import
+# then needs the schemas of two operators, which no network of the list calls.
+SCHEMAS = torch.library.Library("torchvision", "DEF")
+load_library = torch.ops.load_library
+
+
+def load_or_define(path: Path | str) -> None:
+    try:
+        load_library(path)
+    except OSError:
+        for name in ("nms", "qnms") if not hasattr(torch.ops.torchvision, "nms") else ():
+            SCHEMAS.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        raise  # torchvision knows how to do without its library
+
+
+torch.ops.load_library = load_or_define
 
 Built = tuple[torch.nn.Module, dict[str, torch.Tensor]]
 

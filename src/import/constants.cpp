@@ -159,6 +159,7 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
 
 Tensor folded_cumsum(const ir::Op& op, const Tensor& x) {
   Tensor result = x;
+  if (x.shape.empty()) return result;
   const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
   const auto step = static_cast<size_t>(ir::strides(x.shape, {})[dim]);
   const auto length = static_cast<size_t>(x.shape[dim]);
