@@ -24,7 +24,7 @@ struct Context {
   Symbols symbols;
   Builder builder;
   Tensors tensors;
-  SymbolValues sizes;  // values of the graph's symbolic integers
+  SymbolValues sizes;                                // values of the graph's symbolic integers
   std::map<std::string, double, std::less<>> reals;  // values of its symbolic floats
 
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed)

@@ -195,9 +195,8 @@ class Importer {
     if (has_only_empty_results(node)) {
       const int refusal = add_refusal(node, source, "its result has no elements");
       for (const pt2::Argument& output : node.outputs) {
-        for_each_tensor(output, [&](const std::string& name) {
-          context_.tensors.bind_empty(name, {refusal});
-        });
+        for_each_tensor(
+            output, [&](const std::string& name) { context_.tensors.bind_empty(name, {refusal}); });
       }
       return ok();
     }
@@ -265,8 +264,8 @@ class Importer {
     return result;
   }
 
-  /// Imports sym_size, numbers of known tensors, and arithmetic on them. The archive gives each size
-  /// as an expression of the symbols.
+  /// Imports sym_size, numbers of known tensors, and arithmetic on them. The archive gives each
+  /// size as an expression of the symbols.
   Status import_scalar(const pt2::Node& node, const ir::Source& source) {
     Call call(context_, node, source);
     if (const auto known = known_scalar(call, source.target); known && node.outputs.size() == 1) {

@@ -9,6 +9,7 @@
 #include "ir/infer.h"
 
 namespace thimble::import_pt2 {
+namespace integers {
 namespace {
 
 namespace pt2 = formats::pt2;
@@ -619,9 +620,9 @@ bool has_known_operands(Call& call) {
   bool found = false;
   for (const pt2::NamedArgument& input : call.node().inputs) {
     if (!call.is_tensor(input.name)) {
-      const bool list = std::holds_alternative<std::vector<pt2::TensorName>>(input.value) ||
-                        std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(
-                            input.value);
+      const bool list =
+          std::holds_alternative<std::vector<pt2::TensorName>>(input.value) ||
+          std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(input.value);
       if (list) return false;
       continue;
     }
@@ -639,14 +640,16 @@ bool has_known_operands(Call& call) {
 }
 
 }  // namespace
+}  // namespace integers
 
 Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target) {
-  const auto row = table().find(target);
-  if (row == table().end()) return std::optional<ir::Tensor>();
+  const auto row = integers::table().find(target);
+  if (row == integers::table().end()) return std::optional<ir::Tensor>();
   const auto* meta = call.result_meta();
   const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
-  if (!dtype || !is_whole(*dtype) || !has_known_operands(call)) return std::optional<ir::Tensor>();
-  THIMBLE_TRY(const std::optional<Array> array, row->second(Reader(call)));
+  if (!dtype || !integers::is_whole(*dtype) || !integers::has_known_operands(call))
+    return std::optional<ir::Tensor>();
+  THIMBLE_TRY(const std::optional<integers::Array> array, row->second(integers::Reader(call)));
   if (!array) return std::optional<ir::Tensor>();
   ir::Tensor result = ir::zeros(*dtype, array->shape);
   for (size_t i = 0; i < array->values.size(); ++i) {

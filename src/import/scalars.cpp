@@ -6,6 +6,7 @@
 #include "import/constants.h"
 
 namespace thimble::import_pt2 {
+namespace scalars {
 namespace {
 
 namespace pt2 = formats::pt2;
@@ -46,13 +47,14 @@ const std::map<std::string_view, Operator>& table() {
 }
 
 }  // namespace
+}  // namespace scalars
 
 std::optional<double> known_scalar(Call& call, std::string_view target) {
   constexpr double kWholeMax = 0x1p53;
   std::optional<double> value;
   if (target == "aten.item.default" || target == "aten._local_scalar_dense.default") {
-    value = element_of(call);
-  } else if (const auto row = table().find(target); row != table().end()) {
+    value = scalars::element_of(call);
+  } else if (const auto row = scalars::table().find(target); row != scalars::table().end()) {
     const auto& inputs = call.node().inputs;
     double operands[2] = {0, 0};
     if (inputs.empty() || inputs.size() > 2) return std::nullopt;

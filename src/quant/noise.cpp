@@ -17,7 +17,7 @@ using ir::Op;
 using ir::Tensor;
 using ir::ValueId;
 
-size_t index(ValueId id) {
+size_t slot(ValueId id) {
   return static_cast<size_t>(id);
 }
 
@@ -43,14 +43,14 @@ class LinearNoise {
     const Tensor& real = *network.graph.value(op.inputs[1]).constant;
     LinearNoise noise;
     for (const bool per_channel : {false, true}) {
-      THIMBLE_TRY(const IntegerWeights rounded,
-                  weights_of(network.graph, op, plan.result, network.plan, network.decisions,
-                             per_channel));
+      THIMBLE_TRY(
+          const IntegerWeights rounded,
+          weights_of(network.graph, op, plan.result, network.plan, network.decisions, per_channel));
       noise.errors_[per_channel ? 1 : 0] = weight_error(real, rounded);
     }
     noise.outputs_ = real.shape[0];
     noise.terms_ = real.shape[1];
-    noise.means_ = network.decisions.channel_means[index(op.inputs[0])];
+    noise.means_ = network.decisions.channel_means[slot(op.inputs[0])];
     noise.clamp_min_ = static_cast<float>(plan.clamp_min);
     noise.clamp_max_ = static_cast<float>(plan.clamp_max);
     return noise;
@@ -110,17 +110,17 @@ class Factors {
       : network_(network), factor_(network.graph.value_count(), 0) {
     const auto& pairs = network.per_channel.counterparts;
     sums_.resize(network.graph.value_count());
-    for (size_t i = 0; i < pairs.size(); ++i) sums_[index(pairs[i].real)] = sums[i];
+    for (size_t i = 0; i < pairs.size(); ++i) sums_[slot(pairs[i].real)] = sums[i];
   }
 
   std::vector<double> run() {
     const Graph& graph = network_.graph;
-    for (const ValueId id : graph.results()) factor_[index(id)] = own(id);
+    for (const ValueId id : graph.results()) factor_[slot(id)] = own(id);
     for (size_t i = graph.ops().size(); i-- > 0;) {
       const OpPlan& plan = network_.plan.ops[i];
       if (plan.role != Role::kLower && plan.role != Role::kTable) continue;
       const double factor = limited(plan.result);
-      factor_[index(plan.result)] = factor;
+      factor_[slot(plan.result)] = factor;
       if (plan.role == Role::kTable) {
         spread(plan.table_source, graph.ops()[i], plan.result, factor);
         continue;
@@ -135,19 +135,19 @@ class Factors {
  private:
   /// Returns 1/N, or nothing for a value that was not compared.
   [[nodiscard]] std::optional<double> most(ValueId id) const {
-    const auto& sums = sums_[index(id)];
+    const auto& sums = sums_[slot(id)];
     if (!sums || !(sums->noise > 0)) return std::nullopt;
     return 1 / sums->noise;
   }
   [[nodiscard]] double own(ValueId id) const { return most(id).value_or(0); }
   [[nodiscard]] double limited(ValueId id) const {
     const auto limit = most(id);
-    return limit ? std::min(factor_[index(id)], *limit) : factor_[index(id)];
+    return limit ? std::min(factor_[slot(id)], *limit) : factor_[slot(id)];
   }
 
   void spread(ValueId operand, const Op& op, ValueId result, double factor) {
-    if (network_.graph.value(operand).constant != nullptr || !sums_[index(operand)]) return;
-    factor_[index(operand)] += factor * gain(operand, op, result);
+    if (network_.graph.value(operand).constant != nullptr || !sums_[slot(operand)]) return;
+    factor_[slot(operand)] += factor * gain(operand, op, result);
   }
 
   /// Returns the ratio of the noise of the result to that of the operand.
@@ -157,9 +157,9 @@ class Factors {
       const auto from = static_cast<double>(graph.type(operand).elements());
       return std::max(1.0, static_cast<double>(graph.type(result).elements()) / from);
     }
-    const double from = sums_[index(operand)]->signal();
-    if (!sums_[index(result)] || !(from > 0)) return 0;
-    return sums_[index(result)]->signal() / from;
+    const double from = sums_[slot(operand)]->signal();
+    if (!sums_[slot(result)] || !(from > 0)) return 0;
+    return sums_[slot(result)]->signal() / from;
   }
 
   const NoiseEstimate::Network& network_;
@@ -182,7 +182,7 @@ Result<NoiseEstimate> NoiseEstimate::measure(const Network& network,
   }
   std::vector<int> linear_of(network.graph.value_count(), -1);  // by result, before clamps
   for (const auto& [op, noise] : noises) {
-    linear_of[index(network.graph.ops()[op].output)] = static_cast<int>(op);
+    linear_of[slot(network.graph.ops()[op].output)] = static_cast<int>(op);
   }
   const auto& pairs = network.per_channel.counterparts;
   const auto count = static_cast<size_t>(request.samples);
@@ -197,7 +197,7 @@ Result<NoiseEstimate> NoiseEstimate::measure(const Network& network,
                         sums[sample][place] = compare(expected, codes, *type.quant);
                       },
                       [&](const Op& op, const Tensor& operand, const Tensor& result) {
-                        const int linear = linear_of[index(op.output)];
+                        const int linear = linear_of[slot(op.output)];
                         if (linear < 0) return;
                         const auto at = static_cast<size_t>(linear);
                         added[sample][at] = noises.at(at).added(operand, result);
@@ -212,7 +212,7 @@ Result<NoiseEstimate> NoiseEstimate::measure(const Network& network,
   for (const auto& [op, noise] : noises) {
     double power = 0;
     for (const auto& each : added) power += each.at(op);
-    estimate.increase_[op] = power * factors[index(network.plan.ops[op].result)];
+    estimate.increase_[op] = power * factors[slot(network.plan.ops[op].result)];
   }
   return estimate;
 }

@@ -136,9 +136,9 @@ Result<std::set<size_t>> close_per_tensor_linears(const Graph& float_graph, cons
     THIMBLE_CHECK(keep_close([&](const std::set<size_t>& alike) { return exact.loss(alike); }));
     return close;
   }
-  THIMBLE_TRY(const NoiseEstimate estimate,
-              NoiseEstimate::measure({float_graph, plan, decisions, per_channel}, all, samples,
-                                     request));
+  THIMBLE_TRY(
+      const NoiseEstimate estimate,
+      NoiseEstimate::measure({float_graph, plan, decisions, per_channel}, all, samples, request));
   THIMBLE_CHECK(keep_close(
       [&](const std::set<size_t>& alike) -> Result<double> { return estimate.loss_db(alike); }));
   return close;

@@ -12,8 +12,8 @@ namespace thimble::formats::pt2 {
 /// autocast that is not enabled. `subgraph` is the index of the subgraph in node.inputs.
 [[nodiscard]] bool is_region(const Node& node, size_t subgraph);
 
-/// Moves the nodes of `region` to the end of `graph.nodes`. Their names become unique: `defined` has
-/// the names that are in use, and those of the moved nodes are added. Returns false and changes
+/// Moves the nodes of `region` to the end of `graph.nodes`. Their names become unique: `defined`
+/// has the names that are in use, and those of the moved nodes are added. Returns false and changes
 /// nothing if operands or results of `node` and `region` do not correspond.
 [[nodiscard]] bool inline_region(const Node& node, size_t subgraph, Graph region, Graph& graph,
                                  std::unordered_set<std::string>& defined);
