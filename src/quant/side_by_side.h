@@ -2,6 +2,7 @@
 // Runs the float graph and the integer graph on the same samples and compares them value by value.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/progress.h"
@@ -47,8 +48,8 @@ class SideBySide {
   const LoweredGraph& lowered_;
   FastExecutor float_engine_;
   FastExecutor integer_engine_;
-  std::vector<int> place_of_real_, place_of_codes_;  // by value: counterpart, or -1
-  std::vector<ir::Tensor> references_;               // by counterpart
+  std::vector<int> place_of_real_, place_of_codes_;    // by value: counterpart, or -1
+  std::vector<std::optional<ir::Tensor>> references_;  // by counterpart, until it is compared
   std::vector<ir::Tensor> integer_inputs_;
 };
 
