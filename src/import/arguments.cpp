@@ -89,6 +89,7 @@ Result<std::vector<ValueId>> Call::tensors(std::string_view name) {
   if (names == nullptr) return wrong(name, "a list of tensors");
   std::vector<ValueId> result;
   for (const pt2::TensorName& each : *names) {
+    if (context_.tensors.is_empty(each.name)) continue;
     THIMBLE_TRY(const ValueId value, context_.tensors.read(each.name, source_));
     result.push_back(value);
   }
@@ -130,10 +131,18 @@ Result<const ir::Tensor*> Call::constant(std::string_view name) {
   return held;
 }
 
+namespace {
+
+Error at_run_time(std::string_view name) {
+  return unsupported("the number {} is computed at run time, a constant is needed", name);
+}
+
+}  // namespace
+
 Result<int64_t> Call::size(const pt2::SymIntArg& argument) const {
   if (!argument.is_name()) return argument.value;
   const auto found = context_.sizes.find(argument.name);
-  if (found == context_.sizes.end()) return bad_input("the size {} has no value", argument.name);
+  if (found == context_.sizes.end()) return at_run_time(argument.name);
   return found->second;
 }
 
@@ -145,20 +154,31 @@ Result<int64_t> Call::integer(std::string_view name, std::optional<int64_t> fall
   return wrong(name, "an integer");
 }
 
+std::optional<double> Call::known_number(const pt2::Argument& argument) const {
+  if (const auto* real = std::get_if<double>(&argument)) return *real;
+  if (const auto* truth = std::get_if<bool>(&argument)) return *truth ? 1.0 : 0.0;
+  if (const auto* whole = std::get_if<int64_t>(&argument)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<pt2::SymFloatArg>(&argument)) {
+    if (!real->is_name()) return real->value;
+    const auto found = context_.reals.find(real->name);
+    return found == context_.reals.end() ? std::nullopt : std::optional(found->second);
+  }
+  if (const auto* symbol = std::get_if<pt2::SymIntArg>(&argument)) {
+    const auto value = size(*symbol);
+    return value.ok() ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 Result<double> Call::number(std::string_view name, std::optional<double> fallback) const {
   if (fallback && !has(name)) return *fallback;
   THIMBLE_TRY(const pt2::Argument* argument, given(name));
-  if (const auto* real = std::get_if<double>(argument)) return *real;
-  if (const auto* truth = std::get_if<bool>(argument)) return *truth ? 1.0 : 0.0;
-  if (const auto* real = std::get_if<pt2::SymFloatArg>(argument); real && !real->is_name()) {
-    return real->value;
+  if (const auto known = known_number(*argument)) return *known;
+  if (std::holds_alternative<pt2::SymFloatArg>(*argument) ||
+      std::holds_alternative<pt2::SymIntArg>(*argument)) {
+    return at_run_time(name);
   }
-  if (!std::holds_alternative<int64_t>(*argument) &&
-      !std::holds_alternative<pt2::SymIntArg>(*argument)) {
-    return wrong(name, "a number");
-  }
-  THIMBLE_TRY(const int64_t whole, integer(name));
-  return static_cast<double>(whole);
+  return wrong(name, "a number");
 }
 
 Result<bool> Call::boolean(std::string_view name, std::optional<bool> fallback) const {

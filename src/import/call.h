@@ -3,6 +3,8 @@
 // schema names; omitted arguments have the default of the schema. The handler adds operators and
 // binds results.
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +24,8 @@ struct Context {
   Symbols symbols;
   Builder builder;
   Tensors tensors;
-  SymbolValues sizes;  // values of the graph's symbolic integers
+  SymbolValues sizes;                                // values of the graph's symbolic integers
+  std::map<std::string, double, std::less<>> reals;  // values of its symbolic floats
 
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed)
       : program(exported), symbols(std::move(fixed)), tensors(builder, exported.weights) {}
@@ -45,6 +48,7 @@ class Call {
   /// Same as `tensor`; kNoValue if omitted.
   Result<ir::ValueId> optional_tensor(std::string_view name);
   /// Returns a list of tensors of one type: all are converted to float32 if one of them is float32.
+  /// Tensors without elements are left out.
   Result<std::vector<ir::ValueId>> tensors(std::string_view name);
   /// Returns a list of tensors of any type; kNoValue for an omitted one.
   Result<std::vector<ir::ValueId>> optional_tensors(std::string_view name);
@@ -53,6 +57,8 @@ class Call {
   Result<const ir::Tensor*> constant(std::string_view name);
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
   Result<double> number(std::string_view name, std::optional<double> fallback = {}) const;
+  /// Returns a number, also a symbolic one with a known value; nothing for other arguments.
+  [[nodiscard]] std::optional<double> known_number(const formats::pt2::Argument& argument) const;
   Result<bool> boolean(std::string_view name, std::optional<bool> fallback = {}) const;
   Result<Ints> integers(std::string_view name, std::optional<Ints> fallback = {}) const;
   Result<std::vector<double>> numbers(std::string_view name) const;

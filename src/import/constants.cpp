@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace thimble::import_pt2 {
 namespace {
@@ -40,9 +41,17 @@ double number_at(const Tensor& tensor, size_t i) {
   return static_cast<double>(tensor.data<T>()[i]);
 }
 
+/// A number outside of the range of an integer type becomes its smallest integer, as on x86.
 template <typename T>
 void put(Tensor& tensor, size_t i, double value) {
-  tensor.data<T>()[i] = static_cast<T>(value);
+  if constexpr (std::is_integral_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    const double most = std::ldexp(1.0, Limits::digits);
+    const bool fits = value > static_cast<double>(Limits::min()) - 1 && value < most;
+    tensor.data<T>()[i] = fits ? static_cast<T>(value) : Limits::min();
+  } else {
+    tensor.data<T>()[i] = static_cast<T>(value);
+  }
 }
 
 /// Maps the elements of a result to elements of its source: an affine function of the index.
@@ -113,6 +122,8 @@ float function(ir::OpKind kind, float x) {
       return std::fabs(x);
     case ir::OpKind::floor:
       return std::floor(x);
+    case ir::OpKind::log:
+      return static_cast<float>(std::log(static_cast<double>(x)));
     case ir::OpKind::rsqrt:
       return static_cast<float>(1 / std::sqrt(static_cast<double>(x)));
     default:
@@ -143,6 +154,19 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
     float& value = result.data<float>()[to];
     value = arithmetic(kind, value, b.data<float>()[from]);
   });
+  return result;
+}
+
+Tensor folded_cumsum(const ir::Op& op, const Tensor& x) {
+  Tensor result = x;
+  if (x.shape.empty()) return result;
+  const auto dim = static_cast<size_t>(op.get(ir::attr::dim));
+  const auto step = static_cast<size_t>(ir::strides(x.shape, {})[dim]);
+  const auto length = static_cast<size_t>(x.shape[dim]);
+  const auto values = result.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i / step % length != 0) values[i] += values[i - step];
+  }
   return result;
 }
 
@@ -291,10 +315,13 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
       return gathered(x, shape, broadcast_strides(x.shape, shape));
     case ir::OpKind::concat:
       return concatenated(op, operands, shape);
+    case ir::OpKind::cumsum:
+      return folded_cumsum(op, x);
     case ir::OpKind::clamp:
       return folded_clamp(op, x);
     case ir::OpKind::abs:
     case ir::OpKind::floor:
+    case ir::OpKind::log:
     case ir::OpKind::rsqrt:
     case ir::OpKind::sqrt:
       return folded_function(op.kind, x);

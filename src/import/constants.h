@@ -25,13 +25,14 @@ namespace thimble::import_pt2 {
 /// Returns a tensor in which every element is `value`.
 [[nodiscard]] ir::Tensor filled(ir::DType dtype, const ir::Shape& shape, double value);
 
-/// Reads an element as a number. set_element() converts a number as in C++.
+/// Reads an element as a number. set_element() converts a number as in C++;
+/// one that the type does not represent becomes its smallest integer.
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
-/// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, add, sub,
-/// mul, div, abs, clamp, floor, sqrt or rsqrt of constants and not too large. The operator must be
-/// verified; `shape` is the shape of its result.
+/// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, cumsum,
+/// add, sub, mul, div, abs, clamp, floor, log, sqrt or rsqrt of constants and not too large. The
+/// operator must be verified; `shape` is the shape of its result.
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 

@@ -40,6 +40,39 @@ Result<ValueId> converted_choice(Call& call, ValueId x, DType dtype) {
   return call.add(OpKind::where, {x, one, zero});
 }
 
+/// Returns the type of an argument in the archive.
+ScalarType type_of(Call& call, std::string_view argument) {
+  const auto* meta = call.meta(argument);
+  return meta == nullptr ? ScalarType::kUnknown : meta->dtype;
+}
+
+/// Converts constants to any type. A computed value can only be converted between bool and float32,
+/// from an integer to bool, or if it is a `where` between constants.
+Status converted_to(Call& call, ScalarType type) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  const ScalarType from = type_of(call, "self");
+  const auto dtype = ir_dtype(type);
+  const ir::Tensor* constant = call.builder().constant_of(x);
+  if (constant != nullptr && dtype && *dtype != constant->dtype) {
+    return call.result(call.constant_value("", converted(*constant, *dtype)));
+  }
+  const DType held = call.builder().graph.type(x).dtype;
+  if (held == DType::kBool && type == ScalarType::kFloat32) {
+    return call.result(call.tensor("self"));
+  }
+  if (held != DType::kBool && type == ScalarType::kBool) {
+    return call.result(as_bool(call, "self"));
+  }
+  const bool is_same = dtype ? *dtype == held : type == from;
+  if (!is_same && dtype) {
+    THIMBLE_TRY(const ValueId y, converted_choice(call, x, *dtype));
+    if (y != ir::kNoValue) return call.result(y);
+  }
+  if (!is_same) return not_converted(from, type);
+  THIMBLE_TRY(const bool copies, call.boolean("copy", false));
+  return copies ? call.result(x) : call.same();
+}
+
 }  // namespace
 
 namespace handlers {
@@ -67,33 +100,13 @@ Status dropout(Call& call) {
   return call.view({}, call.has("input") ? "input" : "self");
 }
 
-/// Converts constants to any type. A computed value can only be converted between bool and float32,
-/// or if it is a `where` between constants.
 Status to(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
-  const auto* meta = call.meta("self");
-  const ScalarType from = meta == nullptr ? ScalarType::kUnknown : meta->dtype;
-  THIMBLE_TRY(const ScalarType type, call.scalar_type("dtype", from));
-  const auto dtype = ir_dtype(type);
-  const ir::Tensor* constant = call.builder().constant_of(x);
-  if (constant != nullptr && dtype && *dtype != constant->dtype) {
-    return call.result(call.constant_value("", converted(*constant, *dtype)));
-  }
-  const DType held = call.builder().graph.type(x).dtype;
-  if (held == DType::kBool && type == ScalarType::kFloat32) {
-    return call.result(call.tensor("self"));
-  }
-  if (held == DType::kF32 && type == ScalarType::kBool) {
-    return call.result(as_bool(call, "self"));
-  }
-  const bool is_same = dtype ? *dtype == held : type == from;
-  if (!is_same && dtype) {
-    THIMBLE_TRY(const ValueId y, converted_choice(call, x, *dtype));
-    if (y != ir::kNoValue) return call.result(y);
-  }
-  if (!is_same) return not_converted(from, type);
-  THIMBLE_TRY(const bool copies, call.boolean("copy", false));
-  return copies ? call.result(x) : call.same();
+  THIMBLE_TRY(const ScalarType type, call.scalar_type("dtype", type_of(call, "self")));
+  return converted_to(call, type);
+}
+
+Status type_as(Call& call) {
+  return converted_to(call, type_of(call, "other"));
 }
 
 Status copy(Call& call) {

@@ -7,8 +7,10 @@
 
 #include "import/constants.h"
 #include "import/handlers.h"
+#include "import/integers.h"
 #include "import/layout.h"
 #include "import/refusal.h"
+#include "import/scalars.h"
 #include "ir/dce.h"
 
 namespace thimble::import_pt2 {
@@ -174,12 +176,14 @@ class Importer {
 
   Status import_node(const pt2::Node& node) {
     if (!node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), is_scalar)) {
-      return import_scalar(node);
+      return import_scalar(node, source_of(node));
     }
     const ir::Source source = source_of(node);
     Refusals refused;
     for (const pt2::NamedArgument& input : node.inputs) {
+      const bool list = std::holds_alternative<std::vector<pt2::TensorName>>(input.value);
       for_each_tensor(input.value, [&](const std::string& name) {
+        if (list && context_.tensors.is_empty(name)) return;
         const Refusals* inherited = context_.tensors.refusals(name);
         if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
       });
@@ -187,6 +191,18 @@ class Importer {
     if (const std::string state = written_state(node, source); is_buffer(state)) {
       found_ = state;
       return unsupported("{} is written to", state);
+    }
+    if (has_only_empty_results(node)) {
+      const int refusal = add_refusal(node, source, "its result has no elements");
+      for (const pt2::Argument& output : node.outputs) {
+        for_each_tensor(
+            output, [&](const std::string& name) { context_.tensors.bind_empty(name, {refusal}); });
+      }
+      return ok();
+    }
+    if (refused.empty()) {
+      THIMBLE_TRY(const bool folded, import_known(node, source));
+      if (folded) return ok();
     }
     const Handler handler = find_handler(source.target);
     if (handler == nullptr || changes_state(node, source)) {
@@ -207,6 +223,31 @@ class Importer {
     return ok();
   }
 
+  /// Returns true if the node has results and none of them has elements, as a slice of 0 columns.
+  bool has_only_empty_results(const pt2::Node& node) const {
+    bool found = false, all = true;
+    for (const pt2::Argument& output : node.outputs) {
+      for_each_tensor(output, [&](const std::string& name) {
+        const pt2::TensorMeta* meta = program_.graph.tensor(name);
+        const auto sizes = context_.symbols.values(meta->sizes);
+        found = true;
+        all = all && sizes.ok() && std::ranges::find(*sizes, 0) != sizes->end();
+      });
+    }
+    return found && all;
+  }
+
+  /// Computes a node whose operands are known integers. Returns false for other nodes.
+  Result<bool> import_known(const pt2::Node& node, const ir::Source& source) {
+    Call call(context_, node, source);
+    THIMBLE_TRY(std::optional<ir::Tensor> known, fold_integers(call, source.target));
+    if (!known) return false;
+    THIMBLE_CHECK(call.result(call.constant_value("", *std::move(known))));
+    THIMBLE_CHECK(check_results(node));
+    model_.nodes.push_back({source, ImportedNode::Result::kConstant});
+    return true;
+  }
+
   ImportedNode::Result result_of(const pt2::Node& node, size_t ops_before) {
     using Result = ImportedNode::Result;
     if (context_.builder.graph.ops().size() > ops_before) return Result::kOperators;
@@ -223,9 +264,20 @@ class Importer {
     return result;
   }
 
-  /// Imports sym_size and arithmetic on sizes. The archive gives each result as an expression of
-  /// the symbols.
-  Status import_scalar(const pt2::Node& node) {
+  /// Imports sym_size, numbers of known tensors, and arithmetic on them. The archive gives each
+  /// size as an expression of the symbols.
+  Status import_scalar(const pt2::Node& node, const ir::Source& source) {
+    Call call(context_, node, source);
+    if (const auto known = known_scalar(call, source.target); known && node.outputs.size() == 1) {
+      if (const auto* size = std::get_if<pt2::SymIntArg>(&node.outputs[0])) {
+        context_.sizes[size->name] = static_cast<int64_t>(*known);
+        return ok();
+      }
+      if (const auto* real = std::get_if<pt2::SymFloatArg>(&node.outputs[0])) {
+        context_.reals[real->name] = *known;
+        return ok();
+      }
+    }
     for (const pt2::Argument& output : node.outputs) {
       const auto* size = std::get_if<pt2::SymIntArg>(&output);
       if (size == nullptr || !size->is_name()) continue;

@@ -51,6 +51,11 @@ const std::string& Tensors::owner(std::string_view name) const {
   return storage(name).owner;
 }
 
+void Tensors::bind_empty(const std::string& name, Refusals refusals) {
+  bind_refused(name, std::move(refusals));
+  empty_.insert(name);
+}
+
 Result<ValueId> Tensors::read(std::string_view name, const ir::Source& source) {
   Tensor& wanted = tensor(name);
   Storage& held = storages_[wanted.storage];

@@ -32,6 +32,9 @@ class Tensors {
   void bind_weight(const std::string& name, const std::string& fqn);
   /// Binds a name that shares the memory of `base`.
   void bind_view(const std::string& name, const std::string& base, View view);
+  /// Binds a name to a tensor without elements. Only a list of tensors may contain it.
+  void bind_empty(const std::string& name, Refusals refusals);
+  [[nodiscard]] bool is_empty(std::string_view name) const { return empty_.contains(name); }
   /// Binds a name without a value.
   void bind_refused(const std::string& name, Refusals refusals);
 
@@ -69,6 +72,7 @@ class Tensors {
   const formats::pt2::Weights& weights_;
   std::vector<Storage> storages_;
   std::map<std::string, Tensor, std::less<>> tensors_;
+  std::set<std::string, std::less<>> empty_;
 };
 
 }  // namespace thimble::import_pt2

@@ -165,8 +165,8 @@ class Quantizer {
     if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
     THIMBLE_TRY(
         trial.decisions.per_tensor,
-        close_per_tensor_linears(graph_, trial.plan, trial.decisions, *samples_, options_.io,
-                                 options_.threads, spec_.per_tensor_tolerance_db));
+        close_per_tensor_linears(graph_, trial.plan, trial.decisions, trial.lowered, *samples_,
+                                 options_.io, options_.threads, spec_.per_tensor_tolerance_db));
     report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
     if (trial.decisions.per_tensor.empty()) return ok();
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));

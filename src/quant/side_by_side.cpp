@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -112,17 +113,32 @@ SideBySide::SideBySide(const Graph& float_graph, const LoweredGraph& lowered)
   }
 }
 
-void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen) {
-  float_engine_.run(inputs, [&](const Op& op, const Tensor& result) {
+void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen,
+                     const SeenLinear& seen_linear) {
+  const auto keep = [&](const Op& op, const Tensor& result) {
+    if (seen_linear && op.kind == ir::OpKind::linear) {
+      seen_linear(op, float_engine_.value(op.inputs[0]), result);
+    }
     const int place = place_of_real_[static_cast<size_t>(op.output)];
     if (place >= 0) references_[static_cast<size_t>(place)] = result;
-  });
+  };
+  // The float graph runs only as far as needed, so that few of its values are in memory.
+  float_engine_.begin(inputs);
   integer_inputs_ = integer_inputs(lowered_.graph, inputs);
   integer_engine_.run(integer_inputs_, [&](const Op& op, const Tensor& result) {
     const int place = place_of_codes_[static_cast<size_t>(op.output)];
     if (place < 0) return;
-    seen(static_cast<size_t>(place), references_[static_cast<size_t>(place)], result);
+    std::optional<Tensor>& reference = references_[static_cast<size_t>(place)];
+    while (!reference && float_engine_.step(keep)) {
+    }
+    assert(reference);
+    seen(static_cast<size_t>(place), *reference, result);
+    reference.reset();
   });
+  while (float_engine_.step(keep)) {
+  }
+  float_engine_.finish();
+  for (std::optional<Tensor>& reference : references_) reference.reset();
 }
 
 void for_each_pair(

@@ -2,6 +2,7 @@
 // Runs the float graph and the integer graph on the same samples and compares them value by value.
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/progress.h"
@@ -33,7 +34,10 @@ class SideBySide {
 
   /// Called with the index of a counterpart, its float value and its quantized values.
   using Seen = std::function<void(size_t, const ir::Tensor&, const ir::Tensor&)>;
-  void run(const std::vector<ir::Tensor>& inputs, const Seen& seen);
+  /// Called with a linear of the float graph, its operand and its result.
+  using SeenLinear = std::function<void(const ir::Op&, const ir::Tensor&, const ir::Tensor&)>;
+  void run(const std::vector<ir::Tensor>& inputs, const Seen& seen,
+           const SeenLinear& seen_linear = {});
 
   [[nodiscard]] std::vector<ir::Tensor> float_outputs() const { return float_engine_.outputs(); }
   [[nodiscard]] std::vector<ir::Tensor> integer_outputs() const {
@@ -44,8 +48,8 @@ class SideBySide {
   const LoweredGraph& lowered_;
   FastExecutor float_engine_;
   FastExecutor integer_engine_;
-  std::vector<int> place_of_real_, place_of_codes_;  // by value: counterpart, or -1
-  std::vector<ir::Tensor> references_;               // by counterpart
+  std::vector<int> place_of_real_, place_of_codes_;    // by value: counterpart, or -1
+  std::vector<std::optional<ir::Tensor>> references_;  // by counterpart, until it is compared
   std::vector<ir::Tensor> integer_inputs_;
 };
 

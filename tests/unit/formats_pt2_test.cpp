@@ -570,5 +570,67 @@ TEST(Pt2Fixtures, AllOfPyTorchsArchivesAreRead) {
   EXPECT_GT(2 * nodes_with_source, nodes);
 }
 
+/// Returns the small archive with its relu inside of a region. The region's names are those of the
+/// nodes outside, as PyTorch writes them.
+Pt2Parts with_region(bool autocast_enabled) {
+  Pt2Parts parts = small_pt2();
+  json inner = node_of(parts, 1);
+  inner["outputs"][0]["as_tensor"]["name"] = "inner";
+  json relu_again = inner;
+  relu_again["name"] = "linear";
+  relu_again["inputs"][0]["arg"]["as_tensor"]["name"] = "inner";
+  relu_again["outputs"][0]["as_tensor"]["name"] = "last";
+  const json region = {{"inputs", {{{"as_tensor", {{"name", "linear"}}}}}},
+                       {"outputs", {{{"as_tensor", {{"name", "last"}}}}}},
+                       {"nodes", {inner, relu_again}},
+                       {"tensor_values",
+                        {{"linear", tensor_meta({2, 4})},
+                         {"inner", tensor_meta({2, 4})},
+                         {"last", tensor_meta({2, 4})}}},
+                       {"sym_int_values", json::object()}};
+  const auto argument = [](json value) { return json{{"name", ""}, {"arg", value}, {"kind", 1}}; };
+  json& node = node_of(parts, 1);
+  node["target"] = "torch.ops.higher_order.wrap_with_autocast";
+  node["inputs"] = {argument({{"as_string", "cpu"}}),
+                    argument({{"as_scalar_type", 13}}),
+                    argument({{"as_bool", autocast_enabled}}),
+                    argument({{"as_bool", false}}),
+                    argument({{"as_graph", {{"name", "submod_1"}, {"graph", region}}}}),
+                    argument({{"as_tensor", {{"name", "linear"}}}})};
+  return parts;
+}
+
+TEST(Pt2, RegionsWithoutEffectAreInlined) {
+  const auto program = read_parts(with_region(false));
+  ASSERT_TRUE(program) << program.error().message;
+  const Graph& graph = program->graph;
+  ASSERT_EQ(graph.nodes.size(), 3U);
+  const auto name = [](const Argument& argument) { return std::get<TensorName>(argument).name; };
+  EXPECT_EQ(graph.nodes[1].target, "torch.ops.aten.relu.default");
+  EXPECT_EQ(name(graph.nodes[1].inputs[0].value), "linear");
+  EXPECT_EQ(name(graph.nodes[1].outputs[0]), name(graph.nodes[2].inputs[0].value));
+  EXPECT_EQ(name(graph.nodes[2].outputs[0]), "relu");
+  EXPECT_NE(graph.tensor(name(graph.nodes[1].outputs[0])), nullptr);
+}
+
+TEST(Pt2, RegionsWithEffectAreKept) {
+  const auto program = read_parts(with_region(true));
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_EQ(program->graph.nodes.size(), 2U);
+  EXPECT_EQ(program->graph.nodes[1].target, "torch.ops.higher_order.wrap_with_autocast");
+}
+
+/// An operand of the region that is returned unchanged gets its second name by an alias.
+TEST(Pt2, RegionThatReturnsItsOperand) {
+  Pt2Parts parts = with_region(false);
+  json& region = node_of(parts, 1)["inputs"][4]["arg"]["as_graph"]["graph"];
+  region["outputs"][0]["as_tensor"]["name"] = "linear";
+  const auto program = read_parts(parts);
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ(program->graph.nodes.back().target, "torch.ops.aten.alias.default");
+  region["nodes"][0]["inputs"][0]["arg"]["as_tensor"]["name"] = "nowhere";
+  EXPECT_NE(failure(parts).find("nowhere"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace thimble::formats::pt2

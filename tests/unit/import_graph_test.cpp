@@ -160,5 +160,143 @@ TEST(ImportGraph, OutputInItsExportedOrder) {
   EXPECT_EQ(model.graph.type(model.graph.outputs()[0]).dim_order, ir::channels_last_order());
 }
 
+// --- what does not depend on an input
+
+/// Adds x + the known integers `last`, which has 4 elements, as the output.
+ImportedModel with_known(Program program, const std::string& last) {
+  program
+      .node("aten.to.dtype", {{"self", ref(last)}, {"dtype", pt2::ScalarType::kFloat32}}, "real",
+            sizes({4}))
+      .node("aten.add.Tensor", {{"self", ref("x")}, {"other", ref("real")}}, "sum", sizes({4}))
+      .output("sum");
+  return imported(program);
+}
+
+Program with_positions() {
+  Program program;
+  program.input("x", sizes({4}))
+      .node("aten.arange.default", {{"end", whole(4)}}, "at", sizes({4}), pt2::ScalarType::kInt64);
+  return program;
+}
+
+TEST(ImportGraph, KnownIntegersBecomeConstants) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  constexpr auto kBool = pt2::ScalarType::kBool;
+  Program program = with_positions();
+  program.node("aten.cumsum.default", {{"self", ref("at")}, {"dim", whole(-1)}}, "total",
+               sizes({4}), kInt);  // 0 1 3 6
+  program.node("aten.remainder.Scalar", {{"self", ref("total")}, {"other", whole(-4)}}, "rest",
+               sizes({4}), kInt);  // 0 -3 -1 -2
+  program.node("aten.lt.Scalar", {{"self", ref("rest")}, {"other", whole(-1)}}, "low", sizes({4}),
+               kBool);  // 0 1 0 1
+  program.node("aten.where.ScalarOther",
+               {{"condition", ref("low")}, {"self", ref("total")}, {"other", whole(50)}}, "y",
+               sizes({4}), kInt);  // 50 1 50 6
+  const ImportedModel model = with_known(std::move(program), "y");
+  EXPECT_EQ(kinds(model), "add");
+  EXPECT_EQ(run(model, {4}), (std::vector<float>{50, 2, 52, 9}));
+}
+
+TEST(ImportGraph, KnownIntegersOfSeveralDimensions) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  Program program = with_positions();
+  program
+      .node("aten.reshape.default", {{"self", ref("at")}, {"shape", ints({4, 1})}}, "column",
+            sizes({4, 1}), kInt)
+      .node("aten.sub.Tensor", {{"self", ref("at")}, {"other", ref("column")}}, "distance",
+            sizes({4, 4}), kInt)
+      .node("aten.tril.default", {{"self", ref("distance")}}, "lower", sizes({4, 4}), kInt)
+      .node("aten.sum.dim_IntList", {{"self", ref("lower")}, {"dim", ints({1})}}, "row", sizes({4}),
+            kInt);  // 0 -1 -3 -6
+  const ImportedModel model = with_known(std::move(program), "row");
+  EXPECT_EQ(kinds(model), "add");
+  EXPECT_EQ(run(model, {4}), (std::vector<float>{0, 0, -1, -3}));
+}
+
+/// A 64-bit product wraps, as in PyTorch; float32 or double would saturate or round.
+TEST(ImportGraph, KnownIntegersWrap) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  Program program = with_positions();
+  program
+      .node("aten.add.Scalar", {{"self", ref("at")}, {"other", whole((int64_t{1} << 62) + 1)}},
+            "large", sizes({4}), kInt)
+      .node("aten.mul.Scalar", {{"self", ref("large")}, {"other", whole(4)}}, "y", sizes({4}),
+            kInt);  // 2^64 + 4 + 4 at
+  const ImportedModel model = with_known(std::move(program), "y");
+  EXPECT_EQ(run(model, {4}), (std::vector<float>{4, 9, 14, 19}));
+}
+
+TEST(ImportGraph, KnownIntegersWithImpossibleArguments) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  const auto message = [&](const char* target, const char* argument, int64_t value) {
+    Program program = with_positions();
+    program.node(target, {{"self", ref("at")}, {argument, whole(value)}}, "y", sizes({4}), kInt)
+        .output("y");
+    return program.error();
+  };
+  EXPECT_NE(message("aten.cumsum.default", "dim", 7).find("expected a dimension"),
+            std::string::npos);
+  EXPECT_NE(message("aten.remainder.Scalar", "other", 0), "");
+  Program program = with_positions();
+  program
+      .node("aten.index_select.default",
+            {{"self", ref("at")}, {"dim", whole(0)}, {"index", ref("at")}}, "same", sizes({4}),
+            kInt)
+      .node("aten.add.Scalar", {{"self", ref("at")}, {"other", whole(1)}}, "next", sizes({4}), kInt)
+      .node("aten.index_select.default",
+            {{"self", ref("at")}, {"dim", whole(0)}, {"index", ref("next")}}, "y", sizes({4}), kInt)
+      .output("y");
+  EXPECT_NE(program.error().find("index 4 of 4 elements"), std::string::npos) << program.error();
+}
+
+/// As in detectors: the fill value of a tensor is an element of a known tensor.
+TEST(ImportGraph, NumbersOfKnownTensors) {
+  const auto program = [](const char* from) {
+    Program made;
+    made.input("x", sizes({1}));
+    made.node("aten.full.default", {{"size", ints({1})}, {"fill_value", real(2.5)}}, "stride",
+              sizes({1}));
+    pt2::Node item;
+    item.name = "item";
+    item.target = "torch.ops.aten.item.default";
+    item.inputs.push_back({"self", ref(from), false});
+    item.outputs.emplace_back(pt2::SymFloatArg{"item", 0});
+    made.exported.graph.nodes.push_back(item);
+    item.name = "twice";
+    item.target = "_operator.mul";
+    item.inputs = {{"", pt2::SymFloatArg{"item", 0}, false}, {"", whole(2), false}};
+    item.outputs = {pt2::SymFloatArg{"twice", 0}};
+    made.exported.graph.nodes.push_back(item);
+    made.node(
+            "aten.new_full.default",
+            {{"self", ref("x")}, {"size", ints({1})}, {"fill_value", pt2::SymFloatArg{"twice", 0}}},
+            "strides", sizes({1}))
+        .node("aten.add.Tensor", {{"self", ref("x")}, {"other", ref("strides")}}, "y", sizes({1}))
+        .output("y");
+    return made;
+  };
+  EXPECT_EQ(run(imported(program("stride")), {1}), std::vector<float>{5});
+  EXPECT_NE(program("x").error().find("unsupported: "), std::string::npos);
+  EXPECT_NE(program("x").error().find("computed at run time"), std::string::npos);
+}
+
+TEST(ImportGraph, TensorsWithoutElementsAreLeftOutOfConcatenations) {
+  Program program;
+  program.input("x", sizes({1, 4}))
+      .node("aten.slice.Tensor",
+            {{"self", ref("x")}, {"dim", whole(1)}, {"start", whole(4)}, {"end", whole(4)}}, "none",
+            sizes({1, 0}))
+      .node("aten.relu.default", {{"self", ref("none")}}, "also_none", sizes({1, 0}))
+      .node("aten.cat.default",
+            {{"tensors", std::vector<pt2::TensorName>{{"x"}, {"also_none"}}}, {"dim", whole(1)}},
+            "y", sizes({1, 4}))
+      .output("y");
+  const ImportedModel model = imported(program);
+  EXPECT_EQ(run(model, {1, 4}), (std::vector<float>{0, 1, 2, 3}));
+  Program refused;
+  refused.input("x", sizes({1, 0})).output("x");
+  EXPECT_NE(refused.error(), "imported");
+}
+
 }  // namespace
 }  // namespace thimble::import_pt2

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include <cmath>
 
 #include "eval/evaluate.h"
@@ -334,6 +336,44 @@ TEST(QuantizeRules, LinearsWithSameWeightsHaveSameScales) {
   const auto model = quant::quantize(graph, random_calibration(graph, 1, 8), spec, {});
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->report.per_tensor_linears, 0);
+}
+
+/// Weights [256, 256] of random signs. Rows other than the first are `small`.
+ir::TensorPtr square_weights(uint32_t seed, float small) {
+  constexpr int64_t kSize = 256;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> w(kSize * kSize);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = uniform(random) * (i < kSize ? 1 : small);
+  return std::make_shared<ir::Tensor>(ir::make_f32({kSize, kSize}, w));
+}
+
+/// Returns the number of multipliers of two linears in a network that is too large for trials. The
+/// rows of the second one, other than the first, are `small`.
+std::vector<int64_t> multipliers_of_large_network(float small) {
+  ir::Graph graph;
+  const ir::ValueId x = graph.add_input("x", {ir::DType::kF32, {1, 512, 256}, {}, {}});
+  const ir::ValueId a = graph.add_constant("a", square_weights(1, 1));
+  const ir::ValueId b = graph.add_constant("b", square_weights(2, small));
+  const ir::ValueId y = *graph.add(ir::OpKind::linear, {x, a, ir::kNoValue}, {});
+  const ir::ValueId z =
+      *graph.add(ir::OpKind::clamp, {y}, {{ir::attr::float_min, 0.0}, {ir::attr::float_max, 1e30}});
+  graph.add_output(*graph.add(ir::OpKind::linear, {z, b, ir::kNoValue}, {}));
+  quant::QuantSpec spec;
+  spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  const auto model = quant::quantize(graph, random_calibration(graph, 1, 8), spec, {});
+  EXPECT_TRUE(model.ok());
+  std::vector<int64_t> multipliers;
+  for (const Op& op : model->graph.ops()) {
+    if (op.kind != ir::OpKind::qlinear) continue;
+    multipliers.push_back(model->graph.type(op.inputs[3]).elements());
+  }
+  return multipliers;
+}
+
+TEST(QuantizeRules, NoiseOfOneScaleIsEstimatedInLargeNetworks) {
+  EXPECT_EQ(multipliers_of_large_network(1), (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(multipliers_of_large_network(0.0117F), (std::vector<int64_t>{1, 256}));
 }
 
 }  // namespace

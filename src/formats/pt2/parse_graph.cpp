@@ -1,9 +1,11 @@
 #include "formats/pt2/parse_graph.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "formats/pt2/inline_region.h"
 #include "formats/pt2/parse_argument.h"
 #include "formats/pt2/parse_list.h"
 #include "formats/pt2/source_line.h"
@@ -25,6 +27,7 @@ class GraphParser {
   Status parse_inputs(const Value& value);
   Status parse_outputs(const Value& value);
   Result<Node> parse_node(const Value& value);
+  Status add_node(const Value& value);
   Status parse_metadata(const Value& node_value, Node& node);
   Status check_used(const Argument& argument, const Value& value) const;
   Status define(const Argument& argument, const Value& value);
@@ -134,6 +137,32 @@ Result<Node> GraphParser::parse_node(const Value& value) {
   return node;
 }
 
+/// Adds a node, or the nodes of its subgraph. The nesting of the text bounds the recursion.
+Status GraphParser::add_node(const Value& value) {
+  THIMBLE_TRY(Node node, parse_node(value));
+  const auto subgraph =
+      std::find_if(node.inputs.begin(), node.inputs.end(), [](const NamedArgument& input) {
+        const auto* unknown = std::get_if<UnknownArgument>(&input.value);
+        return unknown != nullptr && unknown->tag == "as_graph";
+      });
+  const auto at = static_cast<size_t>(subgraph - node.inputs.begin());
+  if (subgraph != node.inputs.end() && is_region(node, at)) {
+    THIMBLE_TRY(const Value inputs, value.at("inputs"));
+    THIMBLE_TRY(const Value::Elements elements, inputs.elements());
+    size_t i = 0;
+    for (const Value& element : elements) {
+      if (i++ != at) continue;
+      THIMBLE_TRY(const Value argument, element.at("arg"));
+      THIMBLE_TRY(const Value::Member tagged, argument.tagged());
+      THIMBLE_TRY(const Value inner, tagged.value.at("graph"));
+      THIMBLE_TRY(Graph region, GraphParser().parse(inner));
+      if (inline_region(node, at, std::move(region), graph_, defined_)) return ok();
+    }
+  }
+  graph_.nodes.push_back(std::move(node));
+  return ok();
+}
+
 Result<Graph> GraphParser::parse(const Value& value) {
   THIMBLE_TRY(graph_.tensor_values, map_at<parse_tensor_meta>(value, "tensor_values"));
   THIMBLE_TRY(graph_.sym_int_values, map_at<parse_sym_int>(value, "sym_int_values"));
@@ -141,10 +170,7 @@ Result<Graph> GraphParser::parse(const Value& value) {
   THIMBLE_CHECK(parse_inputs(inputs));
   THIMBLE_TRY(const Value nodes, value.at("nodes"));
   THIMBLE_TRY(const Value::Elements elements, nodes.elements());
-  for (const Value& element : elements) {
-    THIMBLE_TRY(Node node, parse_node(element));
-    graph_.nodes.push_back(std::move(node));
-  }
+  for (const Value& element : elements) THIMBLE_CHECK(add_node(element));
   THIMBLE_TRY(const Value outputs, value.at("outputs"));
   THIMBLE_CHECK(parse_outputs(outputs));
   return std::move(graph_);

@@ -113,7 +113,15 @@ void FastExecutor::release_operands(const ir::Op& op) {
 }
 
 void FastExecutor::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result) {
+  begin(inputs);
+  while (step(on_result)) {
+  }
+  finish();
+}
+
+void FastExecutor::begin(std::span<const ir::Tensor> inputs) {
   assert(inputs.size() == graph_.inputs().size());
+  next_ = 0;
   uses_left_ = uses_total_;
   for (size_t i = 0; i < owned_.size(); ++i) {  // releases the outputs of the previous run
     if (owned_[i] == nullptr) continue;
@@ -128,25 +136,32 @@ void FastExecutor::run(std::span<const ir::Tensor> inputs, const eval::OnResult&
     values_[static_cast<size_t>(graph_.states()[i].value)] =
         std::make_shared<const ir::Tensor>(std::move(state_[i]));
   }
-  for (const ir::Op& op : graph_.ops()) {
-    const Buffer result = make_result(op);
-    const bool moved = in_place(op.kind) && result == owned_[static_cast<size_t>(op.inputs[0])];
-    if (!moved || !is_alias(op.kind)) execute(op, result);
-    if (moved) {
-      const size_t x = static_cast<size_t>(op.inputs[0]);
-      owned_[x].reset();
-      values_[x].reset();
-      result->shape = graph_.type(op.output).shape;
-    }
-    if (on_result) on_result(op, *result);
-    release_operands(op);
-    if (uses_left_[static_cast<size_t>(op.output)] > 0) {
-      owned_[static_cast<size_t>(op.output)] = result;
-      values_[static_cast<size_t>(op.output)] = result;
-    } else {
-      give_back(result);
-    }
+}
+
+bool FastExecutor::step(const eval::OnResult& on_result) {
+  if (next_ == graph_.ops().size()) return false;
+  const ir::Op& op = graph_.ops()[next_++];
+  const Buffer result = make_result(op);
+  const bool moved = in_place(op.kind) && result == owned_[static_cast<size_t>(op.inputs[0])];
+  if (!moved || !is_alias(op.kind)) execute(op, result);
+  if (moved) {
+    const size_t x = static_cast<size_t>(op.inputs[0]);
+    owned_[x].reset();
+    values_[x].reset();
+    result->shape = graph_.type(op.output).shape;
   }
+  if (on_result) on_result(op, *result);
+  release_operands(op);
+  if (uses_left_[static_cast<size_t>(op.output)] > 0) {
+    owned_[static_cast<size_t>(op.output)] = result;
+    values_[static_cast<size_t>(op.output)] = result;
+  } else {
+    give_back(result);
+  }
+  return true;
+}
+
+void FastExecutor::finish() {
   for (size_t i = 0; i < state_.size(); ++i) {
     state_[i] = *values_[static_cast<size_t>(graph_.states()[i].next)];
   }

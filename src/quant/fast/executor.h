@@ -50,6 +50,11 @@ class FastExecutor {
   /// Runs the graph on inputs of the graph's input types, in order. States continue from the
   /// previous run. `on_result` is called once per result, in execution order.
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
+  /// The same in steps: begin(), step() until it returns false, finish(). `inputs` must remain
+  /// until then. A step runs one operator, and returns false if there is none left.
+  void begin(std::span<const ir::Tensor> inputs);
+  bool step(const eval::OnResult& on_result);
+  void finish();
   /// Resets the states to their initial content.
   void reset();
   /// Returns the states that the next run will read, one tensor per state.
@@ -75,6 +80,7 @@ class FastExecutor {
   const KernelTable& kernels_;
   std::vector<int> uses_total_;
   std::vector<int> uses_left_;
+  size_t next_ = 0;  // index of the operator of the next step
   std::vector<ir::TensorPtr> values_;
   std::vector<Buffer> owned_;  // the same tensors, if this engine allocated them
   std::vector<Buffer> free_;

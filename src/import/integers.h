@@ -1,0 +1,16 @@
+#pragma once
+// Integer and boolean subgraphs that do not depend on an input: position ids, masks, relative
+// positions. They are computed at import, in 64-bit integers with PyTorch's rules.
+
+#include <optional>
+
+#include "import/call.h"
+
+namespace thimble::import_pt2 {
+
+/// Returns the result of a node whose tensor operands are all known integers or booleans, and whose
+/// result is one such tensor. Returns nothing for other nodes, and for arguments that only the
+/// handler understands. A node with impossible arguments returns a bad-input error.
+[[nodiscard]] Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target);
+
+}  // namespace thimble::import_pt2

@@ -1,0 +1,72 @@
+#include "import/scalars.h"
+
+#include <cmath>
+#include <map>
+
+#include "import/constants.h"
+
+namespace thimble::import_pt2 {
+namespace scalars {
+namespace {
+
+namespace pt2 = formats::pt2;
+
+/// Returns the only element of a known tensor.
+std::optional<double> element_of(Call& call) {
+  if (!call.is_tensor("self")) return std::nullopt;
+  const auto id = call.any_tensor("self");
+  if (!id.ok()) return std::nullopt;
+  const ir::Tensor* held = call.builder().known(*id);
+  if (held == nullptr || ir::element_count(held->shape) != 1) return std::nullopt;
+  return element(*held, 0);
+}
+
+using Operator = double (*)(double, double);
+
+/// Python's operators; torch.export stores them without the name of a parameter.
+const std::map<std::string_view, Operator>& table() {
+  static const std::map<std::string_view, Operator> rows = {
+      {"_operator.add", [](double a, double b) { return a + b; }},
+      {"_operator.floordiv", [](double a, double b) { return std::floor(a / b); }},
+      {"_operator.mul", [](double a, double b) { return a * b; }},
+      {"_operator.neg", [](double a, double) { return -a; }},
+      {"_operator.pow", [](double a, double b) { return std::pow(a, b); }},
+      {"_operator.sub", [](double a, double b) { return a - b; }},
+      {"_operator.truediv", [](double a, double b) { return a / b; }},
+      {"math.ceil", [](double a, double) { return std::ceil(a); }},
+      {"math.floor", [](double a, double) { return std::floor(a); }},
+      {"math.sqrt", [](double a, double) { return std::sqrt(a); }},
+      {"math.trunc", [](double a, double) { return std::trunc(a); }},
+      {"torch.sym_float", [](double a, double) { return a; }},
+      {"torch.sym_int", [](double a, double) { return std::trunc(a); }},
+      {"torch.sym_max", [](double a, double b) { return std::fmax(a, b); }},
+      {"torch.sym_min", [](double a, double b) { return std::fmin(a, b); }},
+      {"torch.sym_sqrt", [](double a, double) { return std::sqrt(a); }},
+  };
+  return rows;
+}
+
+}  // namespace
+}  // namespace scalars
+
+std::optional<double> known_scalar(Call& call, std::string_view target) {
+  constexpr double kWholeMax = 0x1p53;
+  std::optional<double> value;
+  if (target == "aten.item.default" || target == "aten._local_scalar_dense.default") {
+    value = scalars::element_of(call);
+  } else if (const auto row = scalars::table().find(target); row != scalars::table().end()) {
+    const auto& inputs = call.node().inputs;
+    double operands[2] = {0, 0};
+    if (inputs.empty() || inputs.size() > 2) return std::nullopt;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto number = call.known_number(inputs[i].value);
+      if (!number) return std::nullopt;
+      operands[i] = *number;
+    }
+    value = row->second(operands[0], operands[1]);
+  }
+  if (!value || !(std::fabs(*value) <= kWholeMax)) return std::nullopt;
+  return value;
+}
+
+}  // namespace thimble::import_pt2
