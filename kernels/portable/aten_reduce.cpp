@@ -1,5 +1,6 @@
 // Reductions, softmax and normalizations that ExecuTorch files keep in float32 (extrema also in
-// int8, `any` in bool). Sums are in double and are rounded once. Any dim_order, unless stated otherwise.
+// int8, `any` in bool). Sums are in double and are rounded once. Any dim_order, unless stated
+// otherwise.
 
 #include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"

@@ -41,8 +41,8 @@ struct Allocation {
   bool operator==(const Allocation&) const = default;
 };
 
-/// Tensor::data_buffer_idx of a planned tensor whose start value is in the entry abi::kStateKey. The
-/// stock runtime does not read that entry: it finds no mutable segment and refuses the file.
+/// Tensor::data_buffer_idx of a planned tensor whose start value is in the entry abi::kStateKey.
+/// The stock runtime does not read that entry: it finds no mutable segment and refuses the file.
 inline constexpr uint32_t kInitialValueInEntry = 1;
 
 struct ExtraTensorInfo {
