@@ -91,7 +91,7 @@ std::string readme(const std::string& name, const std::string& label, const engi
       "One command compiles everything into thimble.o:\n\n"
       "    arm-none-eabi-g++ {2} -std=c++17 -Os -ffunction-sections -fdata-sections \\\n"
       "      -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off \\\n"
-      "      -DTHIMBLE_TRACE=0 -I. -Iruntime/include @includes.txt @sources.txt \\\n"
+      "      -fomit-frame-pointer -DTHIMBLE_TRACE=0 -I. -Iruntime/include @includes.txt @sources.txt \\\n"
       "      -r -nostdlib -o thimble.o\n\n"
       "In another build system: add the files of sources.txt as C++17, the include folders ., "
       "runtime/include\nand those of includes.txt, and the flags above. -mcpu and the "
