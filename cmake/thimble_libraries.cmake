@@ -18,7 +18,8 @@ function(thimble_add_device_library name alias)
   add_library(thimble::${alias} ALIAS ${name})
   target_compile_features(${name} PUBLIC cxx_std_17)
   # The sources have no warnings with the flags of firmware/device.cmake; flags of an application may warn about more.
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
+  # Assembly of the kernels needs the register that clang keeps as frame pointer.
+  target_compile_options(${name} PRIVATE -fomit-frame-pointer -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                          -ffunction-sections -fdata-sections -w)
   target_compile_definitions(${name} PRIVATE THIMBLE_TRACE=0)
   set_property(GLOBAL APPEND PROPERTY thimble_device_targets ${name})

@@ -281,8 +281,7 @@ extern "C" constexpr SoftmaxGuesses thimble_v6m_softmax_guesses = guesses();
 
 #define END \
   ".align 2\n" \
-  ".ltorg\n" \
-  ".syntax divided\n"
+  ".ltorg\n"
 
 extern "C" __attribute__((naked)) void thimble_v6m_softmax(void* const*) {
   asm volatile(ENTER LARGEST SUM SHIFT RECIPROCAL SHORT LONG NEXT EXACT END);

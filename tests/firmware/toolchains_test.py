@@ -52,7 +52,8 @@ def main():
         for name, text in SHIM.items():
             (shim / name).write_text("#pragma once\n" + text)
         target = ["--target=arm-none-eabi", f"-isystem{newlib}"] if is_clang else []
-        cpp = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffp-contract=off", "-nostdinc++",
+        cpp = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffp-contract=off",
+               "-fomit-frame-pointer", "-nostdinc++",
                f"-isystem{shim}", *target]
 
         def compile_one(job):
