@@ -2,8 +2,8 @@
 // form, so one scale is chosen wherever it costs little accuracy. Two ways to know what it costs:
 //
 // - A trial lowers the graph with one scale for this linear alone and measures the outputs. That is
-//   exact, but runs the network once per linear: 81 s for an attention network of 16 MMAC. Trials
-//   are made if all of them together cost at most kTrialWork.
+//   exact, but runs the network once per linear: 31 s of CPU for a Swin of 0.6 M parameters, 2.4 s
+//   with the estimate. Trials are made if all of them together cost at most kTrialWork.
 // - Otherwise the cost is estimated from one run of the network: noise.h.
 
 #include "quant/per_tensor.h"

@@ -50,7 +50,7 @@ class FastExecutor {
   /// Runs the graph on inputs of the graph's input types, in order. States continue from the
   /// previous run. `on_result` is called once per result, in execution order.
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
-  /// The same in steps: begin(), step() until it returns false, finish(). `inputs` must remain
+  /// begin(), step() until it returns false, and finish() are a run in steps. `inputs` must remain
   /// until then. A step runs one operator, and returns false if there is none left.
   void begin(std::span<const ir::Tensor> inputs);
   bool step(const eval::OnResult& on_result);
