@@ -21,6 +21,7 @@
 #include "tools/bundled.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
+#include "tools/match_inputs.h"
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -54,25 +55,19 @@ constexpr int64_t kCallsAtOnce = 64;
 /// Number of samples for --per-layer.
 constexpr int64_t kLayerCalls = 8;
 
-Status check_ports(const ir::Graph& graph, const Model& model) {
-  const auto check = [&](const std::vector<ir::ValueId>& ids,
-                         const std::vector<hostrun::Port>& ports, const char* what) -> Status {
-    if (ids.size() != ports.size()) {
-      return bad_input("{}: {} {}, the float model has {}", model.label, ports.size(), what,
-                       ids.size());
-    }
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const ir::Value& value = graph.value(ids[i]);
-      const bool comparable = value.type.dtype == ports[i].dtype || ports[i].quant.has_value();
-      if (comparable && value.type.shape == ports[i].shape) continue;
-      return bad_input("{}: {}, the float model has {} {}{}", model.label, ports[i].describe(),
-                       value.name, ir::dtype_text(value.type.dtype),
-                       ir::list_text(value.type.shape));
-    }
-    return ok();
-  };
-  THIMBLE_CHECK(check(graph.inputs(), model.inputs, "inputs"));
-  return check(graph.outputs(), model.outputs, "outputs");
+Status check_outputs(const ir::Graph& graph, const Model& model) {
+  const std::vector<hostrun::Port>& ports = model.outputs;
+  if (graph.outputs().size() != ports.size()) {
+    return bad_input("{}: {} outputs, the float model has {}", model.label, ports.size(),
+                     graph.outputs().size());
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const ir::Value& value = graph.value(graph.outputs()[i]);
+    if (is_comparable(value, ports[i])) continue;
+    return bad_input("{}: {}, the float model has {} {}{}", model.label, ports[i].describe(),
+                     value.name, ir::dtype_text(value.type.dtype), ir::list_text(value.type.shape));
+  }
+  return ok();
 }
 
 /// Quantizes an int8 input and dequantizes an int8 output, as an application does.
@@ -126,12 +121,13 @@ std::vector<std::optional<driver::ValueRange>> calibrated_ranges(
 }
 
 Status warn_of_ranges(const CompareArguments& arguments, const Model& model,
-                      const driver::Samples& samples, Comparison* result) {
+                      const MatchedInputs& matched, const driver::Samples& samples,
+                      Comparison* result) {
   THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, model.label));
   const auto ranges = calibrated_ranges(program, model);
   for (size_t i = 0; i < ranges.size(); ++i) {
-    const auto& [name, data] = samples.data.inputs[i];
+    const auto& [name, data] = samples.data.inputs[matched.graph_input[i]];
     if (!ranges[i] || data.dtype != ir::DType::kF32) continue;
     std::string warning = driver::range_warning(name, data, *ranges[i]);
     if (!warning.empty()) result->warnings.push_back(std::move(warning));
@@ -210,7 +206,11 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   THIMBLE_TRY(const ir::Graph graph,
               driver::load_float_graph(arguments.float_model, options.shapes));
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));
-  THIMBLE_CHECK(check_ports(graph, model));
+  THIMBLE_TRY(const MatchedInputs matched, match_inputs(graph, model.inputs, model.label));
+  THIMBLE_CHECK(check_outputs(graph, model));
+  if (arguments.per_layer && !matched.note.empty()) {
+    return bad_input("--per-layer: {}", matched.note);
+  }
   const std::string data =
       arguments.samples != nullptr ? arguments.samples->label : arguments.data.filename().string();
   THIMBLE_TRY(const driver::Samples samples, arguments.samples != nullptr
@@ -219,7 +219,8 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   THIMBLE_CHECK(driver::check_samples(samples, graph, data));
 
   Comparison result;
-  THIMBLE_CHECK(warn_of_ranges(arguments, model, samples, &result));
+  if (!matched.note.empty()) result.warnings.push_back(matched.note);
+  THIMBLE_CHECK(warn_of_ranges(arguments, model, matched, samples, &result));
   if (arguments.per_layer) {
     THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
     THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
@@ -242,9 +243,12 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
     for (int64_t call = first; call < std::min(first + at_once, result.calls); ++call) {
       inputs.push_back(driver::call_inputs(samples, graph, call));
     }
-    Calls at_ports = inputs;
-    for (std::vector<ir::Tensor>& call : at_ports) {
-      for (size_t k = 0; k < call.size(); ++k) call[k] = to_port(call[k], model.inputs[k]);
+    Calls at_ports;
+    for (const std::vector<ir::Tensor>& call : inputs) {
+      std::vector<ir::Tensor>& ports = at_ports.emplace_back();
+      for (size_t k = 0; k < call.size(); ++k) {
+        ports.push_back(to_port(call[matched.graph_input[k]], model.inputs[k]));
+      }
     }
     THIMBLE_TRY(Outcome outcome, model.run(at_ports));
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -364,7 +368,7 @@ Result<QualityFigures> compare_quality(const fs::path& float_model, const fs::pa
   arguments.data = data;
   THIMBLE_TRY(const Comparison result, compare_models(arguments));
   return QualityFigures{value_of(result, "sqnr"), value_of(result, "agreement"),
-                        value_of(result, "accuracy")};
+                        value_of(result, "accuracy"), result.warnings};
 }
 
 namespace {

@@ -41,6 +41,7 @@ struct QualityFigures {
   std::optional<double> sqnr_db;    // lowest of all outputs of real numbers
   std::optional<double> agreement;  // share of rows with the same class as in float
   std::optional<double> accuracy;   // with labels
+  std::vector<std::string> warnings;
 };
 
 /// Runs the compiled model on this machine and compares it with the float model.

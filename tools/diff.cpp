@@ -59,6 +59,7 @@ struct Difference {
   std::vector<Total> totals;
   std::vector<Row> rows;  // in the order of the programs
   std::vector<std::string> violations;
+  std::vector<std::string> warnings;  // of the comparison with the float model
 };
 
 /// The operator without its variant: "thimble::conv2d" for "thimble::conv2d.dsp". Names without a
@@ -161,6 +162,13 @@ Status add_quality(const DiffArguments& arguments, Difference* difference) {
               compare_quality(arguments.model, arguments.before, arguments.data));
   THIMBLE_TRY(const QualityFigures b,
               compare_quality(arguments.model, arguments.after, arguments.data));
+  for (const QualityFigures* figures : {&a, &b}) {
+    for (const std::string& warning : figures->warnings) {
+      if (std::ranges::count(difference->warnings, warning) == 0) {
+        difference->warnings.push_back(warning);
+      }
+    }
+  }
   add_total("sqnr", a.sqnr_db, b.sqnr_db, difference);
   add_total("agreement", a.agreement, b.agreement, difference);
   add_total("accuracy", a.accuracy, b.accuracy, difference);
@@ -373,9 +381,13 @@ std::string text_of(const Difference& difference) {
     }
     if (const int64_t unmeasured = facts->unmeasured_calls(); unmeasured > 0) {
       text += fmt::format(
-          "  {}: {} operators were not measured: they count as average operators of their size\n",
+          "  {}: the cycles of {} operators are not from accurate measurements: `compile` "
+          "gives the reasons\n",
           facts->label, unmeasured);
     }
+  }
+  for (const std::string& warning : difference.warnings) {
+    text += fmt::format("  warning: {}\n", warning);
   }
   return text + rows_text(difference);
 }
@@ -419,6 +431,7 @@ Json to_json(const Difference& difference) {
                            {"after", to_json(row.after)}});
   }
   json["violations"] = difference.violations;
+  json["warnings"] = difference.warnings;
   return json;
 }
 

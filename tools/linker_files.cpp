@@ -12,7 +12,7 @@ emit::LinkerFile linker_file_of(const driver::Compiled& compiled, const std::str
     file.memories.push_back(memory.name);
   }
   for (const driver::PlacedObject& object : compiled.report.placement->objects) {
-    const bool is_arena = object.contents != "constants";
+    const bool is_arena = object.contents == engine::MemoryContents::kArena;
     // Memory without contents must not be in the image. Compilers place sections named .bss* so.
     file.arrays.push_back({fmt::format("{}.{}.{}", is_arena ? ".bss" : "", name, object.name),
                            object.memory, object.image, is_arena});

@@ -155,6 +155,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   const engine::Core* const target = part.cpu;
   hostrun::QemuOptions qemu;
   qemu.target = std::string(target->name);
+  qemu.timing = target->timing;
   qemu.count_instructions = options.count_instructions;
   qemu.profile = options.profile;
   qemu.time_limit = std::chrono::seconds(options.time_limit);

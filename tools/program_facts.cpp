@@ -182,12 +182,13 @@ class Reader {
   /// Sets the time of one run, if all parts of it are known.
   void add_time(ProgramFacts* facts) const {
     if (part_ == nullptr || part_->clock_mhz <= 0) return;
-    double sum = static_cast<double>(facts->runtime_cycles.value_or(0)) / part_->clock_mhz;
+    std::vector<std::optional<double>> npu_calls_us;
     for (const CallFacts& call : facts->calls) {
-      if (!call.time_us) return;
-      sum += *call.time_us;
+      if (call.is_npu) npu_calls_us.push_back(call.time_us);
+      if (!call.cycles) return;
     }
-    facts->time_us = sum;
+    const int64_t core_cycles = facts->core_cycles().value_or(facts->runtime_cycles.value_or(0));
+    facts->time_us = driver::run_time_us(core_cycles, part_->clock_mhz, npu_calls_us);
   }
 
   Status add_sizes(ProgramFacts* facts) const {
@@ -229,7 +230,7 @@ class Reader {
                          calls_.lowered.calls[*calls_.call_of[index]], *arguments_of(instruction));
       const engine::Cost cost = core_->cost(calls_.lowered, kernel, *core_);
       facts.cycles = cost.cycles;
-      facts.measured = cost.measured;
+      facts.measured = cost.cycle_basis == engine::CycleBasis::kMeasured;
       if (facts.cycles && part_ != nullptr) {
         facts.wait_cycles = driver::call_wait_cycles(calls_.lowered, kernel, index, *core_,
                                                      memories_, *facts.cycles);
@@ -254,9 +255,7 @@ class Reader {
     if (part_ == nullptr) return;
     const engine::PartNpu* const use = driver::npu_of(*part_, *profile);
     if (use == nullptr || use->engine->timing == nullptr) return;
-    const engine::NpuTiming timing = use->engine->timing(*use);
-    if (timing.clock_mhz <= 0) return;
-    facts->time_us = timing.call_us + profile->cycles / timing.clock_mhz;
+    facts->time_us = driver::npu_call_us(use->engine->timing(*use), profile->cycles);
   }
 
   const pte::Program& program_;

@@ -25,7 +25,7 @@ struct CallFacts {
   int64_t wait_cycles = 0;        // part of `cycles`
   bool is_npu = false;            // `cycles` are those of an NPU
   std::optional<double> time_us;  // of a given part, with the overhead of a call of the NPU
-  bool measured = true;           // as engine::Cost::measured
+  bool measured = true;           // engine::CycleBasis::kMeasured
 };
 
 struct ProgramFacts {

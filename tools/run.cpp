@@ -19,9 +19,9 @@
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
+#include "tools/profile_trace.h"
 #include "tools/quality.h"
 #include "tools/run.h"
-#include "tools/trace.h"
 
 namespace thimble::tools {
 namespace {

@@ -97,7 +97,7 @@ Json to_json(const engine::Part& part) {
     if (!part.has_memory_speeds()) continue;
     json["memories"].back().update({{"kept", memory.kept},
                                     {"cycles_per_word", memory.cycles_per_word},
-                                    {"holds", memory.holds}});
+                                    {"holds", memory.holds_names()}});
   }
   json["npus"] = Json::array();
   for (const engine::PartNpu& use : part.engines) {
@@ -215,10 +215,11 @@ void print_details(const engine::Part& part) {
               part.clock_mhz > 0 ? clock_text(part).c_str() : "", part.clock_mhz > 0 ? ", " : "",
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
   for (const engine::PartMemory& memory : part.memories) {
-    const std::string speed = part.has_memory_speeds() ? fmt::format(", {} cycles per word, for {}",
-                                                                     memory.cycles_per_word,
-                                                                     fmt::join(memory.holds, ", "))
-                                                       : "";
+    const std::string speed =
+        part.has_memory_speeds()
+            ? fmt::format(", {} cycles per word, for {}", memory.cycles_per_word,
+                          fmt::join(memory.holds_names(), ", "))
+            : "";
     std::printf("  memory  %-16s %lld B%s%s\n", memory.name.c_str(),
                 static_cast<long long>(memory.bytes), speed.c_str(), timing_text(memory).c_str());
   }

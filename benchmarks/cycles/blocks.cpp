@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "cycles/core_timing.h"
-#include "cycles/trace.h"
+#include "cycles/counted_blocks.h"
+#include "engine/part.h"
 
 using namespace thimble;
 
@@ -46,26 +47,27 @@ int main(int argc, char** argv) {
   }
   std::ostringstream text;
   text << stream.rdbuf();
-  const Result<cycles::Trace> trace = cycles::parse_trace(text.str(), argv[1]);
-  const cycles::CoreTiming* const timing = cycles::core_timing(argv[2]);
-  if (!trace || timing == nullptr) {
+  const Result<cycles::CountedBlocks> counted = cycles::parse_counted_blocks(text.str(), argv[1]);
+  const Result<engine::Part> part = engine::find_part(argv[2]);
+  const cycles::CoreTiming* const timing = part ? cycles::core_timing(part->cpu->timing) : nullptr;
+  if (!counted || timing == nullptr) {
     std::fprintf(stderr, "%s\n",
-                 trace ? fmt::format("{}: no model of this core", argv[2]).c_str()
-                       : trace.error().message.c_str());
+                 counted ? fmt::format("{}: no model of this core", argv[2]).c_str()
+                         : counted.error().message.c_str());
     return 2;
   }
-  std::vector<int64_t> times(trace->blocks.size()), sums(trace->blocks.size());
-  for (const cycles::Edge& edge : trace->edges) {
-    if (edge.region.first != "op" && edge.region.first != "run") continue;
+  std::vector<int64_t> times(counted->blocks.size()), sums(counted->blocks.size());
+  for (const cycles::Edge& edge : counted->edges) {
+    if (edge.scope.first != "op" && edge.scope.first != "run") continue;
     times[edge.to] += edge.count;
-    sums[edge.to] += edge.count * cycles::edge_cycles(*timing, *trace, edge);
+    sums[edge.to] += edge.count * cycles::edge_cycles(*timing, *counted, edge);
   }
-  for (size_t i = 1; i < trace->blocks.size(); ++i) {
+  for (size_t i = 1; i < counted->blocks.size(); ++i) {
     if (times[i] == 0) continue;
     std::printf("%zu %lld %lld %lld ", i, static_cast<long long>(times[i]),
                 static_cast<long long>(sums[i]),
-                static_cast<long long>(repeated(*timing, trace->blocks[i])));
-    print_code(trace->blocks[i]);
+                static_cast<long long>(repeated(*timing, counted->blocks[i])));
+    print_code(counted->blocks[i]);
     std::printf("\n");
   }
   return 0;

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""Counts instructions of kernels under QEMU, models their cycles, and fits the cost laws of `thimble compile`.
+"""Counts instructions of kernels under QEMU, models their cycles, and fits the cost functions of `thimble compile`.
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
-                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [NETWORK ...]
+                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--cores CORE ...] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
-board once. Each operator's counts are fitted by a law that is linear in the sizes of the call
+board once. Each operator's counts are fitted by a function that is linear in the sizes of the call
 (src/engine/cost_terms.def): no coefficient is negative, and the squares of the relative errors are
 least, in which a call counts with the square root of its cost. Writes
-engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/cycles) and, if all
-networks and dialects were asked for, README.md beside this file; laws of operators that none of them
-calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
+engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/cycles) and, if no
+network is named, inaccurate_cycles.def and README.md beside this file; functions of operators that none of
+them calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
 reads them if the file exists and measures what it lacks; --refresh-terms then computes the sizes
-again. --only-samples measures nothing. --only-cycles leaves costs.def as it is.
+again. --only-samples measures nothing. --only-cycles leaves costs.def as it is. --cores: the rows of other
+cores stay.
 
-Cycles outside of kernels have laws of their own, one for each form of a call
+Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
 fitted to the networks of models/ in all dialects. --only-runtime fits nothing else: it compiles
 with random calibration data and runs with zeros, which the cycles outside of kernels do not depend
 on, and writes their rows of cycles.def and their table of README.md.
 
-The laws of cycles are also fitted to the small networks of tests/data/pt2 and to the networks of the
+The functions of cycles are also fitted to the small networks of tests/data/pt2 and to the networks of the
 folder --random, which random_networks.py writes (seeds 1000 to 1188): they have operators and sizes
-that no network under models/ has. The laws of instructions are not, because they choose between the
-forms of an operator. The networks of --unseen (seeds 0 to 39) are only compared with the laws.
+that no network under models/ has. Those of instructions are not, because they choose between the
+forms of an operator. The networks of --unseen (seeds 0 to 39) are only compared with the functions.
 """
 import argparse
 import collections
@@ -50,7 +51,7 @@ SMALL = (CASE, RANDOM, UNSEEN)
 FITTED = (CASE, RANDOM)
 # These cores predict branches, and execute the code of the other core, or nearly. The model of a run counts the rarer
 # direction of a branch as mispredicted, over all operators that share its code, and so more than the sum of the operators. The
-# law is therefore that of the other core times a factor: the median of the lower half of the runs. A run that exceeds the law by
+# function is therefore that of the other core times a factor: the median of the lower half of the runs. A run that exceeds the function by
 # this share is left out of the table.
 PREDICTING = {"cortex-m7": "cortex-m4", "cortex-m85": "cortex-m55"}
 MISPREDICTED = 0.15
@@ -64,6 +65,12 @@ CALL_FORMS = {"addresses": "kAddresses", "records": "kRecords", "flatbuffer": "k
 FILE_FORMS = (("addresses", "records"), ("flatbuffer",))
 TABLES = {"instructions": ROOT / "engines/cortex_m/compiler/costs.def",
           "cycles": ROOT / "engines/cortex_m/compiler/cycles.def"}
+INACCURATE_TABLE = ROOT / "engines/cortex_m/compiler/inaccurate_cycles.def"
+INACCURATE_HEADER = """\
+// Cost functions of cycles whose mean error over the calls that they are fitted to is above 10 %:
+// THIMBLE_INACCURATE_CYCLES(operator, core, mean error in percent).
+"""
+INACCURATE = 0.1  # engine::kInaccuratePercent
 MACROS = {"instructions": "THIMBLE_COST", "cycles": "THIMBLE_CYCLES"}
 TABLE_HEADERS = {
     "instructions": """\
@@ -81,7 +88,7 @@ RUNTIME_HEADER = """\
 Cycles outside of kernels, estimate against model, for the networks of `models/` to which they are fitted. They depend on how the
 runtime calls a kernel (`src/engine/runtime_work.h`): with addresses, or with arguments that are decoded from the records of the
 file, or from the tables of a file without records (`stock`). M7 and M85 predict branches: a branch of a kernel that two operators
-take in different directions counts as mispredicted for the sum, but for neither operator, and so outside of kernels. Their laws are
+take in different directions counts as mispredicted for the sum, but for neither operator, and so outside of kernels. Their functions are
 those of M4 and M55 times a factor, the median of the lower half of the runs, and runs that exceed them by 15 % are left out:
 
 | form | core | networks | median error | largest |
@@ -90,13 +97,13 @@ those of M4 and M55 times a factor, the median of the lower half of the runs, an
 PAGE_HEADER = """\
 # Instructions and cycles of kernels
 
-This table is written by `measure.py`. It counts instructions under QEMU, models their cycles, and fits a law per operator and core
-that is linear in the sizes of a call (`src/engine/cost_terms.def`). The errors are the mean and the largest relative difference
+This table is written by `measure.py`. It counts instructions under QEMU, models their cycles, and fits a cost function per operator and
+core that is linear in the sizes of a call (`src/engine/cost_terms.def`). The errors are the mean and the largest relative difference
 between the cycles of a call and its estimate, over all calls.
 
 Sums over whole networks with the runtime, estimate against model. `native`, `int16` and `stock` are the networks of `models/`,
 `random` the networks of `random_networks.py` with seeds 1000 to 1188, `case` networks of `tests/data/pt2`, most of one operator;
-the laws are fitted to these. `unseen` are the random networks with seeds 0 to 39, which the fit does not see:
+the cost functions are fitted to these. `unseen` are the random networks with seeds 0 to 39, which the fit does not see:
 
 | form | core | networks | median error | 9 of 10 within | largest |
 |---|---|--:|--:|--:|---|
@@ -179,16 +186,30 @@ def compile_small(program, path, core, pte):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def random_inputs(report, scratch):
+    """Writes a random input for each port: conversions of zeros take fewer cycles on a core without floating point."""
+    words = []
+    for index, port in enumerate(report["inputs"]):
+        random = numpy.random.default_rng(index)
+        path = scratch / f"input_{index}.npy"
+        if port["dtype"] == "float32":
+            numpy.save(path, random.standard_normal(port["shape"]).astype(numpy.float32))
+        else:
+            numpy.save(path, numpy.zeros(port["shape"], port["dtype"]))
+        words += ["--input", path]
+    return words
+
+
 def measure_small(program, path, core):
-    """As measure() for a small network, with all inputs zero."""
+    """As measure() for a small network, with random inputs."""
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
         # Some cases test a refusal.
         report = compile_small(program, path, core, pte)
         if report is None:
             return None
-        done = subprocess.run([str(program), "run", str(pte), "--on", "qemu", "--profile", "--json"],
-                              capture_output=True, text=True)
+        done = subprocess.run([str(program), "run", str(pte), *map(str, random_inputs(report, pathlib.Path(temporary))),
+                               "--on", "qemu", "--profile", "--json"], capture_output=True, text=True)
         ran = json.loads(done.stdout) if done.returncode == 0 else {}
         if [op["op"] for op in report["ops"]] != [op["name"] for op in ran.get("ops", [])]:
             return None
@@ -270,7 +291,7 @@ def fold_of(row):
 
 
 def fit(rows, what):
-    """The coefficients of the law. Terms are added while they reduce the error of networks that were left out."""
+    """The coefficients of the function. Terms are added while they reduce the error of networks that were left out."""
     sizes = numpy.array([row["terms"] for row in rows], dtype=float)
     costs = numpy.array([row[what] for row in rows], dtype=float)
     weights = (costs / costs.max()) ** 0.25
@@ -279,7 +300,7 @@ def fit(rows, what):
     relative = sizes / scale / costs[:, None] * weights[:, None]
     used = [i for i in range(sizes.shape[1]) if sizes[:, i].any()]
     different = len({tuple(row["terms"]) for row in rows})
-    # Few sizes do not determine a constant: the law must grow with the call.
+    # Few sizes do not determine a constant: the cost must grow with the call.
     if different < 4:
         used = [2] if different < 2 else [i for i in used if i != 0]
     path, chosen = [], []
@@ -308,9 +329,9 @@ def fit(rows, what):
         # An additional term must reduce the error enough.
         if best_error is None or error < 0.98 * best_error:
             best, best_error = step, error
-    law = numpy.zeros(sizes.shape[1])
-    law[best[0]] = best[1] / scale[best[0]]
-    return law
+    function = numpy.zeros(sizes.shape[1])
+    function[best[0]] = best[1] / scale[best[0]]
+    return function
 
 
 def runtime_sizes(run, forms):
@@ -324,7 +345,7 @@ def outside_cycles(run):
 
 def fit_runtime(jobs, runs, core):
     """Cycles of the runtime outside of kernels: coefficients by form of the calls."""
-    law = {}
+    function = {}
     other = fit_runtime(jobs, runs, PREDICTING[core]) if core in PREDICTING else None
     for forms in FILE_FORMS:
         found = [runs[key_of(job)] for job in jobs
@@ -333,18 +354,18 @@ def fit_runtime(jobs, runs, core):
         if other:
             ratios = sorted(outside_cycles(run) / runtime_cycles(run, other) for run in found)
             factor = numpy.median(ratios[:(len(ratios) + 1) // 2])
-            law |= {form: factor * other[form] for form in forms}
+            function |= {form: factor * other[form] for form in forms}
             continue
         sizes = numpy.array([runtime_sizes(run, forms) for run in found], dtype=float)
         outside = numpy.array([outside_cycles(run) for run in found], dtype=float)
         solved = least_squares(sizes / outside[:, None], numpy.ones(len(outside)))
-        law |= zip(forms, numpy.split(solved, len(forms)))
-    return law
+        function |= zip(forms, numpy.split(solved, len(forms)))
+    return function
 
 
-def runtime_cycles(run, law):
+def runtime_cycles(run, function):
     """The estimate of a run's cycles outside of kernels."""
-    return sum(float(numpy.array(runtime_sizes(run, [form])) @ law[form]) for form in run["runtime"])
+    return sum(float(numpy.array(runtime_sizes(run, [form])) @ function[form]) for form in run["runtime"])
 
 
 def operator_row(name):
@@ -366,7 +387,7 @@ def is_choice(name):
 
 
 def write_tables(samples, what, runtime=None):
-    """Writes a table; laws that no sample concerns are kept. Returns the laws of this run by operator and core. `runtime`: as
+    """Writes a table; functions that no sample concerns are kept. Returns those of this run by operator and core. `runtime`: as
     fit_runtime() by core."""
     macro = MACROS[what]
     table, old = {}, ""
@@ -381,31 +402,53 @@ def write_tables(samples, what, runtime=None):
         groups[row["op"], row["core"]].append(row)
         if row["dialect"] in ("native", *FITTED):
             average[row["core"]].append(row)
-    laws = {key: fit(rows, what) for key, rows in groups.items()}
+    functions = {key: fit(rows, what) for key, rows in groups.items()}
     if what == "instructions":
-        # A law of few sizes must not decide between forms.
-        laws = {(name, core): law for (name, core), law in laws.items()
+        # A function of few sizes must not decide between forms.
+        functions = {(name, core): function for (name, core), function in functions.items()
                 if not is_choice(name) or len({tuple(row["terms"]) for row in groups[name, core]}) >= 4}
 
-    def put(key, law):
-        last = max((i for i, value in enumerate(law) if value != 0), default=0)
-        table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in law[:last + 1])})\n"
+    def put(key, function):
+        last = max((i for i, value in enumerate(function) if value != 0), default=0)
+        table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in function[:last + 1])})\n"
 
-    for (name, core), law in laws.items():
-        put(f'{operator_id(name)}, "{core}"', law)
+    for (name, core), function in functions.items():
+        put(f'{operator_id(name)}, "{core}"', function)
     if what == "cycles":
         for core, rows in average.items():
             put(f'kCount, "{core}"', fit(rows, what))
     rows = [table[key] for key in sorted(table)]
     TABLES[what].write_text(TABLE_HEADERS[what] + TABLE_END + "".join(rows) + runtime_rows(old, runtime or {}))
-    return laws
+    return functions
+
+
+def write_inaccurate(samples, functions):
+    """Writes the mean errors above INACCURATE. Those of operators and cores that no sample has stay."""
+    old = INACCURATE_TABLE.read_text()
+    errors = dict(re.findall(r"^THIMBLE_INACCURATE_CYCLES\((\w+, \S+), (\d+)\)$", old, re.M))
+    of_function = collections.defaultdict(list)
+    for row in samples:
+        if row["dialect"] != UNSEEN:
+            of_function[row["op"], row["core"]].append(relative_error(functions[row["op"], row["core"]], row))
+    for (name, core), found in of_function.items():
+        key = f'{operator_id(name)}, "{core}"'
+        errors.pop(key, None)
+        percent = round(100 * sum(found) / len(found))
+        if percent > 100 * INACCURATE:
+            errors[key] = percent
+    rows = [f"THIMBLE_INACCURATE_CYCLES({key}, {errors[key]})\n" for key in sorted(errors)]
+    INACCURATE_TABLE.write_text(INACCURATE_HEADER + TABLE_END + "".join(rows))
+
+
+def relative_error(function, row):
+    return abs(float(function @ numpy.array(row["terms"], dtype=float)) / row["cycles"] - 1)
 
 
 def runtime_rows(old, runtime):
     """Rows of the table's text, with those of `runtime` (fit_runtime() by core) instead of its own."""
     rows = dict(re.findall(rf'^{RUNTIME_MACRO}\(("\S+", \w+), (.*)\)$', old, re.M))
-    for core, law in runtime.items():
-        for form, coefficients in law.items():
+    for core, function in runtime.items():
+        for form, coefficients in function.items():
             rows[f'"{core}", {CALL_FORMS[form]}'] = ", ".join(f"{value:.6g}" for value in coefficients)
     return "".join(f"{RUNTIME_MACRO}({key}, {rows[key]})\n" for key in sorted(rows))
 
@@ -422,16 +465,16 @@ def write_runtime(jobs, runs, runtime):
     page.write_text(text[:start] + runtime_table(jobs, runs, runtime) + text[end:])
 
 
-def totals(jobs, laws, runs, runtime):
+def totals(jobs, functions, runs, runtime):
     """Rows of the table of sums over whole networks, with the runtime."""
     errors = collections.defaultdict(list)
     for job in jobs:
         network, core, form, _ = job
         run = runs.get(key_of(job))
-        if not run or any((call["op"], core) not in laws for call in run["calls"]):
+        if not run or any((call["op"], core) not in functions for call in run["calls"]):
             continue
         cycles = runtime_cycles(run, runtime[core])
-        cycles += sum(float(laws[call["op"], core] @ numpy.array(call["terms"], dtype=float)) for call in run["calls"])
+        cycles += sum(float(functions[call["op"], core] @ numpy.array(call["terms"], dtype=float)) for call in run["calls"])
         errors[form, core].append((abs(cycles / run["cycles"] - 1), network))
     lines = []
     for (form, core), found in sorted(errors.items()):
@@ -461,18 +504,49 @@ def runtime_table(jobs, runs, runtime):
     return RUNTIME_HEADER + "\n".join(lines)
 
 
-def page(samples, jobs, laws, runs, runtime):
-    text = PAGE_HEADER.format(totals=totals(jobs, laws, runs, runtime), runtime=runtime_table(jobs, runs, runtime))
+def page(samples, jobs, functions, runs, runtime):
+    text = PAGE_HEADER.format(totals=totals(jobs, functions, runs, runtime), runtime=runtime_table(jobs, runs, runtime))
     groups = collections.defaultdict(list)
     for row in samples:
         if row["dialect"] != UNSEEN:
             groups[row["op"], row["core"]].append(row)
     for (name, core), rows in sorted(groups.items()):
-        errors = [abs(float(laws[name, core] @ numpy.array(row["terms"], dtype=float)) / row["cycles"] - 1)
-                  for row in rows]
+        errors = [relative_error(functions[name, core], row) for row in rows]
         text += (f"| {name} | {core} | {len(rows)} | {100 * sum(errors) / len(errors):.0f} % "
                  f"| {100 * max(errors):.0f} % |\n")
     return text
+
+
+def is_table_row(line):
+    return line.startswith("| ") and not line.startswith(("| form |", "| operator |"))
+
+
+def with_kept_rows(text, old, replaced):
+    """The page `text` with the rows of the page `old` that `replaced(first column, core)` does not concern. Both have the
+    same tables."""
+    def tables(lines):
+        found = []
+        for line in lines:
+            if line.startswith("|---"):
+                found.append([])
+            elif is_table_row(line):
+                found[-1].append(line)
+        return found
+
+    def key(line):
+        return tuple(cell.strip() for cell in line.split("|")[1:3])
+
+    merged = []
+    for new, before in zip(tables(text.splitlines()), tables(old.splitlines())):
+        rows = {key(line): line for line in before if not replaced(*key(line))} | {key(line): line for line in new}
+        merged.append([rows[each] for each in sorted(rows)])
+    lines = []
+    for line in text.splitlines():
+        if not is_table_row(line):
+            lines.append(line)
+        if line.startswith("|---"):
+            lines += merged.pop(0)
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -485,7 +559,7 @@ def main():
     parser.add_argument("--only-samples", action="store_true")
     parser.add_argument("--only-cycles", action="store_true")
     parser.add_argument("--only-runtime", action="store_true")
-    parser.add_argument("--cores", nargs="+", default=CORES)
+    parser.add_argument("--cores", nargs="+", default=CORES, choices=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
@@ -514,9 +588,12 @@ def main():
     if not arguments.only_cycles:
         write_tables(samples, "instructions")
     runtime = {core: fit_runtime(jobs, runs, core) for core in arguments.cores}
-    laws = write_tables(samples, "cycles", runtime)
-    if not arguments.networks and arguments.cores == CORES:
-        (HERE / "README.md").write_text(page(samples, jobs, laws, runs, runtime))
+    functions = write_tables(samples, "cycles", runtime)
+    if not arguments.networks:
+        write_inaccurate(samples, functions)
+        text = page(samples, jobs, functions, runs, runtime)
+        readme = HERE / "README.md"
+        readme.write_text(with_kept_rows(text, readme.read_text(), lambda _, core: core in arguments.cores))
 
 
 if __name__ == "__main__":

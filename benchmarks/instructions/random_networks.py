@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes random small networks of typical layers as .pt2, for measure.py and for tests of its laws.
+"""Writes random small networks of typical layers as .pt2, for measure.py and for tests of its cost functions.
 
 usage: random_networks.py FOLDER [--first SEED] [--count N]
 

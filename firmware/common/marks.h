@@ -1,6 +1,6 @@
 #pragma once
 // Marks for the instruction counter (qemu_plugin/insn_count.c): moves of a register to itself,
-// which compilers do not emit and which have no effect on a real core. A mark opens a region or
+// which compilers do not emit and which have no effect on a real core. A mark opens a scope or
 // closes the innermost one. The marks themselves are not counted.
 
 #if defined(__arm__)
@@ -23,7 +23,7 @@ inline void mark_run() {
 inline void mark_op() {
   THIMBLE_MARK(4);
 }  // operators are numbered from 0 within their run
-inline void mark_region() {
+inline void mark_scope() {
   THIMBLE_MARK(5);
 }  // free for the application
 inline void mark_end() {

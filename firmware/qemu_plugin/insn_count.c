@@ -4,9 +4,9 @@
  *   -plugin insn_count.so,out=FILE
  *
  * Each executed instruction adds one, so the count is exact even if a translated block is left
- * early. Firmware marks regions with instructions that move a register to itself (common/marks.h).
+ * early. Firmware marks scopes with instructions that move a register to itself (common/marks.h).
  * The plugin recognizes them by their encoding, so that it needs no addresses. Marks are not
- * counted. At the end FILE has one line per kind of region, and for `op` one per position within
+ * counted. At the end FILE has one line per kind of scope, and for `op` one per position within
  * the run; then the blocks, and how often each block followed another one:
  *
  *   total 0 1 5012345        kind, index, times entered, instructions inside (sum of all times)
@@ -15,8 +15,8 @@
  *   op 0 4 8032
  *   block 17 1a04 f8510b04   number, address, instructions in order of memory (all hexadecimal
  *                            but the number)
- *   edge op 0 16 17 4096     kind and index of the innermost region of block 17, block 16 before
- *                            it, times; block 0 is the start of a region
+ *   edge op 0 16 17 4096     kind and index of the innermost scope of block 17, block 16 before
+ *                            it, times; block 0 is the start of a scope
  *
  * An instruction that an IT block skips counts as executed, as in the trace of a real core. */
 
@@ -29,8 +29,8 @@
 
 #include "firmware/qemu_plugin/plugin.h"
 
-enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_REGION, KIND_END };
-static const char* const kind_names[] = {"outside", "load", "set_input", "run", "op", "region"};
+enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_SCOPE, KIND_END };
+static const char* const kind_names[] = {"outside", "load", "set_input", "run", "op", "scope"};
 
 enum { OPS_MAX = 4096, DEPTH_MAX = 16 };
 
@@ -45,7 +45,7 @@ static uint32_t op_index, op_count;
 static struct {
   enum kind kind;
   uint64_t start;
-} open_regions[DEPTH_MAX];
+} open_scopes[DEPTH_MAX];
 static int depth;
 static bool unbalanced;
 
@@ -58,10 +58,10 @@ struct block {
   size_t bytes;
   unsigned char* code;
   uint64_t* last_count; /* the counter of the edge that was taken last, from last_from in */
-  uint32_t last_from, last_region;
+  uint32_t last_from, last_scope;
 };
 struct edge {
-  uint32_t region, from, to;
+  uint32_t scope, from, to;
   uint64_t count;
 };
 
@@ -69,7 +69,7 @@ static struct block** blocks;
 static size_t block_count, block_room;
 static struct edge** edges; /* hash table with open addressing */
 static size_t edge_count, edge_room;
-static uint32_t previous_block, current_region;
+static uint32_t previous_block, current_scope;
 
 static void* checked(void* memory) {
   if (memory == NULL) {
@@ -79,13 +79,13 @@ static void* checked(void* memory) {
   return memory;
 }
 
-static size_t slot_of(uint32_t region, uint32_t from, uint32_t to) {
-  uint64_t hash = region * UINT64_C(0x9e3779b97f4a7c15) + from * UINT64_C(0xc2b2ae3d27d4eb4f) +
+static size_t slot_of(uint32_t scope, uint32_t from, uint32_t to) {
+  uint64_t hash = scope * UINT64_C(0x9e3779b97f4a7c15) + from * UINT64_C(0xc2b2ae3d27d4eb4f) +
                   to * UINT64_C(0x165667b19e3779f9);
   hash ^= hash >> 29;
   size_t slot = (size_t)hash & (edge_room - 1);
   while (edges[slot] != NULL &&
-         (edges[slot]->region != region || edges[slot]->from != from || edges[slot]->to != to)) {
+         (edges[slot]->scope != scope || edges[slot]->from != from || edges[slot]->to != to)) {
     slot = (slot + 1) & (edge_room - 1);
   }
   return slot;
@@ -97,17 +97,17 @@ static void grow_edges(void) {
   edge_room = old_room == 0 ? 4096 : 2 * old_room;
   edges = checked(calloc(edge_room, sizeof *edges));
   for (size_t i = 0; i < old_room; i++) {
-    if (old[i] != NULL) edges[slot_of(old[i]->region, old[i]->from, old[i]->to)] = old[i];
+    if (old[i] != NULL) edges[slot_of(old[i]->scope, old[i]->from, old[i]->to)] = old[i];
   }
   free(old);
 }
 
-static struct edge* edge_at(uint32_t region, uint32_t from, uint32_t to) {
+static struct edge* edge_at(uint32_t scope, uint32_t from, uint32_t to) {
   if (2 * edge_count >= edge_room) grow_edges();
-  const size_t slot = slot_of(region, from, to);
+  const size_t slot = slot_of(scope, from, to);
   if (edges[slot] == NULL) {
     edges[slot] = checked(malloc(sizeof **edges));
-    *edges[slot] = (struct edge){region, from, to, 0};
+    *edges[slot] = (struct edge){scope, from, to, 0};
     edge_count++;
   }
   return edges[slot];
@@ -117,10 +117,10 @@ static void entered(unsigned int cpu, void* user) {
   (void)cpu;
   struct block* const block = user;
   if (block->last_count == NULL || block->last_from != previous_block ||
-      block->last_region != current_region) {
+      block->last_scope != current_scope) {
     block->last_from = previous_block;
-    block->last_region = current_region;
-    block->last_count = &edge_at(current_region, previous_block, block->number)->count;
+    block->last_scope = current_scope;
+    block->last_count = &edge_at(current_scope, previous_block, block->number)->count;
   }
   ++*block->last_count;
   previous_block = block->number;
@@ -148,57 +148,57 @@ static struct block* make_block(uint64_t address, unsigned char* code, size_t by
   return block;
 }
 
-/* --- regions */
+/* --- scopes */
 
 static void add(struct total* total, uint64_t start) {
   total->times++;
   total->instructions += executed - start;
 }
 
-/* Sets the region that following blocks belong to. */
-static void set_region(void) {
-  const enum kind kind = depth == 0 ? KIND_NONE : open_regions[depth - 1].kind;
-  current_region = (uint32_t)kind << 16 | (kind == KIND_OP ? op_index & 0xffff : 0);
+/* Sets the scope that following blocks belong to. */
+static void set_scope(void) {
+  const enum kind kind = depth == 0 ? KIND_NONE : open_scopes[depth - 1].kind;
+  current_scope = (uint32_t)kind << 16 | (kind == KIND_OP ? op_index & 0xffff : 0);
   previous_block = 0;
 }
 
-static void open_region(enum kind kind) {
+static void open_scope(enum kind kind) {
   if (depth == DEPTH_MAX) {
     unbalanced = true;
     return;
   }
   if (kind == KIND_RUN) op_index = 0;
-  open_regions[depth].kind = kind;
-  open_regions[depth].start = executed;
+  open_scopes[depth].kind = kind;
+  open_scopes[depth].start = executed;
   depth++;
-  set_region();
+  set_scope();
 }
 
-static void close_region(void) {
+static void close_scope(void) {
   if (depth == 0) {
     unbalanced = true;
     return;
   }
   depth--;
-  const uint64_t start = open_regions[depth].start;
-  if (open_regions[depth].kind != KIND_OP) {
-    add(&totals[open_regions[depth].kind], start);
+  const uint64_t start = open_scopes[depth].start;
+  if (open_scopes[depth].kind != KIND_OP) {
+    add(&totals[open_scopes[depth].kind], start);
   } else if (op_index < OPS_MAX) {
     add(&ops[op_index++], start);
     if (op_index > op_count) op_count = op_index;
   } else {
     unbalanced = true; /* more operators than a program may have */
   }
-  set_region();
+  set_scope();
 }
 
 static void marked(unsigned int cpu, void* user) {
   (void)cpu;
   const enum kind kind = (enum kind)(uintptr_t)user;
   if (kind == KIND_END) {
-    close_region();
+    close_scope();
   } else {
-    open_region(kind);
+    open_scope(kind);
   }
 }
 
@@ -264,7 +264,7 @@ static void print_blocks(FILE* file) {
     const struct edge* edge = edges[i];
     if (edge == NULL) continue;
     fprintf(file, "edge %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
-            kind_names[edge->region >> 16], edge->region & 0xffff, edge->from, edge->to,
+            kind_names[edge->scope >> 16], edge->scope & 0xffff, edge->from, edge->to,
             edge->count);
   }
 }

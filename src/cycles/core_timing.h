@@ -39,8 +39,8 @@ class CoreTiming {
   ControlFlow control_flow_;
 };
 
-/// Returns the model of a core ("cortex-m4"); null for a core without one.
-[[nodiscard]] const CoreTiming* core_timing(std::string_view core);
+/// Returns the model with this name ("m4", engine::Core::timing); null if there is none.
+[[nodiscard]] const CoreTiming* core_timing(std::string_view name);
 
 /// Names of the tables: "m0plus", "m3", "m4" and "m7", "m55", "m85".
 [[nodiscard]] std::unique_ptr<CoreTiming> sequential_timing(std::string_view table,

@@ -1,7 +1,6 @@
 #include "driver/alternatives.h"
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <map>
 
@@ -26,17 +25,6 @@ int64_t macs_of(const ir::Graph& graph) {
   return sum;
 }
 
-/// Time of the processor: the choice of alternatives does not depend on other processes.
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
-  }
-
- private:
-  std::clock_t start_ = std::clock();
-};
-
 /// Sum of the part's memories; nothing if a size is not known.
 std::optional<int64_t> known_bytes(const engine::Part& part) {
   if (part.memories.size() < 2) return std::nullopt;  // flash or SRAM is not listed
@@ -51,7 +39,7 @@ std::optional<int64_t> known_bytes(const engine::Part& part) {
 class Search {
  public:
   explicit Search(const RefusedProgram& refused)
-      : refused_(refused), longest_seconds_(refused.seconds) {}
+      : refused_(refused), largest_effort_(refused.effort) {}
 
   Alternatives run(const MemoryUse* over) && {
     const CompileOptions& options = refused_.options;
@@ -83,10 +71,10 @@ class Search {
   }
 
  private:
-  /// Returns true if there is time for a compilation; it counts as long as the longest one of its
-  /// kind. Without a limit of the RAM there is no search for row tiling.
-  [[nodiscard]] bool has_time(bool has_limit = true) const {
-    return watch_.seconds() + (has_limit ? longest_seconds_ : 0) <= kAlternativeSecondsMax;
+  /// Returns true if another compilation is within the limit; its effort counts as the largest one
+  /// of its kind. Without a limit of the RAM there is no search for row tiling.
+  [[nodiscard]] bool has_effort(bool has_limit = true) const {
+    return effort_ + (has_limit ? largest_effort_ : 0) <= kAlternativeEffortMax;
   }
 
   void add(std::string how, const CompileOptions& options) {
@@ -94,7 +82,7 @@ class Search {
   }
 
   void add(std::string how, const CompileOptions& options, const CpuOnlyNodes& off) {
-    if (!has_time()) {
+    if (!has_effort()) {
       result_.not_tried.push_back(std::move(how));
       return;
     }
@@ -118,7 +106,6 @@ class Search {
                                              std::optional<int64_t> sram_bytes,
                                              const std::shared_ptr<const engine::Part>& part,
                                              const CpuOnlyNodes& off) {
-    const Stopwatch watch;
     Program trial;
     trial.compiled.part = part;
     trial.compiled.integer_graph = refused_.integer_graph;
@@ -128,7 +115,8 @@ class Search {
     report.outputs = refused_.compiled.report.outputs;
     StageFiles none({});
     const bool built = build_program(options, sram_bytes, off, &trial, &none).ok();
-    if (sram_bytes) longest_seconds_ = std::max(longest_seconds_, watch.seconds());
+    effort_ += trial.effort;
+    if (sram_bytes) largest_effort_ = std::max(largest_effort_, trial.effort);
     return built ? std::optional(std::move(trial)) : std::nullopt;
   }
 
@@ -205,7 +193,7 @@ class Search {
     if (!all_tried) result_.not_tried.emplace_back("other parts");
   }
 
-  /// Returns nothing if the part is too small, or if there is no time to find out.
+  /// Returns nothing if the part is too small, or if it is not tried.
   [[nodiscard]] std::optional<CompileReport> on_part(
       const std::shared_ptr<const engine::Part>& part, int64_t bytes, const CompileOptions& options,
       bool* all_tried) {
@@ -221,7 +209,7 @@ class Search {
       if (flash_bytes(sizes) > bytes) return std::nullopt;
       if (!limit || ram_bytes(sizes) <= *limit) return report(*whole, options, part);
     }
-    if (!has_time()) {
+    if (!has_effort()) {
       *all_tried = false;
       return std::nullopt;
     }
@@ -231,12 +219,12 @@ class Search {
   }
 
   /// The program without a limit of the RAM, built once for each core. Null if it cannot be built,
-  /// or if there is no time for it.
+  /// or if it is not tried.
   [[nodiscard]] const Program* without_limit(const std::shared_ptr<const engine::Part>& part,
                                              const CompileOptions& options, bool* all_tried) {
     const auto known = by_core_.find(part->cpu->name);
     if (known != by_core_.end()) return known->second ? &*known->second : nullptr;
-    if (!has_time(false)) {
+    if (!has_effort(false)) {
       *all_tried = false;
       return nullptr;
     }
@@ -246,8 +234,8 @@ class Search {
   }
 
   const RefusedProgram& refused_;
-  Stopwatch watch_;
-  double longest_seconds_;  // of the compilations until now
+  int64_t effort_ = 0;      // of all compilations until now
+  int64_t largest_effort_;  // of one with a limit of the RAM
   Alternatives result_;
   std::map<std::string, std::optional<Program>, std::less<>> by_core_;
 };

@@ -17,14 +17,17 @@ struct RefusedProgram {
   const CpuOnlyNodes& off;
   const ir::Graph& integer_graph;
   const Compiled& compiled;
-  double seconds = 0;  // time to write its program
+  int64_t effort = 0;  // Program::effort of its program
 };
 
 /// Compiles the integer graph again in each way that can need less of the memory `over`; null: a
 /// placement in several memories failed. Returns also those that are too large. Starts no
-/// compilation that would end after kAlternativeSecondsMax if it takes as long as the others.
+/// compilation if the sum of all would exceed kAlternativeEffortMax with one as large as the
+/// largest. The effort is counted, not timed: the same network gives the same text on every
+/// machine.
 [[nodiscard]] Alternatives find_alternatives(const RefusedProgram& refused, const MemoryUse* over);
 
-inline constexpr double kAlternativeSecondsMax = 8;
+/// In squared operator counts of memory plans: some seconds.
+inline constexpr int64_t kAlternativeEffortMax = 4'000'000;
 
 }  // namespace thimble::driver

@@ -14,6 +14,9 @@
 namespace thimble::driver {
 namespace {
 
+/// Effort of an operator in a subgraph: its part of the NPU's schedule.
+constexpr int64_t kDelegateOpEffort = 10'000;
+
 /// Counts operators with float results, except quantize and dequantize.
 int64_t count_float_ops(const ir::Graph& graph) {
   return std::count_if(graph.ops().begin(), graph.ops().end(), [&](const ir::Op& op) {
@@ -138,6 +141,10 @@ Status lower_and_plan(const CompileOptions& options, std::optional<int64_t> sram
   core_options.optimize = options.optimize;
   THIMBLE_TRY(memory::BudgetedLowering budgeted,
               memory::lower_within_budget(split.graph, *part.cpu, core_options, arena_bytes));
+  program->effort += budgeted.effort;
+  for (const partition::Subgraph& subgraph : compiled->subgraphs) {
+    program->effort += kDelegateOpEffort * static_cast<int64_t>(subgraph.graph.ops().size());
+  }
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
   if (options.pareto) THIMBLE_CHECK(report_pareto(split.graph, core_options, compiled));

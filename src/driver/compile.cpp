@@ -369,7 +369,6 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
               quantize_model(model, data, options, arithmetic_of(options, *part)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
-  const double seconds_before = clock.seconds();
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);
   // The message of an engine that has no schedule within the limit, or of a failed placement.
   std::optional<Error> refusal;
@@ -380,7 +379,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     if (whole) program = std::move(whole);
   }
   if (!program) return program.error();
-  const double program_seconds = clock.seconds() - seconds_before;
+  const int64_t effort = program->effort;
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
@@ -391,7 +390,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   const MemoryUse* const over = first_overflow(report);
   if (over != nullptr || refusal) {
     const Alternatives alternatives =
-        find_alternatives({asked, options, off, quantized.graph, compiled, program_seconds}, over);
+        find_alternatives({asked, options, off, quantized.graph, compiled, effort}, over);
     THIMBLE_CHECK(check_cancelled());
     const Error error = refusal ? does_not_fit(report, *refusal, alternatives)
                                 : does_not_fit(report, *over, alternatives);

@@ -77,9 +77,13 @@ struct OpReport {
   int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
   std::optional<int64_t> cycles;        // an estimate, with wait states
-  bool measured = true;                 // false: `cycles` are those of an average operator
-  std::optional<double> time_us;        // an estimate
-  std::string reason;  // why the operator is not on the expected engine; may be empty
+  engine::CycleBasis cycle_basis = engine::CycleBasis::kMeasured;
+  std::optional<double> time_us;  // an estimate
+  std::string reason;             // why the operator is not on the expected engine; may be empty
+
+  [[nodiscard]] bool has_measured_cycles() const {
+    return cycle_basis == engine::CycleBasis::kMeasured;
+  }
 };
 
 /// An operator of the user's program.
@@ -109,9 +113,9 @@ struct MemoryUse {
 
 /// An object that a linker can place, and the memory chosen for it (object_placement.h).
 struct PlacedObject {
-  std::string name;      // "arena", "model", or an array of the C output: "constant_3"
-  std::string contents;  // one of engine::memory_contents()
-  std::string of;        // the first call that reads an array
+  std::string name;  // "arena", "model", or an array of the C output: "constant_3"
+  engine::MemoryContents contents = engine::MemoryContents::kConstants;
+  std::string of;  // the first call that reads an array
   int64_t bytes = 0;
   int64_t accessed_bytes = 0;  // bytes accessed per inference
   std::string memory;

@@ -17,9 +17,9 @@ Status check_whole(const FloatModel& model, const ir::Graph& graph,
   std::string lines;
   ErrorFacts facts;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
-    if (!split.region_of.empty() && split.region_of[i] == 0) continue;
+    if (!split.subgraph_of.empty() && split.subgraph_of[i] == 0) continue;
     const ir::Op& op = graph.ops()[i];
-    const std::string reason = !split.region_of.empty() && split.region_of[i] > 0
+    const std::string reason = !split.subgraph_of.empty() && split.subgraph_of[i] > 0
                                    ? "it is not connected to the other operators"
                                    : split.reasons[i];
     const RefusedOp refused = ir::refused_op(op.source, op.kind, reason);

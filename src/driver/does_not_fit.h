@@ -29,7 +29,7 @@ struct Alternative {
 };
 struct Alternatives {
   std::vector<Alternative> compiled;
-  std::vector<std::string> not_tried;  // there was no time for these
+  std::vector<std::string> not_tried;  // beyond the limit of the search
 };
 
 /// `over` is a memory of the report.

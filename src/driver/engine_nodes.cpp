@@ -26,7 +26,7 @@ std::map<std::string, NodeSubgraphs> subgraphs_of_nodes(const ir::Graph& integer
   for (size_t i = 0; i < integer.ops().size(); ++i) {
     const ir::Op& op = integer.ops()[i];
     if (op.kind == ir::OpKind::quantize || op.kind == ir::OpKind::dequantize) continue;
-    const int subgraph = split.region_of.empty() ? -1 : split.region_of[i];
+    const int subgraph = split.subgraph_of.empty() ? -1 : split.subgraph_of[i];
     NodeSubgraphs& node = nodes[op.source.node];
     node.subgraphs.insert(subgraph);
     if (node.reason.empty() && i < split.reasons.size()) node.reason = split.reasons[i];

@@ -161,7 +161,7 @@ int64_t external_arena_bytes(const Compiled& compiled) {
     const auto memory =
         std::ranges::find(compiled.part->memories, object.memory, &engine::PartMemory::name);
     const bool external = memory != compiled.part->memories.end() && memory->external;
-    if (object.contents == "arena" && external) bytes += object.bytes;
+    if (object.contents == engine::MemoryContents::kArena && external) bytes += object.bytes;
   }
   return bytes;
 }

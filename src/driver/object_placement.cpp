@@ -15,6 +15,8 @@
 namespace thimble::driver {
 namespace {
 
+using Contents = engine::MemoryContents;
+
 namespace pte = formats::pte;
 
 constexpr int64_t kAlignment = 16;  // in bytes, for all placed objects
@@ -83,8 +85,8 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
   // The runtime stores its state after the arena. A run reads each word of it at most once.
   const int64_t state = c_output ? 0 : report.state_bytes;
   if (report.arena_bytes + state > 0) {
-    objects.push_back(
-        {"arena", "arena", "", report.arena_bytes + state, totals.arena + state, "", "", ""});
+    objects.push_back({"arena", Contents::kArena, "", report.arena_bytes + state,
+                       totals.arena + state, "", "", ""});
   }
   if (c_output) {
     const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0]);
@@ -95,7 +97,7 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
     for (const auto& [index, name] : arrays) {
       const auto accessed = totals.constants.find(index);
       const bool is_read = accessed != totals.constants.end();
-      objects.push_back({name, "constants", is_read ? totals.readers.at(index) : "",
+      objects.push_back({name, Contents::kConstants, is_read ? totals.readers.at(index) : "",
                          static_cast<int64_t>(program.constants[index].size()),
                          is_read ? accessed->second : 0, "", "", ""});
     }
@@ -104,13 +106,14 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
     for (size_t i = 0; i < states->size(); ++i) {
       const int64_t bytes = static_cast<int64_t>((*states)[i].content.size());
       if (bytes == 0) continue;
-      objects.push_back({fmt::format("state_{}", i), "constants", "", bytes, 0, "", "", ""});
+      objects.push_back(
+          {fmt::format("state_{}", i), Contents::kConstants, "", bytes, 0, "", "", ""});
     }
     return objects;
   }
   int64_t accessed = 0;
   for (const auto& [index, bytes] : totals.constants) accessed += bytes;
-  objects.push_back({"model", "constants", "", report.pte_bytes, accessed, "", "", ""});
+  objects.push_back({"model", Contents::kConstants, "", report.pte_bytes, accessed, "", "", ""});
   return objects;
 }
 
@@ -123,8 +126,8 @@ std::string reason_of(const PlacedObject& object, size_t chosen, const engine::P
   size_t index = 0;
   for (size_t i = 0; i < part.memories.size(); ++i) {
     const engine::PartMemory& other = part.memories[i];
-    const bool may = std::ranges::find(other.holds, object.contents) != other.holds.end();
-    if (!may || other.cycles_per_word >= memory.cycles_per_word) continue;
+    if (!other.can_hold(object.contents) || other.cycles_per_word >= memory.cycles_per_word)
+      continue;
     if (fastest != nullptr && other.cycles_per_word >= fastest->cycles_per_word) continue;
     fastest = &other;
     index = i;
@@ -142,7 +145,8 @@ Error shortage_error(const memory::Shortage& shortage, const std::vector<PlacedO
   const PlacedObject& object = objects[shortage.object];
   if (!shortage.memory) {
     return unsupported("{} of {} B: no memory of {} may hold {}", object.name,
-                       with_commas(object.bytes), part.name, object.contents);
+                       with_commas(object.bytes), part.name,
+                       engine::contents_name(object.contents));
   }
   const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
   int64_t all_bytes = 0;
@@ -191,7 +195,7 @@ Status reserve(const CompileReport& report, bool c_output, const engine::Part& p
     placement->code_memory = part.memories[*image].name;
     placement->code_bytes = linked->flash_bytes();
     for (const PlacedObject& object : placement->objects) {
-      if (object.contents != "constants") continue;
+      if (object.contents != Contents::kConstants) continue;
       placement->code_bytes -= round_up(object.bytes, kAlignment);
     }
     placement->code_bytes = std::max<int64_t>(placement->code_bytes, linked->code_bytes);
@@ -223,10 +227,9 @@ Status place_objects(const engine::Lowered& lowered, const engine::Part& part,
   std::vector<memory::Object> objects;
   for (const PlacedObject& object : placement.objects) {
     memory::Object to_place = {
-        object.bytes, object.accessed_bytes, object.contents == "constants", {}};
+        object.bytes, object.accessed_bytes, object.contents == Contents::kConstants, {}};
     for (const engine::PartMemory& memory : part.memories) {
-      to_place.allowed.push_back(std::ranges::find(memory.holds, object.contents) !=
-                                 memory.holds.end());
+      to_place.allowed.push_back(memory.can_hold(object.contents));
     }
     objects.push_back(std::move(to_place));
   }

@@ -55,7 +55,7 @@ OpReport call_row(const engine::Lowered& lowered, const engine::KernelCall& call
   report.constant_bytes = constant_bytes(call);
   report.instructions = cost.instructions;
   report.cycles = cost.cycles;
-  report.measured = cost.measured;
+  report.cycle_basis = cost.cycle_basis;
   return report;
 }
 

@@ -115,7 +115,7 @@ OperandMemories operand_memories(const engine::Part& part,
   bool whole_file = false;
   for (const PlacedObject& object : placement->objects) {
     const PartMemory* const memory = memory_named(part, object.memory);
-    if (object.contents == "arena") memories.arena = memory;
+    if (object.contents == engine::MemoryContents::kArena) memories.arena = memory;
     if (object.name != "model") continue;
     memories.constants = memory;
     whole_file = true;

@@ -26,7 +26,7 @@ std::optional<int64_t> ram_limit(const engine::Part& part,
   }
   std::optional<int64_t> limit;
   for (const engine::PartMemory& memory : part.memories) {
-    if (std::ranges::find(memory.holds, "arena") == memory.holds.end()) continue;
+    if (!memory.can_hold(engine::MemoryContents::kArena)) continue;
     limit = std::max(limit.value_or(0), sizes.at(memory.name));
   }
   return limit;

@@ -207,7 +207,8 @@ Json ops(const CompileReport& report) {
                     {"arena_live_bytes", op.live_bytes},
                     {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
                     {"cycles", op.cycles ? Json(*op.cycles) : Json(nullptr)},
-                    {"cycles_measured", op.measured},
+                    {"cycles_measured", op.has_measured_cycles()},
+                    {"cycle_basis", engine::cycle_basis_name(op.cycle_basis)},
                     {"time_us", op.time_us ? Json(*op.time_us) : Json(nullptr)},
                     {"reason", op.reason}});
   }
@@ -276,7 +277,7 @@ Json to_json(const ObjectPlacement& placement) {
   Json list = Json::array();
   for (const PlacedObject& object : placement.objects) {
     list.push_back({{"name", object.name},
-                    {"contents", object.contents},
+                    {"contents", engine::contents_name(object.contents)},
                     {"of", object.of},
                     {"bytes", object.bytes},
                     {"accessed_bytes", object.accessed_bytes},
@@ -473,7 +474,8 @@ std::string table_report(const CompileReport& report) {
     const OpReport& op = report.ops[index];
     shown.insert(index);
     total += op.instructions.value_or(0);
-    const std::string cycles = op.cycles ? (op.measured ? "" : "~") + with_commas(*op.cycles) : "";
+    const std::string cycles =
+        op.cycles ? (op.has_measured_cycles() ? "" : "~") + with_commas(*op.cycles) : "";
     text += fmt::format(kRow, node, op.engine, op.op, with_commas(op.bytes_out),
                         with_commas(op.constant_bytes), with_commas(op.macs),
                         op.instructions ? with_commas(*op.instructions) : "", cycles,

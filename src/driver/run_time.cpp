@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "driver/code_waits.h"
 
@@ -113,7 +114,13 @@ void fill_times(const engine::Lowered& lowered, double core_mhz, std::span<const
 /// Cycles of the core in one run.
 struct CoreCycles {
   int64_t all = 0;
-  int64_t unmeasured = 0;  // of operators that count as average ones
+  std::map<engine::CycleBasis, int64_t> by_basis;
+
+  [[nodiscard]] double percent_of(engine::CycleBasis basis) const {
+    const auto found = by_basis.find(basis);
+    if (found == by_basis.end() || all == 0) return 0;
+    return 100.0 * static_cast<double>(found->second) / static_cast<double>(all);
+  }
 };
 
 /// Returns the sum over the calls of the core; nothing if one has no estimate.
@@ -126,24 +133,66 @@ std::optional<CoreCycles> sum_core_cycles(const engine::Lowered& lowered,
     const OpReport& op = report.ops[i];
     if (!op.cycles) return std::nullopt;
     sum.all += *op.cycles;
-    if (!op.measured) sum.unmeasured += *op.cycles;
+    sum.by_basis[op.cycle_basis] += *op.cycles;
   }
   return sum;
 }
 
-/// Returns the time of one run; nothing if a clock or the cycles of a delegate are not known.
-std::optional<double> run_time_us(const engine::Lowered& lowered, int64_t core_cycles,
-                                  double core_mhz) {
-  if (core_mhz <= 0 && core_cycles > 0) return std::nullopt;
-  double time_us = core_cycles > 0 ? static_cast<double>(core_cycles) / core_mhz : 0;
+/// Adds a note for each kind of cycles that are not kMeasured. Returns
+/// their share of the core's cycles, in percent.
+double add_basis_notes(const CoreCycles& cycles, const engine::Core& core, CompileReport* report) {
+  using engine::CycleBasis;
+  constexpr double kPercentMin = 1;
+  double sum = 0;
+  const auto add = [&](CycleBasis basis, const std::string& what) {
+    const double percent = cycles.percent_of(basis);
+    sum += percent;
+    if (percent < kPercentMin) return;
+    report->notes.push_back(fmt::format("{:.0f} % of the core's cycles are of {}", percent, what));
+  };
+  add(CycleBasis::kAverage,
+      fmt::format("operators that were not measured on {}: they count as average operators of "
+                  "their size",
+                  core.name));
+  add(CycleBasis::kInstructions,
+      fmt::format("operators of which only the instructions were measured: times the cycles per "
+                  "instruction of other operators on {}",
+                  core.name));
+  add(CycleBasis::kInaccurate,
+      fmt::format("operators whose estimate is more than {} % off on average",
+                  engine::kInaccuratePercent));
+  return sum;
+}
+
+/// Returns the time of each delegate call.
+std::vector<std::optional<double>> npu_times_us(const engine::Lowered& lowered) {
+  std::vector<std::optional<double>> times;
   for (const engine::Delegate& delegate : lowered.delegates) {
-    if (delegate.clock_mhz <= 0 || !delegate.cycles) return std::nullopt;
-    time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
+    times.emplace_back();
+    if (!delegate.cycles) continue;
+    times.back() =
+        npu_call_us({delegate.clock_mhz, delegate.call_us}, static_cast<double>(*delegate.cycles));
   }
-  return time_us;
+  return times;
 }
 
 }  // namespace
+
+std::optional<double> npu_call_us(const engine::NpuTiming& timing, double cycles) {
+  if (timing.clock_mhz <= 0) return std::nullopt;
+  return timing.call_us + cycles / timing.clock_mhz;
+}
+
+std::optional<double> run_time_us(int64_t core_cycles, double core_mhz,
+                                  std::span<const std::optional<double>> npu_calls_us) {
+  if (core_mhz <= 0 && core_cycles > 0) return std::nullopt;
+  double time_us = core_cycles > 0 ? static_cast<double>(core_cycles) / core_mhz : 0;
+  for (const std::optional<double>& call_us : npu_calls_us) {
+    if (!call_us) return std::nullopt;
+    time_us += *call_us;
+  }
+  return time_us;
+}
 
 int64_t call_wait_cycles(const engine::Lowered& lowered, const engine::KernelCall& call,
                          size_t instruction, const engine::Core& core,
@@ -178,19 +227,13 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   if (!core) return;
   core->all += report->runtime_cycles.value_or(0);
   report->cycles = core->all;
-  if (core->unmeasured > 0) {
-    report->notes.push_back(
-        fmt::format("{:.0f} % of the core's cycles are of operators that were not measured on {}: "
-                    "they count as average operators of their size",
-                    100.0 * static_cast<double>(core->unmeasured) / static_cast<double>(core->all),
-                    part.cpu->name));
-  }
-  report->time_us = run_time_us(lowered, core->all, part.clock_mhz);
+  const double unmeasured_percent = add_basis_notes(*core, *part.cpu, report);
+  report->time_us = run_time_us(core->all, part.clock_mhz, npu_times_us(lowered));
   if (!report->time_us) return;
   // The band was validated for measured operators on cores whose memories are modelled, not for
   // NPUs.
-  constexpr int64_t kUnmeasuredPercentMax = 5;
-  const bool measured = 100 * core->unmeasured <= kUnmeasuredPercentMax * core->all;
+  constexpr double kUnmeasuredPercentMax = 5;
+  const bool measured = unmeasured_percent <= kUnmeasuredPercentMax;
   const bool has_memories = !memories.all().empty();
   if (has_waits(part, memories, report) && has_memories && lowered.delegates.empty() && measured &&
       part.cpu->has_time_band) {

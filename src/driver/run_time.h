@@ -33,6 +33,14 @@ inline constexpr double kTimeErrorPercent = 20;
                                                     const engine::Core& core,
                                                     const OperandMemories& memories);
 
+/// Returns the time of a delegate call on the NPU; nothing if its clock is not known.
+[[nodiscard]] std::optional<double> npu_call_us(const engine::NpuTiming& timing, double cycles);
+
+/// Returns the time of one run: the core and the NPUs do not work at the same time. Nothing if a
+/// clock, the cycles of the core or the time of a call are not known.
+[[nodiscard]] std::optional<double> run_time_us(
+    int64_t core_cycles, double core_mhz, std::span<const std::optional<double>> npu_calls_us);
+
 /// Fills cycles and times of report->ops, and the totals. Times need the clocks of the part.
 /// The runtime's cycles are those of report->runtime_work; C code calls the kernels itself.
 void report_time(const engine::Lowered& lowered, const engine::Part& part,

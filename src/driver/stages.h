@@ -88,6 +88,7 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> added;  // partition::Partition::added
   memory::MemoryPlan memory_plan;
   emit::Emitted emitted;
+  int64_t effort = 0;  // of all attempts to write it (alternatives.h)
 };
 
 /// Partitions, lowers, plans the memory and writes the program. Arena, variables and stack should

@@ -5,13 +5,13 @@
 
 namespace thimble::engine {
 
-double core_cycles(const ir::Graph& region) {
+double core_cycles(const ir::Graph& subgraph) {
   constexpr double kCall = 900, kElement = 60, kMac = 3, kMoved = 2;
   double cycles = 0;
-  for (const ir::Op& op : region.ops()) {
-    const auto elements = static_cast<double>(region.type(op.output).elements());
+  for (const ir::Op& op : subgraph.ops()) {
+    const auto elements = static_cast<double>(subgraph.type(op.output).elements());
     cycles += kCall + (ir::only_moves(op.kind) ? kMoved : kElement) * elements +
-              kMac * static_cast<double>(ir::macs_of(region, op));
+              kMac * static_cast<double>(ir::macs_of(subgraph, op));
   }
   return cycles;
 }

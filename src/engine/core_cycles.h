@@ -7,6 +7,6 @@ namespace thimble::engine {
 
 /// Returns the approximate number of cycles that the core needs for the subgraph. The costs per
 /// call, output element and MAC are constants, counted under QEMU on larger networks.
-[[nodiscard]] double core_cycles(const ir::Graph& region);
+[[nodiscard]] double core_cycles(const ir::Graph& subgraph);
 
 }  // namespace thimble::engine

@@ -7,6 +7,20 @@
 
 namespace thimble::engine {
 
+std::string_view cycle_basis_name(CycleBasis basis) {
+  switch (basis) {
+    case CycleBasis::kMeasured:
+      return "measured";
+    case CycleBasis::kInaccurate:
+      return "inaccurate";
+    case CycleBasis::kInstructions:
+      return "instructions";
+    case CycleBasis::kAverage:
+      break;
+  }
+  return "average";
+}
+
 std::string words_of_name(std::string_view name) {
   std::string text(name);
   std::ranges::replace(text, '_', ' ');

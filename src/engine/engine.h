@@ -172,12 +172,24 @@ struct CostTerms {
 #undef THIMBLE_COST_TERM
 };
 
+/// How well the cycles of a call are known. All but the first one are marked in reports.
+enum class CycleBasis : uint8_t {
+  kMeasured,      // a cost function that was fitted to calls on the core
+  kInaccurate,    // the same, but it differs by more than kInaccuratePercent from them on average
+  kInstructions,  // only its instructions were measured: times the core's cycles per instruction
+  kAverage,       // the operator was not measured: the cycles of an average one of its size
+};
+inline constexpr int kInaccuratePercent = 10;
+
+/// Returns "measured", "inaccurate", "instructions" or "average".
+[[nodiscard]] std::string_view cycle_basis_name(CycleBasis basis);
+
 /// Sizes of one call and its estimated cost; no value if no estimate exists.
 struct Cost {
   CostTerms terms;
   std::optional<int64_t> instructions;
   std::optional<int64_t> cycles;  // without wait states
-  bool measured = true;           // false: the cycles are those of an average operator
+  CycleBasis cycle_basis = CycleBasis::kMeasured;
 };
 
 struct Core {
@@ -194,6 +206,7 @@ struct Core {
   std::optional<int64_t> (*runtime_cycles)(const RuntimeWork& work, const Core& core) = nullptr;
   /// Returns how the core reads its instructions; null if it was not measured. Null: never.
   const CodeTraffic* (*code_traffic)(const Core& core) = nullptr;
+  std::string_view timing;  // model of its cycles: a name of cycles/core_timing.h
   /// True if a manual states the instruction timings, or if boards were compared with the model of
   /// the core: times have an error band.
   bool has_time_band = false;
@@ -278,23 +291,25 @@ struct Npu {
   Legality (*legal)(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) = nullptr;
   /// Image inputs and outputs of a subgraph are channels-last.
   bool channels_last = true;
-  Result<Delegate> (*compile)(const ir::Graph& region, const PartNpu& use,
+  Result<Delegate> (*compile)(const ir::Graph& subgraph, const PartNpu& use,
                               const NpuOptions& options) = nullptr;
   /// Null: clock and overhead are not known.
   NpuTiming (*timing)(const PartNpu& use) = nullptr;
   /// Returns schedules from least SRAM to most; null: the engine has one schedule only.
-  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region, const PartNpu& use) = nullptr;
+  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& subgraph,
+                                             const PartNpu& use) = nullptr;
   /// Returns the subgraph in the engine's own arithmetic, with the same inputs and outputs. The
   /// reference evaluator then runs the result. Null: the engine computes the integer graph exactly.
-  Result<ir::Graph> (*adapt)(const ir::Graph& region, const PartNpu& use) = nullptr;
+  Result<ir::Graph> (*adapt)(const ir::Graph& subgraph, const PartNpu& use) = nullptr;
   /// Returns why the subgraph must not become a delegate: unsupported, or slower than the CPU;
   /// empty if it may. Null: the partition compares the number of steps with a fixed minimum.
-  std::string (*decline_reason)(const ir::Graph& region, const PartNpu& use,
+  std::string (*decline_reason)(const ir::Graph& subgraph, const PartNpu& use,
                                 bool ignore_cost) = nullptr;
   const QuantPreferences* preferences = nullptr;  // null: none
   /// Returns the adapted subgraph with H and W of its images transposed, inputs and outputs
   /// included, if that saves more than the transposes outside cost. Null: never.
-  std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& region, const PartNpu& use) = nullptr;
+  std::optional<ir::Graph> (*transposed_hw)(const ir::Graph& subgraph,
+                                            const PartNpu& use) = nullptr;
   /// Replaces a compiled delegate by the output of the vendor's tools; null: no tools exist.
   Status (*compile_with_vendor_tools)(const VendorTools& tools, Delegate& delegate) = nullptr;
   /// Backend ids of the engine's delegates that ExecuTorch's own runtime has too.

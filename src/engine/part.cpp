@@ -69,24 +69,21 @@ Result<std::string> memory_name(const TomlValue& table, Reader* reader, bool is_
 
 Status parse_contents(const TomlValue& table, Reader* reader, PartMemory* memory) {
   THIMBLE_TRY(const auto holds, reader->strings("holds"));
-  const auto all = memory_contents();
   for (const std::string& what : holds.value_or(std::vector<std::string>())) {
-    if (std::ranges::find(all, what) == all.end()) {
-      return bad_input("{}: memory: holds {}: not known; {} were expected",
-                       table.find("holds")->location, what, fmt::join(all, ", "));
+    const auto* const found = std::ranges::find(kMemoryContents, what, contents_name);
+    if (found == std::end(kMemoryContents)) {
+      return bad_input("{}: memory: holds {}: not known; arena, constants were expected",
+                       table.find("holds")->location, what);
     }
-    if (memory->kept && what != "constants") {
+    if (memory->kept && *found != MemoryContents::kConstants) {
       return bad_input("{}: memory: holds {}: {} is kept without power, nothing is written to it",
                        table.find("holds")->location, what, memory->name);
     }
+    memory->holds.push_back(*found);
   }
-  if (holds) {
-    memory->holds = *holds;
-  } else if (memory->kept) {
-    memory->holds = {"constants"};
-  } else {
-    memory->holds.assign(all.begin(), all.end());
-  }
+  if (holds) return ok();
+  if (!memory->kept) memory->holds.push_back(MemoryContents::kArena);
+  memory->holds.push_back(MemoryContents::kConstants);
   return ok();
 }
 
@@ -370,14 +367,19 @@ Result<Part> part_of(const Source& source, std::string name) {
 
 }  // namespace
 
-std::span<const std::string_view> memory_contents() {
-  static constexpr std::string_view kNames[] = {"arena", "constants"};
-  return kNames;
+std::string_view contents_name(MemoryContents contents) {
+  return contents == MemoryContents::kArena ? "arena" : "constants";
 }
 
 std::span<const std::string_view> recipe_observers() {
-  static constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "outlook"};
+  static constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "extrapolate"};
   return kNames;
+}
+
+std::vector<std::string_view> PartMemory::holds_names() const {
+  std::vector<std::string_view> names;
+  for (const MemoryContents contents : holds) names.push_back(contents_name(contents));
+  return names;
 }
 
 Result<Part> parse_part(std::string_view text, std::string_view name) {

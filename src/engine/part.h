@@ -2,6 +2,8 @@
 // A part: a CPU, an ordered list of NPUs, and memories. A part is data: a TOML file of targets/, or
 // a file given by path. docs/adding-a-part.md describes the format.
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -15,13 +17,21 @@
 
 namespace thimble::engine {
 
+/// Kinds of content that the linker places.
+enum class MemoryContents : uint8_t { kArena, kConstants };
+inline constexpr MemoryContents kMemoryContents[] = {MemoryContents::kArena,
+                                                     MemoryContents::kConstants};
+
+/// Returns "arena" or "constants", as in the file of a part.
+[[nodiscard]] std::string_view contents_name(MemoryContents contents);
+
 /// A memory as the part's file describes it. If the file gives the cost of an access, the compiler
 /// decides which objects are placed in which memory (driver/object_placement.h).
 struct PartMemory : Memory {
-  bool kept = false;               // non-volatile: flash, MRAM
-  bool external = false;           // outside of the chip, such as DRAM
-  double cycles_per_word = 0;      // core cycles per 32-bit access; 0: the file does not say
-  std::vector<std::string> holds;  // subset of memory_contents()
+  bool kept = false;                  // non-volatile: flash, MRAM
+  bool external = false;              // outside of the chip, such as DRAM
+  double cycles_per_word = 0;         // core cycles per 32-bit access; 0: the file does not say
+  std::vector<MemoryContents> holds;  // what may be stored in it
   // Timing of an access by the core at Part::clock_mhz.
   std::optional<double>
       wait_states;         // extra core cycles of a non-sequential access; empty: unknown
@@ -30,10 +40,13 @@ struct PartMemory : Memory {
   std::optional<int64_t> instruction_cache_bytes;  // the same for instructions
   bool prefetch = false;  // the next line of instructions is read while the core uses this one
   std::string source;     // document of the figures
-};
 
-/// Returns the kinds of content that a memory can hold: "arena", "constants".
-[[nodiscard]] std::span<const std::string_view> memory_contents();
+  /// The names of `holds`.
+  [[nodiscard]] std::vector<std::string_view> holds_names() const;
+  [[nodiscard]] bool can_hold(MemoryContents contents) const {
+    return std::ranges::find(holds, contents) != holds.end();
+  }
+};
 
 struct Part {
   std::string name;     // "corstone-300"

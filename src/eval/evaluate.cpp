@@ -25,7 +25,7 @@ Status check_no_delegates(const Graph& graph) {
     if (op.kind != ir::OpKind::delegate) continue;
     return unsupported(
         "%{} is computed by delegate {} of another engine; evaluate the integer graph",
-        graph.value(op.output).name, op.get(ir::attr::region));
+        graph.value(op.output).name, op.get(ir::attr::subgraph));
   }
   return ok();
 }

@@ -1,8 +1,13 @@
 #include "hostrun/board_image.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <system_error>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file_lock.h"
 #include "base/process.h"
@@ -29,17 +34,53 @@ std::string tail(const std::string& output) {
   return output.size() <= kTailBytes ? output : output.substr(output.size() - kTailBytes);
 }
 
-Status build(const fs::path& folder, const std::string& name, std::vector<std::string> command) {
-  command.back() += name;
-  std::fprintf(stderr, "building the image %s of the emulated board (once)\n", name.c_str());
+/// Names of the images that exist or can be built; empty if a build without images has none.
+std::vector<std::string> image_names() {
+  std::vector<std::string> names = lines_of(firmware_folder() / "image_names.txt");
+  if (!names.empty()) return names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(firmware_folder(), ignored)) {
+    if (entry.path().extension() == ".elf") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// A file that a build tree builds when it is first used.
+struct BuiltFile {
+  std::string file;    // in firmware_folder()
+  std::string target;  // of CMake
+  std::string what;    // for messages
+  std::string missing_tool;
+};
+
+Status build(const fs::path& folder, const BuiltFile& built, std::vector<std::string> command) {
+  command.push_back(built.target);
+  std::fprintf(stderr, "building %s (once)\n", built.what.c_str());
   base::ProcessOptions options;
   options.folder = folder;
   options.time_limit = kBuildTimeLimit;
   THIMBLE_TRY(const base::ProcessResult result, base::run_process(command, options));
-  if (result.timed_out) return bad_input("image {}: not built after an hour", name);
+  if (result.timed_out) return bad_input("{}: not built after an hour", built.what);
   if (result.exit_code == 0) return ok();
-  return bad_input("image {}: the build failed with exit code {}:\n{}", name, result.exit_code,
+  return bad_input("{}: the build failed with exit code {}:\n{}", built.what, result.exit_code,
                    tail(result.output));
+}
+
+/// Returns the path of the file, which exists then.
+Result<fs::path> build_if_missing(const BuiltFile& built) {
+  const fs::path folder = firmware_folder();
+  const fs::path path = folder / built.file;
+  if (fs::exists(path)) return path;
+  const std::vector<std::string> command = lines_of(folder / "build_command.txt");
+  if (command.empty()) {
+    return bad_input("{}: not found; install {} and build Thimble", path.string(),
+                     built.missing_tool);
+  }
+  THIMBLE_TRY(const base::FileLock lock, base::FileLock::acquire(folder / "build.lock"));
+  if (!fs::exists(path)) THIMBLE_CHECK(build(folder, built, command));
+  if (fs::exists(path)) return path;
+  return bad_input("{}: not found after its build", path.string());
 }
 
 }  // namespace
@@ -55,17 +96,19 @@ fs::path firmware_folder() {
 }
 
 Result<fs::path> board_image(const std::string& name) {
-  const fs::path folder = firmware_folder();
-  const fs::path image = folder / (name + ".elf");
-  if (fs::exists(image)) return image;
-  const std::vector<std::string> command = lines_of(folder / "build_command.txt");
-  if (command.empty()) {
-    return bad_input("{}: not found; install arm-none-eabi-g++ and build Thimble", image.string());
+  const std::vector<std::string> known = image_names();
+  if (!known.empty() && std::ranges::find(known, name) == known.end()) {
+    return bad_input("no emulated board runs {}; the images are {}", name, fmt::join(known, ", "));
   }
-  THIMBLE_TRY(const base::FileLock lock, base::FileLock::acquire(folder / "build.lock"));
-  if (!fs::exists(image)) THIMBLE_CHECK(build(folder, name, command));
-  if (fs::exists(image)) return image;
-  return bad_input("{}: not found after its build", image.string());
+  return build_if_missing({name + ".elf", "image-" + name,
+                           fmt::format("the image {} of the emulated board", name),
+                           "arm-none-eabi-g++"});
+}
+
+Result<fs::path> counting_plugin() {
+  return build_if_missing({"insn_count.so", "insn_count",
+                           "the plugin insn_count, which counts instructions under QEMU",
+                           "a C compiler"});
 }
 
 }  // namespace thimble::hostrun

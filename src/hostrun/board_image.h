@@ -18,9 +18,13 @@ namespace thimble::hostrun {
 /// the table above if none exists.
 [[nodiscard]] std::filesystem::path firmware_folder();
 
+/// Returns the path of the QEMU plugin that counts instructions and blocks. Like board_image(), a
+/// build tree builds it at its first use.
+[[nodiscard]] Result<std::filesystem::path> counting_plugin();
+
 /// Returns the path of the image `name`, "runner-cortex-m55". If it is missing, a build tree builds
 /// it with the command in firmware/build_command.txt, which firmware/CMakeLists.txt writes: one
-/// argument per line, the image's name is appended to the last one. Only one process builds at a
+/// argument per line, followed by the name of the CMake target. Only one process builds at a
 /// time; a message on stderr announces it. Without that file, or if the build fails, the error
 /// gives the solution.
 [[nodiscard]] Result<std::filesystem::path> board_image(const std::string& name);

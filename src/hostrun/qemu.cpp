@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "base/process.h"
-#include "cycles/trace.h"
+#include "cycles/counted_blocks.h"
 #include "hostrun/board_image.h"
 #include "hostrun/fvp.h"
 
@@ -117,17 +117,17 @@ class Boot {
   Status run(bool profile) {
     THIMBLE_TRY(const fs::path image,
                 board_image(fmt::format("{}-{}", options_.image, options_.target)));
-    const fs::path plugin = firmware_folder() / "insn_count.so";
     const std::vector<std::string> words = firmware_words(profile);
     if (!options_.fvp.empty()) {
       THIMBLE_CHECK(launch(fvp_command(options_.fvp, image, folder_, words, options_.npu)));
     } else {
       THIMBLE_TRY(std::vector<std::string> command, qemu_command(image, words));
-      if (counts(profile, plugin)) {
+      if (counts(profile)) {
+        THIMBLE_TRY(const fs::path plugin, counting_plugin());
         command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
       }
       THIMBLE_CHECK(launch(command));
-      THIMBLE_CHECK(read_counts(counts(profile, plugin) ? read_text(folder_ / "counts") : ""));
+      if (counts(profile)) THIMBLE_CHECK(read_counts(read_text(folder_ / "counts")));
     }
     report_ = parse_lines(read_text(folder_ / "out.txt"));
     return check_report_status();
@@ -135,22 +135,20 @@ class Boot {
 
   [[nodiscard]] const Lines& report() const { return report_; }
   [[nodiscard]] const Lines& counts() const { return counts_; }
-  /// Returns the modelled cycles by region; empty if nothing was counted.
-  [[nodiscard]] std::map<cycles::Region, int64_t> cycles() const {
-    return cycles::region_cycles(trace_, options_.target);
+  /// Returns the modelled cycles by scope; empty if nothing was counted.
+  [[nodiscard]] std::map<cycles::Scope, int64_t> cycles() const {
+    return cycles::scope_cycles(blocks_, options_.timing);
   }
 
  private:
-  /// The lines of the regions come before those of the blocks.
+  /// The lines of the scopes come before those of the blocks.
   Status read_counts(const std::string& text) {
     counts_ = parse_lines(text.substr(0, text.find("\nblock ")));
-    THIMBLE_TRY(trace_, cycles::parse_trace(text, "insn_count"));
+    THIMBLE_TRY(blocks_, cycles::parse_counted_blocks(text, "insn_count"));
     return ok();
   }
 
-  [[nodiscard]] bool counts(bool profile, const fs::path& plugin) const {
-    return (options_.count_instructions || profile) && fs::exists(plugin);
-  }
+  [[nodiscard]] bool counts(bool profile) const { return options_.count_instructions || profile; }
 
   /// Command line of the firmware.
   [[nodiscard]] std::vector<std::string> firmware_words(bool profile) const {
@@ -222,7 +220,7 @@ class Boot {
   const QemuOptions& options_;
   Lines report_;
   Lines counts_;
-  cycles::Trace trace_;
+  cycles::CountedBlocks blocks_;
 };
 
 /// Writes one file per input, with the data of all calls one after another.
@@ -264,15 +262,15 @@ Result<std::vector<std::vector<ir::Tensor>>> read_outputs(const fs::path& folder
 std::vector<OpInstructions> op_counts(const Interface& interface, const Boot& boot) {
   std::vector<OpInstructions> ops;
   for (const std::string& op : interface.ops) ops.push_back({op, 0, {}});
-  const std::map<cycles::Region, int64_t> cycles = boot.cycles();
+  const std::map<cycles::Scope, int64_t> cycles = boot.cycles();
   const auto [first, last] = boot.counts().equal_range("op");
   for (auto line = first; line != last; ++line) {
     if (line->second.size() <= kInstructions) continue;
     const auto index = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
     if (index >= ops.size()) continue;
     ops[index].instructions = std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
-    const auto region = cycles.find({"op", static_cast<int>(index)});
-    if (region != cycles.end()) ops[index].cycles = region->second;
+    const auto scope = cycles.find({"op", static_cast<int>(index)});
+    if (scope != cycles.end()) ops[index].cycles = scope->second;
   }
   return ops;
 }
@@ -301,8 +299,8 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
     THIMBLE_CHECK(boot.run(true));
     run.facts.ops = op_counts(interface, boot);
     // In the image without kernel code, each kernel is one instruction.
-    if (boot.counts().contains("region")) {
-      run.facts.instructions_overhead = number(boot.counts(), "region", kInstructions) -
+    if (boot.counts().contains("scope")) {
+      run.facts.instructions_overhead = number(boot.counts(), "scope", kInstructions) -
                                         static_cast<int64_t>(interface.ops.size());
     }
   }
@@ -313,8 +311,8 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   run.facts.instructions = number(boot.counts(), "run", kInstructions);
   run.facts.instructions_init = number(boot.counts(), "load", kInstructions);
   run.facts.instructions_total = number(boot.counts(), "total", kInstructions);
-  for (const auto& [region, cycles] : boot.cycles()) {
-    const bool inside = region.first == "run" || region.first == "op" || region.first == "region";
+  for (const auto& [scope, cycles] : boot.cycles()) {
+    const bool inside = scope.first == "run" || scope.first == "op" || scope.first == "scope";
     if (inside) run.facts.cycles = run.facts.cycles.value_or(0) + cycles;
   }
   THIMBLE_TRY(run.outputs, read_outputs(folder.path(), label, interface, calls.size()));

@@ -22,7 +22,8 @@
 namespace thimble::hostrun {
 
 struct QemuOptions {
-  std::string target;  // "cortex-m55"
+  std::string target;       // "cortex-m55"
+  std::string_view timing;  // of the core: engine::Core::timing
   bool count_instructions = true;
   bool profile = false;  // also count per operator, in a separate boot
   std::chrono::seconds time_limit{300};
@@ -32,19 +33,19 @@ struct QemuOptions {
 };
 
 struct OpInstructions {
-  std::string op;            // "cortex_m::quantized_add.out"
-  int64_t instructions = 0;  // sum of all calls
-  std::optional<int64_t> cycles;  // modelled (cycles/trace.h), without wait states
+  std::string op;                 // "cortex_m::quantized_add.out"
+  int64_t instructions = 0;       // sum of all calls
+  std::optional<int64_t> cycles;  // modelled (cycles/counted_blocks.h), without wait states
 };
 
 struct QemuFacts {
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t stack_bytes = 0;         // high-water mark of the whole firmware
-  int64_t instructions = 0;        // inside thimble_run, all calls; 0 if not counted
-  int64_t instructions_init = 0;   // inside thimble_init
-  int64_t instructions_total = 0;  // from reset to exit
-  std::optional<int64_t> cycles;   // inside thimble_run, modelled, without wait states
+  int64_t stack_bytes = 0;          // high-water mark of the whole firmware
+  int64_t instructions = 0;         // inside thimble_run, all calls; 0 if not counted
+  int64_t instructions_init = 0;    // inside thimble_init
+  int64_t instructions_total = 0;   // from reset to exit
+  std::optional<int64_t> cycles;    // inside thimble_run, modelled, without wait states
   std::vector<OpInstructions> ops;  // with `profile`: in execution order
   /// With `profile`: runtime instructions of one call outside of kernels; nullopt with delegates.
   std::optional<int64_t> instructions_overhead;

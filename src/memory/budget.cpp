@@ -27,7 +27,7 @@ constexpr int64_t kBudgetDivisorMax =
     8;                            // the smallest budget is 1/8 of what the untiled graph needs
 constexpr int64_t kAimStep = 32;  // an aim is 1/32 smaller than the previous one
 constexpr int64_t kAimDivisorMax = 16;  // the smallest aim is 1/16 of the untiled graph's need
-constexpr int64_t kPlacementStepsMax = 4'000'000;  // limits the time for large networks
+constexpr int64_t kPlacementEffortMax = 4'000'000;  // limits the time for large networks
 constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 
 /// Estimates the live bytes while each operator runs, without addresses.
@@ -249,13 +249,16 @@ class LoweringVariants {
   LoweringVariants(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
       : graph_(graph), cpu_(cpu), options_(options), chooser_(graph, options.owns_inputs) {}
 
-  Result<LoweringVariant> whole() const { return at({}, {}); }
+  Result<LoweringVariant> whole() { return at({}, {}); }
+
+  /// Sum of the squared operator counts of all variants until now: the time of a memory plan.
+  [[nodiscard]] int64_t effort() const { return effort_; }
 
   /// Tiles more operators until the budget is met, or returns the smallest variant found. `best`
   /// is above the budget. The aims for the chooser's estimate are steps below the bytes of `best`,
   /// equal for all budgets: a larger budget tries all aims that a smaller one tries, so that it is
   /// met if the smaller one is. An estimate may meet its aim although the memory plan needs more.
-  Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) const {
+  Result<LoweringVariant> within(int64_t sram_bytes, LoweringVariant best) {
     const int64_t all = best.budgeted.bytes;
     std::vector<int64_t> aims;  // descending
     for (int64_t aim = all; aim > all / kAimDivisorMax; aim -= aim / kAimStep + 1) {
@@ -281,10 +284,13 @@ class LoweringVariants {
   /// Returns the smallest variant with at most kInstructionRatioMax times the instructions of
   /// `whole`. Searches all budgets with the coarse step, then with the fine step around the best
   /// one. If the coarse search found nothing, the fine search covers all budgets.
-  Result<LoweringVariant> smallest(const LoweringVariant& whole) const {
+  Result<LoweringVariant> smallest(const LoweringVariant& whole) {
     const int64_t all = whole.budgeted.bytes;
-    Search search = {whole, kInstructionRatioMax * static_cast<double>(whole.work.instructions),
-                     all};
+    Search search = {whole,
+                     kInstructionRatioMax * static_cast<double>(whole.work.instructions),
+                     all,
+                     {},
+                     effort_ + kPlacementEffortMax};
     THIMBLE_CHECK(search_budgets(all, all / kBudgetDivisorMax, kCoarse, &search));
     const int64_t aim = search.aim;
     if (aim == all) {
@@ -301,7 +307,7 @@ class LoweringVariants {
     double instructions;  // upper bound
     int64_t aim;          // budget with which `best` was found
     std::vector<std::vector<RowTiling>> seen{};
-    int64_t steps = 0;  // placement effort so far: the sum of squared operator counts
+    int64_t effort_max;  // no further variant above this effort()
   };
 
   struct WithinSearch {
@@ -313,7 +319,7 @@ class LoweringVariants {
 
   /// Returns the bytes above the budget of the variant with this aim; 0 if it was tried before or
   /// tiles nothing.
-  Result<int64_t> try_aim(int64_t aim, WithinSearch* search) const {
+  Result<int64_t> try_aim(int64_t aim, WithinSearch* search) {
     const std::vector<TiledRange> choices = chooser_.choose(aim);
     const std::vector<RowTiling> tilings = tilings_of(choices);
     if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) return int64_t{0};
@@ -326,16 +332,14 @@ class LoweringVariants {
   }
 
   /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
-  Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) const {
+  Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) {
     for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
       const std::vector<TiledRange> choices = chooser_.choose(aim);
       const std::vector<RowTiling> tilings = tilings_of(choices);
       if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
-      if (search->steps > kPlacementStepsMax) break;
+      if (effort_ > search->effort_max) break;
       search->seen.push_back(tilings);
       THIMBLE_TRY(LoweringVariant next, at(tilings, {}));
-      const auto ops = static_cast<int64_t>(next.budgeted.lowered.graph.ops().size());
-      search->steps += ops * ops;
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
       if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
       add_notes(choices, &next);
@@ -360,7 +364,7 @@ class LoweringVariants {
   }
 
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
-                             const std::vector<int>& min_scratch_ops) const {
+                             const std::vector<int>& min_scratch_ops) {
     engine::Options options = options_;
     options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
@@ -373,6 +377,8 @@ class LoweringVariants {
     variant.macs = macs_of(cut ? *cut : graph_);
     THIMBLE_TRY(variant.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
     engine::Lowered& lowered = variant.budgeted.lowered;
+    const auto ops = static_cast<int64_t>(lowered.graph.ops().size());
+    effort_ += ops * ops;
     lowered.owns_inputs = options.owns_inputs;
     // The memory of delegates is not known yet.
     if (has_delegates(graph_)) return variant;
@@ -390,7 +396,7 @@ class LoweringVariants {
   }
 
   /// Selects calls with less scratch where the most memory is live, as long as the arena shrinks.
-  Result<LoweringVariant> reduce_scratch(LoweringVariant best, double instructions) const {
+  Result<LoweringVariant> reduce_scratch(LoweringVariant best, double instructions) {
     std::vector<int> min_scratch_ops;
     size_t taken = 0;
     int op_at_peak = best.op_at_peak;
@@ -419,6 +425,7 @@ class LoweringVariants {
   const engine::Core& cpu_;
   const engine::Options& options_;
   const TilingChooser chooser_;
+  int64_t effort_ = 0;
 };
 
 }  // namespace
@@ -426,11 +433,11 @@ class LoweringVariants {
 Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engine::Core& cpu,
                                              const engine::Options& options,
                                              std::optional<int64_t> sram_bytes) {
-  const LoweringVariants variants(graph, cpu, options);
+  LoweringVariants variants(graph, cpu, options);
   THIMBLE_TRY(LoweringVariant best, variants.whole());
   const bool native = options.dialect == engine::Dialect::kNative;
-  if (!native || has_delegates(graph)) return std::move(best.budgeted);
-  if (options.optimize == engine::Optimize::kSize) {
+  const bool searches = native && !has_delegates(graph);
+  if (searches && options.optimize == engine::Optimize::kSize) {
     const auto before = static_cast<double>(best.work.instructions);
     THIMBLE_TRY(best, variants.smallest(best));
     const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
@@ -438,15 +445,16 @@ Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engin
       best.budgeted.notes.push_back(fmt::format("size: {:+.1f} % instructions, an estimate", more));
     }
   }
-  if (sram_bytes && best.budgeted.bytes > *sram_bytes) {
+  if (searches && sram_bytes && best.budgeted.bytes > *sram_bytes) {
     THIMBLE_TRY(best, variants.within(*sram_bytes, std::move(best)));
   }
+  best.budgeted.effort = variants.effort();
   return std::move(best.budgeted);
 }
 
 Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engine::Core& cpu,
                                               const engine::Options& options) {
-  const LoweringVariants variants(graph, cpu, options);
+  LoweringVariants variants(graph, cpu, options);
   THIMBLE_TRY(const LoweringVariant whole, variants.whole());
   std::vector<std::string> lines;
   int64_t smallest = whole.budgeted.bytes + 1;

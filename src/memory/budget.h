@@ -19,6 +19,7 @@ inline constexpr double kInstructionRatioMax = 1.1;
 struct BudgetedLowering {
   engine::Lowered lowered;
   int64_t bytes = 0;               // arena and the runtime's own data
+  int64_t effort = 0;              // of all variants: the sum of their squared operator counts
   std::vector<std::string> notes;  // what was done for the budget, and what it costs
 };
 

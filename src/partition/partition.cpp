@@ -93,7 +93,7 @@ class Partitioner {
   Result<Partition> cut() {
     Partition result;
     result.reasons = std::move(reasons_);
-    result.region_of.assign(graph_.ops().size(), -1);
+    result.subgraph_of.assign(graph_.ops().size(), -1);
     ir::Rewriter rewriter(graph_);
     for (const std::vector<int>& unit : units()) {
       const int engine = engine_[static_cast<size_t>(unit[0])];
@@ -102,7 +102,7 @@ class Partitioner {
         continue;
       }
       const auto index = static_cast<int>(result.subgraphs.size());
-      for (const int op : unit) result.region_of[static_cast<size_t>(op)] = index;
+      for (const int op : unit) result.subgraph_of[static_cast<size_t>(op)] = index;
       THIMBLE_TRY(Subgraph subgraph,
                   build(unit, engines_[static_cast<size_t>(engine)], index, &rewriter));
       result.subgraphs.push_back(std::move(subgraph));
@@ -409,7 +409,7 @@ Result<Subgraph> Partitioner::build(const std::vector<int>& ops, const engine::P
     const ir::Value& result = graph_.value(op.output);
     const bool turns = is_transposed && result.type.shape.size() == 4;
     const ir::Attrs attrs = {
-        {ir::attr::region, int64_t{index}},
+        {ir::attr::subgraph, int64_t{index}},
         {ir::attr::output, int64_t{output++}},
         {ir::attr::type, static_cast<int64_t>(result.type.dtype)},
         {ir::attr::shape,
@@ -481,7 +481,7 @@ Result<ir::Graph> inline_subgraphs(const ir::Graph& graph, std::span<const Subgr
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }
-    const int64_t index = op.get(ir::attr::region);
+    const int64_t index = op.get(ir::attr::subgraph);
     if (!outputs.contains(index)) {
       const ir::Graph& subgraph = subgraphs[static_cast<size_t>(index)].graph;
       THIMBLE_TRY(outputs[index],

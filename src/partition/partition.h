@@ -33,7 +33,7 @@ struct Subgraph {
 struct Partition {
   ir::Graph graph;  // with one `delegate` operator per result of a subgraph
   std::vector<Subgraph> subgraphs;
-  std::vector<int> region_of;        // subgraph of each operator of the whole graph; -1: CPU
+  std::vector<int> subgraph_of;      // subgraph of each operator of the whole graph; -1: CPU
   std::vector<std::string> reasons;  // reason per operator; empty: on the first engine
   /// CPU operators that are not in the whole graph: name of the result, and the reason.
   std::vector<std::pair<std::string, std::string>> added;

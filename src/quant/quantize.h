@@ -53,10 +53,10 @@ struct QuantSpec {
 enum class Io : uint8_t { kFloat, kInt8 };
 
 /// Method that chooses a range from the calibration statistics.
-enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kOutlook };
-inline constexpr Observer kObservers[] = {Observer::kOutlook, Observer::kMinMax,
+enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kExtrapolate };
+inline constexpr Observer kObservers[] = {Observer::kExtrapolate, Observer::kMinMax,
                                           Observer::kPercentile, Observer::kMse};
-inline constexpr Observer kDefaultObserver = Observer::kOutlook;
+inline constexpr Observer kDefaultObserver = Observer::kExtrapolate;
 [[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
 
 /// One array per graph input, in the order of graph.inputs().

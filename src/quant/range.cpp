@@ -123,8 +123,8 @@ std::string_view observer_name(Observer observer) {
       return "percentile";
     case Observer::kMse:
       return "mse";
-    case Observer::kOutlook:
-      return "outlook";
+    case Observer::kExtrapolate:
+      return "extrapolate";
   }
   return "";
 }
@@ -152,7 +152,7 @@ int32_t Params::code_f32(float real) const {
 Range choose_range(const Histogram& histogram, Observer wanted) {
   const Observer observer = histogram.chosen().value_or(wanted);
   Range range{histogram.min(), histogram.max()};
-  if (observer == Observer::kOutlook) range = {histogram.likely_min(), histogram.likely_max()};
+  if (observer == Observer::kExtrapolate) range = {histogram.likely_min(), histogram.likely_max()};
   if (!histogram.counts().empty()) {
     if (observer == Observer::kPercentile) range = percentile(histogram);
     if (observer == Observer::kMse) range = least_squared_error(histogram);

@@ -29,7 +29,7 @@ using ir::Op;
 using ir::ValueId;
 
 constexpr double kTrialMacs = 1.5e10;  // limit for all trials together; a few seconds
-constexpr Observer kAll[] = {Observer::kOutlook, Observer::kMinMax, Observer::kPercentile,
+constexpr Observer kAll[] = {Observer::kExtrapolate, Observer::kMinMax, Observer::kPercentile,
                              Observer::kMse};
 
 /// Returns the cost of one run in multiply-accumulates. An element of another operator counts as
@@ -189,7 +189,7 @@ class TrialScorer {
   std::array<Observations, 2> seen_;
 };
 
-/// Returns the largest magnitude of each channel of each region, over the quantized values only. A
+/// Returns the largest magnitude of each channel of each group, over the quantized values only. A
 /// value whose only reader is a clamp is not quantized.
 Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
                                                          const ChannelGroups& channel_groups,
@@ -277,7 +277,7 @@ class Tuner {
     return kept;
   }
 
-  /// Tries all regions together. If that is not kept, tries one region after the other.
+  /// Tries all groups together. If that is not kept, tries one group after the other.
   Status try_equalization() {
     const ChannelGroups channel_groups = find_channel_groups(graph_);
     if (channel_groups.channel_groups.empty()) return ok();

@@ -28,7 +28,7 @@ struct Tuned {
 [[nodiscard]] Result<Tuned> tune(const ir::Graph& graph, const CalibrationData& data,
                                  const QuantSpec& spec, const QuantizeOptions& options);
 
-/// Equalizes every region (equalize.h) with the channel magnitudes observed in calibration.
+/// Equalizes every group (equalize.h) with the channel magnitudes observed in calibration.
 [[nodiscard]] Result<ir::Graph> equalize(const ir::Graph& graph, const CalibrationData& data,
                                          int threads);
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "driver/report.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -23,11 +23,11 @@ int64_t tick_step(int64_t bytes) {
 
 class Arena {
  public:
-  explicit Arena(const View& view) : view_(view) {
-    for (const driver::Buffer& buffer : view.report.buffers) {
+  explicit Arena(const ReportData& data) : data_(data) {
+    for (const driver::Buffer& buffer : data.report.buffers) {
       top_ = std::max(top_, buffer.offset + buffer.bytes);
     }
-    columns_ = std::max<size_t>(view.report.ops.size(), 1);
+    columns_ = std::max<size_t>(data.report.ops.size(), 1);
   }
 
   std::string draw() const {
@@ -36,7 +36,7 @@ class Arena {
         "of the arena by operator\">\n",
         kPlotRight + 14, kPlotBottom + 36);
     svg += axes();
-    for (const driver::Buffer& buffer : view_.report.buffers) svg += rectangle(buffer);
+    for (const driver::Buffer& buffer : data_.report.buffers) svg += rectangle(buffer);
     svg += names();
     return svg + lower_bound() + peak() + "</svg>\n";
   }
@@ -84,8 +84,8 @@ class Arena {
   [[nodiscard]] std::string rectangle(const driver::Buffer& buffer) const {
     const auto [left, top, width, height, row] = box_of(buffer);
     const bool scratch = buffer.name.empty();
-    const size_t color = view_.engine_of.empty() ? 0 : view_.color(view_.engine_of_buffer(buffer));
-    const std::string name = view_.buffer_name(buffer);
+    const size_t color = data_.engine_of.empty() ? 0 : data_.color(data_.engine_of_buffer(buffer));
+    const std::string name = data_.buffer_name(buffer);
     std::string svg = fmt::format(
         "<g class=\"buffer e{}{}\" data-r=\"{}\"><title>{}: {} B at byte {}, operators {} to "
         "{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
@@ -101,9 +101,9 @@ class Arena {
     constexpr double kTextHeight = 14;
     std::string svg;
     std::vector<Box> taken;
-    for (const driver::Buffer& buffer : view_.report.buffers) {
+    for (const driver::Buffer& buffer : data_.report.buffers) {
       const Box box = box_of(buffer);
-      const std::string name = view_.buffer_name(buffer);
+      const std::string name = data_.buffer_name(buffer);
       const double width = kCharacter * static_cast<double>(text_columns(name)) + 4;
       if (width > box.width || box.height < kTextHeight) continue;
       const double middle = box.left + box.width / 2, center = box.top + box.height / 2;
@@ -121,20 +121,20 @@ class Arena {
   }
 
   [[nodiscard]] std::string lower_bound() const {
-    const int64_t bound = view_.report.arena_lower_bound_bytes;
-    if (bound <= 0 || bound >= view_.report.arena_bytes) return "";
+    const int64_t bound = data_.report.arena_lower_bound_bytes;
+    if (bound <= 0 || bound >= data_.report.arena_bytes) return "";
     return fmt::format("<path class=\"bound\" d=\"M{} {}H{}\"/>", kPlotLeft, coordinate(y(bound)),
                        kPlotRight);
   }
 
   /// Marks the operator with the most live bytes. The label is inside the picture on both ends.
   [[nodiscard]] std::string peak() const {
-    if (view_.report.ops.empty()) return "";
-    const auto row = static_cast<double>(view_.peak_row);
+    if (data_.report.ops.empty()) return "";
+    const auto row = static_cast<double>(data_.peak_row);
     const double left = x(row), width = std::max(x(row + 1) - left, 1.0);
     const std::string text = fmt::format(
-        "peak {}: operator {}, {}", short_bytes(view_.report.ops[view_.peak_row].live_bytes),
-        view_.peak_row + 1, shorten(view_.title(view_.peak_row), 30));
+        "peak {}: operator {}, {}", short_bytes(data_.report.ops[data_.peak_row].live_bytes),
+        data_.peak_row + 1, shorten(data_.title(data_.peak_row), 30));
     const double half = kCharacter * static_cast<double>(text_columns(text)) / 2;
     const double middle = std::clamp(left + width / 2, kPlotLeft + half,
                                      std::max(kPlotRight - half, kPlotLeft + half));
@@ -145,15 +145,15 @@ class Arena {
         kPlotTop - 14, escape_html(text));
   }
 
-  const View& view_;
+  const ReportData& data_;
   int64_t top_ = 0;
   size_t columns_ = 1;
 };
 
 }  // namespace
 
-std::string arena_svg(const View& view) {
-  return Arena(view).draw();
+std::string arena_svg(const ReportData& data) {
+  return Arena(data).draw();
 }
 
 }  // namespace thimble::report

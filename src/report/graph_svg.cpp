@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "report/layout.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -48,15 +48,15 @@ void fit(Label& label, double width) {
   }
 }
 
-std::vector<Label> labels_of(const View& view) {
+std::vector<Label> labels_of(const ReportData& data) {
   std::vector<Label> labels;
-  for (const GraphNode& node : view.graph.nodes) {
+  for (const GraphNode& node : data.graph.nodes) {
     Label label{node.title, shape_text(node.shape), node.name, ""};
     if (!node.window.empty()) label.title += " " + node.window;
-    if (node.kind == GraphNode::Kind::kOp && view.cost_total > 0) {
-      const double share = view.cost[node.row] / view.cost_total;
+    if (node.kind == GraphNode::Kind::kOp && data.cost_total > 0) {
+      const double share = data.cost[node.row] / data.cost_total;
       if (share >= kShareShown)
-        label.share = fmt::format("{}{:.1f}%", view.cost_mark(node.row), 100 * share);
+        label.share = fmt::format("{}{:.1f}%", data.cost_mark(node.row), 100 * share);
     }
     labels.push_back(std::move(label));
   }
@@ -91,22 +91,22 @@ std::string path_of(const Route& route) {
   return path;
 }
 
-std::string node_svg(const View& view, size_t index, const Label& label, const Point& center,
+std::string node_svg(const ReportData& data, size_t index, const Label& label, const Point& center,
                      double width) {
-  const GraphNode& node = view.graph.nodes[index];
+  const GraphNode& node = data.graph.nodes[index];
   const bool is_op = node.kind == GraphNode::Kind::kOp;
   std::string svg = fmt::format(
       "<g class=\"node {}\" id=\"n{}\" data-n=\"{}\" transform=\"translate({} {})\">"
       "<title>{} {}</title><rect class=\"box\" width=\"{}\" height=\"{}\" rx=\"6\"/>",
-      is_op ? fmt::format("e{}", view.color_of_row(node.row)) : "port", index, index,
+      is_op ? fmt::format("e{}", data.color_of_row(node.row)) : "port", index, index,
       coordinate(center.x - width / 2), coordinate(center.y - kHeight / 2),
-      escape_html(is_op ? view.title(node.row) : node.title), escape_html(node.name),
+      escape_html(is_op ? data.title(node.row) : node.title), escape_html(node.name),
       coordinate(width), kHeight);
   if (is_op)
     svg += fmt::format("<path class=\"strip\" d=\"M6 0h-1a5 5 0 0 0-5 5v{}a5 5 0 0 0 5 5h1z\"/>",
                        kHeight - 10);
-  if (is_op && view.cost_max > 0 && view.cost[node.row] > 0) {
-    const double length = (width - kLeft - kRight) * view.cost[node.row] / view.cost_max;
+  if (is_op && data.cost_max > 0 && data.cost[node.row] > 0) {
+    const double length = (width - kLeft - kRight) * data.cost[node.row] / data.cost_max;
     svg +=
         fmt::format("<rect class=\"cost\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"3\" rx=\"1\"/>",
                     kLeft, kHeight - 6, coordinate(std::max(length, 0.6)));
@@ -128,8 +128,8 @@ std::string node_svg(const View& view, size_t index, const Label& label, const P
 
 }  // namespace
 
-std::string graph_svg(const View& view) {
-  std::vector<Label> labels = labels_of(view);
+std::string graph_svg(const ReportData& data) {
+  std::vector<Label> labels = labels_of(data);
   double width = kWidthMin;
   for (const Label& label : labels) {
     width = std::max({width, first_line_width(label), second_line_width(label)});
@@ -137,7 +137,7 @@ std::string graph_svg(const View& view) {
   width = std::ceil(std::min(width, kWidthMax));
   for (Label& label : labels) fit(label, width);
   std::vector<LayoutEdge> edges;
-  for (const GraphEdge& edge : view.graph.edges) edges.push_back({edge.from, edge.to});
+  for (const GraphEdge& edge : data.graph.edges) edges.push_back({edge.from, edge.to});
   LayoutOptions options;
   options.node_width = width;
   options.node_height = kHeight;
@@ -149,7 +149,7 @@ std::string graph_svg(const View& view) {
       "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" "
       "markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0.5L8 4L0 "
       "7.5z\"/></marker></defs>\n",
-      view.report.ops.size(), coordinate(layout.width), coordinate(layout.height));
+      data.report.ops.size(), coordinate(layout.width), coordinate(layout.height));
   svg += "<g class=\"edges\">\n";
   for (size_t i = 0; i < edges.size(); ++i) {
     svg += fmt::format("<path data-f=\"{}\" data-t=\"{}\" d=\"{}\"/>\n", edges[i].from, edges[i].to,
@@ -157,7 +157,7 @@ std::string graph_svg(const View& view) {
   }
   svg += "</g>\n";
   for (size_t i = 0; i < labels.size(); ++i) {
-    svg += node_svg(view, i, labels[i], layout.centers[i], width);
+    svg += node_svg(data, i, labels[i], layout.centers[i], width);
   }
   return svg + "</svg>\n";
 }

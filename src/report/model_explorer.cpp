@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "ir/dtype_text.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -16,7 +16,8 @@ constexpr const char* kBackgrounds[] = {"#fcefdc", "#e5eefb", "#eef0f4",
                                         "#e0f3ec", "#f2e6fa", "#fae4eb"};
 constexpr const char* kBorders[] = {"#b8620b", "#2468c9", "#6b7686",
                                     "#17795a", "#8239b3", "#a8264f"};
-static_assert(std::size(kBackgrounds) == View::kColors && std::size(kBorders) == View::kColors);
+static_assert(std::size(kBackgrounds) == ReportData::kColors &&
+              std::size(kBorders) == ReportData::kColors);
 
 Json pair(std::string_view key, const std::string& value) {
   return {{"key", key}, {"value", value}};
@@ -28,8 +29,8 @@ std::string layer_of(std::string module) {
   return module;
 }
 
-Json attributes(const View& view, size_t row) {
-  const driver::OpReport& op = view.report.ops[row];
+Json attributes(const ReportData& data, size_t row) {
+  const driver::OpReport& op = data.report.ops[row];
   Json list = Json::array();
   const auto add = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) list.push_back(pair(key, value));
@@ -48,9 +49,9 @@ Json attributes(const View& view, size_t row) {
   if (op.constant_bytes > 0) add_number("constant bytes", op.constant_bytes);
   add_number("arena live bytes", op.live_bytes);
   add_number("instructions", op.instructions);
-  if (op.cycles) add("cycles", fmt::format("{}{}", view.mark(row), *op.cycles));
-  if (op.time_us) add("time, us", fmt::format("{}{:.3f}", view.mark(row), *op.time_us));
-  if (view.sqnr[row]) add("SQNR, dB", fmt::format("{:.1f}", *view.sqnr[row]));
+  if (op.cycles) add("cycles", fmt::format("{}{}", data.mark(row), *op.cycles));
+  if (op.time_us) add("time, us", fmt::format("{}{:.3f}", data.mark(row), *op.time_us));
+  if (data.sqnr[row]) add("SQNR, dB", fmt::format("{:.1f}", *data.sqnr[row]));
   add("reason", op.reason);
   return list;
 }
@@ -58,22 +59,22 @@ Json attributes(const View& view, size_t row) {
 }  // namespace
 
 std::string model_explorer_json(const driver::Compiled& compiled) {
-  const View view(compiled);
-  std::vector<std::vector<size_t>> operands(view.graph.nodes.size());
-  for (const GraphEdge& edge : view.graph.edges) operands[edge.to].push_back(edge.from);
+  const ReportData data(compiled);
+  std::vector<std::vector<size_t>> operands(data.graph.nodes.size());
+  for (const GraphEdge& edge : data.graph.edges) operands[edge.to].push_back(edge.from);
   Json nodes = Json::array();
-  for (size_t i = 0; i < view.graph.nodes.size(); ++i) {
-    const GraphNode& node = view.graph.nodes[i];
+  for (size_t i = 0; i < data.graph.nodes.size(); ++i) {
+    const GraphNode& node = data.graph.nodes[i];
     const bool is_op = node.kind == GraphNode::Kind::kOp;
     Json entry = {{"id", fmt::format("{}", i)},
-                  {"label", is_op ? view.title(node.row) : node.title + " " + node.name},
-                  {"namespace", is_op ? layer_of(view.report.ops[node.row].source.module) : ""},
+                  {"label", is_op ? data.title(node.row) : node.title + " " + node.name},
+                  {"namespace", is_op ? layer_of(data.report.ops[node.row].source.module) : ""},
                   {"attrs", Json::array()},
                   {"incomingEdges", Json::array()},
                   {"outputsMetadata", Json::array()}};
     if (is_op) {
-      entry["attrs"] = attributes(view, node.row);
-      const size_t color = view.color_of_row(node.row);
+      entry["attrs"] = attributes(data, node.row);
+      const size_t color = data.color_of_row(node.row);
       entry["style"] = {{"backgroundColor", kBackgrounds[color]}, {"borderColor", kBorders[color]}};
     }
     for (size_t k = 0; k < operands[i].size(); ++k) {
@@ -82,7 +83,7 @@ std::string model_explorer_json(const driver::Compiled& compiled) {
                                         {"targetNodeInputId", fmt::format("{}", k)}});
     }
     if (node.kind != GraphNode::Kind::kOutput && node.kind != GraphNode::Kind::kNextState) {
-      const std::string name = is_op ? view.report.ops[node.row].name : node.name;
+      const std::string name = is_op ? data.report.ops[node.row].name : node.name;
       entry["outputsMetadata"].push_back(
           {{"id", "0"},
            {"attrs", Json::array({pair("__tensor_tag", name),
@@ -91,7 +92,7 @@ std::string model_explorer_json(const driver::Compiled& compiled) {
     }
     nodes.push_back(std::move(entry));
   }
-  const driver::CompileReport& report = view.report;
+  const driver::CompileReport& report = data.report;
   Json totals = {{"model", report.model},
                  {"target", report.target},
                  {"parameters", fmt::format("{}", report.parameters)},

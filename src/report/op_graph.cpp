@@ -129,7 +129,7 @@ class Builder {
 
   /// A subgraph has a `delegate` operator per result; the first one adds the edges.
   void connect_subgraph(const ir::Op& op, std::vector<Sources>& sources) {
-    const auto index = static_cast<size_t>(op.get(ir::attr::region));
+    const auto index = static_cast<size_t>(op.get(ir::attr::subgraph));
     const ir::Graph& subgraph = compiled_.subgraphs[index].graph;
     const auto [found, first] = outputs_of_.try_emplace(index);
     if (first) {

@@ -6,8 +6,8 @@
 
 #include "driver/report.h"
 #include "ir/dtype_text.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -37,10 +37,10 @@ std::optional<double> unless_zero(int64_t value) {
 }
 
 constexpr const char* kEstimate =
-    "an estimate; ~: the operator was not measured, and counts as an average one of its size";
+    "an estimate; ~: the operator was not measured, or its estimates are off by more than 10 %";
 
-std::vector<NumberColumn> columns_of(const View& view) {
-  const std::vector<driver::OpReport>& ops = view.report.ops;
+std::vector<NumberColumn> columns_of(const ReportData& data) {
+  const std::vector<driver::OpReport>& ops = data.report.ops;
   const auto decibel = [](double value) { return fmt::format("{:.1f}", value); };
   const auto micros = [](double value) {
     return fmt::format("{:.{}f}", value, value < 100 ? 2 : 0);
@@ -59,7 +59,7 @@ std::vector<NumberColumn> columns_of(const View& view) {
       {"arena", "bytes of the arena that are live during the operator",
        [&](size_t row) { return unless_zero(ops[row].live_bytes); }, whole},
       {"SQNR, dB", "error of the integer value against the float value",
-       [&](size_t row) { return view.sqnr[row]; }, decibel},
+       [&](size_t row) { return data.sqnr[row]; }, decibel},
   };
   std::erase_if(all, [&](const NumberColumn& column) {
     for (size_t row = 0; row < ops.size(); ++row) {
@@ -77,9 +77,9 @@ std::string header(const char* title, const char* help, bool number) {
 
 }  // namespace
 
-std::string op_table(const View& view) {
-  const std::vector<driver::OpReport>& ops = view.report.ops;
-  const std::vector<NumberColumn> columns = columns_of(view);
+std::string op_table(const ReportData& data) {
+  const std::vector<driver::OpReport>& ops = data.report.ops;
+  const std::vector<NumberColumn> columns = columns_of(data);
   std::string table = "<table id=\"ops\"><thead><tr>";
   table += header("#", "execution order", true) + header("operator", "operator and result", false) +
            header("engine", "what runs it", false);
@@ -95,13 +95,13 @@ std::string op_table(const View& view) {
   table += header("source", "line of the model", false) + "</tr></thead>\n<tbody>\n";
   for (size_t row = 0; row < ops.size(); ++row) {
     const driver::OpReport& op = ops[row];
-    const std::string name = view.graph.nodes[view.node_of_row[row]].name;
+    const std::string name = data.graph.nodes[data.node_of_row[row]].name;
     table += fmt::format(
         "<tr data-r=\"{0}\"><td class=\"num\" data-v=\"{0}\">{1}</td><td><a href=\"#n{2}\" "
         "data-n=\"{2}\" title=\"{3}\">{4}</a> <small>{5}</small></td><td><span class=\"dot "
         "e{6}\"></span>{7}</td>",
-        row, row + 1, view.node_of_row[row], escape_html(op.op), escape_html(view.title(row)),
-        escape_html(shorten(name, 28)), view.color_of_row(row), escape_html(op.engine));
+        row, row + 1, data.node_of_row[row], escape_html(op.op), escape_html(data.title(row)),
+        escape_html(shorten(name, 28)), data.color_of_row(row), escape_html(op.engine));
     for (size_t i = 0; i < columns.size(); ++i) {
       const std::optional<double> value = columns[i].value(row);
       if (!value) {
@@ -111,7 +111,7 @@ std::string op_table(const View& view) {
       const double share = largest[i] > 0 ? std::max(0.0, 100 * *value / largest[i]) : 0;
       table += fmt::format("<td class=\"num\" style=\"--p:{}%\" data-v=\"{}\">{}</td>",
                            coordinate(share), *value,
-                           (columns[i].is_cycles ? view.mark(row) : "") + columns[i].text(*value));
+                           (columns[i].is_cycles ? data.mark(row) : "") + columns[i].text(*value));
     }
     table += fmt::format("<td class=\"src\" title=\"{}\">{} <code>{}</code></td></tr>\n",
                          escape_html(op.source.text), escape_html(op.source.where()),
@@ -120,16 +120,16 @@ std::string op_table(const View& view) {
   return table + "</tbody></table>\n";
 }
 
-std::string node_data(const View& view) {
+std::string node_data(const ReportData& data) {
   const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-  std::vector<std::vector<size_t>> from(view.graph.nodes.size()), to(view.graph.nodes.size());
-  for (const GraphEdge& edge : view.graph.edges) {
+  std::vector<std::vector<size_t>> from(data.graph.nodes.size()), to(data.graph.nodes.size());
+  for (const GraphEdge& edge : data.graph.edges) {
     from[edge.to].push_back(edge.from);
     to[edge.from].push_back(edge.to);
   }
   Json nodes = Json::array();
-  for (size_t i = 0; i < view.graph.nodes.size(); ++i) {
-    const GraphNode& node = view.graph.nodes[i];
+  for (size_t i = 0; i < data.graph.nodes.size(); ++i) {
+    const GraphNode& node = data.graph.nodes[i];
     Json entry = {{"title", node.title},
                   {"name", node.name},
                   {"shape", shape_text(node.shape)},
@@ -137,8 +137,8 @@ std::string node_data(const View& view) {
                   {"in", from[i]},
                   {"out", to[i]}};
     if (node.kind == GraphNode::Kind::kOp) {
-      const driver::OpReport& op = view.report.ops[node.row];
-      entry["title"] = view.title(node.row);
+      const driver::OpReport& op = data.report.ops[node.row];
+      entry["title"] = data.title(node.row);
       entry["row"] = node.row;
       entry["result"] = op.name;
       entry["kernel"] = op.op;
@@ -152,11 +152,11 @@ std::string node_data(const View& view) {
       entry["bytes"] = op.bytes_out;
       entry["constants"] = op.constant_bytes;
       entry["live"] = op.live_bytes;
-      entry["mark"] = view.mark(node.row);
+      entry["mark"] = data.mark(node.row);
       entry["instructions"] = optional(op.instructions);
       entry["cycles"] = optional(op.cycles);
       entry["time_us"] = optional(op.time_us);
-      entry["sqnr"] = optional(view.sqnr[node.row]);
+      entry["sqnr"] = optional(data.sqnr[node.row]);
       entry["reason"] = op.reason;
     }
     nodes.push_back(std::move(entry));

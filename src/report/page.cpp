@@ -10,8 +10,8 @@
 #include "driver/report.h"
 #include "report/assets.h"
 #include "report/report.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -62,8 +62,8 @@ std::string memory_tiles(const driver::CompileReport& report) {
   return html;
 }
 
-std::string summary(const View& view) {
-  const driver::CompileReport& report = view.report;
+std::string summary(const ReportData& data) {
+  const driver::CompileReport& report = data.report;
   std::string html = "<div class=\"tiles\">\n";
   if (report.time_us) {
     std::string detail = "per run, an estimate";
@@ -110,71 +110,71 @@ std::string summary(const View& view) {
 }
 
 /// Operators, MACs and cost of each engine, as a bar of shares and as text.
-std::string engine_legend(const View& view) {
-  std::vector<int64_t> ops(view.engines.size(), 0), macs(view.engines.size(), 0);
-  std::vector<double> cost(view.engines.size(), 0);
+std::string engine_legend(const ReportData& data) {
+  std::vector<int64_t> ops(data.engines.size(), 0), macs(data.engines.size(), 0);
+  std::vector<double> cost(data.engines.size(), 0);
   int64_t all_macs = 0;
-  for (size_t row = 0; row < view.report.ops.size(); ++row) {
-    const size_t engine = view.engine_of[row];
+  for (size_t row = 0; row < data.report.ops.size(); ++row) {
+    const size_t engine = data.engine_of[row];
     ops[engine] += 1;
-    macs[engine] += view.report.ops[row].macs;
-    all_macs += view.report.ops[row].macs;
-    cost[engine] += view.cost[row];
+    macs[engine] += data.report.ops[row].macs;
+    all_macs += data.report.ops[row].macs;
+    cost[engine] += data.cost[row];
   }
   std::string html = "<ul class=\"legend\">\n";
-  for (size_t i = 0; i < view.engines.size(); ++i) {
+  for (size_t i = 0; i < data.engines.size(); ++i) {
     if (ops[i] == 0) continue;
-    html += fmt::format("<li><span class=\"dot e{}\"></span><b>{}</b> {} operators", view.color(i),
-                        escape_html(view.engines[i]), ops[i]);
+    html += fmt::format("<li><span class=\"dot e{}\"></span><b>{}</b> {} operators", data.color(i),
+                        escape_html(data.engines[i]), ops[i]);
     if (all_macs > 0) {
       html += fmt::format(", {:.1f} % of the MACs",
                           100.0 * static_cast<double>(macs[i]) / static_cast<double>(all_macs));
     }
-    if (view.cost_total > 0 && view.cost_unit == CostUnit::kTime) {
-      html += fmt::format(", {:.1f} % of the time", 100 * cost[i] / view.cost_total);
+    if (data.cost_total > 0 && data.cost_unit == CostUnit::kTime) {
+      html += fmt::format(", {:.1f} % of the time", 100 * cost[i] / data.cost_total);
     }
     html += "</li>\n";
   }
   return html + fmt::format("<li><span class=\"costkey\"></span>bar and percentage: {}</li></ul>\n",
-                            cost_name(view.cost_unit));
+                            cost_name(data.cost_unit));
 }
 
 /// Details before an operator is selected: the operators with the highest cost.
-std::string costliest(const View& view) {
+std::string costliest(const ReportData& data) {
   constexpr size_t kShown = 10;
   std::vector<size_t> rows;
-  for (size_t row = 0; row < view.report.ops.size(); ++row) {
-    if (view.cost[row] > 0) rows.push_back(row);
+  for (size_t row = 0; row < data.report.ops.size(); ++row) {
+    if (data.cost[row] > 0) rows.push_back(row);
   }
-  std::ranges::stable_sort(rows, [&](size_t a, size_t b) { return view.cost[a] > view.cost[b]; });
+  std::ranges::stable_sort(rows, [&](size_t a, size_t b) { return data.cost[a] > data.cost[b]; });
   rows.resize(std::min(rows.size(), kShown));
   std::string html =
       "<p>Select an operator to see its kernel, its cost and its line of the model.</p>";
   if (rows.empty()) return html;
   html += "<h3>Costliest</h3><ol>\n";
   for (const size_t row : rows) {
-    const size_t node = view.node_of_row[row];
+    const size_t node = data.node_of_row[row];
     html += fmt::format(
         "<li><span class=\"dot e{}\"></span><a href=\"#n{}\" data-n=\"{}\">{}</a> {}{:.1f} "
         "%<br><small>{}</small></li>\n",
-        view.color_of_row(row), node, node, escape_html(view.title(row)), view.cost_mark(row),
-        100 * view.cost[row] / view.cost_total, escape_html(view.graph.nodes[node].name));
+        data.color_of_row(row), node, node, escape_html(data.title(row)), data.cost_mark(row),
+        100 * data.cost[row] / data.cost_total, escape_html(data.graph.nodes[node].name));
   }
   return html + "</ol>";
 }
 
-std::string graph_section(const View& view) {
+std::string graph_section(const ReportData& data) {
   return "<section id=\"graph-section\" aria-labelledby=\"h-graph\"><h2 id=\"h-graph\">Operators "
          "by "
          "engine</h2>\n" +
-         engine_legend(view) + "<div class=\"graph\"><div class=\"stage\">" + graph_svg(view) +
+         engine_legend(data) + "<div class=\"graph\"><div class=\"stage\">" + graph_svg(data) +
          "<div class=\"zoom\"><button type=\"button\" data-zoom=\"in\" aria-label=\"zoom "
          "in\">+</button><button type=\"button\" data-zoom=\"out\" aria-label=\"zoom "
          "out\">\xE2\x88\x92</button><button type=\"button\" data-zoom=\"all\" aria-label=\"show "
          "all\">all</button></div></div>"
          "<aside id=\"details\" aria-live=\"polite\" aria-label=\"details of the selected "
          "operator\">" +
-         costliest(view) +
+         costliest(data) +
          "</aside></div>\n"
          "<p class=\"hint\">Drag or arrow keys: pan. + and \xE2\x88\x92, or Ctrl and the wheel: "
          "zoom. "
@@ -187,17 +187,17 @@ std::string location(const ir::Source& source) {
 }
 
 /// Explains the peak: the operator with its line, and the buffers that are live there.
-std::string peak_text(const View& view) {
-  const driver::CompileReport& report = view.report;
+std::string peak_text(const ReportData& data) {
+  const driver::CompileReport& report = data.report;
   if (report.ops.empty()) return "";
-  const auto row = static_cast<int>(view.peak_row);
-  const driver::OpReport& op = report.ops[view.peak_row];
+  const auto row = static_cast<int>(data.peak_row);
+  const driver::OpReport& op = report.ops[data.peak_row];
   std::string html = fmt::format(
       "<p>The peak of <b>{} B</b> is at operator {}, <a href=\"#n{}\" data-n=\"{}\">{}</a> on {}, "
       "{}. "
       "Live there:</p><ul class=\"live\">\n",
-      with_commas(op.live_bytes), row + 1, view.node_of_row[view.peak_row],
-      view.node_of_row[view.peak_row], escape_html(view.title(view.peak_row)),
+      with_commas(op.live_bytes), row + 1, data.node_of_row[data.peak_row],
+      data.node_of_row[data.peak_row], escape_html(data.title(data.peak_row)),
       escape_html(op.engine), location(op.source));
   std::vector<const driver::Buffer*> live;
   for (const driver::Buffer& buffer : report.buffers) {
@@ -207,7 +207,7 @@ std::string peak_text(const View& view) {
   for (const driver::Buffer* buffer : live) {
     html +=
         fmt::format("<li>{} B <b>{}</b>, from operator {} to {}</li>\n", with_commas(buffer->bytes),
-                    escape_html(view.buffer_name(*buffer)), buffer->first + 1,
+                    escape_html(data.buffer_name(*buffer)), buffer->first + 1,
                     std::min<size_t>(static_cast<size_t>(buffer->last) + 1, report.ops.size()));
   }
   html += "</ul>\n";
@@ -220,8 +220,8 @@ std::string peak_text(const View& view) {
   return html;
 }
 
-std::string arena_section(const View& view) {
-  const driver::CompileReport& report = view.report;
+std::string arena_section(const ReportData& data) {
+  const driver::CompileReport& report = data.report;
   if (report.buffers.empty()) return "";
   const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
   std::string html = fmt::format(
@@ -232,14 +232,14 @@ std::string arena_section(const View& view) {
       report.inputs_in_arena
           ? "Inputs are in it."
           : fmt::format("Inputs ({} B) are not in it.", with_commas(report.input_bytes)));
-  return html + "<div class=\"scroll\">" + arena_svg(view) + "</div>" + peak_text(view) +
+  return html + "<div class=\"scroll\">" + arena_svg(data) + "</div>" + peak_text(data) +
          "</section>\n";
 }
 
-std::string op_section(const View& view) {
+std::string op_section(const ReportData& data) {
   return "<section aria-labelledby=\"h-ops\"><h2 id=\"h-ops\">Operators in execution order</h2>\n"
          "<div class=\"scroll\">" +
-         op_table(view) + "</div></section>\n";
+         op_table(data) + "</div></section>\n";
 }
 
 std::string memory_section(const driver::CompileReport& report) {
@@ -270,14 +270,14 @@ std::string memory_section(const driver::CompileReport& report) {
   return html + "</section>\n";
 }
 
-std::string quality_section(const View& view) {
-  const quant::QuantReport& quant = view.report.quant;
+std::string quality_section(const ReportData& data) {
+  const quant::QuantReport& quant = data.report.quant;
   if (quant.ops.empty()) return "";
   std::string html =
       "<section aria-labelledby=\"h-quality\"><h2 id=\"h-quality\">Accuracy of each layer</h2>\n"
       "<p>SQNR of the integer value against the float value of the same layer, on calibration "
       "samples. 6 dB is one bit.</p><div class=\"scroll\">" +
-      quality_svg(view) + "</div>\n";
+      quality_svg(data) + "</div>\n";
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
     html += fmt::format("<p>Weakest: <b>{:.1f} dB</b>, {}, {}</p>\n", op.sqnr_db,
@@ -308,12 +308,12 @@ const ir::Source* source_of(const driver::CompileReport& report, const std::stri
   return nullptr;
 }
 
-std::string fallback_table(const View& view) {
-  const driver::CompileReport& report = view.report;
+std::string fallback_table(const ReportData& data) {
+  const driver::CompileReport& report = data.report;
   if (report.fallbacks.empty()) {
-    const bool has_npu = view.engines.size() > 1;
+    const bool has_npu = data.engines.size() > 1;
     return fmt::format("<p>No fallbacks: every operator runs on {}{}.</p>\n",
-                       escape_html(view.engines[has_npu ? 1 : 0]),
+                       escape_html(data.engines[has_npu ? 1 : 0]),
                        has_npu ? ", except conversions of the model's inputs and outputs" : "");
   }
   std::string html =
@@ -352,11 +352,11 @@ std::string removed_table(const std::vector<driver::SourceOpReport>& ops) {
       count, rows);
 }
 
-std::string fallback_section(const View& view) {
+std::string fallback_section(const ReportData& data) {
   return "<section aria-labelledby=\"h-fallback\"><h2 id=\"h-fallback\">Fallbacks, removed "
          "operators, notes</h2>\n" +
-         fallback_table(view) + notes_list(view.report.notes) +
-         removed_table(view.report.source_ops) + "</section>\n";
+         fallback_table(data) + notes_list(data.report.notes) +
+         removed_table(data.report.source_ops) + "</section>\n";
 }
 
 std::string about_section(const driver::CompileReport& report, const Provenance& provenance) {
@@ -393,19 +393,19 @@ std::string port_text(const std::vector<driver::IoReport>& ports) {
 }  // namespace
 
 std::string html_page(const driver::Compiled& compiled, const Provenance& provenance) {
-  const View view(compiled);
-  const driver::CompileReport& report = view.report;
+  const ReportData data(compiled);
+  const driver::CompileReport& report = data.report;
   struct Section {
     const char *id, *link;
     std::string html;  // empty: the compilation has no such data
   };
   const Section sections[] = {
       {"h-refusal", "Does not fit", refusal_section(report)},
-      {"h-graph", "Graph", graph_section(view)},
-      {"h-arena", "Arena", arena_section(view)},
-      {"h-ops", "Operators", op_section(view)},
-      {"h-quality", "Accuracy", quality_section(view)},
-      {"h-fallback", "Reasons", fallback_section(view)},
+      {"h-graph", "Graph", graph_section(data)},
+      {"h-arena", "Arena", arena_section(data)},
+      {"h-ops", "Operators", op_section(data)},
+      {"h-quality", "Accuracy", quality_section(data)},
+      {"h-fallback", "Reasons", fallback_section(data)},
       {"h-memory", "Memories", memory_section(report)},
       {"h-about", "About", about_section(report, provenance)},
   };
@@ -429,8 +429,8 @@ std::string html_page(const driver::Compiled& compiled, const Provenance& proven
       "<main>\n",
       escape_html(report.model), escape_html(report.target), escape_html(port_text(report.inputs)),
       escape_html(port_text(report.outputs)), links);
-  page += summary(view) + content;
-  page += "</main>\n<script type=\"application/json\" id=\"nodes\">" + node_data(view) +
+  page += summary(data) + content;
+  page += "</main>\n<script type=\"application/json\" id=\"nodes\">" + node_data(data) +
           "</script>\n<script>" + script + "</script>\n</body>\n</html>\n";
   return page;
 }

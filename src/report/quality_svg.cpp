@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -22,8 +22,8 @@ const char* grade(double sqnr_db) {
 
 }  // namespace
 
-std::string quality_svg(const View& view) {
-  const std::vector<quant::OpQuality>& ops = view.report.quant.ops;
+std::string quality_svg(const ReportData& data) {
+  const std::vector<quant::OpQuality>& ops = data.report.quant.ops;
   if (ops.empty()) return "";
   double low = 0, high = 20;
   for (const quant::OpQuality& op : ops) {
@@ -62,8 +62,8 @@ std::string quality_svg(const View& view) {
         std::isinf(value) ? "no error" : fmt::format("{:.1f} dB", value), escape_html(op.op),
         escape_html(op.source.node), escape_html(op.source.where()), escape_html(op.source.text));
   }
-  if (view.report.quant.weakest) {
-    const size_t index = *view.report.quant.weakest;
+  if (data.report.quant.weakest) {
+    const size_t index = *data.report.quant.weakest;
     const quant::OpQuality& op = ops[index];
     const std::string text =
         fmt::format("weakest {:.1f} dB: {}", op.sqnr_db, shorten(op.source.node, 40));

@@ -78,7 +78,7 @@ std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const std::string op(ir::op_name(graph.ops()[i].kind));
     ++tally->asked[op];
-    if (split->region_of[i] >= 0) ++tally->ran[op];
+    if (split->subgraph_of[i] >= 0) ++tally->ran[op];
   }
   Compiled compiled;
   auto reference_graph = partition::inline_subgraphs(split->graph, split->subgraphs);

@@ -445,7 +445,7 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
 // --- the subgraph as a whole --------------------------------------------------------------------
 
 std::string declined(const std::string& body) {
-  const auto graph = ir::parse("graph @region {\n" + body + "}\n", "region");
+  const auto graph = ir::parse("graph @subgraph {\n" + body + "}\n", "subgraph");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
   return graph.ok() ? engine::neutron::no_effect_reason(*graph) : "no graph";
 }

@@ -94,7 +94,7 @@ class Recipe(Cli):
         plain = self.compile(self.board())
         wide = self.board('[quantization]\nactivations = "int16"\nobserver = "min-max"\n', "wide.toml")
         self.assertEqual(self.compile(wide)["ops"][0]["op"], "thimble::quantize.i16")
-        again = self.compile(wide, "--activations", "int8", "--observer", "outlook")
+        again = self.compile(wide, "--activations", "int8", "--observer", "extrapolate")
         self.assertEqual(again["ops"], plain["ops"])
         self.assertEqual(again["sqnr_db"], plain["sqnr_db"])
         stock = self.board('', "stock.toml")

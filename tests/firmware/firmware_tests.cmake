@@ -34,6 +34,12 @@ if(TARGET firmware AND QEMU_ARM)
   if(TARGET firmware_npu_test)
     target_link_libraries(firmware_npu_test PRIVATE thimble_hostrun)
   endif()
+  if(TARGET thimble)
+    add_test(NAME firmware_counting_plugin
+             COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/counting_plugin_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/firmware)
+    set_tests_properties(firmware_counting_plugin PROPERTIES LABELS firmware TIMEOUT 600)
+  endif()
   if(TARGET firmware_load_test)
     target_compile_definitions(firmware_load_test PRIVATE
                                THIMBLE_PROGRAM="$<TARGET_FILE:thimble>")

@@ -49,11 +49,11 @@ base::ProcessResult run(const QemuRun& options) {
   return *result;
 }
 
-long counted(const std::string& counts, const std::string& region) {
-  const size_t at = ("\n" + counts).find("\n" + region + " ");
+long counted(const std::string& counts, const std::string& scope) {
+  const size_t at = ("\n" + counts).find("\n" + scope + " ");
   if (at == std::string::npos) return 0;
-  // The words after the region's name: times entered, instructions, instructions of each class.
-  std::istringstream words(counts.substr(at + region.size(), counts.find('\n', at) - at));
+  // The words after the scope's name: times entered, instructions, instructions of each class.
+  std::istringstream words(counts.substr(at + scope.size(), counts.find('\n', at) - at));
   long times = 0, instructions = 0;
   words >> times >> instructions;
   return instructions;

@@ -66,7 +66,7 @@ struct QemuRun {
 };
 base::ProcessResult run(const QemuRun& options);
 
-/// Returns the instructions in the line of `counts` that starts with `region`; 0 if no line does.
-long counted(const std::string& counts, const std::string& region);
+/// Returns the instructions in the line of `counts` that starts with `scope`; 0 if no line does.
+long counted(const std::string& counts, const std::string& scope);
 
 }  // namespace thimble::firmware_test

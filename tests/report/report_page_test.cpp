@@ -8,8 +8,8 @@
 #include "driver/report.h"
 #include "report/model_explorer.h"
 #include "report/report.h"
+#include "report/report_data.h"
 #include "report/text.h"
-#include "report/view.h"
 
 namespace thimble::report {
 namespace {
@@ -51,10 +51,10 @@ TEST(ReportPage, figures_that_are_not_known_are_not_shown) {
 
 TEST(ReportPage, costs_that_were_not_measured_are_marked) {
   driver::Compiled compiled = compiled_digits("cortex-m4");
-  for (driver::OpReport& op : compiled.report.ops) op.measured = true;
+  for (driver::OpReport& op : compiled.report.ops) op.cycle_basis = engine::CycleBasis::kMeasured;
   ASSERT_TRUE(compiled.report.ops[0].cycles.has_value());
   EXPECT_EQ(count(html_page(compiled, {"thimble compile", "1.2.3"}), "\">~"), 0U);
-  compiled.report.ops[0].measured = false;
+  compiled.report.ops[0].cycle_basis = engine::CycleBasis::kAverage;
   const std::string page = html_page(compiled, {"thimble compile", "1.2.3"});
   EXPECT_EQ(count(page, "\">~" + driver::with_commas(*compiled.report.ops[0].cycles) + "</td>"),
             1U);
@@ -92,14 +92,14 @@ TEST(ReportPage, times_and_cycles) {
 
 TEST(ReportPage, costs_are_times_where_they_are_known) {
   driver::Compiled compiled = without_cycles();
-  EXPECT_EQ(View(compiled).cost_unit, CostUnit::kInstructions);
+  EXPECT_EQ(ReportData(compiled).cost_unit, CostUnit::kInstructions);
   compiled.report.ops[1].cycles = 5;
-  EXPECT_EQ(View(compiled).cost_unit, CostUnit::kMixed);
+  EXPECT_EQ(ReportData(compiled).cost_unit, CostUnit::kMixed);
   compiled.report.ops[1].time_us = 7.0;
-  const View view(compiled);
-  EXPECT_EQ(view.cost_unit, CostUnit::kTime);
-  EXPECT_EQ(view.cost[1], 7.0);
-  EXPECT_EQ(view.cost_total, 7.0);
+  const ReportData data(compiled);
+  EXPECT_EQ(data.cost_unit, CostUnit::kTime);
+  EXPECT_EQ(data.cost[1], 7.0);
+  EXPECT_EQ(data.cost_total, 7.0);
 }
 
 TEST(ReportPage, the_graph_has_a_node_per_row_and_no_cycle) {

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "report/trace.h"
+#include "report/chrome_trace.h"
 
 namespace thimble::report {
 namespace {

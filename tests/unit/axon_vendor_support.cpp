@@ -68,7 +68,7 @@ Bytes file_with(const engine::Delegate& delegate, const std::vector<int64_t>& in
   call.ir_op = 0;
   call.arguments = {engine::ValueRef{in}};
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const ir::Attrs attrs = {{ir::attr::region, int64_t{0}},
+    const ir::Attrs attrs = {{ir::attr::subgraph, int64_t{0}},
                              {ir::attr::output, static_cast<int64_t>(i)},
                              {ir::attr::type, static_cast<int64_t>(ir::DType::kI8)},
                              {ir::attr::shape, outputs[i]},

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cycles/core_timing.h"
-#include "cycles/trace.h"
+#include "cycles/counted_blocks.h"
 
 namespace thimble::cycles {
 namespace {
@@ -42,7 +42,7 @@ constexpr Registers q(int number) {
 
 // Cortex-M4 TRM, DDI 0439D 3.3.3 and Cortex-M3 TRM, DDI 0337I 3.3.2: the optimized examples.
 TEST(SequentialCores, ExamplesOfTheManuals) {
-  for (const char* core : {"cortex-m3", "cortex-m4", "cortex-m33"}) {
+  for (const char* core : {"m3", "m4", "m33"}) {
     EXPECT_EQ(once(core, "08681168"), 3) << "ldr r0,[r1]; ldr r1,[r2]";
     EXPECT_EQ(once(core, "51f802005861"), 3) << "ldr r0,[r1,r2]; str r0,[r3,#20]";
     EXPECT_EQ(once(core, "51f8050011685a68"), 4) << "ldr r0,[r1,r5]; ldr r1,[r2]; ldr r2,[r3,#4]";
@@ -55,55 +55,55 @@ TEST(SequentialCores, ExamplesOfTheManuals) {
 
 TEST(SequentialCores, Products) {
   constexpr std::string_view kProducts = "01fb020081fb0203";  // mla; smull
-  EXPECT_EQ(once("cortex-m4", kProducts), 2);
-  EXPECT_EQ(once("cortex-m3", kProducts), 6);
+  EXPECT_EQ(once("m4", kProducts), 2);
+  EXPECT_EQ(once("m3", kProducts), 6);
   // sdiv r0,r1,r2; vmla.f32 s0,s1,s2; vldr s3,[r0]
-  EXPECT_EQ(once("cortex-m4", "91fbf2f000ee810ad0ed001a"), 7 + 3 + 2);
+  EXPECT_EQ(once("m4", "91fbf2f000ee810ad0ed001a"), 7 + 3 + 2);
 }
 
 // Inner loops of the kernels, added up by hand from the same tables.
 TEST(SequentialCores, InnerLoops) {
   // kernels/v6m/scalar_dot.cpp, PAIR: ldm of two 3, ldrsb 2, muls 1, ldrsb 2, muls 1, adds, asrs,
   // adcs, sxth, add, adds: 1 each (DDI 0484C 3.3).
-  EXPECT_EQ(once("cortex-m0plus", "06c8a3575943ab575a4389180a14574109b288440236"), 15);
+  EXPECT_EQ(once("m0plus", "06c8a3575943ab575a4389180a14574109b288440236"), 15);
   // Two post-indexed ldr 2 + 1, four sxtb16 and two smlad 1 each, subs 1 (DDI 0439D 3.3.1, 3.3.3).
   constexpr std::string_view kDot =
       "50f8044b51f8045b2ffa84f62ffa94f42ffa85f72ffa95f526fb072224fb0522013b";
-  EXPECT_EQ(once("cortex-m4", kDot), 10);
-  EXPECT_EQ(once("cortex-m33", kDot), 10);
+  EXPECT_EQ(once("m4", kDot), 10);
+  EXPECT_EQ(once("m33", kDot), 10);
   // Armv7-M without DSP: two ldrsb 2 + 1, mla 2 (DDI 0337I 3.3.1), subs 1.
-  EXPECT_EQ(once("cortex-m3", "10f9014b11f9015b04fb0522013b"), 6);
+  EXPECT_EQ(once("m3", "10f9014b11f9015b04fb0522013b"), 6);
 }
 
 // Cortex-M0+ TRM, DDI 0484C 3.3.
 TEST(SequentialCores, SmallCores) {
   // ldr r0,[r1]; str r0,[r2]; muls r0,r1,r0; ldmia r3!,{r4-r7}
-  EXPECT_EQ(once("cortex-m0plus", "086810604843f0cb"), 2 + 2 + 1 + 5);
+  EXPECT_EQ(once("m0plus", "086810604843f0cb"), 2 + 2 + 1 + 5);
   // push {r4,r5,lr}; pop {r4,r5,pc}, without the branch
-  EXPECT_EQ(once("cortex-m0plus", "30b530bd"), 4 + 5);
+  EXPECT_EQ(once("m0plus", "30b530bd"), 4 + 5);
 }
 
 // The numbers are those of llvm-mca 19 (benchmarks/cycles compares all hot blocks).
 TEST(ScoreboardCores, LoopsOfLlvmMca) {
   // smlad r0,r1,r2,r0 twice: the sum is forwarded
-  EXPECT_EQ(repeated("cortex-m7", "21fb020021fb0200"), 2);
+  EXPECT_EQ(repeated("m7", "21fb020021fb0200"), 2);
   // ldr r0,[r1]; adds r0,r0,#1; adds r2,r0,#1
-  EXPECT_EQ(repeated("cortex-m7", "0868401c421c"), 2);
+  EXPECT_EQ(repeated("m7", "0868401c421c"), 2);
   // vldrb.u8 q0,[r0],#16; vmlava.s8 r2,q0,q1; vldrb.u8 q2,[r1],#16; vmlava.s8 r4,q2,q1
   constexpr std::string_view kProducts = "b0ec101ef0ee222fb1ec105ef4ee224f";
-  EXPECT_EQ(repeated("cortex-m55", kProducts), 4) << "loads and products overlap";
-  EXPECT_EQ(repeated("cortex-m85", kProducts), 8);
-  EXPECT_EQ(repeated("cortex-m55", "b0ec101eb1ec105e"), 4) << "two loads use one unit";
-  EXPECT_EQ(repeated("cortex-m55", "20ef420824ef4248"), 4) << "two vadd use one unit";
+  EXPECT_EQ(repeated("m55", kProducts), 4) << "loads and products overlap";
+  EXPECT_EQ(repeated("m85", kProducts), 8);
+  EXPECT_EQ(repeated("m55", "b0ec101eb1ec105e"), 4) << "two loads use one unit";
+  EXPECT_EQ(repeated("m55", "20ef420824ef4248"), 4) << "two vadd use one unit";
 }
 
 TEST(ScoreboardCores, PairsOfCortexM55AreNarrow) {
-  EXPECT_EQ(repeated("cortex-m55", "0120d118"), 1) << "movs r0,#1; adds r1,r2,r3";
-  EXPECT_EQ(repeated("cortex-m55", "4ff0010002eb0301"), 2) << "mov.w r0,#1; add.w r1,r2,r3";
+  EXPECT_EQ(repeated("m55", "0120d118"), 1) << "movs r0,#1; adds r1,r2,r3";
+  EXPECT_EQ(repeated("m55", "4ff0010002eb0301"), 2) << "mov.w r0,#1; add.w r1,r2,r3";
 }
 
 TEST(ScoreboardCores, GathersTakeACycleForEachElement) {
-  EXPECT_EQ(repeated("cortex-m55", "90fc020f"), 4) << "vldrb.u32 q0,[r0,q1]";
+  EXPECT_EQ(repeated("m55", "90fc020f"), 4) << "vldrb.u32 q0,[r0,q1]";
 }
 
 TEST(Decoder, KindsAndRegisters) {
@@ -147,27 +147,27 @@ TEST(Decoder, EndsInTheMiddleOfAnInstruction) {
 }
 
 // A loop of two instructions that is entered once and repeated nine times.
-TEST(Traces, CountsAreMultipliedWithCycles) {
+TEST(CountedBlocks, CountsAreMultipliedWithCycles) {
   // adds r0,r0,#1; bne back
-  const Result<Trace> trace = parse_trace(
+  const Result<CountedBlocks> counted = parse_counted_blocks(
       "total 0 1 20\n"
       "block 1 100 401cfdd1\n"
       "edge op 0 0 1 1\n"
       "edge op 0 1 1 9\n",
       "counts");
-  ASSERT_TRUE(trace.ok());
-  const Region op = {"op", 0};
-  EXPECT_EQ(region_cycles(*trace, "cortex-m4").at(op), 2 + 9 * (2 + 2));
-  EXPECT_EQ(region_cycles(*trace, "cortex-m0plus").at(op), 2 + 9 * (2 + 1));
-  EXPECT_TRUE(region_cycles(*trace, "cortex-x9").empty());
+  ASSERT_TRUE(counted.ok());
+  const Scope op = {"op", 0};
+  EXPECT_EQ(scope_cycles(*counted, "m4").at(op), 2 + 9 * (2 + 2));
+  EXPECT_EQ(scope_cycles(*counted, "m0plus").at(op), 2 + 9 * (2 + 1));
+  EXPECT_TRUE(scope_cycles(*counted, "m9").empty());
 }
 
-TEST(Traces, BadLinesAreErrors) {
+TEST(CountedBlocks, BadLinesAreErrors) {
   for (const char* text : {"block 2 100 401c\n", "block 1 100 40\nedge op 0 0 2 1\n",
                            "block 1 zz 401c\n", "edge op 0 0\n", "block 1 100 4\n"}) {
-    const Result<Trace> trace = parse_trace(text, "counts");
-    ASSERT_FALSE(trace.ok()) << text;
-    EXPECT_NE(trace.error().message.find("counts:"), std::string::npos);
+    const Result<CountedBlocks> counted = parse_counted_blocks(text, "counts");
+    ASSERT_FALSE(counted.ok()) << text;
+    EXPECT_NE(counted.error().message.find("counts:"), std::string::npos);
   }
 }
 

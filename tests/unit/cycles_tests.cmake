@@ -1,6 +1,6 @@
 thimble_test(cycles_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cycles_test.cpp DEPS thimble_cycles LABELS unit fast)
 add_executable(cycles_blocks ${CMAKE_SOURCE_DIR}/benchmarks/cycles/blocks.cpp)
-target_link_libraries(cycles_blocks PRIVATE thimble_options thimble_cycles)
+target_link_libraries(cycles_blocks PRIVATE thimble_options thimble_cycles thimble_engines)
 if(THIMBLE_FIRMWARE)
   # Skipped without llvm-mca 19.
   add_test(NAME cycles_llvm_mca

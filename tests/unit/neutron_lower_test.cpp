@@ -166,7 +166,7 @@ TEST(NeutronStrided, BroadcastRepeatsElements) {
 // --- subgraphs ----------------------------------------------------------------------------------
 
 ir::Graph parsed(std::string_view text) {
-  auto graph = ir::parse(text, "region.ir");
+  auto graph = ir::parse(text, "subgraph.ir");
   EXPECT_TRUE(graph.ok()) << graph.error().message;
   return *std::move(graph);
 }

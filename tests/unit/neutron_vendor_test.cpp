@@ -73,7 +73,7 @@ const char* const kRegion = R"(graph @g {
 
 Delegate delegate_of(const std::string& text = kRegion) {
   const auto engine = engine::find_npu("neutron-n3-64");
-  const auto graph = ir::parse(text, "region.ir");
+  const auto graph = ir::parse(text, "subgraph.ir");
   EXPECT_TRUE(engine.ok() && graph.ok()) << (graph.ok() ? "" : graph.error().message);
   if (!engine.ok() || !graph.ok()) return {};
   engine::PartNpu use;

@@ -84,13 +84,13 @@ TEST(Part, ReadsSpeedAndContentOfMemories) {
   ASSERT_TRUE(part.ok()) << part.error().message;
   EXPECT_TRUE(part->has_memory_speeds());
   ASSERT_EQ(part->memories.size(), 3U);
-  using Words = std::vector<std::string>;
-  EXPECT_EQ(part->memories[0].holds, (Words{"arena", "constants"}));
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(part->memories[0].holds_names(), (Words{"arena", "constants"}));
   EXPECT_FALSE(part->memories[0].kept);
-  EXPECT_EQ(part->memories[1].holds, Words{"constants"});
+  EXPECT_EQ(part->memories[1].holds_names(), Words{"constants"});
   EXPECT_TRUE(part->memories[1].kept);
   EXPECT_EQ(part->memories[1].cycles_per_word, 2.5);
-  EXPECT_EQ(part->memories[2].holds, Words{"constants"});
+  EXPECT_EQ(part->memories[2].holds_names(), Words{"constants"});
   EXPECT_FALSE(parse_part(kGood, "board")->has_memory_speeds());
   EXPECT_TRUE(find_part("imxrt1060")->has_memory_speeds());
 }

@@ -54,7 +54,7 @@ void expect_same(const ir::Graph& a, const ir::Graph& b, uint64_t seed) {
 }
 
 TEST(Partition, JoinedSubgraphsEqualRandomGraph) {
-  int regions = 0, second = 0;
+  int subgraphs = 0, second = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Graph graph = test::random_integer_graph(seed, {10, false});
@@ -69,23 +69,23 @@ TEST(Partition, JoinedSubgraphsEqualRandomGraph) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     ASSERT_EQ(ir::print(*read), text);
     for (size_t i = 0; i < graph.ops().size(); ++i) {
-      const int region = split->region_of[i];
+      const int subgraph = split->subgraph_of[i];
       const bool first =
-          region >= 0 &&
-          split->subgraphs[static_cast<size_t>(region)].engine->name == engines[0].name;
+          subgraph >= 0 &&
+          split->subgraphs[static_cast<size_t>(subgraph)].engine->name == engines[0].name;
       EXPECT_EQ(split->reasons[i].empty(), first) << split->reasons[i];
     }
-    for (const Subgraph& region : split->subgraphs) {
-      ASSERT_TRUE(ir::verify(region.graph).ok());
-      EXPECT_FALSE(region.graph.outputs().empty());
-      second += region.engine->name == "two";
-      ++regions;
+    for (const Subgraph& subgraph : split->subgraphs) {
+      ASSERT_TRUE(ir::verify(subgraph.graph).ok());
+      EXPECT_FALSE(subgraph.graph.outputs().empty());
+      second += subgraph.engine->name == "two";
+      ++subgraphs;
     }
     const auto again = inline_subgraphs(split->graph, split->subgraphs);
     ASSERT_TRUE(again.ok()) << again.error().message;
     expect_same(graph, *again, seed);
   }
-  EXPECT_GT(regions, 100);
+  EXPECT_GT(subgraphs, 100);
   EXPECT_GT(second, 20);
 }
 
@@ -113,7 +113,7 @@ TEST(Partition, SubgraphNeverDependsOnItself) {
   ASSERT_TRUE(split.ok());
   // a and c run before the table, d after it. One subgraph of all three would depend on itself.
   ASSERT_EQ(split->subgraphs.size(), 2U);
-  EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, 1}));
+  EXPECT_EQ(split->subgraph_of, (std::vector<int>{0, -1, 0, 1}));
   EXPECT_EQ(split->reasons[1], "npu: has no tables");
   EXPECT_EQ(split->subgraphs[0].graph.outputs().size(), 2U);
 }
@@ -123,7 +123,7 @@ TEST(Partition, ExcludedOperatorsRunOnCpu) {
   const std::vector<std::string> keep_off = {"", "", "", "--engine-off qmul"};
   const auto split = partition(diamond(), engines, {keep_off, false});
   ASSERT_TRUE(split.ok());
-  EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, -1}));
+  EXPECT_EQ(split->subgraph_of, (std::vector<int>{0, -1, 0, -1}));
   EXPECT_EQ(split->reasons[3], "--engine-off qmul");
 }
 

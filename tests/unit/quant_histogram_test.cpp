@@ -138,7 +138,7 @@ TEST(Range, ExtrapolationDoesNotDependOnOrderOrGrouping) {
   EXPECT_GE(forward.likely_max(), forward.max());
   forward.limit(-1, 1);
   forward.include(0);
-  EXPECT_EQ(quant::choose_range(forward, Observer::kOutlook).high, forward.max());
+  EXPECT_EQ(quant::choose_range(forward, Observer::kExtrapolate).high, forward.max());
 }
 
 TEST(Range, BothEndsAreRepresentable) {
@@ -166,7 +166,7 @@ TEST(Range, RangeIncludesRequiredValues) {
   ASSERT_TRUE(histogram.add(samples(7, 1000, 1)));
   histogram.include(5);
   for (const Observer observer :
-       {Observer::kMinMax, Observer::kPercentile, Observer::kMse, Observer::kOutlook}) {
+       {Observer::kMinMax, Observer::kPercentile, Observer::kMse, Observer::kExtrapolate}) {
     EXPECT_EQ(quant::choose_range(histogram, observer).high, 5);
   }
 }

@@ -41,8 +41,8 @@ Status check(const PartNpu& use) {
   return check_settings(use, kSettings);
 }
 
-Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> states) {
-  THIMBLE_TRY(const ir::Graph legalized, legalize(region));
+Result<Network> network_of(const ir::Graph& subgraph, std::span<const StatePair> states) {
+  THIMBLE_TRY(const ir::Graph legalized, legalize(subgraph));
   return lower(legalized, states);
 }
 
@@ -64,12 +64,12 @@ Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   return network.ok() ? Legality{true, ""} : refuse(without_name(network.error()));
 }
 
-std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
-  const auto network = network_of(region, {});
+std::string decline_reason(const ir::Graph& subgraph, const PartNpu& use, bool ignore_cost) {
+  const auto network = network_of(subgraph, {});
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us") * setting(use, "clock_mhz");
   const double npu = static_cast<double>(network->cycles()) + dispatch;
-  const double core = core_cycles(region);
+  const double core = core_cycles(subgraph);
   if (ignore_cost || npu < core) return "";
   return fmt::format(
       "the subgraph takes {} NPU cycles plus {:.0f} for the call, on the core about {:.0f}: "
@@ -127,16 +127,16 @@ Status check_payload(const std::vector<std::byte>& payload) {
                      container::status_text(status), layer);
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
-                                const NpuOptions& options) {
+Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
+                                  const NpuOptions& options) {
   std::vector<StatePair> states;
   for (const auto& [input, output] : options.states) states.push_back({input, output});
-  THIMBLE_TRY(Network network, network_of(region, states));
+  THIMBLE_TRY(Network network, network_of(subgraph, states));
   place(&network);
   Delegate delegate;
   delegate.engine = use.name;
   delegate.id = container::kDelegateId;
-  THIMBLE_TRY(delegate.payload, write(network, region.name));
+  THIMBLE_TRY(delegate.payload, write(network, subgraph.name));
   THIMBLE_CHECK(check_payload(delegate.payload));
   container::Header header;
   std::memcpy(&header, delegate.payload.data(), sizeof header);
@@ -151,8 +151,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   return delegate;
 }
 
-Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
-  return legalize(region);
+Result<ir::Graph> adapt(const ir::Graph& subgraph, const PartNpu& /*use*/) {
+  return legalize(subgraph);
 }
 
 /// Returns the core cycles to transpose H and W of an image, as counted under QEMU.
@@ -163,15 +163,16 @@ double transpose_cycles(const ir::Type& type) {
 }
 
 /// Wide pictures cost less than tall ones.
-std::optional<ir::Graph> transposed_hw_if_cheaper(const ir::Graph& region, const PartNpu& /*use*/) {
-  auto other = transposed_hw(region);
+std::optional<ir::Graph> transposed_hw_if_cheaper(const ir::Graph& subgraph,
+                                                  const PartNpu& /*use*/) {
+  auto other = transposed_hw(subgraph);
   if (!other) return std::nullopt;
-  const auto as_it_is = network_of(region, {});
+  const auto as_it_is = network_of(subgraph, {});
   const auto swapped_hw = network_of(*other, {});
   if (!as_it_is.ok() || !swapped_hw.ok()) return std::nullopt;
   double outside = 0;
-  for (const ir::ValueId id : region.inputs()) outside += transpose_cycles(region.type(id));
-  for (const ir::ValueId id : region.outputs()) outside += transpose_cycles(region.type(id));
+  for (const ir::ValueId id : subgraph.inputs()) outside += transpose_cycles(subgraph.type(id));
+  for (const ir::ValueId id : subgraph.outputs()) outside += transpose_cycles(subgraph.type(id));
   const double saved = static_cast<double>(as_it_is->cycles() - swapped_hw->cycles());
   if (saved <= outside) return std::nullopt;
   return other;
@@ -186,7 +187,7 @@ const Npu kEngine = {
     .check = check,
     .legal = legal,
     .channels_last = false,
-    .compile = compile_region,
+    .compile = compile_subgraph,
     .timing = timing_of,
     .adapt = adapt,
     .decline_reason = decline_reason,

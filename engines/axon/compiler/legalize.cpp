@@ -279,8 +279,8 @@ void Legalizer::set_requantization_attrs(const Requantization& ask, ir::Attrs* a
   attrs->set(ir::attr::bytes, ask.bytes);
 }
 
-Result<ir::Graph> legalize(const ir::Graph& region) {
-  return Legalizer(region).run();
+Result<ir::Graph> legalize(const ir::Graph& subgraph) {
+  return Legalizer(subgraph).run();
 }
 
 }  // namespace thimble::engine::axon

@@ -16,6 +16,6 @@
 
 namespace thimble::engine::axon {
 
-[[nodiscard]] Result<ir::Graph> legalize(const ir::Graph& region);
+[[nodiscard]] Result<ir::Graph> legalize(const ir::Graph& subgraph);
 
 }  // namespace thimble::engine::axon

@@ -343,8 +343,8 @@ std::optional<int64_t> outer_offset(const BufferView& whole, Axis axis, int64_t 
   return std::nullopt;
 }
 
-Result<Network> lower(const ir::Graph& region, std::span<const StatePair> states) {
-  return Lowering(region, states).run();
+Result<Network> lower(const ir::Graph& subgraph, std::span<const StatePair> states) {
+  return Lowering(subgraph, states).run();
 }
 
 }  // namespace thimble::engine::axon

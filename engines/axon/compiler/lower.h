@@ -20,7 +20,7 @@ struct StatePair {
 
 /// Returns layers without addresses; place() assigns them. Returns an unsupported error if a layer
 /// exceeds a limit of the NPU, with the operator and the limit.
-[[nodiscard]] Result<Network> lower(const ir::Graph& region,
+[[nodiscard]] Result<Network> lower(const ir::Graph& subgraph,
                                     std::span<const StatePair> states = {});
 
 }  // namespace thimble::engine::axon

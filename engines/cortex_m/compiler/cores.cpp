@@ -26,18 +26,19 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 
 using abi::Isa;
 constexpr Core kCores[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, laws, has_time_band) \
-  {name,    name,        architecture,   Isa::isa,     lower,             \
-   cost_of, linked_code, runtime_cycles, code_traffic, has_time_band},
+#define THIMBLE_CORE(name, architecture, isa, image, costs, timing, has_time_band) \
+  {name,        name,           architecture, Isa::isa, lower,        cost_of,     \
+   linked_code, runtime_cycles, code_traffic, timing,   has_time_band},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };
 
 struct Substitutes {
-  std::string_view core, image, laws;
+  std::string_view core, image, costs;
 };
 constexpr Substitutes kSubstitutes[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, laws, has_time_band) {name, image, laws},
+#define THIMBLE_CORE(name, architecture, isa, image, costs, timing, has_time_band) \
+  {name, image, costs},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };
@@ -57,7 +58,7 @@ std::string_view image_core(std::string_view core) {
 
 std::string_view measured_core(std::string_view core) {
   const Substitutes* const row = substitutes_of(core);
-  return row == nullptr ? core : row->laws;
+  return row == nullptr ? core : row->costs;
 }
 
 std::span<const Core> cores() {

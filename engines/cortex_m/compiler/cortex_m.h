@@ -14,6 +14,6 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] std::span<const Core> cores();
 /// Returns the core whose object files the core's firmware links (cores.def).
 [[nodiscard]] std::string_view image_core(std::string_view core);
-/// Returns the core whose measured laws of cost are used for `core` (cores.def).
+/// Returns the core whose measured cost functions are used for `core` (cores.def).
 [[nodiscard]] std::string_view measured_core(std::string_view core);
 }  // namespace thimble::engine::cortex_m

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <vector>
 
 #include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/cortex_m.h"
@@ -18,7 +19,7 @@ constexpr int64_t CostTerms::*kTerms[] = {
 #undef THIMBLE_COST_TERM
 };
 
-struct Law {
+struct CostFunction {
   abi::PteOp op;  // kCount: an average operator
   std::string_view core;
   /// The first one belongs to the call itself, the others to its sizes in the order of kTerms.
@@ -26,18 +27,33 @@ struct Law {
   std::array<double, 1 + std::size(kTerms)> coefficients;
 };
 
-constexpr Law kInstructions[] = {
+constexpr CostFunction kInstructions[] = {
 #define THIMBLE_COST(op, core, ...) {abi::PteOp::op, core, {__VA_ARGS__}},
 #include "engines/cortex_m/compiler/costs.def"
 #undef THIMBLE_COST
 };
-constexpr Law kCycles[] = {
+constexpr CostFunction kCycles[] = {
 #define THIMBLE_CYCLES(op, core, ...) {abi::PteOp::op, core, {__VA_ARGS__}},
 #define THIMBLE_RUNTIME_CYCLES(...)
 #include "engines/cortex_m/compiler/cycles.def"
 #undef THIMBLE_RUNTIME_CYCLES
 #undef THIMBLE_CYCLES
 };
+
+/// Cost functions whose mean error over the measured calls is above kInaccuratePercent.
+struct InaccurateCycles {
+  abi::PteOp op;
+  std::string_view core;
+  int mean_error_percent;
+};
+constexpr InaccurateCycles kInaccurateCycles[] = {
+#define THIMBLE_INACCURATE_CYCLES(op, core, percent) {abi::PteOp::op, core, percent},
+#include "engines/cortex_m/compiler/inaccurate_cycles.def"
+#undef THIMBLE_INACCURATE_CYCLES
+};
+static_assert(std::ranges::all_of(kInaccurateCycles, [](const InaccurateCycles& row) {
+  return row.mean_error_percent > kInaccuratePercent;
+}));
 
 constexpr int64_t RuntimeTerms::*kRuntimeTerms[] = {
 #define THIMBLE_RUNTIME_TERM(name) &RuntimeTerms::name,
@@ -47,12 +63,12 @@ constexpr int64_t RuntimeTerms::*kRuntimeTerms[] = {
 
 /// Cycles of the runtime outside of kernels, for calls of one form; one coefficient per row of
 /// kRuntimeTerms.
-struct RuntimeLaw {
+struct RuntimeFunction {
   std::string_view core;
   CallForm form;
   std::array<double, std::size(kRuntimeTerms)> coefficients;
 };
-constexpr RuntimeLaw kRuntimeCycles[] = {
+constexpr RuntimeFunction kRuntimeCycles[] = {
 #define THIMBLE_CYCLES(...)
 #define THIMBLE_RUNTIME_CYCLES(core, form, ...) {core, CallForm::form, {__VA_ARGS__}},
 #include "engines/cortex_m/compiler/cycles.def"
@@ -69,23 +85,53 @@ std::string_view subset_core(std::string_view core) {
   return core == "cortex-m4" ? "cortex-m3" : "";
 }
 
-std::optional<double> evaluate(std::span<const Law> laws, abi::PteOp op, std::string_view core,
-                               const CostTerms& terms) {
-  const auto law =
-      std::ranges::find_if(laws, [&](const Law& row) { return row.op == op && row.core == core; });
-  if (law == laws.end()) return {};
-  double cost = law->coefficients[0];
+std::optional<double> evaluate(std::span<const CostFunction> functions, abi::PteOp op,
+                               std::string_view core, const CostTerms& terms) {
+  const auto function = std::ranges::find_if(
+      functions, [&](const CostFunction& row) { return row.op == op && row.core == core; });
+  if (function == functions.end()) return {};
+  double cost = function->coefficients[0];
   for (size_t i = 0; i < std::size(kTerms); ++i) {
-    cost += law->coefficients[1 + i] * static_cast<double>(terms.*kTerms[i]);
+    cost += function->coefficients[1 + i] * static_cast<double>(terms.*kTerms[i]);
   }
   return cost;
 }
-std::optional<double> evaluate_or_subset(std::span<const Law> laws, abi::PteOp op,
+std::optional<double> evaluate_or_subset(std::span<const CostFunction> functions, abi::PteOp op,
                                          std::string_view core, const CostTerms& terms) {
   for (; !core.empty(); core = subset_core(core)) {
-    if (const auto found = evaluate(laws, op, core, terms)) return found;
+    if (const auto found = evaluate(functions, op, core, terms)) return found;
   }
   return {};
+}
+
+/// Returns how well the cost function of cycles for an operator is known.
+CycleBasis basis_of(abi::PteOp op, std::string_view core) {
+  const auto is_measured = [&] {
+    return std::ranges::any_of(
+        kCycles, [&](const CostFunction& row) { return row.op == op && row.core == core; });
+  };
+  while (!core.empty() && !is_measured()) core = subset_core(core);
+  if (core.empty()) return CycleBasis::kAverage;
+  const bool inaccurate = std::ranges::any_of(kInaccurateCycles, [&](const InaccurateCycles& row) {
+    return row.op == op && row.core == core;
+  });
+  return inaccurate ? CycleBasis::kInaccurate : CycleBasis::kMeasured;
+}
+
+/// Returns the cycles per instruction of a call with these sizes: the median over all operators of
+/// which both were measured on the core.
+double cycles_per_instruction(std::string_view core, const CostTerms& terms) {
+  std::vector<double> ratios;
+  for (const CostFunction& function : kCycles) {
+    if (function.core != core) continue;
+    const std::optional<double> instructions = evaluate(kInstructions, function.op, core, terms);
+    if (!instructions || *instructions <= 0) continue;
+    ratios.push_back(*evaluate(kCycles, function.op, core, terms) / *instructions);
+  }
+  if (ratios.empty()) return 1;
+  const auto middle = ratios.begin() + std::ssize(ratios) / 2;
+  std::ranges::nth_element(ratios, middle);
+  return *middle;
 }
 
 std::optional<int64_t> truncated(std::optional<double> value) {
@@ -119,12 +165,12 @@ std::optional<int64_t> runtime_cycles(const RuntimeWork& work, const Core& core)
   const std::string_view name = measured_core(core.name);
   double cycles = 0;
   bool known = false;
-  for (const RuntimeLaw& law : kRuntimeCycles) {
-    if (law.core != name) continue;
+  for (const RuntimeFunction& function : kRuntimeCycles) {
+    if (function.core != name) continue;
     known = true;
-    const RuntimeTerms& terms = work.of(law.form);
+    const RuntimeTerms& terms = work.of(function.form);
     for (size_t i = 0; i < std::size(kRuntimeTerms); ++i) {
-      cycles += law.coefficients[i] * static_cast<double>(terms.*kRuntimeTerms[i]);
+      cycles += function.coefficients[i] * static_cast<double>(terms.*kRuntimeTerms[i]);
     }
   }
   if (!known) return {};
@@ -138,7 +184,11 @@ Cost cost_of(const Lowered& lowered, const KernelCall& call, const Core& core) {
   cost.terms = terms_of(lowered.graph, op, call);
   cost.instructions = truncated(evaluate_or_subset(kInstructions, call.op, name, cost.terms));
   std::optional<double> cycles = evaluate_or_subset(kCycles, call.op, name, cost.terms);
-  cost.measured = cycles.has_value();
+  cost.cycle_basis = basis_of(call.op, name);
+  if (!cycles && cost.instructions) {
+    cycles = static_cast<double>(*cost.instructions) * cycles_per_instruction(name, cost.terms);
+    cost.cycle_basis = CycleBasis::kInstructions;
+  }
   if (!cycles) cycles = evaluate(kCycles, abi::PteOp::kCount, name, cost.terms);
   cost.cycles = truncated(cycles);
   return cost;

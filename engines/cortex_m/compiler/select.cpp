@@ -108,14 +108,14 @@ class Selector {
 
   /// Adds the call of a delegate. Its operators are consecutive; one call computes all results.
   void add_delegate(const Op& op, int index) {
-    const auto region = static_cast<int>(op.get(ir::attr::region));
-    if (!calls_->empty() && calls_->back().delegate == region) {
+    const auto subgraph = static_cast<int>(op.get(ir::attr::subgraph));
+    if (!calls_->empty() && calls_->back().delegate == subgraph) {
       calls_->back().extra_outputs.push_back(op.output);
       return;
     }
     KernelCall call;
     for (const ValueId input : op.inputs) call.arguments.emplace_back(ValueRef{input});
-    call.delegate = region;
+    call.delegate = subgraph;
     call.out = op.output;
     call.ir_op = index;
     calls_->push_back(std::move(call));

@@ -125,10 +125,10 @@ struct Task {
   ScheduleOptions schedule;  // without the system, which is in `setup`
 };
 
-Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptions& options) {
+Result<Task> prepare(const ir::Graph& subgraph, const PartNpu& use, const NpuOptions& options) {
   Task task;
   THIMBLE_TRY(task.setup, system_setup_of(use));
-  THIMBLE_TRY(task.program, lower(region, config_of(use)));
+  THIMBLE_TRY(task.program, lower(subgraph, config_of(use)));
   task.schedule.mode = task.setup.mode.mode;
   task.schedule.sram_bytes = options.sram_bytes;
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
@@ -139,8 +139,8 @@ Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptio
   return task;
 }
 
-Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& region, const PartNpu& use) {
-  THIMBLE_TRY(Task task, prepare(region, use, {}));
+Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& subgraph, const PartNpu& use) {
+  THIMBLE_TRY(Task task, prepare(subgraph, use, {}));
   task.schedule.system = &task.setup.of_part.system;
   THIMBLE_TRY(const auto points, pareto(task.program, task.schedule));
   std::vector<engine::ParetoPoint> result;
@@ -148,9 +148,9 @@ Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& region, cons
   return result;
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
-                                const NpuOptions& options) {
-  THIMBLE_TRY(Task task, prepare(region, use, options));
+Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
+                                  const NpuOptions& options) {
+  THIMBLE_TRY(Task task, prepare(subgraph, use, options));
   task.schedule.system = &task.setup.of_part.system;
   THIMBLE_TRY(const NpuBlob blob, compile(task.program, task.schedule));
   formats::ethos_u::EthosUPayload payload;
@@ -190,7 +190,7 @@ const Npu kEngine = {
     .check = check,
     .legal = legal_on,
     .channels_last = true,
-    .compile = compile_region,
+    .compile = compile_subgraph,
     .timing = timing_of,
     .pareto = pareto_of,
     .executorch_delegates = kExecutorchDelegates,

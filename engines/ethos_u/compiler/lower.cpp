@@ -460,8 +460,8 @@ Result<NpuProgram> Lowering::run() {
   return std::move(program_);
 }
 
-Result<NpuProgram> lower(const ir::Graph& region, const Config& config) {
-  return Lowering(region, config).run();
+Result<NpuProgram> lower(const ir::Graph& subgraph, const Config& config) {
+  return Lowering(subgraph, config).run();
 }
 
 }  // namespace thimble::engine::ethos_u

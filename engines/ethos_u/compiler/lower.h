@@ -19,7 +19,7 @@ namespace thimble::engine::ethos_u {
 
 /// Returns an error for the first operator of the subgraph that is not legal (legal.h). `config`
 /// must outlive the program.
-[[nodiscard]] Result<NpuProgram> lower(const ir::Graph& region,
+[[nodiscard]] Result<NpuProgram> lower(const ir::Graph& subgraph,
                                        const thimble::ethos_u::Config& config);
 
 }  // namespace thimble::engine::ethos_u

@@ -48,8 +48,8 @@ Status check(const PartNpu& use) {
   return check_settings(use, kSettings);
 }
 
-Result<Network> network_of(const ir::Graph& region, const PartNpu& use) {
-  THIMBLE_TRY(const ir::Graph legalized, legalize(region));
+Result<Network> network_of(const ir::Graph& subgraph, const PartNpu& use) {
+  THIMBLE_TRY(const ir::Graph legalized, legalize(subgraph));
   return lower(legalized, costs_of(use));
 }
 
@@ -68,14 +68,14 @@ Legality legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   return network.ok() ? Legality{true, ""} : refuse(network.error().message);
 }
 
-std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
-  std::string no_effect = no_effect_reason(region);
+std::string decline_reason(const ir::Graph& subgraph, const PartNpu& use, bool ignore_cost) {
+  std::string no_effect = no_effect_reason(subgraph);
   if (!no_effect.empty()) return no_effect;
-  const auto network = network_of(region, use);
+  const auto network = network_of(subgraph, use);
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us");
   const double npu = static_cast<double>(network->cycles()) / setting(use, "clock_mhz");
-  const double core = core_cycles(region) / setting(use, "core_mhz");
+  const double core = core_cycles(subgraph) / setting(use, "core_mhz");
   if (ignore_cost || npu + dispatch < core) return "";
   return fmt::format(
       "the subgraph would take {:.1f} us on the NPU ({} cycles) plus {:.1f} us for the call, and "
@@ -124,9 +124,9 @@ Status check_program(const EncodedProgram& encoded) {
 }
 
 /// Compiles a subgraph that adapt() has returned.
-Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
-                                const NpuOptions& options) {
-  THIMBLE_TRY(Network network, lower(region, costs_of(use)));
+Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
+                                  const NpuOptions& options) {
+  THIMBLE_TRY(Network network, lower(subgraph, costs_of(use)));
   IoPositions places = place(&network, options.read_only_inputs);
   const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
   THIMBLE_TRY(const EncodedProgram encoded, write(network, prefetch));
@@ -153,12 +153,12 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.call_us = timing_of(use).call_us;
   delegate.clock_mhz = timing_of(use).clock_mhz;
   delegate.note = kHardwareNote;
-  add_tflite_model(region, delegate);
+  add_tflite_model(subgraph, delegate);
   return delegate;
 }
 
-Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
-  return legalize(region);
+Result<ir::Graph> adapt(const ir::Graph& subgraph, const PartNpu& /*use*/) {
+  return legalize(subgraph);
 }
 
 constexpr std::string_view kExecutorchDelegates[] = {container::kVendorDelegateId};
@@ -170,7 +170,7 @@ const Npu kEngine = {
     .check = check,
     .legal = legal,
     .channels_last = true,
-    .compile = compile_region,
+    .compile = compile_subgraph,
     .timing = timing_of,
     .adapt = adapt,
     .decline_reason = decline_reason,

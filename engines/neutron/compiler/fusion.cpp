@@ -207,8 +207,8 @@ bool is_view_op(const Op& op) {
   return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
 }
 
-std::vector<Fusion> find_fusions(const ir::Graph& region) {
-  return Finder(region).run();
+std::vector<Fusion> find_fusions(const ir::Graph& subgraph) {
+  return Finder(subgraph).run();
 }
 
 }  // namespace thimble::engine::neutron

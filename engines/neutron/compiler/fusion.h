@@ -32,7 +32,7 @@ struct Fusion {
 };
 
 /// Returns one entry per operator.
-[[nodiscard]] std::vector<Fusion> find_fusions(const ir::Graph& region);
+[[nodiscard]] std::vector<Fusion> find_fusions(const ir::Graph& subgraph);
 
 /// Returns true for operators that only view the same bytes: reshape, permute, copy.
 [[nodiscard]] bool is_view_op(const ir::Op& op);

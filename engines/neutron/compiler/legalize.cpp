@@ -240,8 +240,8 @@ ValueId Legalizer::constant(const Op& op, std::string_view ending, ir::Tensor te
                                      std::move(quant));
 }
 
-Result<ir::Graph> legalize(const ir::Graph& region) {
-  return Legalizer(region).run();
+Result<ir::Graph> legalize(const ir::Graph& subgraph) {
+  return Legalizer(subgraph).run();
 }
 
 }  // namespace thimble::engine::neutron

@@ -1,5 +1,5 @@
 #pragma once
-// legalize(region): legalizes a subgraph for the NPU, with the same inputs and outputs.
+// legalize(subgraph): legalizes a subgraph for the NPU, with the same inputs and outputs.
 //
 // Afterwards each operator corresponds to one LiteRT operator. lower() adds at most one kernel for
 // it, and copies where necessary. Values keep their names; an
@@ -35,6 +35,6 @@
 
 namespace thimble::engine::neutron {
 
-[[nodiscard]] Result<ir::Graph> legalize(const ir::Graph& region);
+[[nodiscard]] Result<ir::Graph> legalize(const ir::Graph& subgraph);
 
 }  // namespace thimble::engine::neutron

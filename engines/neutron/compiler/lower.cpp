@@ -320,8 +320,8 @@ void Lowering::set_table(KernelOp* kernel) const {
   if (function) kernel->function = container_function(*function);
 }
 
-Result<Network> lower(const ir::Graph& region, const Costs& costs) {
-  return Lowering(region, costs).run();
+Result<Network> lower(const ir::Graph& subgraph, const Costs& costs) {
+  return Lowering(subgraph, costs).run();
 }
 
 }  // namespace thimble::engine::neutron

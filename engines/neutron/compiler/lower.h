@@ -16,6 +16,6 @@
 namespace thimble::engine::neutron {
 
 /// Returns an unsupported error with the reason for the first operator that no kernel computes.
-[[nodiscard]] Result<Network> lower(const ir::Graph& region, const Costs& costs = {});
+[[nodiscard]] Result<Network> lower(const ir::Graph& subgraph, const Costs& costs = {});
 
 }  // namespace thimble::engine::neutron

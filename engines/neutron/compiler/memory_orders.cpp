@@ -175,8 +175,8 @@ class Inference {
 
 }  // namespace
 
-std::vector<ir::DimOrder> memory_orders(const ir::Graph& region) {
-  return Inference(region).run();
+std::vector<ir::DimOrder> memory_orders(const ir::Graph& subgraph) {
+  return Inference(subgraph).run();
 }
 
 }  // namespace thimble::engine::neutron

@@ -14,6 +14,6 @@
 namespace thimble::engine::neutron {
 
 /// Returns one order per value; empty means row-major.
-[[nodiscard]] std::vector<ir::DimOrder> memory_orders(const ir::Graph& region);
+[[nodiscard]] std::vector<ir::DimOrder> memory_orders(const ir::Graph& subgraph);
 
 }  // namespace thimble::engine::neutron

@@ -90,11 +90,11 @@ bool has_no_effect(const ir::Graph& graph, const Op& op) {
 
 }  // namespace
 
-std::string no_effect_reason(const ir::Graph& region) {
+std::string no_effect_reason(const ir::Graph& subgraph) {
   const Op* idle = nullptr;  // the last compute operator; all have no effect
-  for (const Op& op : region.ops()) {
+  for (const Op& op : subgraph.ops()) {
     if (ir::only_moves(op.kind)) continue;
-    if (!has_no_effect(region, op)) return "";
+    if (!has_no_effect(subgraph, op)) return "";
     idle = &op;
   }
   if (idle == nullptr) return "the subgraph only moves data: it stays on the CPU";

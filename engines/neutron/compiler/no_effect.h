@@ -9,6 +9,6 @@ namespace thimble::engine::neutron {
 
 /// Returns the reason why the subgraph has no effect; empty if it has one. Does not
 /// compare costs: decline_reason() does.
-[[nodiscard]] std::string no_effect_reason(const ir::Graph& region);
+[[nodiscard]] std::string no_effect_reason(const ir::Graph& subgraph);
 
 }  // namespace thimble::engine::neutron

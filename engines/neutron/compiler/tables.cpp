@@ -122,10 +122,10 @@ std::optional<Int8Function> one_tap(const ir::Graph& graph, const Op& op) {
 
 }  // namespace
 
-std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
+std::optional<Table> table_of(const ir::Graph& subgraph, const Op& op) {
   const bool known = op.kind == OpKind::lut || op.kind == OpKind::rescale;
-  if (!known || region.type(op.inputs[0]).dtype != ir::DType::kI8 ||
-      region.type(op.output).dtype != ir::DType::kI8) {
+  if (!known || subgraph.type(op.inputs[0]).dtype != ir::DType::kI8 ||
+      subgraph.type(op.output).dtype != ir::DType::kI8) {
     return std::nullopt;
   }
   if (op.kind == OpKind::rescale) {
@@ -135,28 +135,28 @@ std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
              op.get(ir::attr::y_zp);
     });
   }
-  const auto codes = region.value(op.inputs[1]).constant;
+  const auto codes = subgraph.value(op.inputs[1]).constant;
   if (codes == nullptr) return std::nullopt;
   Table table{};
   std::ranges::copy(codes->data<int8_t>(), table.begin());
   return table;
 }
 
-std::optional<Int8Function> int8_function(const ir::Graph& region, const Op& op) {
+std::optional<Int8Function> int8_function(const ir::Graph& subgraph, const Op& op) {
   if (op.inputs.empty() || op.inputs[0] == ir::kNoValue ||
-      region.type(op.output).dtype != ir::DType::kI8) {
+      subgraph.type(op.output).dtype != ir::DType::kI8) {
     return std::nullopt;
   }
-  if (is_pair(op)) return pair_with_number(region, op);
-  if (op.kind == OpKind::qconv2d) return one_tap(region, op);
-  const auto table = table_of(region, op);
+  if (is_pair(op)) return pair_with_number(subgraph, op);
+  if (op.kind == OpKind::qconv2d) return one_tap(subgraph, op);
+  const auto table = table_of(subgraph, op);
   if (!table) return std::nullopt;
   return Int8Function{*table, op.inputs[0]};
 }
 
-std::optional<Table> table_of_pair(const ir::Graph& region, const Op& op, const Table& first,
+std::optional<Table> table_of_pair(const ir::Graph& subgraph, const Op& op, const Table& first,
                                    const Table& second) {
-  if (!is_pair(op) || region.type(op.output).dtype != ir::DType::kI8) return std::nullopt;
+  if (!is_pair(op) || subgraph.type(op.output).dtype != ir::DType::kI8) return std::nullopt;
   return make_table([&](int64_t code) {
     const auto at = static_cast<size_t>(code + 128);
     return pair_of(op, first[at], second[at]);

@@ -11,7 +11,7 @@ namespace thimble::engine::neutron {
 using Table = std::array<int8_t, 256>;  // entry i is for the value i - 128
 
 /// Returns the table of a `lut` or of an int8 `rescale`.
-[[nodiscard]] std::optional<Table> table_of(const ir::Graph& region, const ir::Op& op);
+[[nodiscard]] std::optional<Table> table_of(const ir::Graph& subgraph, const ir::Op& op);
 
 /// An operator as a table, with the operand that it is applied to. Such operators are those of
 /// table_of(), a sum, product, minimum or maximum with one constant number, and a 1x1 depthwise
@@ -20,11 +20,12 @@ struct Int8Function {
   Table table{};
   ir::ValueId operand = ir::kNoValue;
 };
-[[nodiscard]] std::optional<Int8Function> int8_function(const ir::Graph& region, const ir::Op& op);
+[[nodiscard]] std::optional<Int8Function> int8_function(const ir::Graph& subgraph,
+                                                        const ir::Op& op);
 
 /// Returns the table of an operator with two operands (sum, product, minimum, maximum) that are
 /// both functions of the same int8 value. The identity table stands for the value itself.
-[[nodiscard]] std::optional<Table> table_of_pair(const ir::Graph& region, const ir::Op& op,
+[[nodiscard]] std::optional<Table> table_of_pair(const ir::Graph& subgraph, const ir::Op& op,
                                                  const Table& first, const Table& second);
 [[nodiscard]] Table identity_table();
 

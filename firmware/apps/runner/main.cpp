@@ -15,7 +15,7 @@
 //
 // The board's largest RAM stores the file, the arena and the inputs, in this order. -p marks each
 // instruction for the instruction counter. At the end it also runs the model once with kernels that
-// do nothing, marked as a region. Without -p, only load, set_input and run are marked.
+// do nothing, marked as a scope. Without -p, only load, set_input and run are marked.
 
 #include <cstring>
 
@@ -225,7 +225,7 @@ void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
   }
 }
 
-/// Runs the model with kernels that do nothing, marked as a region, if the memory is large enough.
+/// Runs the model with kernels that do nothing, marked as a scope, if the memory is large enough.
 void run_empty_kernels(Report& report, const InitArguments& init_arguments, uint32_t input_count) {
   const size_t bytes = empty_kernels_bytes(init_arguments.kernels);
   if (bytes == 0 || bytes > static_cast<size_t>(big_end - free_memory)) return;
@@ -235,7 +235,7 @@ void run_empty_kernels(Report& report, const InitArguments& init_arguments, uint
   for (uint32_t i = 0; i < input_count; ++i) {
     require(report, thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes));
   }
-  mark_region();
+  mark_scope();
   const thimble_status status = thimble_run(&model);
   mark_end();
   require(report, status);

@@ -100,13 +100,13 @@ std::vector<OpSupport> supported(const PartNpu& /*use*/) {
 
 class Writer {
  public:
-  Writer(const ir::Graph& region, const NpuOptions& options) : region_(region) {
-    for (size_t i = 0; i < region.inputs().size(); ++i) {
-      place_[region.inputs()[i]] = {Where::kInput, static_cast<uint32_t>(i)};
-      header_.input_bytes[i] = size_of(region.inputs()[i]);
+  Writer(const ir::Graph& subgraph, const NpuOptions& options) : subgraph_(subgraph) {
+    for (size_t i = 0; i < subgraph.inputs().size(); ++i) {
+      place_[subgraph.inputs()[i]] = {Where::kInput, static_cast<uint32_t>(i)};
+      header_.input_bytes[i] = size_of(subgraph.inputs()[i]);
     }
-    for (size_t i = 0; i < region.outputs().size(); ++i) {
-      const ValueId output = region.outputs()[i];
+    for (size_t i = 0; i < subgraph.outputs().size(); ++i) {
+      const ValueId output = subgraph.outputs()[i];
       header_.output_bytes[i] = size_of(output);
       // A state's output may share memory with an input that a later command still reads.
       const bool state =
@@ -118,7 +118,7 @@ class Writer {
   }
 
   std::vector<std::byte> run() {
-    for (const ir::Op& op : region_.ops()) commands_.push_back(command(op));
+    for (const ir::Op& op : subgraph_.ops()) commands_.push_back(command(op));
     for (const auto& [value, output] : late_) {  // maximum(x, x) copies x
       Command copy = plain(Code::kMaximum, value);
       copy.a = copy.b = place_[value];
@@ -127,8 +127,8 @@ class Writer {
     }
     header_.magic = npu::kMagic;
     header_.version = npu::kVersion;
-    header_.input_count = static_cast<uint32_t>(region_.inputs().size());
-    header_.output_count = static_cast<uint32_t>(region_.outputs().size());
+    header_.input_count = static_cast<uint32_t>(subgraph_.inputs().size());
+    header_.output_count = static_cast<uint32_t>(subgraph_.outputs().size());
     header_.command_count = static_cast<uint32_t>(commands_.size());
     const size_t commands = commands_.size() * sizeof(Command);
     header_.constants = static_cast<uint32_t>(sizeof header_ + commands);
@@ -145,7 +145,7 @@ class Writer {
 
  private:
   [[nodiscard]] uint32_t size_of(ValueId id) const {
-    return static_cast<uint32_t>(region_.type(id).bytes());
+    return static_cast<uint32_t>(subgraph_.type(id).bytes());
   }
 
   Operand place_of(ValueId id) {
@@ -160,7 +160,7 @@ class Writer {
   [[nodiscard]] Command plain(Code code, ValueId y) const {
     Command command = {};
     command.code = code;
-    command.count = static_cast<uint32_t>(region_.type(y).elements());
+    command.count = static_cast<uint32_t>(subgraph_.type(y).elements());
     command.images = command.channels_in = command.channels_out = 1;
     command.low = -128;
     command.high = 127;
@@ -200,8 +200,8 @@ class Writer {
   }
 
   void convolution(const ir::Op& op, Command* command) {
-    const ir::Shape& image = region_.type(op.inputs[0]).shape;
-    const ir::Tensor& weights = *region_.value(op.inputs[1]).constant;
+    const ir::Shape& image = subgraph_.type(op.inputs[0]).shape;
+    const ir::Tensor& weights = *subgraph_.value(op.inputs[1]).constant;
     const auto out = static_cast<size_t>(weights.shape[0]);
     command->images = static_cast<uint32_t>(image[0]);
     command->count = static_cast<uint32_t>(image[2] * image[3]);
@@ -211,10 +211,10 @@ class Writer {
     command->y_zero = number(op, ir::attr::y_zp);
     std::vector<int32_t> bias(out, 0);
     if (op.inputs[2] != ir::kNoValue) {
-      std::ranges::copy(region_.value(op.inputs[2]).constant->data<int32_t>(), bias.begin());
+      std::ranges::copy(subgraph_.value(op.inputs[2]).constant->data<int32_t>(), bias.begin());
     }
-    const auto mult = region_.value(op.inputs[3]).constant->data<int32_t>();
-    const auto shift = region_.value(op.inputs[4]).constant->data<int32_t>();
+    const auto mult = subgraph_.value(op.inputs[3]).constant->data<int32_t>();
+    const auto shift = subgraph_.value(op.inputs[4]).constant->data<int32_t>();
     std::vector<npu::Factor> factors;
     for (size_t o = 0; o < out; ++o) {
       factors.push_back({mult[mult.size() == 1 ? 0 : o], shift[shift.size() == 1 ? 0 : o]});
@@ -232,7 +232,7 @@ class Writer {
     return at;
   }
 
-  const ir::Graph& region_;
+  const ir::Graph& subgraph_;
   npu::Header header_ = {};
   std::map<ValueId, Operand> place_;
   std::vector<std::pair<ValueId, uint32_t>> late_;  // outputs copied at the end of the program
@@ -240,9 +240,9 @@ class Writer {
   std::vector<std::byte> constants_;
 };
 
-int64_t steps_of(const ir::Graph& region) {
+int64_t steps_of(const ir::Graph& subgraph) {
   int64_t steps = 0;
-  for (const ir::Op& op : region.ops()) steps += ir::macs_or_elements(region, op);
+  for (const ir::Op& op : subgraph.ops()) steps += ir::macs_or_elements(subgraph, op);
   return steps;
 }
 
@@ -261,19 +261,19 @@ Status check(const PartNpu& use) {
   return ok();
 }
 
-std::string decline_reason(const ir::Graph& region, const PartNpu& use, bool ignore_cost) {
-  if (std::max(region.inputs().size(), region.outputs().size()) > npu::kMaxPorts) {
+std::string decline_reason(const ir::Graph& subgraph, const PartNpu& use, bool ignore_cost) {
+  if (std::max(subgraph.inputs().size(), subgraph.outputs().size()) > npu::kMaxPorts) {
     return fmt::format("more than {} values at the subgraph's border", npu::kMaxPorts);
   }
-  const int64_t steps = steps_of(region);
+  const int64_t steps = steps_of(subgraph);
   if (ignore_cost || steps >= kDispatchSteps) return "";
   return fmt::format("the subgraph has {} steps, a call of {} costs {}: cheaper on the CPU", steps,
                      use.name, kDispatchSteps);
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
-                                const NpuOptions& options) {
-  Writer writer(region, options);
+Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
+                                  const NpuOptions& options) {
+  Writer writer(subgraph, options);
   Delegate delegate;
   delegate.engine = use.name;
   delegate.id = npu::kDelegateId;
@@ -281,9 +281,9 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   delegate.constant_bytes = writer.constant_bytes();
   delegate.scratch_bytes = writer.scratch_bytes();
   delegate.cycles = 0;
-  for (size_t i = 0; i < region.ops().size(); ++i) {
-    const ir::Op& op = region.ops()[i];
-    const int64_t cycles = ir::macs_or_elements(region, op) / adders_of(use) + 1;
+  for (size_t i = 0; i < subgraph.ops().size(); ++i) {
+    const ir::Op& op = subgraph.ops()[i];
+    const int64_t cycles = ir::macs_or_elements(subgraph, op) / adders_of(use) + 1;
     delegate.rows.push_back({static_cast<int>(i), std::string(ir::op_name(op.kind)), cycles, ""});
     *delegate.cycles += cycles;
   }
@@ -297,7 +297,7 @@ constexpr Npu kEngine{
     .check = check,
     .legal = legal,
     .channels_last = false,
-    .compile = compile_region,
+    .compile = compile_subgraph,
     .decline_reason = decline_reason,
     .supported = supported,
 };

@@ -1,4 +1,4 @@
-#include "report/trace.h"
+#include "report/chrome_trace.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tools/trace.h"
+#include "tools/profile_trace.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "formats/pte/read.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
-#include "report/trace.h"
+#include "report/chrome_trace.h"
 #include "tools/output.h"
 
 namespace thimble::tools {

@@ -1,4 +1,4 @@
-#include "report/view.h"
+#include "report/report_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,8 @@ double cost_of(const driver::OpReport& op, CostUnit unit) {
 
 }  // namespace
 
-View::View(const driver::Compiled& compiled) : report(compiled.report), graph(op_graph(compiled)) {
+ReportData::ReportData(const driver::Compiled& compiled)
+    : report(compiled.report), graph(op_graph(compiled)) {
   engines.emplace_back(compiled.part->cpu->engine);
   cost_unit = unit_of(report);
   sqnr.resize(report.ops.size());
@@ -81,28 +82,28 @@ View::View(const driver::Compiled& compiled) : report(compiled.report), graph(op
   }
 }
 
-std::string View::title(size_t row) const {
+std::string ReportData::title(size_t row) const {
   const GraphNode& node = graph.nodes[node_of_row[row]];
   return node.window.empty() ? node.title : node.title + " " + node.window;
 }
 
-std::string View::cost_mark(size_t row) const {
+std::string ReportData::cost_mark(size_t row) const {
   const bool from_cycles = cost_unit != CostUnit::kMacs && report.ops[row].cycles.has_value();
   return from_cycles ? mark(row) : "";
 }
 
-size_t View::color(size_t engine) const {
+size_t ReportData::color(size_t engine) const {
   return engines.size() == 1 ? 1 : engine % kColors;
 }
 
-size_t View::engine_of_buffer(const driver::Buffer& buffer) const {
+size_t ReportData::engine_of_buffer(const driver::Buffer& buffer) const {
   std::vector<size_t> rows(engines.size(), 0);
   const size_t last = std::min(static_cast<size_t>(buffer.last) + 1, engine_of.size());
   for (size_t row = static_cast<size_t>(buffer.first); row < last; ++row) ++rows[engine_of[row]];
   return static_cast<size_t>(std::ranges::max_element(rows) - rows.begin());
 }
 
-std::string View::buffer_name(const driver::Buffer& buffer) const {
+std::string ReportData::buffer_name(const driver::Buffer& buffer) const {
   if (!buffer.name.empty()) return buffer.name;
   return "scratch of " + engines[engine_of_buffer(buffer)];
 }

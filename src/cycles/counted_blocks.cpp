@@ -1,4 +1,4 @@
-#include "cycles/trace.h"
+#include "cycles/counted_blocks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -61,14 +61,14 @@ int64_t edge_cycles(const CoreTiming& timing, std::span<const Insn> from, std::s
 
 /// Adds the cost of wrong predictions: of the two directions of a conditional branch, the one that
 /// is taken less often is taken to be predicted wrongly each time.
-void add_mispredictions(const Trace& trace, const ControlFlow& flow,
-                        std::map<Region, int64_t>* cycles) {
-  std::map<std::pair<Region, size_t>, std::pair<int64_t, int64_t>> directions;
-  for (const Edge& edge : trace.edges) {
-    const std::vector<Insn>& from = trace.blocks[edge.from];
-    const std::vector<Insn>& to = trace.blocks[edge.to];
+void add_mispredictions(const CountedBlocks& counted, const ControlFlow& flow,
+                        std::map<Scope, int64_t>* cycles) {
+  std::map<std::pair<Scope, size_t>, std::pair<int64_t, int64_t>> directions;
+  for (const Edge& edge : counted.edges) {
+    const std::vector<Insn>& from = counted.blocks[edge.from];
+    const std::vector<Insn>& to = counted.blocks[edge.to];
     if (from.empty() || to.empty() || !is_conditional(from.back().kind)) continue;
-    auto& [next, other] = directions[{edge.region, edge.from}];
+    auto& [next, other] = directions[{edge.scope, edge.from}];
     (to.front().address == from.back().end() ? next : other) += edge.count;
   }
   for (const auto& [key, counts] : directions) {
@@ -78,9 +78,9 @@ void add_mispredictions(const Trace& trace, const ControlFlow& flow,
 
 }  // namespace
 
-Result<Trace> parse_trace(std::string_view text, std::string_view label) {
-  Trace trace;
-  trace.blocks.emplace_back();
+Result<CountedBlocks> parse_counted_blocks(std::string_view text, std::string_view label) {
+  CountedBlocks counted;
+  counted.blocks.emplace_back();
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -93,44 +93,45 @@ Result<Trace> parse_trace(std::string_view text, std::string_view label) {
       uint32_t address = 0;
       Bytes code;
       valid = parse(next_word(&line), &block) && parse(next_word(&line), &address, 16) &&
-              parse_hex(next_word(&line), &code) && block == trace.blocks.size();
-      trace.blocks.push_back(decode(address, code));
+              parse_hex(next_word(&line), &code) && block == counted.blocks.size();
+      counted.blocks.push_back(decode(address, code));
     } else if (key == "edge") {
       Edge edge;
-      edge.region.first = next_word(&line);
-      valid = parse(next_word(&line), &edge.region.second) && parse(next_word(&line), &edge.from) &&
+      edge.scope.first = next_word(&line);
+      valid = parse(next_word(&line), &edge.scope.second) && parse(next_word(&line), &edge.from) &&
               parse(next_word(&line), &edge.to) && parse(next_word(&line), &edge.count) &&
-              edge.from < trace.blocks.size() && edge.to < trace.blocks.size();
-      trace.edges.push_back(std::move(edge));
+              edge.from < counted.blocks.size() && edge.to < counted.blocks.size();
+      counted.edges.push_back(std::move(edge));
     }
     if (valid) continue;
     return bad_input("{}:{}: found {}, expected {}", label, number, whole,
                      key == "block" ? "block NUMBER ADDRESS CODE, with the next number"
-                                    : "edge REGION INDEX BLOCK BLOCK COUNT of blocks above");
+                                    : "edge SCOPE INDEX BLOCK BLOCK COUNT of blocks above");
   }
-  return trace;
+  return counted;
 }
 
-std::map<Region, int64_t> region_cycles(const Trace& trace, std::string_view core) {
-  const CoreTiming* const timing = core_timing(core);
-  std::map<Region, int64_t> cycles;
+std::map<Scope, int64_t> scope_cycles(const CountedBlocks& counted, std::string_view name) {
+  const CoreTiming* const timing = core_timing(name);
+  std::map<Scope, int64_t> cycles;
   if (timing == nullptr) return cycles;
   std::map<std::pair<size_t, size_t>, int64_t> known;
-  for (const Edge& edge : trace.edges) {
+  for (const Edge& edge : counted.edges) {
     const auto [entry, is_new] = known.try_emplace({edge.from, edge.to});
     if (is_new) {
-      entry->second = edge_cycles(*timing, trace, edge);
+      entry->second = edge_cycles(*timing, counted, edge);
     }
-    cycles[edge.region] += entry->second * edge.count;
+    cycles[edge.scope] += entry->second * edge.count;
   }
   if (timing->control_flow().predicts) {
-    add_mispredictions(trace, timing->control_flow(), &cycles);
+    add_mispredictions(counted, timing->control_flow(), &cycles);
   }
   return cycles;
 }
 
-int64_t edge_cycles(const CoreTiming& timing, const Trace& trace, const Edge& edge) {
-  return edge_cycles(timing, trace.blocks[edge.from], trace.blocks[edge.to], edge.from == edge.to);
+int64_t edge_cycles(const CoreTiming& timing, const CountedBlocks& counted, const Edge& edge) {
+  return edge_cycles(timing, counted.blocks[edge.from], counted.blocks[edge.to],
+                     edge.from == edge.to);
 }
 
 }  // namespace thimble::cycles

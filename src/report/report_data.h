@@ -14,8 +14,8 @@ namespace thimble::report {
 /// The quantity that is the cost of an operator.
 enum class CostUnit : uint8_t { kTime, kCycles, kInstructions, kMixed, kMacs };
 
-struct View {
-  explicit View(const driver::Compiled& compiled);
+struct ReportData {
+  explicit ReportData(const driver::Compiled& compiled);
 
   const driver::CompileReport& report;
   OpGraph graph;
@@ -30,8 +30,10 @@ struct View {
 
   /// Title and window of a row: "conv2d 3x3".
   [[nodiscard]] std::string title(size_t row) const;
-  /// "~" for an operator whose cycles were not measured, as in the text report; else empty.
-  [[nodiscard]] std::string mark(size_t row) const { return report.ops[row].measured ? "" : "~"; }
+  /// "~" for an operator whose cycles are not kMeasured, as in the text report; else empty.
+  [[nodiscard]] std::string mark(size_t row) const {
+    return report.ops[row].has_measured_cycles() ? "" : "~";
+  }
   /// Returns mark() if the cost of an operator is from its cycles, else an empty text.
   [[nodiscard]] std::string cost_mark(size_t row) const;
   /// Number of colors of engines, in page.css (.e0 to .e5) and in model_explorer.cpp.
@@ -50,11 +52,11 @@ struct View {
 [[nodiscard]] std::string cost_name(CostUnit unit);
 
 // Parts of the page. Each returns HTML.
-[[nodiscard]] std::string graph_svg(const View& view);
-[[nodiscard]] std::string arena_svg(const View& view);
-[[nodiscard]] std::string quality_svg(const View& view);
-[[nodiscard]] std::string op_table(const View& view);
+[[nodiscard]] std::string graph_svg(const ReportData& data);
+[[nodiscard]] std::string arena_svg(const ReportData& data);
+[[nodiscard]] std::string quality_svg(const ReportData& data);
+[[nodiscard]] std::string op_table(const ReportData& data);
 /// Data of the nodes for the script, as JSON for a `script` element.
-[[nodiscard]] std::string node_data(const View& view);
+[[nodiscard]] std::string node_data(const ReportData& data);
 
 }  // namespace thimble::report
