@@ -14,21 +14,21 @@ from typing import Any, cast
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
-from torchao.quantization.pt2e import (  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e import (
     FakeQuantize,
     MinMaxObserver,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
     PerChannelMinMaxObserver,
 )
-from torchao.quantization.pt2e.quantizer import (  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e.quantizer import (
     FixedQParamsQuantizationSpec,
     QuantizationAnnotation,
     QuantizationSpec,
     QuantizationSpecBase,
     SharedQuantizationSpec,
 )
-from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer
 
 from ._errors import BadInput, Unsupported
 from ._queries import annotate
@@ -271,7 +271,7 @@ def _export_again(model: GraphModule) -> tuple[torch.export.ExportedProgram, dic
             names[node.name] = node.meta.get("custom", {}).get(_NAME, node.name)
     # Inputs have no such entry, and PyTorch renames an argument `input`.
     inputs = [node.name for node in model.graph.nodes if node.op == "placeholder"]
-    names.update(zip(exported.graph_signature.user_inputs, inputs))
+    names.update(zip(map(str, exported.graph_signature.user_inputs), inputs))
     return exported, names
 
 

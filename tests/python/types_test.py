@@ -2,7 +2,7 @@
 
 usage: types_test.py SOURCE_FOLDER [OTHER_PYTHON]
 
-pyright runs if this Python or the other one has it.
+pyright runs if this Python or the other one has it, and one of them has PyTorch and ExecuTorch, whose types the package uses.
 """
 
 import ast
@@ -76,9 +76,9 @@ def check_stub(source):
     return stub == module
 
 
-def check_pyright(python, source):
-    """Returns whether pyright finds nothing; None if it does not run."""
-    done = subprocess.run([python, "-m", "pyright", "--project", str(source / "python"),
+def check_pyright(checker, python, source):
+    """Returns whether the pyright of `checker` finds nothing with the packages of `python`; None if it does not run."""
+    done = subprocess.run([checker, "-m", "pyright", "--project", str(source / "python"),
                            "--pythonpath", python, "--outputjson"], capture_output=True, text=True)
     try:
         result = json.loads(done.stdout)
@@ -97,11 +97,15 @@ def check_pyright(python, source):
 def main():
     source = pathlib.Path(sys.argv[1])
     results = [check_stub(source)]
-    checkers = [python for python in (sys.executable, *sys.argv[2:]) if has(python, "pyright")]
-    if checkers:
-        results.append(check_pyright(checkers[0], source))
-    else:
+    pythons = [sys.executable, *sys.argv[2:]]
+    checker = next((python for python in pythons if has(python, "pyright")), None)
+    typed = next((python for python in pythons if has(python, "torch, torchao, executorch.exir")), None)
+    if checker is None:
         print("pyright is not installed: types are not checked")
+    elif typed is None:
+        print("PyTorch with torchao and ExecuTorch is not installed: types are not checked")
+    else:
+        results.append(check_pyright(checker, typed, source))
     return 1 if False in results else 0
 
 

@@ -11,11 +11,19 @@ import torch
 from executorch.exir.backend.backend_details import BackendDetails
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from .._errors import BadInput
-from . import _backends
+from ._backends import (
+    AxonBackend,
+    EthosUBackend,
+    NeutronBackend,
+    ThimbleAxonModel,
+    ThimbleNeutronModel,
+    select,
+)
 from ._edge import constants_of, is_dequantize, overload
 from ._placement import Placement, Reason, place
 from ._report import reasons_table
@@ -30,11 +38,10 @@ REASON = "thimble_reason"
 def _real_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:
     """Returns the tensors that have data, by name."""
     tensors = {**program.constants, **program.state_dict}
-    fake = torch._subclasses.fake_tensor.FakeTensor
     return {
         name: each
         for name, each in tensors.items()
-        if isinstance(each, torch.Tensor) and not isinstance(each, fake)
+        if isinstance(each, torch.Tensor) and not isinstance(each, FakeTensor)
     }
 
 
@@ -134,7 +141,7 @@ class ThimblePartitioner(Partitioner):
         self.reasons = placement.reasons
         by_node = {reason.node: reason.reason for reason in placement.reasons}
         tags: dict[str, DelegationSpec] = {}
-        _backends.select(self.backend)
+        select(self.backend)
         for node in exported_program.graph.nodes:
             subgraph = placement.subgraph.get(node.name)
             if subgraph is not None:
@@ -184,7 +191,7 @@ class EthosUPartitioner(ThimblePartitioner):
     def __init__(
         self, compile_spec: EthosUCompileSpec, additional_checks: Sequence[Any] | None = None
     ) -> None:
-        super().__init__(compile_spec, _backends.EthosUBackend)
+        super().__init__(compile_spec, EthosUBackend)
         self.additional_checks = list(additional_checks or [])
 
     def _stays(self, node: Node) -> bool:
@@ -203,7 +210,7 @@ class AxonPartitioner(ThimblePartitioner):
     def __init__(self, compile_spec: AxonCompileSpec | None = None) -> None:
         spec = compile_spec or AxonCompileSpec()
         vendor = spec.form is not None
-        super().__init__(spec, _backends.AxonBackend if vendor else _backends.ThimbleAxonModel)
+        super().__init__(spec, AxonBackend if vendor else ThimbleAxonModel)
 
 
 class NeutronPartitioner(ThimblePartitioner):
@@ -232,7 +239,7 @@ class NeutronPartitioner(ThimblePartitioner):
         del post_quantization_state_dict, preserve_ops
         vendor = compile_spec.sdk is not None
         super().__init__(
-            compile_spec, _backends.NeutronBackend if vendor else _backends.ThimbleNeutronModel
+            compile_spec, NeutronBackend if vendor else ThimbleNeutronModel
         )
         self.check_op_support = check_op_support
 
