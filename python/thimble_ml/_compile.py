@@ -6,6 +6,7 @@ import html
 import json
 import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Union
 
 from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_source
@@ -30,7 +31,10 @@ class Compiled:
 
     def __init__(self, impl: CompiledModel) -> None:
         self._impl = impl
-        self._report: dict[str, Any] = json.loads(impl.report_json)
+
+    @cached_property
+    def _report(self) -> dict[str, Any]:
+        return json.loads(self._impl.report_json)
 
     def __bytes__(self) -> bytes:
         return self._impl.pte

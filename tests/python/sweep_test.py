@@ -155,7 +155,7 @@ class Cache(SweepTest):
 
     def test_a_damaged_file_is_compiled_again(self):
         self.sweep([path("hello_sin")])
-        (file,) = self.cache.glob("*.json")
+        (file,) = self.cache.glob("*.result")
         file.write_text("{")
         self.assertFalse(self.sweep([path("hello_sin")])[0].cached)
         self.assertTrue(self.sweep([path("hello_sin")])[0].cached)
