@@ -62,13 +62,15 @@ class SweepCache:
 
     def put(self, result: SweepResult) -> None:
         """Store a result under its key."""
+        from ._sweep_item import plain
+
         assert result.key is not None
         values = {each.name: getattr(result, each.name) for each in fields(result)}
         del values["key"], values["cached"]
         binary = [values[name] for name in _BINARY]
         for name, content in zip(_BINARY, binary):
             values[name] = None if content is None else len(content)
-        line = json.dumps(values, default=os.fspath).encode() + b"\n"
+        line = json.dumps(values, default=plain).encode() + b"\n"
         self._write(self._path(result.key), line + b"".join(each or b"" for each in binary))
 
     def _path(self, key: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ._compile import compile
 from ._errors import BadInput, DoesNotFit, Unsupported
-from ._inputs import Array, DataLike, is_path, to_items, to_source
+from ._inputs import Array, DataLike, loaded, to_items, to_source
 from ._queries import targets
 from ._sweep_cache import SweepCache
 from ._thimble import __file__ as module_file
@@ -152,13 +152,9 @@ def samples_of(calibration: DataLike) -> Samples:
     """Return the data such that a worker on another machine can use them."""
     if calibration is None or (isinstance(calibration, str) and calibration == "random"):
         return "random"
-    if is_path(calibration):
-        path = Path(calibration)
-        if not path.exists():
-            raise BadInput(f"{path}: no such file")
-        loaded: Any = np.load(path)
-        calibration = dict(loaded) if path.suffix == ".npz" else loaded
-    items, _ = to_items(calibration, "calibration")
+    items, _ = to_items(loaded(calibration), "calibration")
+    if any(not item for item in items or []):
+        raise BadInput("calibration: an item without arrays")
     return [dict(item) if item[0][0] else tuple(array for _, array in item) for item in items or []]
 
 
@@ -179,7 +175,7 @@ def item_key(model_hash: bytes, data_hash: bytes, item: SweepItem) -> str:
 
     The hashes of the `.pt2` and of the calibration data are the same for many items.
     """
-    options = json.dumps(dict(item.options), sort_keys=True, default=os.fspath)
+    options = json.dumps(dict(item.options), sort_keys=True, default=plain)
     return _hash(
         _build_hash(),
         model_hash,
@@ -209,11 +205,26 @@ def _build_hash() -> bytes:
     return hashlib.sha256(Path(module_file).read_bytes()).digest()
 
 
-@cache
 def _target_text(target: str) -> str:
     if target.endswith(".toml") and Path(target).exists():
-        return Path(target).read_text(encoding="utf-8")
+        return Path(target).read_text(encoding="utf-8")  # the file may change between two sweeps
+    return _part_text(target)
+
+
+@cache
+def _part_text(target: str) -> str:
     return json.dumps(targets(target))
+
+
+def plain(value: Any) -> Any:
+    """Return the value of an option in JSON, for the key only."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        elements: Any = np.asarray(cast(Any, value))
+        return elements.tolist()
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, cast("set[Any]", value)))
+    path: os.PathLike[str] = value
+    return os.fspath(path)
 
 
 def _data_parts(samples: Samples) -> Iterator[bytes | memoryview]:
