@@ -97,7 +97,6 @@ std::shared_ptr<CompiledModel> compile(const Source& model, const std::string& t
   request.options = words_of("compile", options);
   request.samples = samples_of(items, "calibration");
   request.calibration.path = calibration;
-  request.calibration.name = request.calibration.path.filename().string();
   return run_job<std::shared_ptr<CompiledModel>>(
       [request = std::move(request)](const ProgressFunction& report) mutable {
         return CompiledModel::compile(std::move(request), report);

@@ -104,12 +104,13 @@ Result<std::shared_ptr<CompiledModel>> CompiledModel::compile(CompileRequest req
   THIMBLE_TRY(const std::shared_ptr<const Bytes> content, model->request_.model.read());
   ModelSource& calibration = model->request_.calibration;
   std::shared_ptr<const Bytes> samples;
-  if (is_file(calibration)) {
+  if (is_file(calibration) && calibration.bytes == nullptr) {
     THIMBLE_TRY(samples, calibration.read());
+    calibration.name = calibration.path.filename().string();
   }
   THIMBLE_TRY(const std::shared_ptr<Live> live, compile_live(model->request_, {}, progress));
   model->request_.model.bytes = content;
-  calibration.bytes = samples;
+  if (samples != nullptr) calibration.bytes = samples;
   model->live_ = live;
   model->state_.pte = live->compiled.pte;
   model->state_.report_json = driver::json_report(live->compiled.report);
