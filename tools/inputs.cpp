@@ -110,6 +110,10 @@ Result<InputCalls> split_calls(std::span<const InputArray> sources, const Model&
     if (calls && *calls != here) {
       return bad_input("{}: {} calls, the previous input has {}", label, here, *calls);
     }
+    if (here == 0) {
+      return bad_input("{}: shape {}: no samples, at least one is expected", label,
+                       ir::list_text(array.shape));
+    }
     calls = here;
     if (steps) result.series = Series::kCalls;
     if (!one && !steps && result.series != Series::kCalls) {

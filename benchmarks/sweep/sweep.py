@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Time of a sweep of 500 candidates with one and with two workers, of a resumed one, and with a killed worker.
 
-    PYTHONPATH=build/python python3 benchmarks/sweep/sweep.py [--executors pool,dask,ray]
+    PYTHONPATH=build/python python3 benchmarks/sweep/sweep.py [--executors pool,dask,ray] [--ratio]
 
-A candidate is a network of models/, a target and a set of options. Dask and Ray must be installed to be measured.
+A candidate is a network of models/, a target and a set of options. Dask and Ray must be installed to be measured. The first
+run is in the calling process, one item after the other. --ratio: only the runs with one and with two workers.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,6 +33,21 @@ OPTIONS = thimble.grid(optimize=["speed", "size"], activations=["int8", "int16"]
 
 def one_thread():
     os.environ["THIMBLE_THREADS"] = "1"
+
+
+class Here(Executor):
+    """Runs each call in the calling process, when it is submitted."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def here(workers):
+    one_thread()
+    yield Here()
 
 
 def pool(workers):
@@ -87,7 +103,11 @@ def run(make_executor, workers, cache, stop_after=None, kill=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--executors", default="pool")
-    chosen = {name: globals()[name] for name in parser.parse_args().executors.split(",")}
+    parser.add_argument("--ratio", action="store_true")
+    arguments = parser.parse_args()
+    chosen = {name: globals()[name] for name in arguments.executors.split(",")}
+    one, _ = run(here, 1, False)
+    print(f"in the calling process: {one:.1f} s", flush=True)
     for name, make_executor in chosen.items():
         with tempfile.TemporaryDirectory() as folder:
             seconds = {}
@@ -96,7 +116,10 @@ def main():
                 seconds[workers], results = run(make_executor, workers, cache)
                 statuses = {status: sum(r.status == status for r in results) for status in {r.status for r in results}}
                 print(f"{name}: {len(results)} candidates, {workers} workers: {seconds[workers]:.1f} s, {statuses}", flush=True)
-            print(f"{name}: 2 workers are {seconds[1] / seconds[2]:.2f} times as fast as one")
+            print(f"{name}: 2 workers are {seconds[1] / seconds[2]:.2f} times as fast as one, "
+                  f"{one / seconds[2]:.2f} times as fast as the calling process", flush=True)
+            if arguments.ratio:
+                continue
             again, results = run(make_executor, 2, Path(folder) / "2")
             print(f"{name}: everything from the cache: {again:.2f} s, {sum(r.cached for r in results)} cached")
             stopped = Path(folder) / "stopped"
@@ -109,7 +132,7 @@ def main():
                 print(f"{name}: a worker killed after 20: {killed:.1f} s, {ok} of {len(results)} finished")
     begin = time.perf_counter()
     results = []
-    if "pool" in chosen:
+    if "pool" in chosen and not arguments.ratio:
         for result in thimble.sweep(models(), TARGETS, OPTIONS, executor=lambda: pool(2), cache=False):
             results.append(result)
             if len(results) == 20:

@@ -79,7 +79,8 @@ bool is_placeholder(std::string_view word) {
 }
 
 bool is_number(std::string_view word) {
-  return !word.empty() && std::ranges::all_of(word, is_digit);
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; }) &&
+         std::ranges::count(word, '.') <= 1 && is_digit(word.front());
 }
 
 std::string literal(std::string_view value) {
@@ -156,6 +157,7 @@ class Rewriter {
     const char sign = peek();
     if (sign != '=' && sign != ' ') return std::nullopt;
     size_t begin = at_ + 1;
+    if (text_.substr(begin).starts_with("= ")) begin += 2;  // "--time-limit = 0.1"
     const char quote = begin < text_.size() ? text_[begin] : '\0';
     if (quote == '\'' || quote == '"') {
       const size_t end = text_.find(quote, begin + 1);

@@ -96,7 +96,7 @@ std::shared_ptr<CompiledModel> compile(const Source& model, const std::string& t
   request.target = target;
   request.options = words_of("compile", options);
   request.samples = samples_of(items, "calibration");
-  request.calibration = calibration;
+  request.calibration.path = calibration;
   return run_job<std::shared_ptr<CompiledModel>>(
       [request = std::move(request)](const ProgressFunction& report) mutable {
         return CompiledModel::compile(std::move(request), report);
@@ -108,7 +108,13 @@ std::shared_ptr<CompiledModel> compile(const Source& model, const std::string& t
 using Arrays = std::vector<std::tuple<std::string, int, std::vector<int64_t>, nb::bytes>>;
 using PickledState =
     std::tuple<Source, std::string, std::vector<std::string>, std::optional<std::vector<Arrays>>,
-               std::string, nb::bytes, std::string, std::string, bool, std::string>;
+               Source, nb::bytes, std::string, std::string, bool, std::string>;
+
+/// The path of the calibration data, and the content of the file.
+Source calibration_of(const ModelSource& source) {
+  if (source.bytes == nullptr) return {source.path.string(), std::nullopt};
+  return {source.path.string(), to_python(*source.bytes)};
+}
 
 PickledState get_state(CompiledModel& model) {
   const capi::CompileRequest& request = model.request();
@@ -128,7 +134,7 @@ PickledState get_state(CompiledModel& model) {
           request.target,
           request.options,
           std::move(items),
-          request.calibration.string(),
+          calibration_of(request.calibration),
           to_python(state.pte),
           state.report_json,
           state.report_html,
@@ -143,7 +149,8 @@ std::shared_ptr<CompiledModel> set_state(const PickledState& pickled) {
   request.model = to_source(source);
   request.target = target;
   request.options = options;
-  request.calibration = calibration;
+  request.calibration = to_source(calibration);
+  request.calibration.path = calibration.first;
   if (items) {
     auto samples = std::make_shared<driver::SampleArrays>();
     for (const Arrays& arrays : *items) {
@@ -215,6 +222,11 @@ std::vector<tools::InputArray> in_order(std::vector<tools::InputArray> arrays,
     return !each.first.empty();
   });
   if (!named) return arrays;
+  if (given.size() != ports.size()) {
+    raise(Error{ErrorKind::kBadInput,
+                fmt::format("inputs: {} arrays given, expected {}: {}", given.size(), ports.size(),
+                            hostrun::port_list(ports))});
+  }
   formats::npy::NpzArrays by_name;
   for (tools::InputArray& each : arrays) by_name.emplace_back(each.label, std::move(each.array));
   std::vector<tools::InputArray> ordered;

@@ -6,9 +6,11 @@ import html
 import json
 import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Union
 
-from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_source
+from ._errors import BadInput
+from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source
 from ._interpreter import Interpreter, Outputs, program_source
 from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
@@ -24,13 +26,17 @@ Progress = Union[Callable[[str, int, int], object], None]
 class Compiled:
     """A compiled model: its bytes, its report, and the ways to run and measure it.
 
-    `compile()` makes it. It owns its bytes; ``bytes(compiled)`` returns the `.pte`. It can be
-    pickled, with the model and the calibration data. Methods may be called from several threads.
+    `compile()` makes it. It owns its bytes and has copies of the model and of the calibration data,
+    also if they are files; ``bytes(compiled)`` returns the `.pte`. It can be pickled, with all of
+    these. Methods may be called from several threads.
     """
 
     def __init__(self, impl: CompiledModel) -> None:
         self._impl = impl
-        self._report: dict[str, Any] = json.loads(impl.report_json)
+
+    @cached_property
+    def _report(self) -> dict[str, Any]:
+        return json.loads(self._impl.report_json)
 
     def __bytes__(self) -> bytes:
         return self._impl.pte
@@ -97,7 +103,7 @@ class Compiled:
         BadInput
             A file cannot be written.
         """
-        self._impl.save(os.fspath(path))
+        self._impl.save(to_path(path))
 
     def run(self, *inputs: ArrayLike, on: str | None = None, steps: bool = False) -> Outputs:
         """Runs the model once, from its initial state. `Interpreter` is faster for many runs.
@@ -122,7 +128,12 @@ class Compiled:
         return Interpreter(self, on=on).run(*inputs, steps=steps)
 
     def profile(
-        self, *inputs: ArrayLike, on: str = "qemu", progress: Progress = None, **options: Any
+        self,
+        *inputs: ArrayLike,
+        on: str = "qemu",
+        progress: Progress = None,
+        target: str | None = None,
+        time_limit: float | None = None,
     ) -> dict[str, Any]:
         """Counts the instructions of each operator on an emulated board.
 
@@ -134,8 +145,10 @@ class Compiled:
             `host`: cycles of the operations of an NPU.
         progress : callable, optional
             As for `compile()`.
-        **options
-            Options of ``thimble run``: `target` (default: that of the compilation), `time_limit`.
+        target : str, optional
+            The part; default: that of the compilation.
+        time_limit : int, optional
+            Seconds for the run.
 
         Returns
         -------
@@ -148,9 +161,9 @@ class Compiled:
         BadInput
             QEMU is not installed, or the target has no emulated board.
         """
-        merged = {"on": on, "target": self.target, **options}
+        options = {"on": on, "target": target or self.target, "time_limit": time_limit}
         arrays = inputs_of(inputs, "input") if inputs else []
-        return json.loads(profile_model(program_source(self), merged, arrays, progress))
+        return json.loads(profile_model(program_source(self), options, arrays, progress))
 
     def compare(self, data: DataLike, *, progress: Progress = None, **options: Any) -> Comparison:
         """Compares the compiled model with the float model.
@@ -290,7 +303,8 @@ def compile(
         Options of ``thimble compile`` by their names, with ``_`` for ``-``: ``io="int8"``,
         ``activations="int16"``, ``memory={"sram": "256K"}``, ``optimize="size"``,
         ``compat="executorch"``, ``shape={"seq": 128}``, ``equalize=False``. ``None`` is the
-        default. `options()` lists them.
+        default. `options()` lists them. ``save_stages`` writes its files during the compilation,
+        other options that request files (``report``, ``emit``, ``kernels_dir``) in `Compiled.save`.
 
     Returns
     -------
@@ -312,6 +326,8 @@ def compile(
     >>> m.memory["sram"].bytes_used, m.time_ms
     >>> m.save("net.pte")
     """
+    if "calibrate" in options:
+        raise BadInput("calibrate: the keyword is calibration")
     items, path = to_items(calibration, "calibration")
     source = to_source(model, args)
     return Compiled(compile_model(source, target, options, items, path, progress))

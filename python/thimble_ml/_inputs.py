@@ -48,12 +48,17 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
             value = tensor.numpy()
         except TypeError as error:  # bfloat16
             raise BadInput(f"{name}: a tensor of {tensor.dtype}: {error}") from None
+    masked: Any = np.ma
+    if isinstance(value, masked.MaskedArray) and masked.is_masked(value):
+        raise BadInput(f"{name}: an array with masked elements; fill them with numbers")
     try:
         array: Array = np.asarray(value, order="C")
     except ValueError as error:  # lists of different lengths
         raise BadInput(f"{name}: {error}") from None
     if array.dtype.kind not in "fiubc":
         raise BadInput(f"{name}: elements of {array.dtype}, expected numbers")
+    if array.dtype.kind in "fc" and array.dtype.itemsize > 8 * (1 + (array.dtype.kind == "c")):
+        raise BadInput(f"{name}: elements of {array.dtype}, expected at most 64 bits")
     if not array.dtype.isnative:
         native: np.dtype[Any] = cast(Any, array.dtype).newbyteorder("=")
         array = array.astype(native)
@@ -62,6 +67,16 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
 
 def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
+
+
+def to_path(value: str | os.PathLike[str]) -> str:
+    """Returns the text of a path, which the compiler reads as UTF-8."""
+    path = os.fspath(value)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{path!r}: the path is not UTF-8") from None
+    return path
 
 
 def _is_array(value: object) -> bool:
@@ -84,13 +99,25 @@ def to_items(data: DataLike, name: str) -> tuple[list[Item] | None, str]:
     if data is None:
         return None, ""
     if is_path(data):
-        return None, os.fspath(cast("str | os.PathLike[str]", data))
+        return None, to_path(cast("str | os.PathLike[str]", data))
     if _is_array(data) or isinstance(data, (Mapping, tuple)) or np.isscalar(data):
         return [_item(data, name)], ""
     if not isinstance(data, Iterable) and not hasattr(data, "__getitem__"):
         raise BadInput(f"{name}: {type(data).__name__}, expected arrays, a dict, an iterable or a path")
     values = cast("Iterable[Any]", data)
     return [_item(each, f"{name}: item {i}") for i, each in enumerate(values)], ""
+
+
+def loaded(data: DataLike) -> DataLike:
+    """Returns the arrays of a file; other data as they are."""
+    if not is_path(data) or data == "random":
+        return data
+    path = to_path(cast("str | os.PathLike[str]", data))
+    try:
+        content: Any = np.load(path)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return {name: content[name] for name in content.files} if path.endswith(".npz") else content
 
 
 def inputs_of(values: tuple[ArrayLike, ...], name: str) -> Item:
@@ -119,11 +146,14 @@ def _exported(torch: Any, module: Any, args: Any) -> Any:
 
 def to_source(model: ModelLike, args: Any = None) -> Source:
     """Returns a path, or the bytes of `torch.export.save`."""
+    torch = _torch()
+    is_module = torch is not None and isinstance(cast(Any, model), torch.nn.Module)
+    if args is not None and not is_module:
+        raise BadInput("args: example inputs are for a torch.nn.Module only")
     if is_path(model):
-        return os.fspath(cast("str | os.PathLike[str]", model)), None
+        return to_path(cast("str | os.PathLike[str]", model)), None
     if isinstance(model, (bytes, bytearray, memoryview)):
         return "model.pt2", bytes(model)
-    torch = _torch()
     value: Any = model
     if torch is not None and isinstance(value, (torch.nn.Module, torch.export.ExportedProgram)):
         name = type(value).__name__

@@ -71,8 +71,12 @@ class Interpreter:
     on : {"host", "qemu", "fvp", "eval"}
         Platform. A board boots for each call; the calls since the last `reset()` of a model with
         state are then repeated.
-    **options
-        Options of ``thimble run``: `target`, `time_limit` (seconds), `fvp`.
+    target : str, optional
+        With the board of this part, if the file does not name one.
+    time_limit : int, optional
+        Seconds for a run on a board.
+    fvp : str, optional
+        The program of the FVP.
 
     Raises
     ------
@@ -87,8 +91,17 @@ class Interpreter:
     >>> y = interpreter.run(x)
     """
 
-    def __init__(self, program: ProgramLike, *, on: str | None = None, **options: Any) -> None:
-        self._impl = InterpreterModel.open(program_source(program), {"on": on, **options})
+    def __init__(
+        self,
+        program: ProgramLike,
+        *,
+        on: str | None = None,
+        target: str | None = None,
+        time_limit: float | None = None,
+        fvp: str | os.PathLike[str] | None = None,
+    ) -> None:
+        options: dict[str, Any] = {"on": on, "target": target, "time_limit": time_limit, "fvp": fvp}
+        self._impl = InterpreterModel.open(program_source(program), options)
 
     @property
     def inputs(self) -> list[Port]:

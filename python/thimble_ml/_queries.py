@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple, Union, cast
 
 from ._compile import Progress
-from ._inputs import DataLike, ModelLike, to_items, to_source
+from ._inputs import DataLike, ModelLike, is_path, loaded, to_items, to_source
 from ._interpreter import ProgramLike, program_source
 from ._results import FitResult, FitRow, Memory, from_json, in_keywords
 from ._thimble import annotate as annotate_json
@@ -199,6 +199,8 @@ def fit(
     all_args: list[Any] = list(args) if several and args is not None else [args] * len(all_models)
     data: list[Any] = list(calibration) if several and calibration is not None else [calibration]
     data += [None] * (len(all_models) - len(data))
+    if len(data) > 1 and any(is_path(each) for each in data) and not all(map(is_path, data)):
+        data = [loaded(each) for each in data]
     prepared = [to_items(each, "calibration") for each in data]
     paths = [path for _, path in prepared if path]
     if paths:

@@ -141,7 +141,7 @@ def _named(models: Models) -> Iterator[tuple[str, Any]]:
     if isinstance(models, Mapping):
         yield from models.items()
         return
-    for number, model in enumerate([models] if isinstance(models, (str, bytes)) else models):
+    for number, model in enumerate(_models(models)):
         pair = cast("tuple[Any, ...]", model) if isinstance(model, tuple) else ()
         if len(pair) == 2 and isinstance(pair[0], str):
             yield pair[0], pair[1]
@@ -149,6 +149,10 @@ def _named(models: Models) -> Iterator[tuple[str, Any]]:
             yield os.path.splitext(os.path.basename(os.fspath(model)))[0], model
         else:
             yield f"model_{number}", model
+
+
+def _models(models: Any) -> Iterable[Any]:
+    return [models] if isinstance(models, (str, bytes, os.PathLike)) else models
 
 
 def _process_pool() -> Executor:

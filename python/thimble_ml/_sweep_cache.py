@@ -1,15 +1,24 @@
-"""Results of sweeps in a folder: one JSON file each, named by the hash of what it depends on."""
+"""Results of sweeps in a folder: one file each, named by the hash of what it depends on.
+
+The first line of a file is JSON. The compressed report and the program follow; the line has their
+sizes.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from dataclasses import replace
+import zlib
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._sweep_item import SweepResult
+
+
+#: Fields of a result that are bytes.
+_BINARY = ("packed_report", "program")
 
 
 def default_folder() -> str:
@@ -38,29 +47,34 @@ class SweepCache:
         from ._sweep_item import SweepResult
 
         try:
-            with open(self._path(key, "json"), encoding="utf-8") as file:
-                fields = json.load(file)
-            has_program = fields.pop("has_program")
-            result = SweepResult(**fields, key=key, cached=True)
-            if has_program:
-                with open(self._path(key, "pte"), "rb") as file:
-                    result = replace(result, program=file.read())
-        except (FileNotFoundError, KeyError, TypeError, ValueError):
+            with open(self._path(key), "rb") as file:
+                values = json.loads(file.readline())
+                for name in _BINARY:
+                    size = values[name]
+                    values[name] = None if size is None else file.read(size)
+                    if size is not None and len(values[name]) != size:
+                        return None
+            if values["packed_report"] is not None:
+                zlib.decompress(values["packed_report"])
+            return SweepResult(**values, key=key, cached=True)
+        except (FileNotFoundError, KeyError, TypeError, ValueError, zlib.error):
             return None
-        return result
 
     def put(self, result: SweepResult) -> None:
         """Store a result under its key."""
-        assert result.key is not None
-        skipped = ("key", "cached", "program")
-        fields = {name: value for name, value in vars(result).items() if name not in skipped}
-        fields["has_program"] = result.program is not None
-        if result.program is not None:
-            self._write(self._path(result.key, "pte"), result.program)
-        self._write(self._path(result.key, "json"), json.dumps(fields).encode())
+        from ._sweep_item import plain
 
-    def _path(self, key: str, extension: str) -> str:
-        return os.path.join(self.folder, f"{key}.{extension}")
+        assert result.key is not None
+        values = {each.name: getattr(result, each.name) for each in fields(result)}
+        del values["key"], values["cached"]
+        binary = [values[name] for name in _BINARY]
+        for name, content in zip(_BINARY, binary):
+            values[name] = None if content is None else len(content)
+        line = json.dumps(values, default=plain).encode() + b"\n"
+        self._write(self._path(result.key), line + b"".join(each or b"" for each in binary))
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, f"{key}.result")
 
     def _write(self, path: str, content: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")

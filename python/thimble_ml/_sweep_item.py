@@ -9,9 +9,10 @@ import os
 import socket
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Union, cast
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from ._compile import compile
 from ._errors import BadInput, DoesNotFit, Unsupported
-from ._inputs import Array, DataLike, is_path, to_items, to_source
+from ._inputs import Array, DataLike, loaded, to_items, to_source
 from ._queries import targets
 from ._sweep_cache import SweepCache
 from ._thimble import __file__ as module_file
@@ -56,8 +57,6 @@ class SweepResult:
         none of `compile`), or `"crashed"` (the worker died).
     error
         The message, if `status` is not `"ok"`.
-    report
-        The report of `compile --json` as a dict.
     seconds
         Time of the item in its worker.
     worker
@@ -70,6 +69,8 @@ class SweepResult:
         The `.pte`, with `keep_programs`.
     key
         Hash of everything that the result depends on.
+    packed_report
+        The text of the report, compressed with zlib: no process parses a report before it is read.
     """
 
     model: str
@@ -82,8 +83,13 @@ class SweepResult:
     attempt: int = 1
     cached: bool = False
     key: str | None = None
-    report: dict[str, Any] | None = field(default=None, repr=False)
     program: bytes | None = field(default=None, repr=False)
+    packed_report: bytes | None = field(default=None, repr=False)
+
+    @cached_property
+    def report(self) -> dict[str, Any] | None:
+        """The report of `compile --json` as a dict; None if the status is not `"ok"`."""
+        return None if self.packed_report is None else json.loads(zlib.decompress(self.packed_report))
 
     @property
     def memory(self) -> dict[str, int]:
@@ -130,12 +136,14 @@ def prepare(
 ) -> Iterator[SweepItem | SweepResult]:
     """Yield an item per model, target and set of options, or its result if it is in the cache."""
     folder = stored.folder if stored else None
+    data_hash = samples_hash(samples)
     for name, model in models:
         source = model if _is_function(model) else pt2_bytes(model)
+        model_hash = hashlib.sha256(source).digest() if isinstance(source, bytes) else None
         for target, chosen in itertools.product(target_names, options):
             item = SweepItem(name, source, target, chosen, samples, keep_program, folder, None)
-            if isinstance(source, bytes):
-                item = replace(item, key=item_key(source, item))
+            if model_hash is not None:
+                item = replace(item, key=item_key(model_hash, data_hash, item))
             result = stored.get(item.key) if stored and item.key else None
             yield item if result is None else replace(result, model=name)
 
@@ -144,13 +152,9 @@ def samples_of(calibration: DataLike) -> Samples:
     """Return the data such that a worker on another machine can use them."""
     if calibration is None or (isinstance(calibration, str) and calibration == "random"):
         return "random"
-    if is_path(calibration):
-        path = Path(calibration)
-        if not path.exists():
-            raise BadInput(f"{path}: no such file")
-        loaded: Any = np.load(path)
-        calibration = dict(loaded) if path.suffix == ".npz" else loaded
-    items, _ = to_items(calibration, "calibration")
+    items, _ = to_items(loaded(calibration), "calibration")
+    if any(not item for item in items or []):
+        raise BadInput("calibration: an item without arrays")
     return [dict(item) if item[0][0] else tuple(array for _, array in item) for item in items or []]
 
 
@@ -166,20 +170,33 @@ def pt2_bytes(model: Any) -> bytes:
         raise BadInput(f"{path}: {error.strerror}") from None
 
 
-def item_key(pt2: bytes, item: SweepItem) -> str:
-    """Return the SHA-256 of everything that the result of an item depends on."""
-    digest = hashlib.sha256()
-    for part in (
+def item_key(model_hash: bytes, data_hash: bytes, item: SweepItem) -> str:
+    """Return the SHA-256 of everything that the result of an item depends on.
+
+    The hashes of the `.pt2` and of the calibration data are the same for many items.
+    """
+    options = json.dumps(dict(item.options), sort_keys=True, default=plain)
+    return _hash(
         _build_hash(),
-        pt2,
+        model_hash,
+        data_hash,
         _target_text(item.target).encode(),
-        json.dumps(dict(item.options), sort_keys=True, default=os.fspath).encode(),
+        options.encode(),
         str(item.keep_program).encode(),
-        *_data_parts(item.samples),
-    ):
+    ).hex()
+
+
+def samples_hash(samples: Samples) -> bytes:
+    """Return the SHA-256 of the calibration data."""
+    return _hash(*_data_parts(samples))
+
+
+def _hash(*parts: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
-    return digest.hexdigest()
+    return digest.digest()
 
 
 @cache
@@ -188,11 +205,26 @@ def _build_hash() -> bytes:
     return hashlib.sha256(Path(module_file).read_bytes()).digest()
 
 
-@cache
 def _target_text(target: str) -> str:
     if target.endswith(".toml") and Path(target).exists():
-        return Path(target).read_text(encoding="utf-8")
+        return Path(target).read_text(encoding="utf-8")  # the file may change between two sweeps
+    return _part_text(target)
+
+
+@cache
+def _part_text(target: str) -> str:
     return json.dumps(targets(target))
+
+
+def plain(value: Any) -> Any:
+    """Return the value of an option in JSON, for the key only."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        elements: Any = np.asarray(cast(Any, value))
+        return elements.tolist()
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, cast("set[Any]", value)))
+    path: os.PathLike[str] = value
+    return os.fspath(path)
 
 
 def _data_parts(samples: Samples) -> Iterator[bytes | memoryview]:
@@ -254,17 +286,18 @@ def _compiled(item: SweepItem) -> SweepResult:
     key, source = item.key, item.source
     if not isinstance(source, bytes):
         source = pt2_bytes(source())
-        key = item_key(source, item)
+        key = item_key(hashlib.sha256(source).digest(), samples_hash(item.samples), item)
         stored = SweepCache(item.cache).get(key) if item.cache else None
         if stored is not None:
             return replace(stored, model=item.model)
     program = compile(source, target=item.target, calibration=item.samples, **item.options)
+    report = program._impl.report_json  # pyright: ignore[reportPrivateUsage]
     return SweepResult(
         item.model,
         item.target,
         item.options,
         "ok",
         key=key,
-        report=program.report(),
         program=bytes(program) if item.keep_program else None,
+        packed_report=zlib.compress(report.encode(), level=1),
     )

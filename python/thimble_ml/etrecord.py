@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, cast
 
 from ._errors import BadInput
 from ._interpreter import ProgramLike
@@ -35,7 +35,7 @@ class _Handles:
         the node of the handle number i from the end. A number without a node is there if no node has the
         shape of the result: the Inspector then compares nothing."""
         inner = [name for name in nodes if name in self.of_node]
-        last = []
+        last: list[Optional[str]] = []
         for result, shape in zip(reversed(results), reversed(shapes)):
             named = _without_suffix(result)
             candidates = [n for n in [*inner, named] if self._shapes.get(n) == shape and shape is not None]
@@ -116,7 +116,8 @@ def etrecord(model: Any, program: ProgramLike, *, inputs: Optional[Sequence[Any]
             for key, nodes in call["operations"].items()
         }
         delegates[str(number)] = {"name": instruction["id"], "delegate_map": operations}
-    record = ETRecord(
+    # The types of the constructor are those of ExecuTorch's emitter; its files and readers have this form.
+    record = cast(Any, ETRecord)(
         edge_dialect_program=exported,
         _debug_handle_map={_METHOD: calls},
         _delegate_map={_METHOD: delegates},
@@ -141,10 +142,10 @@ def _read_inputs(paths: list[pathlib.Path], exported: Any) -> list[Any]:
     if len(found) != len(names):
         raise BadInput(f"{len(found)} inputs given, expected {len(names)}: {', '.join(names)}")
     nodes = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
-    tensors = []
+    tensors: list[Any] = []
     for name, array in zip(names, found):
         shape = _shape(nodes[name].meta["val"])
-        tensor = torch.from_numpy(np.array(array, order="C")).to(nodes[name].meta["val"].dtype)
+        tensor = torch.as_tensor(np.array(array, order="C")).to(nodes[name].meta["val"].dtype)
         tensors.append(tensor if shape is None else _first_sample(name, tensor, shape))
     return tensors
 

@@ -14,21 +14,21 @@ from typing import Any, cast
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
-from torchao.quantization.pt2e import (  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e import (
     FakeQuantize,
     MinMaxObserver,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
     PerChannelMinMaxObserver,
 )
-from torchao.quantization.pt2e.quantizer import (  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e.quantizer import (
     FixedQParamsQuantizationSpec,
     QuantizationAnnotation,
     QuantizationSpec,
     QuantizationSpecBase,
     SharedQuantizationSpec,
 )
-from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer  # pyright: ignore[reportMissingTypeStubs]
+from torchao.quantization.pt2e.quantizer import Quantizer as Pt2eQuantizer
 
 from ._errors import BadInput, Unsupported
 from ._queries import annotate
@@ -138,8 +138,10 @@ class Quantizer(Pt2eQuantizer):
                 "decomposition; quantize the float model instead: compile(..., calibration=...)"
             )
         by_name = {node.name: node for node in model.graph.nodes}
+        results = [entry["result"] for entry in rules["nodes"] if "result" in entry]
+        shared = {result["shares_with"] for result in results if "shares_with" in result}
         for entry in rules["nodes"]:
-            self._annotate_node(by_name[entry["node"]], entry, by_name)
+            self._annotate_node(by_name[entry["node"]], entry, by_name, entry["node"] in shared)
         return model
 
     def validate(self, model: GraphModule) -> None:
@@ -154,7 +156,9 @@ class Quantizer(Pt2eQuantizer):
                 entry["result"]["shares_with"] = names[entry["result"]["shares_with"]]
         return rules
 
-    def _annotate_node(self, node: Node, entry: Json, by_name: dict[str, Node]) -> None:
+    def _annotate_node(
+        self, node: Node, entry: Json, by_name: dict[str, Node], is_shared: bool
+    ) -> None:
         inputs: dict[Node, QuantizationSpecBase | None] = {}
         tensors = [argument for argument in node.args if isinstance(argument, Node)]
         if "weights" in entry and len(tensors) > 1 and tensors[1].op == "get_attr":
@@ -168,11 +172,15 @@ class Quantizer(Pt2eQuantizer):
                     inputs[argument] = self._constant(constant["scheme"] == "symmetric")
         node.meta[_KEY] = QuantizationAnnotation(
             input_qspec_map=inputs,
-            output_qspec=self._result(entry["result"], by_name) if "result" in entry else None,
+            output_qspec=(
+                self._result(entry["result"], by_name, is_shared) if "result" in entry else None
+            ),
             _annotated=True,
         )
 
-    def _result(self, entry: Json, by_name: dict[str, Node]) -> QuantizationSpecBase:
+    def _result(
+        self, entry: Json, by_name: dict[str, Node], is_shared: bool
+    ) -> QuantizationSpecBase:
         if "shares_with" in entry:
             return SharedQuantizationSpec(by_name[entry["shares_with"]])
         if entry["scheme"] == "fixed":
@@ -188,7 +196,9 @@ class Quantizer(Pt2eQuantizer):
         qscheme = torch.per_tensor_symmetric if symmetric else torch.per_tensor_affine
         observer: Any = MinMaxObserver
         if self.qat:
-            observer = _fake_quantize(MovingAverageMinMaxObserver)
+            # Values that share parameters are observed one after the other. An average of their ranges
+            # clips the largest.
+            observer = _fake_quantize(MinMaxObserver if is_shared else MovingAverageMinMaxObserver)
         return QuantizationSpec(
             dtype=_DTYPES[entry["dtype"]],
             observer_or_fake_quant_ctr=observer,
@@ -271,7 +281,7 @@ def _export_again(model: GraphModule) -> tuple[torch.export.ExportedProgram, dic
             names[node.name] = node.meta.get("custom", {}).get(_NAME, node.name)
     # Inputs have no such entry, and PyTorch renames an argument `input`.
     inputs = [node.name for node in model.graph.nodes if node.op == "placeholder"]
-    names.update(zip(exported.graph_signature.user_inputs, inputs))
+    names.update(zip(map(str, exported.graph_signature.user_inputs), inputs))
     return exported, names
 
 

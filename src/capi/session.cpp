@@ -80,13 +80,37 @@ Status check_options(const Words& options) {
   return ok();
 }
 
+/// Returns true for calibration data in a file, not "random".
+bool is_file(const ModelSource& calibration) {
+  return !calibration.path.empty() && calibration.path != "random";
+}
+
+Status check_layout(const std::string& layout) {
+  for (const tools::OptionFacts& option : options_of("compile")) {
+    if (option.name != "c-layout") continue;
+    if (std::ranges::find(option.values, layout) != option.values.end()) return ok();
+    return bad_input("layout: found {}, expected {}", layout, fmt::join(option.values, ", "));
+  }
+  return ok();
+}
+
 }  // namespace
 
 Result<std::shared_ptr<CompiledModel>> CompiledModel::compile(CompileRequest request,
                                                               const ProgressFunction& progress) {
   std::shared_ptr<CompiledModel> model(new CompiledModel);
   model->request_ = std::move(request);
+  // The object keeps the files of this compilation; messages of it name their paths.
+  THIMBLE_TRY(const std::shared_ptr<const Bytes> content, model->request_.model.read());
+  ModelSource& calibration = model->request_.calibration;
+  std::shared_ptr<const Bytes> samples;
+  if (is_file(calibration) && calibration.bytes == nullptr) {
+    THIMBLE_TRY(samples, calibration.read());
+    calibration.name = calibration.path.filename().string();
+  }
   THIMBLE_TRY(const std::shared_ptr<Live> live, compile_live(model->request_, {}, progress));
+  model->request_.model.bytes = content;
+  if (samples != nullptr) calibration.bytes = samples;
   model->live_ = live;
   model->state_.pte = live->compiled.pte;
   model->state_.report_json = driver::json_report(live->compiled.report);
@@ -99,9 +123,10 @@ Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_live(
   THIMBLE_CHECK(check_options(request.options));
   THIMBLE_TRY(const ModelFile file, ModelFile::open(request.model));
   auto live = std::make_shared<Live>();
+  THIMBLE_TRY(const ModelFile samples, ModelFile::open(request.calibration));
   Words words = joined({file.path().string(), "--target", request.target}, request.options);
-  if (!request.calibration.empty()) {
-    words.insert(words.end(), {"--calibrate", request.calibration.string()});
+  if (!samples.path().empty()) {
+    words.insert(words.end(), {"--calibrate", samples.path().string()});
   }
   tools::CompileArguments& arguments = live->arguments;
   THIMBLE_CHECK(parse("compile", tools::add_compile_options, words, &arguments));
@@ -111,10 +136,12 @@ Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_live(
   arguments.model = arguments.models[0];
   if (!arguments.calibrations.empty()) arguments.calibrate = arguments.calibrations[0];
   if (!c_layout.empty()) {
+    THIMBLE_CHECK(check_layout(c_layout));
     arguments.emit = {"c"};
     arguments.c_layout = c_layout;
   }
   arguments.command = "thimble compile " + request.model.name;
+  if (!samples.path().empty()) words.back() = request.calibration.path.string();
   for (size_t i = 1; i < words.size(); ++i) arguments.command += " " + words[i];
   THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
   options.samples = request.samples;

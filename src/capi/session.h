@@ -29,8 +29,8 @@ namespace thimble::capi {
 
 /// A file, or the bytes of one. Messages show `name` for bytes.
 struct ModelSource {
-  std::filesystem::path path;          // empty: `bytes`
-  std::shared_ptr<const Bytes> bytes;  // may be null if there is a path
+  std::filesystem::path path;          // may be empty if there are bytes
+  std::shared_ptr<const Bytes> bytes;  // used if not null
   std::string name;                    // "net.pt2"
 
   [[nodiscard]] Result<std::shared_ptr<const Bytes>> read() const;
@@ -55,7 +55,7 @@ struct CompileRequest {
   std::string target;
   Words options;                                        // of `thimble compile`
   std::shared_ptr<const driver::SampleArrays> samples;  // null: `calibration` is used
-  std::filesystem::path calibration;                    // a file, or "random"; empty: none
+  ModelSource calibration;                              // a file, or "random"; empty: none
 };
 
 /// A compiled model. Functions may be called from several threads.

@@ -604,7 +604,8 @@ std::string json_report(const CompileReport& report) {
                         {"promoted", to_json(goal.promoted)}};
   }
   if (!report.quant.trials.empty()) json["trials"] = to_json(report.quant.trials);
-  return json.dump(2) + "\n";
+  // A name of the model may have bytes that are no UTF-8.
+  return json.dump(2, ' ', false, decltype(json)::error_handler_t::replace) + "\n";
 }
 
 }  // namespace thimble::driver

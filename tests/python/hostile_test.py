@@ -7,6 +7,7 @@ import concurrent.futures
 import multiprocessing
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
@@ -281,6 +282,75 @@ class HostileTest(unittest.TestCase):
                         use(data)
                     except thimble.ThimbleError as error:
                         self.assertTrue(str(error))
+
+    def test_no_samples(self):
+        none = numpy.zeros((0, 1, 8, 8), numpy.float32)
+        compiled = compile()
+        npu = compile(target="corstone-300")
+        for use in (lambda: compiled.run(none), lambda: compiled.run(none, on="eval"),
+                    lambda: thimble.Interpreter(compiled).run(none[:, None], steps=True),
+                    lambda: npu.profile(none, on="host")):
+            with self.assertRaisesRegex(thimble.BadInput, "no samples"):
+                use()
+
+    def test_a_compiled_model_has_copies_of_its_files(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            shutil.copy(EXPORT, folder / "net.pt2")
+            shutil.copy(SAMPLES, folder / "data.npz")
+            compiled = thimble.compile(folder / "net.pt2", target="cortex-m4",
+                                       calibration=folder / "data.npz", io="int8")
+            expected = compiled.to_c(), compiled.compare(X).sqnr_db
+            for change in ("other", "deleted"):
+                for path, other in (("net.pt2", "hello_sin/hello_sin.pt2"), ("data.npz", "hello_sin/calibrate.npz")):
+                    if change == "other":
+                        shutil.copy(SOURCE / "models" / other, folder / path)
+                    else:
+                        (folder / path).unlink()
+                restored = pickle.loads(pickle.dumps(compiled))
+                for each in (compiled, restored):
+                    self.assertEqual((each.to_c(), each.compare(X).sqnr_db), expected)
+                restored.save(folder / "net.pte")
+                self.assertEqual((folder / "net.pte").read_bytes(), bytes(compiled))
+                self.assertEqual(restored.report()["parameters"], compiled.report()["parameters"])
+
+    def test_bytes_that_are_no_utf8(self):
+        with self.assertRaisesRegex(thimble.BadInput, "UTF-8"):
+            thimble.Interpreter(os.fsdecode(b"caf\xe9.pte"))
+        with self.assertRaisesRegex(thimble.BadInput, "UTF-8"):
+            thimble.compile(os.fsdecode(b"caf\xe9.pt2"), target="cortex-m4", calibration="random")
+        program = bytes(compile(target="corstone-300"))
+        generator = numpy.random.default_rng(2)
+        for _ in range(300):
+            damaged = bytearray(program)
+            for at in generator.integers(0, len(damaged), 3):
+                damaged[at] = generator.integers(128, 256)
+            try:
+                thimble.Interpreter(bytes(damaged))
+            except thimble.ThimbleError as error:
+                self.assertTrue(str(error))
+
+    def test_arguments_that_are_not_used(self):
+        compiled = compile()
+        for use in (lambda: compile(calibrate="nowhere.npz"),
+                    lambda: thimble.compile(EXPORT, (1, 2), target="cortex-m55", calibration=X),
+                    lambda: compiled.run({"input_0": X[:1], "z": X[:1]}),
+                    lambda: compiled.run(numpy.ma.array(X[:1], mask=X[:1] > 0)),
+                    lambda: compiled.to_c("other"), lambda: compile(X.astype(numpy.longdouble))):
+            with self.assertRaises(thimble.BadInput):
+                use()
+        for use in (lambda: thimble.Interpreter(compiled, steps=True),
+                    lambda: compiled.profile(output="/tmp/never")):
+            with self.assertRaises(TypeError):
+                use()
+        with self.assertRaisesRegex(thimble.BadInput, "time_limit=0.001$"):
+            thimble.Interpreter(compiled, on="qemu", time_limit=0.001)
+
+    def test_calibration_of_several_models(self):
+        with_array = thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=[X, SAMPLES])
+        with_paths = thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=[SAMPLES, SAMPLES])
+        self.assertEqual([row.sqnr_db for row in with_array], [row.sqnr_db for row in with_paths])
+        self.assertTrue(thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=[None, SAMPLES]))
 
     def test_wrong_objects(self):
         for model in (None, 3, [EXPORT], object(), {}):

@@ -155,7 +155,7 @@ class Cache(SweepTest):
 
     def test_a_damaged_file_is_compiled_again(self):
         self.sweep([path("hello_sin")])
-        (file,) = self.cache.glob("*.json")
+        (file,) = self.cache.glob("*.result")
         file.write_text("{")
         self.assertFalse(self.sweep([path("hello_sin")])[0].cached)
         self.assertTrue(self.sweep([path("hello_sin")])[0].cached)
@@ -168,6 +168,26 @@ class Cache(SweepTest):
         self.assertFalse(self.sweep(model, options={"activations": "int16"})[0].cached)
         self.assertFalse(self.sweep(model, targets="cortex-m7")[0].cached)
         self.assertTrue(self.sweep(model, calibration=samples)[0].cached)
+
+    def test_a_target_file_that_changes(self):
+        part = Path(self.folder) / "part.toml"
+        text = 'summary = "part"\ncpu = "cortex-m4"\nclock_mhz = {}\n'
+        times = []
+        for clock in (200, 10, 200):
+            part.write_text(text.format(clock))
+            (result,) = self.sweep([path("hello_sin")], targets=str(part))
+            self.assertIsNone(result.error)
+            times.append((result.time_ms, result.cached))
+        self.assertAlmostEqual(times[1][0], 20 * times[0][0], delta=times[0][0])
+        self.assertEqual([cached for _, cached in times], [False, False, True])
+
+    def test_values_of_numpy_and_empty_items(self):
+        options = {"memory": {"sram": np.int64(90000)}}
+        (result,) = self.sweep(Path(path("hello_sin")), options=options)
+        self.assertIsNone(result.error)
+        for data in ([()], {}):
+            with self.assertRaises(thimble.BadInput):
+                self.sweep([path("hello_sin")], calibration=data)
 
     def test_calibration_is_an_array(self):
         samples = np.linspace(-3, 3, 16, dtype=np.float32).reshape(16, 1)

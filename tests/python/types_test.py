@@ -2,7 +2,8 @@
 
 usage: types_test.py SOURCE_FOLDER [OTHER_PYTHON]
 
-pyright runs if this Python or the other one has it.
+pyright runs if this Python or the other one has it, and one of them has PyTorch and ExecuTorch. Otherwise the exit code is 77
+after the check of the stub.
 """
 
 import ast
@@ -11,6 +12,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+
+SKIPPED = 77
 
 
 def has(python, module):
@@ -76,9 +80,9 @@ def check_stub(source):
     return stub == module
 
 
-def check_pyright(python, source):
-    """Returns whether pyright finds nothing; None if it does not run."""
-    done = subprocess.run([python, "-m", "pyright", "--project", str(source / "python"),
+def check_pyright(checker, python, source):
+    """Returns whether the pyright of `checker` finds nothing with the packages of `python`; None if it does not run."""
+    done = subprocess.run([checker, "-m", "pyright", "--project", str(source / "python"),
                            "--pythonpath", python, "--outputjson"], capture_output=True, text=True)
     try:
         result = json.loads(done.stdout)
@@ -96,13 +100,18 @@ def check_pyright(python, source):
 
 def main():
     source = pathlib.Path(sys.argv[1])
-    results = [check_stub(source)]
-    checkers = [python for python in (sys.executable, *sys.argv[2:]) if has(python, "pyright")]
-    if checkers:
-        results.append(check_pyright(checkers[0], source))
+    if not check_stub(source):
+        return 1
+    pythons = [sys.executable, *sys.argv[2:]]
+    checker = next((python for python in pythons if has(python, "pyright")), None)
+    typed = next((python for python in pythons if has(python, "torch, torchao, executorch.exir")), None)
+    if checker is None:
+        print("skipped: pyright is not installed")
+    elif typed is None:
+        print("skipped: PyTorch with torchao and ExecuTorch is not installed, whose types the package uses")
     else:
-        print("pyright is not installed: types are not checked")
-    return 1 if False in results else 0
+        return {True: 0, False: 1, None: SKIPPED}[check_pyright(checker, typed, source)]
+    return SKIPPED
 
 
 if __name__ == "__main__":

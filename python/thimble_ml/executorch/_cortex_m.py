@@ -7,8 +7,9 @@ or calls of delegates, stay as they are between them.
 
 from __future__ import annotations
 
+import importlib
 import json
-from typing import Any
+from typing import Any, cast
 
 import torch
 from executorch.exir import memory
@@ -24,6 +25,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 from torch.fx import Graph, GraphModule, Node
+from torch.utils._pytree import tree_map
 
 from .._errors import BadInput, Unsupported
 from .._thimble import program_calls as program_calls_of
@@ -149,8 +151,9 @@ class CortexMPassManager:
         if program.graph_signature.buffers_to_mutate:
             names = ", ".join(program.graph_signature.buffers_to_mutate.values())
             raise Unsupported(f"{names}: a buffer that the program writes to")
-        import executorch.backends.cortex_m.quantizer.quantizer  # noqa: F401  registers in order
-        import executorch.backends.cortex_m.ops.operators  # noqa: F401  registers cortex_m::
+        # Imported for what they register, the operators of cortex_m:: last.
+        importlib.import_module("executorch.backends.cortex_m.quantizer.quantizer")
+        importlib.import_module("executorch.backends.cortex_m.ops.operators")
 
         left_out = [each for each in self.pass_list if each not in self.passes]
         skipped = [*dict.fromkeys([*self.skip_passes, *left_out])]
@@ -291,7 +294,7 @@ class _Rebuilder:
             with self.fake:
                 return torch.empty_strided(each.shape, each.stride(), dtype=each.dtype)
 
-        return {**node.meta, "val": torch.utils._pytree.tree_map(fresh, node.meta["val"])}
+        return {**node.meta, "val": tree_map(fresh, node.meta["val"])}
 
     def _constant(self, index: int, row: dict[str, Any]) -> None:
         name = f"thimble_constant_{index}"
@@ -354,19 +357,18 @@ class _Rebuilder:
         raise RuntimeError(f"{node.name}: not a result of the compiled program")
 
     def _maker(self, identifier: int) -> dict[str, Any] | None:
-        return next((each for each in self.calls["calls"] if each["out"] == identifier), None)
+        calls: list[dict[str, Any]] = self.calls["calls"]
+        return next((each for each in calls if each["out"] == identifier), None)
 
     def _input(self, identifier: int) -> tuple[Node, bool] | None:
-        if identifier not in self.calls["inputs"]:
-            return None
-        return self.inputs[self.calls["inputs"].index(identifier)]
+        inputs: list[int] = self.calls["inputs"]
+        return self.inputs[inputs.index(identifier)] if identifier in inputs else None
 
     def _known(self, argument: Any) -> bool:
-        if not isinstance(argument, dict):
-            return True
-        if "list" in argument:
-            return all(self._known(each) for each in argument["list"])
-        return "value" not in argument or self._has(argument["value"])
+        row = _row(argument)
+        if "list" in row:
+            return all(self._known(each) for each in row["list"])
+        return "value" not in row or self._has(row["value"])
 
     def _has(self, identifier: int) -> bool:
         if identifier in self.value:
@@ -389,18 +391,17 @@ class _Rebuilder:
     def _argument(self, argument: Any) -> Any:
         if not isinstance(argument, dict):
             return argument
-        if "list" in argument:
-            return [self._argument(each) for each in argument["list"]]
-        if "constant" in argument:
-            return self.constant_nodes[argument["constant"]]
-        if "scratch" in argument:
-            node = self.graph.call_function(
-                memory.alloc, (((argument["scratch"],), torch.uint8),), {}
-            )
+        row = _row(argument)
+        if "list" in row:
+            return [self._argument(each) for each in row["list"]]
+        if "constant" in row:
+            return self.constant_nodes[row["constant"]]
+        if "scratch" in row:
+            node = self.graph.call_function(memory.alloc, (((row["scratch"],), torch.uint8),), {})
             with self.fake:
-                node.meta["val"] = torch.empty(argument["scratch"], dtype=torch.uint8)
+                node.meta["val"] = torch.empty(row["scratch"], dtype=torch.uint8)
             return node
-        return self._ordered(argument["value"])
+        return self._ordered(row["value"])
 
     def _ordered(self, identifier: int) -> Node:
         """Returns the value in the memory order for a call."""
@@ -493,8 +494,8 @@ class _Rebuilder:
 
     def _standard(self, argument: Any) -> Node:
         """Returns an operand of a view in the standard memory order."""
-        is_value = isinstance(argument, dict) and "value" in argument
-        node = self._read(argument["value"]) if is_value else self._argument(argument)
+        row = _row(argument)
+        node = self._read(row["value"]) if "value" in row else self._argument(argument)
         return self._in_order(node, list(range(node.meta["val"].dim())))
 
     def _in_order(self, node: Node, dim_order: list[int]) -> Node:
@@ -514,7 +515,8 @@ class _Rebuilder:
         results: list[Node] = []
         outputs: list[OutputSpec] = []
         output = self.program.graph.output_node()
-        for node, spec in zip(output.args[0], self.program.graph_signature.output_specs):
+        nodes = cast("tuple[Node, ...]", output.args[0])
+        for node, spec in zip(nodes, self.program.graph_signature.output_specs):
             if node not in self.mapped and not self._result(node):
                 raise RuntimeError(f"{node.name}: the compiled program does not compute it")
             results.append(self.mapped[node])
@@ -530,12 +532,17 @@ class _Rebuilder:
             graph=self.graph,
             graph_signature=ExportGraphSignature(self.specs, outputs),
             state_dict=self.state,
-            range_constraints=self.program.range_constraints,
+            range_constraints=cast(Any, self.program).range_constraints,
             module_call_graph=self.program.module_call_graph,
             example_inputs=self.program.example_inputs,
             constants=self.constants,
             verifiers=[self.program.verifier],
         )
+
+
+def _row(argument: Any) -> dict[str, Any]:
+    """Returns an argument that names a value, a list, a constant or scratch memory; {} for a number."""
+    return cast("dict[str, Any]", argument) if isinstance(argument, dict) else {}
 
 
 def _scalar_type(argument: Any) -> Any:

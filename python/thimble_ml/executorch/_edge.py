@@ -15,12 +15,13 @@ import io
 import operator
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import torch
 from executorch.exir.delegate import executorch_call_delegate
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from torch._export.verifier import Verifier
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
 from torch.export.graph_signature import (
@@ -32,6 +33,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 from torch.fx import Graph, GraphModule, Node
+from torch.utils._pytree import tree_flatten
 
 _QUANTIZE = torch.ops.quantized_decomposed.quantize_per_tensor.default
 _DEQUANTIZE = torch.ops.quantized_decomposed.dequantize_per_tensor.default
@@ -63,10 +65,10 @@ _INPUTS = (torch.float32, *_CODES, torch.int32, torch.int64, torch.bool)
 
 def overload(node: Node) -> Any:
     """Returns the ATen operator that a node calls; None if it calls something else."""
-    target = node.target
+    target: Any = node.target
     if isinstance(target, EdgeOpOverload):
         target = target._op  # pyright: ignore[reportPrivateUsage]
-    return target if isinstance(target, torch._ops.OpOverload) else None
+    return cast(Any, target) if isinstance(target, OpOverload) else None
 
 
 def is_quantize(node: Node) -> bool:
@@ -235,11 +237,12 @@ class _Writer:
 
     def _input(self, node: Node) -> None:
         meta = value(node)
-        codes = meta is not None and meta.dtype in _CODES
-        parameters = _parameters(node, forward=True) if codes else None
-        if parameters is not None:
+        parameters = None
+        if meta is not None and meta.dtype in _CODES:
+            parameters = _parameters(node, forward=True)
+        if meta is not None and parameters is not None:
             placeholder = self._placeholder(node.name + REAL_SUFFIX, meta.to(torch.float32))
-            args, kwargs = parameters
+            args, _ = parameters
             self.mapped[node] = self._new_call(
                 node.name, _QUANTIZE, (placeholder, *args[:5]), {}, meta
             )
@@ -288,8 +291,8 @@ class _Writer:
     def _program(self) -> ExportedProgram:
         module = GraphModule({}, self.graph)
         users = [spec for spec in self.inputs if spec.kind == InputKind.USER_INPUT]
-        in_spec = torch.utils._pytree.tree_flatten((tuple(range(len(users))), {}))[1]
-        out_spec = torch.utils._pytree.tree_flatten(tuple(range(len(self.outputs))))[1]
+        in_spec = tree_flatten((tuple(range(len(users))), {}))[1]
+        out_spec = tree_flatten(tuple(range(len(self.outputs))))[1]
         calls = ModuleCallSignature(
             [spec.arg for spec in users], [spec.arg for spec in self.outputs], in_spec, out_spec
         )

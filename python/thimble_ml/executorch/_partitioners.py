@@ -11,11 +11,20 @@ import torch
 from executorch.exir.backend.backend_details import BackendDetails
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from .._errors import BadInput
-from . import _backends
+from ._backends import (
+    AxonBackend,
+    EthosUBackend,
+    NeutronBackend,
+    ThimbleAxonModel,
+    ThimbleAxonProgram,
+    ThimbleNeutronModel,
+    select,
+)
 from ._edge import constants_of, is_dequantize, is_getitem, overload
 from ._placement import Placement, Reason, place
 from ._report import reasons_table
@@ -30,11 +39,10 @@ REASON = "thimble_reason"
 def _real_tensors(program: ExportedProgram) -> dict[str, torch.Tensor]:
     """Returns the tensors that have data, by name."""
     tensors = {**program.constants, **program.state_dict}
-    fake = torch._subclasses.fake_tensor.FakeTensor
     return {
         name: each
         for name, each in tensors.items()
-        if isinstance(each, torch.Tensor) and not isinstance(each, fake)
+        if isinstance(each, torch.Tensor) and not isinstance(each, FakeTensor)
     }
 
 
@@ -144,7 +152,7 @@ class ThimblePartitioner(Partitioner):
         self.reasons = placement.reasons
         by_node = {reason.node: reason.reason for reason in placement.reasons}
         tags: dict[str, DelegationSpec] = {}
-        _backends.select(self.backend)
+        select(self.backend)
         for node in exported_program.graph.nodes:
             subgraph = placement.subgraph.get(node.name)
             if subgraph is not None:
@@ -195,7 +203,7 @@ class EthosUPartitioner(ThimblePartitioner):
     def __init__(
         self, compile_spec: EthosUCompileSpec, additional_checks: Sequence[Any] | None = None
     ) -> None:
-        super().__init__(compile_spec, _backends.EthosUBackend)
+        super().__init__(compile_spec, EthosUBackend)
         self.additional_checks = list(additional_checks or [])
 
     def _stays(self, node: Node) -> bool:
@@ -214,9 +222,9 @@ class AxonPartitioner(ThimblePartitioner):
     def __init__(self, compile_spec: AxonCompileSpec | None = None) -> None:
         spec = compile_spec or AxonCompileSpec()
         backends: dict[str | None, type[BackendDetails]] = {
-            None: _backends.ThimbleAxonModel,
-            "header": _backends.AxonBackend,
-            "program": _backends.ThimbleAxonProgram,
+            None: ThimbleAxonModel,
+            "header": AxonBackend,
+            "program": ThimbleAxonProgram,
         }
         super().__init__(spec, backends[spec.form])
 
@@ -247,7 +255,7 @@ class NeutronPartitioner(ThimblePartitioner):
         del post_quantization_state_dict, preserve_ops
         vendor = compile_spec.sdk is not None
         super().__init__(
-            compile_spec, _backends.NeutronBackend if vendor else _backends.ThimbleNeutronModel
+            compile_spec, NeutronBackend if vendor else ThimbleNeutronModel
         )
         self.check_op_support = check_op_support
 

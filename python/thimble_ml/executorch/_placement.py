@@ -137,7 +137,7 @@ class _Tags:
     def _subgraph(self, node: Node) -> int | None:
         readers = [self.of[user] for user in node.users]
         if is_getitem(node):
-            return self.of[node.args[0]]
+            return self.of[node.all_input_nodes[0]]
         if is_quantize(node):
             operand = node.args[0]
             return self.of[operand] if isinstance(operand, Node) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from ._placement import Reason
 
@@ -14,9 +14,9 @@ def reasons_of(partitioners: Any) -> list[Reason]:
     ExecuTorch runs partitioners one after the other. The last one sees exactly the operators that
     all earlier ones left, so its reasons are about all operators that are not delegated.
     """
-    several: list[Any] = (
-        list(partitioners) if isinstance(partitioners, (list, tuple)) else [partitioners]
-    )
+    if not isinstance(partitioners, (list, tuple)):
+        return list(partitioners.reasons)
+    several = cast("list[Any] | tuple[Any, ...]", partitioners)
     return list(several[-1].reasons) if several else []
 
 

@@ -6,8 +6,8 @@ import json
 import os
 import tempfile
 from contextlib import contextmanager
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator
+from typing import Any, cast
 
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
@@ -75,12 +75,13 @@ def settings_of(specs: list[CompileSpec]) -> dict[str, Any] | None:
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+        table = cast("dict[str, Any]", value)
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in table.items()) + " }"
     return json.dumps(value)
 
 
 @contextmanager
-def part_of(spec: dict[str, Any]) -> Iterator[str]:
+def part_of(spec: dict[str, Any]) -> Generator[str, None, None]:
     """Gives the name of the part for the compiler: the target, or a file with its settings."""
     settings: dict[str, Any] = spec["settings"]
     if not settings:
@@ -97,7 +98,7 @@ def part_of(spec: dict[str, Any]) -> Iterator[str]:
 
 
 @contextmanager
-def stock_part(target: str) -> Iterator[str]:
+def stock_part(target: str) -> Generator[str, None, None]:
     """Gives a file of the part in which the core has only ExecuTorch's kernels."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "stock.toml")

@@ -208,7 +208,7 @@ Result<std::unique_ptr<thimble_c_compiled>> compile(const thimble_c_compile_requ
   THIMBLE_TRY(request.model, to_source(from.model));
   request.target = from.target;
   request.options = to_words(from.options, from.option_count);
-  if (from.calibration_path != nullptr) request.calibration = from.calibration_path;
+  if (from.calibration_path != nullptr) request.calibration.path = from.calibration_path;
   if (from.calibration != nullptr) {
     THIMBLE_TRY(request.samples,
                 to_samples(from.calibration, from.calibration_count, "calibration"));

@@ -107,11 +107,11 @@ def post_training(model, x, target):
     return torch.export.export(convert_pt2e(prepared), (x[:1],))
 
 
-def aware(model, x, target):
+def aware(model, x, target, rate=1e-3):
     size = torch.export.Dim("batch", min=1, max=64)
     module = torch.export.export(model.train(), (x,), dynamic_shapes=({0: size},)).module(check_guards=False)
     prepared = prepare_qat_pt2e(module, Quantizer(target, qat=True))
-    optimizer = torch.optim.SGD(prepared.parameters(), 1e-3)
+    optimizer = torch.optim.SGD(prepared.parameters(), rate)
     for _ in range(3):
         loss = (prepared(x) ** 2).mean()
         optimizer.zero_grad()
@@ -165,6 +165,21 @@ class QuantizerTest(unittest.TestCase):
         for target in ("cortex-m55", "nrf54lm20b"):
             with self.subTest(target):
                 self.compare(aware(Residual(), x, target), target, x)
+
+    def test_operands_of_different_ranges_with_training(self):
+        class Joined(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.small, self.large, self.last = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(16, 4)
+                nn.init.normal_(self.large.weight, std=20.0)
+
+            def forward(self, x):
+                return self.last(torch.cat([self.small(x), self.large(x)], 1))
+
+        model, x = Joined(), torch.randn(16, 8)
+        expected = model(x).detach()
+        program = aware(model, x, "cortex-m55", rate=0.0)
+        self.compare(program, "cortex-m55", x, expected, db=30.0)
 
     def test_gated(self):
         model, x = Gated(), torch.randn(16, 3, 8, 8)
