@@ -2,7 +2,8 @@
 // An operator of a `.pte`: what its row in pte_ops.def says, and its key in records.
 
 #include <cstdint>
-#include <type_traits>
+
+#include "abi/freestanding.h"
 
 namespace thimble::abi {
 
@@ -60,7 +61,7 @@ struct ParamsColumn;
 template <const PteOpInfo& kFirst, const PteOpInfo&... kOthers>
 struct CommonParams {
   using Type = typename ParamsColumn<kFirst>::Type;
-  static_assert((std::is_same_v<Type, typename ParamsColumn<kOthers>::Type> && ...),
+  static_assert((kIsSame<Type, typename ParamsColumn<kOthers>::Type> && ...),
                 "the operators have different structs");
 };
 

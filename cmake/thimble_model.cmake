@@ -12,7 +12,7 @@
 # -DTHIMBLE_DEVICE_LIBRARY=FILE... links libraries from an earlier build, with the same core and flags, in place of
 # compiling runtime and kernels again: a libthimble_device.a, or the archives of firmware/ of Thimble's own build.
 #
-# Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
+# Needs GCC or Clang for the device, and C++17 for the runtime; the application itself may be C.
 include_guard(GLOBAL)
 set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
@@ -54,12 +54,12 @@ function(thimble_device_libraries)
     add_library(thimble_device INTERFACE)
     target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
     target_include_directories(thimble_device INTERFACE ${includes})
-    target_compile_features(thimble_device INTERFACE cxx_std_20)
+    target_compile_features(thimble_device INTERFACE cxx_std_17)
     return()
   endif()
   add_library(thimble_device STATIC ${runtime} ${kernels} ${engine_sources})
   target_include_directories(thimble_device PUBLIC ${includes})
-  target_compile_features(thimble_device PUBLIC cxx_std_20)
+  target_compile_features(thimble_device PUBLIC cxx_std_17)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
   target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                                 -ffunction-sections -fdata-sections)

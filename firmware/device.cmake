@@ -5,10 +5,10 @@
 #   thimble_core(NAME BOARD (FLAGS ... [ISA dsp mve] | SAME_AS core))
 #   thimble_firmware(APP CORES ... [KERNELS])     -> firmware/APP-CORE.elf, target image-APP-CORE
 
-set(device_flags -mthumb -std=c++20 -fno-exceptions -fno-rtti
+set(device_flags -mthumb -std=c++17 -fno-exceptions -fno-rtti
     -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-threadsafe-statics -ffunction-sections
-    -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${CMAKE_SOURCE_DIR}
-    -I${CMAKE_SOURCE_DIR}/runtime/include)
+    -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wshadow -Wdouble-promotion -Werror
+    -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/runtime/include)
 file(GLOB includes CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/*/delegate/include)
 foreach(include ${includes})
   list(APPEND device_flags -I${include})

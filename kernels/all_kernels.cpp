@@ -22,7 +22,7 @@ struct Sorted {
   const Kernel* by_key[kCount] = {};
 };
 
-consteval Sorted sort_rows() {
+constexpr Sorted sort_rows() {
   constexpr abi::PteOp kOps[] = {
 #define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(abi::PteOp::op, )
 #include "kernels/kernels.def"
@@ -56,7 +56,7 @@ consteval Sorted sort_rows() {
 }
 
 /// Returns true if all operators have different keys, and none has key 0.
-consteval bool keys_differ() {
+constexpr bool keys_differ() {
   constexpr uint32_t kOps = static_cast<uint32_t>(abi::PteOp::kCount);
   for (uint32_t op = 0; op < kOps; ++op) {
     const uint32_t key = abi::word_of(abi::kPteOps[op].key);

@@ -8,14 +8,14 @@
 
 namespace thimble::kernels {
 
-consteval NormalizeArg* normalizer_for(const char* letters) {
+constexpr NormalizeArg* normalizer_for(const char* letters) {
   for (; *letters != 0; ++letters) {
     if (is_multi_type(*letters)) return normalize_multi_type_arg;
   }
   return nullptr;
 }
 
-consteval bool has_list(const char* letters) {
+constexpr bool has_list(const char* letters) {
   for (; *letters != 0; ++letters) {
     if (*letters == 'R' || *letters == 'w') return true;
   }
@@ -47,7 +47,7 @@ void run_with_addresses(const Call& call) {
     run(call_of_c<has_list(abi::op_info::op.arguments)>(args, lists));                         \
   }                                                                                            \
   extern const Kernel variant##_##op;                                                          \
-  constinit const Kernel variant##_##op = {abi::op_info::op.name,                              \
+  constexpr Kernel variant##_##op = {abi::op_info::op.name,                              \
                                            abi::op_info::op.arguments,                         \
                                            abi::word_of(abi::op_info::op.key),                 \
                                            check,                                              \
@@ -61,7 +61,7 @@ void run_with_addresses(const Call& call) {
     bare(operands);                                                                            \
   }                                                                                            \
   extern const Kernel variant##_##op;                                                          \
-  constinit const Kernel variant##_##op = {                                                    \
+  constexpr Kernel variant##_##op = {                                                    \
       abi::op_info::op.name,                                                                   \
       abi::op_info::op.arguments,                                                              \
       abi::word_of(abi::op_info::op.key),                                                      \

@@ -5,8 +5,9 @@
 // Sine and cosine have this accuracy up to |x| = 2^20 and return NaN from 2^30 on. See
 // docs/numerics.md, "Float operators".
 
-#include <bit>
 #include <cstdint>
+
+#include "abi/freestanding.h"
 
 namespace thimble::numerics {
 
@@ -24,7 +25,7 @@ constexpr bool is_nan(double x) {
 
 /// Returns 2^n for n in -1022..1023.
 constexpr double power_of_two(int32_t n) {
-  return std::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52);
+  return abi::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52);
 }
 
 /// Returns e^r - 1 by its power series, for |r| <= 0.35.
@@ -49,9 +50,9 @@ constexpr double log(double x) {
   if (is_nan(x) || x < 0) return kNan;
   if (x == 0) return -kInfinity;
   if (x == kInfinity) return x;
-  const auto bits = std::bit_cast<uint64_t>(x);
+  const auto bits = abi::bit_cast<uint64_t>(x);
   auto exponent = static_cast<int32_t>(bits >> 52) - 1023;
-  double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | uint64_t{1023} << 52);
+  double m = abi::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | uint64_t{1023} << 52);
   if (m > 1.4142135) {
     m *= 0.5;
     ++exponent;
@@ -66,7 +67,7 @@ constexpr double sqrt(double x) {
   if (is_nan(x) || x < 0) return kNan;
   if (x == 0 || x == kInfinity) return x;
   // Halve the exponent, then apply Newton steps: the initial error of 4 % is squared in each step.
-  double y = std::bit_cast<double>((std::bit_cast<uint64_t>(x) >> 1) + (uint64_t{0x1FF7A} << 44));
+  double y = abi::bit_cast<double>((abi::bit_cast<uint64_t>(x) >> 1) + (uint64_t{0x1FF7A} << 44));
   for (int32_t step = 0; step < 5; ++step) y = 0.5 * (y + x / y);
   return y;
 }
@@ -133,7 +134,7 @@ constexpr double pow(double x, double y) {
   const bool huge = magnitude(y) >= kOddBelow;
   const auto whole = static_cast<int64_t>(huge ? 0 : y);
   const bool is_whole = huge || static_cast<double>(whole) == y;
-  const bool negative = std::bit_cast<uint64_t>(x) >> 63 != 0 && (whole & 1) != 0 && is_whole;
+  const bool negative = abi::bit_cast<uint64_t>(x) >> 63 != 0 && (whole & 1) != 0 && is_whole;
   const double size = magnitude(x);
   if (size == 0 || size == kInfinity) {
     const double end = (size == 0) == (y > 0) ? 0 : kInfinity;

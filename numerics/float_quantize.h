@@ -4,9 +4,9 @@
 // hundred instructions. The results are those of docs/numerics.md, "Graph edges": both roundings
 // are to nearest, ties to even.
 
-#include <bit>
 #include <cstdint>
 
+#include "abi/freestanding.h"
 #include "numerics/fixed_point.h"
 
 namespace thimble::numerics {
@@ -17,8 +17,8 @@ struct FloatFactor {
   int32_t exponent;  // biased; above 255 for a negative number
 
   explicit constexpr FloatFactor(float factor)
-      : significant(std::bit_cast<uint32_t>(factor) << 8 | 0x80000000U),
-        exponent(static_cast<int32_t>(std::bit_cast<uint32_t>(factor) >> 23)) {}
+      : significant(abi::bit_cast<uint32_t>(factor) << 8 | 0x80000000U),
+        exponent(static_cast<int32_t>(abi::bit_cast<uint32_t>(factor) >> 23)) {}
   constexpr bool is_valid() const { return exponent >= 27 && exponent <= 227; }
 };
 

@@ -11,7 +11,7 @@ namespace thimble::numerics {
 struct InverseSqrt {
   int32_t t;  // in [2^15, 2^16)
   int32_t e;  // -15..16
-  constexpr bool operator==(const InverseSqrt&) const = default;
+  constexpr bool operator==(const InverseSqrt& o) const { return t == o.t && e == o.e; }
 };
 
 /// Returns an approximation of 1 / sqrt(radicand) for radicand in [1, 2^63).

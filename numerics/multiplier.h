@@ -10,7 +10,9 @@ namespace thimble::numerics {
 struct Multiplier {
   int32_t mult = 0;   // 0, or in [2^30, 2^31)
   int32_t shift = 0;  // positive = left
-  constexpr bool operator==(const Multiplier&) const = default;
+  constexpr bool operator==(const Multiplier& o) const {
+    return mult == o.mult && shift == o.shift;
+  }
 };
 
 /// Returns (mult, shift) for a finite real >= 0. Values below 2^-32 give (0, 0). Above 2^30 the

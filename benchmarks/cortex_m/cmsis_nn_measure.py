@@ -83,7 +83,7 @@ def image(cmsis, build, network, layers, core, archive, folder):
     rows = folder / "layers.inc"
     rows.write_text("\n".join(layer_row(network, kind, shape) for _, kind, shape, _ in layers) + "\n")
     elf = folder / f"{network}.elf"
-    subprocess.run(["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
+    subprocess.run(["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
                     f"-I{cmsis}/Include", f'-DLAYERS_FILE="{rows}"', HERE / "cmsis_nn_layers.cpp",
                     ROOT / "firmware/common/startup.cpp", ROOT / "firmware/common/semihosting.cpp", archive, "-nostartfiles",
                     "--specs=nano.specs", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-T",

@@ -83,7 +83,7 @@ def kernel_bytes(build, core, source, scratch):
     """Flash bytes of the kernels in a generated table, linked from the archive of the core without anything else."""
     flags = re.search(rf"^thimble_core\({core} \S+ FLAGS (.*?)(?: ISA .*)?\)",
                       (ROOT / "firmware/cores.cmake").read_text(), re.M).group(1).split()
-    compiler = ["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++20", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
+    compiler = ["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++17", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
                 f"-I{ROOT}/runtime/include"]
     table, image = scratch / "table.o", scratch / "kernels.elf"
     run([*compiler, "-Os", "-c", source, "-o", table])

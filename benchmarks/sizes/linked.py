@@ -26,7 +26,7 @@ SECTIONS = ["-mthumb", "-Os", "-ffunction-sections", "-fdata-sections"]
 # No loop of the application may become a call of memcpy or memset.
 APPLICATION = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fno-tree-loop-distribute-patterns", f"-I{ROOT}", f"-I{HERE}",
                f"-I{ROOT / 'runtime/include'}"]
-CXX = ["-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", f"-I{ROOT}", f"-I{ROOT / 'runtime/include'}"]
+CXX = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", f"-I{ROOT}", f"-I{ROOT / 'runtime/include'}"]
 RUNTIME_CALLS = """#include "application.h"
 #include "thimble.h"
 

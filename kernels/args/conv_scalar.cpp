@@ -3,7 +3,7 @@
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 
-#include <cstring>
+#include <string.h>
 
 namespace thimble::kernels {
 namespace {

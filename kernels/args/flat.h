@@ -2,7 +2,7 @@
 // Contiguous int8 data, accessed as bytes and as words of four.
 
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 namespace thimble::kernels {
 

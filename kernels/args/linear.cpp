@@ -67,7 +67,8 @@ Status check_stock_linear(const Call& call) {
   const Tensor& y = tensor(call, 11);
   const Tensor& w = tensor(call, 1);
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_linear;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), y));
   THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kI8));
   if (w.rank != 2 || w.sizes[0] != last_size(y) || w.sizes[1] != last_size(tensor(call, 0))) {

@@ -1,6 +1,6 @@
 #include "kernels/args/move.h"
 
-#include <cstring>
+#include <string.h>
 
 namespace thimble::kernels {
 

@@ -1,8 +1,6 @@
 #include "kernels/args/move_nest.h"
 
-
-
-#include <cstring>
+#include <string.h>
 
 #include "abi/ops/movement.h"
 #include "kernels/args/flat.h"

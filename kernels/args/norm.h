@@ -4,8 +4,8 @@
 // (functions in norm16.cpp).
 
 #include <cstdint>
-#include <type_traits>
 
+#include "abi/freestanding.h"
 #include "abi/params/norm.h"
 #include "kernels/args/operands.h"
 #include "kernels/args/params.h"
@@ -69,13 +69,13 @@ struct Norm {
   // Only int8 has zero points, and only rms_norm needs that of x.
   template <class Params>
   static int32_t x_zp_of(const Params& p) {
-    if constexpr (std::is_same_v<Params, abi::RmsNormParams>) return p.x_zp;
+    if constexpr (abi::kIsSame<Params, abi::RmsNormParams>) return p.x_zp;
     return 0;
   }
   template <class Params>
   static int32_t y_zp_of(const Params& p) {
-    constexpr bool kWide = std::is_same_v<Params, abi::GroupNorm16Params> ||
-                           std::is_same_v<Params, abi::LastDimsNorm16Params>;
+    constexpr bool kWide = abi::kIsSame<Params, abi::GroupNorm16Params> ||
+                           abi::kIsSame<Params, abi::LastDimsNorm16Params>;
     if constexpr (!kWide) return p.y_zp;
     return 0;
   }

@@ -1,9 +1,9 @@
 // Arguments that a file may give in several types: a number as integer, bool or double, or None for
 // an omitted argument. Kernels read one normalized type, see Arg.
 
-#include <bit>
-#include <cstring>
+#include <string.h>
 
+#include "abi/freestanding.h"
 #include "abi/pte_format.h"
 #include "kernels/kernels.h"
 
@@ -21,7 +21,7 @@ double exact_double(int64_t value) {
   for (; size >> 52 == 0; size <<= 1) --exponent;
   for (; size >> 53 != 0; size >>= 1) ++exponent;
   const uint64_t sign = value < 0 ? uint64_t{1} << 63 : 0;
-  return std::bit_cast<double>(sign | exponent << 52 | (size & 0xFFFFFFFFFFFFF));
+  return abi::bit_cast<double>(sign | exponent << 52 | (size & 0xFFFFFFFFFFFFF));
 }
 
 /// NaN represents None in kernels, so a NaN in a file is rejected.
@@ -35,7 +35,7 @@ Status normalize_number(bool may_lack, uint32_t tag, Arg& arg) {
       arg.number = exact_double(arg.integer);
       return Status::kOk;
     case kDouble:
-      return std::bit_cast<uint64_t>(arg.number) << 1 > kInfinite << 1 ? Status::kBadParameter
+      return abi::bit_cast<uint64_t>(arg.number) << 1 > kInfinite << 1 ? Status::kBadParameter
                                                                        : Status::kOk;
     case kNull:
       arg.number = __builtin_nan("");

@@ -4,9 +4,8 @@
 // Two dim_orders are equivalent if they differ only in the positions of dimensions of size 1: the
 // bytes are identical. All layout queries below use this equivalence.
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 #include "abi/pte_op.h"
 #include "kernels/kernels.h"
@@ -49,7 +48,7 @@ uint32_t element_bytes(DType dtype);
 struct Letters {
   uint32_t integers = 0;  // one bit per argument
 };
-consteval Letters letters(const abi::PteOpInfo& info) {
+constexpr Letters letters(const abi::PteOpInfo& info) {
   Letters letters;
   const char* const all = info.arguments;
   for (uint32_t i = 0; all[i] != '\0'; ++i) {
@@ -62,7 +61,7 @@ consteval Letters letters(const abi::PteOpInfo& info) {
 inline bool integers_fit(const Call& call, Letters letters) {
   uint32_t wrong = 0;
   for (uint32_t rest = letters.integers; rest != 0; rest &= rest - 1) {
-    const int64_t integer = call.args[std::countr_zero(rest)].integer;
+    const int64_t integer = call.args[static_cast<uint32_t>(__builtin_ctz(rest))].integer;
     wrong |= static_cast<uint32_t>(integer >> 32) ^
              static_cast<uint32_t>(static_cast<int32_t>(integer) >> 31);
   }

@@ -118,7 +118,8 @@ Status check_stock_avg_pool(const Call& call) {
 template <StockSignature kSignature>
 Status check_stock_max_pool(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_max_pool2d;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_lists(call, 4));
   THIMBLE_RETURN_IF_ERROR(check_activations(tensor(call, 0), tensor(call, 10), kSignature));
   if (!is_code(integer(call, 6)) || integer(call, 6) != integer(call, 7)) {

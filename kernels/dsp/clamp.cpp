@@ -2,7 +2,7 @@
 
 #if THIMBLE_HAS_DSP
 
-#include <cstring>
+#include <string.h>
 
 #include "kernels/dsp/clamp.h"
 

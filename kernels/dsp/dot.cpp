@@ -6,7 +6,7 @@
 
 #if THIMBLE_HAS_DSP && !THIMBLE_HAS_MVE
 
-#include <cstring>
+#include <string.h>
 
 #include "kernels/portable/dot.h"
 

@@ -6,7 +6,7 @@
 
 #if THIMBLE_HAS_DSP
 
-#include <cstring>
+#include <string.h>
 
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"

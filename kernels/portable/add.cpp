@@ -40,7 +40,6 @@ void run(Binary& binary, const abi::AddParams& params) {
   } while (iterator.next());
 }
 
-// Not in check_stock(): clang 14 rejects the consteval function in a template.
 constexpr Letters kLettersWithLimits = letters(abi::op_info::cortex_m_quantized_add);
 constexpr Letters kLettersWithoutLimits = letters(abi::op_info::cortex_m_quantized_add_12);
 

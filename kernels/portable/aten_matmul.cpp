@@ -2,8 +2,6 @@
 // one or two dimensions, including transposed ones. Any dim_order. Sums are in float32, with the
 // innermost index fastest.
 
-#include <initializer_list>
-
 #include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
@@ -36,7 +34,8 @@ float dot(const Matrix& a, const Matrix& b, int32_t i, int32_t j, int32_t inner)
   return sum;
 }
 
-Status check_rank(const Call& call, std::initializer_list<uint32_t> operands, uint32_t rank) {
+template <size_t kCount>
+Status check_rank(const Call& call, const uint32_t (&operands)[kCount], uint32_t rank) {
   for (const uint32_t i : operands) {
     const Tensor& t = tensor(call, i);
     THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kF32));
@@ -89,7 +88,8 @@ Status check_addmm(const Call& call) {
   const Tensor& y = tensor(call, 5);
   THIMBLE_RETURN_IF_ERROR(check_rank(call, {1, 2, 5}, 2));
   THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
-  for (const uint32_t i : {3U, 4U}) {
+  constexpr uint32_t kFactors[] = {3, 4};
+  for (const uint32_t i : kFactors) {
     if (!(call.args[i].number == call.args[i].number)) return Status::kBadParameter;
   }
   if (!multiplies(tensor(call, 1), tensor(call, 2), y)) return Status::kBadShape;
@@ -236,7 +236,8 @@ Status check_convolution(const Call& call) {
   if (x.rank != 3 && x.rank != 4) return Status::kBadShape;
   THIMBLE_RETURN_IF_ERROR(check_rank(call, {0, 1, 9}, x.rank));
   const uint32_t axes = x.rank - 2U;
-  for (const uint32_t list : {3U, 4U, 5U}) {
+  constexpr uint32_t kLists[] = {3, 4, 5};
+  for (const uint32_t list : kLists) {
     const uint32_t count = ints(call, list).count;
     if (count != 1 && count != axes) return Status::kBadParameter;
   }

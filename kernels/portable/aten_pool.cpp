@@ -1,8 +1,6 @@
 // Pools over images [N, C, H, W] in ExecuTorch files, in addition to those of cortex_m: averages of
 // float32, and maxima of float32 or int8 with their indices. Any dim_order.
 
-#include <initializer_list>
-
 #include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/args/window.h"
@@ -59,7 +57,8 @@ WindowAxis window(const Call& call, uint32_t axis, bool dilated, const Tensor& y
 }
 
 Status check_windows(const Call& call, bool dilated, bool ceil_mode, const Tensor& y) {
-  for (const uint32_t list : {1U, 2U, 3U, 4U}) {
+  constexpr uint32_t kLists[] = {1, 2, 3, 4};
+  for (const uint32_t list : kLists) {
     if (list == 4 && !dilated) break;
     if (ints(call, list).count > 2) return Status::kBadParameter;
   }

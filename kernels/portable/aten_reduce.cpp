@@ -1,8 +1,6 @@
 // Reductions, softmax and normalizations that ExecuTorch files keep in float32 (extrema also in
 // int8). Sums are in double and are rounded once. Any dim_order, unless stated otherwise.
 
-#include <initializer_list>
-
 #include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
@@ -10,6 +8,13 @@
 
 namespace thimble::kernels {
 namespace {
+
+constexpr double wide(float x) {
+  return static_cast<double>(x);
+}
+constexpr double square(double x) {
+  return x * x;
+}
 
 // --- Over any dimensions -------------------------------------------------------------------------
 
@@ -100,7 +105,7 @@ void run_sum(const Call& call) {
   Reduction r = bind(x, y, dims_mask(ints(call, 1), x.rank), call.args[2].integer != 0);
   for_each_output(r.kept, [&](int32_t to, int32_t from) {
     double sum = 0;
-    for_each_of(r.reduced, from, [&](int32_t i) { sum += floats(x)[i]; });
+    for_each_of(r.reduced, from, [&](int32_t i) { sum += wide(floats(x)[i]); });
     mutable_floats(y)[to] = static_cast<float>(kMean ? sum / r.count : sum);
   });
 }
@@ -123,10 +128,10 @@ void run_var(const Call& call) {
   const double freedom = r.count - (numerics::is_nan(given) ? 1 : given);
   for_each_output(r.kept, [&](int32_t to, int32_t from) {
     double sum = 0, squares = 0;
-    for_each_of(r.reduced, from, [&](int32_t i) { sum += floats(x)[i]; });
+    for_each_of(r.reduced, from, [&](int32_t i) { sum += wide(floats(x)[i]); });
     const double mean = sum / r.count;
     for_each_of(r.reduced, from,
-                [&](int32_t i) { squares += (floats(x)[i] - mean) * (floats(x)[i] - mean); });
+                [&](int32_t i) { squares += square(wide(floats(x)[i]) - mean); });
     mutable_floats(y)[to] = static_cast<float>(freedom > 0 ? squares / freedom : numerics::kNan);
   });
 }
@@ -238,16 +243,16 @@ void run_softmax(const Call& call) {
     const float* const in = floats(x) + from;
     float* const out = mutable_floats(y) + to;
     const int32_t length = x.sizes[along];
-    double max = in[0];
+    double max = wide(in[0]);
     double sum = 0;
     for (int32_t i = 1; i < length; ++i) {
-      const double value = in[i * steps_x[along]];
+      const double value = wide(in[i * steps_x[along]]);
       if (!(value <= max)) max = value;
     }
-    for (int32_t i = 0; i < length; ++i) sum += numerics::exp(in[i * steps_x[along]] - max);
+    for (int32_t i = 0; i < length; ++i) sum += numerics::exp(wide(in[i * steps_x[along]]) - max);
     const double log_sum = kLog ? numerics::log(sum) : 0;
     for (int32_t i = 0; i < length; ++i) {
-      const double shifted = in[i * steps_x[along]] - max;
+      const double shifted = wide(in[i * steps_x[along]]) - max;
       out[i * steps_y[along]] =
           static_cast<float>(kLog ? shifted - log_sum : numerics::exp(shifted) / sum);
     }
@@ -262,8 +267,8 @@ Status check_factor(const Tensor& t, int32_t count) {
   if (!is_contiguous(t)) return Status::kBadDimOrder;
   return elements(t) == count ? Status::kOk : Status::kBadShape;
 }
-float factor(const Tensor& t, int32_t i, float absent) {
-  return t.is_null ? absent : floats(t)[i];
+double factor(const Tensor& t, int32_t i, float absent) {
+  return wide(t.is_null ? absent : floats(t)[i]);
 }
 
 /// Operands: x, normalized shape, weight?, bias?, eps, y, mean, 1 / deviation; all contiguous. mean
@@ -282,10 +287,12 @@ Status check_layer_norm(const Call& call) {
     if (shape.items[i] != x.sizes[x.rank - shape.count + i]) return Status::kBadShape;
   }
   const int32_t length = layer_length(call);
-  for (const uint32_t i : {2U, 3U}) {
+  constexpr uint32_t kEntries[] = {2, 3};
+  for (const uint32_t i : kEntries) {
     THIMBLE_RETURN_IF_ERROR(check_factor(tensor(call, i), length));
   }
-  for (const uint32_t i : {6U, 7U}) {
+  constexpr uint32_t kResults[] = {6, 7};
+  for (const uint32_t i : kResults) {
     THIMBLE_RETURN_IF_ERROR(check_tensor(tensor(call, i), DType::kF32));
     if (!is_contiguous(tensor(call, i))) return Status::kBadDimOrder;
     if (elements(tensor(call, i)) != elements(x) / length) return Status::kBadShape;
@@ -300,12 +307,12 @@ void run_layer_norm(const Call& call) {
     const float* const in = floats(x) + row * length;
     float* const out = mutable_floats(tensor(call, 5)) + row * length;
     double sum = 0, squares = 0;
-    for (int32_t i = 0; i < length; ++i) sum += in[i];
+    for (int32_t i = 0; i < length; ++i) sum += wide(in[i]);
     const double mean = sum / length;
-    for (int32_t i = 0; i < length; ++i) squares += (in[i] - mean) * (in[i] - mean);
+    for (int32_t i = 0; i < length; ++i) squares += square(wide(in[i]) - mean);
     const double scale = 1.0 / numerics::sqrt(squares / length + call.args[4].number);
     for (int32_t i = 0; i < length; ++i) {
-      out[i] = static_cast<float>((in[i] - mean) * scale * factor(tensor(call, 2), i, 1) +
+      out[i] = static_cast<float>((wide(in[i]) - mean) * scale * factor(tensor(call, 2), i, 1) +
                                   factor(tensor(call, 3), i, 0));
     }
     mutable_floats(tensor(call, 6))[row] = static_cast<float>(mean);
@@ -319,7 +326,8 @@ Status check_batch_norm(const Call& call) {
   const Tensor& x = tensor(call, 0);
   THIMBLE_RETURN_IF_ERROR(check_floats(x, tensor(call, 7)));
   if (x.rank < 2) return Status::kBadShape;
-  for (const uint32_t i : {1U, 2U, 3U, 4U}) {
+  constexpr uint32_t kEntries[] = {1, 2, 3, 4};
+  for (const uint32_t i : kEntries) {
     THIMBLE_RETURN_IF_ERROR(check_factor(tensor(call, i), x.sizes[1]));
   }
   if (tensor(call, 3).is_null || tensor(call, 4).is_null) return Status::kBadParameter;
@@ -337,11 +345,11 @@ void run_batch_norm(const Call& call) {
   }
   for (int32_t c = 0; c < x.sizes[1]; ++c) {
     const double scale = factor(tensor(call, 1), c, 1) /
-                         numerics::sqrt(floats(tensor(call, 4))[c] + call.args[6].number);
-    const double shift = factor(tensor(call, 2), c, 0) - floats(tensor(call, 3))[c] * scale;
+                         numerics::sqrt(wide(floats(tensor(call, 4))[c]) + call.args[6].number);
+    const double shift = factor(tensor(call, 2), c, 0) - wide(floats(tensor(call, 3))[c]) * scale;
     for_each_output(image, [&](int32_t to, int32_t from) {
       mutable_floats(y)[to + c * steps_y[1]] =
-          static_cast<float>(floats(x)[from + c * steps_x[1]] * scale + shift);
+          static_cast<float>(wide(floats(x)[from + c * steps_x[1]]) * scale + shift);
     });
   }
 }

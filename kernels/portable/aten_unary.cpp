@@ -3,8 +3,6 @@
 //
 // Operands: x, the numbers, y. In place: y may be x.
 
-#include <initializer_list>
-
 #include "abi/ops/aten.h"
 #include "kernels/args/broadcast_pair.h"
 #include "kernels/define_kernel.h"
@@ -29,7 +27,8 @@ Status check_float(const Call& call, uint32_t out) {
 }
 
 /// Sets y[i] = f(x[i]) for elements of one type.
-template <class Element, class Function>
+/// `f` has a parameter of type Value.
+template <class Element, class Value, class Function>
 void map(const Tensor& x, const Tensor& y, Function f) {
   StrideIterator iterator = broadcast_pair(y, x, x);
   do {
@@ -37,7 +36,7 @@ void map(const Tensor& x, const Tensor& y, Function f) {
     const Element* from = static_cast<const Element*>(x.data) + iterator.offset[1];
     Element* to = static_cast<Element*>(y.data) + iterator.offset[0];
     for (int32_t i = 0; i < row.extent; ++i) {
-      to[i * row.step[0]] = static_cast<Element>(f(from[i * row.step[1]]));
+      to[i * row.step[0]] = static_cast<Element>(f(static_cast<Value>(from[i * row.step[1]])));
     }
   } while (iterator.next());
 }
@@ -49,7 +48,7 @@ Status check_plain(const Call& call) {
 }
 template <double (*f)(double)>
 void run_plain(const Call& call) {
-  map<float>(tensor(call, 0), tensor(call, 1), f);
+  map<float, double>(tensor(call, 0), tensor(call, 1), f);
 }
 
 constexpr double negative(double x) {
@@ -63,10 +62,10 @@ constexpr double sine(double x) {
 }
 /// Rounds to float32 twice, as ExecuTorch and PyTorch do.
 constexpr double reciprocal_sqrt(double x) {
-  return 1.0F / static_cast<float>(numerics::sqrt(x));
+  return static_cast<double>(1.0F / static_cast<float>(numerics::sqrt(x)));
 }
 constexpr double reciprocal(double x) {
-  return 1.0F / static_cast<float>(x);
+  return static_cast<double>(1.0F / static_cast<float>(x));
 }
 
 // --- With numbers --------------------------------------------------------------------------------
@@ -76,13 +75,14 @@ Status check_pow(const Call& call) {
 }
 void run_pow(const Call& call) {
   const double exponent = number(call, 1);
-  map<float>(tensor(call, 0), tensor(call, 2),
-             [exponent](double x) { return numerics::pow(x, exponent); });
+  map<float, double>(tensor(call, 0), tensor(call, 2),
+                     [exponent](double x) { return numerics::pow(x, exponent); });
 }
 
 void run_leaky_relu(const Call& call) {
   const auto slope = static_cast<float>(number(call, 1));
-  map<float>(tensor(call, 0), tensor(call, 2), [slope](float x) { return x > 0 ? x : x * slope; });
+  map<float, float>(tensor(call, 0), tensor(call, 2),
+                    [slope](float x) { return x > 0 ? x : x * slope; });
 }
 
 /// Numbers: alpha, scale, input_scale.
@@ -93,7 +93,7 @@ void run_elu(const Call& call) {
   const double alpha = number(call, 1);
   const double scale = number(call, 2);
   const double input_scale = number(call, 3);
-  map<float>(tensor(call, 0), tensor(call, 4), [=](double x) {
+  map<float, double>(tensor(call, 0), tensor(call, 4), [=](double x) {
     return x <= 0 ? (numerics::exp(x * input_scale) - 1) * alpha * scale : x * scale;
   });
 }
@@ -113,7 +113,7 @@ void run_gelu(const Call& call) {
   constexpr double kSqrtHalf = 0.7071067811865476;
   constexpr double kSqrtTwoOverPi = 0.7978845608028654;
   const bool tanh_form = is_tanh_form(call.args[1].text);
-  map<float>(tensor(call, 0), tensor(call, 2), [=](double x) {
+  map<float, double>(tensor(call, 0), tensor(call, 2), [=](double x) {
     return 0.5 * x *
            (1 + (tanh_form ? numerics::tanh(kSqrtTwoOverPi * (x + 0.044715 * x * x * x))
                            : numerics::erf(x * kSqrtHalf)));
@@ -133,7 +133,8 @@ Status check_limits(const Tensor& x, const Tensor& y, Limits limits) {
   if (x.dtype == DType::kF32) return Status::kOk;
   if (x.dtype != DType::kI8) return Status::kBadDType;
   // Bounds of int8 tensors must be int8 values.
-  for (const double bound : {limits.min, limits.max}) {
+  const double bounds[] = {limits.min, limits.max};
+  for (const double bound : bounds) {
     const bool is_code = bound >= -128 && bound <= 127 && numerics::floor(bound) == bound;
     if (!numerics::is_nan(bound) && !is_code) return Status::kBadParameter;
   }
@@ -144,13 +145,14 @@ void limit(const Tensor& x, const Tensor& y, Limits limits) {
   if (x.dtype == DType::kI8) {
     const int32_t min = numerics::is_nan(limits.min) ? -128 : static_cast<int32_t>(limits.min);
     const int32_t max = numerics::is_nan(limits.max) ? 127 : static_cast<int32_t>(limits.max);
-    map<int8_t>(x, y, [=](int32_t code) { return code < min ? min : code > max ? max : code; });
+    map<int8_t, int32_t>(
+        x, y, [=](int32_t code) { return code < min ? min : code > max ? max : code; });
     return;
   }
   // A NaN bound has no effect. A NaN input gives NaN.
   const auto min = static_cast<float>(limits.min);
   const auto max = static_cast<float>(limits.max);
-  map<float>(x, y, [=](float value) {
+  map<float, float>(x, y, [=](float value) {
     value = value < min ? min : value;
     return value > max ? max : value;
   });

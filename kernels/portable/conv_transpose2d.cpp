@@ -4,7 +4,7 @@
 // Operands: x, w, bias?, mult, shift, parameters, y. Memory and geometry:
 // kernels/args/conv_transpose.h. Each tap is a dot product over the channels of a group.
 
-#include <cstring>
+#include <string.h>
 
 #include "abi/ops/conv.h"
 #include "abi/params/conv.h"

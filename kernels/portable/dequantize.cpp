@@ -28,7 +28,8 @@ void run(QuantizeArgs& edge) {
 
 Status check_stock(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_dequantize_per_tensor;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   return check_stock_quantize_args(call, DType::kI8, DType::kF32);
 }
 
@@ -39,7 +40,8 @@ void run_stock(const Call& call) {
 
 Status check_native(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::thimble_dequantize;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kI8, DType::kF32);
 }
 

@@ -2,7 +2,7 @@
 //
 // Operands: x, LogSoftmaxParams constant followed by int32 exp_table[256], y. In place: y may be x.
 
-#include <cstring>
+#include <string.h>
 
 #include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"

@@ -33,7 +33,8 @@ void run(Binary& binary, const abi::MulParams& params) {
 
 Status check_stock(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_mul;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7)));
   return check_mul(stock_mul_params(call));
 }

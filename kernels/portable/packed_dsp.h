@@ -2,7 +2,7 @@
 // Results of DSP extension instructions, for the portable kernels of its packed forms.
 
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 #include "numerics/fixed_point.h"
 

@@ -5,7 +5,7 @@
 // ambiguous dim_order (one channel, or one pixel) is handled as NHWC. The lists must also equal the
 // padding of y's logical shape in y's own dim_order. Supports int8 and int16.
 
-#include <cstring>
+#include <string.h>
 
 #include "abi/ops/stock.h"
 #include "kernels/args/move.h"

@@ -31,7 +31,8 @@ void run(QuantizeArgs& edge, int32_t min, int32_t max) {
 
 Status check_stock(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantize_per_tensor;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   return check_stock_quantize_args(call, DType::kF32, DType::kI8);
 }
 
@@ -42,7 +43,8 @@ void run_stock(const Call& call) {
 
 Status check_native(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::thimble_quantize;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kF32, DType::kI8);
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 Status check(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::thimble_quantize16;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   if (integer(call, 2) != 0) return Status::kBadParameter;
   return check_quantize_args(call, tensor(call, 3), DType::kF32, DType::kI16);
 }

@@ -16,7 +16,6 @@ namespace {
 /// Products are at most 255 * 255, because both factors are activations.
 constexpr int32_t kMaxInner = INT32_MAX / (255 * 255);
 
-// Not in check(): clang 14 rejects the consteval function in a template.
 constexpr Letters kLetters = letters(abi::op_info::cortex_m_quantized_batch_matmul);
 constexpr Letters kLetters8 = letters(abi::op_info::cortex_m_quantized_batch_matmul_8);
 

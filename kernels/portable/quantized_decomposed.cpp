@@ -179,7 +179,8 @@ Status check_scales(const Call& call) {
   }
   for (int32_t c = 0; c < channels; ++c) {
     const Scale s = scale_of_channel(call, c);
-    const bool fine = is_scale_value(s.scale) && s.zero_point >= -32768 && s.zero_point <= 32767;
+    const bool fine = is_scale_value(static_cast<double>(s.scale)) && s.zero_point >= -32768 &&
+                      s.zero_point <= 32767;
     if (!fine) return Status::kBadParameter;
   }
   return Status::kOk;

@@ -20,7 +20,8 @@ uint32_t dimension(const Call& call) {
 
 Status check(const Call& call) {
   constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_softmax;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  constexpr Letters kLetters = letters(kOp);
+  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_rows(tensor(call, 0), tensor(call, 7), dimension(call)));
   const int32_t shift = integer(call, 5);
   const bool fine = is_code(integer(call, 2)) && integer(call, 3) == -128 &&

@@ -34,7 +34,7 @@ constexpr SoftmaxGuesses guesses() {
 
 }  // namespace
 
-extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses();
+extern "C" constexpr SoftmaxGuesses thimble_v6m_softmax_guesses = guesses();
 
 // clang-format off
 

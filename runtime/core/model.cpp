@@ -1,7 +1,6 @@
 // The C API: load, inputs, outputs, run. An executor (exec/executor.h) interprets the file.
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "abi/named_data.h"
 #include "runtime/exec/delegates.h"
 #include "runtime/exec/executor.h"
@@ -34,7 +33,7 @@ Status select_executor(const PteRegions& file, const kernels::KernelTable& kerne
   abi::ProgramEntry entry = {};
   if (file.segments.bytes >= sizeof entry) {
     // Only magic and entry_version are needed.
-    std::memcpy(&entry, file.segments.data, offsetof(abi::ProgramEntry, kernel_layout_version));
+    memcpy(&entry, file.segments.data, offsetof(abi::ProgramEntry, kernel_layout_version));
   }
   if (entry.magic == abi::kProgramEntryMagic && entry.entry_version >= abi::kEntryVersionRecords) {
     executor = &record_executor;
@@ -101,7 +100,7 @@ Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
   const kernels::Tensor& tensor = graph_tensor.tensor;
   if (bytes != tensor.bytes) return Status::kBadArgument;
   if (graph_tensor.is_planned) {
-    if (data != tensor.data) std::memcpy(tensor.data, data, bytes);
+    if (data != tensor.data) memcpy(tensor.data, data, bytes);
     return Status::kOk;
   }
   const uint32_t element = element_bytes(static_cast<uint32_t>(tensor.dtype));  // a power of two
@@ -143,7 +142,7 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
 thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_bytes,
                             const thimble_kernels* kernels, void* memory, size_t memory_bytes) {
   if (model == nullptr || kernels == nullptr) return code(Status::kBadArgument);
-  Model& impl = *new (model->opaque) Model;
+  Model& impl = *new (thimble::abi::Place{model->opaque}) Model;
   if (memory == nullptr && memory_bytes != 0) return code(Status::kBadArgument);
   if (reinterpret_cast<uintptr_t>(memory) % thimble::abi::kArenaAlignment != 0) {
     return code(Status::kMisaligned);

@@ -19,8 +19,8 @@ struct CallContext {
 template <class Operands, uint32_t kArguments>
 struct DecodedCall : CallContext<Operands> {
   using ListItem = decltype(kernels::Call::list_item);
-  THIMBLE_INLINE DecodedCall(const Model& model, Operands operands, ListItem list_item)
-      : CallContext<Operands>{{args(), this, list_item}, &model, operands} {}
+  THIMBLE_INLINE DecodedCall(const Model& of_model, Operands of_call, ListItem list_item)
+      : CallContext<Operands>{{args(), this, list_item}, &of_model, of_call} {}
   THIMBLE_INLINE kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
   alignas(kernels::Arg) unsigned char storage[kArguments * sizeof(kernels::Arg)];
 };

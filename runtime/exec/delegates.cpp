@@ -111,7 +111,7 @@ Status find_memory(const CheckedAccess& access, const Model& model, uint32_t ind
     memory.scratch_offset = align_to_arena(flatbuffer.arena_bytes);
   } else {
     abi::DelegateRecord record;  // it exists: measure_delegates() has checked the size
-    std::memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
+    memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
     if (!is_aligned_arena_range(flatbuffer, record.scratch_offset, scratch_bytes))
       return Status::kCorrupt;
     memory.scratch_offset = record.scratch_offset;
@@ -166,7 +166,7 @@ Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, ByteReg
   FlatVector name;
   uint32_t segment;
   while (walk.next(name, segment)) {
-    if (name.count() != key_bytes || std::memcmp(name.item(0, 1), key, key_bytes) != 0) continue;
+    if (name.count() != key_bytes || memcmp(name.item(0, 1), key, key_bytes) != 0) continue;
     return find_segment(access, segment, found);
   }
   return access.failed() ? Status::kCorrupt : Status::kMissingData;

@@ -3,8 +3,7 @@
 
 #include "runtime/exec/flatbuffer_decode.h"
 
-#include <bit>
-
+#include "abi/freestanding.h"
 #include "runtime/program/checks.h"
 
 namespace thimble::runtime {
@@ -342,7 +341,7 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
     if (value.tag == tag::kInt) {
       arg.integer = static_cast<int64_t>(bits);
     } else {
-      arg.number = std::bit_cast<double>(bits);
+      arg.number = abi::bit_cast<double>(bits);
     }
   } else {
     const Status status = decode_bool_or_list(access, model, value.tag, value.payload, letter, arg);

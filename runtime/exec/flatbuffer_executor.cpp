@@ -66,7 +66,7 @@ const char* instruction_op(const Model& model, uint32_t instruction) {
 
 }  // namespace
 
-constinit const Executor flatbuffer_executor = {load_flatbuffer, count, graph_tensor, run,
+constexpr Executor flatbuffer_executor = {load_flatbuffer, count, graph_tensor, run,
                                                 instruction_op};
 
 }  // namespace thimble::runtime

@@ -19,7 +19,7 @@ Name name_of(const FlatbufferProgram& flatbuffer, uint32_t op_index) {
   const Position op = flatbuffer.operators.target(op_index);
   Name name{vector(op, abi::pte::op::kName), vector(op, abi::pte::op::kOverload)};
   const FlatVector overload = name.overload;
-  if (overload.count() == 7 && std::memcmp(overload.item(0, 1), "default", 7) == 0) {
+  if (overload.count() == 7 && memcmp(overload.item(0, 1), "default", 7) == 0) {
     name.overload = {};
   }
   return name;
@@ -32,8 +32,8 @@ bool starts_with(const char* text, FlatVector part) {
   while (rest >= 4) {
     rest -= 4;
     uint32_t word, other;
-    std::memcpy(&word, text + rest, 4);
-    std::memcpy(&other, part.item(rest, 1), 4);
+    memcpy(&word, text + rest, 4);
+    memcpy(&other, part.item(rest, 1), 4);
     if (word != other) return false;
   }
   while (rest != 0) {

@@ -114,6 +114,6 @@ const char* instruction_op(const Model& model, uint32_t instruction) {
 
 }  // namespace
 
-constinit const Executor record_executor = {load_records, count, graph_tensor, run, instruction_op};
+constexpr Executor record_executor = {load_records, count, graph_tensor, run, instruction_op};
 
 }  // namespace thimble::runtime

@@ -11,11 +11,11 @@ template <class Visit>
 void for_each_state(const Model& model, Visit visit) {
   if (model.state == nullptr) return;
   abi::StateHeader header;
-  std::memcpy(&header, model.state, sizeof header);
+  memcpy(&header, model.state, sizeof header);
   Position at = model.state + sizeof header;
   for (uint32_t i = 0; i < header.count; ++i, at += sizeof(abi::StateRecord)) {
     abi::StateRecord record;
-    std::memcpy(&record, at, sizeof record);
+    memcpy(&record, at, sizeof record);
     visit(model.arena + record.arena_offset, record);
   }
 }
@@ -25,14 +25,14 @@ void for_each_state(const Model& model, Visit visit) {
 Status check_state(ByteRegion entry, uint32_t arena_bytes) {
   abi::StateHeader header;
   if (entry.bytes < sizeof header) return Status::kCorrupt;
-  std::memcpy(&header, entry.data, sizeof header);
+  memcpy(&header, entry.data, sizeof header);
   if (header.count > (entry.bytes - sizeof header) / sizeof(abi::StateRecord)) {
     return Status::kCorrupt;
   }
   uint32_t rest = header.bytes;
   for (uint32_t i = 0; i < header.count; ++i) {
     abi::StateRecord record;
-    std::memcpy(&record, entry.data + sizeof header + i * sizeof record, sizeof record);
+    memcpy(&record, entry.data + sizeof header + i * sizeof record, sizeof record);
     const bool in_arena = is_inside(record.arena_offset, record.bytes, arena_bytes);
     const bool in_entry =
         record.content == 0 || is_inside(record.content, record.bytes, entry.bytes);
@@ -50,9 +50,9 @@ uint32_t total_state_bytes(Position state) {
 void reset_state(const Model& model) {
   for_each_state(model, [&](uint8_t* range, const abi::StateRecord& record) {
     if (record.content != 0) {
-      std::memcpy(range, model.state + record.content, record.bytes);
+      memcpy(range, model.state + record.content, record.bytes);
     } else {
-      std::memset(range, static_cast<int>(record.fill & 255), record.bytes);
+      memset(range, static_cast<int>(record.fill & 255), record.bytes);
     }
   });
 }
@@ -63,7 +63,7 @@ Status save_state(const Model& model, void* to, size_t bytes) {
   }
   auto* at = static_cast<uint8_t*>(to);
   for_each_state(model, [&](const uint8_t* range, const abi::StateRecord& record) {
-    std::memcpy(at, range, record.bytes);
+    memcpy(at, range, record.bytes);
     at += record.bytes;
   });
   return Status::kOk;
@@ -75,7 +75,7 @@ Status restore_state(const Model& model, const void* from, size_t bytes) {
   }
   auto* at = static_cast<const uint8_t*>(from);
   for_each_state(model, [&](uint8_t* range, const abi::StateRecord& record) {
-    std::memcpy(range, at, record.bytes);
+    memcpy(range, at, record.bytes);
     at += record.bytes;
   });
   return Status::kOk;

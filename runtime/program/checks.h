@@ -2,9 +2,7 @@
 // The checks that load makes for both representations of a program: ranges of memory, shapes, and
 // the requirements of argument letters. Each function is inlined where a representation is read.
 
-#include <iterator>
-#include <utility>
-
+#include "abi/freestanding.h"
 #include "abi/limits.h"
 #include "abi/pte_format.h"
 #include "abi/status.h"
@@ -94,25 +92,39 @@ inline constexpr ArgumentLetter kArgumentLetters[] = {
 
 /// Returns true if `letter` is in a row for which kCondition is true. Compiles to comparisons with
 /// the letters of those rows.
-template <auto kCondition, size_t... kRow>
-THIMBLE_INLINE constexpr bool is_in_rows(char letter, std::index_sequence<kRow...>) {
-  return ((kCondition(kArgumentLetters[kRow]) && letter == kArgumentLetters[kRow].letter) || ...);
+template <bool (*kCondition)(const ArgumentLetter&), uint32_t kRow = 0>
+THIMBLE_INLINE constexpr bool is_in_rows(char letter) {
+  if constexpr (kRow == abi::count_of(kArgumentLetters)) {
+    return false;
+  } else if constexpr (kCondition(kArgumentLetters[kRow])) {
+    return letter == kArgumentLetters[kRow].letter || is_in_rows<kCondition, kRow + 1>(letter);
+  } else {
+    return is_in_rows<kCondition, kRow + 1>(letter);
+  }
 }
-using LetterRows = std::make_index_sequence<std::size(kArgumentLetters)>;
+
+template <uint8_t kTag>
+constexpr bool row_has_tag(const ArgumentLetter& row) {
+  return row.tag == kTag;
+}
+template <uint8_t kTag>
+constexpr bool row_is_written(const ArgumentLetter& row) {
+  return row.tag == kTag && row.is_written;
+}
+constexpr bool row_is_optional(const ArgumentLetter& row) {
+  return row.is_optional;
+}
 
 template <uint8_t kTag>
 THIMBLE_INLINE constexpr bool has_tag(char letter) {
-  return is_in_rows<[](const ArgumentLetter& row) { return row.tag == kTag; }>(letter,
-                                                                               LetterRows());
+  return is_in_rows<row_has_tag<kTag>>(letter);
 }
 template <uint8_t kTag>
 THIMBLE_INLINE constexpr bool is_written(char letter) {
-  return is_in_rows<[](const ArgumentLetter& row) { return row.tag == kTag && row.is_written; }>(
-      letter, LetterRows());
+  return is_in_rows<row_is_written<kTag>>(letter);
 }
 THIMBLE_INLINE constexpr bool is_optional(char letter) {
-  return is_in_rows<[](const ArgumentLetter& row) { return row.is_optional; }>(letter,
-                                                                               LetterRows());
+  return is_in_rows<row_is_optional>(letter);
 }
 
 }  // namespace thimble::runtime

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 #include "abi/pte_format.h"
 #include "runtime/program/inline.h"
@@ -24,7 +24,7 @@ using abi::pte::VtableOffset;
 template <typename T>
 inline T read(Position at) {
   T value;
-  std::memcpy(&value, __builtin_assume_aligned(at, sizeof(T) < 4 ? sizeof(T) : 4), sizeof value);
+  memcpy(&value, __builtin_assume_aligned(at, sizeof(T) < 4 ? sizeof(T) : 4), sizeof value);
   return value;
 }
 

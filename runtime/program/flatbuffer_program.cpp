@@ -49,7 +49,7 @@ Status find_constants(CheckedAccess& access, FlatbufferProgram& flatbuffer) {
 Status check_entry(ByteRegion found, uint32_t arena_bytes) {
   abi::ProgramEntry entry;
   if (found.bytes < sizeof entry) return Status::kCorrupt;
-  std::memcpy(&entry, found.data, sizeof entry);
+  memcpy(&entry, found.data, sizeof entry);
   if (entry.magic != abi::kProgramEntryMagic) return Status::kCorrupt;
   const uint32_t version = entry.entry_version;
   if (version != abi::kEntryVersionHeaderOnly && version != abi::kEntryVersionRecords) {
@@ -74,7 +74,7 @@ Status check_entries(CheckedAccess& access, FlatbufferProgram& flatbuffer) {
                                : length == kStateBytes     ? abi::kStateKey
                                : length == kDelegatesBytes ? abi::kDelegatesKey
                                                            : nullptr;
-    if (wanted == nullptr || std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
+    if (wanted == nullptr || memcmp(key.item(0, 1), wanted, length) != 0) continue;
 
     ByteRegion found;
     Status status = find_segment(access, segment, found);
@@ -101,7 +101,7 @@ Position find_plan(Verifier& verifier, Position program) {
     if (plan == nullptr) return nullptr;
     if (i == 0) first = plan;
     const FlatVector name = verifier.vector(plan, pte::execution_plan::kName, 0);
-    if (name.count() == 7 && std::memcmp(name.item(0, 1), "forward", 7) == 0) return plan;
+    if (name.count() == 7 && memcmp(name.item(0, 1), "forward", 7) == 0) return plan;
   }
   return first;
 }

@@ -2,7 +2,7 @@
 // The kernels' view of a tensor (kernels::Tensor), as the runtime writes and copies it.
 
 #include <cstddef>
-#include <cstring>
+#include <string.h>
 
 #include "kernels/kernels.h"
 #include "runtime/program/inline.h"
@@ -41,7 +41,7 @@ THIMBLE_INLINE void make_tensor(const void* sizes, const uint8_t* dim_order, uin
   tensor.bytes = bytes;
   constexpr size_t kAt = offsetof(kernels::Tensor, rank);
   void* const at = __builtin_assume_aligned(reinterpret_cast<char*>(&tensor) + kAt, 4);
-  std::memcpy(at, &packed_fields, sizeof packed_fields);
+  memcpy(at, &packed_fields, sizeof packed_fields);
   tensor.is_verified = is_verified;
 }
 
@@ -51,8 +51,8 @@ THIMBLE_INLINE void copy_tensor(const void* from, void* to) {
   constexpr size_t kHalf = 16;
   from = __builtin_assume_aligned(from, alignof(kernels::Tensor));
   to = __builtin_assume_aligned(to, alignof(kernels::Tensor));
-  std::memcpy(to, from, kHalf);
-  std::memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
+  memcpy(to, from, kHalf);
+  memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
               sizeof(kernels::Tensor) - kHalf);
 }
 

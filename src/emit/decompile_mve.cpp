@@ -1,5 +1,7 @@
 // Decompiles convolution and linear packed for Helium (abi/matmul_mve.h).
 
+#include <cstring>
+
 #include "abi/matmul_mve.h"
 #include "emit/decompile_packed.h"
 

@@ -191,7 +191,7 @@ class Builder:
         for source in (HERE / "board_io.cpp", ROOT / "firmware/common/startup.cpp",
                        ROOT / "firmware/common/semihosting.cpp"):
             objects.append(folder / (source.stem + ".o"))
-            run(*self.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++20", "-fno-exceptions",
+            run(*self.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++17", "-fno-exceptions",
                 "-fno-rtti", "-fno-threadsafe-statics", f"-I{ROOT}", f"-I{HERE}", "-c", source, "-o", objects[-1])
         image = folder / f"{name}-{core}.elf"
         self.link(core, board, objects, image, script=script)

@@ -72,7 +72,7 @@ def check_sources(builder, root, folder):
     objects = []
     for path in sorted(source.rglob("*.cpp")):
         objects.append(folder / (str(path.relative_to(source)).replace("/", "-") + ".o"))
-        run(*builder.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-O2", "-std=gnu++20", "-fno-exceptions", "-fno-rtti",
+        run(*builder.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-O2", "-std=gnu++17", "-fno-exceptions", "-fno-rtti",
             *LINKED, f"-I{source}", "-c", path, "-o", objects[-1])
     (folder / "size_main.c").write_text(size_text(NAME, (source / f"{NAME}.h").read_text()))
     for path in (source / f"{NAME}.c", folder / "size_main.c", HERE / "size_startup.c"):

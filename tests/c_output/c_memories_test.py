@@ -217,7 +217,7 @@ def check_file(program, builder, model, folder, where, *options):
     (folder / "data.S").write_text(DATA.format(name=name, pte=folder / f"{name}.pte", memory=objects["arena"]["bytes"]))
     flags, image = CORES[CORE][0], folder / "product.elf"
     common = ROOT / "firmware/common"
-    run("arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+    run("arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
         *LINKED, f"-I{ROOT}", f"-I{ROOT / 'runtime/include'}", f"-I{HERE}", f"-L{folder / 'used'}", "-nostdlib",
         "-nostartfiles", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-T", script_for(name, folder),
         folder / "product.cpp", folder / "data.S", folder / "used/kernels_used.cpp", HERE / "board_io.cpp",

@@ -79,7 +79,7 @@ class Application(unittest.TestCase):
         sources = [app / "main.cpp", app / "startup.cpp", app / f"{application}.cpp",
                    common / "stack.cpp", *archives, "kernels_used.cpp", "data.S"]
         here = FIRMWARE / CORE
-        self.run_it(CXX, *FLAGS, "-mthumb", "-std=c++20", "-Os", "-fno-exceptions", "-fno-rtti",
+        self.run_it(CXX, *FLAGS, "-mthumb", "-std=c++17", "-Os", "-fno-exceptions", "-fno-rtti",
                     "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
                     "-fno-threadsafe-statics", "-ffunction-sections", "-fdata-sections",
                     f"-I{SOURCE}", f"-I{SOURCE / 'runtime/include'}", "-nostdlib", "-nostartfiles",

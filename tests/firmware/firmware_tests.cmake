@@ -53,3 +53,12 @@ if(TARGET firmware AND QEMU_ARM)
 else()
   message(STATUS "no arm-none-eabi-g++, qemu-system-arm or THIMBLE_FIRMWARE: no tests of firmware images")
 endif()
+# Device code with every compiler that is installed, and without a C++ library. firmware/ is built with GCC and its library.
+if(ARM_CXX)
+  foreach(compiler ${ARM_CXX} clang++-14 clang++-16 clang++-19)
+    get_filename_component(name ${compiler} NAME)
+    add_test(NAME firmware_toolchains_${name}
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/toolchains_test.py ${CMAKE_SOURCE_DIR} ${compiler} ${ARM_CXX} ${CCACHE_PREFIX})
+    set_tests_properties(firmware_toolchains_${name} PROPERTIES LABELS firmware TIMEOUT 900 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

@@ -20,7 +20,7 @@ SOURCES = {
     "cortex-m4": ["kernels/args/conv.cpp", "kernels/dsp/conv2d_dsp.cpp", "runtime/exec/record_load.cpp"],
     "cortex-m55": ["kernels/mve/depthwise_mve.cpp", "kernels/mve/quantize_nest.cpp", "runtime/exec/record_executor.cpp"],
 }
-OPTIONS = ["-mthumb", "-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-unwind-tables",
+OPTIONS = ["-mthumb", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-unwind-tables",
            "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics", "-ffunction-sections", "-fstack-usage",
            f"-I{SOURCE}", f"-I{SOURCE / 'runtime/include'}"]
 

@@ -1,6 +1,8 @@
 #pragma once
 // A file whose only call runs a kernel list.
 
+#include <cstring>
+
 #include "neutron_list.h"
 #include "neutron_program.h"
 

@@ -1,7 +1,6 @@
 #include "engines/axon/delegate/backend.h"
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/axon/container/layers.h"
 #include "engines/axon/delegate/counters.h"
 #include "runtime/exec/flatbuffer_decode.h"
@@ -79,7 +78,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   if (npu::check_interface(payload.data, payload.bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& data = *new (slot.data) SlotData{};
+  SlotData& data = *new (abi::Place{slot.data}) SlotData{};
   data.container = Container(payload.data);
   data.container_bytes = payload.bytes;
   scratch_bytes = scratch_of(data.container.header());
@@ -109,11 +108,11 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];
   for (uint32_t i = 0; i < args.count(); ++i) {
-    void* const data = args.data(i);
+    void* const tensor = args.data(i);
     if (i < header.input_count) {
-      inputs[i] = data;
+      inputs[i] = tensor;
     } else {
-      outputs[i - header.input_count] = data;
+      outputs[i - header.input_count] = tensor;
     }
   }
   thimble_axon_job job;

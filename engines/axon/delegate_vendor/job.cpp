@@ -44,11 +44,11 @@ void copy_in(const thimble_axon_tensor& place, const void* from) {
   auto* to = static_cast<uint8_t*>(place.address);
   const auto* source = static_cast<const uint8_t*>(from);
   if (place.row_stride == row) {
-    std::memcpy(to, source, rows * row);
+    memcpy(to, source, rows * row);
     return;
   }
   for (uint32_t i = 0; i < rows; ++i, to += place.row_stride, source += row) {
-    std::memcpy(to, source, row);
+    memcpy(to, source, row);
   }
 }
 
@@ -58,11 +58,11 @@ void copy_out(const thimble_axon_tensor& place, void* to) {
   auto* target = static_cast<uint8_t*>(to);
   const auto* from = static_cast<const uint8_t*>(place.address);
   if (place.row_stride == row) {
-    std::memcpy(target, from, rows * row);
+    memcpy(target, from, rows * row);
     return;
   }
   for (uint32_t i = 0; i < rows; ++i, from += place.row_stride, target += row) {
-    std::memcpy(target, from, row);
+    memcpy(target, from, row);
   }
 }
 

@@ -1,8 +1,7 @@
 // AxonBackend. The file contains only a name. The network itself is generated C code, compiled into
 // the firmware and linked with the vendor's driver, which also provides its memory.
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/axon/container/marker.h"
 #include "engines/axon/delegate_vendor/backend.h"
 #include "engines/axon/delegate_vendor/job.h"
@@ -32,12 +31,12 @@ Status find(const thimble_axon_silicon& chip, const format::Marker& marker,
   for (uint32_t i = 0; i < chip.subgraph_count; ++i) {
     const char* const name = chip.subgraphs[i].name;
     if (length_of(name) != marker.name_bytes) continue;
-    if (std::memcmp(name, marker.name, marker.name_bytes) == 0) {
+    if (memcmp(name, marker.name, marker.name_bytes) == 0) {
       found = &chip.subgraphs[i];
       return Status::kOk;
     }
     stale = stale || (marker.name_bytes > kHash &&
-                      std::memcmp(name, marker.name, marker.name_bytes - kHash) == 0);
+                      memcmp(name, marker.name, marker.name_bytes - kHash) == 0);
   }
   return stale ? Status::kStaleProgram : Status::kUnknownProgram;
 }
@@ -52,7 +51,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   if (!format::read_marker(source.payload.data, source.payload.bytes, marker)) {
     return Status::kBadPayload;
   }
-  SlotData& work = *new (slot.data) SlotData{};
+  SlotData& work = *new (abi::Place{slot.data}) SlotData{};
   THIMBLE_RETURN_IF_ERROR(find(*chip, marker, work.subgraph));
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   if (chip->driver_version != 0 && chip->driver_version < subgraph.driver_version) {

@@ -3,8 +3,7 @@
 // a run costs only the driver's work. Interlayer memory, partial sums and variables are in the
 // scratch of the call.
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/axon/container/program.h"
 #include "engines/axon/delegate_vendor/backend.h"
 #include "engines/axon/delegate_vendor/job.h"
@@ -138,7 +137,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   for (uint32_t i = 0; i < header.symbol_count; ++i, name = next_name(name)) {
     if (find_symbol(*chip, name) == nullptr) return Status::kMissingSymbol;
   }
-  SlotData& work = *new (slot.data) SlotData{};
+  SlotData& work = *new (abi::Place{slot.data}) SlotData{};
   work.program = payload.data;
   scratch_bytes = scratch_of(header);
   return Status::kOk;

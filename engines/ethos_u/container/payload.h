@@ -14,7 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 #include "abi/status.h"
 
@@ -60,7 +60,7 @@ struct IoTable {
   uint32_t count = 0;
   [[nodiscard]] IoEntry entry(uint32_t index) const {
     IoEntry entry;
-    std::memcpy(&entry, entries + index * sizeof(IoEntry), sizeof entry);
+    memcpy(&entry, entries + index * sizeof(IoEntry), sizeof entry);
     return entry;
   }
 };
@@ -79,14 +79,14 @@ namespace payload_detail {
 
 inline uint32_t word_at(const uint8_t* at) {
   uint32_t word;
-  std::memcpy(&word, at, sizeof word);
+  memcpy(&word, at, sizeof word);
   return word;
 }
 
 /// Returns the index of the block that the header names; kBlocks if the name is unknown.
 inline uint32_t block_at(const uint8_t* header) {
   uint32_t block = 0;
-  while (block != kBlocks && std::memcmp(header, kBlockNames[block], kNameBytes) != 0) ++block;
+  while (block != kBlocks && memcmp(header, kBlockNames[block], kNameBytes) != 0) ++block;
   return block;
 }
 

@@ -1,7 +1,6 @@
 #include "engines/ethos_u/delegate/backend.h"
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/delegate/driver.h"
 #include "engines/ethos_u/delegate/stream_scan.h"
@@ -25,7 +24,7 @@ struct SlotData {
     payload::IoEntry entry;
     const uint8_t* const table = arg < input_count ? inputs : outputs;
     const uint32_t index = arg < input_count ? arg : arg - input_count;
-    std::memcpy(&entry, table + index * sizeof entry, sizeof entry);
+    memcpy(&entry, table + index * sizeof entry, sizeof entry);
     return entry;
   }
 };
@@ -140,7 +139,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
   payload::PayloadView view;
   Status status = payload::read_payload(source.payload.data, source.payload.bytes, view);
   if (status != Status::kOk) return Status::kBadPayload;
-  SlotData& data = *new (slot.data) SlotData{};
+  SlotData& data = *new (abi::Place{slot.data}) SlotData{};
   Bytes commands;
   status = find_block_content(source, view.commands, commands);
   if (status == Status::kOk) status = find_block_content(source, view.weights, data.job.constants);
@@ -209,13 +208,13 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   for (uint32_t i = 0; i < data.input_count; ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     uint8_t* const place = data.job.scratch + data.entry(i).offset;
-    if (place != tensor.data && tensor.bytes != 0) std::memcpy(place, tensor.data, tensor.bytes);
+    if (place != tensor.data && tensor.bytes != 0) memcpy(place, tensor.data, tensor.bytes);
   }
   THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), data.job));
   for (uint32_t i = data.input_count; i < args.count(); ++i) {
     const kernels::Tensor tensor = args.tensor(i);
     const uint8_t* const place = data.job.scratch + data.entry(i).offset;
-    if (place != tensor.data && tensor.bytes != 0) std::memcpy(tensor.data, place, tensor.bytes);
+    if (place != tensor.data && tensor.bytes != 0) memcpy(tensor.data, place, tensor.bytes);
   }
   return Status::kOk;
 }

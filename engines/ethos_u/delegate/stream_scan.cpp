@@ -1,6 +1,6 @@
 #include "engines/ethos_u/delegate/stream_scan.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "engines/ethos_u/isa/isa.h"
 
@@ -159,7 +159,7 @@ Status scan_stream(const Bytes& stream, bool is_u85, StreamFacts& facts) {
   bool stopped = false;
   for (uint32_t at = 0; at < count; ++at) {
     uint32_t word;
-    std::memcpy(&word, stream.data + 4 * at, sizeof word);
+    memcpy(&word, stream.data + 4 * at, sizeof word);
     const uint32_t control = word & thimble::ethos_u::kControlMask;
     if ((word & thimble::ethos_u::kReservedMask) != 0) return Status::kBadPayload;
     if (control == thimble::ethos_u::kControlPayload) {

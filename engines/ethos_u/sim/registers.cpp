@@ -12,7 +12,7 @@ struct Index {
   uint16_t mask[kRows][3];
 };
 
-consteval uint16_t mask_of(const CommandRow& row, Generation generation) {
+constexpr uint16_t mask_of(const CommandRow& row, Generation generation) {
   uint32_t mask = 0;
   bool fields = false;
   for (const FieldRow& field : kFields) {
@@ -27,7 +27,7 @@ consteval uint16_t mask_of(const CommandRow& row, Generation generation) {
   return 0xFFFF;
 }
 
-consteval Index make_index() {
+constexpr Index make_index() {
   Index index{};
   for (uint32_t i = 0; i < kRows; ++i) {
     const CommandRow& row = kCommands[i];

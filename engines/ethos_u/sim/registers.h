@@ -12,7 +12,7 @@ namespace thimble::ethos_u::sim {
 struct Place {
   Field of[3];
 };
-consteval Place place(const char* command, const char* name) {
+constexpr Place place(const char* command, const char* name) {
   return {{find_field(command, name, Generation::kU55), find_field(command, name, Generation::kU65),
            find_field(command, name, Generation::kU85)}};
 }

@@ -4,8 +4,6 @@
 
 #include "engines/neutron/container/check_kernel.h"
 
-#include <initializer_list>
-
 #include "engines/neutron/container/view.h"
 #include "engines/neutron/container/window.h"
 
@@ -259,7 +257,8 @@ Status check_elementwise(KernelCheck& check) {
 }
 
 /// Checks an elementwise kernel and its scales; 0, 1, 2 in `factors` are those of a, b, y.
-Status check_scaled(KernelCheck& check, std::initializer_list<uint32_t> factors) {
+template <size_t kCount>
+Status check_scaled(KernelCheck& check, const uint32_t (&factors)[kCount]) {
   for (const uint32_t which : factors) {
     if (!has_scale(check.record, which)) return Status::kBadScale;
   }

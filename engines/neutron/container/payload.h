@@ -22,7 +22,7 @@
 // `read_payload` guarantees that all returned ranges are inside the given bytes.
 
 #include <cstdint>
-#include <cstring>
+#include <string.h>
 
 namespace thimble::abi::neutron {
 
@@ -102,7 +102,7 @@ namespace payload_detail {
 
 inline uint32_t word_at(const uint8_t* program, uint32_t index) {
   uint32_t word;
-  std::memcpy(&word, program + 4 * index, sizeof word);
+  memcpy(&word, program + 4 * index, sizeof word);
   return word;
 }
 

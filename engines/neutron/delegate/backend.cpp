@@ -1,7 +1,6 @@
 #include "engines/neutron/delegate/backend.h"
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/neutron/container/driver.h"
 #include "engines/neutron/container/payload.h"
 #include "engines/neutron/container/program.h"
@@ -283,7 +282,7 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
       npu::check_interface(view.program, view.program_bytes) != npu::Status::kOk) {
     return Status::kBadPayload;
   }
-  SlotData& data = *new (slot.data) SlotData{};
+  SlotData& data = *new (abi::Place{slot.data}) SlotData{};
   data.payload = payload.data;
   scratch_bytes = format::call_bytes(view);
   return Status::kOk;

@@ -1,6 +1,6 @@
 #include "engines/neutron/delegate/networks.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "engines/neutron/container/driver.h"
 #include "engines/neutron/container/program.h"
@@ -24,9 +24,9 @@ void count_call(thimble_neutron_network& network) {
   ++network.calls;
   const auto* const program = static_cast<const uint8_t*>(network.program);
   uint32_t magic, cycles;
-  std::memcpy(&magic, program + offsetof(Header, magic), sizeof magic);
+  memcpy(&magic, program + offsetof(Header, magic), sizeof magic);
   if (magic != thimble::neutron::kMagic) return;
-  std::memcpy(&cycles, program + offsetof(Header, cycles), sizeof cycles);
+  memcpy(&cycles, program + offsetof(Header, cycles), sizeof cycles);
   network.cycles += cycles;
 }
 
@@ -35,7 +35,7 @@ void count_call(thimble_neutron_network& network) {
 extern "C" {
 
 void thimble_neutron_copy(void* to, void* from, uint32_t bytes, uint32_t) {
-  std::memcpy(to, from, bytes);
+  memcpy(to, from, bytes);
 }
 void thimble_neutron_wait(uint32_t) {}
 

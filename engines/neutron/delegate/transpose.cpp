@@ -4,7 +4,7 @@
 
 #include "engines/neutron/delegate/transpose.h"
 
-#include <cstring>
+#include <string.h>
 
 namespace thimble::runtime::neutron {
 namespace {
@@ -13,11 +13,11 @@ constexpr uint32_t kBlock = 4;
 
 inline uint32_t load(const uint8_t* at) {
   uint32_t word;
-  std::memcpy(&word, at, sizeof word);
+  memcpy(&word, at, sizeof word);
   return word;
 }
 inline void store(uint8_t* at, uint32_t word) {
-  std::memcpy(at, &word, sizeof word);
+  memcpy(at, &word, sizeof word);
 }
 
 /// Transposes four rows of `columns` bytes, a multiple of 4.

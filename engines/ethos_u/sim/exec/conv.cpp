@@ -1,8 +1,7 @@
 // CONV. The window of the IFM at each position is gathered once, with the zero point subtracted,
 // and multiplied by the weights of each output channel. The weights are dense in the workspace.
 
-#include <new>
-
+#include "abi/freestanding.h"
 #include "engines/ethos_u/sim/exec/exec.h"
 
 namespace thimble::ethos_u::sim {
@@ -196,7 +195,7 @@ class Blocks {
     records_ = scratch.take<ScaleRecord>(channels_of_block());
     if (decoder == nullptr || dense_ == nullptr || records_ == nullptr)
       return workspace_too_small();
-    decoder_ = new (decoder) WeightDecoder;
+    decoder_ = new (abi::Place{decoder}) WeightDecoder;
     Fault fault = streams_of(context_.memory, operation.weights, operation.cores, weights_);
     if (fault.none()) fault = streams_of(context_.memory, operation.scales, 2, scales_);
     if (!fault.none()) return fault;

@@ -10,7 +10,7 @@
 namespace thimble::ethos_u::sim {
 
 /// Returns e^-x for x >= 0: a series for x / 2^k, squared k times.
-consteval double exp_minus(double x) {
+constexpr double exp_minus(double x) {
   double scaled = x;
   int halvings = 0;
   for (; scaled > 0.0625; scaled /= 2) ++halvings;
@@ -30,7 +30,7 @@ struct SigmoidCurve {
 /// computed with less precision.
 inline constexpr uint32_t kLarger[8] = {0xFA7BD110, 0xC0467BAE, 0x20440005, 0x00110090,
                                         0x00000080, 0x00000000, 0x00000000, 0x80000000};
-consteval SigmoidCurve make_sigmoid_curve() {
+constexpr SigmoidCurve make_sigmoid_curve() {
   SigmoidCurve curve{};
   for (unsigned i = 0; i < 256; ++i) {
     const double value = 65536.0 / (1.0 + exp_minus(i / 24.0)) + 0.5;
