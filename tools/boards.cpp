@@ -47,16 +47,16 @@ struct BoardsArguments {
   bool json = false;
 };
 
-struct Row {
+struct PortRow {
   base::SerialPortFacts port;
   std::string kind;
   std::string runner;  // board and core of an answering runner, or the error; empty: not asked
 };
 
-std::vector<Row> find_rows(const BoardsArguments& arguments) {
-  std::vector<Row> rows;
+std::vector<PortRow> find_port_rows(const BoardsArguments& arguments) {
+  std::vector<PortRow> rows;
   for (base::SerialPortFacts& port : base::list_serial_ports()) {
-    Row row = {std::move(port), "", ""};
+    PortRow row = {std::move(port), "", ""};
     row.kind = kind_of(row.port.usb_id);
     if (arguments.probe) {
       const auto link = hostrun::SerialLink::open(row.port.name, arguments.baud,
@@ -70,10 +70,10 @@ std::vector<Row> find_rows(const BoardsArguments& arguments) {
 }
 
 int boards(const BoardsArguments& arguments) {
-  const std::vector<Row> rows = find_rows(arguments);
+  const std::vector<PortRow> rows = find_port_rows(arguments);
   if (arguments.json) {
     Json list = Json::array();
-    for (const Row& row : rows) {
+    for (const PortRow& row : rows) {
       list.push_back({{"port", row.port.name},
                       {"usb_id", row.port.usb_id},
                       {"product", row.port.product},
@@ -83,7 +83,7 @@ int boards(const BoardsArguments& arguments) {
     print_json({{"ports", list}});
     return 0;
   }
-  for (const Row& row : rows) {
+  for (const PortRow& row : rows) {
     std::printf("%-20s %-10s %-20s %s\n", row.port.name.c_str(), row.port.usb_id.c_str(),
                 row.kind.c_str(), row.port.product.c_str());
     if (!row.runner.empty()) std::printf("  %s\n", row.runner.c_str());

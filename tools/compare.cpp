@@ -398,7 +398,9 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
   verb.option("--data", a.data,
               "Samples (.npz, or .npy for one input), with `labels` for a classifier")
       .required();
-  verb.option("--on", a.on, "Platform that runs the .pte; serial:PORT[:BAUD]: a board with examples/serial_runner")
+  verb.option("--on", a.on,
+              "Platform that runs the .pte; serial:PORT[:BAUD]: a board with "
+              "examples/serial_runner")
       .one_of_or_prefix({"host", "qemu", "serial:"});
   verb.option("--patience", a.patience,
               "With --on serial: seconds without an answer after which the comparison fails")
