@@ -1,4 +1,4 @@
-// Executes the requests of `thimble run --on serial:PORT`. abi/serial/protocol.h defines the frames.
+// Executes the requests of `thimble run --on serial:PORT` (abi/serial/protocol.h).
 // Nothing here waits for anything but the next byte, so the host decides about time limits.
 
 #include <cstring>

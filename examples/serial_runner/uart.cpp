@@ -1,5 +1,5 @@
-// The receive buffer. The host sends one frame at a time (abi/serial/protocol.h), so a buffer that is
-// longer than a frame cannot overflow; if it does, the CRC of the frame is wrong and the host repeats it.
+// The receive buffer. The host sends one frame at a time (abi/serial/protocol.h), and the buffer is
+// longer than a frame. If it overflows, the frame's CRC is wrong and the host repeats the frame.
 
 #include "uart.h"
 

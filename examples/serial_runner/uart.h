@@ -1,6 +1,6 @@
 #pragma once
-// The board's serial line. uart.cpp has the receive buffer; one file per kind of UART, uart_KIND.cpp,
-// has the driver.
+// The board's serial line. uart.cpp has the receive buffer, uart_KIND.cpp the driver of one kind of
+// UART.
 
 #include <cstdint>
 

@@ -10,7 +10,8 @@ volatile uint32_t& reg(uint32_t offset) {
   return *reinterpret_cast<volatile uint32_t*>(BOARD_UART + offset);
 }
 constexpr uint32_t kStatus = 0x00, kData = 0x04, kBaudRate = 0x08, kControl1 = 0x0C;
-constexpr uint32_t kOverrun = 1U << 3, kReceived = 1U << 5, kSent = 1U << 6, kTransmitEmpty = 1U << 7;
+constexpr uint32_t kOverrun = 1U << 3, kReceived = 1U << 5, kSent = 1U << 6,
+                   kTransmitEmpty = 1U << 7;
 constexpr uint32_t kReceiverEnable = 1U << 2, kTransmitterEnable = 1U << 3,
                    kReceiveInterrupt = 1U << 5, kEnable = 1U << 13;
 

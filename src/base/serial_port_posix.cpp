@@ -38,7 +38,7 @@ int descriptor(intptr_t handle) {
   return static_cast<int>(handle);
 }
 
-/// Waits for `events` in steps, so that a cancelled run ends soon. Returns the events that occurred.
+/// Waits for `events` in steps, so that a cancelled run ends soon. Returns the events that came.
 Result<short> wait_for(int file, short events, std::chrono::milliseconds limit) {
   const Clock::time_point end = Clock::now() + limit;
   for (;;) {

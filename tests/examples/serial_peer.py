@@ -98,14 +98,22 @@ class Board(Peer):
     def boot(self):
         self.process = subprocess.Popen(["qemu-system-arm", "-M", self.machine, "-display", "none", "-monitor", "none", "-serial",
                                          "stdio", "-kernel", str(self.image)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.DEVNULL)
         os.set_blocking(self.process.stdin.fileno(), True)
 
     def reset(self):
         """Ends the emulator and starts it again: the board loses its RAM and its half of any frame."""
+        self.end()
+        self.boot()
+
+    def end(self):
         self.process.kill()
         self.process.wait()
-        self.boot()
+        self.process.stdout.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
 
     def serve(self):
         chunk = 64
@@ -124,8 +132,7 @@ class Board(Peer):
 
     def stop(self):
         super().stop()
-        self.process.kill()
-        self.process.wait()
+        self.end()
 
 
 class Script(Peer):

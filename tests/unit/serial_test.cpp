@@ -76,8 +76,9 @@ TEST(SerialFrame, RandomBytesDoNotLeaveTheBuffer) {
   serial::FrameReader reader;
   for (int i = 0; i < 200000; ++i) {
     // Starts of frames are frequent, so that lengths are read often.
-    const uint32_t number = random();
-    reader.take(number % 4 == 0 ? serial::kSync[number / 4 % 2] : static_cast<uint8_t>(number >> 8));
+    const auto number = static_cast<uint32_t>(random());
+    const auto other = static_cast<uint8_t>(number >> 8);
+    reader.take(number % 4 == 0 ? serial::kSync[number / 4 % 2] : other);
   }
   events_of(reader, std::vector<uint8_t>(serial::kFrameMax));
   EXPECT_EQ(events_of(reader, frame(1, 1, {})), std::vector{Event::kFrame});
