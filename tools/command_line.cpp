@@ -111,6 +111,20 @@ Option& Option::one_of(std::vector<std::string> words) {
       list));
   return *this;
 }
+Option& Option::one_of_or_prefix(std::vector<std::string> words) {
+  const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
+  option_->check(CLI::Validator(
+      [words = std::move(words)](const std::string& text) {
+        const bool known = std::ranges::any_of(words, [&](const std::string& word) {
+          return text == word || (word.back() == ':' && text.starts_with(word));
+        });
+        if (known) return std::string();
+        return fmt::format("found {}, expected one of {}{}", text, fmt::join(words, ", "),
+                           suggestions(text, words));
+      },
+      list));
+  return *this;
+}
 Option& Option::positive() {
   option_->check(CLI::Validator(
       [](const std::string& text) {

@@ -34,6 +34,8 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
   Option& required();
   Option& one_of(std::vector<std::string> words);
+  /// As one_of(); a word that ends with ':' also accepts any text after it.
+  Option& one_of_or_prefix(std::vector<std::string> words);
   Option& positive();
   Option& take_all();  // accepts all values up to the next option
   Option& delimiter(char character);

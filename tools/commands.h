@@ -7,6 +7,7 @@
 namespace thimble::tools {
 
 void add_annotate(CommandLine& line, int* exit_code);
+void add_boards(CommandLine& line, int* exit_code);
 void add_compile(CommandLine& line, int* exit_code);
 void add_export_sources(CommandLine& line, int* exit_code);
 void add_run(CommandLine& line, int* exit_code);

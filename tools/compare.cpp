@@ -199,6 +199,7 @@ Status write_bundle(const CompareArguments& arguments, const Model& model,
 Result<Comparison> compare_models(const CompareArguments& arguments) {
   OpenOptions options;
   options.on = arguments.on;
+  options.patience = arguments.patience;
   options.target = arguments.target;
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   THIMBLE_TRY(const std::vector<driver::Condition> conditions,
@@ -401,7 +402,13 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
   verb.option("--data", a.data,
               "Samples (.npz, or .npy for one input), with `labels` for a classifier")
       .required();
-  verb.option("--on", a.on, "Platform that runs the .pte").one_of({"host", "qemu"});
+  verb.option("--on", a.on,
+              "Platform that runs the .pte; serial:PORT[:BAUD]: a board with "
+              "examples/serial_runner")
+      .one_of_or_prefix({"host", "qemu", "serial:"});
+  verb.option("--patience", a.patience,
+              "With --on serial: seconds without an answer after which the comparison fails")
+      .positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
   verb.option("--shape", a.shapes,
               "NAME=N: dynamic size of the .pt2: its Dim if there is one, or INPUT:AXIS")

@@ -20,6 +20,7 @@ struct CompareArguments {
   std::filesystem::path model;
   std::filesystem::path data;
   std::string on = "host";
+  int patience = 30;
   std::string target;
   std::vector<std::string> shapes;
   std::string fail_if;

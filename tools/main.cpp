@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   thimble::tools::add_fit(line, &exit_code);
   thimble::tools::add_opt(line, &exit_code);
   thimble::tools::add_targets(line, &exit_code);
+  thimble::tools::add_boards(line, &exit_code);
   thimble::tools::add_annotate(line, &exit_code);
   try {
     line.parse(argc, argv, &exit_code);

@@ -196,6 +196,36 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   return model;
 }
 
+constexpr std::string_view kSerial = "serial:";
+
+Result<Model> serial_model(Bytes bytes, const std::string& label,
+                           const hostrun::Interface& interface,
+                           const formats::pte::Program& program, const OpenOptions& options) {
+  THIMBLE_TRY(hostrun::SerialOptions serial,
+              hostrun::parse_serial_port(std::string_view(options.on).substr(kSerial.size())));
+  serial.profile = options.profile;
+  serial.patience = std::chrono::seconds(options.patience);
+  serial.time_limit = std::chrono::seconds(options.time_limit);
+  Model model;
+  model.label = label;
+  model.where = serial.port;
+  model.inputs = interface.inputs;
+  model.outputs = interface.outputs;
+  model.has_state = keeps_state(program);
+  model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
+    THIMBLE_TRY(hostrun::SerialRun run,
+                hostrun::run_on_serial(bytes, label, interface, calls, serial));
+    Outcome outcome;
+    outcome.outputs = std::move(run.outputs);
+    outcome.arena_bytes_used = run.facts.arena_bytes;
+    const Result<engine::Part> core = engine::find_part(run.facts.core);
+    if (core) outcome.note = other_core_note(interface.target, *core->cpu);
+    outcome.serial = std::move(run.facts);
+    return outcome;
+  };
+  return model;
+}
+
 /// Applies the data file and the method of the options. Returns the file that the runtime executes.
 Result<Bytes> prepare(Bytes bytes, const std::string& label, const OpenOptions& options,
                       formats::pte::Program* program) {
@@ -235,7 +265,8 @@ Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
     model.outputs = interface.outputs;
     return model;
   }
-  const bool on_host = options.on != "qemu" && options.on != "fvp";
+  const bool on_serial = options.on.starts_with(kSerial);
+  const bool on_host = options.on != "qemu" && options.on != "fvp" && !on_serial;
   const bool lists_hazards = on_host && options.profile;
   if (!lists_hazards) THIMBLE_CHECK(hostrun::check_hazards(program, label));
   if (on_host) {
@@ -251,6 +282,7 @@ Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
     }
     return host_model(bytes, label, keeps_state(program), std::move(times), options);
   }
+  if (on_serial) return serial_model(std::move(bytes), label, interface, program, options);
   return qemu_model(std::move(bytes), label, interface, options);
 }
 

@@ -20,6 +20,7 @@
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
 #include "hostrun/qemu.h"
+#include "hostrun/serial.h"
 #include "ir/graph.h"
 #include "tools/part_times.h"
 
@@ -39,6 +40,8 @@ struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
+  std::optional<hostrun::SerialFacts> serial;
+  std::string note;  // as Model::note, known after the run
   bool npu_simulated = false;              // on QEMU: instruction counts include the NPU simulator
   std::map<size_t, NpuCall> npu_calls;     // on QEMU with a profile: by index into qemu->ops
   std::vector<hostrun::NpuProfile> npu;    // with OpenOptions::profile, for a file with delegates
@@ -47,7 +50,7 @@ struct Outcome {
 
 struct Model {
   std::string label;  // the file's name
-  std::string where;  // "host", "cortex-m55 (QEMU mps3-an547)", "evaluator"
+  std::string where;  // "host", "cortex-m55 (QEMU mps3-an547)", "/dev/ttyACM0", "evaluator"
   std::vector<hostrun::Port> inputs;
   std::vector<hostrun::Port> outputs;
   bool has_state = false;  // results depend on previous calls
@@ -64,9 +67,11 @@ struct Model {
 };
 
 struct OpenOptions {
-  std::string on;             // "host", "qemu", "fvp", "eval"; empty: host for .pte, else eval
+  /// "host", "qemu", "fvp", "eval", "serial:PORT[:BAUD]"; empty: host for .pte, else eval
+  std::string on;
   std::filesystem::path fvp;  // FVP program; if empty, THIMBLE_FVP is used
-  int time_limit = 300;       // in seconds, for qemu and fvp
+  int time_limit = 300;       // in seconds, for qemu, fvp and one call on a serial line
+  int patience = 30;          // in seconds: silence of a serial line that is an error
   std::string target;         // for files without a target, and for times of a profile
   bool count_instructions = false;        // on QEMU
   bool profile = false;                   // also per operator; for an NPU, its operations

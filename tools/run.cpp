@@ -22,6 +22,7 @@
 #include "tools/profile_trace.h"
 #include "tools/quality.h"
 #include "tools/run.h"
+#include "tools/serial_output.h"
 
 namespace thimble::tools {
 namespace {
@@ -80,6 +81,10 @@ Status check_arguments(const RunArguments& arguments) {
     return bad_input(
         "--profile: not supported by the evaluator: use --on qemu, or --on host for an NPU");
   }
+  const bool on_serial = arguments.on.starts_with("serial:");
+  if (on_serial && !(arguments.trace.empty() && arguments.etdump.empty())) {
+    return bad_input("--trace and --etdump: not supported with --on serial: use --profile");
+  }
   if (!arguments.trace.empty() && !arguments.profile) {
     return bad_input("--trace: writes the profile of a run: use it with --profile");
   }
@@ -102,6 +107,7 @@ Result<OpenOptions> open_options(const RunArguments& arguments) {
   options.on = arguments.on;
   options.fvp = arguments.fvp;
   options.time_limit = arguments.time_limit;
+  options.patience = arguments.patience;
   options.target = arguments.target;
   options.count_instructions = true;
   options.profile = arguments.profile || dumps_board;
@@ -292,8 +298,10 @@ Json to_json(const RunResult& result) {
   json["calls"] = result.outcome.outputs.size();
   json["inputs_are_zeros"] = result.zeros;
   if (!result.model.note.empty()) json["note"] = result.model.note;
+  if (!result.outcome.note.empty()) json["note"] = result.outcome.note;
   if (result.outcome.arena_bytes_used) json["arena_bytes_used"] = *result.outcome.arena_bytes_used;
   if (result.outcome.qemu) add_board_json(result, &json);
+  if (result.outcome.serial) add_serial_json(result.model, result.outcome, &json);
   if (!result.etdump_unit.empty()) json["etdump_time_unit"] = result.etdump_unit;
   if (!result.outcome.npu.empty()) json["npu"] = to_json(result.outcome.npu);
   return json;
@@ -409,8 +417,14 @@ void print_facts(const RunResult& result, bool profile) {
     print_instructions(result, times);
   }
   print_profiles(outcome.npu, result.model.times);
-  if (profile) std::fputs(time_line(times, result.model.times).c_str(), stdout);
+  if (profile && !outcome.serial) {
+    std::fputs(time_line(times, result.model.times).c_str(), stdout);
+  }
   if (!outcome.arena_bytes_used) return;
+  if (outcome.serial) {
+    print_serial(result.model, outcome);
+    return;
+  }
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
     line += fmt::format("; state {} B; stack high-water {} B", with_commas(qemu->state_bytes),
@@ -477,7 +491,9 @@ int run(const RunArguments& arguments) {
     return 0;
   }
   std::printf("%s on %s\n", result->model.label.c_str(), result->model.where.c_str());
-  if (!result->model.note.empty()) std::printf("  note: %s\n", result->model.note.c_str());
+  for (const std::string& note : {result->model.note, result->outcome.note}) {
+    if (!note.empty()) std::printf("  note: %s\n", note.c_str());
+  }
   if (result->zeros) std::printf("  no --input: all inputs are zeros\n");
   const size_t calls_made = result->outcome.outputs.size();
   if (calls_made > 1) std::printf("  %zu calls, %s\n", calls_made, series_text(*result, arguments));
@@ -513,10 +529,14 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
       .take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb.option("--on", a.on,
-              "Platform that runs the model; default: host for a .pte, eval for other files")
-      .one_of({"host", "qemu", "fvp", "eval"});
+              "Platform that runs the model; default: host for a .pte, eval for other files; "
+              "serial:PORT[:BAUD]: a board with examples/serial_runner")
+      .one_of_or_prefix({"host", "qemu", "fvp", "eval", "serial:"});
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
+  verb.option("--patience", a.patience,
+              "With --on serial: seconds without an answer after which the run fails")
+      .positive();
   verb.option("--target", a.target,
               "Target of a .pte that does not name one; with --profile, the part whose clocks and "
               "wait states give times");
@@ -525,7 +545,8 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
       .take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
-            "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
+            "Instructions of each operator (--on qemu), its cycles (--on serial); on the host, "
+            "cycles of the NPU");
   verb.option("--trace", a.trace, "With --profile: a file for Perfetto and Chrome's tracing");
   verb.option("--method", a.method, "Method of a .pte with several; default: forward");
   verb.option("--ptd", a.data_file,

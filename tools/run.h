@@ -27,6 +27,7 @@ struct RunArguments {
   std::string on;
   std::filesystem::path fvp;
   int time_limit = 300;
+  int patience = 30;
   std::string target;
   std::vector<std::string> shapes;
   bool steps = false;
