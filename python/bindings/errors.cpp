@@ -14,8 +14,8 @@ namespace {
 
 /// A text of the compiler. It may quote bytes of a damaged file that are no UTF-8.
 nb::object text_of(const std::string& text) {
-  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                        "backslashreplace"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
 }
 
 nb::object exception_of(const Error& error, nb::handle module) {

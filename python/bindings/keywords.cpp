@@ -79,8 +79,8 @@ bool is_placeholder(std::string_view word) {
 }
 
 bool is_number(std::string_view word) {
-  return !word.empty() && std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; }) &&
-         std::ranges::count(word, '.') <= 1 && is_digit(word.front());
+  return !word.empty() && is_digit(word.front()) && std::ranges::count(word, '.') <= 1 &&
+         std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
 }
 
 std::string literal(std::string_view value) {
