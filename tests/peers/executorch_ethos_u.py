@@ -129,8 +129,8 @@ class Judge:
         return Mode()
 
 
-def lower(judge, module, samples, npu, options, in_float=("LayerNorm",)):
-    """Returns the reference's outputs and the file's bytes. Modules of the types `in_float` are not quantized."""
+def lower(judge, module, samples, npu, options):
+    """Returns the reference's outputs and the file's bytes."""
     import torch
     from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
     from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config
@@ -141,8 +141,7 @@ def lower(judge, module, samples, npu, options, in_float=("LayerNorm",)):
     spec = EthosUCompileSpec(npu, **options)
     quantizer = EthosUQuantizer(spec)
     quantizer.set_global(get_symmetric_quantization_config())
-    for name in in_float:
-        quantizer.set_module_type(getattr(torch.nn, name), None)
+    quantizer.set_module_type(torch.nn.LayerNorm, None)
     graph = torch.export.export(module, samples[0], strict=False).module()
     prepared = prepare_pt2e(graph, quantizer)
     for sample in samples:

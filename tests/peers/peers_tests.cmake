@@ -54,7 +54,7 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
                    ${folder}/events)
   add_test(NAME peers_executorch_commands
            COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/docs_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${folder}/commands)
-  # Files of ExecuTorch's own Cortex-M and Ethos-U flows.
+  # Files of ExecuTorch's own Cortex-M flow.
   add_test(NAME peers_executorch_networks
            COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/networks_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${libraries}
                    ${folder}/networks)

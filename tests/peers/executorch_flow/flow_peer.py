@@ -22,16 +22,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "executorch_runtime"))
 from loading import executorch_run, load_libraries, thimble_run  # noqa: E402
-from networks import FULL, settled, trained  # noqa: E402
+from networks import trained  # noqa: E402
 
 warnings.filterwarnings("ignore")
 
 NETWORKS = ["mobilenet_v2_tiny", "mobilenet_v3_tiny", "dscnn_kws", "deit_tiny_like", "hello_axon", "multi_layer", "simple_rnn"]
 EXAMPLES = ("hello_axon", "multi_layer", "simple_rnn")
 ENGINES = ["ethos_u", "axon", "neutron", "imxrt700cm", "cortex_m"]
-#: Case: engine, network. Networks of full size do not run on emulated boards.
+#: Case: engine, network.
 CASES = {f"{engine}-{name}": (engine, name) for engine in ENGINES for name in NETWORKS}
-CASES |= {f"{engine}-{name}": (engine, name) for engine in ("ethos_u", "neutron", "cortex_m") for name in FULL}
 #: Numbers of delegates that ExecuTorch's examples state, and networks that an Ethos-U runs whole. Other cases with an NPU
 #: have at least one, cases of the Cortex-M pipeline none.
 DELEGATES = {
@@ -39,7 +38,6 @@ DELEGATES = {
     "axon-multi_layer": 1,
     "axon-simple_rnn": 2,
     "ethos_u-mobilenet_v2_tiny": 1,
-    "ethos_u-mobilenet_v2": 1,
 }
 #: Networks with operators that stay in float32 in ExecuTorch's flow (layer norm), for which Thimble's own flow has integers. The
 #: results of the own flow are therefore close, not equal: at least this many decibels.
@@ -58,8 +56,6 @@ def network(source, name):
     """Returns the float module and its calibration samples, tuples of tensors."""
     if name == "simple_rnn":
         return step_network(source)
-    if name in FULL:
-        return settled(name)
     return trained(source, name, "examples/nordic" if name in EXAMPLES else "models")
 
 
@@ -198,14 +194,13 @@ def check(source, thimble_program, folder, case):
     expected = DELEGATES.get(case, 0 if engine_name == "cortex_m" else None)
     good = count == expected if expected is not None else count > 0
     own_flow = thimble.Interpreter(thimble.compile(exported, target=target, **options))
-    arrays = [[each.numpy() for each in sample] for sample in samples[: 1 if name in FULL else TESTS]]
+    arrays = [[each.numpy() for each in sample] for sample in samples[:TESTS]]
     found = thimble_run(thimble_program, path, arrays)
     runs = {
         "own flow": [outputs(own_flow, sample) for sample in arrays],
         "executorch.runtime": executorch_run(thimble_program, path, arrays),
+        "board": [emulated(thimble_program, path, arrays[0], BOARDS[engine_name], folder)],
     }
-    if name not in FULL:
-        runs["board"] = [emulated(thimble_program, path, arrays[0], BOARDS[engine_name], folder)]
     texts = []
     for kind, results in runs.items():
         different, ratio = compare(found[: len(results)], results)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Networks that ExecuTorch's own Cortex-M and Ethos-U flows compile, with Thimble's kernels and NPU.
+"""Networks that ExecuTorch's own Cortex-M flow compiles, with Thimble's kernels.
 
-    networks_test.py THIMBLE SOURCE LIBRARIES FOLDER [CASE...]
+    networks_test.py THIMBLE SOURCE LIBRARIES FOLDER [NAME...]
 
-Each file runs in Thimble's runtime, in ExecuTorch's runtime with Thimble's libraries, and on an emulated Cortex-M55 (not the
-networks of full size). The references are the Python implementations of cortex_m::* that the wheel has, and the TOSA reference
-model for the streams. The wheel's quantized_avg_pool2d divides in float and rounds halves to even; CMSIS-NN, which
+Each file runs in Thimble's runtime, in ExecuTorch's runtime with Thimble's libraries, and on an emulated Cortex-M55. The
+references are the Python implementations of cortex_m::* that the wheel has. The wheel's quantized_avg_pool2d divides in float and rounds halves to even; CMSIS-NN, which
 ExecuTorch's C++ kernel calls, divides integers and rounds halves away from zero. So the reference runs twice: as the wheel has
 it, and with CMSIS-NN's division; the second one must be equal. Exit 77 if ExecuTorch is not installed.
 """
@@ -20,21 +19,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import executorch_make
 from loading import differences, executorch_run, load_libraries, thimble_run
-from networks import FULL, settled, trained
+from networks import trained
 
-#: Case: network, NPU of the wheel's Ethos-U flow or None for its Cortex-M flow.
-CASES = {
-    "cortex_m-resnet8": ("resnet8", None),
-    "cortex_m-mobilenet_v2_tiny": ("mobilenet_v2_tiny", None),
-    "cortex_m-mobilenet_v3_tiny": ("mobilenet_v3_tiny", None),
-    "cortex_m-deit_tiny_like": ("deit_tiny_like", None),
-    "cortex_m-mobilenet_v2": ("mobilenet_v2", None),
-    "cortex_m-mobilenet_v3_small": ("mobilenet_v3_small", None),
-    "ethos_u-resnet8": ("resnet8", "ethos-u55-128"),
-    "ethos_u-mobilenet_v2_tiny": ("mobilenet_v2_tiny", "ethos-u55-128"),
-    "ethos_u-mobilenet_v3_tiny": ("mobilenet_v3_tiny", "ethos-u55-128"),
-    "ethos_u-deit_tiny_like": ("deit_tiny_like", "ethos-u55-128"),
-}
+CASES = ("resnet8", "mobilenet_v2_tiny", "mobilenet_v3_tiny", "deit_tiny_like")
 #: Networks that the wheel compiles with explicit layouts. With implicit ones it serializes the view of an image in channels-last
 #: memory as the same bytes, where PyTorch copies them into the order of the view: the file computes another network.
 EXPLICIT = {"deit_tiny_like"}
@@ -72,20 +59,6 @@ def references(lowered, samples):
     return wheel, cmsis, scales[-1] if scales else 1.0
 
 
-def compile_with_wheel(name, npu, module, samples):
-    """Samples, outputs of the wheel's references, those that must be equal, the output's scale, and the file."""
-    if npu is None:
-        explicit = name in EXPLICIT
-        samples, (wheel, cmsis, scale), data = executorch_make.lower(module, samples, "m55", explicit, references)
-        return samples, wheel, cmsis, scale, data
-    import executorch_ethos_u as vela_flow
-
-    tosa = vela_flow.Judge()
-    tosa.watch()
-    answers, data = vela_flow.lower(tosa, module, samples, npu, {}, in_float=())
-    return samples[:3], answers, answers, 1.0, data
-
-
 def arrays(results):
     return [[np.ascontiguousarray(value.detach().numpy()) for value in result] for result in results]
 
@@ -94,41 +67,39 @@ def largest(a, b):
     return max(float(np.max(np.abs(x.astype(np.float64) - y))) for p, q in zip(a, b) for x, y in zip(p, q))
 
 
-def emulated(thimble, path, sample, npu, folder):
+def emulated(thimble, path, sample, folder):
     """Outputs and instructions on the emulated board."""
     inputs = []
     for i, array in enumerate(sample):
         inputs.append(folder / f"input_{i}.npy")
         np.save(inputs[-1], array)
-    target = ["--target", "corstone-300" if npu else "cortex-m55"]
-    run = subprocess.run([thimble, "run", str(path), "--input", *map(str, inputs), "--on", "qemu", *target, "--profile", "--json",
+    run = subprocess.run([thimble, "run", str(path), "--input", *map(str, inputs), "--on", "qemu", "--target", "cortex-m55",
+                          "--profile", "--json",
                           "--output", str(folder)], check=True, capture_output=True, text=True)
     facts = json.loads(run.stdout)
     outputs = [np.load(folder / f"output_{i}.npy") for i in range(len(facts["outputs"]))]
     return outputs, facts.get("instructions")
 
 
-def check(thimble, source, folder, case):
-    name, npu = CASES[case]
-    module, samples = settled(name) if name in FULL else trained(source, name)
-    samples, wheel, required, scale, data = compile_with_wheel(name, npu, module, samples)
-    path = folder / f"{case}.pte"
+def check(thimble, source, folder, name):
+    module, samples = trained(source, name)
+    samples, (wheel, required, scale), data = executorch_make.lower(module, samples, "m55", name in EXPLICIT, references)
+    path = folder / f"{name}.pte"
     path.write_bytes(data)
     inputs = arrays(samples)
     wheel, required = arrays(wheel), arrays(required)
     ours = thimble_run(thimble, path, inputs)
     theirs = executorch_run(thimble, path, inputs)
-    line = f"{case}: {len(inputs)} samples, {differences(wheel, ours)} outputs differ from the wheel's Python"
+    line = f"{name}: {len(inputs)} samples, {differences(wheel, ours)} outputs differ from the wheel's Python"
     if differences(wheel, ours):
         line += f" (at most {largest(wheel, ours) / scale:.3g} steps)"
     found = [differences(required, ours), differences(theirs, ours)]
     line += f"; {found[0]} with CMSIS-NN's division, {found[1]} from ExecuTorch's runtime"
     good = not any(found)
-    if name not in FULL:
-        outputs, instructions = emulated(thimble, path, inputs[0], npu, folder)
-        wrong = differences([ours[0]], [outputs])
-        line += f", {wrong} from the emulated M55 with {instructions:,} instructions"
-        good = good and not wrong
+    outputs, instructions = emulated(thimble, path, inputs[0], folder)
+    wrong = differences([ours[0]], [outputs])
+    line += f", {wrong} from the emulated M55 with {instructions:,} instructions"
+    good = good and not wrong
     return line, good
 
 
@@ -143,11 +114,11 @@ def main():
         return 77
     load_libraries(libraries)
     failed = []
-    for case in names or CASES:
-        line, good = check(thimble, source, folder, case)
+    for name in names or CASES:
+        line, good = check(thimble, source, folder, name)
         print(line if good else f"{line}  WRONG", flush=True)
         if not good:
-            failed.append(case)
+            failed.append(name)
     return 1 if failed else 0
 
 
