@@ -1,1 +1,1 @@
-thimble_test(match_inputs_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/match_inputs_test.cpp DEPS thimble_tools LABELS unit fast)
+thimble_test(match_inputs_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/match_inputs_test.cpp DEPS thimble_tools thimble_engine_cli LABELS unit fast)

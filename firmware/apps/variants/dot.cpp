@@ -46,9 +46,9 @@ void run_formula(void* const* operands) {
 
 }  // namespace
 
-constinit const kernels::Kernel dot_loops = {"accumulate", "",      0,        nullptr,
+const kernels::Kernel dot_loops = {"accumulate", "",      0,        nullptr,
                                              nullptr,      nullptr, run_loops};
-constinit const kernels::Kernel dot_formula = {"accumulate", "",      0,          nullptr,
+const kernels::Kernel dot_formula = {"accumulate", "",      0,          nullptr,
                                                nullptr,      nullptr, run_formula};
 
 void make_dot(uint32_t index, Case& c) {
