@@ -16,6 +16,10 @@ set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 function(thimble_add_device_library name alias)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
   add_library(thimble::${alias} ALIAS ${name})
+  thimble_set_device_options(${name})
+endfunction()
+
+function(thimble_set_device_options name)
   target_compile_features(${name} PUBLIC cxx_std_17)
   # The sources have no warnings with the flags of firmware/device.cmake; flags of an application may warn about more.
   # Assembly of the kernels needs the register that clang keeps as frame pointer.
@@ -84,8 +88,14 @@ function(thimble_device_libraries)
     endif()
     if(model AND apart)
       # A product with the NPU links the vendor's driver instead of this library.
-      thimble_add_device_library(thimble_${engine}_model model_${engine} ${model})
-      target_link_libraries(thimble_${engine}_model PUBLIC thimble_device)
+      # The delegate calls it, so it is linked as objects: before the archive of the delegate, and after none.
+      add_library(thimble_${engine}_model_objects OBJECT EXCLUDE_FROM_ALL ${model})
+      thimble_set_device_options(thimble_${engine}_model_objects)
+      target_include_directories(thimble_${engine}_model_objects SYSTEM PRIVATE ${includes})
+      add_library(thimble_${engine}_model INTERFACE)
+      target_sources(thimble_${engine}_model INTERFACE $<TARGET_OBJECTS:thimble_${engine}_model_objects>)
+      target_link_libraries(thimble_${engine}_model INTERFACE thimble_device)
+      add_library(thimble::model_${engine} ALIAS thimble_${engine}_model)
     endif()
   endforeach()
 endfunction()
