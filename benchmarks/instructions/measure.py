@@ -346,7 +346,7 @@ def outside_cycles(run):
 def fit_runtime(jobs, runs, core):
     """Cycles of the runtime outside of kernels: coefficients by form of the calls."""
     function = {}
-    other = fit_runtime(jobs, runs, PREDICTING[core]) if core in PREDICTING else None
+    other = runtime_of(jobs, runs, PREDICTING[core]) if core in PREDICTING else None
     for forms in FILE_FORMS:
         found = [runs[key_of(job)] for job in jobs
                  if job[1] == core and job[2] in DIALECTS and runs.get(key_of(job))
@@ -360,6 +360,18 @@ def fit_runtime(jobs, runs, core):
         outside = numpy.array([outside_cycles(run) for run in found], dtype=float)
         solved = least_squares(sizes / outside[:, None], numpy.ones(len(outside)))
         function |= zip(forms, numpy.split(solved, len(forms)))
+    return function
+
+
+def runtime_of(jobs, runs, core):
+    """The function of a core, fitted if the core was measured, else that of the table."""
+    if any(job[1] == core for job in jobs):
+        return fit_runtime(jobs, runs, core)
+    function = {}
+    for form, name in CALL_FORMS.items():
+        values = re.search(rf'^{RUNTIME_MACRO}\("?{core}"?, {name}, (.*)\)$', TABLES["cycles"].read_text(), re.M)
+        row = [float(value) for value in values[1].split(", ")]
+        function[form] = numpy.array(row + [0.0] * (len(RUNTIME_TERMS) - len(row)))
     return function
 
 
