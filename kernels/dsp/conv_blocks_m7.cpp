@@ -6,8 +6,8 @@
 // is written before that of the multiplication. thimble_half computes 12 products in 6 cycles
 // while it loads the operands of the next half. Four quads and the branch take 50 cycles by the
 // model of src/cycles, 72 with the loop of conv_blocks.cpp. Addresses have offsets: an updated
-// address would wait for the multiplication before it. The code after the loop is in the order in
-// which the model needs the fewest cycles.
+// address would wait for the multiplication before it. ADD.W does not set the flags, which would
+// also wait. The code after the loop is in the order in which the model needs the fewest cycles.
 
 #include "kernels/dsp/dual_issue.h"
 
@@ -43,40 +43,40 @@ thimble_dsp_widen3:
   beq 3f
 2:
   ldr r9, [r2, #0]
+  ldr r8, [r1, #0]
   sxtb16 r6, r9
   ldr r7, [r0, #0]
   sxtb16 r9, r9, ror #8
-  ldr r8, [r1, #0]
-  sxtb16 r5, r8
   str r9, [r3, #20]
   sxtb16 r4, r7
   ldr r9, [r2, #4]
   sxtb16 r7, r7, ror #8
+  add.w r2, r2, #8
+  sxtb16 r5, r8
+  str r7, [r3, #12]
+  subs.w lr, lr, #8
   str r6, [r3, #8]
   sxtb16 r8, r8, ror #8
-  str r7, [r3, #12]
-  sxtb16 r6, r9
   str r8, [r3, #16]
-  str r4, [r3, #0]
+  sxtb16 r6, r9
   ldr r8, [r1, #4]
   ldr r7, [r0, #4]
-  str r5, [r3, #4]
-  sxtb16 r9, r9, ror #8
-  adds r0, r0, #8
+  str r4, [r3, #0]
   sxtb16 r4, r7
-  str r6, [r3, #32]
+  str r4, [r3, #24]
+  add.w r1, r1, #8
+  str r5, [r3, #4]
   sxtb16 r5, r8
   str r5, [r3, #28]
+  sxtb16 r9, r9, ror #8
+  str r6, [r3, #32]
   sxtb16 r8, r8, ror #8
-  str r4, [r3, #24]
+  str r9, [r3, #44]
   sxtb16 r7, r7, ror #8
   str r8, [r3, #40]
-  str r9, [r3, #44]
-  adds r1, r1, #8
-  adds r2, r2, #8
+  add.w r0, r0, #8
   str r7, [r3, #36]
-  adds r3, r3, #48
-  subs lr, lr, #8
+  add.w r3, r3, #48
   bne 2b
 3:
   mov r0, r3
@@ -156,68 +156,69 @@ thimble_dsp_conv_block3:
   smlad r5, r8, r12, r5
   ldr r11, [sp, #4]
   smlad r2, r8, lr, r2
-  adds r1, r1, #32
+  add.w r1, r1, #32
   smlad r6, r9, r12, r6
   ldr r10, [r0, #92]
   smlad r3, r9, lr, r3
-  adds r0, r0, #96
+  add.w r0, r0, #96
   smlad r7, r10, r12, r7
   cmp r0, r11
   smlad r4, r10, lr, r4
   bne 2b
-  sub r5, r5, r2
-  ldr r8, [r1]
-  lsls r2, r2, #1
-  ldr r9, [r1, #4]
   sub r6, r6, r3
-  add r5, r8, r5, asr #7
-  smmulr r2, r2, r9
   ldr r11, [r1, #12]
+  ldr r8, [r1]
   sub r7, r7, r4
+  ldr r9, [r1, #4]
+  sub r5, r5, r2
+  add.w r2, r2, r2
   add r6, r8, r6, asr #7
-  smmulr r5, r5, r11
-  ldr r0, [sp, #8]
-  lsls r3, r3, #1
-  add r2, r2, r2, asr #31
-  ldr r12, [r1, #16]
-  ldr r10, [r1, #8]
-  smmulr r3, r3, r9
-  add r5, r5, r5, asr #31
+  add.w r4, r4, r4
   smmulr r6, r6, r11
+  ldr r12, [r1, #16]
+  add r5, r8, r5, asr #7
+  add.w r3, r3, r3
+  smmulr r5, r5, r11
+  smmulr r2, r2, r9
   ldr lr, [sp, #20]
-  add r7, r8, r7, asr #7
-  lsls r4, r4, #1
-  smmulr r7, r7, r11
   add r6, r6, r6, asr #31
-  ldr r8, [sp, #16]
-  add r3, r3, r3, asr #31
+  add r5, r5, r5, asr #31
   smmulr r4, r4, r9
-  adds r1, r1, #20
+  ldr r10, [r1, #8]
+  add r7, r8, r7, asr #7
+  add r2, r2, r2, asr #31
+  smmulr r3, r3, r9
+  ldr r0, [sp, #8]
   smmlar r2, r2, r10, lr
-  add r7, r7, r7, asr #31
-  smmlar r5, r5, r12, lr
-  add r4, r4, r4, asr #31
-  smmlar r6, r6, r12, lr
-  ssat r2, #8, r2
-  smmlar r3, r3, r10, lr
-  ssat r5, #8, r5
-  smmlar r4, r4, r10, lr
+  ldr r8, [sp, #16]
+  smmulr r7, r7, r11
   add r9, r0, r8
-  strb r5, [r0, #1]
-  strb r2, [r0], #2
-  smmlar r7, r7, r12, lr
-  ldr lr, [sp, #12]
-  add r10, r9, r8
-  ssat r4, #8, r4
-  str r0, [sp, #8]
+  add r4, r4, r4, asr #31
+  ssat r2, #8, r2
+  smmlar r5, r5, r12, lr
+  add r7, r7, r7, asr #31
+  smmlar r6, r6, r12, lr
+  add r3, r3, r3, asr #31
+  smmlar r4, r4, r10, lr
+  ssat r5, #8, r5
+  smmlar r3, r3, r10, lr
   ssat r6, #8, r6
-  strb r4, [r10]
+  strb r5, [r0, #1]
+  add r10, r9, r8
+  smmlar r7, r7, r12, lr
   ssat r3, #8, r3
-  strb r6, [r9, #1]
-  ssat r7, #8, r7
-  strb r3, [r9]
-  strb r7, [r10, #1]
+  strb r2, [r0]
+  add.w r0, r0, #2
+  ldr lr, [sp, #12]
   cmp r0, lr
+  strb r3, [r9]
+  ssat r4, #8, r4
+  strb r6, [r9, #1]
+  add.w r1, r1, #20
+  strb r4, [r10]
+  ssat r7, #8, r7
+  str r0, [sp, #8]
+  strb r7, [r10, #1]
   bne 1b
   mov r0, r1
   add sp, sp, #36
@@ -249,18 +250,18 @@ thimble_dsp_conv_block1:
   mov r0, lr
   mov r3, r2
 2:
+  ldr r7, [r1, #4]
+  ldr r4, [r0]
   ldr r6, [r1]
   ldr r5, [r0, #12]
-  sxtb16 r8, r6
-  ldr r4, [r0]
-  ldr r7, [r1, #4]
-  smlad r2, r4, r8, r2
-  adds r0, r0, #24
+  add.w r0, r0, #24
   smlad r3, r4, r6, r3
-  adds r1, r1, #8
+  sxtb16 r8, r6
   smlad r3, r5, r7, r3
-  sxtb16 r8, r7
   cmp r0, r9
+  smlad r2, r4, r8, r2
+  sxtb16 r8, r7
+  add.w r1, r1, #8
   smlad r2, r5, r8, r2
   bne 2b
   ldmia r1!, {r4-r8}

@@ -72,48 +72,49 @@ thimble_dsp_linear_row:
   adds r1, r1, #64
   cmp r0, r12
   bne 2b
-  subs r3, r3, r2
-  lsls r2, r2, #1
-  ldr r6, [r1]
+  ldr r8, [r1, #8]
+  sub.w r3, r3, r2
+  sub.w r5, r5, r4
+  add.w r2, r2, r2
   ldr r7, [r1, #4]
   ldr r9, [r1, #12]
+  ldr r6, [r1]
+  add.w r4, r4, r4
   smmulr r2, r2, r7
   add r3, r6, r3, asr #7
   ldr r6, [r1, #20]
-  ldr r8, [r1, #8]
-  smmulr r3, r3, r9
-  ldr lr, [sp, #16]
-  ldr r7, [r1, #24]
-  add r2, r2, r2, asr #31
   ldr r10, [r1, #16]
-  add r3, r3, r3, asr #31
-  smmlar r2, r2, r8, lr
+  smmulr r3, r3, r9
+  add r2, r2, r2, asr #31
+  ldr r7, [r1, #24]
   ldr r9, [r1, #32]
-  smmlar r3, r3, r10, lr
-  ldr r10, [r1, #36]
-  ldr r8, [r1, #28]
-  adds r1, r1, #40
-  subs r5, r5, r4
-  lsls r4, r4, #1
-  add r5, r6, r5, asr #7
   smmulr r4, r4, r7
-  ssat r2, #8, r2
-  smmulr r5, r5, r9
-  ssat r3, #8, r3
+  add r3, r3, r3, asr #31
+  ldr lr, [sp, #16]
+  add r5, r6, r5, asr #7
+  smmlar r2, r2, r8, lr
   add r4, r4, r4, asr #31
-  add r5, r5, r5, asr #31
+  smmulr r5, r5, r9
+  ldr r8, [r1, #28]
+  smmlar r3, r3, r10, lr
+  ssat r2, #8, r2
   smmlar r4, r4, r8, lr
-  bfi r2, r3, #8, #8
+  add r5, r5, r5, asr #31
+  ldr r10, [r1, #36]
+  ssat r3, #8, r3
   smmlar r5, r5, r10, lr
-  ldr r0, [sp, #8]
-  ldr lr, [sp, #12]
   ssat r4, #8, r4
+  bfi r2, r3, #8, #8
+  ldr r0, [sp, #8]
   ssat r5, #8, r5
   bfi r2, r4, #16, #8
+  add.w r1, r1, #40
   bfi r2, r5, #24, #8
-  str r2, [r0], #4
-  cmp r0, lr
+  str r2, [r0]
+  add.w r0, r0, #4
+  ldr lr, [sp, #12]
   str r0, [sp, #8]
+  cmp r0, lr
   bne 1b
   mov r0, r1
   add sp, sp, #28
