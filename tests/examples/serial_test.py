@@ -213,13 +213,13 @@ class Serial(unittest.TestCase):
         return Script(answers)
 
     def test_no_port(self):
-        done = call(THIMBLE, "run", self.small, "--on", "serial:/dev/no_such_port")
+        done = call(THIMBLE, "run", self.small, "--profile", "--on", "serial:/dev/no_such_port")
         self.assertEqual(done.returncode, 2)
         self.assertIn("/dev/no_such_port: cannot be opened", done.stderr)
         for text, message in {"serial:": "found no port", "serial:/dev/null": "is not a serial port",
                               "serial:/dev/null:123": "found baud rate 123, expected one of 9600",
                               "serial:/dev/null:99999999999": "is too large", "serail:/dev/x": "expected one of host"}.items():
-            done = call(THIMBLE, "run", self.small, "--on", text)
+            done = call(THIMBLE, "run", self.small, "--profile", "--on", text)
             self.assertEqual(done.returncode, 2, text)
             self.assertIn(message, done.stderr)
 
@@ -300,8 +300,8 @@ class Serial(unittest.TestCase):
 
     def test_two_programs(self):
         with Script({}) as peer:
-            first = subprocess.Popen([str(THIMBLE), "run", str(self.small), "--on", f"serial:{peer.line.path}", "--patience", "5"],
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            first = subprocess.Popen([str(THIMBLE), "run", str(self.small), "--profile", "--on", f"serial:{peer.line.path}",
+                                      "--patience", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(1)
             self.refused(peer, self.small, "another program uses the port")
             first.wait()

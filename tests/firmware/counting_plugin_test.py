@@ -45,8 +45,9 @@ class CountingPlugin(unittest.TestCase):
 
     def test_without_a_build_tree(self):
         done = self.profile(code=2)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(done.stderr.strip(), f"error: {self.firmware / 'insn_count.so'}: not found; install a C compiler and build Thimble")
+        message = f"{self.firmware / 'insn_count.so'}: not found; install a C compiler and build Thimble"
+        self.assertEqual(json.loads(done.stdout), {"error": message, "exit_code": 2})
+        self.assertEqual(done.stderr.strip(), message)
 
     def test_a_failed_build(self):
         self.builder("echo no compiler; exit 3")
