@@ -1,5 +1,6 @@
-/* Runs a model once with an input of constant bytes, and prints a hash of the outputs. The inputs and outputs
- * are those of `thimble run` with the same bytes, so that the hash can be compared with the host's. */
+/* Runs a model once with an input of constant bytes, and prints a hash of the outputs. The inputs
+ * and outputs are those of `thimble run` with the same bytes, so that the hash can be compared with
+ * the host's. */
 #ifndef MODEL_H
 #define MODEL_H
 

@@ -10,7 +10,8 @@ static uint8_t input[490];
 
 int main(void) {
   thimble_view y;
-  if (thimble_zephyr_init(&model, dscnn_kws_pte, dscnn_kws_pte_bytes, dscnn_kws_kernels(), memory, sizeof memory) != 0 ||
+  if (thimble_zephyr_init(&model, dscnn_kws_pte, dscnn_kws_pte_bytes, dscnn_kws_kernels(), memory,
+                          sizeof memory) != 0 ||
       set_bytes(&model, 1, input, sizeof input) != 0) {
     return 1;
   }
@@ -20,6 +21,7 @@ int main(void) {
   __asm__ volatile(".inst.n 0x4600 + 9 * 6" ::: "memory"); /* mov r6, r6: it ends */
   irq_unlock(key);
   if (status != 0 || thimble_output(&model, 0, &y) != 0) return 1;
-  printk("dscnn_kws: output %u bytes, hash %08x\nEND ok\n", (unsigned)y.bytes, hash_of(y.data, y.bytes));
+  printk("dscnn_kws: output %u bytes, hash %08x\nEND ok\n", (unsigned)y.bytes,
+         hash_of(y.data, y.bytes));
   return 0;
 }

@@ -11,7 +11,8 @@ static thimble_model model, stream;
 static uint8_t input[256] __aligned(4), stream_input[280] __aligned(4);
 
 static void load(void) {
-  zassert_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory, sizeof memory));
+  zassert_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory,
+                                 sizeof memory));
 }
 
 static uint32_t run_digits(uint8_t value) {
@@ -48,7 +49,8 @@ ZTEST(thimble_runtime, test_a_run_depends_on_its_input_only) {
 }
 
 ZTEST(thimble_runtime, test_states_are_kept_and_reset) {
-  zassert_ok(thimble_zephyr_init(&stream, stream_pte, stream_pte_bytes, stream_kernels(), stream_memory, sizeof stream_memory));
+  zassert_ok(thimble_zephyr_init(&stream, stream_pte, stream_pte_bytes, stream_kernels(),
+                                 stream_memory, sizeof stream_memory));
   uint32_t first = run_stream(62), second = run_stream(62);
   zassert_not_equal(first, second);
   zassert_ok(thimble_reset(&stream));
@@ -59,7 +61,8 @@ ZTEST(thimble_runtime, test_states_are_kept_and_reset) {
 ZTEST(thimble_runtime, test_two_models_do_not_disturb_each_other) {
   load();
   uint32_t digits = run_digits(1);
-  zassert_ok(thimble_zephyr_init(&stream, stream_pte, stream_pte_bytes, stream_kernels(), stream_memory, sizeof stream_memory));
+  zassert_ok(thimble_zephyr_init(&stream, stream_pte, stream_pte_bytes, stream_kernels(),
+                                 stream_memory, sizeof stream_memory));
   uint32_t first = run_stream(62);
   zassert_equal(run_digits(1), digits);
   zassert_ok(thimble_reset(&stream));
@@ -67,11 +70,15 @@ ZTEST(thimble_runtime, test_two_models_do_not_disturb_each_other) {
 }
 
 ZTEST(thimble_runtime, test_refusals) {
-  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory, sizeof memory - 16));
-  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, 100, digits_kernels(), memory, sizeof memory));
-  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory + 1, sizeof memory - 1));
+  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory,
+                                     sizeof memory - 16));
+  zassert_not_ok(
+      thimble_zephyr_init(&model, digits_pte, 100, digits_kernels(), memory, sizeof memory));
+  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, digits_kernels(),
+                                     memory + 1, sizeof memory - 1));
   /* A table of the kernels of another model. */
-  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, stream_kernels(), memory, sizeof memory));
+  zassert_not_ok(thimble_zephyr_init(&model, digits_pte, digits_pte_bytes, stream_kernels(), memory,
+                                     sizeof memory));
 }
 
 ZTEST(thimble_runtime, test_profile) {
