@@ -21,8 +21,7 @@ function(thimble_zephyr_check_target target)
     set(option_dsp "CONFIG_ARMV8_M_DSP")
     set(option_thumb2 "CONFIG_ARMV7_M_ARMV8_M_MAINLINE")
     message(FATAL_ERROR "thimble_zephyr_model: TARGET ${target} is for a ${cpu} with ${isa} instructions, but "
-                        "${BOARD}${BOARD_QUALIFIERS} is built with ${CONFIG_THIMBLE_ISA} instructions only; needed: ${option_${isa}}. "
-                        "Without TARGET the network is compiled for ${CONFIG_THIMBLE_TARGET}")
+                        "${BOARD}${BOARD_QUALIFIERS} is built with ${CONFIG_THIMBLE_ISA} instructions only; needed: ${option_${isa}}")
   endif()
 endfunction()
 
