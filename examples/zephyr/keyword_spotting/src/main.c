@@ -6,18 +6,13 @@ THIMBLE_ARENA_DEFINE(memory, dscnn_kws_MEMORY_BYTES);
 static thimble_model model;
 static uint8_t input[490] __aligned(4);
 
-static thimble_profile_row rows[24];
-static thimble_profile profile = {rows, ARRAY_SIZE(rows), 0, 0};
-
 int main(void) {
   if (thimble_zephyr_init(&model, dscnn_kws_pte, dscnn_kws_pte_bytes, dscnn_kws_kernels(), memory,
                           sizeof memory) != 0) {
     return 1;
   }
-  if (thimble_profile_start(&profile, &model) != 0) return 1;
   if (set_bytes(&model, 1, input, sizeof input) != 0 || run_and_print("dscnn_kws", &model) != 0)
     return 1;
-  thimble_profile_print(&profile, &model);
   printk("END ok\n");
   return 0;
 }
