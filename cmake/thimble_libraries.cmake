@@ -12,6 +12,13 @@
 include_guard(GLOBAL)
 set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
+# Requires C++17, except in builds that set the standard with flags of their own and hide the features of later ones (Zephyr).
+function(thimble_cxx17 name visibility)
+  if("cxx_std_17" IN_LIST CMAKE_CXX_COMPILE_FEATURES)
+    target_compile_features(${name} ${visibility} cxx_std_17)
+  endif()
+endfunction()
+
 # Adds the library NAME with the alias thimble::ALIAS.
 function(thimble_add_device_library name alias)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
@@ -20,7 +27,7 @@ function(thimble_add_device_library name alias)
 endfunction()
 
 function(thimble_set_device_options name)
-  target_compile_features(${name} PUBLIC cxx_std_17)
+  thimble_cxx17(${name} PUBLIC)
   # The sources have no warnings with the flags of firmware/device.cmake; flags of an application may warn about more.
   # Assembly of the kernels needs the register that clang keeps as frame pointer.
   target_compile_options(${name} PRIVATE -fomit-frame-pointer -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
@@ -55,7 +62,7 @@ function(thimble_device_libraries)
 
   if(THIMBLE_DEVICE_LIBRARY)
     target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
-    target_compile_features(thimble_device INTERFACE cxx_std_17)
+    thimble_cxx17(thimble_device INTERFACE)
     add_library(thimble::runtime ALIAS thimble_device)
     add_library(thimble::kernels ALIAS thimble_device)
   else()

@@ -19,7 +19,6 @@ EXAMPLE = SOURCE / "examples/nordic/hello_axon"
 REFUSED = {
     "CONFIG_NRF_AXON=n": "CONFIG_THIMBLE_NORDIC_AXON was set to y and is n; it depends on NRF_AXON && THIMBLE",
     "CONFIG_CPP=n": "CONFIG_THIMBLE was set to y and is n",
-    "CONFIG_STD_CPP11=y": "CONFIG_THIMBLE was set to y and is n",
     "CONFIG_THIMBLE=n": "CONFIG_THIMBLE_NORDIC_AXON was set to y and is n",
     "CONFIG_THIMBLE_NORDIC_AXON_COUNTERS=0": "THIMBLE_NORDIC_AXON_COUNTERS",
     "CONFIG_THIMBLE_NORDIC_AXON_COUNTERS=65": "THIMBLE_NORDIC_AXON_COUNTERS",

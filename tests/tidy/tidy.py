@@ -127,7 +127,7 @@ def may_include(path, name):
     if "/" not in name:
         if name in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[name]
-        return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware", "executorch") + tuple(
+        return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware", "executorch", "zephyr") + tuple(
             f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr", "executorch"))
     first = name.split("/")[0]
     outside = ("engines", "abi", "numerics", "kernels", "runtime", "executorch", "firmware", "tools", "python")

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Samples and ztest suites of the Zephyr module, built and run by Zephyr's twister on QEMU boards.
+
+usage: twister_test.py SOURCE_DIR BUILD_DIR THIMBLE [--out DIR] [--suite FOLDER]... [--board BOARD]...
+
+Needs ZEPHYR_BASE, the modules that the boards need (CMSIS_6) in ZEPHYR_MODULES or in a west workspace, a toolchain (for Debian's:
+ZEPHYR_TOOLCHAIN_VARIANT=gnuarmemb GNUARMEMB_TOOLCHAIN_PATH=/usr), and a python3 with twister's packages. Without ZEPHYR_BASE it is
+skipped. A target whose instructions the board does not have is refused when the application is configured. After twister:
+
+- every hash that an application has printed is that of the host for the same file and input,
+- one inference in Zephyr, without interrupts, executes at most 5 % more or fewer instructions than in the image without an
+  operating system.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/e2e"))
+
+SKIPPED = 77
+SUITES = ("examples/zephyr", "tests/zephyr")
+BOARDS = ("mps2/an385", "mps3/corstone300/an547")
+MACHINES = {"mps2/an385": "mps2-an385", "mps3/corstone300/an547": "mps3-an547"}
+DIFFERENCE_MAX = 0.05
+PRINTED = re.compile(r"(\w+): output (\d+) bytes, hash ([0-9a-f]{8})")
+
+
+def hash_of(data):
+    """FNV-1a of 32 bits, as examples/zephyr/shared/model.h."""
+    value = 0x811C9DC5
+    for byte in data:
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return value
+
+
+def write_input(thimble, pte, path):
+    """Writes input 0 of the file, with all bytes 1, as .npy."""
+    facts = json.loads(subprocess.run([thimble, "inspect", pte, "--json"], check=True, capture_output=True).stdout)
+    port = facts["inputs"][0]
+    kind, size = {"float32": ("<f4", 4), "int8": ("|i1", 1)}[port["dtype"]]
+    shape = tuple(port["shape"])
+    count = size
+    for extent in shape:
+        count *= extent
+    header = (f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}").ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\x01" * count)
+
+
+def run(thimble, pte, folder, *options):
+    """Runs the file with an input of bytes 1. Returns the bytes of output 0, and what --json prints."""
+    write_input(thimble, pte, folder / "x.npy")
+    done = subprocess.run([thimble, "run", pte, "--input", folder / "x.npy", "--output", folder / "y", "--json", *options], check=True,
+                          capture_output=True)
+    data = (folder / "y/output_0.npy").read_bytes()
+    return data[10 + int.from_bytes(data[8:10], "little"):], json.loads(done.stdout)
+
+
+def check_hashes(thimble, out):
+    """Compares all printed hashes with the host's. Returns their number."""
+    count = 0
+    for log in sorted(out.rglob("handler.log")):
+        for name, size, printed in set(PRINTED.findall(log.read_text(errors="replace"))):
+            pte = log.parent / f"thimble/app/{name}.pte"
+            with tempfile.TemporaryDirectory() as folder:
+                data, _ = run(thimble, pte, pathlib.Path(folder))
+            assert len(data) == int(size) and f"{hash_of(data):08x}" == printed, f"{log}: {name}: {printed}, host {hash_of(data):08x}"
+            count += 1
+    return count
+
+
+def check_instructions(thimble, build, out):
+    """Compares the instructions of one inference with those of the image without an operating system."""
+    plugin = build / "firmware/insn_count.so"
+    for elf in sorted(out.rglob("zephyr/zephyr.elf")):
+        folder = elf.parents[1]
+        if "thimble.instructions" not in folder.name:
+            continue
+        board = next(board for board in BOARDS if board.replace("/", "_") in str(folder))
+        counts = folder / "counts"
+        command = ["timeout", "20", "qemu-system-arm", "-M", MACHINES[board], "-display", "none", "-monitor", "none", "-serial", "null",
+                   "-plugin", f"{plugin},out={counts}", "-d", "plugin", "-kernel", elf]
+        subprocess.run([str(word) for word in command], check=False, capture_output=True)
+        zephyr = int(re.search(r"^run \d+ 1 (\d+)", counts.read_text(), re.M)[1])
+        with tempfile.TemporaryDirectory() as temporary:
+            _, facts = run(thimble, folder / "thimble/app/dscnn_kws.pte", pathlib.Path(temporary), "--on", "qemu")
+        bare = facts["instructions"]
+        print(f"{board}: {zephyr:,} instructions of an inference in Zephyr, {bare:,} without: {100 * (zephyr / bare - 1):+.2f} %")
+        assert abs(zephyr / bare - 1) <= DIFFERENCE_MAX
+
+
+def check_refusal(source, thimble, out):
+    """Configures an application for a Cortex-M3 with a target that needs vector instructions."""
+    command = ["cmake", "-S", source / "examples/zephyr/hello_thimble", "-B", out / "refused", "-G", "Ninja", "-DBOARD=mps2/an385",
+               f"-DPython3_EXECUTABLE={sys.executable}", f"-DTHIMBLE_PROGRAM={thimble}", '-DCONFIG_THIMBLE_TARGET="cortex-m55"']
+    if "ZEPHYR_MODULES" in os.environ:
+        command.append(f"-DZEPHYR_MODULES={os.environ['ZEPHYR_MODULES']}")
+    done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True)
+    message = " ".join(done.stderr.split())
+    assert done.returncode != 0 and "mps2/an385 is built with thumb2 instructions only; needed: CONFIG_FPU" in message, done.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("thimble", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--suite", action="append")
+    parser.add_argument("--board", action="append")
+    options = parser.parse_args()
+    base = os.environ.get("ZEPHYR_BASE")
+    if not base:
+        print("skipped: ZEPHYR_BASE is not set")
+        return SKIPPED
+    source, thimble = options.source.resolve(), options.thimble.resolve()
+    out = (options.out or options.build / "zephyr_twister").resolve()
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, f"{base}/scripts/twister", "--outdir", out, "--no-detailed-test-id", "-x", f"THIMBLE_PROGRAM={thimble}",
+               "-v", "-j", "1"]
+    for suite in options.suite or SUITES:
+        command += ["-T", source / suite]
+    for board in options.board or BOARDS:
+        command += ["-p", board]
+    done = subprocess.run([str(word) for word in command], check=False)
+    if done.returncode != 0:
+        return 1
+    check_refusal(source, thimble, out)
+    print(f"{check_hashes(thimble, out)} hashes are those of the host")
+    check_instructions(thimble, options.build.resolve(), out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
