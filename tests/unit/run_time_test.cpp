@@ -81,8 +81,9 @@ TEST(OperandMemories, FollowThePlacement) {
   EXPECT_EQ(defaults.arena, part.memories.data());
   EXPECT_EQ(defaults.constants, &part.memories[2]);
   ObjectPlacement placement;
-  placement.objects = {{"arena", engine::MemoryContents::kArena, "", 10, 10, "ocram", "", ""},
-                       {"model", engine::MemoryContents::kConstants, "", 10, 10, "dtcm", "flash", ""}};
+  using engine::MemoryContents;
+  placement.objects = {{"arena", MemoryContents::kArena, "", 10, 10, "ocram", "", ""},
+                       {"model", MemoryContents::kConstants, "", 10, 10, "dtcm", "flash", ""}};
   placement.code_memory = "flash";
   const OperandMemories placed = operand_memories(part, placement, nullptr);
   EXPECT_EQ(placed.arena, &part.memories[1]);
