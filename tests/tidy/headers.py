@@ -22,8 +22,8 @@ INCLUDE_FOLDERS = ["", "src", "runtime/include", "engines/axon/delegate/include"
                    "engines/neutron/delegate/include", "executorch/include", "tests/unit", "tests/conformance", "tests/kernels",
                    "tests/extra_target/abacus"]
 # The stand-in's headers want what its build configures, as the vendor's own do. Headers for ExecuTorch's runtime include its
-# headers.
-LEFT_OUT = re.compile(r"^(examples/|kernels/(dsp|mve)/|benchmarks/|tests/axon_vendor/standin_include/"
+# headers, those for Zephyr likewise.
+LEFT_OUT = re.compile(r"^(examples/|zephyr/|kernels/(dsp|mve)/|benchmarks/|tests/axon_vendor/standin_include/"
                       r"|(engines/\w+/)?executorch/(?!include/))")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 
