@@ -42,7 +42,8 @@ class BoardImage(unittest.TestCase):
                         MODEL / "calibrate.npz", "-o", self.path / "y.pte"], check=True, capture_output=True)
 
     def write_command(self):
-        words = [sys.executable, self.path / "build.py", self.firmware, "image-"]
+        shutil.copy(FIRMWARE / "insn_count.so", self.firmware)
+        words = [sys.executable, self.path / "build.py", self.firmware]
         (self.firmware / "build_command.txt").write_text("".join(f"{word}\n" for word in words))
 
     def start(self):
@@ -61,14 +62,14 @@ class BoardImage(unittest.TestCase):
         said = [process.communicate()[1] for process in processes]
         self.assertEqual([process.returncode for process in processes], [0, 0], said)
         self.assertEqual((self.firmware / "log").read_text(), f"{IMAGE}\n")
-        self.assertEqual(sum(f"building the image {IMAGE}" in text for text in said), 1, said)
+        self.assertEqual(sum(f"building the image {IMAGE} of the emulated board" in text for text in said), 1, said)
         self.assertNotIn("building", self.run_it(0))
 
     def test_a_failed_build_is_an_error_with_its_output(self):
         self.write_command()
         (self.firmware / "broken").touch()
         said = self.run_it(2)
-        self.assertIn(f"image {IMAGE}: the build failed with exit code 1", said)
+        self.assertIn(f"image {IMAGE} of the emulated board: the build failed with exit code 1", said)
         self.assertIn("no cross compiler today", said)
         (self.firmware / "broken").unlink()
         self.run_it(0)
