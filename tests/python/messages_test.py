@@ -63,7 +63,8 @@ CASES = [
 OTHERS = {
     "--gc-sections",  # of a linker
     "--dump-kernel-selection-code", "--fetch-constants-to-sram",  # of NXP's converter
-    "--arithmetic", "--commands", "--help", "--list", "--ops", "--pass", "--skip", "--version",  # of other verbs
+    # of other verbs
+    "--arithmetic", "--baud", "--commands", "--core", "--help", "--list", "--ops", "--pass", "--probe", "--skip", "--version",
 }
 
 
