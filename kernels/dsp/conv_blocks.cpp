@@ -8,6 +8,7 @@
 #if THIMBLE_HAS_DSP_SINGLE
 
 #include "kernels/dsp/conv_blocks.h"
+#include "kernels/dsp/shared_assembly.h"
 
 // r0-r2: pixels, r3: columns, lr: bytes. 10 instructions for 12 values.
 __asm__(R"(
@@ -165,16 +166,7 @@ __asm__(R"(
   .type thimble_dsp_conv_block1, %function
   .thumb_func
 thimble_dsp_conv_block1:
-  push {r4-r11, lr}
-  ldr lr, [r0]
-  ldrd r9, r10, [r0, #4]
-  ldr r11, [r0, #12]
-  ldr r12, [r0, #20]
-1:
-  ldr r2, [r1], #4
-  mov r0, lr
-  mov r3, r2
-2:
+)" THIMBLE_DSP_CONV_BLOCK1_ENTER R"(
   ldrd r6, r7, [r1], #8
   ldr r4, [r0], #12
   ldr r5, [r0], #12
@@ -190,20 +182,7 @@ thimble_dsp_conv_block1:
   subs r3, r3, r2
   add r3, r4, r3, asr #7
   lsls r2, r2, #1
-  smmulr r2, r2, r5
-  smmulr r3, r3, r7
-  add r2, r2, r2, asr #31
-  add r3, r3, r3, asr #31
-  smmlar r2, r2, r6, r12
-  smmlar r3, r3, r8, r12
-  ssat r2, #8, r2
-  ssat r3, #8, r3
-  strb r2, [r10], #1
-  strb r3, [r10], #1
-  cmp r10, r11
-  bne 1b
-  mov r0, r1
-  pop {r4-r11, pc}
+)" THIMBLE_DSP_SCALE_PAIR THIMBLE_DSP_CONV_BLOCK1_LEAVE R"(
   .size thimble_dsp_conv_block1, . - thimble_dsp_conv_block1
   .popsection
 )");

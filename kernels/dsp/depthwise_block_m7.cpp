@@ -11,6 +11,7 @@
 #if THIMBLE_HAS_DSP_M7
 
 #include "kernels/dsp/depthwise_block.h"
+#include "kernels/dsp/shared_assembly.h"
 
 __asm__(R"(
   .pushsection .text.thimble_dsp_depthwise_run, "ax", %progbits
@@ -21,17 +22,7 @@ __asm__(R"(
   .type thimble_dsp_depthwise_run, %function
   .thumb_func
 thimble_dsp_depthwise_run:
-  push {r4-r11, lr}
-  sub sp, sp, #36
-  ldmia r0, {r2-r9}
-  mov r12, r3
-  subs r4, r4, r5
-  adds r3, r5, r6
-  strd r2, r4, [sp]
-  strd r3, r9, [sp, #8]
-  strd r1, r7, [sp, #16]
-  strd r8, r6, [sp, #24]
-  mov r2, r5
+)" THIMBLE_DSP_DEPTHWISE_ENTER R"(
 1:
   ldmia r1!, {r4-r7}
   ldr r0, [sp]
@@ -105,22 +96,7 @@ thimble_dsp_depthwise_run:
   ldr lr, [sp, #8]
   cmp r2, lr
   bne 1b
-  ldr r3, [sp, #20]
-  subs r3, r3, #1
-  beq 3f
-  str r3, [sp, #20]
-  ldrd r4, r5, [sp, #24]
-  ldr r6, [sp, #4]
-  subs r6, r6, r4
-  str r6, [sp, #4]
-  add r2, r2, r4
-  add lr, r2, r5
-  str lr, [sp, #8]
-  ldr r1, [sp, #16]
-  b 1b
-3:
-  add sp, sp, #36
-  pop {r4-r11, pc}
+)" THIMBLE_DSP_DEPTHWISE_NEXT_PIXEL R"(
   .size thimble_dsp_depthwise_run, . - thimble_dsp_depthwise_run
   .popsection
 )");

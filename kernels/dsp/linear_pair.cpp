@@ -5,6 +5,7 @@
 #if THIMBLE_HAS_DSP
 
 #include "kernels/dsp/linear_block.h"
+#include "kernels/dsp/shared_assembly.h"
 
 // r0: x, r1: weights, r2: sum of a, r3: sum of half words, r4, r5: weights, r6, r7: activations,
 // r8: weights of a, r9: x_end, r10: y, r12: zero point.
@@ -40,14 +41,7 @@ thimble_dsp_linear_pair:
   subs r3, r3, r2
   add r3, r4, r3, asr #7
   lsls r2, r2, #1
-  smmulr r2, r2, r5
-  smmulr r3, r3, r7
-  add r2, r2, r2, asr #31
-  add r3, r3, r3, asr #31
-  smmlar r2, r2, r6, r12
-  smmlar r3, r3, r8, r12
-  ssat r2, #8, r2
-  ssat r3, #8, r3
+)" THIMBLE_DSP_SCALE_PAIR R"(
   strb r2, [r10]
   strb r3, [r10, #1]
   pop {r4-r10, pc}
