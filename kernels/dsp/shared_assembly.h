@@ -2,8 +2,8 @@
 // Assembly that the loops for the Cortex-M7 (files named *_m7.cpp) and those for other cores share.
 
 // clang-format off
-// Requantizes the results of two channels in r2 and r3 (conv_blocks.cpp). r5, r7: multipliers; r6, r8:
-// shifts; r12: zero point.
+// Requantizes the results of two channels in r2 and r3 (conv_blocks.cpp). r5, r7: multipliers;
+// r6, r8: shifts; r12: zero point.
 #define THIMBLE_DSP_SCALE_PAIR \
   "smmulr r2, r2, r5\n" \
   "smmulr r3, r3, r7\n" \
