@@ -42,7 +42,7 @@ constexpr Registers q(int number) {
 
 // Cortex-M4 TRM, DDI 0439D 3.3.3 and Cortex-M3 TRM, DDI 0337I 3.3.2: the optimized examples.
 TEST(SequentialCores, ExamplesOfTheManuals) {
-  for (const char* core : {"m3", "m4", "m33"}) {
+  for (const char* core : {"m3", "m4"}) {
     EXPECT_EQ(once(core, "08681168"), 3) << "ldr r0,[r1]; ldr r1,[r2]";
     EXPECT_EQ(once(core, "51f802005861"), 3) << "ldr r0,[r1,r2]; str r0,[r3,#20]";
     EXPECT_EQ(once(core, "51f8050011685a68"), 4) << "ldr r0,[r1,r5]; ldr r1,[r2]; ldr r2,[r3,#4]";
@@ -70,7 +70,6 @@ TEST(SequentialCores, InnerLoops) {
   constexpr std::string_view kDot =
       "50f8044b51f8045b2ffa84f62ffa94f42ffa85f72ffa95f526fb072224fb0522013b";
   EXPECT_EQ(once("m4", kDot), 10);
-  EXPECT_EQ(once("m33", kDot), 10);
   // Armv7-M without DSP: two ldrsb 2 + 1, mla 2 (DDI 0337I 3.3.1), subs 1.
   EXPECT_EQ(once("m3", "10f9014b11f9015b04fb0522013b"), 6);
 }
