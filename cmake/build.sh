@@ -36,6 +36,8 @@ fi
 export CCACHE_DEPEND=1
 # The wheel is built in another folder; with relative paths it finds the objects of this build.
 export CCACHE_BASEDIR="$source"
+# An object that uses a precompiled header is found by the sum of the header's text (thimble_header_sum).
+export CCACHE_PCH_EXTSUM=1
 # Without these, ccache does not store objects that use a precompiled header.
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 # A terminal shows progress; a log contains only errors.

@@ -84,6 +84,24 @@ function(thimble_device_library name)
   endif()
 endfunction()
 
+# thimble_header_sum(HEADER): writes HEADER.gch.sum, the hash of the preprocessed header. ccache reads it
+# in place of HEADER.gch (CCACHE_PCH_EXTSUM in build.sh), which contains absolute paths, so that objects of
+# another clone are found.
+function(thimble_header_sum header)
+  set(text ${CMAKE_BINARY_DIR}/generated/test_header.i)
+  set(folders $<TARGET_PROPERTY:thimble_test_header,INCLUDE_DIRECTORIES>)
+  add_custom_command(
+    OUTPUT ${header}.gch.sum
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -w -E -P -x c++-header ${header} -o ${text}
+            -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
+            -MD -MF ${text}.d -MT ${header}.gch.sum
+    COMMAND ${CMAKE_COMMAND} -E sha256sum test_header.i > ${header}.gch.sum
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/generated
+    DEPFILE ${text}.d
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(thimble_test_header_sum DEPENDS ${header}.gch.sum)
+endfunction()
+
 # thimble_test_headers(NAME): with THIMBLE_UNITY, the headers that most tests include are precompiled
 # once for all tests; they are half of the compile time of a small test.
 function(thimble_test_headers name)
@@ -99,6 +117,7 @@ function(thimble_test_headers name)
                               ${CMAKE_SOURCE_DIR}/src/base/result.h)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(thimble_test_header PRIVATE -fpch-preprocess) # for ccache
+      thimble_header_sum(${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/thimble_test_header.dir/cmake_pch.hxx)
     endif()
   endif()
   target_link_libraries(${name} PRIVATE thimble_base)
@@ -106,6 +125,19 @@ function(thimble_test_headers name)
   set_target_properties(thimble_test_header ${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${name} REUSE_FROM thimble_test_header)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  if(TARGET thimble_test_header_sum)
+    add_dependencies(${name} thimble_test_header_sum)
+  endif()
+endfunction()
+
+# thimble_test_folders: the library of tests/folders.h.
+function(thimble_test_folders)
+  if(NOT TARGET thimble_test_folders)
+    add_library(thimble_test_folders STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/folders.cpp)
+    target_link_libraries(thimble_test_folders PUBLIC thimble_options)
+    target_compile_definitions(thimble_test_folders PRIVATE THIMBLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                                                            THIMBLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  endif()
 endfunction()
 
 # thimble_test_library(NAME SOURCES... DEPS deps...): sources that several tests share, compiled once.
@@ -122,7 +154,7 @@ endfunction()
 
 # thimble_test(NAME SOURCES... DEPS deps... LABELS labels... [APART file...]): a GoogleTest program with
 # one ctest entry. CONTRIBUTING.md lists the labels. The program finds its data through
-# THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
+# tests/folders.h.
 function(thimble_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS;APART" ${ARGN})
   if(NOT arg_LABELS)
@@ -133,9 +165,8 @@ function(thimble_test name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE thimble_options ${arg_DEPS} GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE THIMBLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                             THIMBLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  thimble_test_folders()
+  target_link_libraries(${name} PRIVATE thimble_options ${arg_DEPS} thimble_test_folders GTest::gtest_main)
   if(THIMBLE_UNITY)
     # The sources of a test program are one translation unit. The files of APART are excluded, because
     # their helpers have the same names as helpers of other files.

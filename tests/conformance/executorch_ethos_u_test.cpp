@@ -14,6 +14,7 @@
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
 #include "recorded_calls.h"
+#include "tests/folders.h"
 
 namespace thimble {
 namespace {
@@ -24,7 +25,7 @@ namespace pte = formats::pte;
 fs::path folder() {
   const char* const other = std::getenv("THIMBLE_ETHOS_U_FILES");
   return other != nullptr ? fs::path(other)
-                          : fs::path(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
+                          : test::source_folder() / "tests/data/executorch/ethos_u";
 }
 
 using Case = test::RecordedFile;

@@ -21,6 +21,7 @@
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
 #include "recorded_calls.h"
+#include "tests/folders.h"
 
 namespace thimble {
 namespace {
@@ -51,7 +52,7 @@ bool is_default_folder() {
 
 fs::path folder() {
   const char* const other = std::getenv("THIMBLE_EXECUTORCH_FILES");
-  return other != nullptr ? fs::path(other) : fs::path(THIMBLE_SOURCE_DIR "/tests/data/executorch");
+  return other != nullptr ? fs::path(other) : test::source_folder() / "tests/data/executorch";
 }
 
 using Case = test::RecordedFile;

@@ -216,7 +216,7 @@ struct RuleResult {
 };
 
 std::string contents(const std::string& path) {
-  std::ifstream file(std::string(THIMBLE_SOURCE_DIR) + "/tests/text/" + path);
+  std::ifstream file(test::source_folder() / "tests/text" / path);
   EXPECT_TRUE(file.good()) << path;
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -384,6 +384,7 @@ TEST(NeutronTables, EachKnownFunctionIsRecognized) {
   std::set<std::string> rows = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) #function,
 #include "engines/neutron/compiler/ops.def"
+#include "tests/folders.h"
   };
   for (const FunctionCase& c : function_cases()) {
     SCOPED_TRACE(c.row);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "support.h"
+#include "tests/folders.h"
 
 namespace thimble::firmware_test {
 namespace {
@@ -12,7 +13,7 @@ constexpr long kStockMax = 40000, kNativeMax = 10000;
 
 void compile(const std::string& model, const std::string& core, const std::string& dialect,
              const std::string& output) {
-  const std::string folder = THIMBLE_SOURCE_DIR "/models/" + model + "/";
+  const std::string folder = (test::source_folder() / "models" / model).string() + "/";
   std::vector<std::string> command = {THIMBLE_PROGRAM, "compile", folder + model + ".pt2",
                                       "--target", core};
   const bool stock = dialect == "stock";

@@ -12,6 +12,7 @@
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
 #include "support.h"
+#include "tests/folders.h"
 
 namespace thimble::firmware_test {
 namespace {
@@ -22,7 +23,7 @@ constexpr Core kM55 = {"cortex-m55", "mps3-an547", Isa::kMve};
 constexpr size_t kCalls = 2;
 
 std::vector<fs::path> files() {
-  return test::pte_files_in(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
+  return test::pte_files_in(test::source_folder() / "tests/data/executorch/ethos_u");
 }
 
 ir::Tensor random_tensor(const hostrun::Port& port, std::mt19937& random) {

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/process.h"
+#include "tests/folders.h"
 
 namespace thimble::firmware_test {
 
@@ -37,7 +38,7 @@ inline constexpr Core kCores[] = {
 };
 
 inline std::filesystem::path firmware_folder() {
-  return std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware";
+  return test::build_folder() / "firmware";
 }
 inline std::string image(const char* app, const Core& core) {
   return (firmware_folder() / (std::string(app) + "-" + core.name + ".elf")).string();
@@ -46,8 +47,7 @@ inline std::string image(const char* app, const Core& core) {
 /// Returns the work folder of this test program; the first call empties it.
 inline const std::filesystem::path& work_folder() {
   static const std::filesystem::path folder = [] {
-    const auto path =
-        std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware_test_files" / THIMBLE_TEST;
+    const auto path = test::build_folder() / "firmware_test_files" / THIMBLE_TEST;
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
     return path;

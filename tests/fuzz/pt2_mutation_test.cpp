@@ -22,6 +22,7 @@
 #include "import/import.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
+#include "tests/folders.h"
 #include "tests/fuzz/heap_peak.h"
 #include "tests/unit/formats_test_support.h"
 
@@ -389,8 +390,7 @@ const std::vector<Pt2Parts>& fixtures() {
   static const std::vector<Pt2Parts> all = [] {
     constexpr uintmax_t kFileBytesMax = 48 * 1024;
     std::vector<std::filesystem::path> paths;
-    const std::filesystem::path folder =
-        std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests" / "data" / "pt2";
+    const std::filesystem::path folder = test::source_folder() / "tests" / "data" / "pt2";
     if (std::filesystem::exists(folder)) {
       for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().extension() == ".pt2" && entry.file_size() < kFileBytesMax) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/folders.h"
 #include "tests/npu/case.h"
 
 namespace {
@@ -22,8 +23,7 @@ struct Named {
 
 std::vector<Named> golden() {
   std::vector<Named> cases;
-  const std::filesystem::path folder =
-      std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests/data/ethos_u";
+  const std::filesystem::path folder = test::source_folder() / "tests/data/ethos_u";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".cases") continue;
     std::string error;

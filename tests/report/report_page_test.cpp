@@ -10,13 +10,13 @@
 #include "report/report.h"
 #include "report/report_data.h"
 #include "report/text.h"
+#include "tests/folders.h"
 
 namespace thimble::report {
 namespace {
 
 driver::Compiled compiled_digits(const std::string& target) {
-  const std::filesystem::path folder =
-      std::filesystem::path(THIMBLE_SOURCE_DIR) / "models/digits_cnn";
+  const std::filesystem::path folder = test::source_folder() / "models/digits_cnn";
   driver::CompileOptions options;
   options.target = target;
   options.calibration = folder / "calibrate.npz";

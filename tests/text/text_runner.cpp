@@ -1,4 +1,5 @@
 #include "tests/text/text_runner.h"
+#include "tests/folders.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +12,7 @@
 namespace thimble::test {
 namespace {
 
-const std::filesystem::path kRoot = std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests/text";
+const std::filesystem::path kRoot = test::source_folder() / "tests/text";
 constexpr std::string_view kSeparator = "// ----\n";
 
 std::string read(const std::string& name) {

@@ -7,6 +7,7 @@
 
 #include "axon_sample.h"
 #include "engines/axon/text/text.h"
+#include "tests/folders.h"
 
 namespace thimble::axon_test {
 namespace {
@@ -77,7 +78,7 @@ TEST(AxonText, DocumentedHexDumpEqualsBytes) {
     if (zero && !star) expected += "    *\n";
     star = zero;
   }
-  std::ifstream page(THIMBLE_SOURCE_DIR "/docs/nordic-axon.md");
+  std::ifstream page(test::source_folder() / "docs/nordic-axon.md");
   std::ostringstream text;
   text << page.rdbuf();
   EXPECT_NE(text.str().find(expected), std::string::npos) << expected;

@@ -10,6 +10,7 @@
 #include "driver/compile.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
 #include "engines/axon/compiler/vendor/sdk.h"
+#include "tests/folders.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
@@ -33,8 +34,7 @@ constexpr Network kNetworks[] = {
 };
 
 std::vector<engine::Delegate> delegates_of(const Network& network) {
-  const std::filesystem::path folder =
-      std::filesystem::path(THIMBLE_SOURCE_DIR) / network.folder / network.name;
+  const std::filesystem::path folder = test::source_folder() / network.folder / network.name;
   driver::CompileOptions options;
   options.target = "nrf54lm20b";
   options.calibration = folder / "calibrate.npz";

@@ -15,6 +15,7 @@
 #include "engines/axon/formats/compiled_header.h"
 #include "formats/pte/read.h"
 #include "test_files.h"
+#include "tests/folders.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
@@ -533,12 +534,12 @@ TEST_F(VendorSimulator, SoftmaxIsOneStepApartAtMost) {
 
 /// The networks of examples/nordic as `thimble compile` partitions them, 20 inputs (steps) each.
 TEST_F(VendorSimulator, ExampleNetworksAreBitEqual) {
-  const fs::path program = fs::path(THIMBLE_BINARY_DIR) / "thimble";
+  const fs::path program = test::build_folder() / "thimble";
   if (!fs::exists(program)) GTEST_SKIP() << program << " is not built";
   const Folder folder;
   for (const std::string name :
        {"hello_axon", "multi_layer", "simple_rnn", "anomaly", "image_cnn", "keywords"}) {
-    const fs::path model = fs::path(THIMBLE_SOURCE_DIR) / "examples/nordic" / name;
+    const fs::path model = test::source_folder() / "examples/nordic" / name;
     const fs::path pte = folder.path() / (name + ".pte");
     const auto done = base::run_process(
         {program.string(), "compile", (model / (name + ".pt2")).string(), "--target", "nrf54lm20b",

@@ -7,6 +7,7 @@
 
 #include "driver/recipe.h"
 #include "driver/stages.h"
+#include "tests/folders.h"
 
 namespace thimble::driver {
 namespace {
@@ -18,7 +19,7 @@ struct Network {
 
 /// Returns the integer graph of a network of models/, quantized with random data.
 Result<ir::Graph> integer_graph(const Network& network, const engine::Part& part) {
-  const auto folder = std::filesystem::path(THIMBLE_SOURCE_DIR) / "models" / network.name;
+  const auto folder = test::source_folder() / "models" / network.name;
   CompileOptions options;
   options.calibration = kRandomCalibration;
   options.measure_quality = false;

@@ -9,11 +9,12 @@
 #include "formats/pte/read.h"
 #include "runtime_support.h"
 #include "test_files.h"
+#include "tests/folders.h"
 
 namespace thimble::runtime_test {
 
 inline Bytes read_test_file(const std::string& name) {
-  return test::read_bytes(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u/" + name);
+  return test::read_bytes(test::source_folder() / "tests/data/executorch/ethos_u" / name);
 }
 
 inline pte::Program read_test_program(const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include "formats/pt2/json.h"
 #include "formats/pt2/source_line.h"
+#include "tests/folders.h"
 #include "tests/unit/formats_test_support.h"
 
 namespace thimble::formats::pt2 {
@@ -545,8 +546,7 @@ TEST(ModuleStack, ReturnsInnermostModule) {
 // --- fixtures ------------------------------------------------------------------------------------
 
 TEST(Pt2Fixtures, AllOfPyTorchsArchivesAreRead) {
-  const std::filesystem::path folder =
-      std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests" / "data" / "pt2";
+  const std::filesystem::path folder = test::source_folder() / "tests" / "data" / "pt2";
   ASSERT_TRUE(std::filesystem::exists(folder)) << "no fixtures in " << folder;
   size_t nodes = 0;
   size_t nodes_with_source = 0;

@@ -17,6 +17,7 @@
 #include "import/import.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "tests/folders.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -30,7 +31,7 @@ constexpr double kNetworkErrorMax = 1e-4;  // networks of tens of layers
 constexpr int64_t kSamplesMax = 3;         // samples per network: the evaluator is slow
 
 fs::path source_dir() {
-  return THIMBLE_SOURCE_DIR;
+  return test::source_folder();
 }
 fs::path data_dir() {
   return source_dir() / "tests" / "data" / "pt2";

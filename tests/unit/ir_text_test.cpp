@@ -9,6 +9,7 @@
 
 #include "ir/dce.h"
 #include "ir/print.h"
+#include "tests/folders.h"
 #include "tests/text/text_runner.h"
 
 namespace thimble {
@@ -56,7 +57,7 @@ TEST_P(OpsText, AcceptsAndRefuses) {
 }
 
 TEST(DocumentedIrText, DocumentedExampleRoundTrip) {
-  std::ifstream file(THIMBLE_SOURCE_DIR "/docs/ir.md");
+  std::ifstream file(test::source_folder() / "docs/ir.md");
   std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const size_t start = page.find("graph @forward");
   ASSERT_NE(start, std::string::npos);

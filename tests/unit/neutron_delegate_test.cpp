@@ -1,8 +1,8 @@
 // The delegates of the Neutron with a test driver: the order of calls, and the memory and the
 // memory order passed to them.
 
-#include <cstring>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "formats/pte/read.h"
 #include "neutron_delegate_support.h"
 #include "test_files.h"
+#include "tests/folders.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -334,10 +335,10 @@ CallFile call_in(const pte::Program& program) {
 /// Files made by ExecuTorch's writer and the NXP backend's packer (tests/peers/neutron/files.py).
 TEST(NeutronDelegate, FilesOfExecuTorchLoadAndRun) {
   const char* const given = std::getenv("THIMBLE_NEUTRON_FILES");
-  const std::string folder =
-      given != nullptr ? given : THIMBLE_SOURCE_DIR "/tests/data/executorch/neutron";
+  const auto folder = given != nullptr ? std::filesystem::path(given)
+                                       : test::source_folder() / "tests/data/executorch/neutron";
   for (const char* name : {"formatless_v0", "first_v1", "last_v1", "mapped_v1"}) {
-    const Bytes bytes = test::read_bytes(folder + "/" + name + ".pte");
+    const Bytes bytes = test::read_bytes(folder / (std::string(name) + ".pte"));
     const auto program = pte::read(bytes, name);
     ASSERT_TRUE(program.ok()) << program.error().message;
     EXPECT_EQ(program->delegate_blobs[0].location, pte::BlobLocation::kInline);

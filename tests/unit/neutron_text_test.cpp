@@ -11,6 +11,7 @@
 #include "engines/neutron/text/text.h"
 #include "neutron_random_list.h"
 #include "neutron_sample.h"
+#include "tests/folders.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -235,7 +236,7 @@ List example() {
 }
 
 std::string page() {
-  std::ifstream file(THIMBLE_SOURCE_DIR "/docs/neutron.md");
+  std::ifstream file(test::source_folder() / "docs/neutron.md");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

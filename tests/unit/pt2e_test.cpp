@@ -23,6 +23,7 @@
 #include "passes/pipeline.h"
 #include "quant/pins.h"
 #include "quant/quantize.h"
+#include "tests/folders.h"
 
 namespace thimble::quant {
 namespace {
@@ -34,7 +35,7 @@ using ir::ValueId;
 using nlohmann::json;
 
 fs::path data_dir() {
-  return fs::path(THIMBLE_SOURCE_DIR) / "tests" / "data" / "pt2";
+  return test::source_folder() / "tests" / "data" / "pt2";
 }
 
 /// Cases that need calibration data or cannot be compiled, with the expected message.

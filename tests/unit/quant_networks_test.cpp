@@ -16,6 +16,7 @@
 #include "quant/simulate.h"
 #include "quant_models.h"
 #include "quant_random_network.h"
+#include "tests/folders.h"
 
 namespace thimble::test {
 namespace {
@@ -88,7 +89,7 @@ class CommittedNetwork : public testing::TestWithParam<const char*> {};
 
 TEST_P(CommittedNetwork, SqnrIsAtLeastThatOfPt2e) {
   const std::string name = GetParam();
-  const std::filesystem::path root = THIMBLE_SOURCE_DIR;
+  const std::filesystem::path root = test::source_folder();
   const auto network = load_network(root / "models" / name, 1000);
   ASSERT_TRUE(network.ok()) << network.error().message;
   const auto model = quant::quantize(network->graph, network->calibration, {}, {});
