@@ -25,6 +25,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "random_integer_graph.h"
+#include "tests/folders.h"
 #include "tests/text/text_runner.h"
 
 namespace thimble::test {
@@ -384,7 +385,6 @@ TEST(NeutronTables, EachKnownFunctionIsRecognized) {
   std::set<std::string> rows = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) #function,
 #include "engines/neutron/compiler/ops.def"
-#include "tests/folders.h"
   };
   for (const FunctionCase& c : function_cases()) {
     SCOPED_TRACE(c.row);

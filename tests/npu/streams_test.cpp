@@ -23,7 +23,7 @@ struct Named {
 
 std::vector<Named> golden() {
   std::vector<Named> cases;
-  const std::filesystem::path folder = test::source_folder() / "tests/data/ethos_u";
+  const std::filesystem::path folder = thimble::test::source_folder() / "tests/data/ethos_u";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".cases") continue;
     std::string error;
