@@ -80,6 +80,7 @@ struct OpenOptions {
   std::map<std::string, int64_t> shapes;  // values of dynamic sizes of a .pt2
   std::string method;                     // of a .pte; empty: forward, or the first one
   std::filesystem::path data_file;        // constants of a .pte (.ptd); empty: none
+  std::vector<std::string> input_names;   // of a .pte that may have no names; empty: those it has
 };
 
 /// Opens a `.pte`, a `.pt2` (its float graph) or an `.ir`.

@@ -85,7 +85,7 @@ class CompileTest(unittest.TestCase):
             expected = numpy.load(folder / "output_0.npy")
         y = self.compiled.run(x)
         numpy.testing.assert_array_equal(y, expected)
-        numpy.testing.assert_array_equal(self.compiled.run({"input_0": x}), y)
+        numpy.testing.assert_array_equal(self.compiled.run({"x": x}), y)
 
     def test_boards_compute_the_same(self):
         x = numpy.load(TEST)["x"][:3]
