@@ -85,8 +85,8 @@ std::string state_hint(int64_t calls, bool has_state) {
 Result<std::vector<InputArray>> in_order(std::span<const InputArray> given,
                                          const std::vector<Port>& ports) {
   std::vector<InputArray> sources(given.begin(), given.end());
-  const bool named = std::ranges::any_of(
-      sources, [](const InputArray& each) { return !each.input.empty(); });
+  const bool named =
+      std::ranges::any_of(sources, [](const InputArray& each) { return !each.input.empty(); });
   if (!named) return sources;
   std::vector<InputArray> ordered;
   for (const Port& port : ports) {

@@ -352,8 +352,7 @@ void define_interpreter(nb::module_& module) {
             self->check_thread();
             if (!steps && can_run_in_place(*self, arrays)) return run_in_place(self, arrays, copy);
             auto outputs = run_on<std::vector<ir::Tensor>>(
-                self,
-                [inputs = inputs_of(arrays), steps](capi::Interpreter& interpreter) {
+                self, [inputs = inputs_of(arrays), steps](capi::Interpreter& interpreter) {
                   return interpreter.run(inputs, steps);
                 });
             nb::list results;

@@ -296,7 +296,8 @@ Result<std::string> CompiledModel::compare(std::shared_ptr<const driver::SampleA
   program.bytes = std::make_shared<const Bytes>(state_.pte);
   program.name = label();
   program.shown = "the compiled model";
-  const auto compare_files = [&](const fs::path& model, const fs::path& pte) -> Result<std::string> {
+  const auto compare_files = [&](const fs::path& model,
+                                 const fs::path& pte) -> Result<std::string> {
     Words words = joined({model.string(), pte.string(), "--data",
                           samples != nullptr ? samples->label : data.string()},
                          options);
@@ -393,8 +394,8 @@ Result<std::string> profile(const ModelSource& source, const Words& options,
                             const ProgressFunction& progress) {
   return with_file(source, [&](const fs::path& path) -> Result<std::string> {
     tools::RunArguments arguments;
-    THIMBLE_CHECK(parse("run", tools::add_run_options, joined({path.string(), "--profile"}, options),
-                        &arguments));
+    THIMBLE_CHECK(parse("run", tools::add_run_options,
+                        joined({path.string(), "--profile"}, options), &arguments));
     arguments.arrays = std::move(arrays);
     arguments.input_names = input_names;
     arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
@@ -445,7 +446,8 @@ Result<std::string> targets(const std::string& name) {
 
 Result<std::string> diff(const ModelSource& before, const ModelSource& after,
                          const Words& options) {
-  const auto diff_files = [&](const fs::path& first, const fs::path& second) -> Result<std::string> {
+  const auto diff_files = [&](const fs::path& first,
+                              const fs::path& second) -> Result<std::string> {
     tools::DiffArguments arguments;
     THIMBLE_CHECK(parse("diff", tools::add_diff_options,
                         joined({first.string(), second.string()}, options), &arguments));
