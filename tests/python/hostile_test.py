@@ -230,6 +230,10 @@ class HostileTest(unittest.TestCase):
                 self.assertIn(str(path), str(caught.exception))
             with self.assertRaises(thimble.BadInput):
                 compiled.report(file / "x.html")
+            for cache in (file, file / "cache", "/proc/cache"):
+                with self.assertRaises(OSError) as refused:
+                    list(thimble.sweep([EXPORT], "cortex-m4", cache=cache))
+                self.assertIn(str(cache), str(refused.exception))
         # Without a folder for temporary files, a model given as bytes cannot be read.
         done = run_script(f"""
             import os
