@@ -64,11 +64,11 @@ class Venv:
     def python(self, code, *arguments):
         return self.run("python", "-c", code, *map(str, arguments), check=True, stdout=subprocess.PIPE).stdout
 
-    def install(self, *names, folders, options=()):
+    def install(self, *names, folders):
         """Installs packages, with what they require, from the folders. Returns the seconds."""
         start = time.perf_counter()
         links = [word for folder in folders for word in ("--find-links", folder)]
-        self.run("pip", "install", "--quiet", *options, *links, *names, check=True)
+        self.run("pip", "install", "--quiet", *links, *names, check=True)
         return time.perf_counter() - start
 
 

