@@ -56,7 +56,8 @@ Result<std::vector<InputArray>> read_sources(std::span<const std::filesystem::pa
 }
 
 Result<ir::Tensor> read_tensor(const InputArray& source, const Port& port) {
-  const auto& [array, label] = source;
+  const auto& array = source.array;
+  const std::string& label = source.label;
   THIMBLE_TRY(ir::Tensor tensor, driver::to_tensor(array, label));
   if (tensor.dtype == port.dtype) return tensor;
   return bad_input("{}: {}{}, expected {}", label, formats::npy::name(array.dtype),
@@ -80,11 +81,30 @@ std::string state_hint(int64_t calls, bool has_state) {
       calls);
 }
 
+/// Returns the arrays in the order of the inputs.
+Result<std::vector<InputArray>> in_order(std::span<const InputArray> given,
+                                         const std::vector<Port>& ports) {
+  std::vector<InputArray> sources(given.begin(), given.end());
+  const bool named =
+      std::ranges::any_of(sources, [](const InputArray& each) { return !each.input.empty(); });
+  if (!named) return sources;
+  std::vector<InputArray> ordered;
+  for (const Port& port : ports) {
+    const auto found = std::ranges::find(sources, port.name, &InputArray::input);
+    if (found != sources.end()) ordered.push_back(*found);
+  }
+  if (ordered.size() == ports.size() && sources.size() == ports.size()) return ordered;
+  std::vector<std::string> names;
+  for (const InputArray& each : sources) names.push_back(each.input);
+  return bad_input("inputs: found {}, expected {}", fmt::join(names, ", "),
+                   hostrun::port_list(ports));
+}
+
 }  // namespace
 
-Result<InputCalls> split_calls(std::span<const InputArray> sources, const Model& model,
-                               bool steps) {
+Result<InputCalls> split_calls(std::span<const InputArray> given, const Model& model, bool steps) {
   const std::vector<Port>& ports = model.inputs;
+  THIMBLE_TRY(const std::vector<InputArray> sources, in_order(given, ports));
   if (sources.size() != ports.size()) {
     return bad_input("{}: {} inputs given, expected {}: {}", model.label, sources.size(),
                      ports.size(), hostrun::port_list(ports));

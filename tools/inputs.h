@@ -30,11 +30,13 @@ struct InputCalls {
 struct InputArray {
   formats::npy::NpyArray array;
   std::string label;
+  std::string input = {};  // name of the input; empty: the arrays are in the order of the inputs
 };
 
 /// Divides an array for each port into calls. Without `steps`, arrays with samples of several calls
 /// are accepted if the model has no state: each sample is a call. float64 is converted to float32;
 /// any other difference from the port's type or shape is an error.
+/// The names of arrays with names are exactly those of the inputs.
 [[nodiscard]] Result<InputCalls> split_calls(std::span<const InputArray> arrays, const Model& model,
                                              bool steps);
 

@@ -1,6 +1,7 @@
 #include "tools/model.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -291,6 +292,10 @@ Result<Model> open_read(Bytes bytes, formats::pte::Program program, const std::s
   if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
   THIMBLE_TRY(bytes, prepare(std::move(bytes), label, options, &program));
   THIMBLE_TRY(Model model, open_prepared(std::move(bytes), program, label, options));
+  if (!options.input_names.empty()) {
+    assert(options.input_names.size() == model.inputs.size());
+    for (size_t i = 0; i < model.inputs.size(); ++i) model.inputs[i].name = options.input_names[i];
+  }
   model.program = std::make_shared<const formats::pte::Program>(std::move(program));
   return model;
 }

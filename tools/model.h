@@ -41,7 +41,7 @@ struct Outcome {
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
   std::optional<hostrun::SerialFacts> serial;
-  std::string note;  // as Model::note, known after the run
+  std::string note;                        // as Model::note, known after the run
   bool npu_simulated = false;              // on QEMU: instruction counts include the NPU simulator
   std::map<size_t, NpuCall> npu_calls;     // on QEMU with a profile: by index into qemu->ops
   std::vector<hostrun::NpuProfile> npu;    // with OpenOptions::profile, for a file with delegates
@@ -69,10 +69,10 @@ struct Model {
 struct OpenOptions {
   /// "host", "qemu", "fvp", "eval", "serial:PORT[:BAUD]"; empty: host for .pte, else eval
   std::string on;
-  std::filesystem::path fvp;  // FVP program; if empty, THIMBLE_FVP is used
-  int time_limit = 300;       // in seconds, for qemu, fvp and one call on a serial line
-  int patience = 30;          // in seconds: silence of a serial line that is an error
-  std::string target;         // for files without a target, and for times of a profile
+  std::filesystem::path fvp;              // FVP program; if empty, THIMBLE_FVP is used
+  int time_limit = 300;                   // in seconds, for qemu, fvp and one call on a serial line
+  int patience = 30;                      // in seconds: silence of a serial line that is an error
+  std::string target;                     // for files without a target, and for times of a profile
   bool count_instructions = false;        // on QEMU
   bool profile = false;                   // also per operator; for an NPU, its operations
   bool trace = false;                     // on the host: Outcome::traces
@@ -80,6 +80,7 @@ struct OpenOptions {
   std::map<std::string, int64_t> shapes;  // values of dynamic sizes of a .pt2
   std::string method;                     // of a .pte; empty: forward, or the first one
   std::filesystem::path data_file;        // constants of a .pte (.ptd); empty: none
+  std::vector<std::string> input_names;   // of a .pte that may have no names; empty: those it has
 };
 
 /// Opens a `.pte`, a `.pt2` (its float graph) or an `.ir`.

@@ -115,6 +115,7 @@ Result<OpenOptions> open_options(const RunArguments& arguments) {
   options.trace_tensors = !arguments.etdump_outputs.empty();
   options.method = arguments.method;
   options.data_file = arguments.data_file;
+  options.input_names = arguments.input_names;
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   return options;
 }

@@ -35,8 +35,9 @@ struct RunArguments {
   bool json = false;
 
   // Not options of the command line:
-  std::vector<InputArray> arrays;  // used instead of `inputs` if not empty
-  ProgressFunction progress;       // used instead of a line on the terminal if not empty
+  std::vector<InputArray> arrays;        // used instead of `inputs` if not empty
+  std::vector<std::string> input_names;  // as OpenOptions::input_names
+  ProgressFunction progress;             // used instead of a line on the terminal if not empty
 };
 void add_run_options(Verb& verb, RunArguments* arguments);
 

@@ -64,12 +64,11 @@ class Venv:
     def python(self, code, *arguments):
         return self.run("python", "-c", code, *map(str, arguments), check=True, stdout=subprocess.PIPE).stdout
 
-    def install(self, wheel, packages, *names, more=None):
-        """Installs the wheel and packages, with what they require, from the folders `packages` and `more`. Returns the
-        seconds."""
+    def install(self, *names, folders):
+        """Installs packages, with what they require, from the folders. Returns the seconds."""
         start = time.perf_counter()
-        links = [word for folder in (packages, more) if folder for word in ("--find-links", folder)]
-        self.run("pip", "install", "--quiet", *links, wheel, *names, check=True)
+        links = [word for folder in folders for word in ("--find-links", folder)]
+        self.run("pip", "install", "--quiet", *links, *names, check=True)
         return time.perf_counter() - start
 
 
@@ -77,17 +76,12 @@ def median(values):
     return sorted(values)[len(values) // 2]
 
 
-def measure(wheel, packages, has_qemu):
-    """Returns the measured values: bytes, and seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        venv = Venv(pathlib.Path(folder) / "venv", ["qemu-system-arm"] if has_qemu else [])
-        values = {"bytes": wheel.stat().st_size, "install": venv.install(wheel, packages)}
-        platforms = ["host", "qemu"] if has_qemu else ["host"]
-        seconds = [float(venv.python(IMPORT)) for _ in range(REPETITIONS)]
-        values["import"] = median(seconds)
-        for on in platforms:
-            seconds = [float(venv.python(COMPILE_AND_RUN, MODEL, on)) for _ in range(REPETITIONS)]
-            values[on] = median(seconds)
+def measure(venv, wheel, packages, platforms, repetitions=REPETITIONS):
+    """Installs the wheel. Returns the measured values: bytes, and seconds."""
+    values = {"bytes": wheel.stat().st_size, "install": venv.install(wheel, folders=[packages])}
+    values["import"] = median([float(venv.python(IMPORT)) for _ in range(repetitions)])
+    for on in platforms:
+        values[on] = median([float(venv.python(COMPILE_AND_RUN, MODEL, on)) for _ in range(repetitions)])
     return values
 
 
@@ -97,7 +91,10 @@ def main():
     parser.add_argument("packages", type=pathlib.Path)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    values = measure(arguments.wheel.resolve(), arguments.packages.resolve(), shutil.which("qemu-system-arm") is not None)
+    programs, platforms = (["qemu-system-arm"], ["host", "qemu"]) if shutil.which("qemu-system-arm") else ([], ["host"])
+    with tempfile.TemporaryDirectory() as folder:
+        venv = Venv(pathlib.Path(folder) / "venv", programs)
+        values = measure(venv, arguments.wheel.resolve(), arguments.packages.resolve(), platforms)
     if arguments.json:
         print(json.dumps(values))
         return

@@ -39,7 +39,7 @@ namespace {
 
 /// The package's files must have the same number (python/thimble_ml/__init__.py). Increase both
 /// when this module changes.
-constexpr int kInterface = 2;
+constexpr int kInterface = 3;
 
 using capi::CompiledModel;
 using capi::ModelSource;
@@ -57,11 +57,18 @@ nb::bytes to_python(const Bytes& bytes) {
 /// A model as the package gives it: a path, or bytes and a name for messages.
 using Source = std::pair<std::string, std::optional<nb::bytes>>;
 
+/// Stem of the name of bytes whose model has no name.
+constexpr const char* kNoName = "model";
+
 ModelSource to_source(const Source& source) {
   ModelSource result;
   result.name = std::filesystem::path(source.first).filename().string();
   if (source.second) {
     result.bytes = std::make_shared<const Bytes>(to_bytes(*source.second));
+    const std::filesystem::path name(result.name);
+    const std::string kind = name.extension() == ".pte" ? "compiled" : "exported";
+    result.shown = fmt::format("the {} model", kind);
+    if (name.stem() != kNoName) result.shown += " " + name.stem().string();
   } else {
     result.path = source.first;
   }
@@ -82,8 +89,9 @@ std::shared_ptr<const driver::SampleArrays> samples_of(const std::optional<Items
 std::vector<tools::InputArray> inputs_of(const std::vector<NamedArray>& arrays) {
   std::vector<tools::InputArray> inputs;
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const std::string name = arrays[i].first.empty() ? fmt::format("input {}", i) : arrays[i].first;
-    inputs.push_back({to_npy(arrays[i].second, name), name});
+    const std::string& name = arrays[i].first;
+    const std::string label = name.empty() ? fmt::format("input {}", i) : name;
+    inputs.push_back({to_npy(arrays[i].second, label), label, name});
   }
   return inputs;
 }
@@ -214,30 +222,6 @@ void define_compiled(nb::module_& module) {
       .def_static("restore", &set_state, "state"_a);
 }
 
-/// Puts arrays with names into the order of the inputs.
-std::vector<tools::InputArray> in_order(std::vector<tools::InputArray> arrays,
-                                        const std::vector<NamedArray>& given,
-                                        const std::vector<hostrun::Port>& ports) {
-  const bool named = !given.empty() && std::ranges::all_of(given, [](const NamedArray& each) {
-    return !each.first.empty();
-  });
-  if (!named) return arrays;
-  if (given.size() != ports.size()) {
-    raise(Error{ErrorKind::kBadInput,
-                fmt::format("inputs: {} arrays given, expected {}: {}", given.size(), ports.size(),
-                            hostrun::port_list(ports))});
-  }
-  formats::npy::NpzArrays by_name;
-  for (tools::InputArray& each : arrays) by_name.emplace_back(each.label, std::move(each.array));
-  std::vector<tools::InputArray> ordered;
-  for (const hostrun::Port& port : ports) {
-    const auto* const array =
-        value_of(driver::array_of(by_name, port.name, ports.size(), "inputs"));
-    ordered.push_back({*array, port.name});
-  }
-  return ordered;
-}
-
 /// An interpreter for the thread that created it.
 struct PyInterpreter {
   std::unique_ptr<capi::Interpreter> interpreter;
@@ -338,19 +322,19 @@ void define_interpreter(nb::module_& module) {
   nb::class_<PyInterpreter>(module, "Interpreter", "A model that can be run.")
       .def_static(
           "open",
-          [](const Source& source, const nb::dict& options) {
+          [](const Source& source, const nb::dict& options, const capi::Words& input_names) {
             const ModelSource model = to_source(source);
             const capi::Words words = words_of("run", options);
             auto result = std::make_shared<PyInterpreter>();
             result->interpreter = run_job<std::unique_ptr<capi::Interpreter>>(
-                [model, words](const ProgressFunction&) {
-                  return capi::Interpreter::open(model, words);
+                [model, words, input_names](const ProgressFunction&) {
+                  return capi::Interpreter::open(model, words, input_names);
                 },
                 nb::none());
             result->runs_in_place = result->interpreter->runs_in_place();
             return result;
           },
-          "source"_a, "options"_a)
+          "source"_a, "options"_a, "input_names"_a)
       .def_prop_ro(
           "inputs",
           [](const PyInterpreter& self) { return ports(self.interpreter->model().inputs); })
@@ -368,9 +352,9 @@ void define_interpreter(nb::module_& module) {
             self->check_thread();
             if (!steps && can_run_in_place(*self, arrays)) return run_in_place(self, arrays, copy);
             auto outputs = run_on<std::vector<ir::Tensor>>(
-                self,
-                [inputs = in_order(inputs_of(arrays), arrays, self->interpreter->model().inputs),
-                 steps](capi::Interpreter& interpreter) { return interpreter.run(inputs, steps); });
+                self, [inputs = inputs_of(arrays), steps](capi::Interpreter& interpreter) {
+                  return interpreter.run(inputs, steps);
+                });
             nb::list results;
             for (ir::Tensor& output : outputs) results.append(to_numpy(std::move(output)));
             return results;
@@ -398,17 +382,17 @@ void define_functions(nb::module_& module) {
   module.def(
       "profile",
       [](const Source& source, const nb::dict& options, const std::vector<NamedArray>& arrays,
-         nb::handle progress) {
+         const capi::Words& input_names, nb::handle progress) {
         const ModelSource model = to_source(source);
         const capi::Words words = words_of("run", options);
         auto inputs = std::make_shared<std::vector<tools::InputArray>>(inputs_of(arrays));
         return run_job<std::string>(
-            [model, words, inputs](const ProgressFunction& report) {
-              return capi::profile(model, words, std::move(*inputs), report);
+            [model, words, inputs, input_names](const ProgressFunction& report) {
+              return capi::profile(model, words, std::move(*inputs), input_names, report);
             },
             progress);
       },
-      "source"_a, "options"_a, "arrays"_a, "progress"_a.none());
+      "source"_a, "options"_a, "arrays"_a, "input_names"_a, "progress"_a.none());
   module.def(
       "fit",
       [](const std::vector<Source>& models, const std::vector<std::optional<Items>>& items,

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from ._errors import BadInput
 from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source
-from ._interpreter import Interpreter, Outputs, program_source
+from ._interpreter import Interpreter, Outputs, input_names, program_source
 from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
 from ._thimble import compile as compile_model
@@ -64,6 +64,11 @@ class Compiled:
     def target(self) -> str:
         """Name of the part."""
         return self._report["target"]
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the inputs, in order: those of the model."""
+        return [row["name"] for row in self._report["inputs"]]
 
     @property
     def memory(self) -> dict[str, Memory]:
@@ -163,7 +168,8 @@ class Compiled:
         """
         options = {"on": on, "target": target or self.target, "time_limit": time_limit}
         arrays = inputs_of(inputs, "input") if inputs else []
-        return json.loads(profile_model(program_source(self), options, arrays, progress))
+        names = input_names(self)
+        return json.loads(profile_model(program_source(self), options, arrays, names, progress))
 
     def compare(self, data: DataLike, *, progress: Progress = None, **options: Any) -> Comparison:
         """Compares the compiled model with the float model.

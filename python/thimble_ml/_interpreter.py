@@ -26,7 +26,8 @@ class Port:
     Attributes
     ----------
     name : str
-        ``input_0``, or its name in the model if the file has names.
+        Its name in the model, of a result of `compile()` and of a file with names; else
+        ``input_0``.
     dtype : str
         ``float32``, ``int8``, ...
     shape : tuple of int
@@ -51,6 +52,13 @@ def program_source(program: ProgramLike) -> Source:
     if isinstance(program, (bytes, bytearray, memoryview)):
         return "model.pte", bytes(program)
     return to_source(program)
+
+
+def input_names(program: ProgramLike) -> list[str]:
+    """Returns the names of the inputs of a result of `compile()`, whose `.pte` may have none."""
+    from ._compile import Compiled
+
+    return program.input_names if isinstance(program, Compiled) else []
 
 
 class Interpreter:
@@ -101,7 +109,8 @@ class Interpreter:
         fvp: str | os.PathLike[str] | None = None,
     ) -> None:
         options: dict[str, Any] = {"on": on, "target": target, "time_limit": time_limit, "fvp": fvp}
-        self._impl = InterpreterModel.open(program_source(program), options)
+        names = input_names(program)
+        self._impl = InterpreterModel.open(program_source(program), options, names)
 
     @property
     def inputs(self) -> list[Port]:
@@ -129,7 +138,8 @@ class Interpreter:
         Parameters
         ----------
         *inputs : array_like
-            One array for each input, in order, in its type and shape, or one dict by name.
+            One array for each input, in order, in its type and shape, or one dict by the names of
+            `inputs`.
             Contiguous arrays of the input's own type are read in place, without a copy; float64 is
             converted to float32. Several samples along the first axis run one by one if
             the model has no state.

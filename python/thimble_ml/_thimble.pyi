@@ -38,7 +38,9 @@ class CompiledModel:
 
 class Interpreter:
     @staticmethod
-    def open(source: Source, options: Mapping[str, object]) -> Interpreter: ...
+    def open(
+        source: Source, options: Mapping[str, object], input_names: Sequence[str]
+    ) -> Interpreter: ...
     @property
     def inputs(self) -> list[PortRow]: ...
     @property
@@ -62,7 +64,11 @@ def share_arena(
     models: Sequence[CompiledModel], exclusive: bool
 ) -> tuple[list[CompiledModel], str]: ...
 def profile(
-    source: Source, options: Mapping[str, object], arrays: Arrays, progress: Progress | None
+    source: Source,
+    options: Mapping[str, object],
+    arrays: Arrays,
+    input_names: Sequence[str],
+    progress: Progress | None,
 ) -> str: ...
 def fit(
     models: Sequence[Source],

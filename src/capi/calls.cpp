@@ -130,17 +130,18 @@ class Writer {
 
 Result<ProgramCalls> program_calls(const ModelSource& source, const std::string& target,
                                    const Words& options, const ProgressFunction& progress) {
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
-  tools::CompileArguments arguments;
-  THIMBLE_CHECK(
-      parse("compile", tools::add_compile_options,
-            joined({file.path().string(), "--target", target, "--compat", "executorch"}, options),
-            &arguments));
-  arguments.model = arguments.models[0];
-  THIMBLE_TRY(driver::CompileOptions compile_options, tools::compile_options(arguments));
-  compile_options.progress = progress;
-  THIMBLE_TRY(const driver::Compiled compiled, driver::compile(arguments.model, compile_options));
-  return Writer(compiled.lowered).write();
+  return with_file(source, [&](const std::filesystem::path& path) -> Result<ProgramCalls> {
+    tools::CompileArguments arguments;
+    THIMBLE_CHECK(
+        parse("compile", tools::add_compile_options,
+              joined({path.string(), "--target", target, "--compat", "executorch"}, options),
+              &arguments));
+    arguments.model = arguments.models[0];
+    THIMBLE_TRY(driver::CompileOptions compile_options, tools::compile_options(arguments));
+    compile_options.progress = progress;
+    THIMBLE_TRY(const driver::Compiled compiled, driver::compile(arguments.model, compile_options));
+    return Writer(compiled.lowered).write();
+  });
 }
 
 }  // namespace thimble::capi

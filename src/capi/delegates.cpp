@@ -90,38 +90,36 @@ Json to_json(const driver::DelegateProgram& program) {
   return json;
 }
 
-/// The options of `thimble compile` and the model's file.
-struct Parsed {
-  ModelFile file;
-  driver::CompileOptions options;
-};
-Result<Parsed> parsed(const ModelSource& source, const std::string& target, const Words& options,
-                      const ProgressFunction& progress) {
-  THIMBLE_TRY(ModelFile file, ModelFile::open(source));
+/// Returns the options of `thimble compile`.
+Result<driver::CompileOptions> parsed(const std::filesystem::path& model, const std::string& target,
+                                      const Words& options, const ProgressFunction& progress) {
   tools::CompileArguments arguments;
   THIMBLE_CHECK(parse("compile", tools::add_compile_options,
-                      joined({file.path().string(), "--target", target}, options), &arguments));
+                      joined({model.string(), "--target", target}, options), &arguments));
   arguments.model = arguments.models[0];
-  THIMBLE_TRY(driver::CompileOptions parsed_options, compile_options(arguments));
-  parsed_options.progress = progress;
-  return Parsed{std::move(file), std::move(parsed_options)};
+  THIMBLE_TRY(driver::CompileOptions result, compile_options(arguments));
+  result.progress = progress;
+  return result;
 }
 
 }  // namespace
 
 Result<std::string> engine_nodes(const ModelSource& source, const std::string& target,
                                  const Words& options, const ProgressFunction& progress) {
-  THIMBLE_TRY(const Parsed request, parsed(source, target, options, progress));
-  THIMBLE_TRY(const driver::EngineNodes nodes,
-              driver::engine_nodes(request.file.path(), request.options));
-  return text_of(to_json(nodes));
+  return with_file(source, [&](const std::filesystem::path& path) -> Result<std::string> {
+    THIMBLE_TRY(const driver::CompileOptions request, parsed(path, target, options, progress));
+    THIMBLE_TRY(const driver::EngineNodes nodes, driver::engine_nodes(path, request));
+    return text_of(to_json(nodes));
+  });
 }
 
 Result<DelegatePayload> compile_delegate(const ModelSource& source, const std::string& target,
                                          const Words& options, const ProgressFunction& progress) {
-  THIMBLE_TRY(const Parsed request, parsed(source, target, options, progress));
-  THIMBLE_TRY(driver::DelegateProgram program,
-              driver::compile_delegate(request.file.path(), request.options));
+  const auto compile = [&](const std::filesystem::path& path) -> Result<driver::DelegateProgram> {
+    THIMBLE_TRY(const driver::CompileOptions request, parsed(path, target, options, progress));
+    return driver::compile_delegate(path, request);
+  };
+  THIMBLE_TRY(driver::DelegateProgram program, with_file(source, compile));
   DelegatePayload result;
   result.report_json = text_of(to_json(program));
   result.id = program.delegate.id;

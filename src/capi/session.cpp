@@ -36,11 +36,32 @@ Result<ModelFile> ModelFile::open(const ModelSource& source) {
     file.path_ = source.path;
     return file;
   }
+  file.shown_ = source.shown.empty() ? source.name : source.shown;
   THIMBLE_TRY(base::WorkFolder folder, base::WorkFolder::create("model"));
   THIMBLE_CHECK(folder.write(source.name, *source.bytes));
   file.path_ = folder.file(source.name);
   file.folder_.emplace(std::move(folder));
   return file;
+}
+
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+}  // namespace
+
+Error ModelFile::shown(Error error) const {
+  if (!folder_) return error;
+  error.message = replaced(std::move(error.message), path_.string(), shown_);
+  // Messages begin with the name of the file; in code that they suggest, a name is one of a file.
+  const std::string name = path_.filename().string() + ":";
+  if (error.message.starts_with(name)) error.message.replace(0, name.size(), shown_ + ":");
+  return error;
 }
 
 std::vector<tools::OptionFacts> options_of(std::string_view verb_name) {
@@ -120,14 +141,20 @@ Result<std::shared_ptr<CompiledModel>> CompiledModel::compile(CompileRequest req
 
 Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_live(
     const CompileRequest& request, const std::string& c_layout, const ProgressFunction& progress) {
+  return with_file(request.model, [&](const fs::path& model) {
+    return with_file(request.calibration, [&](const fs::path& samples) {
+      return compile_files(request, model, samples, c_layout, progress);
+    });
+  });
+}
+
+Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_files(
+    const CompileRequest& request, const fs::path& model, const fs::path& samples,
+    const std::string& c_layout, const ProgressFunction& progress) {
   THIMBLE_CHECK(check_options(request.options));
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(request.model));
   auto live = std::make_shared<Live>();
-  THIMBLE_TRY(const ModelFile samples, ModelFile::open(request.calibration));
-  Words words = joined({file.path().string(), "--target", request.target}, request.options);
-  if (!samples.path().empty()) {
-    words.insert(words.end(), {"--calibrate", samples.path().string()});
-  }
+  Words words = joined({model.string(), "--target", request.target}, request.options);
+  if (!samples.empty()) words.insert(words.end(), {"--calibrate", samples.string()});
   tools::CompileArguments& arguments = live->arguments;
   THIMBLE_CHECK(parse("compile", tools::add_compile_options, words, &arguments));
   if (arguments.models.size() != 1) {
@@ -141,7 +168,7 @@ Result<std::shared_ptr<CompiledModel::Live>> CompiledModel::compile_live(
     arguments.c_layout = c_layout;
   }
   arguments.command = "thimble compile " + request.model.name;
-  if (!samples.path().empty()) words.back() = request.calibration.path.string();
+  if (!samples.empty()) words.back() = request.calibration.path.string();
   for (size_t i = 1; i < words.size(); ++i) arguments.command += " " + words[i];
   THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
   options.samples = request.samples;
@@ -265,30 +292,36 @@ Result<std::map<std::string, std::string>> CompiledModel::to_c(const std::string
 Result<std::string> CompiledModel::compare(std::shared_ptr<const driver::SampleArrays> samples,
                                            const fs::path& data, const Words& options,
                                            const ProgressFunction& progress) const {
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(request_.model));
   ModelSource program;
   program.bytes = std::make_shared<const Bytes>(state_.pte);
   program.name = label();
-  THIMBLE_TRY(const ModelFile pte, ModelFile::open(program));
-  Words words = joined({file.path().string(), pte.path().string(), "--data",
-                        samples != nullptr ? samples->label : data.string()},
-                       options);
-  tools::CompareArguments arguments;
-  THIMBLE_CHECK(parse("compare", tools::add_compare_options, words, &arguments));
-  // The float graph has the sizes of the compilation.
-  tools::CompileArguments compiled;
-  THIMBLE_CHECK(parse("compile", tools::add_compile_options,
-                      joined({file.path().string(), "--target", request_.target}, request_.options),
-                      &compiled));
-  arguments.shapes = compiled.shapes;
-  arguments.samples = std::move(samples);
-  arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
-  THIMBLE_TRY(const tools::Json json, compare_json(arguments));
-  return text_of(json);
+  program.shown = "the compiled model";
+  const auto compare_files = [&](const fs::path& model,
+                                 const fs::path& pte) -> Result<std::string> {
+    Words words = joined({model.string(), pte.string(), "--data",
+                          samples != nullptr ? samples->label : data.string()},
+                         options);
+    tools::CompareArguments arguments;
+    THIMBLE_CHECK(parse("compare", tools::add_compare_options, words, &arguments));
+    // The float graph has the sizes of the compilation.
+    tools::CompileArguments compiled;
+    THIMBLE_CHECK(parse("compile", tools::add_compile_options,
+                        joined({model.string(), "--target", request_.target}, request_.options),
+                        &compiled));
+    arguments.shapes = compiled.shapes;
+    arguments.samples = samples;
+    arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
+    THIMBLE_TRY(const tools::Json json, compare_json(arguments));
+    return text_of(json);
+  };
+  return with_file(request_.model, [&](const fs::path& model) {
+    return with_file(program, [&](const fs::path& pte) { return compare_files(model, pte); });
+  });
 }
 
 Result<std::unique_ptr<Interpreter>> Interpreter::open(const ModelSource& source,
-                                                       const Words& options) {
+                                                       const Words& options,
+                                                       const Words& input_names) {
   tools::RunArguments arguments;
   THIMBLE_CHECK(parse("run", tools::add_run_options, joined({source.name}, options), &arguments));
   tools::OpenOptions open;
@@ -296,9 +329,11 @@ Result<std::unique_ptr<Interpreter>> Interpreter::open(const ModelSource& source
   open.fvp = arguments.fvp;
   open.time_limit = arguments.time_limit;
   open.target = arguments.target;
+  open.input_names = input_names;
   std::unique_ptr<Interpreter> interpreter(new Interpreter);
   if (source.bytes != nullptr) {
-    THIMBLE_TRY(interpreter->model_, tools::open_program(*source.bytes, source.name, open));
+    const std::string& label = source.shown.empty() ? source.name : source.shown;
+    THIMBLE_TRY(interpreter->model_, tools::open_program(*source.bytes, label, open));
   } else {
     THIMBLE_TRY(interpreter->model_, tools::open_model(source.path, open));
   }
@@ -355,16 +390,18 @@ Status Interpreter::reset() {
 }
 
 Result<std::string> profile(const ModelSource& source, const Words& options,
-                            std::vector<tools::InputArray> arrays,
+                            std::vector<tools::InputArray> arrays, const Words& input_names,
                             const ProgressFunction& progress) {
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
-  tools::RunArguments arguments;
-  THIMBLE_CHECK(parse("run", tools::add_run_options,
-                      joined({file.path().string(), "--profile"}, options), &arguments));
-  arguments.arrays = std::move(arrays);
-  arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
-  THIMBLE_TRY(const tools::Json json, run_json(arguments));
-  return text_of(json);
+  return with_file(source, [&](const fs::path& path) -> Result<std::string> {
+    tools::RunArguments arguments;
+    THIMBLE_CHECK(parse("run", tools::add_run_options,
+                        joined({path.string(), "--profile"}, options), &arguments));
+    arguments.arrays = std::move(arrays);
+    arguments.input_names = input_names;
+    arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
+    THIMBLE_TRY(const tools::Json json, run_json(arguments));
+    return text_of(json);
+  });
 }
 
 Result<std::string> fit(const FitRequest& request, const ProgressFunction& progress) {
@@ -380,21 +417,26 @@ Result<std::string> fit(const FitRequest& request, const ProgressFunction& progr
   THIMBLE_CHECK(parse("fit", tools::add_fit_options, words, &arguments));
   arguments.samples = request.samples;
   arguments.progress = progress ? progress : [](std::string_view, int64_t, int64_t) {};
-  THIMBLE_TRY(const tools::Json json, fit_json(arguments));
-  return text_of(json);
+  const Result<tools::Json> json = fit_json(arguments);
+  if (json.ok()) return text_of(*json);
+  Error error = json.error();
+  for (const ModelFile& file : files) error = file.shown(std::move(error));
+  return error;
 }
 
 Result<std::string> annotate(const ModelSource& source, const std::string& target,
                              bool arithmetic) {
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
-  THIMBLE_TRY(const tools::Json json, tools::annotate_json(file.path(), target, arithmetic));
-  return text_of(json);
+  return with_file(source, [&](const fs::path& path) -> Result<std::string> {
+    THIMBLE_TRY(const tools::Json json, tools::annotate_json(path, target, arithmetic));
+    return text_of(json);
+  });
 }
 
 Result<std::string> inspect(const ModelSource& source, bool commands) {
-  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
-  THIMBLE_TRY(const tools::Json json, tools::inspect_json(file.path(), commands));
-  return text_of(json);
+  return with_file(source, [&](const fs::path& path) -> Result<std::string> {
+    THIMBLE_TRY(const tools::Json json, tools::inspect_json(path, commands));
+    return text_of(json);
+  });
 }
 
 Result<std::string> targets(const std::string& name) {
@@ -404,14 +446,17 @@ Result<std::string> targets(const std::string& name) {
 
 Result<std::string> diff(const ModelSource& before, const ModelSource& after,
                          const Words& options) {
-  THIMBLE_TRY(const ModelFile first, ModelFile::open(before));
-  THIMBLE_TRY(const ModelFile second, ModelFile::open(after));
-  tools::DiffArguments arguments;
-  THIMBLE_CHECK(parse("diff", tools::add_diff_options,
-                      joined({first.path().string(), second.path().string()}, options),
-                      &arguments));
-  THIMBLE_TRY(const tools::Json json, diff_json(arguments));
-  return text_of(json);
+  const auto diff_files = [&](const fs::path& first,
+                              const fs::path& second) -> Result<std::string> {
+    tools::DiffArguments arguments;
+    THIMBLE_CHECK(parse("diff", tools::add_diff_options,
+                        joined({first.string(), second.string()}, options), &arguments));
+    THIMBLE_TRY(const tools::Json json, diff_json(arguments));
+    return text_of(json);
+  };
+  return with_file(before, [&](const fs::path& first) {
+    return with_file(after, [&](const fs::path& second) { return diff_files(first, second); });
+  });
 }
 
 const char* version() {

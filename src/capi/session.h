@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/bytes.h"
@@ -27,11 +28,12 @@
 
 namespace thimble::capi {
 
-/// A file, or the bytes of one. Messages show `name` for bytes.
+/// A file, or the bytes of one.
 struct ModelSource {
   std::filesystem::path path;          // may be empty if there are bytes
   std::shared_ptr<const Bytes> bytes;  // used if not null
   std::string name;                    // "net.pt2"
+  std::string shown = {};              // in messages about bytes: "the exported model"; empty: name
 
   [[nodiscard]] Result<std::shared_ptr<const Bytes>> read() const;
 };
@@ -41,11 +43,24 @@ class ModelFile {
  public:
   static Result<ModelFile> open(const ModelSource& source);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Returns the error with the text for bytes in place of the temporary file.
+  [[nodiscard]] Error shown(Error error) const;
 
  private:
   std::optional<base::WorkFolder> folder_;
   std::filesystem::path path_;
+  std::string shown_;
 };
+
+/// Calls work(path) with the path of the model. Its errors do not name a temporary file.
+template <typename Work>
+auto with_file(const ModelSource& source, const Work& work)
+    -> std::invoke_result_t<Work, const std::filesystem::path&> {
+  THIMBLE_TRY(const ModelFile file, ModelFile::open(source));
+  auto result = work(file.path());
+  if (!result.ok()) return file.shown(result.error());
+  return result;
+}
 
 /// Returns the options of a verb: "compile", "fit".
 [[nodiscard]] std::vector<tools::OptionFacts> options_of(std::string_view verb);
@@ -105,6 +120,11 @@ class CompiledModel {
   static Result<std::shared_ptr<Live>> compile_live(const CompileRequest& request,
                                                     const std::string& c_layout,
                                                     const ProgressFunction& progress);
+  static Result<std::shared_ptr<Live>> compile_files(const CompileRequest& request,
+                                                     const std::filesystem::path& model,
+                                                     const std::filesystem::path& samples,
+                                                     const std::string& c_layout,
+                                                     const ProgressFunction& progress);
   [[nodiscard]] Result<std::shared_ptr<Live>> live();
 
   CompileRequest request_;
@@ -116,8 +136,10 @@ class CompiledModel {
 /// Runs a model again and again. Not for several threads at once.
 class Interpreter {
  public:
-  /// `options` are those of `thimble run`: --on, --target, --time-limit, --fvp.
-  static Result<std::unique_ptr<Interpreter>> open(const ModelSource& source, const Words& options);
+  /// `options` are those of `thimble run`: --on, --target, --time-limit, --fvp. `input_names`: of
+  /// the model, if the file has none; may be empty.
+  static Result<std::unique_ptr<Interpreter>> open(const ModelSource& source, const Words& options,
+                                                   const Words& input_names = {});
   [[nodiscard]] const tools::Model& model() const { return model_; }
   /// Returns a tensor for each output. Samples of several calls are accepted as by `thimble run`.
   /// The next call continues with the states of this one.
@@ -137,9 +159,11 @@ class Interpreter {
   tools::Calls past_;  // on a board: the calls since the last reset of a model with state
 };
 
-/// Result of `thimble run --profile --json`. Without arrays, the inputs are zeros.
+/// Result of `thimble run --profile --json`. Without arrays, the inputs are zeros. `input_names` as
+/// for Interpreter::open.
 [[nodiscard]] Result<std::string> profile(const ModelSource& source, const Words& options,
                                           std::vector<tools::InputArray> arrays,
+                                          const Words& input_names,
                                           const ProgressFunction& progress);
 
 struct FitRequest {

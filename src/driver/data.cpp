@@ -312,6 +312,19 @@ Result<npy::NpzArrays> named_arrays(const npy::NpzArrays& item, const ir::Graph&
   return named;
 }
 
+/// Checks that the arrays have the names of the inputs. One more may have the labels.
+Status check_names(const npy::NpzArrays& item, const ir::Graph& graph, const std::string& label) {
+  std::vector<std::string> expected;
+  for (const ir::ValueId input : graph.inputs()) expected.push_back(graph.value(input).name);
+  const bool all = std::ranges::all_of(
+      expected, [&](const std::string& name) { return find(item, name) != nullptr; });
+  const bool labels = find(item, kLabels) != nullptr && !std::ranges::count(expected, kLabels);
+  const size_t count = expected.size() + (labels ? 1 : 0);
+  if (all && item.size() == count) return ok();
+  return bad_input("{}: found {}, expected an array for each input: {}; and `{}` for the accuracy",
+                   label, names_of(item), fmt::join(expected, ", "), kLabels);
+}
+
 /// Adds the first axis to an array that is one sample without it, or one label.
 void add_sample_axis(const std::string& name, const ir::Graph& graph, npy::NpyArray* array) {
   if (name == kLabels) {
@@ -355,6 +368,7 @@ Result<Samples> join_samples(const SampleArrays& arrays, const ir::Graph& graph)
     const std::string label =
         arrays.items.size() == 1 ? arrays.label : fmt::format("{}: item {}", arrays.label, i);
     THIMBLE_TRY(npy::NpzArrays item, named_arrays(arrays.items[i], graph, label));
+    THIMBLE_CHECK(check_names(item, graph, label));
     for (auto& [name, array] : item) add_sample_axis(name, graph, &array);
     if (i == 0) {
       joined = std::move(item);

@@ -22,9 +22,10 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& path,
                                            const ir::Graph& graph);
 
-/// Samples in memory. An item has an array for each input: by name, or by position with empty
-/// names; then an additional last array has the labels. An array holds one sample, with or without
-/// the first axis, or several samples, as in a file. The items of a list are joined.
+/// Samples in memory. An item has an array for each input and no other: by exactly its name, and
+/// `labels`, or by position with empty names; then an additional last array has the labels. An
+/// array holds one sample, with or without the first axis, or several samples, as in a file. The
+/// items of a list are joined.
 struct SampleArrays {
   std::string label = "calibration";  // names the data in messages
   std::vector<formats::npy::NpzArrays> items;

@@ -1,9 +1,9 @@
 """The notebooks of examples/notebooks: stored without outputs, and executed without an error.
 
-usage: notebooks_test.py SOURCE_DIR BUILD_DIR PYTHON NAME...
+usage: notebooks_test.py SOURCE_DIR BUILD_DIR PYTHON NAME... [--installed]
 
-Executes the notebooks NAME.ipynb with nbclient in PYTHON, with the package of BUILD_DIR/python. The executed notebooks, with
-their outputs, are in BUILD_DIR/notebooks. `--static` instead of PYTHON checks the stored form of all notebooks and
+Executes the notebooks NAME.ipynb with nbclient in PYTHON, with the package of BUILD_DIR/python, or with --installed the one
+that PYTHON has. The executed notebooks, with their outputs, are in BUILD_DIR/notebooks. `--static` instead of PYTHON checks the stored form of all notebooks and
 executes nothing. If a notebook needs only packages of INSTALLED that PYTHON lacks, they are installed from PyPI into
 BUILD_DIR/notebooks-venv. Exits with 77 (skipped) if PYTHON lacks another package that a notebook needs.
 """
@@ -20,7 +20,8 @@ from pathlib import Path
 from pypi import python_with, skip
 
 SOURCE, BUILD = (Path(argument).resolve() for argument in sys.argv[1:3])
-PYTHON, NAMES = sys.argv[3], sys.argv[4:]
+PYTHON, NAMES = sys.argv[3], [name for name in sys.argv[4:] if name != "--installed"]
+PACKAGE = {} if "--installed" in sys.argv else {"PYTHONPATH": str(BUILD / "python")}
 FOLDER = SOURCE / "examples/notebooks"
 EXECUTE = Path(__file__).with_name("execute_notebook.py")
 INSTALLED = ["ipykernel", "nbclient", "nbformat", "numpy"]
@@ -72,7 +73,7 @@ def python_for(names):
 
 
 def environment():
-    return dict(os.environ, PYTHONPATH=str(BUILD / "python"), OMP_NUM_THREADS="1", JUPYTER_PLATFORM_DIRS="1")
+    return {**os.environ, **PACKAGE, "OMP_NUM_THREADS": "1", "JUPYTER_PLATFORM_DIRS": "1"}
 
 
 def outputs_text(notebook):

@@ -85,7 +85,7 @@ class CompileTest(unittest.TestCase):
             expected = numpy.load(folder / "output_0.npy")
         y = self.compiled.run(x)
         numpy.testing.assert_array_equal(y, expected)
-        numpy.testing.assert_array_equal(self.compiled.run({"input_0": x}), y)
+        numpy.testing.assert_array_equal(self.compiled.run({"x": x}), y)
 
     def test_boards_compute_the_same(self):
         x = numpy.load(TEST)["x"][:3]
@@ -208,8 +208,7 @@ class ErrorTest(unittest.TestCase):
 
     def test_does_not_fit_suggests(self):
         with self.assertRaises(thimble.DoesNotFit) as caught:
-            thimble.compile(MODELS / "resnet8" / "resnet8.pt2", target="cortex-m4",
-                            calibration=MODELS / "resnet8" / "calibrate.npz", memory={"sram": "16K"})
+            thimble.compile(EXPORT, target="cortex-m4", calibration=SAMPLES, memory={"sram": "2K"})
         self.assertTrue(caught.exception.suggestions)
         for text in caught.exception.suggestions:
             self.assertIn(re.split(" {2,}|: ", text)[0], str(caught.exception))

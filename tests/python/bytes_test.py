@@ -38,9 +38,10 @@ def check(program, model, target, in_memory, folder):
     except thimble.ThimbleError as error:
         expected = json.loads(done.stdout).get("error", "") if done.returncode else "exit code 0"
         message = str(error)
-        if in_memory:  # the name of the model is that of the bytes
-            expected = expected.replace(export.name, "model.pt2")
-        return None if message in (expected, expected.removeprefix("model.pt2: ").removeprefix(f"{export.name}: ")) else \
+        name = f"{export.name}: "
+        if in_memory and expected.startswith(name):
+            expected = "the exported model: " + expected.removeprefix(name)
+        return None if message in (expected, expected.removeprefix(name)) else \
             f"{export.name} {target}: {message}\n  the program: {expected}"
     if done.returncode != 0:
         return f"{export.name} {target}: compiled, the program: {done.stderr}"

@@ -230,6 +230,10 @@ class HostileTest(unittest.TestCase):
                 self.assertIn(str(path), str(caught.exception))
             with self.assertRaises(thimble.BadInput):
                 compiled.report(file / "x.html")
+            for cache in (file, file / "cache", "/proc/cache"):
+                with self.assertRaises(OSError) as refused:
+                    list(thimble.sweep([EXPORT], "cortex-m4", cache=cache))
+                self.assertIn(str(cache), str(refused.exception))
         # Without a folder for temporary files, a model given as bytes cannot be read.
         done = run_script(f"""
             import os
@@ -345,6 +349,74 @@ class HostileTest(unittest.TestCase):
                 use()
         with self.assertRaisesRegex(thimble.BadInput, "time_limit=0.001$"):
             thimble.Interpreter(compiled, on="qemu", time_limit=0.001)
+
+    def test_wrong_names(self):
+        compiled = compile()
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "net.pte"
+            compiled.save(path)  # without names
+            opened = thimble.Interpreter(path)
+        numpy.testing.assert_array_equal(compiled.run({"x": X[:1]}), opened.run({"input_0": X[:1]}))
+        wrong = {"wrong_name": X[:1]}
+        for use, expected in ((lambda: compiled.run(wrong), "x float32[1,1,8,8]"),
+                              (lambda: compiled.run({"x": X[:1], "wrong_name": X[:1]}), "x float32[1,1,8,8]"),
+                              (lambda: compiled.run({"input_0": X[:1], "wrong_name": X[:1]}), "x float32"),
+                              (lambda: compiled.run(wrong, on="eval"), "x float32[1,1,8,8]"),
+                              (lambda: thimble.Interpreter(compiled).run(wrong), "x float32[1,1,8,8]"),
+                              (lambda: thimble.simulate(compiled, wrong), "x float32[1,1,8,8]"),
+                              (lambda: opened.run(wrong), "input_0 float32[1,1,8,8]"),
+                              (lambda: compiled.profile(wrong), "x float32[1,1,8,8]"),
+                              (lambda: compiled.compare(wrong), "each input: x"),
+                              (lambda: compiled.compare({**wrong, "labels": [1]}), "each input: x"),
+                              (lambda: compile(wrong), "each input: x"),
+                              (lambda: compile([{"x": X[0]}, wrong]), "item 1: found wrong_name"),
+                              (lambda: compile({"x": X, "wrong_name": X}), "each input: x"),
+                              (lambda: thimble.fit(EXPORT, calibration=wrong, part="cortex-m4"), "each input: x")):
+            with self.assertRaises(thimble.BadInput) as caught:
+                use()
+            self.assertIn("wrong_name", str(caught.exception))
+            self.assertIn(expected, str(caught.exception))
+        with self.assertRaisesRegex(thimble.BadInput, "0 inputs given, expected 1: x"):
+            compiled.run({})
+
+    def test_names_give_the_order(self):
+        folder = SOURCE / "models" / "rnn_step"
+        data = dict(numpy.load(folder / "calibrate.npz"))
+        compiled = thimble.compile(folder / "rnn_step.pt2", target="cortex-m4", calibration=data)
+        one = {port.name: numpy.zeros(port.shape, port.dtype) for port in thimble.Interpreter(compiled).inputs}
+        self.assertGreater(len(one), 1)
+        reverse = dict(reversed(one.items()))
+        self.assertEqual(str(compiled.run(one)), str(compiled.run(reverse)))
+        if shutil.which("qemu-system-arm") is not None:
+            self.assertEqual(compiled.profile(one)["instructions"], compiled.profile(reverse)["instructions"])
+
+    def test_messages_name_no_temporary_file(self):
+        model, data = EXPORT.read_bytes(), dict(numpy.load(SAMPLES))
+        compiled = thimble.compile(model, target="cortex-m55", calibration=data)
+        program = bytes(compiled)
+        unsupported = (SOURCE / "tests/data/pt2/condition.pt2").read_bytes()
+        exported, of_compiled = "the exported model", "the compiled model"
+        for use, expected in (
+                (lambda: thimble.compile(model[:500], target="cortex-m4", calibration=data), exported),
+                (lambda: thimble.compile(b"", target="cortex-m4", calibration=data), exported),
+                (lambda: thimble.compile(program, target="cortex-m4", calibration=data), exported),
+                (lambda: thimble.compile(model, target="cortex-m4"), exported),
+                (lambda: thimble.compile(model, target="cortex-m4", calibration=data, memory={"sram": "1K"}), exported),
+                (lambda: thimble.compile(unsupported, target="cortex-m4", calibration="random"), "make_cases.py:"),
+                (lambda: thimble.annotate(model[:500], target="cortex-m4"), exported),
+                (lambda: thimble.fit(model[:500], part="cortex-m4"), exported),
+                (lambda: thimble.inspect(program[:100]), of_compiled),
+                (lambda: thimble.diff(program, program[:100]), of_compiled),
+                (lambda: thimble.diff(program[:100], compiled), of_compiled),
+                (lambda: compiled.profile(X[:1], X[:1]), of_compiled),
+                (lambda: compiled.compare(data, per_layer=True), of_compiled),
+                (lambda: thimble.Interpreter(program[:100]), of_compiled)):
+            with self.assertRaises(thimble.ThimbleError) as caught:
+                use()
+            message = str(caught.exception)
+            self.assertIn(expected, message)
+            self.assertNotRegex(message, r"thimble-model|^model\.pt[2e]")
+            self.assertNotIn(tempfile.gettempdir(), message)
 
     def test_calibration_of_several_models(self):
         with_array = thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=[X, SAMPLES])

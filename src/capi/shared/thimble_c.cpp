@@ -236,8 +236,8 @@ Status run(thimble_c_interpreter* self, const thimble_c_array* inputs, size_t co
   std::vector<tools::InputArray> arrays;
   for (size_t i = 0; i < count; ++i) {
     THIMBLE_TRY(formats::npy::NpyArray array, to_npy(inputs[i]));
-    arrays.push_back({std::move(array),
-                      inputs[i].name == nullptr ? fmt::format("input {}", i) : inputs[i].name});
+    const std::string name = inputs[i].name == nullptr ? "" : inputs[i].name;
+    arrays.push_back({std::move(array), name.empty() ? fmt::format("input {}", i) : name, name});
   }
   THIMBLE_TRY(self->results, self->interpreter->run(arrays, false));
   for (size_t i = 0; i < self->results.size(); ++i) {
