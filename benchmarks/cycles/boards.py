@@ -5,8 +5,8 @@
     python3 benchmarks/cycles/boards.py --page
 
 RESULTS is a clone of github.com/mlcommons/tiny_results_v1.2. Its images of the submitter bosch run
-under Unicorn (PyPI package unicorn); the cycles of the executed instructions are modelled as those
-of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
+under Unicorn (PyPI package unicorn, which is installed into BUILD/boards-venv if this Python lacks it); the
+cycles of the executed instructions are modelled as those of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
 src/driver/operand_memories.h, those of instructions by that of src/driver/code_waits.h, with the reads of
 the image in a cache of the part's size. The measured cycles are the part's clock divided by the median throughput
 that the submission states. Prints the tables of README.md. --check: exit code 1 if a row is not in
@@ -17,6 +17,7 @@ band, whose half is at most 25 %, and the numbers that are derived from the rows
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -155,7 +156,7 @@ def main():
         print("\n".join(problems))
         return 1 if problems else 0
     if options.check and options.results is None:
-        print("THIMBLE_TINY_RESULTS is not set: no images to compare with")
+        print("skipped: no images: -DTHIMBLE_TINY_RESULTS=FOLDER names a clone of github.com/mlcommons/tiny_results_v1.2")
         return SKIPPED
     if options.results is None or not (options.results / SYSTEMS / "code").is_dir():
         print(f"{options.results}: expected a clone of tiny_results_v1.2 with the folder "
@@ -165,6 +166,14 @@ def main():
         print(f"{options.build}: no tests/cycles_blocks; build it: ninja -C {options.build} cycles_blocks",
               file=sys.stderr)
         return 2
+    if board_image is None:
+        venv = options.build.resolve() / "boards-venv"
+        if pathlib.Path(sys.prefix) == venv:
+            sys.exit(f"{venv} has no unicorn; remove this folder")
+        sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests/docs"))
+        from pypi import python_with
+        python = str(python_with(venv, ["unicorn==2.1.4", "setuptools<80"]))
+        os.execv(python, [python, *sys.argv])
     print("| system | network | core | core cycles | waits of data | waits of code | measured cycles | "
           "without waits | deviation |")
     print("|---|---|---|--:|--:|--:|--:|--:|--:|")

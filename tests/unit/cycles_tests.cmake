@@ -16,4 +16,4 @@ set(THIMBLE_TINY_RESULTS "" CACHE PATH "clone of github.com/mlcommons/tiny_resul
 add_test(NAME cycles_boards
          COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/benchmarks/cycles/boards.py
                  ${THIMBLE_TINY_RESULTS} --check --build ${CMAKE_BINARY_DIR})
-set_tests_properties(cycles_boards PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
+set_tests_properties(cycles_boards PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)
