@@ -17,7 +17,7 @@ if(TARGET thimble)
   add_test(NAME report_browser
            COMMAND python3 ${here}/browser_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} "${chromium}")
   set_tests_properties(report_browser PROPERTIES LABELS browser TIMEOUT 600 SKIP_RETURN_CODE 77)
-  # The same for MobileNetV2 of 224 x 224 pixels. Without its export (models/make.py) and without PyTorch the test is reported as
+  # MobileNetV2 of 224 x 224 pixels. Without its export (models/make.py) and without PyTorch the test is reported as
   # skipped.
   set(export_python python3)
   if(THIMBLE_TORCH_PYTHON)
