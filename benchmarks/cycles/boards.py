@@ -2,19 +2,22 @@
 """Compares modelled cycles with what boards measured: the images of MLPerf Tiny submissions.
 
     python3 benchmarks/cycles/boards.py RESULTS [--build build] [--check] [--system NAME]
+    python3 benchmarks/cycles/boards.py --page
 
 RESULTS is a clone of github.com/mlcommons/tiny_results_v1.2. Its images of the submitter bosch run
-under Unicorn (PyPI package unicorn); the cycles of the executed instructions are modelled as those
-of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
+under Unicorn (PyPI package unicorn, which is installed into BUILD/boards-venv if this Python lacks it); the
+cycles of the executed instructions are modelled as those of Thimble's own images (src/cycles), the wait states of data in flash by the rule of
 src/driver/operand_memories.h, those of instructions by that of src/driver/code_waits.h, with the reads of
 the image in a cache of the part's size. The measured cycles are the part's clock divided by the median throughput
 that the submission states. Prints the tables of README.md. --check: exit code 1 if a row is not in
 README.md or a deviation is larger than the error band of printed times; 77 without RESULTS. --system: only
-images of this system.
+images of this system. --page: checks README.md and docs/cycles.md without images: at least 90 % of the rows are in the
+band, whose half is at most 25 %, and the numbers that are derived from the rows are theirs.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -27,7 +30,9 @@ except ImportError:  # without unicorn
     board_image = None
 
 README = pathlib.Path(__file__).with_name("README.md")
+CYCLES_PAGE = pathlib.Path(__file__).parents[2] / "docs/cycles.md"
 SKIPPED = 77
+INSIDE_LEAST, BAND_MAX = 0.9, 0.25  # share of the rows in the band, half of the band
 SYSTEMS = "closed/bosch"
 TRAFFIC = pathlib.Path(__file__).parents[2] / "engines/cortex_m/compiler/code_traffic.def"
 
@@ -106,15 +111,52 @@ def rows_of(results, build, wanted):
         yield system, network, board.cpu, core, waits, code, measured
 
 
+def summary(deviations):
+    """Rows of the table per core, from lists of deviations by core."""
+    return [f"| {cpu} | {len(found)} | {100 * min(found):+.1f} % | {100 * max(found):+.1f} % |"
+            for cpu, found in deviations.items()]
+
+
+def page_problems():
+    """Returns what is wrong with the rows of README.md and the sentences that are derived from them."""
+    page, problems, deviations = README.read_text(), [], {}
+    for row in re.findall(r"^\| (?:DISCO|NUCLEO)\S* \| .*\|$", page, re.M):
+        system, _, cpu, core, waits, code, measured, bare, told = [cell.strip() for cell in row.strip("|").split("|")]
+        core, waits, code, measured = (int(cell.replace(",", "")) for cell in (core, waits, code, measured))
+        deviations.setdefault(cpu, []).append(float(told.removesuffix(" %")) / 100)
+        # Waits are rounded to cycles.
+        for text, exact in ((told, (core + waits + code) / measured - 1), (bare, core / measured - 1)):
+            if abs(float(text.removesuffix(" %")) - 100 * exact) > 0.051:
+                problems.append(f"{system}: {text}, but the row's cycles give {100 * exact:+.1f} %")
+    every = [each for found in deviations.values() for each in found]
+    inside = sum(abs(each) <= band() for each in every)
+    if not every or inside < INSIDE_LEAST * len(every) or band() > BAND_MAX:
+        problems.append(f"{inside} of {len(every)} figures in the band of +-{100 * band():.0f} %")
+    problems += [f"README.md does not have {row}" for row in summary(deviations) if row not in page]
+    low, high = -min(every, default=0), max(every, default=0)
+    sentence = f"are {100 * low:.0f} % below to {100 * high:.0f} % above the {len(every)} measured figures"
+    if sentence not in " ".join(CYCLES_PAGE.read_text().split()):
+        problems.append(f"docs/cycles.md does not have: {sentence}")
+    text = f"All figures are within the band of +-{100 * band():.0f} %"
+    if (inside == len(every)) != (text in page):
+        problems.append(f"README.md: {inside} of {len(every)} figures are in the band; the text: {text}")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=pathlib.Path, nargs="?")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--system", default="")
     options = parser.parse_args()
+    if options.page:
+        problems = page_problems()
+        print("\n".join(problems))
+        return 1 if problems else 0
     if options.check and options.results is None:
-        print("THIMBLE_TINY_RESULTS is not set: no images to compare with")
+        print("skipped: no images: -DTHIMBLE_TINY_RESULTS=FOLDER names a clone of github.com/mlcommons/tiny_results_v1.2")
         return SKIPPED
     if options.results is None or not (options.results / SYSTEMS / "code").is_dir():
         print(f"{options.results}: expected a clone of tiny_results_v1.2 with the folder "
@@ -124,6 +166,14 @@ def main():
         print(f"{options.build}: no tests/cycles_blocks; build it: ninja -C {options.build} cycles_blocks",
               file=sys.stderr)
         return 2
+    if board_image is None:
+        venv = options.build.resolve() / "boards-venv"
+        if pathlib.Path(sys.prefix) == venv:
+            sys.exit(f"{venv} has no unicorn; remove this folder")
+        sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests/docs"))
+        from pypi import python_with
+        python = str(python_with(venv, ["unicorn==2.1.4", "setuptools<80"]))
+        os.execv(python, [python, *sys.argv])
     print("| system | network | core | core cycles | waits of data | waits of code | measured cycles | "
           "without waits | deviation |")
     print("|---|---|---|--:|--:|--:|--:|--:|--:|")
@@ -138,8 +188,7 @@ def main():
             print("^ outside the band, or not in README.md")
             failed = True
     print("\n| core | figures | lowest | highest |\n|---|--:|--:|--:|")
-    for cpu, found in deviations.items():
-        print(f"| {cpu} | {len(found)} | {100 * min(found):+.1f} % | {100 * max(found):+.1f} % |")
+    print("\n".join(summary(deviations)))
     return 1 if failed or not deviations else 0
 
 

@@ -122,8 +122,9 @@ CAUSES = (
     Cause("order", ("cortex-m7", "cortex-m85"), write_order, "the flags of a 16-bit instruction and a branch do not "
           "wait for the results before them", "llvm-mca command guide, In-order Issue and Execute"),
     Cause("division", ("cortex-m55",), divisions, "7 of 2 to 12 cycles", "docs/cycles.md, From instructions to cycles"),
-    Cause("gather", ("cortex-m55", "cortex-m85"), gather_cycles, "a cycle for each element",
-          "docs/cycles.md, From instructions to cycles"),
+    Cause("gather", ("cortex-m55", "cortex-m85"), gather_cycles, "a cycle for each element, as in the data cache, which looks up "
+          "one address per cycle; LLVM has two cycles for any gather, and the D-TCM two elements per cycle",
+          'Arm, github.com/Arm-Examples/Helium-Optimization, processor_specific.md, "Scatter gather instructions"'),
 )
 
 

@@ -2,7 +2,7 @@
 """Counts instructions of kernels under QEMU, models their cycles, and fits the cost functions of `thimble compile`.
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
-                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--cores CORE ...] [NETWORK ...]
+                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--keep] [--cores CORE ...] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a function that is linear in the sizes of the call
@@ -12,8 +12,10 @@ engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/c
 network is named, inaccurate_cycles.def and README.md beside this file; functions of operators that none of
 them calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
 reads them if the file exists and measures what it lacks; --refresh-terms then computes the sizes
-again. --only-samples measures nothing. --only-cycles leaves costs.def as it is. --cores: the rows of other
-cores stay.
+again. --only-samples measures nothing. --only-cycles leaves costs.def as it is. --keep:
+a function of cycles.def stays unless a new one reduces its mean error by more than 2 percentage points, so that printed cycles
+change only where they were wrong; README.md has the errors of the functions that result. --cores: the rows of
+other cores stay.
 
 Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
@@ -57,6 +59,7 @@ PREDICTING = {"cortex-m7": "cortex-m4", "cortex-m85": "cortex-m55"}
 MISPREDICTED = 0.15
 FOLDS = 5  # of the cross-validation that chooses the number of terms
 TERMS_MAX = 8
+KEEP = 0.02  # difference of mean errors, of --keep
 CASES = sorted((ROOT / "tests/data/pt2").glob("*.pt2"))
 TERMS = re.findall(r"^THIMBLE_COST_TERM\((\w+)\)", (ROOT / "src/engine/cost_terms.def").read_text(), re.M)
 RUNTIME_TERMS = re.findall(r"^THIMBLE_RUNTIME_TERM\((\w+)\)", (ROOT / "src/engine/runtime_terms.def").read_text(), re.M)
@@ -367,12 +370,26 @@ def runtime_of(jobs, runs, core):
     """The function of a core, fitted if the core was measured, else that of the table."""
     if any(job[1] == core for job in jobs):
         return fit_runtime(jobs, runs, core)
+    return runtime_of_table(core)
+
+
+def runtime_of_table(core):
+    """The function of a core that the table has."""
     function = {}
     for form, name in CALL_FORMS.items():
         values = re.search(rf'^{RUNTIME_MACRO}\("?{core}"?, {name}, (.*)\)$', TABLES["cycles"].read_text(), re.M)
         row = [float(value) for value in values[1].split(", ")]
         function[form] = numpy.array(row + [0.0] * (len(RUNTIME_TERMS) - len(row)))
     return function
+
+
+def kept_runtime(jobs, runs, core, function):
+    """The function of the table if the mean error of the new one is not smaller by KEEP, else None."""
+    found = [runs[key_of(job)] for job in jobs if job[1] == core and job[2] in DIALECTS and runs.get(key_of(job))]
+    old = runtime_of_table(core)
+    errors = [sum(abs(runtime_cycles(run, each) / outside_cycles(run) - 1) for run in found) / len(found)
+              for each in (old, function)]
+    return old if errors[0] <= errors[1] + KEEP else None
 
 
 def runtime_cycles(run, function):
@@ -398,9 +415,19 @@ def is_choice(name):
     return operator_row(name)[5] != "kPlain"
 
 
-def write_tables(samples, what, runtime=None):
+def function_of_row(row):
+    """The coefficients of a row of a table, which leaves out the last zeros."""
+    values = [float(value) for value in row.rstrip(")\n").split(", ")[2:]]
+    return numpy.array(values + [0.0] * (1 + len(TERMS) - len(values)))
+
+
+def mean_error(function, rows):
+    return sum(relative_error(function, row) for row in rows) / len(rows)
+
+
+def write_tables(samples, what, runtime=None, keep=False):
     """Writes a table; functions that no sample concerns are kept. Returns those of this run by operator and core. `runtime`: as
-    fit_runtime() by core."""
+    fit_runtime() by core. `keep`: old functions stay unless the new ones are better by KEEP."""
     macro = MACROS[what]
     table, old = {}, ""
     if TABLES[what].exists():
@@ -420,13 +447,25 @@ def write_tables(samples, what, runtime=None):
         functions = {(name, core): function for (name, core), function in functions.items()
                 if not is_choice(name) or len({tuple(row["terms"]) for row in groups[name, core]}) >= 4}
 
+    if keep:
+        for (name, core), function in functions.items():
+            row = table.get(f'{operator_id(name)}, "{core}"')
+            if row is None:
+                continue
+            rows, old_function = groups[name, core], function_of_row(row)
+            if mean_error(old_function, rows) <= mean_error(function, rows) + KEEP:
+                functions[name, core] = old_function
+            else:
+                print(f"{name} {core}: mean error {100 * mean_error(old_function, rows):.1f} % before, "
+                      f"{100 * mean_error(function, rows):.1f} % now")
+
     def put(key, function):
         last = max((i for i, value in enumerate(function) if value != 0), default=0)
         table[key] = f"{macro}({key}, {', '.join(f'{value:.6g}' for value in function[:last + 1])})\n"
 
     for (name, core), function in functions.items():
         put(f'{operator_id(name)}, "{core}"', function)
-    if what == "cycles":
+    if what == "cycles" and not keep:
         for core, rows in average.items():
             put(f'kCount, "{core}"', fit(rows, what))
     rows = [table[key] for key in sorted(table)]
@@ -571,6 +610,7 @@ def main():
     parser.add_argument("--only-samples", action="store_true")
     parser.add_argument("--only-cycles", action="store_true")
     parser.add_argument("--only-runtime", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--cores", nargs="+", default=CORES, choices=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
@@ -600,7 +640,9 @@ def main():
     if not arguments.only_cycles:
         write_tables(samples, "instructions")
     runtime = {core: fit_runtime(jobs, runs, core) for core in arguments.cores}
-    functions = write_tables(samples, "cycles", runtime)
+    if arguments.keep:
+        runtime |= {core: kept for core in arguments.cores if (kept := kept_runtime(jobs, runs, core, runtime[core]))}
+    functions = write_tables(samples, "cycles", runtime, arguments.keep)
     if not arguments.networks:
         write_inaccurate(samples, functions)
         text = page(samples, jobs, functions, runs, runtime)

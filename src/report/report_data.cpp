@@ -10,15 +10,17 @@ namespace thimble::report {
 namespace {
 
 /// Returns the unit of the costs: the first one of time, cycles, instructions and MACs that any
-/// operator has. Without a clock, an operator may have instructions only.
+/// operator has. Without a clock, an operator may have instructions only. Time is the unit only if
+/// the clocks of all engines are known: the clock of an NPU may be known without that of the core.
 CostUnit unit_of(const driver::CompileReport& report) {
-  bool time = false, cycles = false, instructions = false;
+  bool time = false, no_clock = false, cycles = false, instructions = false;
   for (const driver::OpReport& op : report.ops) {
     time = time || op.time_us;
+    no_clock = no_clock || (op.cycles && !op.time_us);
     cycles = cycles || op.cycles;
     instructions = instructions || (op.instructions && !op.cycles);
   }
-  if (time) return CostUnit::kTime;
+  if (time && !no_clock) return CostUnit::kTime;
   if (cycles && instructions) return CostUnit::kMixed;
   if (cycles) return CostUnit::kCycles;
   return instructions ? CostUnit::kInstructions : CostUnit::kMacs;

@@ -127,7 +127,7 @@ class Site(unittest.TestCase):
             self.assertNotEqual(*colors)
             browser.evaluate("document.querySelector('[data-md-component=search-query]').focus()")
             browser.type(TERM)
-            found, until = "", time.monotonic() + 30
+            found, until = "", time.monotonic() + 240
             while TERM_PAGE not in found and time.monotonic() < until:
                 time.sleep(0.2)
                 found = browser.evaluate("[...document.querySelectorAll('.md-search-result__link')].map(a => a.href).join(' ')")

@@ -126,17 +126,6 @@ def check_observers():
         check(QUANTIZATION, row, "  ".join(found))
 
 
-def export_untrained(folder):
-    """Writes MobileNetV2 with random weights."""
-    import numpy
-    import torch
-    from common.mobilenet_v2 import MobileNetV2
-    torch.manual_seed(1)
-    x = torch.rand(4, 3, 224, 224)
-    torch.export.save(torch.export.export(MobileNetV2(1000).eval(), (x[:1],)), folder / f"{ON_DEMAND}.pt2")
-    numpy.savez(folder / "calibrate.npz", x=x.numpy())
-
-
 def main():
     if not is_recorded_compiler(SOURCE):
         return SKIPPED
@@ -145,7 +134,8 @@ def main():
         exported = folder / ON_DEMAND
         if TORCH:
             exported.mkdir()
-            export_untrained(exported)
+            from common.untrained import export_mobilenet_v2
+            export_mobilenet_v2(exported)
             check_budgets(exported)
         else:
             (folder / "models").symlink_to(SOURCE / "models")

@@ -1,3 +1,5 @@
+add_test(NAME documents_limits COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/limits_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(documents_limits PROPERTIES LABELS "docs;fast")
 # Outputs and tables of README.md and docs/ that no other test has.
 if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
   add_test(NAME documents

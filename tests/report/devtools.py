@@ -39,12 +39,12 @@ class Browser:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=120)
         os.close(self.requests)
         os.close(self.answers)
         self.profile.cleanup()
 
-    def receive(self, seconds=60):
+    def receive(self, seconds=240):
         """The next message of the browser."""
         until = time.monotonic() + seconds
         while b"\0" not in self.buffer:

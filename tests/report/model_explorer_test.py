@@ -1,13 +1,13 @@
 """Model Explorer opens what Thimble writes: the graph of `--emit model-explorer`, and a .pte.
 
-usage: model_explorer_test.py THIMBLE SOURCE_DIR [CHROMIUM] [unittest options]
+usage: model_explorer_test.py THIMBLE SOURCE_DIR BUILD_DIR [CHROMIUM] [unittest options]
 
-Runs in a Python with ai-edge-model-explorer 0.1.34 and pte-adapter-model-explorer 0.2.0; exits with 77 (skipped) in another
-one. With CHROMIUM, also opens the
-graph in Model Explorer's own page.
+If this Python has no ai-edge-model-explorer, one is installed from PyPI into BUILD_DIR/model-explorer-venv; exits with 77
+(skipped) if that is impossible. With CHROMIUM, also opens the graph in Model Explorer's own page.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,18 +18,24 @@ from pathlib import Path
 
 from support import Compiler
 
+PROGRAM, SOURCE, BUILD = (Path(argument).resolve() for argument in sys.argv[1:4])
+CHROMIUM = sys.argv[4] if len(sys.argv) > 4 and Path(sys.argv[4]).is_file() else ""
+PACKAGES = ["ai-edge-model-explorer==0.1.34", "pte-adapter-model-explorer==0.2.0"]
+VENV = BUILD / "model-explorer-venv"
+
 try:
     import dacite
     import portpicker
     from model_explorer import graph_builder
     from model_explorer.extension_manager import ExtensionManager
-except ImportError as error:
-    print(f"skipped: {sys.executable} has no {error.name} (pip install ai-edge-model-explorer==0.1.34 "
-          "pte-adapter-model-explorer==0.2.0; cmake -DTHIMBLE_MODEL_EXPLORER_PYTHON=PYTHON)")
-    sys.exit(77)
+except ImportError:
+    if Path(sys.prefix) == VENV:
+        raise
+    sys.path.append(str(SOURCE / "tests/docs"))
+    from pypi import python_with
+    python = str(python_with(VENV, PACKAGES))
+    os.execv(python, [python, *sys.argv])
 
-PROGRAM, SOURCE = (Path(argument).resolve() for argument in sys.argv[1:3])
-CHROMIUM = sys.argv[3] if len(sys.argv) > 3 and Path(sys.argv[3]).is_file() else ""
 PTE_ADAPTER = "pte_adapter_model_explorer"
 
 
@@ -77,7 +83,7 @@ class ModelExplorer(unittest.TestCase):
         nodes = len(json.loads(self.graph.read_text())["graphs"][0]["nodes"])
         with Browser(CHROMIUM) as browser:
             browser.call("Page.navigate", url=address)
-            until = time.monotonic() + 60
+            until = time.monotonic() + 240
             text = ""
             while f"{nodes} nodes" not in text and time.monotonic() < until:
                 time.sleep(0.5)
@@ -87,4 +93,4 @@ class ModelExplorer(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

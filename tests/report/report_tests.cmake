@@ -17,14 +17,24 @@ if(TARGET thimble)
   add_test(NAME report_browser
            COMMAND python3 ${here}/browser_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} "${chromium}")
   set_tests_properties(report_browser PROPERTIES LABELS browser TIMEOUT 600 SKIP_RETURN_CODE 77)
-  # A Python with ai-edge-model-explorer 0.1.34 and pte-adapter-model-explorer. Without it the test is reported as skipped.
+  # MobileNetV2 of 224 x 224 pixels. Without its export (models/make.py) and without PyTorch the test is reported as
+  # skipped.
+  set(export_python python3)
+  if(THIMBLE_TORCH_PYTHON)
+    set(export_python ${THIMBLE_TORCH_PYTHON})
+  endif()
+  add_test(NAME report_browser_mobilenet_v2
+           COMMAND ${export_python} ${here}/browser_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} "${chromium}"
+                   --mobilenet-v2)
+  set_tests_properties(report_browser_mobilenet_v2 PROPERTIES LABELS browser TIMEOUT 600 SKIP_RETURN_CODE 77)
+  # A Python with ai-edge-model-explorer and pte-adapter-model-explorer. Without it the test installs them in the build folder.
   set(model_explorer_python python3)
   if(THIMBLE_MODEL_EXPLORER_PYTHON)
     set(model_explorer_python ${THIMBLE_MODEL_EXPLORER_PYTHON})
   endif()
   add_test(NAME report_model_explorer
            COMMAND ${model_explorer_python} ${here}/model_explorer_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
-                   "${chromium}")
+                   ${CMAKE_BINARY_DIR} "${chromium}")
   set_tests_properties(report_model_explorer PROPERTIES LABELS browser TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 thimble_test(report_test

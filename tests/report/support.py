@@ -91,11 +91,8 @@ class Compiler:
                             name=f"transformer_{blocks}")
 
     def mobilenet_v2(self, target):
-        """MobileNetV2 if its export.py was run, else its narrow form with the same operators."""
-        folder = self.source / "build/models/mobilenet_v2"
-        if (folder / "mobilenet_v2.pt2").exists():
-            return self.compile(folder / "mobilenet_v2.pt2", folder / "calibrate.npz", target, name="mobilenet_v2")
-        return self.network("mobilenet_v2_tiny", target)
+        """MobileNetV2 for pictures of 224 x 224 pixels, in `folder`."""
+        return self.compile("mobilenet_v2.pt2", "calibrate.npz", target, name="mobilenet_v2")
 
 
 class Page(html.parser.HTMLParser):

@@ -1,9 +1,11 @@
-"""A program for which `thimble compile` says that it fits is linked and runs in exactly this memory. The refusal of a program
-that does not fit names a part and options that hold it.
+"""A program for which `thimble compile` says that it fits is linked and runs in exactly this memory, and in that of the smallest
+part of each core for which `thimble fit` says so. The refusal of a program that does not fit names a part and options that hold it.
 
 usage: fits_test.py THIMBLE BUILD SOURCE_DIR
 """
 
+import itertools
+import json
 import pathlib
 import re
 import subprocess
@@ -14,6 +16,10 @@ import unittest
 THIMBLE, BUILD, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 sys.path.insert(0, str(SOURCE / "benchmarks/sizes"))
 import linked
+
+
+# Emulated boards have less memory than large parts: bytes of each memory, without those of the application.
+BOARD_BYTES = {core: (384 << 10) if core == "cortex-m55" else (3 << 20) for core in linked.CORES}
 
 
 def number(text):
@@ -32,8 +38,9 @@ class Fits(unittest.TestCase):
                                model / "calibrate.npz", "--out-dir", self.path, *options], capture_output=True, text=True)
 
     def test_the_printed_memory_is_enough_and_one_byte_less_is_refused(self):
-        for network, core, form in (("digits_cnn", "cortex-m0plus", "pte"), ("decoder_step", "cortex-m4", "pte"),
-                                    ("dscnn_kws", "cortex-m55", "pte"), ("dscnn_kws", "cortex-m33", "c")):
+        networks = itertools.cycle(("digits_cnn", "decoder_step", "dscnn_kws"))
+        for core, form in itertools.product(linked.CORES, linked.FORMS):
+            network = next(networks)
             with self.subTest(f"{network} {core} {form}"):
                 report, _ = linked.measured(THIMBLE, BUILD, network, core, form, self.path)
                 used = {memory["name"]: memory["bytes_used"] for memory in report["memories"]}
@@ -65,6 +72,27 @@ class Fits(unittest.TestCase):
         exact = {name: memory["bytes_size"] for name, memory in memories.items()}
         core = re.search(r"(cortex-m\w+)$", report["code_built_with"])[1]
         linked.measured(THIMBLE, BUILD, "resnet8", core, "pte", self.path, exact=exact, target=part)
+
+    def test_the_smallest_part_of_each_core_holds_the_program(self):
+        """The compiler links for a core; the memory of the part becomes the memory of the emulated board."""
+        words = [THIMBLE, "fit", SOURCE / "models/resnet8/resnet8.pt2", "--json"]
+        fitted = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["models"][0]["parts"]
+        listed = json.loads(subprocess.run([THIMBLE, "targets", "--json"], check=True, capture_output=True, text=True).stdout)
+        engines = {part["name"]: part["engines"] for part in listed["targets"]}
+        for core in linked.CORES:
+            sizes = {each["part"]: {memory["name"]: memory["bytes_size"] for memory in each["memories"]}
+                     for each in fitted if each["fits"] and engines[each["part"]] == [core]}
+            sizes = {part: memories for part, memories in sizes.items() if set(memories) == {"sram", "flash"}}
+            part = min(sizes, key=lambda each: (sum(sizes[each].values()), each))
+            exact = {name: min(bytes_, BOARD_BYTES[core]) for name, bytes_ in sizes[part].items()}
+            for form in linked.FORMS:
+                with self.subTest(f"{part} {core} {form}"):
+                    report, _ = linked.measured(THIMBLE, BUILD, "resnet8", core, form, self.path, exact=exact, target=part)
+                    used = {memory["name"]: (memory["bytes_used"], memory["bytes_size"]) for memory in report["memories"]}
+                    print(f"{part} {core} {form}: {used}", flush=True)
+                    for name, (bytes_, size) in used.items():
+                        self.assertLessEqual(bytes_, exact[name], name)
+                        self.assertEqual(size, sizes[part][name], name)
 
     def test_suggested_options_hold_the_program(self):
         tried = 0

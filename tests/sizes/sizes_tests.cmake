@@ -8,7 +8,7 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
   endforeach()
   add_test(NAME sizes_fits
            COMMAND python3 ${here}/fits_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-  set_tests_properties(sizes_fits PROPERTIES LABELS "e2e;firmware" TIMEOUT 300)
+  set_tests_properties(sizes_fits PROPERTIES LABELS "e2e;firmware" TIMEOUT 900)
   add_test(NAME sizes_many_calls
            COMMAND python3 ${here}/many_calls_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   set_tests_properties(sizes_many_calls PROPERTIES LABELS "e2e;firmware" TIMEOUT 300)

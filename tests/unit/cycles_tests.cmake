@@ -9,9 +9,11 @@ if(THIMBLE_FIRMWARE)
   set_tests_properties(cycles_llvm_mca PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
+add_test(NAME cycles_boards_page COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/benchmarks/cycles/boards.py --page)
+set_tests_properties(cycles_boards_page PROPERTIES LABELS "docs;fast")
 # Skipped without a clone of the submissions (benchmarks/cycles/README.md, "Boards").
 set(THIMBLE_TINY_RESULTS "" CACHE PATH "clone of github.com/mlcommons/tiny_results_v1.2")
 add_test(NAME cycles_boards
          COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/benchmarks/cycles/boards.py
                  ${THIMBLE_TINY_RESULTS} --check --build ${CMAKE_BINARY_DIR})
-set_tests_properties(cycles_boards PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
+set_tests_properties(cycles_boards PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)

@@ -1,0 +1,90 @@
+"""Limits that documents state are those of the source or of the test that checks them.
+
+usage: limits_test.py SOURCE_DIR
+
+A row names a document, its words (each group is a number), and for each number a file with the words before it. Spaces stand for
+any white space.
+"""
+
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(sys.argv[1]).resolve()
+NUMBER = r"([\d'_,]*\d(?:\.\d+)?(?:e\d+)?)"
+MILLION, THOUSAND, PERCENT = 1e6, 1e3, 0.01
+ROWS = (
+    ("README.md", "an SQNR under # dB", (("src/driver/data.h", "kLowSqnrDb = #", 1),)),
+    ("docs/c-output.md", "above # kB of flash and # instructions",
+     (("tests/c_output/c_layouts_test.py", "CODE_BYTES_MAX = #", THOUSAND),
+      ("tests/c_output/c_layouts_test.py", "INSTRUCTIONS_MAX = #", 1))),
+    ("docs/cycles.md", "differs by more than # % from these calls", (("src/engine/engine.h", "kInaccuratePercent = #", 1),)),
+    ("docs/formats/pte.md", "more than # times its size", (("src/formats/pte/read_tables.h", "left_(#", 1),)),
+    ("docs/memory.md", "more than # million MACs is not compiled",
+     (("src/driver/alternatives.cpp", "kOptimizeSizeMacsMax = #", MILLION),)),
+    ("docs/memory.md", "# steps it returns the best solution so far",
+     (("src/memory/memory_assignment.h", "kAssignmentStepsMax = #", 1),)),
+    ("docs/memory.md", "a factor of at most # for the sums, and of at most # for each array",
+     (("tests/c_output/c_memories_test.py", "SUM_FACTOR_MAX = 1.5, #", 1),
+      ("tests/c_output/c_memories_test.py", "FACTOR_MAX, SUM_FACTOR_MAX = #,", 1))),
+    ("docs/neutron.md", "about # cycles per kernel, # per product, # per result",
+     (("src/engine/core_cycles.cpp", "kCall = #", 1), ("src/engine/core_cycles.cpp", "kMac = #", 1),
+      ("src/engine/core_cycles.cpp", "kElement = #", 1))),
+    ("docs/neutron.md", "the delegate is less than # KiB", (("tests/firmware/size_test.cpp", "kDelegateBytesMax = #", 1),)),
+    ("docs/neutron.md", "takes fewer than # instructions with up to two inputs",
+     (("tests/firmware/neutron_test.cpp", "kCallInstructionsMax = #", 1),)),
+    ("docs/neutron.md", "fewer than # instructions of the M33 per byte for a multiple of four channels, fewer than # for others",
+     (("tests/firmware/neutron_test.cpp", "kTurnInstructionsMax = #", 1),
+      ("tests/firmware/neutron_test.cpp", "kTurnInstructionsMaxOdd = #", 1))),
+    ("docs/nordic-axon.md", "less than # KiB at `-Os` on a Cortex-M33",
+     (("tests/firmware/size_test.cpp", "kDelegateBytesMax = #", 1),)),
+    ("docs/nordic-axon.md", "takes fewer than # instructions for up to 2 inputs",
+     (("tests/firmware/axon_test.cpp", "kCallInstructionsMax = #", 1),)),
+    ("docs/quantization.md", "The limit is # dB with `--compat executorch`",
+     (("src/driver/compile.cpp", "kStockToleranceDb = #", 1),)),
+    ("docs/quantization.md", "and # dB in the native dialect", (("src/driver/compile.cpp", "kNativeToleranceDb = #", 1),)),
+    ("docs/quantization.md", "would cost more than # multiply-accumulates",
+     (("src/quant/per_tensor.cpp", "kTrialWork = #", 1),)),
+    ("docs/quantization.md", "the mean by # dB or more", (("src/quant/tune.h", "kMinGainDb = #", 1),)),
+    ("docs/quantization.md", "when # GMAC are used", (("src/quant/tune.cpp", "kTrialMacs = #", 1000 * MILLION),)),
+    ("docs/quantization.md", "quantized values in # % of all elements", (("tests/unit/pt2e_test.cpp", "wide ? 0.999 : #", PERCENT),)),
+    ("docs/report.md", "it fails above # MB", (("tests/report/browser_test.py", "BYTES_MAX = #", MILLION),)),
+    ("docs/runtime.md", "in fewer than # instructions as a native file and in fewer than # as a stock file",
+     (("tests/firmware/load_test.cpp", "kNativeMax = #", 1), ("tests/firmware/load_test.cpp", "kStockMax = #", 1))),
+    ("docs/runtime.md", "fewer than # instructions outside of each kernel, fewer than # on a Cortex-M0+",
+     (("tests/firmware/application_test.py", '"cortex-m4": #', 1),
+      ("tests/firmware/application_test.py", '"cortex-m0plus": #', 1))),
+    ("docs/runtime.md", "less than # KiB of flash on every core", (("tests/firmware/size_test.cpp", "kFlashBytesMax = #", 1),)),
+    ("docs/zephyr.md", "at most # % from the image without", (("tests/zephyr/twister_test.py", "DIFFERENCE_MAX = #", PERCENT),)),
+)
+
+
+def value(text):
+    return float(re.sub("[',_]", "", text))
+
+
+def numbers(path, words):
+    """The numbers at each # of the words, of their only place in the file."""
+    pattern = re.escape(words).replace(r"\#", NUMBER).replace(r"\ ", r"\s+")
+    found = re.findall(pattern, (SOURCE / path).read_text())
+    if len(found) != 1:
+        sys.exit(f"{path}: {words!r} is {len(found)} times in the file, expected once")
+    return [value(each) for each in (found[0] if isinstance(found[0], tuple) else found)]
+
+
+def main():
+    failures = []
+    for document, words, sources in ROWS:
+        told = numbers(document, words)
+        assert len(told) == len(sources), words
+        for number, (path, before, unit) in zip(told, sources):
+            true = numbers(path, before)[0]
+            if abs(number * unit - true) > 1e-9 * true:
+                failures.append(f"{document}: {words!r}: {number:g}; {path}: {before!r}: {true:g}")
+    print(f"{sum(len(sources) for _, _, sources in ROWS)} limits")
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()
