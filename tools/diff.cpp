@@ -14,6 +14,7 @@
 
 #include "driver/condition.h"
 #include "driver/linked_size.h"
+#include "driver/missing_waits.h"
 #include "driver/report.h"
 #include "engine/part.h"
 #include "formats/kind/file_kind.h"
@@ -205,7 +206,7 @@ std::string change_text(const Total& total) {
 }
 
 /// Explains why a condition cannot be decided, and what to do.
-Error unknown_value(const Condition& condition) {
+Error unknown_value(const Condition& condition, const Difference& difference) {
   const std::string& name = condition.name;
   std::string why;
   if (name == "flash" || name == "stack") {
@@ -215,7 +216,12 @@ Error unknown_value(const Condition& condition) {
   } else if (name == "npu_cycles") {
     why = ", because a delegate has no estimate, or the programs have none";
   } else if (name == "time") {
-    why = ", because a clock or an estimate is missing: --target PART gives clocks";
+    const auto& without_waits = difference.after.memories_without_waits;
+    why = without_waits.empty()
+              ? ", because a clock or an estimate is missing: --target PART gives clocks"
+              : fmt::format(
+                    ": it lacks {}, which the file of {} does not state; cycles can be compared",
+                    driver::missing_waits_text(without_waits), difference.part->name);
   } else {
     why = ": use --data DATA.npz --model MODEL.pt2";
     if (name == "accuracy") why += ", with labels";
@@ -229,7 +235,10 @@ Status check_conditions(const std::vector<Condition>& conditions, Difference* di
     const auto total = std::ranges::find_if(
         difference->totals, [&](const Total& each) { return each.metric.name == name; });
     const bool known = total != difference->totals.end() && total->before && total->after;
-    if (!known) return unknown_value(condition);
+    const bool lacks_waits =
+        name == "time" && !(difference->before.memories_without_waits.empty() &&
+                            difference->after.memories_without_waits.empty());
+    if (!known || lacks_waits) return unknown_value(condition, *difference);
     const int64_t unknown_before = difference->before.calls_without_estimate();
     const int64_t unknown_after = difference->after.calls_without_estimate();
     if (name == "cycles" && unknown_before != unknown_after) {
@@ -344,12 +353,11 @@ std::string basis_lines(const Difference& difference) {
   text += "  cycles: of the core, an estimate, ";
   if (!difference.part) {
     text += "without wait states; --target PART adds them";
-  } else if (after.waits_known) {
+  } else if (after.memories_without_waits.empty()) {
     text += fmt::format("with wait states of {}", difference.part->name);
-  } else if (std::ranges::any_of(after.calls, &CallFacts::wait_cycles)) {
-    text += fmt::format("with the wait states that the file of {} states", difference.part->name);
   } else {
-    text += fmt::format("without wait states, which the file of {} does not state",
+    text += fmt::format("without {}, which the file of {} does not state",
+                        driver::missing_waits_text(after.memories_without_waits),
                         difference.part->name);
   }
   const auto has_npu = [](const ProgramFacts& facts) {

@@ -179,9 +179,12 @@ Json to_json(const driver::FitResult& result) {
                       {"fits", fits},
                       {"flash_bytes", bytes_or_null(row.figures.flash_bytes)},
                       {"sram_bytes", bytes_or_null(row.figures.sram_bytes)},
+                      {"input_bytes", row.input_bytes},
+                      {"inputs_too_large", row.inputs_too_large},
                       {"memories", std::move(memories)},
                       {"time_us", figure_or_null(row.figures.latency_us)},
                       {"time_error_percent", figure_or_null(error_percent(row))},
+                      {"memories_without_waits", row.memories_without_waits},
                       {"accuracy", figure_or_null(row.figures.accuracy)},
                       {"sqnr_db", figure_or_null(row.figures.sqnr_db)},
                       {"engines", row.engines},
@@ -294,7 +297,29 @@ std::string summary(const driver::ModelFit& model, bool has_requirements) {
   if (has_requirements) {
     verb = fitting == 1 ? "meets every requirement" : "meet every requirement";
   }
-  return fmt::format("{} parts, {} {}", model.rows.size(), fitting, verb);
+  const auto unknown = std::ranges::count(model.rows, Fits::kUnknown, &FitRow::fits);
+  return fmt::format("{} parts, {} {}{}", model.rows.size(), fitting, verb,
+                     unknown == 0 ? "" : fmt::format(", {} not known", unknown));
+}
+
+/// Says which inputs the figures of the memories do not have, and where that matters.
+std::string inputs_lines(const driver::ModelFit& model) {
+  int64_t bytes = 0;
+  std::vector<std::string> parts;
+  for (const FitRow& row : model.rows) {
+    bytes = std::max(bytes, row.input_bytes);
+    if (row.inputs_too_large) parts.push_back(row.part);
+  }
+  if (bytes == 0) return "";
+  const std::string text =
+      fmt::format("inputs of {} B are in memory of the application, which sram does not have",
+                  driver::with_commas(bytes));
+  if (parts.empty()) return text + "\n";
+  return driver::wrapped(
+      "",
+      fmt::format("{}; the SRAM of {} is too small for both: with `compile --inputs arena` they "
+                  "share memory",
+                  text, fmt::join(parts, ", ")));
 }
 
 void print(const FitArguments& arguments, const driver::FitResult& result) {
@@ -315,6 +340,7 @@ void print(const FitArguments& arguments, const driver::FitResult& result) {
           "several\nmemories, `compile` also copies code and weights into free RAM, which is not "
           "in this figure\n");
     }
+    std::fputs(inputs_lines(model).c_str(), stdout);
     const bool marked = std::ranges::any_of(model.rows, [](const FitRow& row) {
       return row.figures.latency_us && !error_percent(row);
     });

@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "driver/compile.h"
+#include "driver/npu_cycles.h"
 #include "emit/decompile.h"
 #include "emit/state_entry.h"
 #include "engine/part.h"
@@ -249,13 +250,31 @@ Result<Bytes> prepare(Bytes bytes, const std::string& label, const OpenOptions& 
   return formats::pte::write(*program);
 }
 
+/// Returns bad input if the part has not the NPU for which a delegate of the file is compiled. A
+/// core alone is no part: it can have any NPU.
+Status check_npus(const formats::pte::Program& program, const std::string& label,
+                  const engine::Part& part) {
+  if (part.engines.empty() && part.memories.empty()) return ok();
+  THIMBLE_TRY(const std::vector<hostrun::NpuProfile> profiles,
+              hostrun::profiles_of(program, label, driver::npu_systems(part)));
+  for (const hostrun::NpuProfile& profile : profiles) {
+    if (driver::npu_of(part, profile) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const engine::PartNpu& use : part.engines) names.push_back(use.name);
+    return bad_input("{}: --target {}: its NPU: {}; the file is compiled for {}", label, part.name,
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                     profile.npu);
+  }
+  return ok();
+}
+
 Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
                             const std::string& label, const OpenOptions& options) {
   THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
     THIMBLE_TRY(const engine::Part part, engine::find_part(options.target));
-    (void)part;
+    THIMBLE_CHECK(check_npus(program, label, part));
   }
   if (options.on == "eval") {
     Result<ir::Graph> decompiled = emit::decompile(program);

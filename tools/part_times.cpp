@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "driver/missing_waits.h"
 #include "driver/npu_cycles.h"
+#include "driver/run_time.h"
 #include "tools/program_facts.h"
 
 namespace thimble::tools {
@@ -34,14 +36,37 @@ Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& prog
     if (use == nullptr || use->engine->timing == nullptr) continue;
     times.npus[profile.delegate] = use->engine->timing(*use);
   }
-  // program_facts() refuses a file for another core than the part's, which runs here with a note
-  // (tools/model.h) but has no estimate of its wait states. The file itself was read before.
-  const Result<ProgramFacts> facts = program_facts(pte, label, &part);
-  if (!facts) return times;
-  times.waits_known = facts->waits_known;
+  // A file for another core runs here with a note (tools/model.h). Its wait states follow from its
+  // kernels, if the part's core has their instructions. The file itself was read before.
+  const Result<ProgramFacts> facts =
+      program_facts(pte, label, &part, PartCore::kWithItsInstructions);
+  if (!facts) {
+    times.no_waits = facts.error().message;
+    return times;
+  }
+  times.memories_without_waits = facts->memories_without_waits;
+  if (facts->has_time_band) times.error_percent = driver::kTimeErrorPercent;
   for (const CallFacts& call : facts->calls) times.wait_cycles.push_back(call.wait_cycles);
   times.runtime_wait_cycles = facts->runtime_wait_cycles;
   return times;
+}
+
+std::string waits_text(const PartTimes& times) {
+  const bool has_some =
+      times.runtime_wait_cycles != 0 ||
+      std::ranges::any_of(times.wait_cycles, [](int64_t cycles) { return cycles != 0; });
+  const bool has_all =
+      !times.part.empty() && times.no_waits.empty() && times.memories_without_waits.empty();
+  if (has_all) return fmt::format("with wait states of {}", times.part);
+  return has_some ? fmt::format("with the wait states that the file of {} states", times.part)
+                  : "without wait states";
+}
+
+std::string no_waits_text(const PartTimes& times) {
+  if (!times.no_waits.empty()) return "the time has no wait states: " + times.no_waits;
+  if (times.memories_without_waits.empty()) return "";
+  return fmt::format("the time lacks {}: the documents of {} do not state them",
+                     driver::missing_waits_text(times.memories_without_waits), times.part);
 }
 
 std::string no_times_line(const PartTimes& times) {

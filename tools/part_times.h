@@ -17,11 +17,13 @@
 namespace thimble::tools {
 
 struct PartTimes {
-  std::string part;                           // empty: no --target
-  double core_mhz = 0;                        // 0: unknown
-  std::vector<int64_t> wait_cycles;           // by instruction of the file; empty: not known
-  int64_t runtime_wait_cycles = 0;            // in one run, outside of kernels
-  bool waits_known = false;                   // the part's file states all wait states
+  std::string part;                                 // empty: no --target
+  double core_mhz = 0;                              // 0: unknown
+  std::vector<int64_t> wait_cycles;                 // by instruction of the file; empty: not known
+  int64_t runtime_wait_cycles = 0;                  // in one run, outside of kernels
+  std::vector<std::string> memories_without_waits;  // the part's file does not state their waits
+  std::string no_waits;      // why the times have no wait states at all; empty: they have some
+  double error_percent = 0;  // half of the error band of the time; 0: it has none
   std::map<size_t, engine::NpuTiming> npus;   // by delegate
   std::vector<hostrun::NpuProfile> profiles;  // of the delegates, for the systems of the part
 
@@ -37,6 +39,12 @@ struct PartTimes {
 /// `target`: value of --target, may be empty.
 [[nodiscard]] Result<PartTimes> part_times(const Bytes& pte, const formats::pte::Program& program,
                                            const std::string& label, const std::string& target);
+
+/// Says which wait states the cycles have: "without wait states", "with wait states of PART".
+[[nodiscard]] std::string waits_text(const PartTimes& times);
+
+/// Says which wait states the time lacks, and why; empty if it has all, or without a part.
+[[nodiscard]] std::string no_waits_text(const PartTimes& times);
 
 /// One line that says how to get times, if they are not known; empty if they are.
 [[nodiscard]] std::string no_times_line(const PartTimes& times);

@@ -5,6 +5,7 @@
 
 #include "abi/pte_ops.h"
 #include "driver/linked_size.h"
+#include "driver/missing_waits.h"
 #include "driver/npu_cycles.h"
 #include "driver/object_placement.h"
 #include "driver/operand_memories.h"
@@ -93,8 +94,9 @@ ir::Shape result_shape(const pte::ExecutionPlan& plan, const std::vector<int32_t
 
 class Reader {
  public:
-  Reader(const pte::Program& program, const std::string& label, const engine::Part* part)
-      : program_(program), plan_(program.plans[0]), label_(label), part_(part) {}
+  Reader(const pte::Program& program, const std::string& label, const engine::Part* part,
+         PartCore allowed)
+      : program_(program), plan_(program.plans[0]), label_(label), part_(part), allowed_(allowed) {}
 
   Status run(ProgramFacts* facts) {
     THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program_, label_));
@@ -124,7 +126,9 @@ class Reader {
       if (named) core_ = named->cpu;
     }
     if (part_ == nullptr) return ok();
-    if (core_ != nullptr && part_->cpu != core_) {
+    const bool runs = core_ == nullptr || part_->cpu == core_ ||
+                      (allowed_ == PartCore::kWithItsInstructions && part_->cpu->isa == core_->isa);
+    if (!runs) {
       return bad_input("{}: --target {}: its core is {}, the file is compiled for {}", label_,
                        part_->name, part_->cpu->name, core_->name);
     }
@@ -174,7 +178,10 @@ class Reader {
     if (core_ == nullptr) return;
     const engine::RuntimeWork work = driver::runtime_work(program_);
     facts->runtime_cycles = driver::runtime_cycles(work, *core_, memories_);
-    facts->waits_known = part_ != nullptr && driver::has_known_waits(memories_, *core_);
+    if (part_ != nullptr) {
+      facts->memories_without_waits = driver::missing_waits(*part_, memories_).memories;
+      facts->has_time_band = driver::has_time_band(*part_, memories_, !plan_.delegates.empty(), 0);
+    }
     const auto without_waits = driver::runtime_cycles(work, *core_, {});
     facts->runtime_wait_cycles = facts->runtime_cycles.value_or(0) - without_waits.value_or(0);
   }
@@ -265,6 +272,7 @@ class Reader {
   std::vector<hostrun::NpuProfile> profiles_;
   emit::DecompiledCalls calls_;
   const engine::Part* part_;
+  PartCore allowed_;
   const engine::Core* core_ = nullptr;
   driver::OperandMemories memories_;
 };
@@ -298,7 +306,7 @@ int64_t ProgramFacts::unmeasured_calls() const {
 }
 
 Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label,
-                                   const engine::Part* part) {
+                                   const engine::Part* part, PartCore allowed) {
   THIMBLE_TRY(const pte::Program program, pte::read(bytes, label));
   THIMBLE_CHECK(pte::check_kernel_layout(program, label));
   ProgramFacts facts;
@@ -307,7 +315,7 @@ Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label,
   if (program.plans.empty() || program.plans[0].chains.empty()) {
     return bad_input("{}: the program has no instructions", label);
   }
-  THIMBLE_CHECK(Reader(program, label, part).run(&facts));
+  THIMBLE_CHECK(Reader(program, label, part, allowed).run(&facts));
   return facts;
 }
 

@@ -40,7 +40,8 @@ struct ProgramFacts {
   std::optional<int64_t> runtime_cycles;  // of the core in one run outside of kernels, an estimate
   int64_t runtime_wait_cycles = 0;        // part of `runtime_cycles`
   std::optional<double> time_us;          // of one run on a given part, if all times are known
-  bool waits_known = false;               // `cycles` have all wait states of a given part
+  std::vector<std::string> memories_without_waits;  // of a given part: `cycles` lack their waits
+  bool has_time_band = false;  // on a given part, for cycles of its own instructions
 
   /// Sum of the calls of the core that have an estimate, and of the runtime. Nothing if no call has
   /// one.
@@ -54,8 +55,16 @@ struct ProgramFacts {
   [[nodiscard]] int64_t unmeasured_calls() const;
 };
 
-/// `part`: the part that runs the program, whose core is that of the file; null: not known.
+/// The cores that the part may have if the file names one.
+enum class PartCore : uint8_t {
+  kOfFile,              // the file's core
+  kWithItsInstructions  // a core with the same instruction set: it runs the same kernels
+};
+
+/// `part`: the part that runs the program; null: not known. Another core than `allowed` is an
+/// error.
 [[nodiscard]] Result<ProgramFacts> program_facts(const Bytes& bytes, const std::string& label,
-                                                 const engine::Part* part = nullptr);
+                                                 const engine::Part* part = nullptr,
+                                                 PartCore allowed = PartCore::kOfFile);
 
 }  // namespace thimble::tools

@@ -281,7 +281,14 @@ void add_board_json(const RunResult& result, Json* json) {
   const RunTimes times = times_of(result);
   if (!result.model.times.part.empty()) (*json)["part"] = result.model.times.part;
   if (times.core_cycles) (*json)["cycles"] = *times.core_cycles;
-  if (times.total_us) (*json)["time_us"] = *times.total_us;
+  if (times.total_us) {
+    const PartTimes& part = result.model.times;
+    (*json)["time_us"] = *times.total_us;
+    (*json)["time_error_percent"] =
+        part.error_percent > 0 ? Json(part.error_percent) : Json(nullptr);
+    (*json)["memories_without_waits"] = part.memories_without_waits;
+    if (!part.no_waits.empty()) (*json)["no_wait_states"] = part.no_waits;
+  }
   if (!qemu.ops.empty()) (*json)["ops"] = ops_json(result, times);
 }
 
@@ -344,8 +351,11 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
 /// The total time, or how to get it.
 std::string time_line(const RunTimes& times, const PartTimes& part) {
   if (!times.total_us) return no_times_line(part);
-  std::string text = fmt::format("  {} for one inference on {}, an estimate; core {:g} MHz",
-                                 driver::time_text(*times.total_us), part.part, part.core_mhz);
+  const std::string band =
+      part.error_percent > 0 ? fmt::format(", +-{:.0f} %", part.error_percent) : "";
+  std::string text =
+      fmt::format("  {} for one inference on {}, an estimate{}; core {:g} MHz",
+                  driver::time_text(*times.total_us), part.part, band, part.core_mhz);
   if (!part.npus.empty()) {  // the NPUs of a part have one clock
     const engine::NpuTiming& npu = part.npus.begin()->second;
     text += fmt::format("; NPU {:g} MHz", npu.clock_mhz);
@@ -399,15 +409,10 @@ void print_instructions(const RunResult& result, const RunTimes& times) {
     row("one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
-  const bool has_waits =
-      part.waits_known ||
-      std::ranges::any_of(part.wait_cycles, [](int64_t cycles) { return cycles != 0; });
-  const std::string waits =
-      !has_waits ? "without wait states"
-      : part.waits_known
-          ? fmt::format("with wait states of {}", part.part)
-          : fmt::format("with the wait states that the file of {} states", part.part);
-  std::printf("  instructions are counted, cycles are modelled from them %s\n", waits.c_str());
+  std::printf("  instructions are counted, cycles are modelled from them %s\n",
+              waits_text(part).c_str());
+  const std::string note = no_waits_text(part);
+  if (times.total_us && !note.empty()) std::printf("  note: %s\n", note.c_str());
 }
 
 void print_facts(const RunResult& result, bool profile) {
@@ -428,8 +433,8 @@ void print_facts(const RunResult& result, bool profile) {
   }
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
-    line += fmt::format("; state {} B; stack high-water {} B", with_commas(qemu->state_bytes),
-                        with_commas(qemu->stack_bytes));
+    line += fmt::format("; state {} B; stack high-water {} B, measured",
+                        with_commas(qemu->state_bytes), with_commas(qemu->stack_bytes));
   }
   std::printf("%s\n", line.c_str());
 }

@@ -51,7 +51,7 @@ void print_serial(const Model& model, const Outcome& outcome) {
                                                  std::max(facts.sent_seconds, 1e-3)))
                     .c_str());
   }
-  std::printf("\n  arena used %s B; state %s B; stack high-water %s B\n",
+  std::printf("\n  arena used %s B; state %s B; stack high-water %s B, measured\n",
               with_commas(facts.arena_bytes).c_str(), with_commas(facts.state_bytes).c_str(),
               with_commas(facts.stack_bytes).c_str());
 }

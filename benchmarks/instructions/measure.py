@@ -9,7 +9,7 @@ board once. Each operator's counts are fitted by a function that is linear in th
 (src/engine/cost_terms.def): no coefficient is negative, and the squares of the relative errors are
 least, in which a call counts with the square root of its cost. Writes
 engines/cortex_m/compiler/costs.def (instructions) and cycles.def (cycles, src/cycles) and, if no
-network is named, inaccurate_cycles.def and README.md beside this file; functions of operators that none of
+network is named, inaccurate_cycles.def, measured_sizes.def and README.md beside this file; functions of operators that none of
 them calls stay. Counts are exact: the same compiler gives the same numbers. --samples keeps the counts, or
 reads them if the file exists and measures what it lacks; --refresh-terms then computes the sizes
 again. --only-samples measures nothing. --only-cycles leaves costs.def as it is. --keep:
@@ -72,6 +72,11 @@ INACCURATE_TABLE = ROOT / "engines/cortex_m/compiler/inaccurate_cycles.def"
 INACCURATE_HEADER = """\
 // Cost functions of cycles whose mean error over the calls that they are fitted to is above 10 %:
 // THIMBLE_INACCURATE_CYCLES(operator, core, mean error in percent).
+"""
+SIZES_TABLE = ROOT / "engines/cortex_m/compiler/measured_sizes.def"
+SIZES_HEADER = """\
+// The largest sizes of the calls that the cost functions are fitted to: THIMBLE_MEASURED_SIZES(operator, per each row of
+// engine/cost_terms.def, in its order; the last zeros are left out). Each core was measured with the same networks.
 """
 INACCURATE = 0.1  # engine::kInaccuratePercent
 MACROS = {"instructions": "THIMBLE_COST", "cycles": "THIMBLE_CYCLES"}
@@ -491,6 +496,22 @@ def write_inaccurate(samples, functions):
     INACCURATE_TABLE.write_text(INACCURATE_HEADER + TABLE_END + "".join(rows))
 
 
+def write_sizes(samples):
+    """Writes the largest sizes of each operator. Those of operators that no sample has stay."""
+    old = SIZES_TABLE.read_text() if SIZES_TABLE.exists() else ""
+    sizes = dict(re.findall(r"^THIMBLE_MEASURED_SIZES\((\w+), (.*)\)$", old, re.M))
+    groups = collections.defaultdict(list)
+    for row in samples:
+        if row["dialect"] != UNSEEN:
+            groups[row["op"]].append(row["terms"][1:])
+    for name, terms in groups.items():
+        largest = [max(column) for column in zip(*terms)]
+        count = max((i + 1 for i, value in enumerate(largest) if value), default=1)
+        sizes[operator_id(name)] = ", ".join(map(str, largest[:count]))
+    rows = [f"THIMBLE_MEASURED_SIZES({name}, {sizes[name]})\n" for name in sorted(sizes)]
+    SIZES_TABLE.write_text(SIZES_HEADER + TABLE_END + "".join(rows))
+
+
 def relative_error(function, row):
     return abs(float(function @ numpy.array(row["terms"], dtype=float)) / row["cycles"] - 1)
 
@@ -645,6 +666,7 @@ def main():
     functions = write_tables(samples, "cycles", runtime, arguments.keep)
     if not arguments.networks:
         write_inaccurate(samples, functions)
+        write_sizes(samples)
         text = page(samples, jobs, functions, runs, runtime)
         readme = HERE / "README.md"
         readme.write_text(with_kept_rows(text, readme.read_text(), lambda _, core: core in arguments.cores))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Searches the most accurate network that meets a budget of memory and time on one chip.
 
-    python3 search.py [--target nrf52840] [--sram 24K] [--flash 80K] [--latency-ms 20]
+    python3 search.py [--target stm32l432] [--sram 24K] [--flash 80K] [--latency-ms 20]
                       [--trials 40] [--epochs 6]
 
 Each candidate is compiled first: its memory and time are known in less than a second, without
@@ -80,7 +80,7 @@ def propose(trial):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--target", default="nrf52840")
+    parser.add_argument("--target", default="stm32l432")
     parser.add_argument("--latency-ms", type=float, default=20)
     parser.add_argument("--sram", default="24K")
     parser.add_argument("--flash", default="80K")
@@ -102,6 +102,13 @@ def main():
         for result in thimble.sweep(models, options.target, budget):
             trial = trials[result.model]
             compiled += 1
+            without_waits = (result.report or {}).get("memories_without_waits")
+            if without_waits:
+                parser.error(
+                    f"--target {options.target}: its times have no wait states of "
+                    f"{' and '.join(without_waits)}, so that no budget of time can be met: choose a "
+                    "part whose file states them, such as stm32l432"
+                )
             if result.status != "ok" or result.time_ms > options.latency_ms:
                 study.tell(trial, 0.0)
                 continue

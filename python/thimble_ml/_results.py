@@ -132,6 +132,13 @@ class FitRow:
         Estimated time of one run in microseconds; None: not known.
     time_error_percent : float or None
         Half of the error band of `time_us`; None: an estimate without a band.
+    memories_without_waits : list of str
+        Memories whose wait states `time_us` lacks, because the part's file does not state them: the
+        time is a lower bound, and `fits` is None where it would meet a requirement.
+    input_bytes : int
+        Bytes of the inputs in memory of the application, which `memories` does not have.
+    inputs_too_large : bool
+        True if the SRAM is too small for the program and these inputs.
     accuracy : float or None
         Share of samples with the class of the label, 0 to 1; None without labels.
     sqnr_db : float or None
@@ -152,6 +159,9 @@ class FitRow:
     memories: list[Memory]
     time_us: float | None
     time_error_percent: float | None
+    memories_without_waits: list[str]
+    input_bytes: int
+    inputs_too_large: bool
     accuracy: float | None
     sqnr_db: float | None
     engines: str

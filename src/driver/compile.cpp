@@ -399,6 +399,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     if (options.on_refusal) THIMBLE_CHECK(options.on_refusal(compiled));
     return error;
   }
+  if (const std::string note = inputs_note(report); !note.empty()) report.notes.push_back(note);
   if (data.random) {
     report.notes.emplace_back(
         "calibrated with random data: sizes and time are valid, results of the model are not");

@@ -217,8 +217,9 @@ struct CompileReport {
   std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
   std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
   double clock_mhz = 0;                             // of the core; 0: unknown
-  double time_error_percent = 0;            // half of the error band of `time_us`; 0: not validated
-  std::optional<double> energy_uj;          // an estimate for one run
+  double time_error_percent = 0;  // half of the error band of `time_us`; 0: not validated
+  std::vector<std::string> memories_without_waits;  // `time_us` lacks their wait states
+  std::optional<double> energy_uj;                  // an estimate for one run
   std::vector<std::string> warnings;        // probable mistakes: ranges of the data, a low SQNR
   std::vector<std::string> notes;           // of the engines: requirements for running the file
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates

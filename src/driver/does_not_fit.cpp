@@ -157,6 +157,27 @@ const MemoryUse* first_overflow(const CompileReport& report) {
   return over == report.memories.end() ? nullptr : &*over;
 }
 
+int64_t application_input_bytes(const CompileReport& report) {
+  return report.inputs_in_arena ? 0 : report.input_bytes;
+}
+
+std::string inputs_note(const CompileReport& report) {
+  const int64_t input_bytes = application_input_bytes(report);
+  // Without placement, and with one arena, the RAM is one memory.
+  const auto sram = std::ranges::find(report.memories, "sram", &MemoryUse::name);
+  if (report.placement || report.dedicated_sram || sram == report.memories.end() ||
+      sram->bytes_size == 0 || sram->bytes_used > sram->bytes_size) {
+    return "";
+  }
+  const int64_t together = sram->bytes_used + input_bytes;
+  if (together <= sram->bytes_size) return "";
+  return fmt::format(
+      "the inputs ({} B) are in memory of the application, not in sram: both together need {} B, "
+      "of "
+      "{} B; with --inputs arena they share memory",
+      with_commas(input_bytes), with_commas(together), with_commas(sram->bytes_size));
+}
+
 bool fits(const CompileReport& report) {
   return first_overflow(report) == nullptr && report.shortage.empty();
 }

@@ -18,6 +18,13 @@ namespace thimble::driver {
 /// Returns the first memory that is too small; null if the program fits.
 [[nodiscard]] const MemoryUse* first_overflow(const CompileReport& report);
 
+/// Returns the bytes of the inputs that the application holds. No sum of a memory has them.
+[[nodiscard]] int64_t application_input_bytes(const CompileReport& report);
+
+/// Returns a note if the program fits into the SRAM but not together with these inputs; else an
+/// empty text.
+[[nodiscard]] std::string inputs_note(const CompileReport& report);
+
 /// Returns true if the memories are large enough and a placement in them was found, if one is
 /// needed.
 [[nodiscard]] bool fits(const CompileReport& report);

@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/parallel.h"
 #include "driver/does_not_fit.h"
+#include "driver/missing_waits.h"
 #include "driver/part_memories.h"
 #include "driver/recipe.h"
 #include "driver/report.h"
@@ -172,6 +173,8 @@ int64_t external_arena_bytes(const Compiled& compiled) {
 void fill_memories(const Compiled& compiled, FitRow* row) {
   const CompileReport& report = compiled.report;
   row->memories = report.memories;
+  row->input_bytes = application_input_bytes(report);
+  row->inputs_too_large = !inputs_note(report).empty();
   row->has_several_rams = std::ranges::count_if(report.memories, [&](const MemoryUse& use) {
                             return !is_kept(use.name, *compiled.part);
                           }) > 1;
@@ -212,6 +215,13 @@ void fill_engines(const Compiled& compiled, FitRow* row) {
   if (row->engines.empty()) row->engines = compiled.part->cpu->name;
 }
 
+/// Returns why a requirement that the stated time meets is not known to be met: the time lacks wait
+/// states, which make it longer. Empty if it is met.
+std::string unknown_time(const Condition& requirement, const FitRow& row) {
+  if (requirement.name != "latency" || row.memories_without_waits.empty()) return "";
+  return "the time lacks " + missing_waits_text(row.memories_without_waits);
+}
+
 /// Compares the figures with the requirements. A violated requirement takes precedence over an
 /// unknown figure, and the first unknown figure is the reason. `unknown_size`: says which memory of
 /// the part has no stated size; may be empty.
@@ -226,7 +236,8 @@ void apply_requirements(const std::vector<Condition>& requirements, const std::s
       row->reason = requirement.text;
       return;
     }
-    if (!met && unknown.empty()) unknown = requirement.text + ": not known";
+    const std::string why = met ? unknown_time(requirement, *row) : "not known";
+    if (!why.empty() && unknown.empty()) unknown = fmt::format("{}: {}", requirement.text, why);
   }
   row->fits = unknown.empty() ? Fits::kYes : Fits::kUnknown;
   row->reason = unknown;
@@ -319,6 +330,7 @@ class ModelFitter {
     fill_engines(*compiled, &row);
     row.figures.latency_us = compiled->report.time_us;
     row.time_error_percent = compiled->report.time_error_percent;
+    row.memories_without_waits = compiled->report.memories_without_waits;
     check_memories(index, compiled->report);
     if (prepared_.data.random || !options_.evaluate) return;
     const std::lock_guard lock(mutex_);

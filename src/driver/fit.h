@@ -49,12 +49,15 @@ struct FitRow {
   std::string part;
   Fits fits = Fits::kNo;
   Figures figures;
-  double time_error_percent = 0;    // as CompileReport::time_error_percent
-  std::vector<MemoryUse> memories;  // by name, with what is placed there for speed
-  bool has_several_rams = false;    // the part has more memory than flash and SRAM
-  std::string engines;              // the NPUs with their share of the MACs in percent, or the core
-  double npu_share = 0;             // share of the MACs on NPUs, 0 to 1
-  std::string reason;               // the first reason why `fits` is not kYes
+  double time_error_percent = 0;                    // as CompileReport::time_error_percent
+  std::vector<std::string> memories_without_waits;  // as in CompileReport: the time is longer
+  std::vector<MemoryUse> memories;                  // by name, with what is placed there for speed
+  int64_t input_bytes = 0;        // of inputs in memory of the application, not in `memories`
+  bool inputs_too_large = false;  // the SRAM is too small for the program and these inputs
+  bool has_several_rams = false;  // the part has more memory than flash and SRAM
+  std::string engines;            // the NPUs with their share of the MACs in percent, or the core
+  double npu_share = 0;           // share of the MACs on NPUs, 0 to 1
+  std::string reason;             // the first reason why `fits` is not kYes
 };
 
 struct ModelFit {

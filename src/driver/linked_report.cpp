@@ -33,7 +33,7 @@ std::string other_ram_detail(const CompileReport& report) {
 std::string linked_line(const CompileReport& report) {
   if (!report.linked) return "";
   return fmt::format(
-      "  code: {}; stack: an upper bound;\n  not counted: startup code, application{}\n",
+      "  code: {}; stack: bound by analysis;\n  not counted: startup code, application{}\n",
       built_with(*report.linked),
       report.linked->needs_driver ? ", the driver of the NPU's vendor" : "");
 }

@@ -126,7 +126,7 @@ OperandMemories operand_memories(const engine::Part& part,
 }
 
 bool waits_known(const PartMemory& memory) {
-  if (!memory.wait_states) return !memory.kept && memory.cycles_per_word <= 1;
+  if (!memory.wait_states) return false;
   if (*memory.wait_states == 0) return true;
   return memory.cache_bytes && (*memory.cache_bytes == 0 || memory.line_bytes > 0);
 }

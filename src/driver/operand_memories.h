@@ -31,8 +31,7 @@ struct OperandMemories {
                                                const std::optional<ObjectPlacement>& placement,
                                                const formats::pte::Program* program);
 
-/// Returns true if the part's file states what the wait states of operands depend on. A RAM without
-/// stated wait states has none, unless the file states that a word takes several cycles.
+/// Returns true if the part's file states what the wait states of operands depend on.
 [[nodiscard]] bool waits_known(const engine::PartMemory& memory);
 
 /// Returns the core cycles that a call waits for a memory with operands of `bytes` bytes, of which

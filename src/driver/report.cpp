@@ -575,6 +575,7 @@ std::string json_report(const CompileReport& report) {
   json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
   json["time_error_percent"] =
       report.time_error_percent > 0 ? Json(report.time_error_percent) : Json(nullptr);
+  json["memories_without_waits"] = report.memories_without_waits;
   json["energy_uj"] = report.energy_uj ? Json(*report.energy_uj) : Json(nullptr);
   if (!report.refusal.empty()) json["refusal"] = report.refusal;
   json["notes"] = report.notes;

@@ -2,62 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "driver/code_waits.h"
+#include "driver/missing_waits.h"
 
 namespace thimble::driver {
 namespace {
-
-/// Returns what the part's file lacks for the wait states of the memory.
-std::string_view missing_fact(const engine::PartMemory& memory) {
-  if (!memory.wait_states) return "them";
-  return memory.cache_bytes ? "the bytes of an access" : "the size of its cache";
-}
-
-/// Returns true if the time has the wait states of instructions; else adds a note, unless
-/// has_waits() adds one for the same memory.
-bool has_code_waits(const engine::Part& part, const OperandMemories& memories,
-                    CompileReport* report) {
-  const engine::PartMemory* const code = memories.code;
-  if (code_waits_known(code, *part.cpu)) return true;
-  const bool has_note = std::ranges::count(memories.all(), code) != 0 && !waits_known(*code);
-  if (has_note) return false;
-  if (code->wait_states && code->instruction_cache_bytes && code->line_bytes == 0) {
-    report->notes.push_back(
-        fmt::format("the wait states of instructions in {} are for accesses of 4 bytes: the "
-                    "documents of {} do not state the bytes of an access",
-                    code->name, part.name));
-    return false;
-  }
-  if (code->wait_states && code->instruction_cache_bytes) {
-    report->notes.push_back(
-        fmt::format("the time has no wait states of instructions in {}: the reads of a {} were "
-                    "not measured",
-                    code->name, part.cpu->name));
-    return false;
-  }
-  report->notes.push_back(fmt::format(
-      "the time has no wait states of instructions in {}: the documents of {} do not state {}",
-      code->name, part.name, code->wait_states ? "the size of its instruction cache" : "them"));
-  return false;
-}
-
-/// Returns true if the time has the wait states of all memories; adds a note for each memory
-/// without them.
-bool has_waits(const engine::Part& part, const OperandMemories& memories, CompileReport* report) {
-  bool known = true;
-  for (const engine::PartMemory* const memory : memories.all()) {
-    if (waits_known(*memory)) continue;
-    known = false;
-    const bool has_words = !memory->wait_states && memory->cycles_per_word > 1;
-    report->notes.push_back(
-        fmt::format("the time has {} of {}: the documents of {} do not state {}",
-                    has_words ? "the transfer of words, but no wait states" : "no wait states",
-                    memory->name, part.name, missing_fact(*memory)));
-  }
-  return has_code_waits(part, memories, report) && known;
-}
 
 /// "2 wait states, 8 bytes per access, prefetch, 16 bytes of cache"
 std::string code_memory_text(const engine::PartMemory& memory) {
@@ -159,7 +111,8 @@ double add_basis_notes(const CoreCycles& cycles, const engine::Core& core, Compi
                   "instruction of other operators on {}",
                   core.name));
   add(CycleBasis::kInaccurate,
-      fmt::format("operators whose estimate is more than {} % off on average",
+      fmt::format("operators whose estimate is more than {} % off on average, or which are larger "
+                  "than all that were measured",
                   engine::kInaccuratePercent));
   return sum;
 }
@@ -210,11 +163,11 @@ std::optional<int64_t> runtime_cycles(const engine::RuntimeWork& work, const eng
          std::llround(code_wait_cycles(memories.code, core, static_cast<double>(*cycles)));
 }
 
-bool has_known_waits(const OperandMemories& memories, const engine::Core& core) {
-  const auto all = memories.all();
-  const bool has_constants = memories.constants != nullptr || !memories.arguments.empty();
-  return has_constants && code_waits_known(memories.code, core) &&
-         std::ranges::all_of(all, [](const auto* memory) { return waits_known(*memory); });
+bool has_time_band(const engine::Part& part, const OperandMemories& memories, bool has_npu,
+                   double unmeasured_percent) {
+  constexpr double kUnmeasuredPercentMax = 5;
+  return missing_waits(part, memories).memories.empty() && !has_npu &&
+         unmeasured_percent <= kUnmeasuredPercentMax && part.cpu->has_time_band;
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
@@ -230,13 +183,10 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   const double unmeasured_percent = add_basis_notes(*core, *part.cpu, report);
   report->time_us = run_time_us(core->all, part.clock_mhz, npu_times_us(lowered));
   if (!report->time_us) return;
-  // The band was validated for measured operators on cores whose memories are modelled, not for
-  // NPUs.
-  constexpr double kUnmeasuredPercentMax = 5;
-  const bool measured = unmeasured_percent <= kUnmeasuredPercentMax;
-  const bool has_memories = !memories.all().empty();
-  if (has_waits(part, memories, report) && has_memories && lowered.delegates.empty() && measured &&
-      part.cpu->has_time_band) {
+  MissingWaits missing = missing_waits(part, memories);
+  report->memories_without_waits = std::move(missing.memories);
+  std::ranges::move(missing.notes, std::back_inserter(report->notes));
+  if (has_time_band(part, memories, !lowered.delegates.empty(), unmeasured_percent)) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {

@@ -567,6 +567,72 @@ class Compare(Cli):
                    saying="digits.pte")
 
 
+class Times(Cli):
+    def program(self, model, target, *more, output="y.pte"):
+        """Compiles with random data; returns the report."""
+        return json.loads(self.thimble("compile", model, "--target", target, "--calibrate", "random", "-o", output, "--json",
+                                       *more)[0])
+
+    def profile(self, pte, *more):
+        return json.loads(self.thimble("run", pte, "--on", "qemu", "--profile", "--json", *more)[0])
+
+    KEYWORDS = SOURCE / "models/dscnn_kws/dscnn_kws.pt2"
+
+    def test_a_time_without_wait_states_has_no_band(self):
+        for target, without in (("stm32l4r5", []), ("nrf52840", ["flash"]), ("stm32h743", ["sram"])):
+            report = self.program(self.KEYWORDS, target)
+            self.assertEqual(report["memories_without_waits"], without, target)
+            self.assertEqual(report["time_error_percent"], None if without else 20, target)
+            notes = [note for note in report["notes"] if note.startswith("the time has no wait states of ")]
+            self.assertEqual(len(notes), len(without), target)
+
+    def test_a_time_without_wait_states_decides_no_condition(self):
+        self.program(self.KEYWORDS, "cortex-m4")
+        for condition in ("time>1s", "time>+1%"):
+            self.fails(2, "diff", "y.pte", "y.pte", "--target", "nrf52840", "--fail-if", condition,
+                       saying="it lacks wait states of flash, which the file of nrf52840 does not state")
+            self.thimble("diff", "y.pte", "y.pte", "--target", "stm32l4r5", "--fail-if", condition)
+        self.thimble("diff", "y.pte", "y.pte", "--target", "nrf52840", "--fail-if", "cycles>+1%")
+
+    def test_a_profile_has_the_wait_states_and_the_band_of_the_part(self):
+        self.program(self.KEYWORDS, "cortex-m4")
+        # The second part has another core with the same instructions.
+        for part, core in (("stm32l4r5", "cortex-m4"), ("stm32u575", "cortex-m33")):
+            answer = self.profile("y.pte", "--target", part)
+            self.assertEqual((answer["time_error_percent"], answer["memories_without_waits"]), (20, []), part)
+            self.assertGreater(answer["cycles"], self.profile("y.pte", "--target", core)["cycles"], part)
+        answer = self.profile("y.pte", "--target", "stm32h743")
+        self.assertEqual((answer["time_error_percent"], answer["memories_without_waits"]), (None, ["sram"]))
+        self.assertGreater(answer["cycles"], self.profile("y.pte", "--target", "cortex-m7")["cycles"])
+        text = self.thimble("run", "y.pte", "--on", "qemu", "--profile", "--target", "stm32n657")[0]
+        self.assertIn("note: the time has no wait states: y.pte: --target stm32n657: its core is cortex-m55, the file is "
+                      "compiled for cortex-m4", text)
+
+    def test_a_part_with_another_npu_does_not_run_the_file(self):
+        self.program(MODEL, "corstone-300", output="u55.pte")
+        for part, npu in (("corstone-300-u55-256", "ethos-u55-256"), ("corstone-320", "ethos-u85-256"), ("nrf54lm20b", "axon"),
+                          ("imxrt700", "neutron-n3-64"), ("stm32n657", "none")):
+            self.fails(2, "run", "u55.pte", "--input", self.x, "--target", part,
+                       saying=f"u55.pte: --target {part}: its NPU: {npu}; the file is compiled for ethos-u55-128")
+        self.program(MODEL, "nrf54lm20b", output="axon.pte")
+        self.fails(2, "run", "axon.pte", "--input", self.x, "--target", "imxrt700", saying="its NPU: neutron-n3-64; the file")
+        self.program(MODEL, "imxrt700", output="neutron.pte")
+        self.fails(2, "run", "neutron.pte", "--input", self.x, "--target", "corstone-300", saying="its NPU: ethos-u55-128; the")
+        # A core alone can have any NPU.
+        for pte, part in (("u55.pte", "cortex-m55"), ("u55.pte", "corstone-300"), ("u55.pte", "alif-e7-he")):
+            self.thimble("run", pte, "--input", self.x, "--target", part)
+
+    def test_a_size_above_the_measured_ones_is_marked(self):
+        model = SOURCE / "tests/data/pt2/dynamic_batch_no_max.pt2"
+        basis = []
+        for batch in (2, 20000):
+            report = self.program(model, "stm32l4r5", "--shape", f"batch={batch}", "--io", "int8")
+            basis.append(next(op["cycle_basis"] for op in report["ops"] if "linear" in op["op"]))
+        self.assertEqual(basis, ["measured", "inaccurate"])
+        self.assertIsNone(report["time_error_percent"])
+        self.assertTrue(any("larger than all that were measured" in note for note in report["notes"]), report["notes"])
+
+
 class Diff(Cli):
     def test_estimates_are_those_of_the_compiler(self):
         """diff computes the estimates from the file alone."""

@@ -197,11 +197,19 @@ class Fit(unittest.TestCase):
         self.assertRegex(lines[-1], r"^1 parts, 1 fits   quantized once, \d+\.\d s$")
 
     def test_requirements(self):
-        rows = self.rows(model("resnet8"), "--calibrate", data("resnet8"), "--part",
+        (self.path / "known.toml").write_text('base = "imxrt700"\n' + "".join(
+            f'[[memory]]\nname = "{name}"\nbytes = "7M"\nwait_states = 0\n' for name in ("sram", "flash")))
+        rows = self.rows(model("resnet8"), "--calibrate", data("resnet8"), "--part", "known.toml",
                          "stm32l432", "imxrt700", "corstone-320", "nrf52840", "siwx917", "--require",
                          "latency<5ms,sram<=120K,accuracy>50%")
+        # Wait states that the part's file does not state make the time longer.
+        self.assertEqual({part: row["memories_without_waits"] for part, row in rows.items()},
+                         {"known": [], "imxrt700": ["flash", "sram"], "stm32l432": [], "corstone-320": [],
+                          "nrf52840": ["flash"], "siwx917": []})
+        self.assertEqual(rows["known"]["time_us"], rows["imxrt700"]["time_us"])
         self.assertEqual({part: (row["fits"], row["reason"]) for part, row in rows.items()},
-                         {"imxrt700": (True, ""),
+                         {"known": (True, ""),
+                          "imxrt700": (None, "latency<5ms: the time lacks wait states of flash and sram"),
                           "stm32l432": (False, "latency<5ms"),
                           "corstone-320": (None, "latency<5ms: not known"),
                           "nrf52840": (False, "latency<5ms"),
@@ -215,6 +223,26 @@ class Fit(unittest.TestCase):
             self.assertEqual((row["fits"], row["sram_bytes"] < budget), (True, True), row)
         row = self.rows(model("resnet8"), "--part", "stm32l4r5", "--require", "sram<4K")["stm32l4r5"]
         self.assertEqual((row["fits"], row["reason"]), (False, "sram<4K"))
+
+    def test_inputs_of_the_application(self):
+        """They are in no memory; a part that is too small for both is named."""
+        board = self.path / "small.toml"
+        sram = self.rows(model("digits_cnn"), "--part", "stm32l4r5")["stm32l4r5"]["sram_bytes"]
+        for extra, too_large in ((256, False), (255, True)):
+            board.write_text(f'base = "stm32l4r5"\n[[memory]]\nname = "sram"\nbytes = {sram + extra}\n')
+            row = self.rows(model("digits_cnn"), "--part", board)["small"]
+            self.assertEqual((row["fits"], row["sram_bytes"], row["input_bytes"], row["inputs_too_large"]),
+                             (True, sram, 256, too_large))
+            text = " ".join(self.thimble("fit", model("digits_cnn"), "--part", board).split())
+            self.assertIn("inputs of 256 B are in memory of the application", text)
+            self.assertEqual("the SRAM of small is too small for both: with `compile --inputs arena` they share memory"
+                             in text, too_large)
+            self.thimble("compile", model("digits_cnn"), "--target", board, "--calibrate", "random", "-o", "out.pte")
+            for options, named in (([], too_large), (["--inputs", "arena"], False)):
+                report = json.loads(self.thimble("compile", model("digits_cnn"), "--target", board, "--calibrate", "random",
+                                                 "-o", "out.pte", "--json", *options))
+                self.assertEqual(any(note.startswith("the inputs (256 B) are in memory of the application")
+                                     for note in report["notes"]), named)
 
     def test_a_memory_that_is_too_small_is_the_reason(self):
         board = self.path / "small.toml"

@@ -126,7 +126,7 @@ class Serial(unittest.TestCase):
             text = checked(THIMBLE, "run", self.small, "--on", f"serial:{peer.line.path}", "--profile")
         self.assertRegex(text, r"cortex-m4 at 25 MHz; cycles measured with SysTick")
         self.assertRegex(text, r"B sent in [0-9.]+ s, [0-9,]+ B/s")
-        self.assertRegex(text, r"arena used [0-9,]+ B; state \d+ B; stack high-water [0-9,]+ B")
+        self.assertRegex(text, r"arena used [0-9,]+ B; state \d+ B; stack high-water [0-9,]+ B, measured")
         print(text)
 
     def test_model_in_flash(self):

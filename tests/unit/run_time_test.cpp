@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/missing_waits.h"
+#include "driver/run_time.h"
+
 namespace thimble::driver {
 namespace {
 
@@ -70,8 +73,82 @@ TEST(WaitCycles, WordsOfASlowMemoryWithoutStatedWaits) {
   memory.wait_states = 0;
   EXPECT_TRUE(waits_known(memory));
   EXPECT_EQ(wait_cycles(memory, core, 100, 400), 0);
-  EXPECT_TRUE(waits_known(named("sram", false, 1)));
+  EXPECT_FALSE(waits_known(named("sram", false, 1)));
   EXPECT_FALSE(waits_known(named("flash", true, 1)));
+}
+
+/// A part of a core without measured reads of instructions, which has a time band.
+struct PartWithTimes {
+  engine::Core core = core_of(abi::Isa::kDsp);
+  engine::Part part;
+  OperandMemories memories;
+
+  PartWithTimes() {
+    core.name = "core";
+    core.has_time_band = true;
+    part.name = "chip";
+    part.cpu = &core;
+    part.memories = {named("sram", false, 0), named("flash", true, 0)};
+    for (engine::PartMemory& memory : part.memories) memory.wait_states = 0;
+    memories = operand_memories(part, std::nullopt, nullptr);
+  }
+};
+
+TEST(MissingWaits, NoneIfAllMemoriesStateThem) {
+  const PartWithTimes world;
+  const MissingWaits missing = missing_waits(world.part, world.memories);
+  EXPECT_TRUE(missing.memories.empty());
+  EXPECT_TRUE(missing.notes.empty());
+  EXPECT_EQ(missing_waits_text(missing.memories), "");
+  EXPECT_TRUE(has_time_band(world.part, world.memories, false, 5));
+  EXPECT_FALSE(has_time_band(world.part, world.memories, true, 0));  // of an NPU
+  EXPECT_FALSE(has_time_band(world.part, world.memories, false, 6));
+  EXPECT_FALSE(has_time_band(world.part, {}, false, 0));
+}
+
+TEST(MissingWaits, OfARamAlone) {
+  PartWithTimes world;
+  world.part.memories[0].wait_states.reset();
+  const MissingWaits missing = missing_waits(world.part, world.memories);
+  EXPECT_EQ(missing.memories, std::vector<std::string>{"sram"});
+  EXPECT_EQ(missing.notes,
+            std::vector<std::string>{"the time has no wait states of sram: the documents of chip "
+                                     "do not state them"});
+  EXPECT_FALSE(has_time_band(world.part, world.memories, false, 0));
+}
+
+TEST(MissingWaits, OfTwoMemoriesInOneSentence) {
+  PartWithTimes world;
+  for (engine::PartMemory& memory : world.part.memories) memory.wait_states.reset();
+  const MissingWaits missing = missing_waits(world.part, world.memories);
+  EXPECT_EQ(missing_waits_text(missing.memories), "wait states of flash and sram");
+  ASSERT_EQ(missing.notes.size(), 1U);
+  EXPECT_EQ(missing.notes[0],
+            "the time has no wait states of flash and sram: the documents of chip do not state "
+            "them");
+}
+
+TEST(MissingWaits, OfMemoriesThatThePartDoesNotHave) {
+  PartWithTimes world;
+  world.part.memories.pop_back();
+  world.memories = operand_memories(world.part, std::nullopt, nullptr);
+  EXPECT_EQ(missing_waits(world.part, world.memories).memories, std::vector<std::string>{"flash"});
+  EXPECT_EQ(missing_waits_text(missing_waits(world.part, {}).memories),
+            "wait states of flash and sram");
+}
+
+TEST(MissingWaits, OfInstructionsInAMemoryWithoutOperands) {
+  PartWithTimes world;
+  world.part.memories.push_back(named("rom", true, 0));
+  world.memories.code = &world.part.memories.back();
+  world.memories.constants = &world.part.memories[1];
+  world.memories.arena = world.part.memories.data();
+  const MissingWaits missing = missing_waits(world.part, world.memories);
+  EXPECT_EQ(missing.memories, std::vector<std::string>{"rom"});
+  ASSERT_EQ(missing.notes.size(), 1U);
+  EXPECT_EQ(missing.notes[0],
+            "the time has no wait states of instructions in rom: the documents of chip do not "
+            "state them");
 }
 
 TEST(OperandMemories, FollowThePlacement) {

@@ -55,6 +55,22 @@ static_assert(std::ranges::all_of(kInaccurateCycles, [](const InaccurateCycles& 
   return row.mean_error_percent > kInaccuratePercent;
 }));
 
+/// The largest sizes among the calls to which the cost functions of an operator are fitted, on any
+/// core, in the order of kTerms. Those that a row lacks are 0.
+struct MeasuredSizes {
+  abi::PteOp op;
+  std::array<int64_t, std::size(kTerms)> largest;
+};
+constexpr MeasuredSizes kMeasuredSizes[] = {
+#define THIMBLE_MEASURED_SIZES(op, ...) {abi::PteOp::op, {__VA_ARGS__}},
+#include "engines/cortex_m/compiler/measured_sizes.def"
+#undef THIMBLE_MEASURED_SIZES
+};
+static_assert(std::ranges::all_of(kCycles, [](const CostFunction& row) {
+  return row.op == abi::PteOp::kCount ||
+         std::ranges::count(kMeasuredSizes, row.op, &MeasuredSizes::op) == 1;
+}));
+
 constexpr int64_t RuntimeTerms::*kRuntimeTerms[] = {
 #define THIMBLE_RUNTIME_TERM(name) &RuntimeTerms::name,
 #include "engine/runtime_terms.def"
@@ -104,14 +120,24 @@ std::optional<double> evaluate_or_subset(std::span<const CostFunction> functions
   return {};
 }
 
-/// Returns how well the cost function of cycles for an operator is known.
-CycleBasis basis_of(abi::PteOp op, std::string_view core) {
+/// Returns true if a size is larger than in all measured calls of the operator.
+bool is_outside_of_measured(abi::PteOp op, const CostTerms& terms) {
+  const auto* const row = std::ranges::find(kMeasuredSizes, op, &MeasuredSizes::op);
+  for (size_t i = 0; i < std::size(kTerms); ++i) {
+    if (terms.*kTerms[i] > row->largest[i]) return true;
+  }
+  return false;
+}
+
+/// Returns how well the cycles of a call are known from the cost function of its operator.
+CycleBasis basis_of(abi::PteOp op, std::string_view core, const CostTerms& terms) {
   const auto is_measured = [&] {
     return std::ranges::any_of(
         kCycles, [&](const CostFunction& row) { return row.op == op && row.core == core; });
   };
   while (!core.empty() && !is_measured()) core = subset_core(core);
   if (core.empty()) return CycleBasis::kAverage;
+  if (is_outside_of_measured(op, terms)) return CycleBasis::kInaccurate;
   const bool inaccurate = std::ranges::any_of(kInaccurateCycles, [&](const InaccurateCycles& row) {
     return row.op == op && row.core == core;
   });
@@ -184,7 +210,7 @@ Cost cost_of(const Lowered& lowered, const KernelCall& call, const Core& core) {
   cost.terms = terms_of(lowered.graph, op, call);
   cost.instructions = truncated(evaluate_or_subset(kInstructions, call.op, name, cost.terms));
   std::optional<double> cycles = evaluate_or_subset(kCycles, call.op, name, cost.terms);
-  cost.cycle_basis = basis_of(call.op, name);
+  cost.cycle_basis = basis_of(call.op, name, cost.terms);
   if (!cycles && cost.instructions) {
     cycles = static_cast<double>(*cost.instructions) * cycles_per_instruction(name, cost.terms);
     cost.cycle_basis = CycleBasis::kInstructions;
