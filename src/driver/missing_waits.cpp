@@ -7,8 +7,8 @@
 namespace thimble::driver {
 namespace {
 
-/// A missing part of the time, and the fact that the part's file does not state. Memories with equal
-/// entries share a sentence.
+/// A missing part of the time, and the fact that the part's file does not state. Memories with
+/// equal entries share a sentence.
 struct Lack {
   std::string what, fact;
   bool operator==(const Lack&) const = default;
