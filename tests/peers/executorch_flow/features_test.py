@@ -18,10 +18,11 @@ import numpy as np
 
 from switching_test import Bench, delegate_ids
 from axon_driver_test import make_sdk  # switching_test adds its folder
+from networks import trained
 
 warnings.filterwarnings("ignore")
 FEATURES = []
-MOVEMENT = ("aten.view_copy.", "aten.expand_copy.")
+MOVEMENT = ("aten.view_copy.", "aten.expand_copy.", "aten.permute_copy.")
 
 
 def feature(function):
@@ -117,10 +118,17 @@ def stock_quantizer(bench):
     """Programs of ExecuTorch's own CortexMQuantizer compile without data and without float operators."""
     import torch
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     for name in ("mobilenet_v2_tiny", "mobilenet_v3_tiny"):
+        module, samples = trained(bench.source, name)
+        # The quantizer annotates images in channels-last memory only.
+        samples = [(each.to(memory_format=torch.channels_last),) for each, in samples[:4]]
+        prepared = prepare_pt2e(torch.export.export(module, samples[0]).module(check_guards=False), CortexMQuantizer())
+        for sample in samples:
+            prepared(*sample)
         path = bench.folder / f"{name}.pt2"
-        torch.export.save(bench.quantized(CortexMQuantizer(), name=name), str(path))
+        torch.export.save(torch.export.export(convert_pt2e(prepared), samples[0]), str(path))
         text = bench.run("compile", path, "--target", "cortex-m55", "--json", "-o", bench.folder / f"{name}.pte")
         assert json.loads(text)["float_ops"] == 0, text
 
