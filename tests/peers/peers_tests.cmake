@@ -58,6 +58,10 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
   add_test(NAME peers_executorch_networks
            COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/networks_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${libraries}
                    ${folder}/networks)
+  # Files of ExecuTorch's own Ethos-U flow, with the TOSA reference model.
+  add_test(NAME peers_executorch_ethos_u_networks
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${here}/ethos_u_networks_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
+                   ${libraries} ${folder}/ethos_u_networks)
   # Nordic's delegate with a stand-in for the driver.
   add_library(executorch_axon_vendor STATIC
               ${CMAKE_SOURCE_DIR}/engines/axon/executorch/vendor.cpp ${CMAKE_SOURCE_DIR}/tests/axon_vendor/standin_driver.c)
@@ -79,20 +83,32 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
                    $<TARGET_FILE:axon_standin_compiler> $<TARGET_FILE:executorch_axon_vendor> ${THIMBLE_EXECUTORCH_LIBRARY}
                    ${folder}/axon_driver)
   set_tests_properties(peers_executorch_runtime peers_executorch_delegates peers_executorch_events peers_executorch_commands
-                       peers_executorch_networks peers_executorch_axon_driver
+                       peers_executorch_networks peers_executorch_ethos_u_networks peers_executorch_axon_driver
                        PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
   # ExecuTorch's flow with the partitioners, quantizers and the Cortex-M pipeline of thimble_ml.executorch.
   if(THIMBLE_PYTHON)
     add_test(NAME peers_executorch_switching
              COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/switching_test.py $<TARGET_FILE:thimble>
                      ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler> ${folder}/switching)
-    set_tests_properties(peers_executorch_switching PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+    add_test(NAME peers_executorch_features
+             COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/features_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler> ${folder}/features)
+    set_tests_properties(peers_executorch_switching peers_executorch_features
+                         PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
                          ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
-    foreach(engine ethos_u axon neutron imxrt700cm cortex_m qat-ethos_u cortex_m-passes)
+    foreach(engine ethos_u axon neutron imxrt700cm cortex_m cortex_m-passes)
       add_test(NAME peers_executorch_flow_${engine}
                COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/flow_peer.py ${CMAKE_SOURCE_DIR}
                        $<TARGET_FILE:thimble> ${libraries} ${folder}/flow/${engine} ${engine})
       set_tests_properties(peers_executorch_flow_${engine} PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
+                           ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+    endforeach()
+    # Their quantizers, after training and with training.
+    foreach(engine ethos_u axon neutron imxrt700cm cortex_m)
+      add_test(NAME peers_executorch_simulated_${engine}
+               COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/simulated_peer.py
+                       $<TARGET_FILE:thimble> ${libraries} ${folder}/simulated/${engine} ${engine})
+      set_tests_properties(peers_executorch_simulated_${engine} PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
                            ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
     endforeach()
   endif()

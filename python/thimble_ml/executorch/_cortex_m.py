@@ -438,7 +438,7 @@ class _Rebuilder:
             else:
                 positional.append(argument)
         if schema.name.startswith("dim_order_ops::"):
-            named["dim_order"] = _memory_order(self.calls["values"][str(out)])
+            named["dim_order"] = list(self._tensor(out).dim_order())
         node = self.graph.call_function(op, tuple(positional), named)
         node.meta["val"] = self._tensor(out)
         origin = self.old.get(source)
@@ -499,14 +499,19 @@ class _Rebuilder:
         return self._in_order(node, list(range(node.meta["val"].dim())))
 
     def _in_order(self, node: Node, dim_order: list[int]) -> Node:
-        """Returns the value in a memory order: the node itself, or a copy."""
+        """Returns the value in a memory order: the node itself, or a copy.
+
+        ExecuTorch takes the order from strides. Those of one pixel with one channel are the same in
+        each order, so that no copy has another one.
+        """
         value = node.meta["val"]
-        if list(value.dim_order()) == dim_order:
+        other = self._empty(list(value.shape), dim_order, value.dtype)
+        if value.dim_order() == other.dim_order():
             return node
         edge: Any = edge_ops.edge
         clone = edge.dim_order_ops._clone_dim_order.default
-        copied = self.graph.call_function(clone, (node,), {"dim_order": dim_order})
-        copied.meta["val"] = self._empty(list(value.shape), dim_order, value.dtype)
+        copied = self.graph.call_function(clone, (node,), {"dim_order": list(other.dim_order())})
+        copied.meta["val"] = other
         return copied
 
     # --- the program

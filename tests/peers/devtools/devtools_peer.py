@@ -224,8 +224,9 @@ class Bundled(Peer):
         subprocess.run([sys.executable, pathlib.Path(__file__).with_name("make.py"), made], check=True, capture_output=True)
         result = json.loads(thimble("run", "--bundled", made / "bundled.bpte", "--json"))
         self.assertEqual((result["failed"], len(result["cases"])), (0, 6))
-        for name in ("forward.npy", "double.npy", "x.npy"):
-            np.testing.assert_array_equal(np.load(made / name), np.load(FILES / name))
+        np.testing.assert_array_equal(np.load(made / "x.npy"), np.load(FILES / "x.npy"))
+        for name in ("forward.npy", "double.npy"):  # PyTorch's order of a float sum depends on the machine
+            np.testing.assert_allclose(np.load(made / name), np.load(FILES / name), rtol=1e-6)
 
 
 class Documents(Peer):

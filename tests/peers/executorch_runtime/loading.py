@@ -59,6 +59,25 @@ def thimble_run(thimble, path, samples):
         return [[output[i] for output in outputs] for i in range(len(samples))]
 
 
+def emulated(thimble, path, sample, target, folder, *options):
+    """Outputs of one sample on the emulated board of a target, and what `thimble run --json` prints."""
+    inputs = []
+    for i, array in enumerate(sample):
+        inputs.append(str(Path(folder) / f"input_{i}.npy"))
+        np.save(inputs[-1], array)
+    words = [thimble, "run", str(path), "--input", *inputs, "--on", "qemu", "--target", target, "--json", "--output", str(folder)]
+    run = subprocess.run([*words, *options], capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    facts = json.loads(run.stdout)
+    return [np.load(Path(folder) / f"output_{i}.npy") for i in range(len(facts["outputs"]))], facts
+
+
+def arrays(samples):
+    """Tensors as arrays."""
+    return [[np.ascontiguousarray(value.detach().numpy()) for value in sample] for sample in samples]
+
+
 def differences(expected, actual):
     """Number of outputs that are not equal bit for bit."""
     wrong = 0

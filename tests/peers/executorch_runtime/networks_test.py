@@ -4,13 +4,12 @@
     networks_test.py THIMBLE SOURCE LIBRARIES FOLDER [NAME...]
 
 Each file runs in Thimble's runtime, in ExecuTorch's runtime with Thimble's libraries, and on an emulated Cortex-M55. The
-references are the Python implementations of cortex_m::* that the wheel has. The wheel's quantized_avg_pool2d divides in float and rounds halves to even; CMSIS-NN, which
-ExecuTorch's C++ kernel calls, divides integers and rounds halves away from zero. So the reference runs twice: as the wheel has
-it, and with CMSIS-NN's division; the second one must be equal. Exit 77 if ExecuTorch is not installed.
+references are the Python implementations of cortex_m::* that the wheel has. The wheel's quantized_avg_pool2d divides in float and
+rounds halves to even; CMSIS-NN, which ExecuTorch's C++ kernel calls, divides integers and rounds halves away from zero. So the
+reference runs twice: as the wheel has it, and with CMSIS-NN's division; the second one must be equal. Networks of full size
+(mobilenet_v2, mobilenet_v3_small) run only if they are named. Exit 77 if ExecuTorch is not installed.
 """
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,8 +17,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import executorch_make
-from loading import differences, executorch_run, load_libraries, thimble_run
-from networks import trained
+from loading import arrays, differences, emulated, executorch_run, load_libraries, thimble_run
+from networks import network
 
 CASES = ("resnet8", "mobilenet_v2_tiny", "mobilenet_v3_tiny", "deit_tiny_like")
 #: Networks that the wheel compiles with explicit layouts. With implicit ones it serializes the view of an image in channels-last
@@ -59,30 +58,12 @@ def references(lowered, samples):
     return wheel, cmsis, scales[-1] if scales else 1.0
 
 
-def arrays(results):
-    return [[np.ascontiguousarray(value.detach().numpy()) for value in result] for result in results]
-
-
 def largest(a, b):
     return max(float(np.max(np.abs(x.astype(np.float64) - y))) for p, q in zip(a, b) for x, y in zip(p, q))
 
 
-def emulated(thimble, path, sample, folder):
-    """Outputs and instructions on the emulated board."""
-    inputs = []
-    for i, array in enumerate(sample):
-        inputs.append(folder / f"input_{i}.npy")
-        np.save(inputs[-1], array)
-    run = subprocess.run([thimble, "run", str(path), "--input", *map(str, inputs), "--on", "qemu", "--target", "cortex-m55",
-                          "--profile", "--json",
-                          "--output", str(folder)], check=True, capture_output=True, text=True)
-    facts = json.loads(run.stdout)
-    outputs = [np.load(folder / f"output_{i}.npy") for i in range(len(facts["outputs"]))]
-    return outputs, facts.get("instructions")
-
-
 def check(thimble, source, folder, name):
-    module, samples = trained(source, name)
+    module, samples = network(source, name)
     samples, (wheel, required, scale), data = executorch_make.lower(module, samples, "m55", name in EXPLICIT, references)
     path = folder / f"{name}.pte"
     path.write_bytes(data)
@@ -96,9 +77,9 @@ def check(thimble, source, folder, name):
     found = [differences(required, ours), differences(theirs, ours)]
     line += f"; {found[0]} with CMSIS-NN's division, {found[1]} from ExecuTorch's runtime"
     good = not any(found)
-    outputs, instructions = emulated(thimble, path, inputs[0], folder)
+    outputs, facts = emulated(thimble, path, inputs[0], "cortex-m55", folder, "--profile")
     wrong = differences([ours[0]], [outputs])
-    line += f", {wrong} from the emulated M55 with {instructions:,} instructions"
+    line += f", {wrong} from the emulated M55 with {facts['instructions']:,} instructions"
     good = good and not wrong
     return line, good
 
