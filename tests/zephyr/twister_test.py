@@ -26,8 +26,8 @@ sys.path.append(str(ROOT / "tests/e2e"))
 
 SKIPPED = 77
 SUITES = ("examples/zephyr", "tests/zephyr")
-BOARDS = ("mps2/an385", "mps3/corstone300/an547")
-MACHINES = {"mps2/an385": "mps2-an385", "mps3/corstone300/an547": "mps3-an547"}
+MACHINES = {"mps2/an385": "mps2-an385", "mps2/an521/cpu0": "mps2-an521", "mps3/corstone300/an547": "mps3-an547"}
+BOARDS = tuple(MACHINES)
 DIFFERENCE_MAX = 0.05
 PRINTED = re.compile(r"(\w+): output (\d+) bytes, hash ([0-9a-f]{8})")
 
