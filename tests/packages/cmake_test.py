@@ -153,12 +153,18 @@ target_sources(own PRIVATE own.c)
             self.assertIn(base, words)
 
     def test_two_models_on_one_npu(self):
-        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's."""
+        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's. The
+        driver is Thimble's, then that of Arm's interface."""
         build = self.path / "two-build"
-        run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(),
-            *self.archives("cortex-m55"))
-        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        for driver, function in (("thimble", "write_register"), ("arm", "ethosu_invoke_v3")):
+            run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
+                f"-DDRIVER={driver}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
+            run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+            self.assertIn(function, run("arm-none-eabi-nm", build / "two_models").stdout)
+            self.check_two_models(build)
+
+    def check_two_models(self, build):
         printed = serial_output("mps3-an547", build / "two_models")
         self.assertTrue(printed.endswith("END ok\n"), printed)
         outputs = [hashlib.sha256(bytes.fromhex(text)).hexdigest() for text in re.findall(r"^output ([0-9a-f]+)$", printed, re.M)]
