@@ -210,6 +210,32 @@ target_sources(own PRIVATE own.c)
             self.assertEqual(len(errors), 1, done.stdout)
             self.assertRegex(errors[0], sentence)
 
+    def test_a_core_that_no_macro_names(self):
+        """The kernels of a Cortex-M7 with a single-precision FPU are those for two instructions per cycle; an unused FPU is
+        one sentence."""
+        source = self.path / "m7"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(m7 C CXX)
+find_package(thimble 0.2 CONFIG REQUIRED)
+add_executable(app main.c)
+thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/calibrate.npz)
+""")
+        (source / "main.c").write_text("int main(void) { return 0; }\n")
+        for core, flags, defined, warned in (("cortex-m7", "-mfloat-abi=hard -mfpu=fpv5-sp-d16", True, False),
+                                             ("cortex-m7", "-mfloat-abi=soft", True, True),
+                                             ("cortex-m4", "-mfloat-abi=hard", False, False)):
+            build = self.path / f"build-{core}{flags}".replace(" ", "")
+            done = run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCORE={core}",
+                       "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++",
+                       "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_CXX_FLAGS=-mthumb -mcpu={core} {flags}",
+                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+            commands = json.loads((build / "compile_commands.json").read_text())
+            kernel = next(row["command"] for row in commands if row["file"].endswith("kernels/dsp/conv2d_dsp.cpp"))
+            self.assertEqual("-DTHIMBLE_DUAL_ISSUE=1" in kernel, defined, kernel)
+            self.assertEqual("is not used, so floats are computed by the C library" in re.sub(r"\s+", " ", done.stderr), warned)
+
     def test_a_file_that_needs_the_program(self):
         stock = self.path / "stock.pte"
         run(self.program, "compile", MODEL / "digits_cnn.pt2", "--target", "cortex-m4", "--calibrate", MODEL / "calibrate.npz",
