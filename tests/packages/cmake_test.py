@@ -1,7 +1,7 @@
 """The CMake package: twenty builds of one network, for M0+, M4, M33, M55 and this machine, in C and C++, from a `.pte` and as
 C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
 
-usage: cmake_test.py SOURCE_DIR BUILD_DIR [Package.TEST...]
+usage: cmake_test.py SOURCE_DIR BUILD_DIR [Builds|Others|CLASS.TEST...]
 
 The environment variable THIMBLE_FIRMWARE is the firmware folder of a build. The applications for the cores of
 THIMBLE_FIRMWARE_CORES then link its archives; the others compile runtime and kernels.
@@ -37,7 +37,7 @@ def run(*command, code=0, **environment):
     return done
 
 
-class Package(unittest.TestCase):
+class Fixture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -81,6 +81,15 @@ class Package(unittest.TestCase):
             options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
         return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *self.launchers(), *more, code=code)
 
+    def archives(self, core):
+        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
+
+    def launchers(self):
+        launcher = shutil.which("ccache")
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
+
+
+class Builds(Fixture):
     def hashes(self, core, build):
         found = {}
         for name in ("c_pte", "c_c", "cpp_pte", "cpp_c"):
@@ -119,6 +128,8 @@ class Package(unittest.TestCase):
     def test_this_machine(self):
         self.check(None)
 
+
+class Others(Fixture):
     def test_an_npu(self):
         """An application for Corstone-300 links with the address of its NPU, and with an object of its own instead."""
         source = self.path / "npu"
@@ -175,13 +186,6 @@ target_sources(own PRIVATE own.c)
         done = run(self.program, "run", files / "hello_sin.pte", "--input", angle, "--json")
         sine = json.loads(done.stdout)["outputs"][0]["sha256"]
         self.assertEqual(outputs, 2 * [self.host_hash(files / "digits_cnn.pte"), sine])
-
-    def archives(self, core):
-        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
-
-    def launchers(self):
-        launcher = shutil.which("ccache")
-        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
 
     def refused(self, core, *more, sentence):
         build = self.path / "refused"
