@@ -76,7 +76,7 @@ function(thimble_device_libraries)
   # Compilers define no macro for the Cortex-M7, whose loops differ (kernels/dsp/dual_issue.h).
   get_directory_property(options COMPILE_OPTIONS)
   set(flags "${CMAKE_CXX_FLAGS} ${options}")
-  if((flags MATCHES "-mcpu=cortex-m7" OR CONFIG_CPU_CORTEX_M7) AND NOT flags MATCHES "THIMBLE_DUAL_ISSUE")
+  if(flags MATCHES "-mcpu=cortex-m7" AND NOT flags MATCHES "THIMBLE_DUAL_ISSUE")
     target_compile_definitions(thimble_device INTERFACE THIMBLE_DUAL_ISSUE=1)
   endif()
 

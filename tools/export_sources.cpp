@@ -229,8 +229,8 @@ Status add_plain(const fs::path& root, const std::vector<hostrun::DeviceFile>& d
   return add_file(root / "README", readme, files);
 }
 
-/// What a build system that gives a library no flags of its own must not change: hooks around
-/// operators are off, and floats are not contracted, so that results are those of the host.
+/// Replaces flags that Arduino does not pass to a library: no hooks around operators, and floats
+/// are not contracted, so that results are those of the host.
 constexpr std::string_view kArduinoPrelude =
     "#define THIMBLE_TRACE 0\n"
     "#if defined(__GNUC__) && !defined(__clang__)\n"

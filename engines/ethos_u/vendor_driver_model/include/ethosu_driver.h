@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What the simulator is given as the address of the registers. */
+/* ethosu_init receives its address in place of that of the registers. */
 struct thimble_simulated_npu {
   const char* configuration; /* such as "ethos-u55-128" */
   void* workspace;           /* 16-byte aligned; 48 KiB suffice for the examples */

@@ -1,5 +1,5 @@
-/* Recognizes a digit on the Ethos-U. The driver is that of Zephyr if it is enabled (CONFIG_ETHOS_U),
- * else Thimble's own, or the simulator. */
+/* Recognizes a digit on the Ethos-U. The driver is that of Zephyr if it is enabled
+ * (CONFIG_ETHOS_U), else Thimble's own, or the simulator. */
 #include "digits_cnn.h"
 #include "model.h"
 

@@ -1,5 +1,5 @@
-/* Two threads, each with a network of its own, share one Ethos-U: the driver runs one command stream
- * at a time. The result of a network does not depend on the other. */
+/* Two threads, each with a network of its own, share one Ethos-U: the driver runs one command
+ * stream at a time. The result of a network does not depend on the other. */
 #include <zephyr/kernel.h>
 
 #include "digits_cnn.h"
