@@ -152,9 +152,10 @@ std::string buffers(const std::string& name, const hostrun::Interface& interface
       "static unsigned char memory[{}_MEMORY_BYTES] __attribute__((aligned(16)));\n",
       name);
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    text += fmt::format("/* {2} */\n"
-                        "static unsigned char input_{0}[{1}] __attribute__((aligned(8)));\n",
-                        i, interface.inputs[i].bytes(), interface.inputs[i].describe());
+    text += fmt::format(
+        "/* {2} */\n"
+        "static unsigned char input_{0}[{1}] __attribute__((aligned(8)));\n",
+        i, interface.inputs[i].bytes(), interface.inputs[i].describe());
   }
   return text;
 }
@@ -254,8 +255,8 @@ Status add_library(const ExportArguments& arguments, std::vector<hostrun::Device
     std::string text = with_license(file.text);
     if (arduino && file.is_source()) text.insert(text.find('\n') + 1, kArduinoPrelude);
     THIMBLE_CHECK(add_file(arguments.folder / "src" / file.path, text, files));
-    const bool is_model = file.path == library.name + "_pte.cpp" ||
-                          file.path == library.name + "_kernels.cpp";
+    const bool is_model =
+        file.path == library.name + "_pte.cpp" || file.path == library.name + "_kernels.cpp";
     if (is_model) library.model_sources.push_back(file.path);
     if (!is_model && file.path != header) library.files.push_back(std::move(file));
   }
@@ -300,10 +301,8 @@ Status write_folder(const ExportArguments& arguments) {
         "{}: compile the model with --target {}",
         label, interface.target, core.name, core.name);
   }
-  THIMBLE_TRY(const hostrun::UsedKernels used,
-              hostrun::used_kernels(interface, core.isa, label));
-  THIMBLE_TRY(const hostrun::DeviceSelection selection,
-              select(interface, used, core.isa, label));
+  THIMBLE_TRY(const hostrun::UsedKernels used, hostrun::used_kernels(interface, core.isa, label));
+  THIMBLE_TRY(const hostrun::DeviceSelection selection, select(interface, used, core.isa, label));
   THIMBLE_TRY(std::vector<hostrun::DeviceFile> device, hostrun::device_sources(selection));
   THIMBLE_TRY(const fs::path device_folder, hostrun::device_folder());
   THIMBLE_TRY(const Bytes license, read_file(device_folder / "LICENSE"));

@@ -32,24 +32,22 @@ std::string properties(const Library& library) {
 }
 
 std::string platformio(const Library& library) {
-  Json json = {
-      {"name", library.name},
-      {"version", "1.0.0"},
-      {"description",
-       fmt::format("{}, a neural network for {}, with {}", library.name, library.target,
-                   library.contains)},
-      {"keywords", {"neural network", "tinyml", "int8"}},
-      {"license", "Apache-2.0"},
-      {"homepage", kUrl},
-      {"authors", Json::array({{{"name", "Thimble"}}})},
-      {"headers", library.name + ".h"},
-      {"frameworks", "*"},
-      {"platforms", "*"},
-      {"build",
-       {{"flags", {"-std=gnu++17", "-ffp-contract=off", "-fomit-frame-pointer"}},
-        {"unflags", {"-std=gnu++11", "-std=gnu++14"}},
-        {"srcDir", "src"},
-        {"includeDir", "src"}}}};
+  Json json = {{"name", library.name},
+               {"version", "1.0.0"},
+               {"description", fmt::format("{}, a neural network for {}, with {}", library.name,
+                                           library.target, library.contains)},
+               {"keywords", {"neural network", "tinyml", "int8"}},
+               {"license", "Apache-2.0"},
+               {"homepage", kUrl},
+               {"authors", Json::array({{{"name", "Thimble"}}})},
+               {"headers", library.name + ".h"},
+               {"frameworks", "*"},
+               {"platforms", "*"},
+               {"build",
+                {{"flags", {"-std=gnu++17", "-ffp-contract=off", "-fomit-frame-pointer"}},
+                 {"unflags", {"-std=gnu++11", "-std=gnu++14"}},
+                 {"srcDir", "src"},
+                 {"includeDir", "src"}}}};
   return json.dump(2) + "\n";
 }
 

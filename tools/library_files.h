@@ -12,10 +12,10 @@
 namespace thimble::tools {
 
 struct Library {
-  std::string name;      // of the model, an identifier of C
-  std::string target;    // a core or a part, as the user named it
-  std::string cpu;       // the part's core: "cortex-m4"
-  std::string contains;  // "its kernels", "the runtime and its kernels"
+  std::string name;                        // of the model, an identifier of C
+  std::string target;                      // a core or a part, as the user named it
+  std::string cpu;                         // the part's core: "cortex-m4"
+  std::string contains;                    // "its kernels", "the runtime and its kernels"
   std::vector<hostrun::DeviceFile> files;  // in src/, except the model's own header and sources
   std::vector<std::string> model_sources;  // in src/
   /// A complete program for examples/NAME/: setup() and loop(), or main(). Empty: none.

@@ -135,8 +135,8 @@ int ethosu_invoke_v3(ethosu_driver* drv, const void* custom_data_ptr, const int 
   }
   ethosu_flush_dcache(base_addr, base_addr_size, num_base_addr);
   ethosu_inference_begin(drv, user_arg);
-  const bool done = run(*drv, config, payload, payload_bytes, header, base_addr, base_addr_size,
-                        num_base_addr);
+  const bool done =
+      run(*drv, config, payload, payload_bytes, header, base_addr, base_addr_size, num_base_addr);
   ethosu_invalidate_dcache(base_addr, base_addr_size, num_base_addr);
   ethosu_inference_end(drv, user_arg);
   return done ? 0 : -1;
