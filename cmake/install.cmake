@@ -15,7 +15,9 @@ thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
 foreach(engine ${engines})
   install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine} COMPONENT device)
   file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
-  list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE}|executorch)$")
+  string(JOIN "|" kinds ${THIMBLE_ENGINE_SHARED} ${THIMBLE_ENGINE_MODEL} ${THIMBLE_ENGINE_DELEGATE} ${THIMBLE_ENGINE_VENDOR_DRIVER}
+         ${THIMBLE_ENGINE_VENDOR_MODEL} executorch)
+  list(FILTER folders INCLUDE REGEX "/(${kinds})$")
   install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine} COMPONENT device
           FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake" PATTERN "device.c.in"
                          PATTERN "bases.txt")

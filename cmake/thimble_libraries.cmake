@@ -5,6 +5,8 @@
 #   thimble::kernels                kernels of the core that the compiler's flags select
 #   thimble::delegate_<engine>      the delegate of an NPU, for each folder of engines/ that has one
 #   thimble::model_<engine>         executes the delegate's payload on the core, in place of the NPU
+#   thimble::vendor_driver_<engine>        the delegate calls the vendor's driver, which the application links
+#   thimble::vendor_driver_model_<engine>  the vendor's driver interface with the simulator behind it
 #
 # thimble_device is all of them but the models of NPUs whose driver a product links in their place.
 #
@@ -36,6 +38,17 @@ function(thimble_set_device_options name)
   set_property(GLOBAL APPEND PROPERTY thimble_device_targets ${name})
 endfunction()
 
+# Adds the interface library NAME with the alias thimble::ALIAS: the objects of its sources, and thimble_device.
+function(thimble_add_device_objects name alias includes)
+  add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  thimble_set_device_options(${name}_objects)
+  target_include_directories(${name}_objects SYSTEM PRIVATE ${includes})
+  add_library(${name} INTERFACE)
+  target_sources(${name} INTERFACE $<TARGET_OBJECTS:${name}_objects>)
+  target_link_libraries(${name} INTERFACE thimble_device)
+  add_library(thimble::${alias} ALIAS ${name})
+endfunction()
+
 # Sets `out` to the targets that compile device code, for a build system that adds flags to them.
 function(thimble_device_targets out)
   get_property(targets GLOBAL PROPERTY thimble_device_targets)
@@ -60,6 +73,13 @@ function(thimble_device_libraries)
   add_library(thimble_device INTERFACE)
   target_include_directories(thimble_device SYSTEM INTERFACE ${includes})
 
+  # Compilers define no macro for the Cortex-M7, whose loops differ (kernels/dsp/dual_issue.h).
+  get_directory_property(options COMPILE_OPTIONS)
+  set(flags "${CMAKE_CXX_FLAGS} ${options}")
+  if(flags MATCHES "-mcpu=cortex-m7" AND NOT flags MATCHES "THIMBLE_DUAL_ISSUE")
+    target_compile_definitions(thimble_device INTERFACE THIMBLE_DUAL_ISSUE=1)
+  endif()
+
   if(THIMBLE_DEVICE_LIBRARY)
     target_link_libraries(thimble_device INTERFACE ${THIMBLE_DEVICE_LIBRARY})
     thimble_cxx17(thimble_device INTERFACE)
@@ -72,6 +92,7 @@ function(thimble_device_libraries)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/all_kernels\\.cpp$")
     thimble_add_device_library(thimble_device_kernels kernels ${sources})
+    target_compile_definitions(thimble_device_kernels PRIVATE $<TARGET_PROPERTY:thimble_device,INTERFACE_COMPILE_DEFINITIONS>)
     target_include_directories(thimble_device_kernels SYSTEM PUBLIC ${includes})
     target_link_libraries(thimble_device INTERFACE thimble_device_kernels thimble_device_runtime)
   endif()
@@ -93,16 +114,24 @@ function(thimble_device_libraries)
     elseif(delegate)
       add_library(thimble::delegate_${engine} ALIAS thimble_device)
     endif()
+    # Objects: their functions are used in place of those in the archive of the delegate.
+    thimble_engine_sources(vendor_driver ${engine} "${THIMBLE_ENGINE_VENDOR_DRIVER}")
+    if(vendor_driver)
+      thimble_add_device_objects(thimble_vendor_driver_${engine} vendor_driver_${engine} "${includes}" ${vendor_driver})
+    endif()
+    thimble_engine_sources(vendor_model ${engine} "${THIMBLE_ENGINE_VENDOR_MODEL}")
+    if(vendor_model)
+      get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
+      set(interface ${folder}/${THIMBLE_ENGINE_VENDOR_MODEL}/include)
+      thimble_add_device_objects(thimble_vendor_driver_model_${engine} vendor_driver_model_${engine} "${includes};${interface}"
+                                 ${vendor_model})
+      target_include_directories(thimble_vendor_driver_model_${engine} SYSTEM INTERFACE ${interface})
+      target_link_libraries(thimble_vendor_driver_model_${engine} INTERFACE thimble_${engine}_model)
+    endif()
     if(model AND apart)
       # A product with the NPU links the vendor's driver instead of this library.
       # The delegate calls it, so it is linked as objects: before the archive of the delegate, and after none.
-      add_library(thimble_${engine}_model_objects OBJECT EXCLUDE_FROM_ALL ${model})
-      thimble_set_device_options(thimble_${engine}_model_objects)
-      target_include_directories(thimble_${engine}_model_objects SYSTEM PRIVATE ${includes})
-      add_library(thimble_${engine}_model INTERFACE)
-      target_sources(thimble_${engine}_model INTERFACE $<TARGET_OBJECTS:thimble_${engine}_model_objects>)
-      target_link_libraries(thimble_${engine}_model INTERFACE thimble_device)
-      add_library(thimble::model_${engine} ALIAS thimble_${engine}_model)
+      thimble_add_device_objects(thimble_${engine}_model model_${engine} "${includes}" ${model})
     endif()
   endforeach()
 endfunction()

@@ -26,7 +26,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/thimble_read_pte.cmake)
 option(THIMBLE_HOST_BUILD "The application is a program for the build machine" OFF)
 
 # Ends with one sentence if the compiler is not one for the model's core.
-function(thimble_check_compiler what)
+function(thimble_check_compiler what target_name)
   if(NOT CMAKE_CXX_COMPILER)
     message(FATAL_ERROR "${what}: the project has no C++ compiler: project(... LANGUAGES C CXX)")
   endif()
@@ -44,6 +44,11 @@ function(thimble_check_compiler what)
   if(macros AND NOT macros MATCHES "#define __arm__ ")
     message(FATAL_ERROR "${what}: ${CMAKE_CXX_COMPILER} is not a compiler for Arm: set CMAKE_TOOLCHAIN_FILE, or "
                         "THIMBLE_HOST_BUILD for a program that runs on this machine")
+  endif()
+  # Only if the flags of the whole project select the core: those of a target are not known here.
+  if(target_name MATCHES "^cortex-m(4|7|33)$" AND macros MATCHES "#define __ARM_FEATURE_DSP 1" AND NOT macros MATCHES "#define __ARM_FP ")
+    message(WARNING "${what}: the FPU of the ${target_name} is not used, so floats are computed by the C library: give "
+                    "-mfloat-abi=hard or softfp with -mfpu, or --io int8, which needs none")
   endif()
 endfunction()
 
@@ -93,7 +98,7 @@ function(thimble_add_model target model)
   if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "${what}: '${name}' is not an identifier of C: NAME name")
   endif()
-  thimble_check_compiler("${what}")
+  thimble_check_compiler("${what}" "${arg_TARGET}")
   thimble_device_libraries()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${target})
   file(MAKE_DIRECTORY ${folder})

@@ -1,28 +1,9 @@
 # thimble_write_model(NAME PTE FOLDER ARENA POINTERS PTE_BYTES ISA TARGET KEYS KERNELS): writes NAME.h and NAME_model.cpp into
 # FOLDER. The kernels are those of the operators' KEYS, or of the file KERNELS that `thimble compile --kernels` wrote.
 
-# Sets the condition on the compiler's flags, and the sentence if it is false, for the instruction set of a file.
-function(thimble_isa_condition isa name target condition sentence)
-  set(needed_mve "Helium: give -mcpu=cortex-m55 (or -mcpu=cortex-m85) and -mfloat-abi=hard or softfp")
-  set(needed_dsp "the DSP extension: give the core's -mcpu, such as -mcpu=cortex-m4, without +nodsp")
-  set(needed_thumb2 "Thumb-2: give the core's -mcpu, such as -mcpu=cortex-m3")
-  set(needed_thumb1 "an Armv6-M core: give -mcpu=cortex-m0plus, or compile the model for this core")
-  set(macro_mve THIMBLE_HAS_MVE)
-  set(macro_dsp THIMBLE_HAS_DSP)
-  set(macro_thumb2 THIMBLE_HAS_V7M)
-  set(macro_thumb1 THIMBLE_HAS_V6M)
-  set(${condition} 1 PARENT_SCOPE)
-  set(${sentence} "" PARENT_SCOPE)
-  if(isa)
-    set(${condition} ${macro_${isa}} PARENT_SCOPE)
-    set(${sentence} "${name}.pte is for ${target} and needs ${needed_${isa}}" PARENT_SCOPE)
-  endif()
-endfunction()
-
 function(thimble_write_model NAME PTE folder arena pointers pte isa target keys KERNELS)
   math(EXPR state "4 * ${pointers}")
   math(EXPR memory "${arena} + ${state}")
-  thimble_isa_condition("${isa}" ${NAME} "${target}" CONDITION SENTENCE)
   set(template thimble_model.cpp.in)
   if(NOT KERNELS)
     set(template thimble_pte_model.cpp.in)

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "emit/c/model.h"
 #include "formats/pte/read.h"
 #include "hostrun/device_sources.h"
 #include "hostrun/interface.h"
 #include "hostrun/kernel_source.h"
+#include "tools/library_files.h"
 #include "tools/linker_files.h"
 
 namespace thimble::tools {
@@ -94,56 +96,6 @@ std::string cmake_text(const CModel& model) {
       model.linker_file.empty() ? "" : fmt::format(" -L${{THIMBLE_{}_FOLDER}}", model.name));
 }
 
-std::string arduino_properties(const CModel& model, const std::string& target) {
-  return fmt::format(
-      "name={0}\n"
-      "version=1.0.0\n"
-      "author=Thimble\n"
-      "maintainer=Thimble\n"
-      "sentence={0}, a neural network for {1} as C.\n"
-      "paragraph=Its kernels require C++17: compiler.cpp.extra_flags=-std=gnu++17 in "
-      "platform.local.txt of a core with an older default.\n"
-      "category=Data Processing\n"
-      "url=https://www.arduino.cc/reference/en/libraries/\n"
-      "architectures=*\n"
-      "includes={0}.h\n",
-      model.name, target);
-}
-
-/// The description of a pack with one component: the model and its kernels.
-std::string cmsis_pack(const CModel& model, const std::vector<hostrun::DeviceFile>& device) {
-  std::string sources;
-  for (const hostrun::DeviceFile& file : device) {
-    sources += fmt::format("        <file category=\"{}\" name=\"src/{}\"/>\n",
-                           file.is_source() ? "sourceCpp" : "header", file.path);
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<package schemaVersion=\"1.7.7\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n"
-      "         xs:noNamespaceSchemaLocation=\"PACK.xsd\">\n"
-      "  <vendor>Thimble</vendor>\n"
-      "  <name>{0}</name>\n"
-      "  <description>{0}: a neural network as C, and its kernels</description>\n"
-      "  <url></url>\n"
-      "  <releases>\n"
-      "    <release version=\"1.0.0\">Written by thimble compile</release>\n"
-      "  </releases>\n"
-      "  <components>\n"
-      "    <component Cclass=\"Machine Learning\" Cgroup=\"Thimble\" Csub=\"{0}\" "
-      "Cversion=\"1.0.0\">\n"
-      "      <description>The model and its kernels, which require C++17</description>\n"
-      "      <files>\n"
-      "        <file category=\"include\" name=\"src/\"/>\n"
-      "        <file category=\"header\" name=\"src/{0}.h\"/>\n"
-      "        <file category=\"sourceC\" name=\"src/{0}.c\"/>\n"
-      "{1}"
-      "      </files>\n"
-      "    </component>\n"
-      "  </components>\n"
-      "</package>\n",
-      model.name, sources);
-}
-
 /// Adds a file and creates its folder if necessary.
 Status add(const fs::path& path, std::string_view text, OutputFiles* files) {
   std::error_code error;
@@ -175,11 +127,21 @@ Status add_c_files(const driver::Compiled& compiled, const fs::path& path,
   for (const hostrun::DeviceFile& file : device) {
     THIMBLE_CHECK(add(source / file.path, file.text, files));
   }
-  if (layout == "arduino") {
-    return add(root / "library.properties", arduino_properties(model, compiled.report.target),
-               files);
+  THIMBLE_TRY(const fs::path device_folder, hostrun::device_folder());
+  THIMBLE_TRY(const Bytes license, read_file(device_folder / "LICENSE"));
+  THIMBLE_CHECK(add(root / "LICENSE", as_text(license), files));
+  Library library;
+  library.name = model.name;
+  library.target = compiled.report.target;
+  library.cpu = compiled.part->cpu->name;
+  library.contains = "its kernels";
+  library.files = device;
+  library.model_sources = {model.name + ".c"};
+  for (const LibraryFile& file :
+       layout == "arduino" ? arduino_files(library) : cmsis_files(library)) {
+    THIMBLE_CHECK(add(root / file.path, file.text, files));
   }
-  return add(root / ("Thimble." + model.name + ".pdsc"), cmsis_pack(model, device), files);
+  return ok();
 }
 
 }  // namespace thimble::tools

@@ -1,9 +1,11 @@
 // thimble export-sources: the files that a product compiles for a `.pte`, for build systems that
-// know nothing of Thimble (ESP-IDF, MCUXpresso, STM32Cube, Makefiles, IAR, Keil).
+// know nothing of Thimble (ESP-IDF, MCUXpresso, STM32Cube, Makefiles, IAR, Keil), or as a library
+// for Arduino and PlatformIO, or as a CMSIS pack.
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "hostrun/interface.h"
 #include "hostrun/kernel_source.h"
 #include "tools/commands.h"
+#include "tools/library_files.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -30,6 +33,7 @@ struct ExportArguments {
   std::string core;
   fs::path model;
   fs::path folder;
+  std::string layout = "plain";
   bool json = false;
 };
 
@@ -45,6 +49,21 @@ std::string with_license(std::string_view text) {
 std::string core_flags(const engine::Core& core) {
   const bool scalar = core.isa == abi::Isa::kThumb1 || core.isa == abi::Isa::kThumb2;
   return fmt::format("-mthumb -mcpu={}{}", core.name, scalar ? "" : " -mfloat-abi=hard");
+}
+
+/// The word after THIMBLE_NEEDS_ of kernels/require_isa.h.
+std::string_view needed_instructions(abi::Isa isa) {
+  switch (isa) {
+    case abi::Isa::kThumb1:
+      return "thumb1";
+    case abi::Isa::kThumb2:
+      return "thumb2";
+    case abi::Isa::kDsp:
+      return "dsp";
+    case abi::Isa::kMve:
+      return "mve";
+  }
+  return "";
 }
 
 std::string model_header(const std::string& name, const std::string& label, int64_t pte_bytes,
@@ -107,6 +126,146 @@ std::string readme(const std::string& name, const std::string& label, const engi
       label, core.name, core_flags(core), name);
 }
 
+/// The statements that load the model and run it once with an input of zeros, for both languages.
+std::string load_and_run(const std::string& name, const hostrun::Interface& interface,
+                         std::string_view report) {
+  std::string text = fmt::format(
+      "  thimble_view y;\n"
+      "  thimble_status status = thimble_init(&model, {0}_pte, {0}_PTE_BYTES, {0}_kernels(),\n"
+      "                                       memory, sizeof memory);\n",
+      name);
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    text += fmt::format(
+        "  if (status == 0) status = thimble_set_input(&model, {0}, input_{0}, "
+        "sizeof input_{0});\n",
+        i);
+  }
+  text +=
+      "  if (status == 0) status = thimble_run(&model);\n"
+      "  if (status == 0) status = thimble_output(&model, 0, &y);\n";
+  return text + std::string(report);
+}
+
+std::string buffers(const std::string& name, const hostrun::Interface& interface) {
+  std::string text = fmt::format(
+      "static thimble_model model;\n"
+      "static unsigned char memory[{}_MEMORY_BYTES] __attribute__((aligned(16)));\n",
+      name);
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    text += fmt::format(
+        "/* {2} */\n"
+        "static unsigned char input_{0}[{1}] __attribute__((aligned(8)));\n",
+        i, interface.inputs[i].bytes(), interface.inputs[i].describe());
+  }
+  return text;
+}
+
+std::string sketch_text(const std::string& name, const hostrun::Interface& interface) {
+  return fmt::format(
+      "// SPDX-License-Identifier: Apache-2.0\n"
+      "// Runs {0} once a second with an input of zeros, and prints the bytes of output 0.\n"
+      "#include <{0}.h>\n\n"
+      "{1}\n"
+      "void setup() {{\n"
+      "  Serial.begin(115200);\n"
+      "}}\n\n"
+      "void loop() {{\n"
+      "{2}"
+      "  delay(1000);\n"
+      "}}\n",
+      name, buffers(name, interface),
+      load_and_run(name, interface,
+                   "  if (status != 0) {\n"
+                   "    Serial.println(thimble_status_text(status));\n"
+                   "  } else {\n"
+                   "    const uint8_t* bytes = (const uint8_t*)y.data;\n"
+                   "    for (size_t i = 0; i < y.bytes; ++i) {\n"
+                   "      Serial.print(bytes[i]);\n"
+                   "      Serial.print(' ');\n"
+                   "    }\n"
+                   "    Serial.println();\n"
+                   "  }\n"));
+}
+
+std::string main_text(const std::string& name, const hostrun::Interface& interface) {
+  return fmt::format(
+      "// SPDX-License-Identifier: Apache-2.0\n"
+      "/* Runs {0} once with an input of zeros. A debugger shows the output. */\n"
+      "#include \"{0}.h\"\n\n"
+      "{1}"
+      "const volatile void* output_0;\n\n"
+      "int main(void) {{\n"
+      "{2}"
+      "}}\n",
+      name, buffers(name, interface),
+      load_and_run(name, interface, "  if (status == 0) output_0 = y.data;\n  return status;\n"));
+}
+
+/// Adds a file and creates its folder if necessary.
+Status add_file(const fs::path& path, std::string_view text, OutputFiles& files) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) return bad_input("{}: {}", path.parent_path().string(), error.message());
+  return files.add(path, text);
+}
+
+/// Folders of public headers, which are included by their bare names.
+bool is_interface_folder(const fs::path& folder) {
+  return folder.filename() == "include";
+}
+
+Status add_plain(const fs::path& root, const std::vector<hostrun::DeviceFile>& device,
+                 const std::string& readme, OutputFiles& files) {
+  std::string sources, includes;
+  for (const hostrun::DeviceFile& file : device) {
+    THIMBLE_CHECK(add_file(root / file.path, with_license(file.text), files));
+    if (file.is_source()) sources += file.path + "\n";
+    const fs::path folder = fs::path(file.path).parent_path();
+    const std::string option = "-I" + folder.generic_string() + "\n";
+    const bool is_other = is_interface_folder(folder) && folder != "runtime/include";
+    if (is_other && includes.find(option) == std::string::npos) includes += option;
+  }
+  THIMBLE_CHECK(add_file(root / "sources.txt", sources, files));
+  THIMBLE_CHECK(add_file(root / "includes.txt", includes, files));
+  return add_file(root / "README", readme, files);
+}
+
+/// Replaces flags that Arduino does not pass to a library: no hooks around operators, and floats
+/// are not contracted, so that results are those of the host.
+constexpr std::string_view kArduinoPrelude =
+    "#define THIMBLE_TRACE 0\n"
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC optimize(\"fp-contract=off\")\n"
+    "#endif\n";
+
+/// Adds a library: all sources in src/, which is the only include folder.
+Status add_library(const ExportArguments& arguments, std::vector<hostrun::DeviceFile> device,
+                   Library library, OutputFiles& files) {
+  const bool arduino = arguments.layout == "arduino";
+  const std::string header = library.name + ".h";
+  // Public headers are included by their bare names: each has a header in src/ that includes it.
+  std::vector<hostrun::DeviceFile> forwarding;
+  for (const hostrun::DeviceFile& file : device) {
+    const fs::path path = file.path;
+    if (!is_interface_folder(path.parent_path())) continue;
+    forwarding.push_back({path.filename().string(), fmt::format("#include \"{}\"\n", file.path)});
+  }
+  std::ranges::move(forwarding, std::back_inserter(device));
+  for (hostrun::DeviceFile& file : device) {
+    std::string text = with_license(file.text);
+    if (arduino && file.is_source()) text.insert(text.find('\n') + 1, kArduinoPrelude);
+    THIMBLE_CHECK(add_file(arguments.folder / "src" / file.path, text, files));
+    const bool is_model =
+        file.path == library.name + "_pte.cpp" || file.path == library.name + "_kernels.cpp";
+    if (is_model) library.model_sources.push_back(file.path);
+    if (!is_model && file.path != header) library.files.push_back(std::move(file));
+  }
+  for (const LibraryFile& file : arduino ? arduino_files(library) : cmsis_files(library)) {
+    THIMBLE_CHECK(add_file(arguments.folder / file.path, file.text, files));
+  }
+  return ok();
+}
+
 /// The kernels of the file for the core; delegates are no kernels.
 Result<hostrun::DeviceSelection> select(const hostrun::Interface& interface,
                                         const hostrun::UsedKernels& used, abi::Isa isa,
@@ -142,10 +301,8 @@ Status write_folder(const ExportArguments& arguments) {
         "{}: compile the model with --target {}",
         label, interface.target, core.name, core.name);
   }
-  THIMBLE_TRY(const hostrun::UsedKernels used,
-              hostrun::used_kernels(interface, core.isa, label));
-  THIMBLE_TRY(const hostrun::DeviceSelection selection,
-              select(interface, used, core.isa, label));
+  THIMBLE_TRY(const hostrun::UsedKernels used, hostrun::used_kernels(interface, core.isa, label));
+  THIMBLE_TRY(const hostrun::DeviceSelection selection, select(interface, used, core.isa, label));
   THIMBLE_TRY(std::vector<hostrun::DeviceFile> device, hostrun::device_sources(selection));
   THIMBLE_TRY(const fs::path device_folder, hostrun::device_folder());
   THIMBLE_TRY(const Bytes license, read_file(device_folder / "LICENSE"));
@@ -153,7 +310,12 @@ Status write_folder(const ExportArguments& arguments) {
   const std::string name = emit::c::model_name(arguments.model.stem().string());
   const int64_t state = formats::pte::runtime_bytes(hostrun::executed_plan(program));
   std::string table = hostrun::kernel_source(used, label);
-  table = fmt::format("#define thimble_model_kernels {}_kernels\n{}", name, table);
+  table = fmt::format(
+      "#define THIMBLE_FILE \"{0} is for {1}\"\n"
+      "#define THIMBLE_NEEDS_{2}\n"
+      "#include \"kernels/require_isa.h\"\n"
+      "#define thimble_model_kernels {3}_kernels\n{4}",
+      label, core.name, needed_instructions(core.isa), name, table);
   device.push_back({name + ".h", model_header(name, label, static_cast<int64_t>(bytes.size()),
                                               interface.arena_bytes, state)});
   device.push_back({name + "_pte.cpp", pte_array(name, bytes)});
@@ -161,35 +323,32 @@ Status write_folder(const ExportArguments& arguments) {
 
   OutputFiles files;
   files.protect(arguments.model);
-  std::string sources, includes;
-  for (const hostrun::DeviceFile& file : device) {
-    const fs::path path = arguments.folder / file.path;
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
-    if (error) return bad_input("{}: {}", path.parent_path().string(), error.message());
-    THIMBLE_CHECK(files.add(path, with_license(file.text)));
-    if (file.is_source()) sources += file.path + "\n";
-    const fs::path folder = fs::path(file.path).parent_path();
-    const std::string option = "-I" + folder.generic_string() + "\n";
-    const bool is_interface = folder.filename() == "include" && folder != "runtime/include";
-    if (is_interface && includes.find(option) == std::string::npos) includes += option;
+  THIMBLE_CHECK(add_file(arguments.folder / "LICENSE", as_text(license), files));
+  const auto count = std::ranges::count_if(device, &hostrun::DeviceFile::is_source);
+  if (arguments.layout == "plain") {
+    THIMBLE_CHECK(add_plain(arguments.folder, device, readme(name, label, core), files));
+  } else {
+    Library library;
+    library.name = name;
+    library.target = arguments.core;
+    library.cpu = core.name;
+    library.contains = "the runtime and its kernels";
+    library.sketch = sketch_text(name, interface);
+    library.main = main_text(name, interface);
+    THIMBLE_CHECK(add_library(arguments, std::move(device), std::move(library), files));
   }
-  THIMBLE_CHECK(files.add(arguments.folder / "sources.txt", sources));
-  THIMBLE_CHECK(files.add(arguments.folder / "includes.txt", includes));
-  THIMBLE_CHECK(files.add(arguments.folder / "LICENSE", as_text(license)));
-  THIMBLE_CHECK(files.add(arguments.folder / "README", readme(name, label, core)));
   THIMBLE_CHECK(files.commit());
-  const auto count = std::ranges::count(sources, '\n');
   if (arguments.json) {
     print_json({{"core", core.name},
                 {"name", name},
+                {"layout", arguments.layout},
                 {"sources", count},
                 {"arena_bytes", interface.arena_bytes},
                 {"state_bytes", state}});
   } else {
-    std::printf("%s: %d sources for %s; README has the command that compiles them\n",
-                arguments.folder.string().c_str(), static_cast<int>(count),
-                std::string(core.name).c_str());
+    std::printf("%s: %d sources for %s%s\n", arguments.folder.string().c_str(),
+                static_cast<int>(count), std::string(core.name).c_str(),
+                arguments.layout == "plain" ? "; README has the command that compiles them" : "");
   }
   return ok();
 }
@@ -204,6 +363,10 @@ void add_export_sources(CommandLine& line, int* exit_code) {
       .required();
   verb.option("--model", a.model, "The .pte").required();
   verb.option("folder", a.folder, "Output folder").required();
+  verb.option("--layout", a.layout,
+              "plain: a list of sources; arduino: a library for Arduino and PlatformIO; "
+              "cmsis: a pack")
+      .one_of({"plain", "arduino", "cmsis"});
   verb.flag("--json", a.json, "Print the result as one JSON object");
   verb.callback([arguments, exit_code] {
     const Status done = write_folder(*arguments);

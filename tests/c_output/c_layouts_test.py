@@ -93,8 +93,9 @@ def check_cmsis(program, models, folder):
     compile_model(program, models, folder, "--c-layout", "cmsis")
     root = folder / NAME
     listed = set(re.findall(r'name="(src/[^"]+\.\w+)"', (root / f"Thimble.{NAME}.pdsc").read_text()))
-    there = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and path.suffix != ".pdsc"}
+    there = {str(path.relative_to(root)) for path in (root / "src").rglob("*") if path.is_file()}
     assert listed == there, listed ^ there
+    assert "Apache License" in (root / "LICENSE").read_text()
 
 
 def check_cmake(program, builder, models, cmake, folder):

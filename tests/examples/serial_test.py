@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`thimble run --on serial:PORT` with examples/serial_runner under QEMU and with scripted boards.
 
-usage: serial_test.py SOURCE_DIR BUILD_DIR THIMBLE
+usage: serial_test.py SOURCE_DIR BUILD_DIR THIMBLE [EmulatedBoards|ScriptedBoards]
 
 The throughput of the load is printed. The bytes to the emulated board are paced to the baud rate.
 """
@@ -42,7 +42,7 @@ def checked(*command, **options):
     return done.stdout
 
 
-class Serial(unittest.TestCase):
+class Fixture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -103,8 +103,8 @@ class Serial(unittest.TestCase):
         self.assertGreater(board["stack_bytes"], 300)
         return board
 
-    # The emulated boards.
 
+class EmulatedBoards(Fixture):
     def test_boards(self):
         for board, core in BOARDS.items():
             with self.subTest(board), Board(board, self.image(board)) as peer:
@@ -196,8 +196,8 @@ class Serial(unittest.TestCase):
             facts = self.check_equal(peer, self.small, patience=30)
         self.assertIn("compiled for cortex-m4", facts["note"])
 
-    # Scripted boards.
 
+class ScriptedBoards(Fixture):
     def script(self, **changes):
         """A board that accepts everything and has 1 input, 1 output and no instruction, with changes by name of the request."""
         def accept(kind, words=b""):

@@ -20,7 +20,8 @@ CORES = {"cortex-m0plus": [], "cortex-m4": ["-mfloat-abi=hard"], "cortex-m33": [
          "cortex-m55": ["-mfloat-abi=hard"]}
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror"]
 FOLDERS = ["abi", "numerics", "kernels", "runtime"]
-ENGINE_FOLDERS = ["isa", "container", "sim", "model", "delegate", "delegate_vendor"]
+ENGINE_FOLDERS = ["isa", "container", "sim", "model", "delegate", "delegate_vendor", "vendor_driver", "vendor_driver_model"]
+INCLUDE_FOLDERS = ("engines/*/delegate/include", "engines/*/vendor_driver_model/include")
 # Relative to the source folder, as all paths: the compiler cache finds the objects of an earlier run.
 SHIM = "tests/firmware/minimal_cpp"
 SKIPPED = 77
@@ -38,7 +39,7 @@ def main():
         return SKIPPED
     is_clang = "clang" in pathlib.Path(COMPILER).name
     includes = ["-I.", "-Iruntime/include"]
-    includes += [f"-I{path.relative_to(SOURCE)}" for path in sorted(SOURCE.glob("engines/*/delegate/include"))]
+    includes += [f"-I{path.relative_to(SOURCE)}" for pattern in INCLUDE_FOLDERS for path in sorted(SOURCE.glob(pattern))]
     environment = dict(os.environ, CCACHE_BASEDIR=str(SOURCE), CCACHE_NOHASHDIR="1")
     c_headers = subprocess.run([ARM_CXX, "-xc", "-E", "-v", os.devnull], capture_output=True, text=True, check=True).stderr
     c_headers = [line.strip() for line in c_headers.splitlines() if line.startswith(" /")]
@@ -63,7 +64,7 @@ def main():
             failures = [text for text in pool.map(compile_one, jobs) if text]
 
         # The public headers, alone: C99 for those that C includes, C++17 for all.
-        headers = [path.relative_to(SOURCE) for pattern in ("runtime/include/*", "engines/*/delegate/include/*")
+        headers = [path.relative_to(SOURCE) for pattern in ("runtime/include/*", *(f"{folder}/*" for folder in INCLUDE_FOLDERS))
                    for path in sorted(SOURCE.glob(pattern))]
         for header in headers:
             languages = [("c++", ["-std=c++17", "-nostdinc++", f"-isystem{SHIM}"])]

@@ -1,7 +1,7 @@
 """The CMake package: twenty builds of one network, for M0+, M4, M33, M55 and this machine, in C and C++, from a `.pte` and as
 C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
 
-usage: cmake_test.py SOURCE_DIR BUILD_DIR [Package.TEST...]
+usage: cmake_test.py SOURCE_DIR BUILD_DIR [Builds|Others|CLASS.TEST...]
 
 The environment variable THIMBLE_FIRMWARE is the firmware folder of a build. The applications for the cores of
 THIMBLE_FIRMWARE_CORES then link its archives; the others compile runtime and kernels.
@@ -37,7 +37,7 @@ def run(*command, code=0, **environment):
     return done
 
 
-class Package(unittest.TestCase):
+class Fixture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -81,6 +81,15 @@ class Package(unittest.TestCase):
             options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
         return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *self.launchers(), *more, code=code)
 
+    def archives(self, core):
+        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
+
+    def launchers(self):
+        launcher = shutil.which("ccache")
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
+
+
+class Builds(Fixture):
     def hashes(self, core, build):
         found = {}
         for name in ("c_pte", "c_c", "cpp_pte", "cpp_c"):
@@ -119,6 +128,8 @@ class Package(unittest.TestCase):
     def test_this_machine(self):
         self.check(None)
 
+
+class Others(Fixture):
     def test_an_npu(self):
         """An application for Corstone-300 links with the address of its NPU, and with an object of its own instead."""
         source = self.path / "npu"
@@ -153,12 +164,18 @@ target_sources(own PRIVATE own.c)
             self.assertIn(base, words)
 
     def test_two_models_on_one_npu(self):
-        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's."""
+        """examples/ethos_u/two_models: on the emulated board, with the simulator as the NPU, the outputs are the host's. The
+        driver is Thimble's, then that of Arm's interface."""
         build = self.path / "two-build"
-        run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(),
-            *self.archives("cortex-m55"))
-        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        for driver, function in (("thimble", "write_register"), ("arm", "ethosu_invoke_v3")):
+            run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
+                f"-DDRIVER={driver}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
+            run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+            self.assertIn(function, run("arm-none-eabi-nm", build / "two_models").stdout)
+            self.check_two_models(build)
+
+    def check_two_models(self, build):
         printed = serial_output("mps3-an547", build / "two_models")
         self.assertTrue(printed.endswith("END ok\n"), printed)
         outputs = [hashlib.sha256(bytes.fromhex(text)).hexdigest() for text in re.findall(r"^output ([0-9a-f]+)$", printed, re.M)]
@@ -169,13 +186,6 @@ target_sources(own PRIVATE own.c)
         done = run(self.program, "run", files / "hello_sin.pte", "--input", angle, "--json")
         sine = json.loads(done.stdout)["outputs"][0]["sha256"]
         self.assertEqual(outputs, 2 * [self.host_hash(files / "digits_cnn.pte"), sine])
-
-    def archives(self, core):
-        return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
-
-    def launchers(self):
-        launcher = shutil.which("ccache")
-        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
 
     def refused(self, core, *more, sentence):
         build = self.path / "refused"
@@ -203,6 +213,32 @@ target_sources(own PRIVATE own.c)
             errors = re.findall(r"^.*error: .*$", done.stdout, re.M)
             self.assertEqual(len(errors), 1, done.stdout)
             self.assertRegex(errors[0], sentence)
+
+    def test_a_core_that_no_macro_names(self):
+        """The kernels of a Cortex-M7 with a single-precision FPU are those for two instructions per cycle; an unused FPU is
+        one sentence."""
+        source = self.path / "m7"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(m7 C CXX)
+find_package(thimble 0.2 CONFIG REQUIRED)
+add_executable(app main.c)
+thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/calibrate.npz)
+""")
+        (source / "main.c").write_text("int main(void) { return 0; }\n")
+        for core, flags, defined, warned in (("cortex-m7", "-mfloat-abi=hard -mfpu=fpv5-sp-d16", True, False),
+                                             ("cortex-m7", "-mfloat-abi=soft", True, True),
+                                             ("cortex-m4", "-mfloat-abi=hard", False, False)):
+            build = self.path / f"build-{core}{flags}".replace(" ", "")
+            done = run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCORE={core}",
+                       "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++",
+                       "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_CXX_FLAGS=-mthumb -mcpu={core} {flags}",
+                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+            commands = json.loads((build / "compile_commands.json").read_text())
+            kernel = next(row["command"] for row in commands if row["file"].endswith("kernels/dsp/conv2d_dsp.cpp"))
+            self.assertEqual("-DTHIMBLE_DUAL_ISSUE=1" in kernel, defined, kernel)
+            self.assertEqual("is not used, so floats are computed by the C library" in re.sub(r"\s+", " ", done.stderr), warned)
 
     def test_a_file_that_needs_the_program(self):
         stock = self.path / "stock.pte"

@@ -10,7 +10,14 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME packages_export_sources
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/export_sources_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   set_tests_properties(packages_export_sources PROPERTIES LABELS wheel TIMEOUT 300)
-  add_test(NAME packages_cmake COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/cmake_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-  set_tests_properties(packages_cmake PROPERTIES LABELS wheel TIMEOUT 900 ENVIRONMENT
-                       "THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware;THIMBLE_FIRMWARE_CORES=cortex-m33 cortex-m55")
+  add_test(NAME packages_library_layouts
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/library_layouts_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  set_tests_properties(packages_library_layouts PROPERTIES LABELS wheel TIMEOUT 300)
+  # Two entries, so that two processes can run them.
+  foreach(part Builds Others)
+    string(TOLOWER packages_cmake_${part} name)
+    add_test(NAME ${name} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/cmake_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${part})
+    set_tests_properties(${name} PROPERTIES LABELS wheel TIMEOUT 900 ENVIRONMENT
+                         "THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware;THIMBLE_FIRMWARE_CORES=cortex-m33 cortex-m55")
+  endforeach()
 endif()

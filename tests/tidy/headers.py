@@ -19,7 +19,7 @@ import sys
 from tidy import ROOT, tracked_files
 
 INCLUDE_FOLDERS = ["", "src", "runtime/include", "engines/axon/delegate/include", "engines/ethos_u/delegate/include",
-                   "engines/neutron/delegate/include", "executorch/include", "tests/unit", "tests/conformance", "tests/kernels",
+                   "engines/neutron/delegate/include", "engines/ethos_u/vendor_driver_model/include", "executorch/include", "tests/unit", "tests/conformance", "tests/kernels",
                    "tests/extra_target/abacus"]
 # The stand-in's headers want what its build configures, as the vendor's own do. Headers for ExecuTorch's runtime include its
 # headers, those for Zephyr likewise.

@@ -41,9 +41,10 @@ INCLUDE_RULES = read_rules()
 WORDS = read_words()
 UNCHECKED_INCLUDES = {"tests", "benchmarks", "examples", "models"}
 DEVICE_FOLDERS = {"abi", "numerics", "kernels", "runtime", "firmware", "engines/*/container", "engines/*/model",
-                  "engines/*/delegate", "engines/*/firmware", "executorch", "engines/*/executorch"}
+                  "engines/*/delegate", "engines/*/vendor_driver", "engines/*/vendor_driver_model", "engines/*/firmware",
+                  "executorch", "engines/*/executorch"}
 # Headers included by bare name: those of the public interface, and those that the build writes.
-PUBLIC_HEADERS = re.compile(r"thimble(_\w+)?\.h$")
+PUBLIC_HEADERS = re.compile(r"(thimble(_\w+)?|ethosu_(driver|types))\.h$")
 GENERATED_HEADERS = {f"{name}_generated.h": "src/formats"
                      for name in ("bundle", "etdump", "program", "ptd", "tflite", "tosa")}
 # Folders that must not name an engine, and the form in which they may name ExecuTorch's operators.
@@ -128,7 +129,7 @@ def may_include(path, name):
         if name in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[name]
         return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware", "executorch", "zephyr") + tuple(
-            f"engines/*/{kind}" for kind in ("model", "delegate", "hostrun", "zephyr", "executorch"))
+            f"engines/*/{kind}" for kind in ("model", "delegate", "vendor_driver_model", "hostrun", "zephyr", "executorch"))
     first = name.split("/")[0]
     outside = ("engines", "abi", "numerics", "kernels", "runtime", "executorch", "firmware", "tools", "python")
     path_of_name = name if first in outside else f"src/{name}"

@@ -9,7 +9,9 @@ skipped. A target whose instructions the board does not have is refused when the
 
 - every hash that an application has printed is that of the host for the same file and input,
 - one inference in Zephyr, without interrupts, executes at most 5 % more or fewer instructions than in the image without an
-  operating system.
+  operating system,
+- the linked code of the module needs at most 5 % more flash than `thimble compile` prints for an image without an operating
+  system. The texts of the log, which that image does not have, are printed apart. RAM is only the memory of the model.
 """
 import argparse
 import json
@@ -26,9 +28,11 @@ sys.path.append(str(ROOT / "tests/e2e"))
 
 SKIPPED = 77
 SUITES = ("examples/zephyr", "tests/zephyr")
-BOARDS = ("mps2/an385", "mps3/corstone300/an547")
-MACHINES = {"mps2/an385": "mps2-an385", "mps3/corstone300/an547": "mps3-an547"}
+MACHINES = {"mps2/an385": "mps2-an385", "mps2/an521/cpu0": "mps2-an521", "mps3/corstone300/an547": "mps3-an547"}
+BOARDS = tuple(MACHINES)
 DIFFERENCE_MAX = 0.05
+MODULE = re.compile(r"libthimble_|_model\.cpp")
+SECTION = re.compile(r"^ \.(\w+)\S*\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$", re.M)
 PRINTED = re.compile(r"(\w+): output (\d+) bytes, hash ([0-9a-f]{8})")
 
 
@@ -95,6 +99,40 @@ def check_instructions(thimble, build, out):
         assert abs(zephyr / bare - 1) <= DIFFERENCE_MAX
 
 
+def module_bytes(linker_map):
+    """Returns the bytes of the module's code, of the texts of its log, and in RAM, by the linker's map, where a long name ends
+    its line."""
+    text = linker_map.read_text().split("Linker script and memory map")[1]
+    flash = log = ram = 0
+    for kind, address, size, path in SECTION.findall(re.sub(r"\n {16,}0x", " 0x", text)):
+        if int(address, 16) == 0 or not MODULE.search(path):
+            continue
+        if kind in ("text", "rodata") and ("status_text" in path or "libthimble_zephyr" in path):
+            log += int(size, 16)
+        elif kind in ("text", "rodata"):
+            flash += int(size, 16)
+        elif kind in ("data", "bss", "noinit"):
+            ram += int(size, 16)
+    return flash, log, ram
+
+
+def check_memory(out):
+    """Compares flash and RAM of keyword spotting's module with what the compiler prints for bare metal."""
+    for linker_map in sorted(out.rglob("zephyr/zephyr.map")):
+        folder = linker_map.parents[1]
+        report = folder / "thimble/app/dscnn_kws.json"
+        if "keyword_spotting" not in folder.name:
+            continue
+        facts = json.loads(report.read_text())
+        flash, log, ram = module_bytes(linker_map)
+        code = flash - facts["pte_bytes"]
+        board = next(board for board in BOARDS if board.replace("/", "_") in str(folder))
+        print(f"{board}: code of the module {code:,} B, printed {facts['code_bytes']:,} B: {100 * (code / facts['code_bytes'] - 1):+.2f} %; texts {log:,} B; "
+              f"RAM {ram} B and the memory of the model, {facts['arena_bytes'] + facts['state_bytes']:,} B")
+        assert 0.5 * facts["code_bytes"] < code <= (1 + DIFFERENCE_MAX) * facts["code_bytes"]
+        assert ram <= facts["static_bytes"]
+
+
 def check_refusal(source, thimble, out):
     """Configures an application for a Cortex-M3 with a target that needs vector instructions."""
     command = ["cmake", "-S", source / "examples/zephyr/hello_thimble", "-B", out / "refused", "-G", "Ninja", "-DBOARD=mps2/an385",
@@ -133,6 +171,7 @@ def main():
         return 1
     check_refusal(source, thimble, out)
     print(f"{check_hashes(thimble, out)} hashes are those of the host")
+    check_memory(out)
     check_instructions(thimble, options.build.resolve(), out)
     return 0
 

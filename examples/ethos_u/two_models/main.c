@@ -28,8 +28,14 @@ static int run(thimble_model* model, const void* input, size_t bytes) {
 }
 
 int main(void) {
-  npu_connect(digits_cnn_pte, digits_cnn_pte_bytes, digits_memory, sizeof digits_memory);
-  npu_connect(hello_sin_pte, hello_sin_pte_bytes, sin_memory, sizeof sin_memory);
+  const npu_memory memories[] = {{digits_cnn_pte, digits_cnn_pte_bytes, 1},
+                                 {digits_memory, sizeof digits_memory, 0},
+                                 {hello_sin_pte, hello_sin_pte_bytes, 1},
+                                 {sin_memory, sizeof sin_memory, 0}};
+  if (npu_start(memories, 4) != 0) {
+    uart_text("npu_start failed\n");
+    return 1;
+  }
   if (thimble_init(&digits, digits_cnn_pte, digits_cnn_pte_bytes, digits_cnn_kernels(),
                    digits_memory, sizeof digits_memory) != 0 ||
       thimble_init(&sin_model, hello_sin_pte, hello_sin_pte_bytes, hello_sin_kernels(), sin_memory,

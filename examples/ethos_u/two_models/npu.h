@@ -1,16 +1,15 @@
-/* The memories that the NPU reads and writes. */
+/* The NPU of the application: npu.c, npu_arm.c or npu_simulated.cpp. */
 #ifndef NPU_H
 #define NPU_H
 #include <stddef.h>
 
-#ifdef SIMULATED_NPU
-void npu_connect(const void* file, size_t file_bytes, void* memory, size_t memory_bytes);
-#else
-/* Hardware reads all memories of the bus. */
-static inline void npu_connect(const void* file, size_t file_bytes, void* memory,
-                               size_t memory_bytes) {
-  (void)file, (void)file_bytes, (void)memory, (void)memory_bytes;
-}
-#endif
+/* Called once before thimble_init, with all memory that the NPU reads and writes. Returns 0 if the
+ * NPU can be used. */
+typedef struct npu_memory {
+  const void* data;
+  size_t bytes;
+  int read_only;
+} npu_memory;
+int npu_start(const npu_memory* memories, int count);
 
 #endif

@@ -33,11 +33,12 @@ void write_register(void*, uint32_t offset, uint32_t value) {
 
 }  // namespace
 
-extern "C" void npu_connect(const void* file, size_t file_bytes, void* memory,
-                            size_t memory_bytes) {
-  auto* const data = static_cast<uint8_t*>(const_cast<void*>(file));
-  (void)npu().connect({data, static_cast<uint32_t>(file_bytes), true});
-  (void)npu().connect({static_cast<uint8_t*>(memory), static_cast<uint32_t>(memory_bytes)});
+extern "C" int npu_start(const npu_memory* memories, int count) {
+  for (int i = 0; i < count; ++i) {
+    auto* const data = static_cast<uint8_t*>(const_cast<void*>(memories[i].data));
+    if (!npu().connect({data, memories[i].bytes, memories[i].read_only != 0})) return 1;
+  }
+  return 0;
 }
 
 // A started stream has ended when the start returns: one read of the status suffices.
