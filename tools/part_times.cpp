@@ -65,7 +65,7 @@ std::string waits_text(const PartTimes& times) {
 std::string no_waits_text(const PartTimes& times) {
   if (!times.no_waits.empty()) return "the time has no wait states: " + times.no_waits;
   if (times.memories_without_waits.empty()) return "";
-  return fmt::format("the time lacks {}: the documents of {} do not state them",
+  return fmt::format("the time lacks {}: the file of {} does not state what they depend on",
                      driver::missing_waits_text(times.memories_without_waits), times.part);
 }
 

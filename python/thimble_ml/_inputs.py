@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Union, cast
 
@@ -127,7 +128,26 @@ def inputs_of(values: tuple[ArrayLike, ...], name: str) -> Item:
     return [("", to_array(each, f"{name} {i}")) for i, each in enumerate(values)]
 
 
+#: PyTorch's exporter has state of the process: one thread at a time may run it.
+_export_lock = threading.Lock()
+
+
+def _renew_export_lock() -> None:
+    """In a forked process, the thread that holds the lock does not exist."""
+    global _export_lock
+    _export_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_export_lock)
+
+
 def _exported(torch: Any, module: Any, args: Any) -> Any:
+    with _export_lock:
+        return _exported_alone(torch, module, args)
+
+
+def _exported_alone(torch: Any, module: Any, args: Any) -> Any:
     if args is None:
         raise BadInput("a module is exported with example inputs: compile(model, (x,), ...)")
     if not isinstance(args, (tuple, list)):

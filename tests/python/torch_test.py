@@ -5,6 +5,7 @@ usage: torch_test.py
 Exits with 77 if a package is missing.
 """
 
+import concurrent.futures
 import sys
 import unittest
 
@@ -110,6 +111,18 @@ class TorchTest(unittest.TestCase):
             thimble.compile(module, target="cortex-m4", calibration=x)
         rows = thimble.fit(module, (x[:1],), part="stm32f7*")
         self.assertTrue(rows and all(row.sram_bytes for row in rows))
+
+    def test_threads_compile_one_module(self):
+        torch.manual_seed(1)
+        module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).eval()
+        x = torch.randn(8, 4, generator=torch.Generator().manual_seed(2))
+
+        def one(_):
+            return bytes(thimble.compile(module, (x[:1],), target="cortex-m4", calibration=x))
+
+        alone = one(0)
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            self.assertEqual(set(threads.map(one, range(8))), {alone})
 
     def test_does_not_fit_and_unsupported_name_the_source_line(self):
         class Net(torch.nn.Module):
