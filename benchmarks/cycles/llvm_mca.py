@@ -152,6 +152,9 @@ def main():
         if shutil.which(tool) is None:
             print(f"skipped: {tool} is not installed")
             return 77
+    for program in (options.program, options.blocks):
+        if not program.is_file():
+            sys.exit(f"{program}: no such file: `ninja -C build all boards` builds it")
     lines = []
 
     def row(line):

@@ -218,6 +218,7 @@ struct CompileReport {
   std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
   double clock_mhz = 0;                             // of the core; 0: unknown
   double time_error_percent = 0;  // half of the error band of `time_us`; 0: not validated
+  double marked_percent = 0;      // of `time_us`: operators whose cycles are not kMeasured
   std::vector<std::string> memories_without_waits;  // `time_us` lacks their wait states
   std::optional<double> energy_uj;                  // an estimate for one run
   std::vector<std::string> warnings;        // probable mistakes: ranges of the data, a low SQNR

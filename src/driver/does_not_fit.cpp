@@ -78,7 +78,12 @@ std::vector<const Alternative*> fitting(std::span<const Alternative> alternative
 
 /// Returns "sram 34,000 B of 36,864 B, 31.20 ms instead of 30.00 ms (+4 %)" for an alternative.
 std::string sizes_text(const CompileReport& report, const Alternative& alternative) {
-  return memories_text(alternative.result) + cost_text(report, alternative.result);
+  std::string text = memories_text(alternative.result) + cost_text(report, alternative.result);
+  if (!inputs_note(alternative.result).empty()) {
+    text += fmt::format(", and the inputs of {} B only with --inputs arena",
+                        with_commas(application_input_bytes(alternative.result)));
+  }
+  return text;
 }
 
 /// Returns "with --optimize size: sram 34,000 B of 36,864 B" for each alternative that fits.

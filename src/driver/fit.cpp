@@ -14,6 +14,7 @@
 #include "driver/part_memories.h"
 #include "driver/recipe.h"
 #include "driver/report.h"
+#include "driver/run_time.h"
 
 namespace thimble::driver {
 namespace {
@@ -216,10 +217,16 @@ void fill_engines(const Compiled& compiled, FitRow* row) {
 }
 
 /// Returns why a requirement that the stated time meets is not known to be met: the time lacks wait
-/// states, which make it longer. Empty if it is met.
+/// states, which make it longer, or is one of operators with inaccurate estimates. Empty if it is
+/// met.
 std::string unknown_time(const Condition& requirement, const FitRow& row) {
-  if (requirement.name != "latency" || row.memories_without_waits.empty()) return "";
-  return "the time lacks " + missing_waits_text(row.memories_without_waits);
+  if (requirement.name != "latency") return "";
+  if (!row.memories_without_waits.empty()) {
+    return "the time lacks " + missing_waits_text(row.memories_without_waits);
+  }
+  if (row.marked_percent <= kMarkedPercentMax) return "";
+  return fmt::format("{:.0f} % of the time is of operators with an inaccurate estimate",
+                     row.marked_percent);
 }
 
 /// Compares the figures with the requirements. A violated requirement takes precedence over an
@@ -331,6 +338,7 @@ class ModelFitter {
     row.figures.latency_us = compiled->report.time_us;
     row.time_error_percent = compiled->report.time_error_percent;
     row.memories_without_waits = compiled->report.memories_without_waits;
+    row.marked_percent = compiled->report.marked_percent;
     check_memories(index, compiled->report);
     if (prepared_.data.random || !options_.evaluate) return;
     const std::lock_guard lock(mutex_);

@@ -51,6 +51,7 @@ struct FitRow {
   Figures figures;
   double time_error_percent = 0;                    // as CompileReport::time_error_percent
   std::vector<std::string> memories_without_waits;  // as in CompileReport: the time is longer
+  double marked_percent = 0;                        // as in CompileReport
   std::vector<MemoryUse> memories;                  // by name, with what is placed there for speed
   int64_t input_bytes = 0;        // of inputs in memory of the application, not in `memories`
   bool inputs_too_large = false;  // the SRAM is too small for the program and these inputs

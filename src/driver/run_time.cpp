@@ -164,10 +164,9 @@ std::optional<int64_t> runtime_cycles(const engine::RuntimeWork& work, const eng
 }
 
 bool has_time_band(const engine::Part& part, const OperandMemories& memories, bool has_npu,
-                   double unmeasured_percent) {
-  constexpr double kUnmeasuredPercentMax = 5;
+                   double marked_percent) {
   return missing_waits(part, memories).memories.empty() && !has_npu &&
-         unmeasured_percent <= kUnmeasuredPercentMax && part.cpu->has_time_band;
+         marked_percent <= kMarkedPercentMax && part.cpu->has_time_band;
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
@@ -180,13 +179,15 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   if (!core) return;
   core->all += report->runtime_cycles.value_or(0);
   report->cycles = core->all;
-  const double unmeasured_percent = add_basis_notes(*core, *part.cpu, report);
+  const double core_percent = add_basis_notes(*core, *part.cpu, report);
   report->time_us = run_time_us(core->all, part.clock_mhz, npu_times_us(lowered));
   if (!report->time_us) return;
+  const double core_us = static_cast<double>(core->all) / part.clock_mhz;
+  report->marked_percent = core_percent * core_us / *report->time_us;
   MissingWaits missing = missing_waits(part, memories);
   report->memories_without_waits = std::move(missing.memories);
   std::ranges::move(missing.notes, std::back_inserter(report->notes));
-  if (has_time_band(part, memories, !lowered.delegates.empty(), unmeasured_percent)) {
+  if (has_time_band(part, memories, !lowered.delegates.empty(), report->marked_percent)) {
     report->time_error_percent = kTimeErrorPercent;
   }
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {

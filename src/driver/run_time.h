@@ -16,12 +16,15 @@ namespace thimble::driver {
 
 /// Half of the error band of a run's time, in percent (docs/cycles.md, "Error band").
 inline constexpr double kTimeErrorPercent = 20;
+/// A time has no error band, and meets no requirement, if operators with more than this share of it
+/// are marked (docs/cycles.md, "Marked estimates").
+inline constexpr double kMarkedPercentMax = 5;
 
 /// Returns true if a time has an error band. It was validated for measured operators on cores whose
-/// memories are modelled, not for NPUs. `unmeasured_percent`: share of the core's cycles that are
+/// memories are modelled, not for NPUs. `marked_percent`: share of the core's cycles that are
 /// not engine::CycleBasis::kMeasured.
 [[nodiscard]] bool has_time_band(const engine::Part& part, const OperandMemories& memories,
-                                 bool has_npu, double unmeasured_percent);
+                                 bool has_npu, double marked_percent);
 
 /// Returns the wait states of a call that takes `cycles` cycles without them: those of its operands
 /// and of its instructions. `instruction`: index of the call in the program.

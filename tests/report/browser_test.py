@@ -10,6 +10,7 @@ Exits with 77 (skipped) if CHROMIUM is empty. THIMBLE_SCREENSHOTS=FOLDER keeps t
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -29,7 +30,8 @@ PROGRAM, SOURCE = OPTIONS.program.resolve(), OPTIONS.source.resolve()
 MOBILENET_V2 = SOURCE / "build/models/mobilenet_v2"
 BYTES_MAX = 2_000_000
 
-if not Path(OPTIONS.chromium).is_file():
+OPTIONS.chromium = shutil.which(OPTIONS.chromium) or ""
+if not OPTIONS.chromium:
     print("skipped: no Chromium (Debian: apt-get install chromium; cmake -DCHROMIUM=PROGRAM names another one)")
     sys.exit(SKIPPED)
 

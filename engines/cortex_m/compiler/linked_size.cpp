@@ -77,14 +77,15 @@ std::vector<size_t> numbers_of(std::string_view text) {
 /// Adds up the roots of one program.
 class LinkSum {
  public:
-  LinkSum(std::span<const LinkRow> rows, bool records) : rows_(rows), records_(records) {
+  /// `flatbuffer`: the program calls its kernels through a flatbuffer, as a stock `.pte` does.
+  LinkSum(std::span<const LinkRow> rows, bool flatbuffer) : rows_(rows), flatbuffer_(flatbuffer) {
     for (const LinkRow& row : rows) group_count_ += row.kind == LinkRowKind::kGroup ? 1 : 0;
     seen_.resize(rows.size());
   }
 
   void add(const LinkRow& root) {
     code.stack_bytes =
-        std::max(code.stack_bytes, records_ ? root.stack_bytes : root.flatbuffer_stack_bytes);
+        std::max(code.stack_bytes, flatbuffer_ ? root.flatbuffer_stack_bytes : root.stack_bytes);
     add_once(static_cast<size_t>(&root - rows_.data()));
     // The groups are the rows after that of the core.
     for (const size_t group : numbers_of(root.needs)) {
@@ -104,7 +105,7 @@ class LinkSum {
   }
 
   std::span<const LinkRow> rows_;
-  bool records_;
+  bool flatbuffer_;
   size_t group_count_ = 0;
   std::vector<bool> seen_;
 };
@@ -121,7 +122,7 @@ std::optional<LinkedCode> linked_code(const LinkRequest& request, const Core& co
     });
     return found == rows.end() ? nullptr : &*found;
   };
-  LinkSum sum(rows, request.records);
+  LinkSum sum(rows, !request.c_output && !request.records);
   if (!request.c_output) {
     sum.add(*part("runtime"));
     if (request.states) sum.add(*part("states"));
