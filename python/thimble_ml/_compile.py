@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, Union, cast
 
 from ._errors import BadInput
-from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source
+from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source, to_target
 from ._interpreter import Interpreter, Outputs, input_names, program_source
 from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
@@ -32,6 +32,11 @@ class Compiled:
     """
 
     def __init__(self, impl: CompiledModel) -> None:
+        if not isinstance(cast(Any, impl), CompiledModel):
+            raise BadInput(
+                f"Compiled: found {type(impl).__name__}, expected a model of compile(); "
+                "Interpreter(path) runs a file"
+            )
         self._impl = impl
 
     @cached_property
@@ -211,7 +216,7 @@ class Compiled:
             What ``thimble compile --json`` prints. Sizes are in bytes, times in microseconds.
         """
         if path is not None:
-            name = os.fspath(path)
+            name = to_path(path)
             if name.endswith(".html"):
                 text = self._impl.report_html()
             elif name.endswith(".json"):
@@ -334,6 +339,7 @@ def compile(
     """
     if "calibrate" in options:
         raise BadInput("calibrate: the keyword is calibration")
+    part = to_target(target)
     items, path = to_items(calibration, "calibration")
     source = to_source(model, args)
-    return Compiled(compile_model(source, target, options, items, path, progress))
+    return Compiled(compile_model(source, part, options, items, path, progress))

@@ -44,9 +44,11 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
     """Returns a C-contiguous NumPy array in native byte order. Memory is shared if possible."""
     torch = _torch()
     if torch is not None and isinstance(value, torch.Tensor):
-        tensor: Any = value.detach().cpu()
+        tensor: Any = value.detach()
+        if tensor.is_meta:
+            raise BadInput(f"{name}: a tensor on the device meta, expected one with elements")
         try:
-            value = tensor.numpy()
+            value = tensor.cpu().numpy()
         except TypeError as error:  # bfloat16
             raise BadInput(f"{name}: a tensor of {tensor.dtype}: {error}") from None
     masked: Any = np.ma
@@ -70,14 +72,26 @@ def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def to_path(value: str | os.PathLike[str]) -> str:
+def to_path(value: str | os.PathLike[str], name: str = "path") -> str:
     """Returns the text of a path, which the compiler reads as UTF-8."""
-    path = os.fspath(value)
+    path = os.fspath(value) if is_path(value) else None
+    if not isinstance(path, str):
+        raise BadInput(f"{name}: found {type(value).__name__}, expected str or os.PathLike")
     try:
         path.encode()
     except UnicodeEncodeError:
         raise BadInput(f"{path!r}: the path is not UTF-8") from None
     return path
+
+
+def to_target(value: str | os.PathLike[str]) -> str:
+    """Returns the name of a part or the path of its file."""
+    if not is_path(value):
+        raise BadInput(
+            f"target: found {type(value).__name__}, expected the name of a part or the path of a "
+            ".toml file"
+        )
+    return to_path(value, "target")
 
 
 def _is_array(value: object) -> bool:
@@ -150,28 +164,57 @@ def _exported(torch: Any, module: Any, args: Any) -> Any:
 def _exported_alone(torch: Any, module: Any, args: Any) -> Any:
     if args is None:
         raise BadInput("a module is exported with example inputs: compile(model, (x,), ...)")
-    if not isinstance(args, (tuple, list)):
-        args = (args,)
+    inputs: tuple[Any, ...] = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    for i, each in enumerate(inputs):
+        if isinstance(each, np.ndarray):
+            raise BadInput(
+                f"args: found numpy.ndarray for input {i}, expected torch.Tensor: "
+                "torch.from_numpy(array)"
+            )
     flags = [(each, each.training) for each in module.modules()]
     try:
         module.eval()
     except NotImplementedError:  # a module that torch.export made has no such mode
         pass
     try:
-        return torch.export.export(module, tuple(cast("tuple[Any, ...]", args)))
+        return torch.export.export(module, inputs)
+    except Exception as error:
+        found = ", ".join(_described(torch, each) for each in inputs)
+        raise BadInput(
+            f"args: torch.export.export of {type(module).__name__} failed with inputs of "
+            f"({found}), expected inputs and a module that it can export: "
+            f"{type(error).__name__}: {error}"
+        ) from error
     finally:
         for each, training in flags:
             each.training = training
 
 
+def _described(torch: Any, value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    tensor: Any = value
+    return f"{tensor.dtype} {list(tensor.shape)}"
+
+
+def is_module(model: Any) -> bool:
+    torch = _torch()
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
 def to_source(model: ModelLike, args: Any = None) -> Source:
     """Returns a path, or the bytes of `torch.export.save`."""
     torch = _torch()
-    is_module = torch is not None and isinstance(cast(Any, model), torch.nn.Module)
-    if args is not None and not is_module:
-        raise BadInput("args: example inputs are for a torch.nn.Module only")
+    if isinstance(model, type):
+        raise BadInput(f"found the class {model.__name__}, expected an object: {model.__name__}()")
+    exported = torch is not None and isinstance(cast(Any, model), torch.export.ExportedProgram)
+    is_file = is_path(model) or isinstance(model, (bytes, bytearray, memoryview))
+    if args is not None and (exported or is_file):
+        raise BadInput(
+            f"args: example inputs are for a torch.nn.Module only, found {type(model).__name__}"
+        )
     if is_path(model):
-        return to_path(cast("str | os.PathLike[str]", model)), None
+        return to_path(cast("str | os.PathLike[str]", model), "model"), None
     if isinstance(model, (bytes, bytearray, memoryview)):
         return "model.pt2", bytes(model)
     value: Any = model

@@ -78,8 +78,8 @@ class Rendering(unittest.TestCase):
         """An option that is misspelt or removed would reach Python, and users of the program, as it is."""
         known = set(OTHERS)
         for verb in ("compile", "fit", "compare", "run", "diff"):
-            for option in thimble.options(verb):
-                known |= {f"--{name.replace('_', '-')}" for name in (option.name, option.negative) if name}
+            for name, _, negative, _, _ in _thimble.options(verb, True):
+                known |= {f"--{each.replace('_', '-')}" for each in (name, negative) if each}
         found = set()
         for folder in ("src", "engines", "tools"):
             for path in sorted((SOURCE / folder).rglob("*.cpp")):
