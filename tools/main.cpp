@@ -26,7 +26,8 @@ bool is_closed_pipe() {
 int checked_output(int exit_code) {
   const bool is_complete = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_complete || is_closed_pipe()) return exit_code;
-  std::fputs("thimble: standard output: not all text could be written, is the disk full?\n", stderr);
+  std::fputs("thimble: standard output: not all text could be written; is the disk full?\n",
+             stderr);
   return 2;
 }
 

@@ -10,7 +10,18 @@ from functools import cached_property
 from typing import Any, Union, cast
 
 from ._errors import BadInput
-from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source, to_target
+from ._inputs import (
+    ArrayLike,
+    DataLike,
+    ModelLike,
+    inputs_of,
+    to_calibration,
+    to_items,
+    to_path,
+    to_seconds,
+    to_source,
+    to_target,
+)
 from ._interpreter import Interpreter, Outputs, input_names, program_source
 from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
@@ -143,7 +154,7 @@ class Compiled:
         on: str = "qemu",
         progress: Progress = None,
         target: str | None = None,
-        time_limit: float | None = None,
+        time_limit: int | None = None,
     ) -> dict[str, Any]:
         """Counts the instructions of each operator on an emulated board.
 
@@ -171,7 +182,8 @@ class Compiled:
         BadInput
             QEMU is not installed, or the target has no emulated board.
         """
-        options = {"on": on, "target": target or self.target, "time_limit": time_limit}
+        limit = to_seconds(time_limit)
+        options = {"on": on, "target": target or self.target, "time_limit": limit}
         arrays = inputs_of(inputs, "input") if inputs else []
         names = input_names(self)
         return json.loads(profile_model(program_source(self), options, arrays, names, progress))
@@ -198,6 +210,8 @@ class Compiled:
         BadInput
             The data does not have the types and shapes of the inputs, or is not finite.
         """
+        if data is None or (isinstance(data, str) and data == "random"):
+            raise BadInput(f"data: found {data!r}, expected samples: arrays or the path of a file")
         items, path = to_items(data, "data")
         return from_json(Comparison, json.loads(self._impl.compare(items, path, options, progress)))
 
@@ -340,6 +354,6 @@ def compile(
     if "calibrate" in options:
         raise BadInput("calibrate: the keyword is calibration")
     part = to_target(target)
-    items, path = to_items(calibration, "calibration")
+    items, path = to_items(to_calibration(calibration), "calibration")
     source = to_source(model, args)
     return Compiled(compile_model(source, part, options, items, path, progress))

@@ -4,6 +4,7 @@ the caller has imported it."""
 from __future__ import annotations
 
 import io
+import operator
 import os
 import sys
 import threading
@@ -92,6 +93,25 @@ def to_target(value: str | os.PathLike[str]) -> str:
             ".toml file"
         )
     return to_path(value, "target")
+
+
+def to_seconds(value: int | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise BadInput(f"time_limit: found {value!r}, expected a whole number of seconds") from None
+
+
+def to_calibration(data: DataLike) -> DataLike:
+    """Returns the data. A word that is neither a file nor "random" is probably a mistake."""
+    if isinstance(data, str) and data != "random" and not os.path.splitext(data)[1]:
+        if not os.path.exists(data):
+            raise BadInput(
+                f'calibration: found {data!r}, expected "random", arrays or the path of a file (.npz, .npy)'
+            )
+    return data
 
 
 def _is_array(value: object) -> bool:

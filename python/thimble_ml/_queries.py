@@ -9,7 +9,17 @@ from typing import Any, NamedTuple, Union, cast
 
 from ._compile import Progress
 from ._errors import BadInput
-from ._inputs import DataLike, ModelLike, is_module, is_path, loaded, to_items, to_source, to_target
+from ._inputs import (
+    DataLike,
+    ModelLike,
+    is_module,
+    is_path,
+    loaded,
+    to_items,
+    to_path,
+    to_source,
+    to_target,
+)
 from ._interpreter import Interpreter, ProgramLike, program_source
 from ._results import FitResult, FitRow, Memory, from_json, in_keywords
 from ._thimble import annotate as annotate_json
@@ -158,7 +168,8 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     before, after : str, os.PathLike, bytes or Compiled
         Two `.pte` files.
     **options
-        Options of ``thimble diff``: `target`, `data`, `model`, `fail_if`.
+        Options of ``thimble diff``: `target`, `data`, `model`, `fail_if`. `data` and `model` are
+        paths of files.
 
     Returns
     -------
@@ -170,6 +181,9 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     BadInput
         A file or an option is wrong, or a condition of `fail_if` names a figure that is not known.
     """
+    for name in ("data", "model"):
+        if options.get(name) is not None:
+            options[name] = to_path(options[name], name)
     sources = program_source(before), program_source(after)
     return json.loads(diff_json(*sources, options))
 
@@ -185,8 +199,8 @@ def _of_each(name: str, value: Any, models: list[Any], several: bool) -> list[An
     values = cast("list[Any]", value)
     if len(values) != len(models):
         raise BadInput(
-            f"{name}: found a list of {len(values)} for {len(models)} models, expected an entry for "
-            "each; what is no list is for every model"
+            f"{name}: found a list of {len(values)} for {len(models)} models, expected an entry "
+            "for each; what is no list is for every model"
         )
     return values
 
@@ -229,7 +243,7 @@ def fit(
     """
     several = isinstance(models, list)
     if isinstance(models, (tuple, Mapping, Iterator)):
-        raise BadInput(f"models: found {type(models).__name__}, expected a model or a list of models")
+        raise BadInput(f"models: found {type(models).__name__}, expected a model or a list of them")
     all_models = cast("list[Any]", models) if several else [models]
     all_args = _of_each("args", args, all_models, several)
     if several and not isinstance(args, list) and any(map(is_module, all_models)):

@@ -106,7 +106,7 @@ def sweep(
         raise BadInput(f"retries is {retries}, at least 1 is expected")
     if in_flight is not None and in_flight < 1:
         raise BadInput(f"in_flight is {in_flight}, at least 1 is expected")
-    if not isinstance(cast(Any, executor), Executor) and executor is not None and not callable(executor):
+    if not (executor is None or isinstance(cast(Any, executor), Executor) or callable(executor)):
         raise _wrong("executor", executor, "an executor or a function that makes one")
     if not isinstance(cache, bool) and not is_path(cache):
         raise _wrong("cache", cache, "True, False or the path of a folder")

@@ -348,7 +348,7 @@ class HostileTest(unittest.TestCase):
                     lambda: compiled.profile(output="/tmp/never")):
             with self.assertRaises(TypeError):
                 use()
-        with self.assertRaisesRegex(thimble.BadInput, "time_limit=0.001$"):
+        with self.assertRaisesRegex(thimble.BadInput, "time_limit: found 0.001, expected a whole"):
             thimble.Interpreter(compiled, on="qemu", time_limit=0.001)
 
     def test_wrong_names(self):
@@ -444,6 +444,16 @@ class HostileTest(unittest.TestCase):
             thimble.compile(dict, (X,), target="cortex-m55")
         with self.assertRaisesRegex(thimble.BadInput, "OrderedDict: a torch.nn.Module"):
             thimble.compile(collections.OrderedDict(), (X,), target="cortex-m55")
+        for data in (None, "random"):
+            with self.assertRaisesRegex(thimble.BadInput, f"data: found {data!r}, expected samples"):
+                compiled.compare(data)
+        with self.assertRaisesRegex(thimble.BadInput, "calibration: found 'randm', expected \"random\""):
+            compile("randm")
+        for options in ({"data": X, "model": EXPORT}, {"data": SAMPLES, "model": compiled}):
+            with self.assertRaisesRegex(thimble.BadInput, "(data|model): found .*, expected str or os.PathLike"):
+                thimble.diff(compiled, compiled, **options)
+        with self.assertRaisesRegex(thimble.BadInput, r"`thimble.targets\(\)` lists"):
+            compile(target="cortex-m44")
         for data in (3j, object(), lambda: 0):
             with self.assertRaises(thimble.BadInput):
                 compile(data)

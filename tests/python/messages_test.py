@@ -53,6 +53,7 @@ CASES = [
     ("--target PART adds them", "target=... adds them"),
     ("--time-limit 60: reached", "time_limit=60: reached"),
     ("--io: found int4, expected one of int8, float", "io: found int4, expected one of int8, float"),
+    ("`thimble targets` lists the targets", "`thimble.targets()` lists the targets"),
     ("`thimble targets --ops` lists them", "`thimble targets --ops` lists them"),
     ("a--io int8 b -- c --nothing d", "a--io int8 b -- c --nothing d"),
     ("--calibrate", "calibration"),

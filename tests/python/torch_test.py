@@ -153,6 +153,9 @@ class TorchTest(unittest.TestCase):
         with self.assertRaisesRegex(thimble.BadInput, "device meta"):
             thimble.compile(module, (torch.zeros(1, 4),), target="cortex-m4",
                             calibration=torch.zeros(4, 4, device="meta"))
+        for use in (thimble.inspect, thimble.Interpreter):
+            with self.assertRaisesRegex(thimble.BadInput, "found Linear, a torch.nn.Module, expected a file"):
+                use(module)
         # After a failure, the module can be exported.
         self.assertTrue(len(thimble.compile(module, (torch.zeros(1, 4),), target="cortex-m4", calibration="random")))
 
