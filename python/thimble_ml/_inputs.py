@@ -184,7 +184,9 @@ def _exported(torch: Any, module: Any, args: Any) -> Any:
 def _exported_alone(torch: Any, module: Any, args: Any) -> Any:
     if args is None:
         raise BadInput("a module is exported with example inputs: compile(model, (x,), ...)")
-    inputs: tuple[Any, ...] = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    if not isinstance(args, (tuple, list)):
+        args = (args,)
+    inputs = tuple(cast("tuple[Any, ...]", args))
     for i, each in enumerate(inputs):
         if isinstance(each, np.ndarray):
             raise BadInput(

@@ -243,7 +243,8 @@ def fit(
     """
     several = isinstance(models, list)
     if isinstance(models, (tuple, Mapping, Iterator)):
-        raise BadInput(f"models: found {type(models).__name__}, expected a model or a list of them")
+        kind = type(cast(object, models)).__name__
+        raise BadInput(f"models: found {kind}, expected a model or a list of them")
     all_models = cast("list[Any]", models) if several else [models]
     all_args = _of_each("args", args, all_models, several)
     if several and not isinstance(args, list) and any(map(is_module, all_models)):
