@@ -3,7 +3,35 @@
 #include <cstdio>
 #include <exception>
 
+#ifndef _WIN32
+#include <poll.h>
+#include <unistd.h>
+#endif
+
 #include "tools/commands.h"
+
+namespace {
+
+/// Returns true if the reader of standard output has ended, as in `thimble targets | head -1`.
+bool is_closed_pipe() {
+#ifdef _WIN32
+  return false;
+#else
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+#endif
+}
+
+/// Returns the exit code: 2 if the text on standard output is not complete.
+int checked_output(int exit_code) {
+  const bool is_complete = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (is_complete || is_closed_pipe()) return exit_code;
+  std::fputs("thimble: standard output: not all text could be written; is the disk full?\n",
+             stderr);
+  return 2;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   thimble::tools::CommandLine line(
@@ -26,5 +54,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "thimble: %s\n", error.what());
     return 2;
   }
-  return exit_code;
+  return checked_output(exit_code);
 }

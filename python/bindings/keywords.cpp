@@ -227,7 +227,12 @@ class Rewriter {
 }  // namespace
 
 std::string with_keywords(std::string_view text) {
-  return Rewriter(text).run();
+  std::string result = Rewriter(text).run();
+  constexpr std::string_view kList = "`thimble targets`";
+  for (size_t at = 0; (at = result.find(kList, at)) != std::string::npos;) {
+    result.replace(at, kList.size(), "`thimble.targets()`");
+  }
+  return result;
 }
 
 }  // namespace thimble::python

@@ -500,7 +500,7 @@ void define_functions(nb::module_& module) {
             nb::none());
       },
       "path"_a, "bytes"_a);
-  module.def("options", &option_rows, "verb"_a);
+  module.def("options", &option_rows, "verb"_a, "all"_a);
   module.def("with_keywords", &with_keywords, "text"_a);
 }
 

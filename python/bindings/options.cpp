@@ -75,10 +75,10 @@ capi::Words words_of(std::string_view verb, const nb::dict& options) {
   return words;
 }
 
-nb::list option_rows(std::string_view verb) {
+nb::list option_rows(std::string_view verb, bool all) {
   nb::list rows;
   for (const tools::OptionFacts& each : capi::options_of(verb)) {
-    if (each.is_positional) continue;
+    if (each.is_positional || (!all && capi::is_program_option(each.name))) continue;
     rows.append(nb::make_tuple(keyword_of(each.name), each.is_flag, keyword_of(each.negative),
                                each.values, each.help));
   }

@@ -15,7 +15,8 @@ namespace thimble::python {
 /// the default. Throws BadInput for an unknown name.
 [[nodiscard]] capi::Words words_of(std::string_view verb, const nanobind::dict& options);
 
-/// Returns a list of (name, is_flag, negative name, values, help) of the verb's options.
-[[nodiscard]] nanobind::list option_rows(std::string_view verb);
+/// Returns a list of (name, is_flag, negative name, values, help) of the verb's options,
+/// with `all` also those that the program alone has.
+[[nodiscard]] nanobind::list option_rows(std::string_view verb, bool all);
 
 }  // namespace thimble::python

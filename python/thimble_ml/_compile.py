@@ -7,10 +7,21 @@ import json
 import os
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, Union, cast
 
 from ._errors import BadInput
-from ._inputs import ArrayLike, DataLike, ModelLike, inputs_of, to_items, to_path, to_source
+from ._inputs import (
+    ArrayLike,
+    DataLike,
+    ModelLike,
+    inputs_of,
+    to_calibration,
+    to_items,
+    to_path,
+    to_seconds,
+    to_source,
+    to_target,
+)
 from ._interpreter import Interpreter, Outputs, input_names, program_source
 from ._results import Comparison, Memory, Op, from_json, in_keywords
 from ._thimble import CompiledModel, write_file
@@ -32,6 +43,11 @@ class Compiled:
     """
 
     def __init__(self, impl: CompiledModel) -> None:
+        if not isinstance(cast(Any, impl), CompiledModel):
+            raise BadInput(
+                f"Compiled: found {type(impl).__name__}, expected a model of compile(); "
+                "Interpreter(path) runs a file"
+            )
         self._impl = impl
 
     @cached_property
@@ -138,7 +154,7 @@ class Compiled:
         on: str = "qemu",
         progress: Progress = None,
         target: str | None = None,
-        time_limit: float | None = None,
+        time_limit: int | None = None,
     ) -> dict[str, Any]:
         """Counts the instructions of each operator on an emulated board.
 
@@ -166,7 +182,8 @@ class Compiled:
         BadInput
             QEMU is not installed, or the target has no emulated board.
         """
-        options = {"on": on, "target": target or self.target, "time_limit": time_limit}
+        limit = to_seconds(time_limit)
+        options = {"on": on, "target": target or self.target, "time_limit": limit}
         arrays = inputs_of(inputs, "input") if inputs else []
         names = input_names(self)
         return json.loads(profile_model(program_source(self), options, arrays, names, progress))
@@ -193,6 +210,8 @@ class Compiled:
         BadInput
             The data does not have the types and shapes of the inputs, or is not finite.
         """
+        if data is None or (isinstance(data, str) and data == "random"):
+            raise BadInput(f"data: found {data!r}, expected samples: arrays or the path of a file")
         items, path = to_items(data, "data")
         return from_json(Comparison, json.loads(self._impl.compare(items, path, options, progress)))
 
@@ -211,7 +230,7 @@ class Compiled:
             What ``thimble compile --json`` prints. Sizes are in bytes, times in microseconds.
         """
         if path is not None:
-            name = os.fspath(path)
+            name = to_path(path)
             if name.endswith(".html"):
                 text = self._impl.report_html()
             elif name.endswith(".json"):
@@ -334,6 +353,7 @@ def compile(
     """
     if "calibrate" in options:
         raise BadInput("calibrate: the keyword is calibration")
-    items, path = to_items(calibration, "calibration")
+    part = to_target(target)
+    items, path = to_items(to_calibration(calibration), "calibration")
     source = to_source(model, args)
-    return Compiled(compile_model(source, target, options, items, path, progress))
+    return Compiled(compile_model(source, part, options, items, path, progress))

@@ -4,6 +4,7 @@ the caller has imported it."""
 from __future__ import annotations
 
 import io
+import operator
 import os
 import sys
 import threading
@@ -44,9 +45,11 @@ def to_array(value: ArrayLike, name: str = "array") -> Array:
     """Returns a C-contiguous NumPy array in native byte order. Memory is shared if possible."""
     torch = _torch()
     if torch is not None and isinstance(value, torch.Tensor):
-        tensor: Any = value.detach().cpu()
+        tensor: Any = value.detach()
+        if tensor.is_meta:
+            raise BadInput(f"{name}: a tensor on the device meta, expected one with elements")
         try:
-            value = tensor.numpy()
+            value = tensor.cpu().numpy()
         except TypeError as error:  # bfloat16
             raise BadInput(f"{name}: a tensor of {tensor.dtype}: {error}") from None
     masked: Any = np.ma
@@ -70,14 +73,45 @@ def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def to_path(value: str | os.PathLike[str]) -> str:
+def to_path(value: str | os.PathLike[str], name: str = "path") -> str:
     """Returns the text of a path, which the compiler reads as UTF-8."""
-    path = os.fspath(value)
+    path = os.fspath(value) if is_path(value) else None
+    if not isinstance(path, str):
+        raise BadInput(f"{name}: found {type(value).__name__}, expected str or os.PathLike")
     try:
         path.encode()
     except UnicodeEncodeError:
         raise BadInput(f"{path!r}: the path is not UTF-8") from None
     return path
+
+
+def to_target(value: str | os.PathLike[str]) -> str:
+    """Returns the name of a part or the path of its file."""
+    if not is_path(value):
+        raise BadInput(
+            f"target: found {type(value).__name__}, expected the name of a part or the path of a "
+            ".toml file"
+        )
+    return to_path(value, "target")
+
+
+def to_seconds(value: int | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise BadInput(f"time_limit: found {value!r}, expected a whole number of seconds") from None
+
+
+def to_calibration(data: DataLike) -> DataLike:
+    """Returns the data. A word that is neither a file nor "random" is probably a mistake."""
+    if isinstance(data, str) and data != "random" and not os.path.splitext(data)[1]:
+        if not os.path.exists(data):
+            raise BadInput(
+                f'calibration: found {data!r}, expected "random", arrays or the path of a file (.npz, .npy)'
+            )
+    return data
 
 
 def _is_array(value: object) -> bool:
@@ -152,26 +186,57 @@ def _exported_alone(torch: Any, module: Any, args: Any) -> Any:
         raise BadInput("a module is exported with example inputs: compile(model, (x,), ...)")
     if not isinstance(args, (tuple, list)):
         args = (args,)
+    inputs = tuple(cast("tuple[Any, ...]", args))
+    for i, each in enumerate(inputs):
+        if isinstance(each, np.ndarray):
+            raise BadInput(
+                f"args: found numpy.ndarray for input {i}, expected torch.Tensor: "
+                "torch.from_numpy(array)"
+            )
     flags = [(each, each.training) for each in module.modules()]
     try:
         module.eval()
     except NotImplementedError:  # a module that torch.export made has no such mode
         pass
     try:
-        return torch.export.export(module, tuple(cast("tuple[Any, ...]", args)))
+        return torch.export.export(module, inputs)
+    except Exception as error:
+        found = ", ".join(_described(torch, each) for each in inputs)
+        raise BadInput(
+            f"args: torch.export.export of {type(module).__name__} failed with inputs of "
+            f"({found}), expected inputs and a module that it can export: "
+            f"{type(error).__name__}: {error}"
+        ) from error
     finally:
         for each, training in flags:
             each.training = training
 
 
+def _described(torch: Any, value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    tensor: Any = value
+    return f"{tensor.dtype} {list(tensor.shape)}"
+
+
+def is_module(model: Any) -> bool:
+    torch = _torch()
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
 def to_source(model: ModelLike, args: Any = None) -> Source:
     """Returns a path, or the bytes of `torch.export.save`."""
     torch = _torch()
-    is_module = torch is not None and isinstance(cast(Any, model), torch.nn.Module)
-    if args is not None and not is_module:
-        raise BadInput("args: example inputs are for a torch.nn.Module only")
+    if isinstance(model, type):
+        raise BadInput(f"found the class {model.__name__}, expected an object: {model.__name__}()")
+    exported = torch is not None and isinstance(cast(Any, model), torch.export.ExportedProgram)
+    is_file = is_path(model) or isinstance(model, (bytes, bytearray, memoryview))
+    if args is not None and (exported or is_file):
+        raise BadInput(
+            f"args: example inputs are for a torch.nn.Module only, found {type(model).__name__}"
+        )
     if is_path(model):
-        return to_path(cast("str | os.PathLike[str]", model)), None
+        return to_path(cast("str | os.PathLike[str]", model), "model"), None
     if isinstance(model, (bytes, bytearray, memoryview)):
         return "model.pt2", bytes(model)
     value: Any = model

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
-from ._inputs import Array, ArrayLike, Source, inputs_of, to_source
+from ._errors import BadInput
+from ._inputs import Array, ArrayLike, Source, inputs_of, is_module, to_seconds, to_source
 from ._thimble import Interpreter as InterpreterModel
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ def program_source(program: ProgramLike) -> Source:
         return program.name, bytes(program)
     if isinstance(program, (bytes, bytearray, memoryview)):
         return "model.pte", bytes(program)
+    if is_module(program):
+        raise BadInput(
+            f"found {type(program).__name__}, a torch.nn.Module, expected a file, bytes or a model of "
+            "compile()"
+        )
     return to_source(program)
 
 
@@ -105,10 +111,11 @@ class Interpreter:
         *,
         on: str | None = None,
         target: str | None = None,
-        time_limit: float | None = None,
+        time_limit: int | None = None,
         fvp: str | os.PathLike[str] | None = None,
     ) -> None:
-        options: dict[str, Any] = {"on": on, "target": target, "time_limit": time_limit, "fvp": fvp}
+        limit = to_seconds(time_limit)
+        options: dict[str, Any] = {"on": on, "target": target, "time_limit": limit, "fvp": fvp}
         names = input_names(program)
         self._impl = InterpreterModel.open(program_source(program), options, names)
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import inspect as inspect_module
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Union, cast
 
 from ._compile import Progress
-from ._inputs import DataLike, ModelLike, is_path, loaded, to_items, to_source
-from ._interpreter import ProgramLike, program_source
+from ._errors import BadInput
+from ._inputs import (
+    DataLike,
+    ModelLike,
+    is_module,
+    is_path,
+    loaded,
+    to_items,
+    to_path,
+    to_source,
+    to_target,
+)
+from ._interpreter import Interpreter, ProgramLike, program_source
 from ._results import FitResult, FitRow, Memory, from_json, in_keywords
 from ._thimble import annotate as annotate_json
 from ._thimble import diff as diff_json
@@ -41,19 +54,35 @@ class Option(NamedTuple):
     help: str
 
 
+_COMMANDS = ("compile", "fit", "compare", "run", "diff")
+_RENAMED = {"calibrate": "calibration"}
+#: Keyword arguments of `Interpreter`.
+_RUN_OPTIONS = frozenset(inspect_module.signature(Interpreter.__init__).parameters)
+
+
 def options(command: str = "compile") -> list[Option]:
     """Lists the options of a command.
 
     Parameters
     ----------
     command : {"compile", "fit", "compare", "run", "diff"}
-        Another word has no options.
+        The function: ``run`` is `Interpreter`, ``compare`` is `Compiled.compare`.
 
     Returns
     -------
     list of Option
+        Those that can be passed as keyword arguments.
+
+    Raises
+    ------
+    BadInput
+        There is no such command.
     """
-    return [Option(*row) for row in option_rows(command)]
+    if command not in _COMMANDS:
+        raise BadInput(f"command: found {command!r}, expected one of {', '.join(_COMMANDS)}")
+    rows = [Option(*row) for row in option_rows(command, False)]
+    rows = [row._replace(name=_RENAMED.get(row.name, row.name)) for row in rows]
+    return [row for row in rows if command != "run" or row.name in _RUN_OPTIONS]
 
 
 def targets(name: str = "") -> list[dict[str, Any]]:
@@ -128,7 +157,7 @@ def annotate(
     BadInput
         The model or the target is wrong.
     """
-    return json.loads(annotate_json(to_source(model, args), target, arithmetic))
+    return json.loads(annotate_json(to_source(model, args), to_target(target), arithmetic))
 
 
 def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, Any]:
@@ -139,7 +168,8 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     before, after : str, os.PathLike, bytes or Compiled
         Two `.pte` files.
     **options
-        Options of ``thimble diff``: `target`, `data`, `model`, `fail_if`.
+        Options of ``thimble diff``: `target`, `data`, `model`, `fail_if`. `data` and `model` are
+        paths of files.
 
     Returns
     -------
@@ -151,12 +181,28 @@ def diff(before: ProgramLike, after: ProgramLike, **options: Any) -> dict[str, A
     BadInput
         A file or an option is wrong, or a condition of `fail_if` names a figure that is not known.
     """
+    for name in ("data", "model"):
+        if options.get(name) is not None:
+            options[name] = to_path(options[name], name)
     sources = program_source(before), program_source(after)
     return json.loads(diff_json(*sources, options))
 
 
 def _memories(row: dict[str, Any]) -> list[Memory]:
     return [from_json(Memory, each) for each in row["memories"]]
+
+
+def _of_each(name: str, value: Any, models: list[Any], several: bool) -> list[Any]:
+    """Returns the value of each model: that of a list, or the same for all."""
+    if not several or not isinstance(value, list):
+        return [value] * len(models)
+    values = cast("list[Any]", value)
+    if len(values) != len(models):
+        raise BadInput(
+            f"{name}: found a list of {len(values)} for {len(models)} models, expected an entry "
+            "for each; what is no list is for every model"
+        )
+    return values
 
 
 def fit(
@@ -174,10 +220,11 @@ def fit(
     models
         A model as for `compile()`, or a list of them.
     args : optional
-        Example inputs of a module; for a list of models, a list.
+        Example inputs of a module, as a tuple or a tensor. For a list of models, they are those of
+        every module, or a list has one entry for each model (None: the model is a file).
     calibration : optional
-        As for `compile()`; for a list of models, a list with the data of each. Default: random
-        data, which give sizes and time only.
+        As for `compile()`. For a list of models, the data are those of every model, or a list has
+        one entry for each model. Default: random data, which give sizes and time only.
     progress : callable, optional
         As for `compile()`.
     **options
@@ -195,13 +242,21 @@ def fit(
         A model, the data or an option is wrong. A part that cannot run a model is a row.
     """
     several = isinstance(models, list)
+    if isinstance(models, (tuple, Mapping, Iterator)):
+        kind = type(cast(object, models)).__name__
+        raise BadInput(f"models: found {kind}, expected a model or a list of them")
     all_models = cast("list[Any]", models) if several else [models]
-    all_args: list[Any] = list(args) if several and args is not None else [args] * len(all_models)
-    data: list[Any] = list(calibration) if several and calibration is not None else [calibration]
-    data += [None] * (len(all_models) - len(data))
+    all_args = _of_each("args", args, all_models, several)
+    if several and not isinstance(args, list) and any(map(is_module, all_models)):
+        all_args = [args if is_module(each) else None for each in all_models]
+    data = _of_each("calibration", calibration, all_models, several)
+    data = [None if isinstance(each, str) and each == "random" else each for each in data]
     if len(data) > 1 and any(is_path(each) for each in data) and not all(map(is_path, data)):
         data = [loaded(each) for each in data]
-    prepared = [to_items(each, "calibration") for each in data]
+    if several and not isinstance(calibration, list):
+        prepared = [to_items(each, "calibration") for each in data[:1]] * len(data)  # read once
+    else:
+        prepared = [to_items(each, "calibration") for each in data]
     paths = [path for _, path in prepared if path]
     if paths:
         options = {**options, "calibrate": paths}

@@ -11,6 +11,7 @@ import itertools
 import math
 import multiprocessing
 import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -23,7 +24,8 @@ from concurrent.futures import (
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ._inputs import DataLike
+from ._errors import BadInput
+from ._inputs import DataLike, is_path, to_path, to_target
 from ._sweep_cache import SweepCache, default_folder
 from ._sweep_item import SweepItem, SweepResult, crashed, prepare, run_all, samples_of
 
@@ -101,15 +103,20 @@ def sweep(
             'call it inside `if __name__ == "__main__":`'
         )
     if retries < 1:
-        raise ValueError(f"retries is {retries}, at least 1 is expected")
+        raise BadInput(f"retries is {retries}, at least 1 is expected")
     if in_flight is not None and in_flight < 1:
-        raise ValueError(f"in_flight is {in_flight}, at least 1 is expected")
+        raise BadInput(f"in_flight is {in_flight}, at least 1 is expected")
+    if not (executor is None or isinstance(cast(Any, executor), Executor) or callable(executor)):
+        raise _wrong("executor", executor, "an executor or a function that makes one")
+    if not isinstance(cache, bool) and not is_path(cache):
+        raise _wrong("cache", cache, "True, False or the path of a folder")
+    names = [to_target(each) for each in _several("targets", targets, "a name or several")]
     stored = None
     if cache is not False:
-        stored = SweepCache(default_folder() if cache is True else os.fspath(cache))
+        stored = SweepCache(default_folder() if cache is True else to_path(cache, "cache"))
     items = prepare(
         _named(models),
-        [targets] if isinstance(targets, str) else list(targets),
+        names,
         _sets(options),
         samples_of(calibration),
         keep_programs,
@@ -124,6 +131,9 @@ def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
     >>> grid(activations=["int8", "int16"], optimize=["speed", "size"])[0]
     {'activations': 'int8', 'optimize': 'speed'}
     """
+    for name, value in values.items():
+        if isinstance(cast(Any, value), (str, bytes)) or not isinstance(cast(Any, value), Iterable):
+            raise _wrong(name, value, "a list of values")
     combinations = itertools.product(*values.values())
     return [dict(zip(values, combination, strict=True)) for combination in combinations]
 
@@ -133,7 +143,23 @@ def _sets(options: Options | Iterable[Options] | None) -> list[Options]:
         return [{}]
     if isinstance(options, Mapping):
         return [cast(Options, options)]
-    return list(options)
+    sets = _several("options", options, "keyword arguments or several sets of them")
+    for each in sets:
+        if not isinstance(each, Mapping):
+            raise _wrong("options", each, "a dict of keyword arguments")
+    return sets
+
+
+def _wrong(name: str, value: Any, expected: str) -> BadInput:
+    return BadInput(f"{name}: found {type(value).__name__}, expected {expected}")
+
+
+def _several(name: str, values: Any, expected: str) -> list[Any]:
+    if is_path(values):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise _wrong(name, values, expected)
+    return list(cast("Iterable[Any]", values))
 
 
 def _named(models: Models) -> Iterator[tuple[str, Any]]:
@@ -152,7 +178,11 @@ def _named(models: Models) -> Iterator[tuple[str, Any]]:
 
 
 def _models(models: Any) -> Iterable[Any]:
-    return [models] if isinstance(models, (str, bytes, os.PathLike)) else models
+    if isinstance(models, (str, bytes, os.PathLike)):
+        return [models]
+    if not isinstance(models, Iterable):
+        raise _wrong("models", models, "models by name, or an iterable of models")
+    return cast("Iterable[Any]", models)
 
 
 def _process_pool() -> Executor:
@@ -186,6 +216,21 @@ _ALL_DIE = (
     "the workers of sweep() die on every item; their messages are on stderr. A script that calls "
     'sweep() needs `if __name__ == "__main__":`'
 )
+
+
+def _check_function(items: Sequence[SweepItem], error: Exception) -> None:
+    """Raises BadInput if the executor could not send a function that returns a model."""
+    if not isinstance(error, (pickle.PicklingError, AttributeError, TypeError)):
+        return
+    if "pickle" not in str(error):
+        return
+    for item in items:
+        if callable(item.source):
+            raise BadInput(
+                f"models: {item.model}: found a function that cannot be sent to a worker process "
+                f"({error}), expected a function of a module, such as functools.partial of one: a "
+                "lambda and a function in another function cannot be pickled"
+            ) from error
 
 
 class _Sweep:
@@ -285,6 +330,7 @@ class _Sweep:
         try:
             results = future.result()
         except Exception as error:  # an executor has exceptions of its own for a dead worker
+            _check_function(submission.items, error)
             if isinstance(error, BrokenExecutor):
                 self._replace(submission.executor, error)
             yield from self._failed(submission.items, error)

@@ -240,8 +240,10 @@ def _data_parts(samples: Samples) -> Iterator[bytes | memoryview]:
 
 def _is_function(model: Any) -> bool:
     torch = sys.modules.get("torch")
-    is_module = torch is not None and isinstance(model, torch.nn.Module)
-    return callable(model) and not is_module
+    is_model = torch is not None and isinstance(
+        model, (torch.nn.Module, torch.export.ExportedProgram)
+    )  # both can be called
+    return callable(model) and not is_model
 
 
 def run_all(items: Sequence[SweepItem]) -> list[SweepResult]:

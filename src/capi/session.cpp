@@ -80,6 +80,12 @@ std::vector<tools::OptionFacts> options_of(std::string_view verb_name) {
   return verb.options();
 }
 
+bool is_program_option(std::string_view name) {
+  constexpr std::string_view kProgramOptions[] = {"json",        "output",    "out-dir",
+                                                  "share-arena", "exclusive", "concurrent"};
+  return std::ranges::find(kProgramOptions, name) != std::end(kProgramOptions);
+}
+
 struct CompiledModel::Live {
   tools::CompileArguments arguments;
   engine::VendorTools vendor;
@@ -88,14 +94,10 @@ struct CompiledModel::Live {
 
 namespace {
 
-/// Options that say where the program writes, which is save() here.
-constexpr std::string_view kProgramOptions[] = {
-    "--json", "--output", "-o", "--out-dir", "--share-arena", "--exclusive", "--concurrent"};
-
 Status check_options(const Words& options) {
   for (const std::string& word : options) {
     const std::string name = word.substr(0, word.find('='));
-    if (std::ranges::find(kProgramOptions, name) == std::end(kProgramOptions)) continue;
+    if (name != "-o" && !(name.starts_with("--") && is_program_option(name.substr(2)))) continue;
     return bad_input("{}: an option of the program `thimble` only", name);
   }
   return ok();

@@ -65,6 +65,10 @@ auto with_file(const ModelSource& source, const Work& work)
 /// Returns the options of a verb: "compile", "fit".
 [[nodiscard]] std::vector<tools::OptionFacts> options_of(std::string_view verb);
 
+/// Returns true for an option of "compile" that says what and where the program writes: here it is
+/// a function.
+[[nodiscard]] bool is_program_option(std::string_view name);
+
 struct CompileRequest {
   ModelSource model;
   std::string target;

@@ -80,6 +80,26 @@ class Usage(Cli):
                    saying="has more than one schedule")
 
 
+    @unittest.skipUnless(pathlib.Path("/dev/full").exists(), "no /dev/full")
+    def test_full_output(self):
+        self.compile()
+        for arguments in (["targets"], ["--help"], ["inspect", "digits.pte"],
+                          ["compile", MODEL, *M55, *DATA, "-o", "again.pte", "--json"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(THIMBLE), *map(str, arguments)], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, cwd=self.path, timeout=120)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), f"{arguments}: {done.stderr}")
+            self.assertIn("standard output", done.stderr)
+
+    def test_closed_pipe(self):
+        for restore in (True, False):  # False: SIGPIPE is ignored, as Python does
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run([str(THIMBLE), "targets"], stdout=writer, stderr=subprocess.PIPE, text=True,
+                                  restore_signals=restore, timeout=120)
+            os.close(writer)
+            self.assertEqual(done.stderr, "")
+
     def test_version(self):
         version = self.thimble("--version")[0]
         self.assertRegex(version, r"^thimble \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}|unknown), kernel layout \d+\)\n$")

@@ -16,6 +16,7 @@ import unittest
 
 import numpy
 import thimble_ml as thimble
+from thimble_ml import _thimble
 
 PROGRAM, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 MODELS = SOURCE / "models"
@@ -252,8 +253,9 @@ class OptionTest(unittest.TestCase):
             heads = re.findall(r"^ +(-\S+)", done.stdout, re.M)  # "-o,--output", "--tune,--no-tune{false}"
             names = {each.split("{")[0].lstrip("-") for head in heads for each in head.split(",")}
             names = {name for name in names if len(name) > 1}
-            known = {option.name for option in thimble.options(command)}
-            known |= {option.negative for option in thimble.options(command)}
+            known = set()
+            for name, _, negative, _, _ in _thimble.options(command, True):
+                known |= {name, negative}
             self.assertEqual({name.replace("-", "_") for name in names} - known - {"help"}, set())
 
     def test_every_option_is_accepted(self):
@@ -270,7 +272,9 @@ class OptionTest(unittest.TestCase):
             "save_stages": None, "skip_passes": ["remove_noops"], "float": False,
         }
         names = {option.name for option in thimble.options("compile")}
-        self.assertEqual(names, set(values) | set(self.ELSEWHERE["compile"]))
+        self.assertEqual(names, set(values) | {"target", "calibration"})
+        everything = {row[0] for row in _thimble.options("compile", True)}
+        self.assertEqual(everything, set(values) | set(self.ELSEWHERE["compile"]))
         for name, value in values.items():
             with self.subTest(name):
                 thimble.compile(EXPORT, target="cortex-m55", calibration=SAMPLES, **{name: value})
@@ -281,6 +285,14 @@ class OptionTest(unittest.TestCase):
                     self.assertIn(where, python_inspect.signature(thimble.compile).parameters)
                     break
                 owner = getattr(owner, part)
+
+    def test_lists_only_what_can_be_passed(self):
+        for option in thimble.options("run"):
+            self.assertIn(option.name, python_inspect.signature(thimble.Interpreter).parameters)
+        self.assertIn("time_limit", {option.name for option in thimble.options("run")})
+        self.assertIn("require", {option.name for option in thimble.options("fit")})
+        with self.assertRaisesRegex(thimble.BadInput, "found 'compil', expected one of compile, fit"):
+            thimble.options("compil")
 
     def test_unknown_names_and_wrong_values(self):
         def compile(**options):
@@ -326,6 +338,23 @@ class QueryTest(unittest.TestCase):
                               calibration=[SAMPLES, MODELS / "hello_sin" / "calibrate.npz"])
         self.assertEqual({row.model for row in several}, {"digits_cnn.pt2", "hello_sin.pt2"})
         self.assertIn("<table>", several._repr_html_())
+        # One data object is for every model, in each form.
+        x = numpy.load(SAMPLES)["x"]
+        (alone,) = thimble.fit(EXPORT, part="cortex-m4", calibration=SAMPLES)
+        for data in (SAMPLES, str(SAMPLES), x, {"x": x}, (x,), (each for each in x), [x, {"x": x}]):
+            rows = thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=data)
+            self.assertEqual([row.sqnr_db for row in rows], [alone.sqnr_db] * 2, type(data))
+        for data in ("random", None, ["random", None]):
+            rows = thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=data)
+            self.assertEqual([row.sqnr_db for row in rows], [None, None])
+        for data in ([x], [x, x, x]):
+            with self.assertRaisesRegex(thimble.BadInput, rf"calibration: found a list of {len(data)} for 2 models"):
+                thimble.fit([EXPORT, EXPORT], part="cortex-m4", calibration=data)
+        with self.assertRaisesRegex(thimble.BadInput, "args: found a list of 1 for 2 models"):
+            thimble.fit([EXPORT, EXPORT], [None], part="cortex-m4")
+        for models in ((EXPORT, EXPORT), {"a": EXPORT}, iter([EXPORT])):
+            with self.assertRaisesRegex(thimble.BadInput, "models: found .*expected a model or a list"):
+                thimble.fit(models, part="cortex-m4")
         try:
             import pandas
         except ImportError:

@@ -3,6 +3,7 @@
 usage: hostile_test.py THIMBLE SOURCE_FOLDER [-v] [TEST]
 """
 
+import collections
 import concurrent.futures
 import multiprocessing
 import os
@@ -347,7 +348,7 @@ class HostileTest(unittest.TestCase):
                     lambda: compiled.profile(output="/tmp/never")):
             with self.assertRaises(TypeError):
                 use()
-        with self.assertRaisesRegex(thimble.BadInput, "time_limit=0.001$"):
+        with self.assertRaisesRegex(thimble.BadInput, "time_limit: found 0.001, expected a whole"):
             thimble.Interpreter(compiled, on="qemu", time_limit=0.001)
 
     def test_wrong_names(self):
@@ -428,8 +429,31 @@ class HostileTest(unittest.TestCase):
         for model in (None, 3, [EXPORT], object(), {}):
             with self.assertRaises(thimble.BadInput):
                 thimble.compile(model, target="cortex-m55", calibration=X)
-        with self.assertRaises(TypeError):
-            thimble.compile(EXPORT, target=3, calibration=X)
+        for target in (3, None, b"cortex-m4", pathlib.Path):
+            with self.assertRaisesRegex(thimble.BadInput, "target: found .*, expected the name of a part"):
+                thimble.compile(EXPORT, target=target, calibration=X)
+        compiled = compile()
+        for path in (b"/nowhere/net.pte", None, 3):
+            with self.assertRaisesRegex(thimble.BadInput, "path: found .*, expected str or os.PathLike"):
+                compiled.save(path)
+        with self.assertRaisesRegex(thimble.BadInput, "path: found bytes"):
+            compiled.report(b"/nowhere/net.html")
+        with self.assertRaisesRegex(thimble.BadInput, "found str, expected a model of compile"):
+            thimble.Compiled("net.pte")
+        with self.assertRaisesRegex(thimble.BadInput, r"found the class dict, expected an object: dict\(\)"):
+            thimble.compile(dict, (X,), target="cortex-m55")
+        with self.assertRaisesRegex(thimble.BadInput, "OrderedDict: a torch.nn.Module"):
+            thimble.compile(collections.OrderedDict(), (X,), target="cortex-m55")
+        for data in (None, "random"):
+            with self.assertRaisesRegex(thimble.BadInput, f"data: found {data!r}, expected samples"):
+                compiled.compare(data)
+        with self.assertRaisesRegex(thimble.BadInput, "calibration: found 'randm', expected \"random\""):
+            compile("randm")
+        for options in ({"data": X, "model": EXPORT}, {"data": SAMPLES, "model": compiled}):
+            with self.assertRaisesRegex(thimble.BadInput, "(data|model): found .*, expected str or os.PathLike"):
+                thimble.diff(compiled, compiled, **options)
+        with self.assertRaisesRegex(thimble.BadInput, r"`thimble.targets\(\)` lists"):
+            compile(target="cortex-m44")
         for data in (3j, object(), lambda: 0):
             with self.assertRaises(thimble.BadInput):
                 compile(data)

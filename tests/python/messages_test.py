@@ -53,6 +53,7 @@ CASES = [
     ("--target PART adds them", "target=... adds them"),
     ("--time-limit 60: reached", "time_limit=60: reached"),
     ("--io: found int4, expected one of int8, float", "io: found int4, expected one of int8, float"),
+    ("`thimble targets` lists the targets", "`thimble.targets()` lists the targets"),
     ("`thimble targets --ops` lists them", "`thimble targets --ops` lists them"),
     ("a--io int8 b -- c --nothing d", "a--io int8 b -- c --nothing d"),
     ("--calibrate", "calibration"),
@@ -78,8 +79,8 @@ class Rendering(unittest.TestCase):
         """An option that is misspelt or removed would reach Python, and users of the program, as it is."""
         known = set(OTHERS)
         for verb in ("compile", "fit", "compare", "run", "diff"):
-            for option in thimble.options(verb):
-                known |= {f"--{name.replace('_', '-')}" for name in (option.name, option.negative) if name}
+            for name, _, negative, _, _ in _thimble.options(verb, True):
+                known |= {f"--{each.replace('_', '-')}" for each in (name, negative) if each}
         found = set()
         for folder in ("src", "engines", "tools"):
             for path in sorted((SOURCE / folder).rglob("*.cpp")):

@@ -69,6 +69,17 @@ class Results(SweepTest):
         self.assertEqual(result.status, "error")
         self.assertEqual(result.error, "RuntimeError: no model is made of nothing")
 
+    def test_functions_that_cannot_be_pickled(self):
+        def local():
+            return path("hello_sin")
+
+        for function in (lambda: path("hello_sin"), local):
+            with self.assertRaisesRegex(thimble.BadInput, "models: f: .*function.*cannot be pickled"):
+                self.sweep({"f": function}, cache=False)
+            with ThreadPoolExecutor(1) as executor:
+                (result,) = self.sweep({"f": function}, executor=executor)
+            self.assertEqual(result.status, "ok", result.error)
+
     def test_grid_is_every_combination(self):
         options = thimble.grid(activations=["int8", "int16"], optimize=["speed", "flash"])
         results = self.sweep([path("hello_sin")], options=options)
@@ -193,6 +204,23 @@ class Cache(SweepTest):
         samples = np.linspace(-3, 3, 16, dtype=np.float32).reshape(16, 1)
         (result,) = self.sweep([path("hello_sin")], calibration=samples)
         self.assertIsNone(result.error)
+
+    def test_wrong_arguments(self):
+        for options, expected in (
+            ({"cache": None}, "cache: found NoneType, expected True, False or the path"),
+            ({"cache": b"folder"}, "cache: found bytes, expected"),
+            ({"targets": None}, "targets: found NoneType, expected"),
+            ({"targets": [4]}, "target: found int, expected the name of a part"),
+            ({"executor": 4}, "executor: found int, expected an executor"),
+            ({"options": 4}, "options: found int, expected"),
+            ({"options": ["io"]}, "options: found str, expected a dict"),
+            ({"retries": 0}, "retries is 0, at least 1"),
+            ({"models": 4}, "models: found int, expected"),
+        ):
+            with self.assertRaisesRegex(thimble.BadInput, expected):
+                self.sweep(**{"models": [path("hello_sin")], **options})
+        with self.assertRaisesRegex(thimble.BadInput, "activations: found str, expected a list"):
+            thimble.grid(activations="int8")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_cannot_be_written(self):

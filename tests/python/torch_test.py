@@ -112,6 +112,53 @@ class TorchTest(unittest.TestCase):
         rows = thimble.fit(module, (x[:1],), part="stm32f7*")
         self.assertTrue(rows and all(row.sram_bytes for row in rows))
 
+    def test_fit_of_several_modules(self):
+        x = torch.randn(16, 4, generator=torch.Generator().manual_seed(2))
+        torch.manual_seed(1)
+        modules = [torch.nn.Sequential(torch.nn.Linear(4, n), torch.nn.ReLU()).eval() for n in (8, 4)]
+        alone = [thimble.fit(each, (x[:1],), calibration=x, part="cortex-m4")[0].sqnr_db for each in modules]
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=4)
+        for args in ((x[:1],), x[:1], [(x[:1],), (x[:1],)]):
+            for data in (x, loader, [x, x]):
+                rows = thimble.fit(modules, args, calibration=data, part="cortex-m4")
+                self.assertEqual([row.sqnr_db for row in rows], alone)
+        with self.assertRaisesRegex(thimble.BadInput, "args: found a list of 1 for 2 models"):
+            thimble.fit(modules, [(x[:1],)], calibration=x, part="cortex-m4")
+
+    def test_sweep_of_exported_programs(self):
+        module = torch.nn.Linear(4, 2).eval()
+        exported = torch.export.export(module, (torch.zeros(1, 4),))
+        threads = concurrent.futures.ThreadPoolExecutor(1)
+        self.addCleanup(threads.shutdown)
+        for executor in (None, threads):
+            models = {"program": exported, "pair": (module, (torch.zeros(1, 4),))}
+            results = list(thimble.sweep(models, "cortex-m4", executor=executor, cache=False, keep_programs=True))
+            self.assertEqual([each.error for each in results], [None, None])
+            self.assertEqual(len({each.program for each in results}), 1)
+        (result,) = thimble.sweep([lambda: exported], "cortex-m4", executor=threads, cache=False)
+        self.assertIsNone(result.error)
+
+    def test_wrong_example_inputs(self):
+        module = torch.nn.Linear(4, 2).eval()
+
+        def fails(args, expected, model=module):
+            with self.assertRaisesRegex(thimble.BadInput, expected):
+                thimble.compile(model, args, target="cortex-m4", calibration="random")
+
+        fails((numpy.zeros((1, 4), numpy.float32),), "args: found numpy.ndarray for input 0, expected torch.Tensor")
+        fails((torch.zeros(1, 3),), r"export of Linear failed with inputs of \(torch.float32 \[1, 3\]\), expected")
+        fails((torch.zeros(1, 4),), r"found the class Linear, expected an object: Linear\(\)", torch.nn.Linear)
+        fails((torch.zeros(1, 4),), "OrderedDict: a torch.nn.Module", module.state_dict())
+        fails((torch.zeros(1, 4),), "for a torch.nn.Module only, found str", "net.pt2")
+        with self.assertRaisesRegex(thimble.BadInput, "device meta"):
+            thimble.compile(module, (torch.zeros(1, 4),), target="cortex-m4",
+                            calibration=torch.zeros(4, 4, device="meta"))
+        for use in (thimble.inspect, thimble.Interpreter):
+            with self.assertRaisesRegex(thimble.BadInput, "found Linear, a torch.nn.Module, expected a file"):
+                use(module)
+        # After a failure, the module can be exported.
+        self.assertTrue(len(thimble.compile(module, (torch.zeros(1, 4),), target="cortex-m4", calibration="random")))
+
     def test_threads_compile_one_module(self):
         torch.manual_seed(1)
         module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).eval()
