@@ -72,7 +72,7 @@ endfunction()
 set(THIMBLE_ENGINE_SHARED "isa|container")        # shared by compiler and device
 set(THIMBLE_ENGINE_MODEL "sim|model")             # executes a delegate's payload
 set(THIMBLE_ENGINE_DELEGATE "delegate[a-z_]*")    # part of the runtime
-# Linked in place of functions of delegate/ by products that use the vendor's driver; and the vendor's interface with the
-# engine's simulator or model behind it.
+# Linked in place of functions of delegate/ by products that use the vendor's driver; and the
+# vendor's interface, implemented by the engine's simulator or model.
 set(THIMBLE_ENGINE_VENDOR_DRIVER "vendor_driver")
 set(THIMBLE_ENGINE_VENDOR_MODEL "vendor_driver_model")

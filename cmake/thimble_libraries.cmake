@@ -6,7 +6,7 @@
 #   thimble::delegate_<engine>      the delegate of an NPU, for each folder of engines/ that has one
 #   thimble::model_<engine>         executes the delegate's payload on the core, in place of the NPU
 #   thimble::vendor_driver_<engine>        the delegate calls the vendor's driver, which the application links
-#   thimble::vendor_driver_model_<engine>  the vendor's driver interface with the simulator behind it
+#   thimble::vendor_driver_model_<engine>  the vendor's driver interface, implemented by the simulator
 #
 # thimble_device is all of them but the models of NPUs whose driver a product links in their place.
 #

@@ -179,8 +179,10 @@ class Reader {
     const engine::RuntimeWork work = driver::runtime_work(program_);
     facts->runtime_cycles = driver::runtime_cycles(work, *core_, memories_);
     if (part_ != nullptr) {
-      facts->memories_without_waits = driver::missing_waits(*part_, memories_).memories;
-      facts->has_time_band = driver::has_time_band(*part_, memories_, !plan_.delegates.empty(), 0);
+      driver::MissingWaits missing = driver::missing_waits(*part_, memories_);
+      facts->has_time_band =
+          driver::has_time_band(*part_->cpu, missing, !plan_.delegates.empty(), 0);
+      facts->memories_without_waits = std::move(missing.memories);
     }
     const auto without_waits = driver::runtime_cycles(work, *core_, {});
     facts->runtime_wait_cycles = facts->runtime_cycles.value_or(0) - without_waits.value_or(0);

@@ -79,7 +79,7 @@ std::vector<const Alternative*> fitting(std::span<const Alternative> alternative
 /// Returns "sram 34,000 B of 36,864 B, 31.20 ms instead of 30.00 ms (+4 %)" for an alternative.
 std::string sizes_text(const CompileReport& report, const Alternative& alternative) {
   std::string text = memories_text(alternative.result) + cost_text(report, alternative.result);
-  if (!inputs_note(alternative.result).empty()) {
+  if (inputs_too_large(alternative.result)) {
     text += fmt::format(", and the inputs of {} B only with --inputs arena",
                         with_commas(application_input_bytes(alternative.result)));
   }
@@ -166,21 +166,24 @@ int64_t application_input_bytes(const CompileReport& report) {
   return report.inputs_in_arena ? 0 : report.input_bytes;
 }
 
-std::string inputs_note(const CompileReport& report) {
-  const int64_t input_bytes = application_input_bytes(report);
+bool inputs_too_large(const CompileReport& report) {
   // Without placement, and with one arena, the RAM is one memory.
+  if (report.placement || report.dedicated_sram) return false;
   const auto sram = std::ranges::find(report.memories, "sram", &MemoryUse::name);
-  if (report.placement || report.dedicated_sram || sram == report.memories.end() ||
-      sram->bytes_size == 0 || sram->bytes_used > sram->bytes_size) {
-    return "";
-  }
-  const int64_t together = sram->bytes_used + input_bytes;
-  if (together <= sram->bytes_size) return "";
+  return sram != report.memories.end() && sram->bytes_size != 0 &&
+         sram->bytes_used <= sram->bytes_size &&
+         sram->bytes_used + application_input_bytes(report) > sram->bytes_size;
+}
+
+std::string inputs_note(const CompileReport& report) {
+  if (!inputs_too_large(report)) return "";
+  const auto sram = std::ranges::find(report.memories, "sram", &MemoryUse::name);
+  const int64_t input_bytes = application_input_bytes(report);
   return fmt::format(
       "the inputs ({} B) are in memory of the application, not in sram: both together need {} B, "
-      "of "
-      "{} B; with --inputs arena they share memory",
-      with_commas(input_bytes), with_commas(together), with_commas(sram->bytes_size));
+      "of {} B; with --inputs arena they share memory",
+      with_commas(input_bytes), with_commas(sram->bytes_used + input_bytes),
+      with_commas(sram->bytes_size));
 }
 
 bool fits(const CompileReport& report) {

@@ -21,8 +21,10 @@ namespace thimble::driver {
 /// Returns the bytes of the inputs that the application holds. No sum of a memory has them.
 [[nodiscard]] int64_t application_input_bytes(const CompileReport& report);
 
-/// Returns a note if the program fits into the SRAM but not together with these inputs; else an
-/// empty text.
+/// Returns true if the program fits into the SRAM but not together with these inputs.
+[[nodiscard]] bool inputs_too_large(const CompileReport& report);
+
+/// Returns a note if inputs_too_large(); else an empty text.
 [[nodiscard]] std::string inputs_note(const CompileReport& report);
 
 /// Returns true if the memories are large enough and a placement in them was found, if one is

@@ -175,7 +175,7 @@ void fill_memories(const Compiled& compiled, FitRow* row) {
   const CompileReport& report = compiled.report;
   row->memories = report.memories;
   row->input_bytes = application_input_bytes(report);
-  row->inputs_too_large = !inputs_note(report).empty();
+  row->inputs_too_large = inputs_too_large(report);
   row->has_several_rams = std::ranges::count_if(report.memories, [&](const MemoryUse& use) {
                             return !is_kept(use.name, *compiled.part);
                           }) > 1;

@@ -163,10 +163,10 @@ std::optional<int64_t> runtime_cycles(const engine::RuntimeWork& work, const eng
          std::llround(code_wait_cycles(memories.code, core, static_cast<double>(*cycles)));
 }
 
-bool has_time_band(const engine::Part& part, const OperandMemories& memories, bool has_npu,
+bool has_time_band(const engine::Core& core, const MissingWaits& missing, bool has_npu,
                    double marked_percent) {
-  return missing_waits(part, memories).memories.empty() && !has_npu &&
-         marked_percent <= kMarkedPercentMax && part.cpu->has_time_band;
+  return missing.memories.empty() && !has_npu && marked_percent <= kMarkedPercentMax &&
+         core.has_time_band;
 }
 
 void report_time(const engine::Lowered& lowered, const engine::Part& part,
@@ -185,11 +185,11 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   const double core_us = static_cast<double>(core->all) / part.clock_mhz;
   report->marked_percent = core_percent * core_us / *report->time_us;
   MissingWaits missing = missing_waits(part, memories);
-  report->memories_without_waits = std::move(missing.memories);
-  std::ranges::move(missing.notes, std::back_inserter(report->notes));
-  if (has_time_band(part, memories, !lowered.delegates.empty(), report->marked_percent)) {
+  if (has_time_band(*part.cpu, missing, !lowered.delegates.empty(), report->marked_percent)) {
     report->time_error_percent = kTimeErrorPercent;
   }
+  report->memories_without_waits = std::move(missing.memories);
+  std::ranges::move(missing.notes, std::back_inserter(report->notes));
   if (part.ua_per_mhz && part.supply_volts && lowered.delegates.empty()) {
     // uA * V * us = pJ
     report->energy_uj =

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "driver/compile.h"
+#include "driver/missing_waits.h"
 #include "driver/op_rows.h"
 #include "driver/operand_memories.h"
 #include "engine/part.h"
@@ -21,9 +22,8 @@ inline constexpr double kTimeErrorPercent = 20;
 inline constexpr double kMarkedPercentMax = 5;
 
 /// Returns true if a time has an error band. It was validated for measured operators on cores whose
-/// memories are modelled, not for NPUs. `marked_percent`: share of the core's cycles that are
-/// not engine::CycleBasis::kMeasured.
-[[nodiscard]] bool has_time_band(const engine::Part& part, const OperandMemories& memories,
+/// memories are modelled, not for NPUs. `marked_percent`: as CompileReport::marked_percent.
+[[nodiscard]] bool has_time_band(const engine::Core& core, const MissingWaits& missing,
                                  bool has_npu, double marked_percent);
 
 /// Returns the wait states of a call that takes `cycles` cycles without them: those of its operands

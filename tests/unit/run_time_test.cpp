@@ -100,10 +100,10 @@ TEST(MissingWaits, NoneIfAllMemoriesStateThem) {
   EXPECT_TRUE(missing.memories.empty());
   EXPECT_TRUE(missing.notes.empty());
   EXPECT_EQ(missing_waits_text(missing.memories), "");
-  EXPECT_TRUE(has_time_band(world.part, world.memories, false, 5));
-  EXPECT_FALSE(has_time_band(world.part, world.memories, true, 0));  // of an NPU
-  EXPECT_FALSE(has_time_band(world.part, world.memories, false, 6));
-  EXPECT_FALSE(has_time_band(world.part, {}, false, 0));
+  EXPECT_TRUE(has_time_band(world.core, missing, false, 5));
+  EXPECT_FALSE(has_time_band(world.core, missing, true, 0));  // of an NPU
+  EXPECT_FALSE(has_time_band(world.core, missing, false, 6));
+  EXPECT_FALSE(has_time_band(world.core, missing_waits(world.part, {}), false, 0));
 }
 
 TEST(MissingWaits, OfARamAlone) {
@@ -114,7 +114,7 @@ TEST(MissingWaits, OfARamAlone) {
   EXPECT_EQ(missing.notes,
             std::vector<std::string>{"the time has no wait states of sram: the documents of chip "
                                      "do not state them"});
-  EXPECT_FALSE(has_time_band(world.part, world.memories, false, 0));
+  EXPECT_FALSE(has_time_band(world.core, missing, false, 0));
 }
 
 TEST(MissingWaits, OfTwoMemoriesInOneSentence) {
