@@ -403,6 +403,24 @@ int64_t calls_in(const ir::Shape& array, const ir::Shape& input) {
   return same_rest && array[0] % input[0] == 0 ? array[0] / input[0] : -1;
 }
 
+/// Checks the labels against the classes of the first output, if its values are scores.
+Status check_labels(const std::vector<int64_t>& labels, int64_t rows, const ir::Graph& graph,
+                    std::string_view file) {
+  if (static_cast<int64_t>(labels.size()) != rows) {
+    return bad_input("{}: labels: {} for {} samples", file, labels.size(), rows);
+  }
+  if (graph.outputs().empty()) return ok();
+  const ir::Type& output = graph.type(graph.outputs()[0]);
+  if (output.dtype != ir::DType::kF32 || output.shape.empty()) return ok();
+  const int64_t classes = output.shape.back();
+  for (size_t i = 0; classes > 1 && i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    return bad_input("{}: labels: element {} is {}, expected 0 to {}, the classes of {}", file, i,
+                     labels[i], classes - 1, graph.value(graph.outputs()[0]).name);
+  }
+  return ok();
+}
+
 }  // namespace
 
 Status check_samples(const Samples& samples, const ir::Graph& graph, std::string_view file) {
@@ -429,10 +447,7 @@ Status check_samples(const Samples& samples, const ir::Graph& graph, std::string
       return bad_input("{}: {}: element {} is {}", file, name, bad - values.begin(), *bad);
     }
   }
-  if (samples.labels && static_cast<int64_t>(samples.labels->size()) != rows) {
-    return bad_input("{}: labels: {} for {} samples", file, samples.labels->size(), rows);
-  }
-  return ok();
+  return samples.labels ? check_labels(*samples.labels, rows, graph, file) : ok();
 }
 
 int64_t call_count(const Samples& samples, const ir::Graph& graph) {

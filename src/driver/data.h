@@ -67,8 +67,8 @@ inline constexpr double kLowSqnrDb = 5;
 [[nodiscard]] std::string channels_last_hint(const ir::Shape& array, const ir::Shape& input);
 
 /// Checks that each array holds complete calls in the input's shape, and the same number of calls
-/// for all inputs. Checks that all values are finite and that there is one label per sample. `file`
-/// names the data in messages.
+/// for all inputs. Checks that all values are finite, and that there is one label per sample, a
+/// class of the first output. `file` names the data in messages.
 [[nodiscard]] Status check_samples(const Samples& samples, const ir::Graph& graph,
                                    std::string_view file);
 

@@ -88,7 +88,9 @@ Status parse_contents(const TomlValue& table, Reader* reader, PartMemory* memory
 }
 
 Status parse_timing(Reader* reader, PartMemory* memory) {
-  THIMBLE_TRY(memory->wait_states, reader->number("wait_states", "core cycles"));
+  // The slowest memories that hold programs, serial flash at some MHz, take hundreds of cycles.
+  constexpr double kWaitStatesMax = 1000;
+  THIMBLE_TRY(memory->wait_states, reader->number("wait_states", "core cycles", kWaitStatesMax));
   THIMBLE_TRY(const auto line, reader->size("line_bytes"));
   THIMBLE_TRY(const auto cache, reader->size("cache_bytes"));
   THIMBLE_TRY(memory->instruction_cache_bytes, reader->size("instruction_cache_bytes"));

@@ -143,12 +143,13 @@ Result<std::optional<int64_t>> Reader::size(const char* key) {
   return bytes;
 }
 
-Result<std::optional<double>> Reader::number(const char* key, std::string_view what) {
+Result<std::optional<double>> Reader::number(const char* key, std::string_view what,
+                                             double most) {
   const TomlValue* entry = find(key);
   if (entry == nullptr) return std::optional<double>();
   const std::optional<double> value = number_of(*entry);
-  if (!value || !(*value >= 0) || !std::isfinite(*value)) {
-    return wrong(*entry, key, fmt::format("a number of {}", what));
+  if (!value || !(*value >= 0 && *value <= most)) {
+    return wrong(*entry, key, fmt::format("a number of {}, at most {:g}", what, most));
   }
   return value;
 }

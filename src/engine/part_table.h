@@ -35,8 +35,8 @@ class Reader {
   Result<std::optional<int64_t>> count(const char* key, std::string_view what);
   /// Returns a size: an integer, or a text with a suffix such as "512K" or "1M".
   Result<std::optional<int64_t>> size(const char* key);
-  /// Returns a finite number that is not negative; `what` names the unit in messages.
-  Result<std::optional<double>> number(const char* key, std::string_view what);
+  /// Returns a number from 0 to `most`; `what` names the unit in messages.
+  Result<std::optional<double>> number(const char* key, std::string_view what, double most);
   /// Returns a number greater than 0; `what` names the unit in messages.
   Result<std::optional<double>> positive_number(const char* key, std::string_view what);
   Result<std::optional<std::vector<std::string>>> strings(const char* key);

@@ -75,6 +75,9 @@ class CompileTest(unittest.TestCase):
         thimble.compile(EXPORT, target="cortex-m55", calibration=(x, labels), **goal)
         with self.assertRaisesRegex(thimble.BadInput, "labels"):
             thimble.compile(EXPORT, target="cortex-m55", calibration=x, **goal)
+        labels[2] = 10
+        with self.assertRaisesRegex(thimble.BadInput, "labels: element 2 is 10, expected 0 to 9"):
+            thimble.compile(EXPORT, target="cortex-m55", calibration=(x, labels), **goal)
 
     def test_run_equals_the_program(self):
         x = numpy.load(TEST)["x"][:1]

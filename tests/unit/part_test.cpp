@@ -159,7 +159,9 @@ TEST(Part, RefusesInvalidTiming) {
                "board.toml:3: clock_mhz is not a number of MHz, more than 0");
   expect_error(replaced(kTiming, "clock_mhz = 120", "clock_mhz = \"120\""), "clock_mhz is not");
   expect_error(replaced(kTiming, "wait_states = 5", "wait_states = -1"),
-               "memory: wait_states is not a number of core cycles");
+               "memory: wait_states is not a number of core cycles, at most 1000");
+  expect_error(replaced(kTiming, "wait_states = 5", "wait_states = 1e6"),
+               "memory: wait_states is not a number of core cycles, at most 1000");
   expect_error(replaced(kTiming, "prefetch = true", "prefetch = 1"),
                "memory: prefetch is not true or false");
   expect_error(replaced(kTiming, "ua_per_mhz_source = \"data sheet, table 9\"\n", ""),
