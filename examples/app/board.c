@@ -15,7 +15,7 @@ int main(void);
 void reset_handler(void);
 void fault_handler(void);
 void fault_report(void);
-/* Of an operating system, if the application has one. */
+/* An operating system of the application defines these handlers. */
 void SVC_Handler(void) __attribute__((weak, alias("fault_handler")));
 void PendSV_Handler(void) __attribute__((weak, alias("fault_handler")));
 void SysTick_Handler(void) __attribute__((weak, alias("fault_handler")));
