@@ -6,7 +6,7 @@ get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 # Component `device`: the sources, which can be installed without building anything.
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device COMPONENT device
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.def" PATTERN "*.ld")
 # For ExecuTorch's own runtime: a CMake project that the user builds with an ExecuTorch, which no package contains.
 install(DIRECTORY executorch DESTINATION share/thimble/device COMPONENT device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
@@ -28,6 +28,13 @@ install(FILES runtime/include/thimble.h runtime/include/thimble.hpp DESTINATION 
 if(SKBUILD)
   install(TARGETS _thimble LIBRARY DESTINATION .)
 endif()
+# The networks of the examples, the board that several of them use, and the runner for `run --on serial:PORT`: the examples
+# build outside of the source tree.
+foreach(model digits_cnn hello_sin)
+  install(FILES models/${model}/${model}.pt2 models/${model}/calibrate.npz DESTINATION share/thimble/models/${model}
+          COMPONENT device)
+endforeach()
+install(DIRECTORY examples/app examples/serial_runner DESTINATION share/thimble/examples COMPONENT device)
 # The CMake package needs no program: component `device` alone suffices for models that are compiled elsewhere.
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/thimble-config-version.cmake COMPATIBILITY SameMinorVersion

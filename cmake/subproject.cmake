@@ -4,6 +4,8 @@
 # tree, because they have redefined project(), include this file.
 get_filename_component(THIMBLE_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 set(THIMBLE_DEVICE_DIR ${THIMBLE_DEVICE_DIR} CACHE INTERNAL "")
+set(THIMBLE_MODELS ${THIMBLE_DEVICE_DIR}/models CACHE INTERNAL "")
+set(THIMBLE_EXAMPLES ${THIMBLE_DEVICE_DIR}/examples CACHE INTERNAL "")
 find_program(THIMBLE_PROGRAM thimble HINTS ${THIMBLE_DEVICE_DIR}/build NO_CMAKE_FIND_ROOT_PATH)
 include(${CMAKE_CURRENT_LIST_DIR}/thimble_model.cmake)
 thimble_device_libraries()

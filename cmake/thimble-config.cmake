@@ -2,6 +2,9 @@
 # installation, unless it is set before, or the installation has none.
 get_filename_component(THIMBLE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(THIMBLE_DEVICE_DIR ${THIMBLE_PREFIX}/share/thimble/device)
+# The networks of the examples, and the folder of examples/app.
+set(THIMBLE_MODELS ${THIMBLE_PREFIX}/share/thimble/models)
+set(THIMBLE_EXAMPLES ${THIMBLE_PREFIX}/share/thimble/examples)
 find_program(THIMBLE_PROGRAM thimble HINTS ${THIMBLE_PREFIX}/bin NO_CMAKE_FIND_ROOT_PATH)
 if(NOT EXISTS ${THIMBLE_DEVICE_DIR}/runtime)
   set(thimble_FOUND FALSE)

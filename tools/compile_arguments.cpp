@@ -129,6 +129,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.engine_off = arguments.engine_off;
   options.skip_passes = arguments.skip_passes;
   options.keep_small = arguments.npu_small;
+  options.kernel_code = arguments.kernel_code;
   THIMBLE_CHECK(driver::parse_conditions(arguments.fail_if, kFailIf));
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
   THIMBLE_CHECK(parse_bytes(arguments.memories, "--memory", &options.memory));
@@ -200,6 +201,8 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
               "a run may overwrite them")
       .one_of({"caller", "arena"});
   add_optimize_option(verb, arguments);
+  verb.option("--kernel-code", a.kernel_code,
+              "Memory of the part in which the code of kernels runs: its code RAM (itcm), sram");
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers per value; keep those that increase the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");

@@ -45,6 +45,7 @@ struct CompileArguments {
   std::string npu_weights = "payload";
   std::vector<std::shared_ptr<EngineCli>> engines;
   std::string optimize = "speed";
+  std::string kernel_code;
   std::string inputs = "caller";
   struct {
     bool wanted = false;

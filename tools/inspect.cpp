@@ -8,6 +8,7 @@
 
 #include "driver/report.h"
 #include "emit/debug_handles.h"
+#include "formats/kind/file_kind.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
@@ -236,13 +237,15 @@ Result<Report> inspect_file(const fs::path& path, bool commands) {
   if (kind == ".ir") return inspect_ir(path);
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
-  std::string formats;
+  std::string payloads;
   for (const auto& engine : engines) {
     THIMBLE_TRY(std::optional<Report> report, engine->inspect_file(bytes, label));
     if (report) return std::move(*report);
-    if (!engine->file_format().empty()) formats += fmt::format(" or {}", engine->file_format());
+    if (!engine->file_format().empty()) payloads += fmt::format(" or {}", engine->file_format());
   }
-  return bad_input("{}: a .pt2, .pte, .npz, .ir{} expected", label, formats);
+  return formats::explain_file(
+      path, formats::FileUse::kInspect,
+      bad_input("{}: a .pt2, .pte, .npz, .ir{} expected", label, payloads));
 }
 
 int inspect(const InspectArguments& arguments) {

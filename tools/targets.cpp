@@ -65,6 +65,7 @@ Json recipe_json(const engine::Recipe& recipe) {
   add("keep_small", recipe.keep_small);
   add("minimum_steps", recipe.minimum_steps);
   add("kernels", recipe.kernels);
+  add("kernel_code", recipe.kernel_code);
   if (!recipe.engine_off.empty()) json["engine_off"] = recipe.engine_off;
   return json;
 }
@@ -99,6 +100,7 @@ Json to_json(const engine::Part& part) {
                                     {"cycles_per_word", memory.cycles_per_word},
                                     {"holds", memory.holds_names()}});
   }
+  if (part.code_ram) json["code_ram"] = to_json(*part.code_ram);
   json["npus"] = Json::array();
   for (const engine::PartNpu& use : part.engines) {
     Json npu = {{"name", use.name}, {"system", use.system}, {"memory_mode", use.memory_mode}};
@@ -192,7 +194,9 @@ void print_sources(const engine::Part& part) {
     std::printf("  source\n");
     print_wrapped(part.source, "    ");
   }
-  for (const engine::PartMemory& memory : part.memories) {
+  std::vector<engine::PartMemory> memories = part.memories;
+  if (part.code_ram) memories.push_back(*part.code_ram);
+  for (const engine::PartMemory& memory : memories) {
     if (memory.source.empty()) continue;
     std::printf("  source of %s\n", memory.name.c_str());
     print_wrapped(memory.source, "    ");
@@ -222,6 +226,10 @@ void print_details(const engine::Part& part) {
             : "";
     std::printf("  memory  %-16s %lld B%s%s\n", memory.name.c_str(),
                 static_cast<long long>(memory.bytes), speed.c_str(), timing_text(memory).c_str());
+  }
+  if (part.code_ram) {
+    std::printf("  memory  %-16s %lld B, for instructions%s\n", part.code_ram->name.c_str(),
+                static_cast<long long>(part.code_ram->bytes), timing_text(*part.code_ram).c_str());
   }
   const Json recipe = recipe_json(part.recipe);
   for (const auto& [key, value] : recipe.items()) {

@@ -29,8 +29,7 @@ volatile uint32_t& reg(uintptr_t address) {
 constexpr uintptr_t kSysTickControl = 0xE000E010, kSysTickReload = 0xE000E014,
                     kSysTickValue = 0xE000E018, kResetControl = 0xE000ED0C,
                     kFaultStatus = 0xE000ED28, kCoprocessors = 0xE000ED88,
-                    kDebugControl = 0xE000EDFC, kDwtControl = 0xE0001000,
-                    kDwtCycles = 0xE0001004;
+                    kDebugControl = 0xE000EDFC, kDwtControl = 0xE0001000, kDwtCycles = 0xE0001004;
 
 constexpr uint32_t kInterrupts = 64;
 struct Vectors {
@@ -45,7 +44,7 @@ static_assert(BOARD_UART_IRQ < kInterrupts);
     {reset_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
      fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
      fault_handler, fault_handler, systick_handler},
-#define EIGHT                                                                             \
+#define EIGHT                                                                         \
   uart_handler, uart_handler, uart_handler, uart_handler, uart_handler, uart_handler, \
       uart_handler, uart_handler
     {EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT}};  // only that of the UART is enabled

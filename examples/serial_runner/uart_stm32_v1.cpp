@@ -15,10 +15,12 @@ constexpr uint32_t kOverrun = 1U << 3, kReceived = 1U << 5, kSent = 1U << 6,
 constexpr uint32_t kReceiverEnable = 1U << 2, kTransmitterEnable = 1U << 3,
                    kReceiveInterrupt = 1U << 5, kEnable = 1U << 13;
 
+static_assert(stm32_reaches(BOARD_CLOCK_HZ, BAUD), "BAUD does not fit the clock of the UART");
+
 }  // namespace
 
 void uart_start(uint32_t baud) {
-  reg(kBaudRate) = (BOARD_CLOCK_HZ + baud / 2) / baud;  // oversampling by 16: a divider in 1/16
+  reg(kBaudRate) = stm32_divider(BOARD_CLOCK_HZ, baud);
   reg(kControl1) = kEnable | kTransmitterEnable | kReceiverEnable | kReceiveInterrupt;
 }
 

@@ -24,11 +24,14 @@ class SerialPort {
   /// Opens the port for this process alone and discards bytes that wait in it.
   [[nodiscard]] static Result<SerialPort> open(const std::string& name, int baud);
   SerialPort(SerialPort&& other) noexcept
-      : handle_(std::exchange(other.handle_, kNone)), name_(std::move(other.name_)) {}
+      : handle_(std::exchange(other.handle_, kNone)),
+        name_(std::move(other.name_)),
+        baud_(other.baud_) {}
   SerialPort& operator=(SerialPort&&) = delete;
   ~SerialPort();
 
-  /// Writes all bytes. An error if the line is closed, or takes no byte for `limit`.
+  /// Writes all bytes. An error if the line is closed, or has not taken them after `limit` and the
+  /// time that they need at the baud rate.
   [[nodiscard]] Status write(ByteView bytes, std::chrono::milliseconds limit);
   /// Waits at most `wait` for bytes. Returns the number of bytes read, 0 if none came. An error if
   /// the line is closed.
@@ -36,9 +39,19 @@ class SerialPort {
 
  private:
   static constexpr intptr_t kNone = -1;
-  SerialPort(intptr_t handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+  SerialPort(intptr_t handle, std::string name, int baud)
+      : handle_(handle), name_(std::move(name)), baud_(baud) {}
+  /// Time of `bytes` bytes on the line: ten bits each.
+  [[nodiscard]] std::chrono::milliseconds line_time(size_t bytes) const {
+    return std::chrono::milliseconds(bytes * 10'000 / static_cast<size_t>(baud_));
+  }
+  [[nodiscard]] Error write_error(size_t left, size_t all, std::chrono::milliseconds limit) const {
+    return bad_input("{}: the line has taken {} of {} B in {:g} s", name_, all - left, all,
+                     static_cast<double>(limit.count()) / 1000);
+  }
   intptr_t handle_;  // file descriptor, or HANDLE on Windows
   std::string name_;
+  int baud_;
 };
 
 /// A serial port of the system.

@@ -24,13 +24,14 @@ struct Rate {
   int baud;
   speed_t speed;
 };
-constexpr Rate kRates[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
-                           {57600, B57600},   {115200, B115200}, {230400, B230400},
+constexpr Rate kRates[] = {
+    {9600, B9600},     {19200, B19200},   {38400, B38400},
+    {57600, B57600},   {115200, B115200}, {230400, B230400},
 #ifdef B460800
-                           {460800, B460800},
+    {460800, B460800},
 #endif
 #ifdef B921600
-                           {921600, B921600},
+    {921600, B921600},
 #endif
 };
 
@@ -91,7 +92,7 @@ Result<SerialPort> SerialPort::open(const std::string& name, int baud) {
   }
   const int file = ::open(name.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return bad_input("{}: cannot be opened: {}", name, std::strerror(errno));
-  SerialPort port(file, name);
+  SerialPort port(file, name, baud);
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
     return bad_input("{}: another program uses the port", name);
   }
@@ -114,12 +115,13 @@ SerialPort::~SerialPort() {
 }
 
 Status SerialPort::write(ByteView bytes, std::chrono::milliseconds limit) {
+  const size_t all = bytes.size();
+  const Clock::time_point end = Clock::now() + limit + line_time(all);
   while (!bytes.empty()) {
-    THIMBLE_TRY(const short events, wait_for(descriptor(handle_), POLLOUT, limit));
-    if (events == 0) {
-      return bad_input("{}: the line has taken no byte for {} s", name_,
-                       static_cast<double>(limit.count()) / 1000);
-    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return write_error(bytes.size(), all, limit);
+    THIMBLE_TRY(const short events, wait_for(descriptor(handle_), POLLOUT, left));
+    if (events == 0) return write_error(bytes.size(), all, limit);
     const ssize_t count = ::write(descriptor(handle_), bytes.data(), bytes.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) return bad_input("{}: the line was closed", name_);

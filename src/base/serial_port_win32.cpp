@@ -53,7 +53,7 @@ Result<SerialPort> SerialPort::open(const std::string& name, int baud) {
     if (error == ERROR_ACCESS_DENIED) return bad_input("{}: another program uses the port", name);
     return bad_input("{}: cannot be opened: error {}", name, error);
   }
-  SerialPort port(reinterpret_cast<intptr_t>(file), name);
+  SerialPort port(reinterpret_cast<intptr_t>(file), name, baud);
   DCB settings = {};
   settings.DCBlength = sizeof settings;
   if (!GetCommState(file, &settings)) return bad_input("{}: is not a serial port", name);
@@ -78,19 +78,16 @@ SerialPort::~SerialPort() {
 }
 
 Status SerialPort::write(ByteView bytes, std::chrono::milliseconds limit) {
-  Clock::time_point end = Clock::now() + limit;
+  const size_t all = bytes.size();
+  const Clock::time_point end = Clock::now() + limit + line_time(all);
   while (!bytes.empty()) {
     THIMBLE_CHECK(check_cancelled());
+    if (Clock::now() >= end) return write_error(bytes.size(), all, limit);
     set_time_limit(handle_of(handle_), step_of(limit));
     DWORD count = 0;
     if (!WriteFile(handle_of(handle_), bytes.data(), static_cast<DWORD>(bytes.size()), &count,
                    nullptr)) {
       return bad_input("{}: the line was closed", name_);
-    }
-    if (count != 0) end = Clock::now() + limit;
-    if (Clock::now() >= end) {
-      return bad_input("{}: the line has taken no byte for {} s", name_,
-                       static_cast<double>(limit.count()) / 1000);
     }
     bytes = bytes.subspan(count);
   }

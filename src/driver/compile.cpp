@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/cancel.h"
+#include "base/size_text.h"
 #include "driver/alternatives.h"
 #include "driver/build_program.h"
 #include "driver/data.h"
@@ -360,6 +361,10 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   const Clock clock;
   StageFiles files(asked.save_stages);
   THIMBLE_TRY(engine::Part found, engine::find_part(asked.target));
+  if (!asked.kernel_code.empty()) {
+    THIMBLE_CHECK(engine::check_kernel_code(found, asked.kernel_code));
+    found.recipe.kernel_code = asked.kernel_code;
+  }
   const CompileOptions options = with_recipe(asked, found.recipe);
   auto part = std::make_shared<const engine::Part>(std::move(found));
   THIMBLE_TRY(const FloatModel model, import_model(path, options, &files));
@@ -388,6 +393,14 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     refusal = Error{ErrorKind::kUnsupported, report.shortage, report.shortage_facts};
   }
   const MemoryUse* const over = first_overflow(report);
+  if (over != nullptr && part->code_ram && over->name == part->code_ram->name) {
+    return memory_refusal(
+        fmt::format("{}: the code of kernels does not fit: {} needs {} B, {} B allowed; with "
+                    "--kernel-code flash it runs where the program is stored",
+                    report.model, over->name, with_commas(over->bytes_used),
+                    with_commas(over->bytes_size)),
+        over->name, over->bytes_used, over->bytes_size);
+  }
   if (over != nullptr || refusal) {
     const Alternatives alternatives =
         find_alternatives({asked, options, off, quantized.graph, compiled, effort}, over);

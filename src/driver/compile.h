@@ -53,6 +53,7 @@ struct CompileOptions {
   std::optional<bool> keep_small;           // keep subgraphs on the NPU even if the CPU is faster
   std::map<std::string, int64_t> shapes;    // values of symbolic sizes
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
+  std::string kernel_code;                  // engine::Recipe::kernel_code; empty: that of the part
   bool c_output = false;                    // constants are C arrays, not one file
   bool pte_output = true;                   // a `.pte` is written
   std::filesystem::path save_stages;        // folder for stage files; empty: do not save
@@ -149,9 +150,17 @@ struct LinkedSize {
   bool needs_driver = false;  // delegates call a driver of the vendor, which is not counted
   int64_t program_bytes = 0;  // the `.pte`, or the constants and call tables of the C
   int64_t code_bytes = 0;     // kernels, runtime or functions of the C, padding
+  int64_t kernel_bytes = 0;   // part of `code_bytes` that only kernels need
   int64_t static_bytes = 0;   // thimble_model, variables, padding; not the arena
   int64_t stack_bytes = 0;    // below the frame of the caller
   [[nodiscard]] int64_t flash_bytes() const { return program_bytes + code_bytes; }
+};
+
+/// Code of kernels that the startup code copies to RAM.
+struct KernelCode {
+  std::string memory;                   // "itcm"
+  int64_t bytes = 0;                    // upper bound; 0: the size of the code is not known
+  std::optional<int64_t> cycles_saved;  // of one run; nothing: wait states are not known
 };
 
 struct Peak {
@@ -202,6 +211,7 @@ struct CompileReport {
   int64_t dram_constant_bytes = 0;  // constants that an NPU reads from DRAM, loaded from the file
   std::vector<MemoryUse> memories;
   std::optional<ObjectPlacement> placement;  // only if the part states the speed of its memories
+  std::optional<KernelCode> kernel_code;     // nothing: kernels run where the program is stored
   std::string refusal;   // why the program does not fit, with alternatives; empty if it fits
   std::string shortage;  // why the objects fit in no such memories; empty if they fit
   std::shared_ptr<const ErrorFacts> shortage_facts;  // of `shortage`; may be null

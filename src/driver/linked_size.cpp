@@ -78,6 +78,13 @@ void add_code(const engine::LinkedCode& code, LinkedSize* linked) {
   linked->core = code.core;
 }
 
+/// Returns the bytes of `code` that the program without kernels would not need.
+int64_t kernel_bytes(engine::LinkRequest request, const engine::LinkedCode& code,
+                     const engine::Core& core) {
+  request.kernels.clear();
+  return code.flash_bytes - core.linked_code(request, core)->flash_bytes;
+}
+
 Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
                                                 const pte::Program& program) {
   const engine::Core& core = *compiled.part->cpu;
@@ -99,6 +106,7 @@ Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
   if (!code) return std::optional<LinkedSize>();
   LinkedSize linked;
   linked.c_output = true;
+  linked.kernel_bytes = kernel_bytes(*request, *code, core);
   linked.program_bytes = c.constant_bytes + c.table_bytes;
   linked.code_bytes = c.code_bytes + code->flash_bytes;
   linked.static_bytes = c.ram_bytes;
@@ -133,6 +141,7 @@ Result<std::optional<LinkedSize>> linked_size(const engine::Core& core,
   }
   const std::optional<engine::LinkedCode> code = core.linked_code(all, core);
   if (!code) return std::optional<LinkedSize>();
+  linked.kernel_bytes = kernel_bytes(all, *code, core);
   linked.code_bytes += code->flash_bytes + kKernelTableBytes + kWord * count_distinct(all.kernels);
   const int64_t delegates = count_distinct(all.delegates);
   if (delegates > 0) linked.code_bytes += kDelegateTableBytes + kDelegateRowBytes * delegates;

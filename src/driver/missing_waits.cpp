@@ -77,6 +77,15 @@ MissingWaits missing_waits(const engine::Part& part, const OperandMemories& memo
     missing.notes.push_back(fmt::format("the time has {} {}: the documents of {} do not state {}",
                                         lack.what, listed(names), part.name, lack.fact));
   }
+  const engine::PartMemory* const kernels = memories.kernel_code;
+  if (kernels != nullptr && (!part.code_ram || kernels != &*part.code_ram)) {
+    if (std::ranges::count(missing.memories, kernels->name) == 0) {
+      missing.memories.push_back(kernels->name);
+    }
+    missing.notes.push_back(fmt::format(
+        "the time has no wait states of instructions and data that use {} at the same time",
+        kernels->name));
+  }
   const engine::PartMemory* const code = memories.code;
   if (code_waits_known(code, *part.cpu) || std::ranges::count(missing.memories, code->name) != 0) {
     return missing;

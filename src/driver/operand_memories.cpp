@@ -109,8 +109,11 @@ std::vector<const PartMemory*> OperandMemories::all() const {
 OperandMemories operand_memories(const engine::Part& part,
                                  const std::optional<ObjectPlacement>& placement,
                                  const pte::Program* program) {
-  OperandMemories memories{
-      first_memory(part, false), first_memory(part, true), first_memory(part, true), {}};
+  OperandMemories memories{first_memory(part, false),
+                           first_memory(part, true),
+                           first_memory(part, true),
+                           engine::kernel_code_memory(part),
+                           {}};
   if (!placement) return memories;
   bool whole_file = false;
   for (const PlacedObject& object : placement->objects) {

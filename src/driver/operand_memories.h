@@ -16,10 +16,14 @@ struct OperandMemories {
   const engine::PartMemory* arena = nullptr;
   const engine::PartMemory* constants = nullptr;  // of arguments that `arguments` lacks
   const engine::PartMemory* code = nullptr;
+  const engine::PartMemory* kernel_code = nullptr;  // of kernels alone; null: `code`
   /// By instruction of the program and argument; only if single constants are placed. Null: no
   /// constant.
   std::vector<std::vector<const engine::PartMemory*>> arguments;
 
+  [[nodiscard]] const engine::PartMemory* code_of_kernels() const {
+    return kernel_code != nullptr ? kernel_code : code;
+  }
   /// All memories with operands, each once.
   [[nodiscard]] std::vector<const engine::PartMemory*> all() const;
 };

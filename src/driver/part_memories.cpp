@@ -9,6 +9,24 @@
 
 namespace thimble::driver {
 
+namespace {
+
+/// Adds the kernels' code to the RAM that it is copied to. Its load image is in the flash, as code.
+void add_kernel_code(const engine::Part& part, CompileReport* report) {
+  const engine::PartMemory* const memory = engine::kernel_code_memory(part);
+  if (memory == nullptr) return;
+  const std::optional<LinkedSize>& linked = report->linked_c ? report->linked_c : report->linked;
+  report->kernel_code = KernelCode{memory->name, linked ? linked->kernel_bytes : 0, {}};
+  const auto use = std::ranges::find(report->memories, memory->name, &MemoryUse::name);
+  if (use == report->memories.end()) {
+    report->memories.push_back({memory->name, report->kernel_code->bytes, memory->bytes});
+  } else {
+    use->bytes_used += report->kernel_code->bytes;
+  }
+}
+
+}  // namespace
+
 std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
                                             const engine::Part& part) {
   std::map<std::string, int64_t> sizes = options.memory;
@@ -43,6 +61,7 @@ void list_memories(const engine::Part& part, const engine::Lowered& lowered,
     for (const engine::PartMemory& memory : part.memories) {
       report->memories.push_back({memory.name, 0, 0});
     }
+    add_kernel_code(part, report);
     return;
   }
   int64_t sram = report->sram_constant_bytes, dram = report->dram_constant_bytes;
@@ -59,6 +78,7 @@ void list_memories(const engine::Part& part, const engine::Lowered& lowered,
       std::ranges::find(part.memories, "dram", &engine::PartMemory::name) != part.memories.end();
   if (report->dedicated_sram || has_dram) report->memories.push_back({"dram", dram, 0});
   report->memories.push_back({"flash", flash_bytes(*report), 0});
+  add_kernel_code(part, report);
 }
 
 int64_t sram_bytes_of(const CompileReport& report) {

@@ -146,6 +146,13 @@ std::string placement_lines(const ObjectPlacement& placement) {
                                              : fmt::format("at most {:.2f} % above minimal", gap));
 }
 
+/// Describes the kernels' code in a memory of data; empty for all other memories.
+std::string kernel_code_detail(const CompileReport& report, std::string_view memory) {
+  if (!report.kernel_code || memory != report.kernel_code->memory) return "";
+  return fmt::format("code of kernels {} (loaded from flash)",
+                     with_commas(report.kernel_code->bytes));
+}
+
 /// Describes the content of a memory. The arena is in SRAM, or in DRAM if the SRAM is the NPU's
 /// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
@@ -163,8 +170,10 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
                                     ? ""
                                     : fmt::format("constants of the NPU {} (loaded from flash), ",
                                                   with_commas(constant_bytes));
+  std::string code = kernel_code_detail(report, memory);
+  if (!code.empty()) code += ", ";
   return fmt::format(
-      "{}arena {}{}{}, {}; {}", constants, with_commas(report.arena_bytes), kept,
+      "{}{}arena {}{}{}, {}; {}", code, constants, with_commas(report.arena_bytes), kept,
       other_ram_detail(report), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
@@ -301,11 +310,13 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
   for (const MemoryUse& memory : report.memories) {
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
+    const bool known = memory.name == "sram" || memory.name == "flash" || memory.name == "dram";
     const std::string detail = report.placement ? placed_detail(*report.placement, memory.name)
-                                                : memory_detail(report, memory.name);
+                               : known          ? memory_detail(report, memory.name)
+                                                : "";
     text += wrapped(fmt::format("  {:<8} {:>13} B {:>15}   ", memory.name,
                                 with_commas(memory.bytes_used), size),
-                    detail);
+                    detail.empty() ? kernel_code_detail(report, memory.name) : detail);
   }
   text += linked_line(report);
   if (report.placement) text += placement_lines(*report.placement);

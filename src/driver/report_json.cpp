@@ -175,6 +175,12 @@ std::string json_report(const CompileReport& report) {
                          {"cycles_at_least", report.placement->cycles_at_least},
                          {"proven", report.placement->proven}};
   }
+  if (report.kernel_code) {
+    const std::optional<int64_t>& saved = report.kernel_code->cycles_saved;
+    json["kernel_code"] = {{"memory", report.kernel_code->memory},
+                           {"bytes", report.kernel_code->bytes},
+                           {"cycles_saved", saved ? Json(*saved) : Json(nullptr)}};
+  }
   json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);
   json["engines"] = engine_counts(report);

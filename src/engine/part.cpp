@@ -127,6 +127,24 @@ Result<PartMemory> parse_memory(const TomlValue& table) {
   return memory;
 }
 
+/// [code_ram]: its memory has no wait states unless the file states them.
+Result<PartMemory> parse_code_ram(const TomlValue& table) {
+  Reader reader(table, "code_ram");
+  PartMemory memory;
+  THIMBLE_TRY(memory.name, reader.text("name"));
+  THIMBLE_TRY(const auto bytes, reader.size("bytes"));
+  if (!is_word(memory.name) || bytes.value_or(0) == 0) {
+    return bad_input("{}: code_ram: a name such as \"itcm\" and its bytes were expected",
+                     table.location);
+  }
+  memory.bytes = *bytes;
+  THIMBLE_CHECK(parse_timing(&reader, &memory));
+  if (!memory.wait_states) memory.wait_states = 0;
+  THIMBLE_TRY(memory.source, reader.text("source"));
+  THIMBLE_CHECK(reader.done());
+  return memory;
+}
+
 /// Checks that either all memories or none have `cycles_per_word`. Memories with `cycles_per_word`
 /// must include a non-volatile and a volatile one, and require a part without NPUs.
 Status check_memories(const std::vector<TomlValue>& tables, const Part& part) {
@@ -360,7 +378,20 @@ Result<Part> part_of(const Source& source, std::string name) {
     part.memories.push_back(std::move(read));
   }
   THIMBLE_CHECK(check_memories(memories, part));
+  THIMBLE_TRY(const TomlValue* const code_ram, reader.table("code_ram"));
+  if (code_ram != nullptr) {
+    THIMBLE_TRY(part.code_ram, parse_code_ram(*code_ram));
+    if (has_name(part.memories, part.code_ram->name)) {
+      return bad_input("{}: memory {} is defined twice", code_ram->location, part.code_ram->name);
+    }
+  }
   THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));
+  THIMBLE_TRY(const std::string kernel_code, reader.text("kernel_code"));
+  if (!kernel_code.empty()) {
+    const Status known = check_kernel_code(part, kernel_code);
+    if (!known) return prefixed(table.find("kernel_code")->location, known.error());
+    part.recipe.kernel_code = kernel_code;
+  }
   THIMBLE_CHECK(parse_clock(&reader, table, &part));
   THIMBLE_TRY(part.source, reader.text("source"));
   THIMBLE_CHECK(reader.done());
@@ -371,6 +402,28 @@ Result<Part> part_of(const Source& source, std::string name) {
 
 std::string_view contents_name(MemoryContents contents) {
   return contents == MemoryContents::kArena ? "arena" : "constants";
+}
+
+const PartMemory* kernel_code_memory(const Part& part) {
+  const std::string name = part.recipe.kernel_code.value_or("");
+  if (part.code_ram && part.code_ram->name == name) return &*part.code_ram;
+  const auto found = std::ranges::find(part.memories, name, &PartMemory::name);
+  return found == part.memories.end() || found->kept ? nullptr : &*found;
+}
+
+Status check_kernel_code(const Part& part, std::string_view name) {
+  // If the compiler assigns objects to memories, only a memory of its own is left to code.
+  std::vector<std::string> names;
+  if (part.code_ram) names.push_back(part.code_ram->name);
+  for (const PartMemory& memory : part.memories) {
+    if (memory.kept || (!memory.external && !part.has_memory_speeds())) {
+      names.push_back(memory.name);
+    }
+  }
+  if (std::ranges::find(names, name) != names.end()) return ok();
+  return bad_input("kernel code in {}: expected {} of {}{}", name,
+                   names.empty() ? "a memory" : fmt::format("{}", fmt::join(names, " or ")),
+                   part.name, suggestions(name, names));
 }
 
 std::span<const std::string_view> recipe_observers() {

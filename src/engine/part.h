@@ -54,6 +54,7 @@ struct Part {
   const Core* cpu = nullptr;
   std::vector<PartNpu> engines;        // an operator runs on the first engine that supports it
   std::vector<PartMemory> memories;    // sizes of the part; 0 or absent: an option gives the size
+  std::optional<PartMemory> code_ram;  // RAM for instructions only, such as an ITCM
   double clock_mhz = 0;                // highest rated clock of the CPU; 0: unknown
   std::optional<double> ua_per_mhz;    // supply current in run mode at that clock
   std::optional<double> supply_volts;  // supply for which ua_per_mhz holds
@@ -66,6 +67,13 @@ struct Part {
     return !memories.empty() && memories[0].cycles_per_word > 0;
   }
 };
+
+/// Returns the RAM to which the startup code copies the kernels' code, as the recipe says; null:
+/// the code runs in the memory that stores the program.
+[[nodiscard]] const PartMemory* kernel_code_memory(const Part& part);
+
+/// Returns an error if `name` is no memory of the part that can hold the code of kernels.
+[[nodiscard]] Status check_kernel_code(const Part& part, std::string_view name);
 
 /// Returns the names of all parts: files of targets/, cores, and engine configurations.
 [[nodiscard]] std::vector<std::string> part_names();

@@ -23,6 +23,8 @@ struct Recipe {
   std::vector<std::string> engine_off;   // patterns; a pattern without a match is no error
   // [kernels]
   std::optional<std::string> kernels;  // "native", "executorch"
+  /// Name of the memory that the kernels' code runs in; empty: the one that stores the program.
+  std::optional<std::string> kernel_code;
 };
 
 /// Returns the accepted values of `observer`: the names of quant::Observer, which src/engine must

@@ -12,6 +12,12 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
     set_tests_properties(peers_documents PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 900)
   endif()
 endif()
+# The commands in docs/switching.md.
+if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
+  add_test(NAME switching_tools
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/switching_tools_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(switching_tools PROPERTIES LABELS docs TIMEOUT 600)
+endif()
 # The tests that the feature table of docs/executorch.md names exist.
 add_test(NAME documents_features
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/features_test.py ${CMAKE_SOURCE_DIR})

@@ -79,6 +79,7 @@ def prepare(folder, source):
         (folder / f"{name}.toml").write_text(
             f'cpu = "cortex-m55"\nsummary = "NPU in the mode {mode}"\n[[engine]]\nname = "{npu}"\nmemory_mode = "{mode}"\n'
             + "".join(f'[[memory]]\nname = "{memory}"\nbytes = "{size}"\n' for memory, size in memories.items()))
+    (folder / "itcm.toml").write_text('base = "stm32f746"\nkernel_code = "itcm"\n')
     for name, content in (("empty", b""), ("text", b"hello\n"), ("model.tflite", b"\x1c\0\0\0TFL3" + bytes(24)),
                           ("model.onnx", b"\x08\x07\x12\x07pytorch" + bytes(8))):
         (folder / name).write_bytes(content)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """examples/app, copied to an empty folder and built with an installed Thimble, prints the host's outputs.
 
-usage: app_test.py SOURCE_DIR BUILD_DIR CORE
+usage: app_test.py SOURCE_DIR BUILD_DIR CORE [OPTION...]
+
+The options are those of the application's README. With -DFREERTOS_KERNEL_PATH= (empty) the test is skipped.
 """
 import hashlib
 import json
@@ -16,8 +18,9 @@ import tempfile
 import time
 import zipfile
 
-MACHINES = {"cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
+MACHINES = {"cortex-m0plus": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
 TIME_LIMIT_SECONDS = 60
+SKIPPED = 77
 
 
 def run(*command, **options):
@@ -63,21 +66,54 @@ def serial_output(machine, image):
     return text
 
 
+def printed_bytes(thimble, model, core):
+    """Returns the bytes of the kernels' code that `thimble compile` prints for a part with this core."""
+    part, memory = {"cortex-m4": ("stm32f446", "sram"), "cortex-m55": ("apollo510", "itcm")}[core]
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(thimble, "compile", model / "digits_cnn.pt2", "--target", part, "--calibrate", model / "calibrate.npz",
+                   "--kernel-code", memory, "--json", "-o", pathlib.Path(folder) / "net.pte", capture_output=True)
+    return json.loads(done.stdout)["kernel_code"]["bytes"]
+
+
+def check_kernel_code(image, bytes_max):
+    """The functions of kernels are in the RAM that board_kernel_code.ld names; those of the runtime and the application are not.
+    `thimble compile` prints an upper bound of their bytes."""
+    text = subprocess.run(["arm-none-eabi-readelf", "-sW", image], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in text.splitlines() if len(line.split()) == 8]
+    start, end = (int(next(row[1] for row in rows if row[7] == edge), 16) for edge in ("kernel_code_start", "kernel_code_end"))
+    print(f"code of kernels: {end - start} B, at most {bytes_max} B printed")
+    assert 0.8 * bytes_max < end - start <= bytes_max
+    functions = {row[7]: int(row[1], 16) for row in rows if row[3] == "FUNC"}
+    inside = {name for name, at in functions.items() if start <= at < end}
+    outside = set(functions) - inside
+    kernels = {name for name in inside | outside if re.match(r"_ZNK?7thimble7kernels", name)}
+    assert len(kernels) > 10 and kernels <= inside, kernels - inside
+    assert {"main", "thimble_run", "thimble_init", "reset_handler"} <= outside, inside
+
+
 def main():
-    source, build, core = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    source, build, core, *options = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), *sys.argv[3:]
+    if "-DFREERTOS_KERNEL_PATH=" in options:
+        print("skipped: FREERTOS_KERNEL_PATH does not name a folder of FreeRTOS-Kernel")
+        return SKIPPED
     model = source / "models/digits_cnn"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         prefix, app, out = folder / "thimble", folder / "app", folder / "out"
-        run("cmake", "--install", build, "--prefix", prefix, stdout=subprocess.DEVNULL)
+        # Everything but the images of emulated boards, which may not be built.
+        run("cmake", "--install", build, "--prefix", prefix, "--component", "device", stdout=subprocess.DEVNULL)
+        (prefix / "bin").mkdir()
+        shutil.copy(build / "thimble", prefix / "bin")
         shutil.copytree(source / "examples/app", app)
         run("cmake", "-S", app, "-B", app / "build", "-G", "Ninja",
             f"-DCMAKE_TOOLCHAIN_FILE={app}/arm-none-eabi.cmake", f"-DCORE={core}", f"-DCMAKE_PREFIX_PATH={prefix}",
-            f"-DMODEL={model}/digits_cnn.pt2", f"-DDATA={model}/calibrate.npz", *device_library(core), stdout=subprocess.DEVNULL)
+            *options, *device_library(core), stdout=subprocess.DEVNULL)
         run("cmake", "--build", app / "build", stdout=subprocess.DEVNULL)
         printed = serial_output(MACHINES[core], app / "build/app")
         print(printed)
         assert printed.endswith("END ok\n"), "the application did not end well"
+        if "-DKERNEL_CODE=ram" in options:
+            check_kernel_code(app / "build/app", printed_bytes(prefix / "bin/thimble", model, core))
 
         # Run the same digit on the host: the first sample of golden.npz, which is also in digit.h.
         with zipfile.ZipFile(model / "golden.npz") as archive:
@@ -95,4 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

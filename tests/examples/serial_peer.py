@@ -36,10 +36,10 @@ class Line:
         names = {getattr(termios, name): int(name[1:]) for name in dir(termios) if name[1:].isdigit() and name[0] == "B"}
         return names[termios.tcgetattr(self.slave)[5]]
 
-    def read(self, seconds=0.1):
-        """Returns the bytes that have come from the program, at most 4096."""
+    def read(self, seconds=0.1, bytes_max=4096):
+        """Returns the bytes that have come from the program."""
         ready, _, _ = select.select([self.master], [], [], seconds)
-        return os.read(self.master, 4096) if ready else b""
+        return os.read(self.master, bytes_max) if ready else b""
 
     def write(self, data):
         while data and not self.closed:

@@ -25,6 +25,9 @@ RUNNER = SOURCE / "examples/serial_runner"
 LAYOUT = int(re.search(r"kKernelLayoutVersion = (\d+)", (SOURCE / "abi/kernel_layout.h").read_text())[1])
 DIGITS = SOURCE / "models/digits_cnn"
 # Per board: the core whose archives of firmware/ are linked. The machines of QEMU have the names of the boards.
+# Boards without an emulator here: one for each file of examples/serial_runner that sets a clock.
+COMPILED_BOARDS = {"nucleo_f767zi": "cortex-m7", "nucleo_g0b1re": "cortex-m0plus", "nucleo_l476rg": "cortex-m4",
+                   "nucleo_u575zi_q": "cortex-m33"}
 BOARDS = {"mps2-an385": "cortex-m3", "mps2-an386": "cortex-m4", "mps2-an500": "cortex-m7", "mps2-an505": "cortex-m33",
           "mps3-an547": "cortex-m55", "netduinoplus2": "cortex-m4"}
 PATIENCE = 3
@@ -66,7 +69,7 @@ class Fixture(unittest.TestCase):
             if not copy.exists():
                 shutil.copytree(RUNNER, copy)
             build = self.folder / f"build{len(self.images)}"
-            archives = [BUILD / "firmware" / BOARDS[board] / name for name in ("libruntime.a", "libkernels.a")]
+            archives = [BUILD / "firmware" / (BOARDS | COMPILED_BOARDS)[board] / name for name in ("libruntime.a", "libkernels.a")]
             library = "-Wl,--start-group;" + ";".join(map(str, archives)) + ";-Wl,--end-group"
             checked("cmake", "-S", copy, "-B", build, "-G", "Ninja", f"-DBOARD={board}",
                     f"-DCMAKE_TOOLCHAIN_FILE={copy}/arm-none-eabi.cmake", f"-DTHIMBLE_DEVICE_DIR={SOURCE}",
@@ -112,6 +115,21 @@ class EmulatedBoards(Fixture):
                 self.assertEqual((facts["board"], facts["core"], facts["model_in"]), (board, core, "RAM"))
                 # A second run finds the model in RAM.
                 self.assertEqual(self.check_equal(peer, self.compile_model("digits_cnn", core), patience=30)["sent_bytes"], 0)
+
+    def test_boards_that_are_compiled_only(self):
+        """The image starts with the stack pointer, and the handler of the UART is in its vector table."""
+        for board in COMPILED_BOARDS:
+            with self.subTest(board):
+                image = self.image(board, "-DBAUD=921600")
+                symbols = dict(reversed(line.split(" ")[::2]) for line in checked("arm-none-eabi-nm", image).splitlines())
+                vectors = image.with_suffix(".bin").read_bytes()[:64 * 4]
+                self.assertEqual(int(symbols["stack_top"], 16), struct.unpack_from("<I", vectors)[0])
+                handler = struct.unpack_from("<I", vectors, 4 * (16 + 38))[0]
+                self.assertEqual(handler, int(symbols["uart_handler"], 16) | 1)
+
+    def test_a_rate_that_the_clock_does_not_reach(self):
+        with self.assertRaisesRegex(AssertionError, "BAUD does not fit the clock of the UART"):
+            self.image("nucleo_g0b1re", "-DBAUD=2000000")
 
     def test_compare(self):
         with Board("mps2-an386", self.image("mps2-an386")) as peer:
@@ -297,6 +315,17 @@ class ScriptedBoards(Fixture):
             self.refused(peer, self.small, "the run has not ended after 2 s", "--time-limit", 2)
         with self.script(run=accept_and(frame(DONE, 0, struct.pack("<2I", 5, 15)))) as peer:
             self.refused(peer, self.small, "run on .*: an input")
+
+    def test_a_line_that_takes_bytes_slowly(self):
+        """A line that takes a byte now and then is an error too: the requests that wait on it never end."""
+        class Slow(Script):
+            def serve(self):
+                self.line.read(bytes_max=1)
+                time.sleep(0.1)
+        with Slow({}) as peer:
+            start = time.monotonic()
+            self.refused(peer, self.small, r"the line has taken \d+ of \d+ B in 6 s", patience=6)  # requests longer than its buffer
+            self.assertLess(time.monotonic() - start, 20)
 
     def test_two_programs(self):
         with Script({}) as peer:

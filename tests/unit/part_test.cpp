@@ -148,6 +148,41 @@ TEST(Part, ReadsClockAndTimingOfMemories) {
   EXPECT_FALSE(plain->memories[0].wait_states.has_value());
 }
 
+TEST(Part, ReadsCodeRam) {
+  constexpr std::string_view kText = R"(cpu = "cortex-m7"
+kernel_code = "itcm"
+[[memory]]
+name = "sram"
+[[memory]]
+name = "flash"
+wait_states = 7
+[code_ram]
+name = "itcm"
+bytes = "16K"
+)";
+  const Part part = *parse_part(kText, "chip");
+  ASSERT_TRUE(part.code_ram);
+  EXPECT_EQ(part.code_ram->bytes, 16384);
+  EXPECT_EQ(part.code_ram->wait_states, 0);
+  EXPECT_EQ(kernel_code_memory(part), &*part.code_ram);
+  // RAM of data can hold code too; the memory of the program needs no copy.
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string text(kText);
+    text.replace(text.find(from), from.size(), to);
+    return parse_part(text, "chip");
+  };
+  const Part in_sram = *with("\"itcm\"", "\"sram\"");
+  EXPECT_EQ(kernel_code_memory(in_sram), in_sram.memories.data());
+  EXPECT_EQ(kernel_code_memory(*with("\"itcm\"", "\"flash\"")), nullptr);
+  EXPECT_EQ(with("\"itcm\"", "\"itc\"").error().message,
+            "chip.toml:2: kernel code in itc: expected itcm or sram or flash of chip; similar "
+            "names: itcm");
+  EXPECT_EQ(with("bytes = \"16K\"", "").error().message,
+            "chip.toml:8: code_ram: a name such as \"itcm\" and its bytes were expected");
+  EXPECT_EQ(with("name = \"itcm\"", "name = \"sram\"").error().message,
+            "chip.toml:8: memory sram is defined twice");
+}
+
 TEST(Part, RefusesInvalidTiming) {
   constexpr std::string_view kSize =
       R"(memory: bytes is not a number of bytes, such as 65536, "64K" or "1M")";

@@ -151,6 +151,24 @@ TEST(MissingWaits, OfInstructionsInAMemoryWithoutOperands) {
             "state them");
 }
 
+TEST(MissingWaits, OfKernelCodeInTheRamOfData) {
+  PartWithTimes world;
+  world.part.recipe.kernel_code = "sram";
+  world.memories = operand_memories(world.part, std::nullopt, nullptr);
+  EXPECT_EQ(world.memories.code_of_kernels(), world.part.memories.data());
+  EXPECT_EQ(world.memories.code, &world.part.memories[1]);
+  const MissingWaits missing = missing_waits(world.part, world.memories);
+  EXPECT_EQ(missing.memories, std::vector<std::string>{"sram"});
+  EXPECT_EQ(missing.notes,
+            std::vector<std::string>{"the time has no wait states of instructions and data that "
+                                     "use sram at the same time"});
+  world.part.code_ram = named("itcm", false, 0);
+  world.part.recipe.kernel_code = "itcm";
+  world.memories = operand_memories(world.part, std::nullopt, nullptr);
+  EXPECT_EQ(world.memories.kernel_code, &*world.part.code_ram);
+  EXPECT_TRUE(missing_waits(world.part, world.memories).memories.empty());
+}
+
 TEST(OperandMemories, FollowThePlacement) {
   engine::Part part;
   part.memories = {named("dtcm", false, 1), named("ocram", false, 2), named("flash", true, 36)};

@@ -88,11 +88,26 @@ std::string_view kind_text(FileKind kind) {
 constexpr std::string_view kSave =
     "torch.export.save(torch.export.export(model, inputs), \"model.pt2\")";
 
+/// Advice for a model of another framework.
+std::string export_advice() {
+  return fmt::format(
+      ": Thimble compiles PyTorch models, so export the PyTorch model from which this file was "
+      "made: {}",
+      kSave);
+}
+
 /// Returns the expected kind, and advice for a file of this kind.
 std::string expectation(FileKind kind, FileUse use, const std::string& file) {
   if (use == FileUse::kSamples) {
     return "expected samples: numpy.savez(\"data.npz\", x=samples), one array per input, or "
            "numpy.save(\"data.npy\", samples) for a model with one input";
+  }
+  const bool other_model =
+      kind == FileKind::kLiteRt || kind == FileKind::kOnnx || kind == FileKind::kHdf5;
+  if (use == FileUse::kInspect) {
+    const std::string text = "expected a .pt2, .pte, .npz or .ir";
+    if (!other_model) return text;
+    return text + export_advice() + "; docs/switching.md has the steps of each tool";
   }
   if (use == FileUse::kProgram) {
     return "expected a compiled program (.pte), which `thimble compile` writes";
@@ -105,6 +120,7 @@ std::string expectation(FileKind kind, FileUse use, const std::string& file) {
            "PyTorch (.pt2) or a graph (.ir)";
   }
   std::string text = "expected an export of PyTorch (.pt2)";
+  if (other_model) return text + export_advice();
   switch (kind) {
     case FileKind::kProgram:
       return text +
@@ -112,13 +128,6 @@ std::string expectation(FileKind kind, FileUse use, const std::string& file) {
     case FileKind::kArray:
     case FileKind::kArrays:
       return text + "; samples are given with --calibrate or --data";
-    case FileKind::kLiteRt:
-    case FileKind::kOnnx:
-    case FileKind::kHdf5:
-      return text + fmt::format(
-                        ": Thimble compiles PyTorch models, so export the PyTorch model from which "
-                        "this file was made: {}",
-                        kSave);
     default:
       return text + fmt::format(", as written by {}", kSave);
   }
@@ -134,6 +143,8 @@ bool is_expected(FileKind kind, FileUse use) {
       return kind == FileKind::kProgram;
     case FileUse::kSamples:
       return kind == FileKind::kArray || kind == FileKind::kArrays;
+    case FileUse::kInspect:
+      return false;  // readers of the expected kinds have failed
   }
   return false;
 }

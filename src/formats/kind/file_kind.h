@@ -34,6 +34,7 @@ enum class FileUse {
   kModel,    // a model to run
   kProgram,  // a compiled program
   kSamples,  // one array per input
+  kInspect,  // a file to show
 };
 
 /// Returns `error`, the reason why the file cannot be read for this use, unless the file is of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every row of docs/switching.md.
+"""Every row of docs/switching.md that has a command of ExecuTorch's scripts.
 
     switching_test.py THIMBLE SOURCE COMPILER FOLDER
 
@@ -460,7 +460,7 @@ def main():
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)
-    page = rows_of((source / "docs/switching.md").read_text())
+    page = rows_of((source / "docs/switching.md").read_text().partition("\n## TensorFlow Lite Micro")[0])
     failed = [f"{title}: no function" for title in page if title not in ROWS]
     failed += [f"{title}: no row" for title in ROWS if title not in page]
     for title, cells in page.items():

@@ -1,0 +1,5 @@
+# ST NUCLEO-F746ZG
+include(${CMAKE_CURRENT_LIST_DIR}/../nucleo_f7.cmake)
+set(CORE_FLAGS "-mfloat-abi=hard -mfpu=fpv5-sp-d16 -DTHIMBLE_DUAL_ISSUE=1")
+set(BOARD_CODE 0x08000000 1M)
+set(BOARD_DATA 0x20000000 320K)
