@@ -375,4 +375,3 @@ std::string table_report(const CompileReport& report) {
 }
 
 }  // namespace thimble::driver
-
