@@ -76,3 +76,8 @@ set(THIMBLE_ENGINE_DELEGATE "delegate[a-z_]*")    # part of the runtime
 # vendor's interface, implemented by the engine's simulator or model.
 set(THIMBLE_ENGINE_VENDOR_DRIVER "vendor_driver")
 set(THIMBLE_ENGINE_VENDOR_MODEL "vendor_driver_model")
+# The NPU behind a driver of the Linux kernel; empty on other systems.
+set(THIMBLE_ENGINE_LINUX "linux_driver")
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  set(THIMBLE_ENGINE_LINUX "no_linux_driver")
+endif()

@@ -74,6 +74,10 @@ function(thimble_engine_libraries)
     thimble_engine_library(${engine} formats formats DEPS thimble_formats thimble_${engine}_container)
     thimble_engine_library(${engine} delegate "${THIMBLE_ENGINE_DELEGATE}" DEVICE
                            DEPS thimble_runtime thimble_${engine}_container)
+    thimble_engine_library(${engine} linux_driver "${THIMBLE_ENGINE_LINUX}" DEPS thimble_${engine}_delegate)
+    if(EXISTS ${folder}/linux_driver/include)
+      target_include_directories(thimble_${engine}_linux_driver PRIVATE ${folder}/linux_driver/include)
+    endif()
   endforeach()
 endfunction()
 

@@ -10,13 +10,15 @@ install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device 
 # For ExecuTorch's own runtime: a CMake project that the user builds with an ExecuTorch, which no package contains.
 install(DIRECTORY executorch DESTINATION share/thimble/device COMPONENT device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
+# For Linux: a CMake project too.
+install(DIRECTORY linux DESTINATION share/thimble/device COMPONENT device)
 # The row of each engine, and its folders with device code.
 thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
 foreach(engine ${engines})
   install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine} COMPONENT device)
   file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
   string(JOIN "|" kinds ${THIMBLE_ENGINE_SHARED} ${THIMBLE_ENGINE_MODEL} ${THIMBLE_ENGINE_DELEGATE} ${THIMBLE_ENGINE_VENDOR_DRIVER}
-         ${THIMBLE_ENGINE_VENDOR_MODEL} executorch)
+         ${THIMBLE_ENGINE_VENDOR_MODEL} linux_driver executorch)
   list(FILTER folders INCLUDE REGEX "/(${kinds})$")
   install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine} COMPONENT device
           FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def" PATTERN "library.cmake" PATTERN "device.c.in"

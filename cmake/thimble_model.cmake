@@ -139,7 +139,9 @@ function(thimble_add_model target model)
 
   # Code of a network for a core calls no delegate.
   set(libraries thimble_device)
-  if(arg_TARGET MATCHES "^cortex-m")
+  if(THIMBLE_MODEL_LIBRARIES)
+    set(libraries ${THIMBLE_MODEL_LIBRARIES}) # of a build system that selects them itself (zephyr/)
+  elseif(arg_TARGET MATCHES "^cortex-m")
     set(libraries thimble::kernels thimble::runtime)
   endif()
   if(arg_EMIT STREQUAL "c")

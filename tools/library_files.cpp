@@ -207,11 +207,25 @@ std::string cproject(const Library& library) {
       library.name, components);
 }
 
+/// For Arduino's library manager; arduino-lint's rule LD001.
+std::string arduino_readme(const Library& library) {
+  return fmt::format(
+      "# {0}\n\nA neural network for {1}, with Thimble's runtime and the kernels that it calls: a "
+      "library "
+      "for Arduino\nand PlatformIO. `{0}.h` declares the model, `thimble.h` the functions that run "
+      "it. "
+      "The kernels are C++17 and\nfor the instructions of {1}.\n\nApache-2.0, see LICENSE. Written "
+      "by "
+      "`thimble`.\n",
+      library.name, library.target);
+}
+
 }  // namespace
 
 std::vector<LibraryFile> arduino_files(const Library& library) {
   std::vector<LibraryFile> files = {{"library.properties", properties(library)},
-                                    {"library.json", platformio(library)}};
+                                    {"library.json", platformio(library)},
+                                    {"README.md", arduino_readme(library)}};
   if (!library.sketch.empty()) {
     files.push_back({fmt::format("examples/{0}/{0}.ino", library.name), library.sketch});
   }

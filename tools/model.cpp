@@ -51,13 +51,22 @@ bool keeps_state(const formats::pte::Program& program) {
          });
 }
 
+constexpr std::string_view kLinux = "linux";
+
+/// Returns the device of "linux:DEVICE", which is empty for "linux"; nullopt for other platforms.
+std::optional<std::string> linux_npu_of(const std::string& on) {
+  if (on != kLinux && !on.starts_with(fmt::format("{}:", kLinux))) return std::nullopt;
+  return on.substr(std::min(on.size(), kLinux.size() + 1));
+}
+
 Result<Model> host_model(ByteView bytes, const std::string& label, bool has_state, PartTimes times,
                          const OpenOptions& options) {
-  THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
+  const std::optional<std::string> linux_npu = linux_npu_of(options.on);
+  THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label, linux_npu));
   auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
   Model model;
   model.label = label;
-  model.where = "host";
+  model.where = linux_npu ? "an NPU of this machine" : "host";
   model.inputs = host->interface().inputs;
   model.outputs = host->interface().outputs;
   model.has_state = has_state;
@@ -289,6 +298,9 @@ Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
   const bool on_host = options.on != "qemu" && options.on != "fvp" && !on_serial;
   const bool lists_hazards = on_host && options.profile;
   if (!lists_hazards) THIMBLE_CHECK(hostrun::check_hazards(program, label));
+  if (linux_npu_of(options.on) && interface.non_kernel_calls.empty()) {
+    return bad_input("{}: --on linux: the file calls no NPU: use --on host", label);
+  }
   if (on_host) {
     PartTimes times;
     if (options.profile || options.trace) {

@@ -536,8 +536,9 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb.option("--on", a.on,
               "Platform that runs the model; default: host for a .pte, eval for other files; "
-              "serial:PORT[:BAUD]: a board with examples/serial_runner")
-      .one_of_or_prefix({"host", "qemu", "fvp", "eval", "serial:"});
+              "linux[:DEVICE]: the NPU of this Linux machine; serial:PORT[:BAUD]: a board with "
+              "examples/serial_runner")
+      .one_of_or_prefix({"host", "qemu", "fvp", "eval", "linux", "linux:", "serial:"});
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
   verb.option("--patience", a.patience,

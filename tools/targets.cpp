@@ -28,8 +28,9 @@ struct TargetsArguments {
 std::string_view isa_text(abi::Isa isa) {
   switch (isa) {
     case abi::Isa::kThumb1:
+      return "thumb1";
     case abi::Isa::kThumb2:
-      return "scalar";
+      return "thumb2";
     case abi::Isa::kDsp:
       return "dsp";
     case abi::Isa::kMve:

@@ -19,7 +19,8 @@ namespace thimble::hostrun {
 struct NpuProfile;  // npu_profile.h
 struct NpuSystem;
 
-/// A model of the NPU on this machine, called by the runtime's delegate; for one loaded file.
+/// A model of the NPU on this machine, or an NPU of this machine, called by the runtime's delegate;
+/// for one loaded file.
 class Device {
  public:
   Device() = default;
@@ -31,7 +32,7 @@ class Device {
   [[nodiscard]] virtual runtime::DelegateBackend row() const = 0;
   /// Adds a memory range that the NPU can address.
   virtual void connect(const void* /*data*/, size_t /*bytes*/, bool /*read_only*/) {}
-  /// Error of the last call; empty if it succeeded.
+  /// Error of the last load or call, or what is known of the NPU; empty: nothing.
   [[nodiscard]] virtual std::string fault_text() const { return ""; }
 };
 
@@ -67,6 +68,9 @@ struct DeviceKind {
   /// Returns words for the command line of the engine's image; null: none.
   Result<FirmwareDevice> (*firmware)(const formats::pte::Program& program,
                                      std::string_view label) = nullptr;
+  /// Opens an NPU of this machine, which the Linux kernel drives, in place of the model. `device`
+  /// is empty for the first one. Null: there is no such driver.
+  Result<std::unique_ptr<Device>> (*open_linux)(const std::string& device) = nullptr;
 };
 
 /// Type of the function NAME_devices() that the header of a row declares.

@@ -95,22 +95,29 @@ struct HostModel::State {
   [[nodiscard]] Status check(thimble_status status) const {
     if (status == 0) return ok();
     Error error = failure(status, label, interface);
-    const bool stopped = status == static_cast<thimble_status>(abi::Status::kNpuFault) ||
-                         status == static_cast<thimble_status>(abi::Status::kNpuTimeout) ||
-                         status == static_cast<thimble_status>(abi::Status::kDriverError);
+    const auto code = static_cast<abi::Status>(status);
+    const bool of_npu = code == abi::Status::kNpuFault || code == abi::Status::kNpuTimeout ||
+                        code == abi::Status::kDriverError || code == abi::Status::kWrongNpu ||
+                        code == abi::Status::kWrongMacs || code == abi::Status::kNpuVersion;
     for (const auto& device : devices) {
-      const std::string fault = stopped ? device->fault_text() : "";
+      const std::string fault = of_npu ? device->fault_text() : "";
       if (!fault.empty()) error.message += ": " + fault;
     }
     return error;
   }
 
-  /// Opens models of the NPUs that the program calls.
-  Status open_devices(const formats::pte::Program& program) {
+  /// Opens the NPUs that the program calls: models of them, or those of this machine.
+  Status open_devices(const formats::pte::Program& program,
+                      const std::optional<std::string>& linux_npu) {
     THIMBLE_TRY(const std::vector<DeviceKind> kinds, kinds_of(program, label));
     for (const DeviceKind& kind : kinds) {
       if (kind.open == nullptr) continue;
-      THIMBLE_TRY(std::unique_ptr<Device> device, kind.open(program, label));
+      if (linux_npu && kind.open_linux == nullptr) {
+        return unsupported("{}: {}: the kernel's driver of this NPU is not supported", label,
+                           kind.id);
+      }
+      THIMBLE_TRY(std::unique_ptr<Device> device,
+                  linux_npu ? kind.open_linux(*linux_npu) : kind.open(program, label));
       rows.push_back(device->row());
       devices.push_back(std::move(device));
     }
@@ -172,11 +179,12 @@ int64_t HostModel::arena_bytes() const {
   return static_cast<int64_t>(state_->needs.arena_bytes);
 }
 
-Result<HostModel> HostModel::load(ByteView pte, std::string label) {
+Result<HostModel> HostModel::load(ByteView pte, std::string label,
+                                  const std::optional<std::string>& linux_npu) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
   auto state = std::make_unique<State>(pte, std::move(label));
   THIMBLE_TRY(state->interface, read_interface(program, state->label));
-  THIMBLE_CHECK(state->open_devices(program));
+  THIMBLE_CHECK(state->open_devices(program, linux_npu));
   const auto* const kernels = reinterpret_cast<const thimble_kernels*>(&state->table);
   void* file = state->file.data();
   THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));

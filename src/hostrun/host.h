@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ namespace thimble::hostrun {
 
 class HostModel {
  public:
-  /// `label` names the file in messages.
-  static Result<HostModel> load(ByteView pte, std::string label);
+  /// `label` names the file in messages. `linux_npu`: the NPUs are those of this machine, with this
+  /// device of the kernel's driver or the first one if it is empty; otherwise they are simulated.
+  static Result<HostModel> load(ByteView pte, std::string label,
+                                const std::optional<std::string>& linux_npu = {});
 
   HostModel(HostModel&&) noexcept;
   HostModel& operator=(HostModel&&) noexcept;

@@ -95,6 +95,12 @@ class Layouts(unittest.TestCase):
         self.assertTrue(all(properties.values()), properties)
         self.assertTrue((folder / "src" / properties["includes"]).is_file())
         self.assertEqual(folder.name, properties["name"])
+        # Rules LD001, LD002, LS005 to LS007, SS001 and SS003 of arduino-lint.
+        self.assertIn(f"# {name}\n", (folder / "README.md").read_text())
+        self.assertTrue((folder / "LICENSE").is_file())
+        for path in folder.rglob("*"):
+            self.assertFalse(path.is_symlink() or path.suffix == ".exe" or path.name == ".development", path)
+        self.assertLessEqual(len(name), 63)
 
         library = json.loads((folder / "library.json").read_text())
         self.assertEqual((library["name"], library["version"]), (properties["name"], properties["version"]))

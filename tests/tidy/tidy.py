@@ -129,7 +129,7 @@ def may_include(path, name):
         if name in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[name]
         return bool(PUBLIC_HEADERS.match(name)) and folder in ("src/hostrun", "runtime", "firmware", "executorch", "zephyr") + tuple(
-            f"engines/*/{kind}" for kind in ("model", "delegate", "vendor_driver_model", "hostrun", "zephyr", "executorch"))
+            f"engines/*/{kind}" for kind in ("model", "delegate", "vendor_driver_model", "linux_driver", "hostrun", "zephyr", "executorch"))
     first = name.split("/")[0]
     outside = ("engines", "abi", "numerics", "kernels", "runtime", "executorch", "firmware", "tools", "python")
     path_of_name = name if first in outside else f"src/{name}"

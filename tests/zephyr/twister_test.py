@@ -30,6 +30,8 @@ SKIPPED = 77
 SUITES = ("examples/zephyr", "tests/zephyr")
 MACHINES = {"mps2/an385": "mps2-an385", "mps2/an521/cpu0": "mps2-an521", "mps3/corstone300/an547": "mps3-an547"}
 BOARDS = tuple(MACHINES)
+NPU_BOARD = "mps3/corstone300/fvp"  # its applications are only linked, with Zephyr's own driver of the NPU
+NPU_MODULE = "hal_ethos_u"
 DIFFERENCE_MAX = 0.05
 MODULE = re.compile(r"libthimble_|_model\.cpp")
 SECTION = re.compile(r"^ \.(\w+)\S*\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$", re.M)
@@ -133,15 +135,22 @@ def check_memory(out):
         assert ram <= facts["static_bytes"]
 
 
+REFUSED = (  # board, target, the reason
+    ("mps2/an385", "cortex-m55", "mps2/an385 is built with thumb2 instructions only; needed: CONFIG_FPU"),
+    ("mps2/an383", "cortex-m3", "mps2/an383 is built with thumb1 instructions only; needed: a core that selects CONFIG_ARMV7_M"),
+)
+
+
 def check_refusal(source, thimble, out):
-    """Configures an application for a Cortex-M3 with a target that needs vector instructions."""
-    command = ["cmake", "-S", source / "examples/zephyr/hello_thimble", "-B", out / "refused", "-G", "Ninja", "-DBOARD=mps2/an385",
-               f"-DPython3_EXECUTABLE={sys.executable}", f"-DTHIMBLE_PROGRAM={thimble}", '-DCONFIG_THIMBLE_TARGET="cortex-m55"']
-    if "ZEPHYR_MODULES" in os.environ:
-        command.append(f"-DZEPHYR_MODULES={os.environ['ZEPHYR_MODULES']}")
-    done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True)
-    message = " ".join(done.stderr.split())
-    assert done.returncode != 0 and "mps2/an385 is built with thumb2 instructions only; needed: CONFIG_FPU" in message, done.stderr
+    """Configures an application with targets whose instructions the board does not have."""
+    for board, target, reason in REFUSED:
+        command = ["cmake", "-S", source / "examples/zephyr/hello_thimble", "-B", out / "refused" / target, "-G", "Ninja", f"-DBOARD={board}",
+                   f"-DPython3_EXECUTABLE={sys.executable}", f"-DTHIMBLE_PROGRAM={thimble}", f'-DCONFIG_THIMBLE_TARGET="{target}"']
+        if "ZEPHYR_MODULES" in os.environ:
+            command.append(f"-DZEPHYR_MODULES={os.environ['ZEPHYR_MODULES']}")
+        done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True)
+        message = " ".join(done.stderr.split())
+        assert done.returncode != 0 and reason in message, done.stderr
 
 
 def main():
@@ -164,7 +173,10 @@ def main():
                "-v", "-j", "1"]
     for suite in options.suite or SUITES:
         command += ["-T", source / suite]
-    for board in options.board or BOARDS:
+    boards = list(options.board or BOARDS)
+    if NPU_MODULE in os.environ.get("ZEPHYR_MODULES", "") and not options.board:
+        boards.append(NPU_BOARD)
+    for board in boards:
         command += ["-p", board]
     done = subprocess.run([str(word) for word in command], check=False)
     if done.returncode != 0:

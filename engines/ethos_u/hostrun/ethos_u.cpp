@@ -9,6 +9,7 @@
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/delegate/backend.h"
 #include "engines/ethos_u/formats/payload.h"
+#include "engines/ethos_u/hostrun/linux.h"
 #include "engines/ethos_u/hostrun/profile.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/sim/device.h"
@@ -177,6 +178,7 @@ std::vector<DeviceKind> ethos_u_devices() {
   DeviceKind kind;
   kind.id = abi::ethos_u::kDelegateId;
   kind.open = open_ethos_u;
+  kind.open_linux = open_linux_ethos_u;
   kind.image = "runner-ethos-u";
   kind.header = "engines/ethos_u/delegate/backend.h";
   kind.cpp_namespace = "ethos_u";

@@ -9,6 +9,9 @@
 #define RUNS 3
 #define STACK_BYTES (24 * 1024) /* the simulator's; a real NPU needs 2 KiB */
 
+/* The NPU cannot read the memory of the code: the files are copied to that of the arena. */
+THIMBLE_ARENA_DEFINE(digits_file, digits_cnn_PTE_BYTES);
+THIMBLE_ARENA_DEFINE(kws_file, dscnn_kws_PTE_BYTES);
 THIMBLE_ARENA_DEFINE(digits_memory, digits_cnn_MEMORY_BYTES);
 THIMBLE_ARENA_DEFINE(kws_memory, dscnn_kws_MEMORY_BYTES);
 static thimble_model digits, kws;
@@ -33,9 +36,11 @@ static void run_often(void* name, void* model, void* unused) {
 }
 
 int main(void) {
-  if (thimble_zephyr_init(&digits, digits_cnn_pte, digits_cnn_pte_bytes, digits_cnn_kernels(),
+  memcpy(digits_file, digits_cnn_pte, sizeof digits_file);
+  memcpy(kws_file, dscnn_kws_pte, sizeof kws_file);
+  if (thimble_zephyr_init(&digits, digits_file, sizeof digits_file, digits_cnn_kernels(),
                           digits_memory, sizeof digits_memory) != 0 ||
-      thimble_zephyr_init(&kws, dscnn_kws_pte, dscnn_kws_pte_bytes, dscnn_kws_kernels(), kws_memory,
+      thimble_zephyr_init(&kws, kws_file, sizeof kws_file, dscnn_kws_kernels(), kws_memory,
                           sizeof kws_memory) != 0 ||
       set_bytes(&digits, 1, digits_input, sizeof digits_input) != 0 ||
       set_bytes(&kws, 1, kws_input, sizeof kws_input) != 0) {
