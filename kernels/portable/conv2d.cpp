@@ -9,6 +9,7 @@
 #include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -83,7 +84,9 @@ void pixel(const Conv& conv, const Patch& patch, int8_t* y) {
   }
 }
 
-void run(const Conv& conv) {
+}  // namespace
+
+void convolve(const Conv& conv) {
   const int8_t* image = conv.x;
   int8_t* y = conv.y;
   for (int32_t n = 0; n < conv.batch; ++n) {
@@ -99,12 +102,14 @@ void run(const Conv& conv) {
   }
 }
 
+namespace {
+
 template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_conv2d<kSignature>(call));
+  convolve(bind_stock_conv2d<kSignature>(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_conv(call));
+  convolve(bind_native_conv(call));
 }
 
 }  // namespace

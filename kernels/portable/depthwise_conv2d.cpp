@@ -9,6 +9,7 @@
 #include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 
 namespace thimble::kernels {
 namespace {
@@ -104,7 +105,9 @@ Patch patch_at(const Conv& conv, const int8_t* image, int32_t oy, int32_t ox) {
   return patch;
 }
 
-void run(const Conv& conv) {
+}  // namespace
+
+void convolve_depthwise(const Conv& conv) {
   const int8_t* image = conv.x;
   int8_t* y = conv.y;
   for (int32_t n = 0; n < conv.batch; ++n) {
@@ -118,12 +121,14 @@ void run(const Conv& conv) {
   }
 }
 
+namespace {
+
 template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_depthwise<kSignature>(call));
+  convolve_depthwise(bind_stock_depthwise<kSignature>(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_conv(call));
+  convolve_depthwise(bind_native_conv(call));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/args/linear.h"
 
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -21,7 +22,9 @@ void features(const Linear& linear, const int8_t* x, int32_t o, int8_t* y) {
   }
 }
 
-void run(const Linear& linear) {
+}  // namespace
+
+void multiply_rows(const Linear& linear) {
   for (int32_t row = 0; row < linear.rows; ++row) {
     const int8_t* x = linear.x + row * linear.in;
     int8_t* y = linear.y + row * linear.out;
@@ -31,11 +34,13 @@ void run(const Linear& linear) {
   }
 }
 
+namespace {
+
 void run_stock(const Call& call) {
-  run(bind_stock_linear(call));
+  multiply_rows(bind_stock_linear(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_linear(call));
+  multiply_rows(bind_native_linear(call));
 }
 
 }  // namespace
