@@ -3,7 +3,7 @@
 //
 // Without dilation, the rows of a window are read from the image; a row of zero points in the
 // scratch replaces rows above and below the image. Windows that overlap the left or right edge, and
-// all windows with dilation or many rows, are first gathered into the scratch. CMSIS-NN's scratch,
+// all windows with dilation or with many short rows, are first gathered into the scratch. CMSIS-NN's scratch,
 // which ExecuTorch plans, is large enough. The portable body runs calls with less scratch, with
 // groups, with fewer than four channels, or with a shift to the left.
 
@@ -40,7 +40,8 @@ class StockConvolution {
         zero_(-conv.x_offset),
         row_bytes_(across_.kernel * conv.in_c),
         depth_(down_.kernel * row_bytes_),
-        by_rows_((down_.dilation | across_.dilation) == 1 && down_.kernel <= kRowsMax),
+        by_rows_((down_.dilation | across_.dilation) == 1 && down_.kernel <= kRowsMax &&
+                 down_.kernel * vectors(row_bytes_) <= 2 * vectors(depth_)),
         scratch_(conv.scratch),
         pixels_(down_.out * across_.out) {
     const bool needs_scratch = !by_rows_ || has_padding(down_) || has_padding(across_);
@@ -83,6 +84,7 @@ class StockConvolution {
   }
 
  private:
+  static int32_t vectors(int32_t bytes) { return (bytes + 15) / 16; }
   int8_t* gathered(int32_t i) const { return scratch_ + i * depth_; }
   int8_t* zero_row() const { return gathered(kPixels); }
 
