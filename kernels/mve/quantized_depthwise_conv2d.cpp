@@ -14,6 +14,7 @@
 #include "abi/depthwise_mve.h"
 #include "kernels/args/conv.h"
 #include "kernels/args/depthwise_mve.h"
+#include "kernels/args/stock_window.h"
 #include "kernels/define_kernel.h"
 #include "kernels/mve/depthwise_tile.h"
 #include "kernels/portable/convolve.h"
@@ -24,28 +25,14 @@ namespace {
 constexpr int32_t kLanes = abi::kDepthwiseLanes;
 constexpr int32_t kTapsMax = 255;  // sums of so many weights fit 16 bits
 
-/// Sets *field. Returns false if the value exceeds the field.
-template <class Field>
-bool set(Field* field, int32_t value) {
-  *field = static_cast<Field>(value);
-  return *field == value;
-}
-
 bool set_geometry(const Conv& conv, abi::WindowGeometry* g) {
-  const WindowAxis& down = conv.axis[0];
-  const WindowAxis& across = conv.axis[1];
-  bool fits = set(&g->in_h, down.in) && set(&g->in_w, across.in) && set(&g->in_c, conv.in_c);
-  fits = fits && set(&g->out_h, down.out) && set(&g->out_w, across.out);
-  fits = fits && set(&g->out_c, conv.out_c);
-  fits = fits && set(&g->kernel_h, down.kernel) && set(&g->kernel_w, across.kernel);
-  fits = fits && set(&g->stride_h, down.stride) && set(&g->stride_w, across.stride);
-  fits = fits && set(&g->dilation_h, down.dilation) && set(&g->dilation_w, across.dilation);
-  fits = fits && set(&g->pad_top, down.pad) && set(&g->pad_left, across.pad);
-  fits = fits && set(&g->x_zero_point, -conv.x_offset);
-  fits = fits && set(&g->y_zero_point, conv.requant.y_offset);
-  fits = fits && set(&g->min, conv.requant.min) && set(&g->max, conv.requant.max);
-  return fits && down.kernel * across.kernel <= kTapsMax && down.pad < down.kernel &&
-         across.pad < across.kernel;
+  g->x_zero_point = static_cast<int16_t>(-conv.x_offset);
+  g->y_zero_point = static_cast<int16_t>(conv.requant.y_offset);
+  g->min = static_cast<int16_t>(conv.requant.min);
+  g->max = static_cast<int16_t>(conv.requant.max);
+  return set_window(conv.axis, conv.in_c, conv.out_c, g) &&
+         conv.axis[0].kernel * conv.axis[1].kernel <= kTapsMax &&
+         conv.axis[0].pad < conv.axis[0].kernel && conv.axis[1].pad < conv.axis[1].kernel;
 }
 
 bool shifts_are_right(const Requant& requant, int32_t channels) {
