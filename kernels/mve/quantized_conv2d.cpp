@@ -1,5 +1,5 @@
 // cortex_m::quantized_conv2d with the weights in the order of the file. Pixels are computed in
-// blocks of three, for 64 channels at a time.
+// blocks of three, for 64 channels at a time; a layer with one window is a linear layer.
 //
 // Without dilation, the rows of a window are read from the image; a row of zero points in the
 // scratch replaces rows above and below the image. Windows that overlap the left or right edge, and
@@ -16,6 +16,7 @@
 #include "kernels/mve/copy.h"
 #include "kernels/mve/gather.h"
 #include "kernels/mve/unpacked_layer.h"
+#include "kernels/mve/unpacked_rows.h"
 #include "kernels/portable/convolve.h"
 
 namespace thimble::kernels {
@@ -180,6 +181,15 @@ class StockConvolution {
   mve::UnpackedRow rows_[kRowsMax + 1];
 };
 
+/// Returns true if the only window of each image is the whole image.
+bool is_linear(const Conv& conv) {
+  bool whole = true;
+  for (const WindowAxis& axis : conv.axis) {
+    whole &= axis.kernel == axis.in && axis.pad == 0 && axis.dilation == 1;
+  }
+  return whole;
+}
+
 void run(const Conv& conv) {
   StockConvolution convolution(conv);
   if (!convolution.supported()) {
@@ -187,6 +197,11 @@ void run(const Conv& conv) {
     return;
   }
   const int32_t depth = conv.axis[0].kernel * conv.axis[1].kernel * conv.in_c;
+  if (is_linear(conv)) {
+    mve::multiply_unpacked_rows({conv.x, conv.w, conv.y, conv.batch, depth, conv.out_c,
+                                 conv.x_offset, conv.requant});
+    return;
+  }
   mve::UnpackedLayer layer(conv.w, conv.out_c, static_cast<uint32_t>(depth), conv.x_offset,
                            conv.requant);
   while (layer.next_tile()) {

@@ -83,37 +83,81 @@ static_assert(offsetof(UnpackedBlock, row_step) == 48);
       "pop {r4-r11, pc}\n");
 }
 
-// clang-format on
+static_assert(offsetof(UnpackedRowBlock, bias) == 12);
+static_assert(offsetof(UnpackedRowBlock, y) == 24);
+static_assert(offsetof(UnpackedRowBlock, y_zero_point) == 32);
+static_assert(offsetof(UnpackedRowBlock, min) == 40);
+static_assert(offsetof(UnpackedRowBlock, y_end) == 48);
 
-[[gnu::noinline]] void sum_row(const int8_t* x, const int8_t* weights, uint32_t depth,
-                               uint32_t count, uint32_t (&sums)[4]) {
-  const int8_t* w1 = count > 1 ? weights + depth : weights;
-  const int8_t* w2 = count > 2 ? w1 + depth : weights;
-  const int8_t* w3 = count > 3 ? w2 + depth : weights;
-  uint32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  __asm__ volatile(
-      "wlstp.8 lr, %[depth], 2f\n"
+// r0 r2 r4 r6: sums of channels 0 2 1 3; r3 r7 r5 r9: their weights; r1: x; r8: zero point; r10: y;
+// r12: correction; r11: block; lr: loop.
+[[gnu::naked]] void multiply_unpacked_row(UnpackedRowBlock*) {
+  __asm__(
+      "push {r4-r11, lr}\n"
+      "vpush {d8-d15}\n"
+      "mov r11, r0\n"
+      "ldrd r1, r2, [r11, #40]\n"
+      "vdup.32 q6, r1\n"
+      "vdup.32 q7, r2\n"
+      "ldr r9, [r11, #8]\n"
+      "ldr r10, [r11, #24]\n"
+      "ldrd r8, r12, [r11, #32]\n"
+
+      "4:\n"
+      "ldrd r1, lr, [r11]\n"
+      "mov r3, r9\n"
+      "add r5, r3, lr\n"
+      "add r7, r5, lr\n"
+      "add r9, r7, lr\n"
+      "add r0, r9, lr\n"
+      "str r0, [r11, #8]\n"
+      "movs r0, #0\n"
+      "mov r2, r0\n"
+      "mov r4, r0\n"
+      "mov r6, r0\n"
+      "wlstp.8 lr, lr, 2f\n"
       "1:\n"
-      "vldrb.8 q0, [%[x]], #16\n"
-      "vldrb.8 q1, [%[w0]], #16\n"
-      "vmladava.s8 %[sum0], q0, q1\n"
-      "vldrb.8 q2, [%[w1]], #16\n"
-      "vmladava.s8 %[sum1], q0, q2\n"
-      "vldrb.8 q1, [%[w2]], #16\n"
-      "vmladava.s8 %[sum2], q0, q1\n"
-      "vldrb.8 q2, [%[w3]], #16\n"
-      "vmladava.s8 %[sum3], q0, q2\n"
+      "vldrb.8 q0, [r1], #16\n"
+      "vldrb.8 q1, [r3], #16\n"
+      "vmladava.s8 r0, q0, q1\n"
+      "vldrb.8 q2, [r7], #16\n"
+      "vmladava.s8 r2, q0, q2\n"
+      "vldrb.8 q1, [r5], #16\n"
+      "vmladava.s8 r4, q0, q1\n"
+      "vldrb.8 q2, [r9], #16\n"
+      "vmladava.s8 r6, q0, q2\n"
       "letp lr, 1b\n"
       "2:\n"
-      : [x] "+r"(x), [w0] "+r"(weights), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
-        [sum0] "+Te"(sum0), [sum1] "+Te"(sum1), [sum2] "+Te"(sum2), [sum3] "+Te"(sum3)
-      : [depth] "r"(depth)
-      : "q0", "q1", "q2", "lr", "memory");
-  sums[0] = sum0;
-  sums[1] = sum1;
-  sums[2] = sum2;
-  sums[3] = sum3;
+      "vmov q3[2], q3[0], r0, r2\n"
+      "vmov q3[3], q3[1], r4, r6\n"
+      "add r6, r11, #12\n"
+      "ldm r6, {r0, r1, r2}\n"  // bias, mult, shift
+      "ldr r9, [r11, #28]\n"  // scale_step
+      "vldrw.32 q0, [r0], #16\n"
+      "vldrw.32 q1, [r1]\n"
+      "vadd.i32 q3, q3, q0\n"
+      "vqrdmulh.s32 q3, q3, q1\n"
+      "vldrw.32 q2, [r2]\n"
+      "vqdmlah.s32 q3, q3, r12\n"
+      "add r1, r9\n"
+      "vrshl.s32 q3, q3, q2\n"
+      "add r2, r9\n"
+      "vadd.i32 q3, q3, r8\n"
+      "stm r6, {r0, r1, r2}\n"
+      "vmax.s32 q3, q3, q6\n"
+      "ldr r9, [r11, #8]\n"
+      "vmin.s32 q3, q3, q7\n"
+      "ldr r0, [r11, #48]\n"
+      "mov r4, r10\n"  // narrowing stores accept only low base registers
+      "add r10, #4\n"
+      "vstrb.32 q3, [r4]\n"
+      "cmp r10, r0\n"
+      "bne 4b\n"
+      "vpop {d8-d15}\n"
+      "pop {r4-r11, pc}\n");
 }
+
+// clang-format on
 
 }  // namespace thimble::kernels::mve
 #endif

@@ -33,10 +33,26 @@ struct UnpackedBlock {
 /// Reads exactly the bytes of the rows and of the weights.
 void multiply_unpacked(UnpackedBlock* block);
 
-/// Computes up to four sums of `depth` products of x with rows of weights. Writes four sums; those
-/// of channels from `count` on are undefined.
-void sum_row(const int8_t* x, const int8_t* weights, uint32_t depth, uint32_t count,
-             uint32_t (&sums)[4]);
+/// Arguments of multiply_unpacked_row(), which modifies some of them: one row and a
+/// positive multiple of four channels. scale_step is 16, or 0 if mult and shift are four equal
+/// values for all channels.
+struct UnpackedRowBlock {
+  const int8_t* x;
+  uint32_t depth;
+  const int8_t* weights;
+  const int32_t* bias;
+  const int32_t* mult;
+  const int32_t* shift;
+  int8_t* y;
+  uint32_t scale_step;
+  int32_t y_zero_point;
+  int32_t negative_rounding_correction;  // mve/requant.h: 0 or 1
+  int32_t min, max;
+  const int8_t* y_end;
+};
+
+/// Reads exactly `depth` bytes of x and of each row of weights.
+void multiply_unpacked_row(UnpackedRowBlock* block);
 
 /// Returns the sum of `count` weights.
 inline uint32_t sum_of(const int8_t* weights, uint32_t count) {
