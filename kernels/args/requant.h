@@ -19,10 +19,17 @@ struct Requant {
   int32_t shift_step = 4;  // in bytes; 0: one shift for all channels
   int32_t y_offset = 0, min = 0, max = 0;
 
+  /// numerics::requantize() with fewer instructions for shifts to the right. The quotient is the
+  /// half of one by 2^(right - 1), so that no sum overflows.
+  static int32_t scale(int32_t accumulator, int32_t multiplier, int32_t shift_left) {
+    if (shift_left >= 0) return numerics::requantize(accumulator, multiplier, shift_left);
+    const int32_t high = numerics::high_mult(accumulator, multiplier);
+    return (((high + (high >> 31)) >> (-1 - shift_left)) + 1) >> 1;
+  }
   int32_t start(int32_t channel) const { return bias == nullptr ? 0 : bias[channel]; }
   int8_t finish(int32_t accumulator, int32_t channel) const {
     const int32_t scaled =
-        numerics::requantize(accumulator, mult[channel * mult_step], shift[channel * shift_step]);
+        scale(accumulator, mult[channel * mult_step], shift[channel * shift_step]);
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, y_offset), min, max));
   }
 };

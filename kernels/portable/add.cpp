@@ -8,6 +8,7 @@
 #include "abi/ops/stock.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
+#include "kernels/args/stock_add.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/elementwise_rows.h"
 
@@ -45,10 +46,17 @@ void add_rows(Binary& binary, const abi::AddParams& params) {
 
 namespace {
 
+struct LongProduct {
+  static int32_t high(int32_t a, int32_t b) {
+    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
+  }
+};
+
 template <bool kLimits>
 void run_stock(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
-  add_rows(binary, stock_add_params(call, kLimits));
+  const abi::AddParams params = stock_add_params(call, kLimits);
+  if (!add_flat_rows<LongProduct>(binary, params)) add_rows(binary, params);
 }
 
 Status check_native(const Call& call) {

@@ -67,8 +67,10 @@ void channels(const Conv& conv, const Patch& patch, const int8_t* x, int32_t o, 
                  acc);
     }
   }
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = conv.requant;
   for (int k = 0; k < kRows; ++k) {
-    y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
   }
 }
 

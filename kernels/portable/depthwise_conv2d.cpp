@@ -62,8 +62,10 @@ void channels(const Conv& conv, const Patch& patch, int32_t i, int32_t o, int8_t
     accumulate(patch, patch.x + i + row * patch.x_row, patch.w + o + row * patch.w_row,
                conv.x_offset, acc);
   }
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = conv.requant;
   for (int k = 0; k < kChannels; ++k) {
-    y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
   }
 }
 

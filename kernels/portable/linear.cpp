@@ -17,8 +17,10 @@ void features(const Linear& linear, const int8_t* x, int32_t o, int8_t* y) {
   uint32_t acc[kRows];
   for (int k = 0; k < kRows; ++k) acc[k] = static_cast<uint32_t>(linear.requant.start(o + k));
   accumulate(x, linear.w + o * linear.in, linear.in, linear.in, linear.x_offset, acc);
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = linear.requant;
   for (int k = 0; k < kRows; ++k) {
-    y[o + k] = linear.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
   }
 }
 
