@@ -1,6 +1,6 @@
 // cortex_m::quantized_conv2d with the weights in the order of the file: blocks of two pixels, 32
-// channels at a time (kernels/args/stock_convolution.h). The portable body runs layers with one
-// window, because it does not need the sums of the weights.
+// channels at a time (kernels/args/stock_convolution.h). A layer with one window is a
+// linear layer, which does not need the sums of the weights.
 
 #include "abi/ops/stock.h"
 #include "kernels/isa.h"
@@ -12,6 +12,7 @@
 #include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/dsp/unpacked_layer.h"
+#include "kernels/dsp/unpacked_rows.h"
 #include "kernels/portable/convolve.h"
 
 namespace thimble::kernels {
@@ -44,7 +45,11 @@ struct Loops {
 template <StockSignature kSignature>
 void run(const Call& call) {
   const Conv conv = bind_stock_conv2d<kSignature>(call);
-  if (is_linear(conv) || !run_stock_convolution<Loops>(conv)) {
+  if (is_linear(conv) && conv.groups == 1) {
+    dsp::multiply_unpacked_rows(linear_of(conv));
+    return;
+  }
+  if (!run_stock_convolution<Loops>(conv)) {
     convolve(conv);
     return;
   }

@@ -59,29 +59,45 @@ class StockDepthwise {
   }
 
  private:
-  /// Packs four channels.
+  /// Packs four channels: pairs of int16 for channels 0 and 2, then 1 and 3.
   void pack(int32_t first, int32_t* to) const {
     const Requant& requant = conv_.requant;
     const int8_t* w = conv_.w + first;
-    auto* const pairs = reinterpret_cast<int16_t*>(to + 4);
-    int32_t sums[4] = {};
     const int32_t kernel = g_.kernel_h * g_.kernel_w;
-    for (int32_t tap = 0; tap < taps_; ++tap, w += conv_.in_c) {
-      int16_t* const pair = pairs + 4 * tap;
-      const bool exists = tap < kernel;
-      for (int32_t k = 0; k < 4; ++k) {
-        const int32_t weight = exists ? w[k] : 0;
-        sums[k] += weight;
-        pair[(k & 1) * 2 + (k >> 1)] = static_cast<int16_t>(2 * weight);
-      }
+    auto* pairs = reinterpret_cast<uint32_t*>(to + 4);
+    uint32_t even_sums = 0;
+    uint32_t odd_sums = 0;
+    for (int32_t tap = 0; tap < kernel; ++tap, w += conv_.in_c) {
+      uint32_t word;
+      memcpy(&word, w, sizeof word);
+      uint32_t even;
+      uint32_t odd;
+      __asm__("sxtb16 %0, %1" : "=r"(even) : "r"(word));
+      __asm__("sxtb16 %0, %1, ror #8" : "=r"(odd) : "r"(word));
+      even_sums = add_pairs(even_sums, even);
+      odd_sums = add_pairs(odd_sums, odd);
+      *pairs++ = add_pairs(even, even);
+      *pairs++ = add_pairs(odd, odd);
     }
-    int32_t* const scales = to + 4 + 2 * taps_;
+    for (int32_t tap = kernel; tap < taps_; ++tap) {
+      *pairs++ = 0;
+      *pairs++ = 0;
+    }
+    auto* const scales = reinterpret_cast<int32_t*>(pairs);
     for (int32_t k = 0; k < 4; ++k) {
       const int32_t o = first + k;
-      to[k] = 2 * numerics::wrap_add(requant.start(o), conv_.x_offset * sums[k]);
+      const uint32_t sums = (k & 1) != 0 ? odd_sums : even_sums;
+      const int32_t sum = static_cast<int16_t>(k < 2 ? sums : sums >> 16);
+      to[k] = 2 * numerics::wrap_add(requant.start(o), conv_.x_offset * sum);
       scales[k] = requant.mult[o * requant.mult_step];
       scales[4 + k] = dsp::scale_of(requant, o);
     }
+  }
+
+  static uint32_t add_pairs(uint32_t a, uint32_t b) {
+    uint32_t sum;
+    __asm__("sadd16 %0, %1, %2" : "=r"(sum) : "r"(a), "r"(b));
+    return sum;
   }
 
   void run_channels(int32_t first, uint32_t count) {
