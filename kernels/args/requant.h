@@ -20,12 +20,12 @@ struct Requant {
   int32_t shift_step = 4;  // in bytes; 0: one shift for all channels
   int32_t y_offset = 0, min = 0, max = 0;
 
-  /// numerics::high_mult(). Cores without a long multiplication compute a product of small sums in
+  /// numerics::high_mult() of a multiplier that is not negative. Cores without a long multiplication compute a product of small sums in
   /// parts: kernels/v6m/scalar_requantize.h has the formula.
   static int32_t high_mult(int32_t accumulator, int32_t multiplier) {
     constexpr int32_t kSmall = 1 << 29;
     if (!THIMBLE_HAS_V6M || accumulator >= kSmall || accumulator < -kSmall) {
-      return numerics::high_mult(accumulator, multiplier);
+      return static_cast<int32_t>((int64_t{accumulator} * multiplier + (1 << 30)) >> 31);
     }
     const int32_t a_high = accumulator >> 15;
     const uint32_t a_low = static_cast<uint32_t>(accumulator) << 17 >> 16;

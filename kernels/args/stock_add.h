@@ -29,10 +29,10 @@ bool add_flat_rows(Binary& binary, const abi::AddParams& params) {
   const int32_t b_start = -p.b_zero_point * b_factor;
   // Twice the scaled operand b is the rounded quotient by 2^b_right, shifted to the left by one.
   const int32_t b_right = -p.b_shift;
-  const int32_t b_half = (1 << b_right) >> 1;
+  const auto b_half = static_cast<int32_t>(uint32_t{1} << b_right >> 1);
   const int32_t b_away = b_right == 0 ? 0 : -1;
   const int32_t right = -p.y_shift;
-  const int32_t half = (1 << right) >> 1;
+  const auto half = static_cast<int32_t>(uint32_t{1} << right >> 1);
   const int32_t b_mult = p.b_mult;
   const int32_t y_mult = p.y_mult;
   const int32_t zero_point = p.y_zero_point;
