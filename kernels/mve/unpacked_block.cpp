@@ -83,14 +83,15 @@ static_assert(offsetof(UnpackedBlock, row_step) == 48);
       "pop {r4-r11, pc}\n");
 }
 
+static_assert(offsetof(UnpackedRowBlock, weights) == 4);
 static_assert(offsetof(UnpackedRowBlock, bias) == 12);
 static_assert(offsetof(UnpackedRowBlock, y) == 24);
 static_assert(offsetof(UnpackedRowBlock, y_zero_point) == 32);
 static_assert(offsetof(UnpackedRowBlock, min) == 40);
 static_assert(offsetof(UnpackedRowBlock, y_end) == 48);
 
-// r0 r2 r4 r6: sums of channels 0 2 1 3; r3 r7 r5 r9: their weights; r1: x; r8: zero point; r10: y;
-// r12: correction; r11: block; lr: loop.
+// r0 r2 r4 r10: sums of channels 0 2 1 3; r3 r7 r5 r9: their weights; r1: x; r6: y; r8: y_end; r12:
+// correction; r11: block; lr: loop. q5: zero point; q6 q7: bounds.
 [[gnu::naked]] void multiply_unpacked_row(UnpackedRowBlock*) {
   __asm__(
       "push {r4-r11, lr}\n"
@@ -99,22 +100,23 @@ static_assert(offsetof(UnpackedRowBlock, y_end) == 48);
       "ldrd r1, r2, [r11, #40]\n"
       "vdup.32 q6, r1\n"
       "vdup.32 q7, r2\n"
-      "ldr r9, [r11, #8]\n"
-      "ldr r10, [r11, #24]\n"
       "ldrd r8, r12, [r11, #32]\n"
+      "vdup.32 q5, r8\n"
+      "ldr r8, [r11, #48]\n"
+      "ldr r6, [r11, #24]\n"
 
       "4:\n"
-      "ldrd r1, lr, [r11]\n"
+      "ldm r11, {r1, r9, lr}\n"
       "mov r3, r9\n"
       "add r5, r3, lr\n"
       "add r7, r5, lr\n"
       "add r9, r7, lr\n"
       "add r0, r9, lr\n"
-      "str r0, [r11, #8]\n"
+      "str r0, [r11, #4]\n"
       "movs r0, #0\n"
       "mov r2, r0\n"
       "mov r4, r0\n"
-      "mov r6, r0\n"
+      "mov r10, r0\n"
       "wlstp.8 lr, lr, 2f\n"
       "1:\n"
       "vldrb.8 q0, [r1], #16\n"
@@ -125,13 +127,13 @@ static_assert(offsetof(UnpackedRowBlock, y_end) == 48);
       "vldrb.8 q1, [r5], #16\n"
       "vmladava.s8 r4, q0, q1\n"
       "vldrb.8 q2, [r9], #16\n"
-      "vmladava.s8 r6, q0, q2\n"
+      "vmladava.s8 r10, q0, q2\n"
       "letp lr, 1b\n"
       "2:\n"
       "vmov q3[2], q3[0], r0, r2\n"
-      "vmov q3[3], q3[1], r4, r6\n"
-      "add r6, r11, #12\n"
-      "ldm r6, {r0, r1, r2}\n"  // bias, mult, shift
+      "vmov q3[3], q3[1], r4, r10\n"
+      "add r10, r11, #12\n"
+      "ldm r10, {r0, r1, r2}\n"  // bias, mult, shift
       "ldr r9, [r11, #28]\n"  // scale_step
       "vldrw.32 q0, [r0], #16\n"
       "vldrw.32 q1, [r1]\n"
@@ -142,16 +144,12 @@ static_assert(offsetof(UnpackedRowBlock, y_end) == 48);
       "add r1, r9\n"
       "vrshl.s32 q3, q3, q2\n"
       "add r2, r9\n"
-      "vadd.i32 q3, q3, r8\n"
-      "stm r6, {r0, r1, r2}\n"
+      "vadd.i32 q3, q3, q5\n"
+      "stm r10, {r0, r1, r2}\n"
       "vmax.s32 q3, q3, q6\n"
-      "ldr r9, [r11, #8]\n"
       "vmin.s32 q3, q3, q7\n"
-      "ldr r0, [r11, #48]\n"
-      "mov r4, r10\n"  // narrowing stores accept only low base registers
-      "add r10, #4\n"
-      "vstrb.32 q3, [r4]\n"
-      "cmp r10, r0\n"
+      "vstrb.32 q3, [r6], #4\n"
+      "cmp r6, r8\n"
       "bne 4b\n"
       "vpop {d8-d15}\n"
       "pop {r4-r11, pc}\n");

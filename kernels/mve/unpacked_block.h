@@ -38,8 +38,8 @@ void multiply_unpacked(UnpackedBlock* block);
 /// values for all channels.
 struct UnpackedRowBlock {
   const int8_t* x;
-  uint32_t depth;
   const int8_t* weights;
+  uint32_t depth;
   const int32_t* bias;
   const int32_t* mult;
   const int32_t* shift;

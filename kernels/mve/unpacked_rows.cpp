@@ -30,7 +30,7 @@ void multiply_three_rows(const Linear& linear, int32_t rows) {
   }
 }
 
-/// Computes `count` channels of a row, a multiple of four.
+/// Computes `count` channels of a row, at least four.
 void multiply_channels(const Linear& linear, const int8_t* x, int32_t first, int32_t count,
                        int8_t* y) {
   const Requant& requant = linear.requant;
@@ -40,12 +40,12 @@ void multiply_channels(const Linear& linear, const int8_t* x, int32_t first, int
   int32_t bias[kTileChannels];
   int32_t mult[kTileChannels];
   int32_t shift[kTileChannels];
-  UnpackedRowBlock block = {};
+  UnpackedRowBlock block;
   block.x = x;
   block.depth = depth;
   block.weights = linear.w + first * linear.in;
   block.y = y + first;
-  block.y_end = y + first + count;
+  block.y_end = block.y + (count & ~3);
   block.y_zero_point = requant.y_offset;
   block.negative_rounding_correction = negative_rounding_correction(requant.y_offset, requant.min);
   block.min = requant.min;
@@ -73,6 +73,17 @@ void multiply_channels(const Linear& linear, const int8_t* x, int32_t first, int
     block.mult = mult;
     block.shift = shift;
   }
+  const int32_t* const constants[] = {block.bias, block.mult, block.shift};
+  multiply_unpacked_row(&block);
+  if (count % 4 == 0) return;
+  // The last channels are computed together with channels before them, a second time.
+  const int32_t again = count - 4;
+  block.weights = linear.w + (first + again) * linear.in;
+  block.y = y + first + again;
+  block.y_end = block.y + 4;
+  block.bias = constants[0] + again;
+  block.mult = constants[1] + (one_scale ? 0 : again);
+  block.shift = constants[2] + (one_scale ? 0 : again);
   multiply_unpacked_row(&block);
 }
 
@@ -80,13 +91,20 @@ void multiply_row(const Linear& linear, const int8_t* x, int8_t* y) {
   const bool at_once =
       linear.requant.bias != nullptr && linear.x_offset == 0 &&
       (linear.requant.mult_step == 1) == (linear.requant.shift_step == 4);
-  const int32_t whole = linear.out & ~3;
-  const int32_t tile = at_once ? whole : kTileChannels;
-  for (int32_t first = 0; first < whole; first += tile) {
-    multiply_channels(linear, x, first, whole - first < tile ? whole - first : tile, y);
+  if (at_once) {
+    multiply_channels(linear, x, 0, linear.out, y);
+    return;
   }
-  // The last channels are computed together with channels before them, a second time.
-  if (whole != linear.out) multiply_channels(linear, x, linear.out - 4, 4, y);
+  for (int32_t first = 0; first < linear.out;) {
+    int32_t count = linear.out - first;
+    if (count > kTileChannels) count = kTileChannels;
+    if (count < 4) {
+      first = linear.out - 4;
+      count = 4;
+    }
+    multiply_channels(linear, x, first, count, y);
+    first += count;
+  }
 }
 
 }  // namespace

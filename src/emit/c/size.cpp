@@ -64,8 +64,9 @@ class Sizer {
     run_ += loads(static_cast<int64_t>(count)) + static_cast<int64_t>(count) * kStore + kMove;
     if (addresses_only) return;
     size.table_bytes += tables + kWord;
-    size.copies = true;
-    run_ += load() + kBranch + 2 * kMove;  // memcpy
+    // GCC copies the array, or fills it and sets the members that are not 0.
+    size.copies = size.fills = true;
+    run_ += load() + kBranch + 2 * kMove;
     run_ += loads(tables / kTensorBytes) + tables / kTensorBytes * kStore;
   }
 
@@ -88,6 +89,7 @@ class Sizer {
   void add_states() {
     const auto count = static_cast<int64_t>(program_.states.size());
     for (const StateContent& state : program_.states) {
+      size.fills |= state.content.empty();
       size.constant_bytes += round_up(static_cast<int64_t>(state.content.size()), kArrayAlignment);
     }
     constexpr int64_t kFunctionsOfStates = 3;
@@ -113,7 +115,7 @@ class Sizer {
  private:
   static int64_t loads(int64_t count) { return count * kLoad; }
   static int64_t load() { return loads(1); }
-  /// A call of memcpy or memset with constant arguments.
+  /// A call of memcpy with constant arguments; memset needs as many instructions.
   int64_t copy_bytes() {
     size.copies = true;
     return loads(2) + kWord + kMove + kBranch;
