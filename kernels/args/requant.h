@@ -20,8 +20,9 @@ struct Requant {
   int32_t shift_step = 4;  // in bytes; 0: one shift for all channels
   int32_t y_offset = 0, min = 0, max = 0;
 
-  /// numerics::high_mult() of a multiplier that is not negative. Cores without a long multiplication compute a product of small sums in
-  /// parts: kernels/v6m/scalar_requantize.h has the formula.
+  /// numerics::high_mult() of a multiplier that is not negative. Cores without a long
+  /// multiplication compute a product of small sums in parts: kernels/v6m/scalar_requantize.h has
+  /// the formula.
   static int32_t high_mult(int32_t accumulator, int32_t multiplier) {
     constexpr int32_t kSmall = 1 << 29;
     if (!THIMBLE_HAS_V6M || accumulator >= kSmall || accumulator < -kSmall) {

@@ -12,7 +12,8 @@ struct Operand {
 };
 
 /// Returns false if AddFlat cannot express the addition.
-bool set_constants(const Operand& a, const Operand& b, const abi::AddParams& p, abi::AddFlat* flat) {
+bool set_constants(const Operand& a, const Operand& b, const abi::AddParams& p,
+                   abi::AddFlat* flat) {
   const bool fits = a.is_half() && b.shift <= 0 && p.y_shift < 0;
   if (!fits) return false;
   flat->a_negate = static_cast<uint8_t>(a.mult < 0);

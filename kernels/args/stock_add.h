@@ -1,8 +1,8 @@
 #pragma once
-// A stock addition as AddFlat, which the faster loops compute. ExecuTorch gives the operand with the
-// larger scale the multiplier 1/2, which is the form of AddFlat; the two operands change places if
-// it is the second one. A negative multiplier is a negated operand, because the product is rounded
-// only afterwards.
+// A stock addition as AddFlat, which the faster loops compute. ExecuTorch gives the operand with
+// the larger scale the multiplier 1/2, which is the form of AddFlat; the two operands change places
+// if it is the second one. A negative multiplier is a negated operand, because the product is
+// rounded only afterwards.
 
 #include "abi/packed_ops.h"
 #include "kernels/args/elementwise.h"

@@ -4,9 +4,9 @@
 //
 // Without dilation, the rows of a window are read from the image; a row of zero points in the
 // scratch replaces rows above and below the image. Windows that overlap the left or right edge, and
-// all windows with dilation or with many short rows, are first gathered into the scratch. CMSIS-NN's
-// scratch, which ExecuTorch plans, is large enough. The portable body runs calls with less scratch,
-// with groups, with too few channels, or with values that the loops do not support.
+// all windows with dilation or with many short rows, are first gathered into the scratch.
+// CMSIS-NN's scratch, which ExecuTorch plans, is large enough. The portable body runs calls with
+// less scratch, with groups, with too few channels, or with values that the loops do not support.
 //
 // Loops has: kPixels, the pixels of a block; kVectorBytes, the bytes of a step; kChannelsMin;
 // Row, the pointers to one row of the windows of a block; Layer with next_tile() and multiply();
@@ -19,8 +19,7 @@ namespace thimble::kernels {
 
 /// Returns true if some window of the axis has taps outside the image.
 inline bool has_padding(const WindowAxis& axis) {
-  return axis.pad != 0 ||
-         axis.origin(axis.out - 1) + (axis.kernel - 1) * axis.dilation >= axis.in;
+  return axis.pad != 0 || axis.origin(axis.out - 1) + (axis.kernel - 1) * axis.dilation >= axis.in;
 }
 
 template <class Loops>
@@ -158,7 +157,8 @@ class StockConvolution {
     const int32_t bytes = across_.dilation == 1 ? columns * in_c_ : in_c_;
     for (int32_t i = 0; i < pieces; ++i) {
       Loops::gather(to, from, static_cast<uint32_t>(rows), static_cast<uint32_t>(bytes),
-                  static_cast<uint32_t>(step * down_.dilation), static_cast<uint32_t>(row_bytes_));
+                    static_cast<uint32_t>(step * down_.dilation),
+                    static_cast<uint32_t>(row_bytes_));
       to += in_c_;
       from += in_c_ * across_.dilation;
     }
@@ -193,7 +193,7 @@ inline bool is_linear(const Conv& conv) {
 
 /// Returns a convolution with is_linear() and one group as a linear layer.
 inline Linear linear_of(const Conv& conv) {
-  return {conv.x,     conv.w,        conv.y,       conv.batch, window_bytes(conv),
+  return {conv.x,     conv.w,        conv.y,      conv.batch, window_bytes(conv),
           conv.out_c, conv.x_offset, conv.requant};
 }
 

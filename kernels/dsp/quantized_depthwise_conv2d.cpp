@@ -1,8 +1,8 @@
 // cortex_m::quantized_depthwise_conv2d with the loop of depthwise_dsp. The weights of a tile of
 // channels are packed (abi/matmul_dsp.h) into the scratch of the file or, if that is smaller, onto
-// the stack. The loop is called for each pixel, because the pixels of a tile are not contiguous. The
-// portable body runs layers with a depth multiplier, with many taps, or with values that the loop
-// does not support.
+// the stack. The loop is called for each pixel, because the pixels of a tile are not contiguous.
+// The portable body runs layers with a depth multiplier, with many taps, or with values that the
+// loop does not support.
 
 #include "abi/ops/stock.h"
 #include "kernels/isa.h"
@@ -105,7 +105,8 @@ class StockDepthwise {
     const dsp::Inner inner = dsp::inner_columns(g_);
     const int32_t down = (g_.kernel_h - 1) * g_.dilation_h;
     const int8_t* x = conv_.x + first;
-    dsp::DepthwiseRun row = {list_, list_ + taps_, conv_.y + first, 0, count, 1, 0, g_.y_zero_point};
+    dsp::DepthwiseRun row = {list_, list_ + taps_,  conv_.y + first, 0, count, 1,
+                             0,     g_.y_zero_point};
     for (int32_t n = 0; n < conv_.batch; ++n) {
       const dsp::Taps taps = {g_, x, list_, list_ + taps_, padding_};
       for (int32_t oy = 0; oy < g_.out_h; ++oy) {

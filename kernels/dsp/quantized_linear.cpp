@@ -20,7 +20,9 @@ int8_t code_of(const Requant& requant, uint32_t sum, int32_t channel) {
   const auto twice = static_cast<int32_t>(2 * sum);
   int32_t high;
   int32_t code;
-  __asm__("smmulr %0, %1, %2" : "=r"(high) : "r"(twice), "r"(requant.mult[channel * requant.mult_step]));
+  __asm__("smmulr %0, %1, %2"
+          : "=r"(high)
+          : "r"(twice), "r"(requant.mult[channel * requant.mult_step]));
   high += high >> 31;
   __asm__("smmlar %0, %1, %2, %3"
           : "=r"(code)

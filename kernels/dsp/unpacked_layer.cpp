@@ -69,13 +69,9 @@ bool UnpackedLayer::next_tile() {
 }
 
 void UnpackedLayer::multiply(const UnpackedRow* rows, int8_t* const (&y)[2]) {
-  UnpackedBlock block = {{y[0] + first_, y[1] + first_},
-                         weights_ + first_ * depth_,
-                         tile_,
-                         tile_ + count_,
-                         rows,
-                         static_cast<uint32_t>(depth_),
-                         requant_.y_offset};
+  UnpackedBlock block = {
+      {y[0] + first_, y[1] + first_}, weights_ + first_ * depth_, tile_, tile_ + count_, rows,
+      static_cast<uint32_t>(depth_),  requant_.y_offset};
   multiply_unpacked(&block);
 }
 

@@ -68,8 +68,7 @@ void mve::average_windows(void* const* operands) {
   });
 }
 
-THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_pool2d_packed, check_window_pool,
-                           mve::average_windows);
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_pool2d_packed, check_window_pool, mve::average_windows);
 
 }  // namespace thimble::kernels
 

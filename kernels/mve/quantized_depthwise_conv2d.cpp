@@ -1,9 +1,9 @@
 // cortex_m::quantized_depthwise_conv2d with the loops of depthwise_mve. The weights of as many
 // channels as fit into the scratch are packed there (abi/depthwise_mve.h); this costs about 20
-// instructions per channel and call. CMSIS-NN's scratch for Helium, which ExecuTorch plans, has room
-// for at least 100 channels. The portable body runs calls with less scratch than for 16 channels,
-// with a depth multiplier, with a shift that is not to the right, with sizes that exceed the fields
-// of the geometry, and with successive weights of -128.
+// instructions per channel and call. CMSIS-NN's scratch for Helium, which ExecuTorch plans, has
+// room for at least 100 channels. The portable body runs calls with less scratch than for 16
+// channels, with a depth multiplier, with a shift that is not to the right, with sizes that exceed
+// the fields of the geometry, and with successive weights of -128.
 
 #include "abi/ops/stock.h"
 #include "kernels/isa.h"
@@ -88,7 +88,8 @@ class Packer {
     int8x16_t before = vdupq_n_s8(0);
     int32_t smallest = 127;
     for (int32_t tap = 0; tap < taps; ++tap) {
-      const int8x16_t weights = repeats_ ? vldrbq_gather_offset_s8(w, repeat) : vldrbq_z_s8(w, read);
+      const int8x16_t weights =
+          repeats_ ? vldrbq_gather_offset_s8(w, repeat) : vldrbq_z_s8(w, read);
       vstrbq_s8(reinterpret_cast<int8_t*>(to), weights);
       even = vaddq_s16(even, vmovlbq_s8(weights));
       odd = vaddq_s16(odd, vmovltq_s8(weights));

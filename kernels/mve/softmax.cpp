@@ -64,10 +64,8 @@ class Row {
   /// intermediate sums that are divided are positive, so that vrshr rounds as defined.
   int32x4_t exps(int32_t i, mve_pred16_t lanes) const {
     const int32x4_t difference = vsubq_n_s32(vldrbq_z_s32(x_ + i, lanes), maximum_);
-    const int32x4_t x =
-        vqrdmulhq_n_s32(vshlq_r_s32(difference, softmax_.shift), softmax_.mult);
-    const int32x4_t in_quarter =
-        vsubq_n_s32(vandq_s32(x, vdupq_n_s32(kQuarter - 1)), kQuarter);
+    const int32x4_t x = vqrdmulhq_n_s32(vshlq_r_s32(difference, softmax_.shift), softmax_.mult);
+    const int32x4_t in_quarter = vsubq_n_s32(vandq_s32(x, vdupq_n_s32(kQuarter - 1)), kQuarter);
     const int32x4_t remainder = vsubq_s32(in_quarter, x);
     const int32x4_t a = vaddq_n_s32(vshlq_n_s32(in_quarter, 5), 1 << 28);
     const int32x4_t a2 = vqrdmulhq_s32(a, a);
@@ -75,8 +73,8 @@ class Row {
     const int32x4_t a4_over_4 = vrshrq_n_s32(vqrdmulhq_s32(a2, a2), 2);
     const int32x4_t tail =
         vrshrq_n_s32(vaddq_s32(vqrdmulhq_n_s32(vaddq_s32(a4_over_4, a3), kOneThird), a2), 1);
-    int32x4_t result = vaddq_n_s32(vqrdmulhq_n_s32(vaddq_s32(a, tail), kExpMinusEighth),
-                                   kExpMinusEighth);
+    int32x4_t result =
+        vaddq_n_s32(vqrdmulhq_n_s32(vaddq_s32(a, tail), kExpMinusEighth), kExpMinusEighth);
     result = times<7, 1672461947>(result, remainder);
     result = times<6, 1302514674>(result, remainder);
     result = times<5, 790015084>(result, remainder);
@@ -101,14 +99,14 @@ class Row {
 };
 
 void run(const Call& call) {
-  for_each_softmax_row(call, [](const numerics::Softmax& softmax, const int8_t* x, int32_t count,
-                                int8_t* y) {
-    if (count > numerics::kSoftmaxCmsisRow) {
-      softmax.row(x, count, y);
-    } else {
-      Row(softmax, x, count).run(y);
-    }
-  });
+  for_each_softmax_row(
+      call, [](const numerics::Softmax& softmax, const int8_t* x, int32_t count, int8_t* y) {
+        if (count > numerics::kSoftmaxCmsisRow) {
+          softmax.row(x, count, y);
+        } else {
+          Row(softmax, x, count).run(y);
+        }
+      });
 }
 
 }  // namespace

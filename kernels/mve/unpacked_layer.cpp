@@ -21,8 +21,7 @@ UnpackedLayer::UnpackedLayer(const int8_t* weights, int32_t channels, uint32_t d
                              int32_t x_offset, const Requant& requant)
     : weights_(weights), channels_(channels), x_offset_(x_offset), requant_(requant) {
   block_.y_zero_point = requant.y_offset;
-  block_.negative_rounding_correction =
-      negative_rounding_correction(requant.y_offset, requant.min);
+  block_.negative_rounding_correction = negative_rounding_correction(requant.y_offset, requant.min);
   block_.min = requant.min;
   block_.max = requant.max;
   block_.depth = depth;

@@ -1,5 +1,5 @@
-// Three rows by four channels as in a convolution. The remaining rows, or a single row, are computed
-// with four channels at a time.
+// Three rows by four channels as in a convolution. The remaining rows, or a single row, are
+// computed with four channels at a time.
 
 #include "kernels/mve/unpacked_rows.h"
 
@@ -88,9 +88,8 @@ void multiply_channels(const Linear& linear, const int8_t* x, int32_t first, int
 }
 
 void multiply_row(const Linear& linear, const int8_t* x, int8_t* y) {
-  const bool at_once =
-      linear.requant.bias != nullptr && linear.x_offset == 0 &&
-      (linear.requant.mult_step == 1) == (linear.requant.shift_step == 4);
+  const bool at_once = linear.requant.bias != nullptr && linear.x_offset == 0 &&
+                       (linear.requant.mult_step == 1) == (linear.requant.shift_step == 4);
   if (at_once) {
     multiply_channels(linear, x, 0, linear.out, y);
     return;

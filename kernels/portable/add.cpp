@@ -73,7 +73,8 @@ void run_native(const Call& call) {
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock_add<true>, run_stock<true>);
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add_12, check_stock_add<false>, run_stock<false>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add_12, check_stock_add<false>,
+                      run_stock<false>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_add, check_native, run_native);
 
 }  // namespace thimble::kernels

@@ -65,6 +65,7 @@ void maximum_of_windows(void* const* operands) {
   });
 }
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_pool2d_packed, check_window_pool, maximum_of_windows);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_pool2d_packed, check_window_pool,
+                           maximum_of_windows);
 
 }  // namespace thimble::kernels

@@ -1,7 +1,7 @@
 // cortex_m::quantized_conv2d without the DSP extension, with the weights in the order of the file:
 // blocks of two pixels by two channels, four products for four loads, 16 channels at a time
-// (kernels/args/stock_convolution.h). A layer with one window is a linear layer, which does not need
-// the sums of the weights.
+// (kernels/args/stock_convolution.h). A layer with one window is a linear layer, which does not
+// need the sums of the weights.
 
 #include "abi/ops/stock.h"
 #include "kernels/isa.h"
@@ -80,7 +80,8 @@ struct Row {
 
 class Layer {
  public:
-  explicit Layer(const Conv& conv) : conv_(conv), requant_(conv.requant), depth_(window_bytes(conv)) {}
+  explicit Layer(const Conv& conv)
+      : conv_(conv), requant_(conv.requant), depth_(window_bytes(conv)) {}
 
   bool next_tile() {
     first_ += count_;

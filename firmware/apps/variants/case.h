@@ -56,7 +56,8 @@ class Case {
   void output(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kOutput); }
   /// Gives the last operand a shape, in contiguous order, for kernels that receive tensors.
   void shape(kernels::DType dtype, const int32_t* sizes, uint32_t rank);
-  /// Declares the last operand, which has a shape of four dimensions, to be channels-last in memory.
+  /// Declares the last operand, which has a shape of four dimensions, to be channels-last in
+  /// memory.
   void channels_last() { is_channels_last_[count_ - 1] = true; }
   /// Declares the last operand to be a constant of the file.
   void constant() { is_constant_[count_ - 1] = true; }
