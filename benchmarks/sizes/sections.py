@@ -231,8 +231,9 @@ class Roots:
         self.add("states", states, [max(map(Depths(image, executor), states))
                                     for executor in (self.records, self.flatbuffer)])
         self.add("flatbuffer", [self.flatbuffer], [0, 0])
-        memory = [image.resolve(name) for name in ("memcpy", "memset")]
-        self.add("memory", memory, [max(map(Depths(image, None), memory)), 0])
+        for name in ("memcpy", "memset"):
+            function = image.resolve(name)
+            self.add(name, [function], [Depths(image, None)(function), 0])
         for name, namespace in DELEGATES.items():
             self.add_delegate(name, namespace, runtime)
         for name in sorted(letters):

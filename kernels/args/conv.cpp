@@ -1,5 +1,6 @@
 // Stock operands: x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset,
-// y_offset, mult int32[O], shift int32[O], min, max, [scratch (unused here, but writable),] y.
+// y_offset, mult int32[O], shift int32[O], min, max, [scratch,] y. The scratch is as large as the
+// file has planned it, possibly empty or absent.
 //
 // Native operands: x, ConvParams constant, y.
 
@@ -52,6 +53,11 @@ Conv bind_stock(const Call& call, const Stock& at) {
     axis.dilation = ints(call, 5).items[a];
   }
   conv.x_offset = integer(call, at.x_offset);
+  if (kSignature != StockSignature::kNoScratch) {
+    const Tensor& scratch = tensor(call, at.scratch);
+    conv.scratch = mutable_codes(scratch);
+    conv.scratch_bytes = scratch.is_null ? 0 : static_cast<int32_t>(scratch.bytes);
+  }
   conv.requant.bias = words(tensor(call, 2));
   conv.requant.mult = words(tensor(call, at.mult));
   conv.requant.shift = codes(tensor(call, at.shift));

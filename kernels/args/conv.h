@@ -19,6 +19,8 @@ struct Conv {
   int32_t batch = 0, in_c = 0, out_c = 0;
   int32_t groups = 1;  // in_c for depthwise; channel o reads input o / (out_c / groups)
   int32_t x_offset = 0;
+  int8_t* scratch = nullptr;  // of the stock form, as large as the file has planned it
+  int32_t scratch_bytes = 0;
   WindowAxis axis[2] = {};  // height, width
   Requant requant;
 };

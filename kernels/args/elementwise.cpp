@@ -6,9 +6,18 @@
 
 #include "kernels/args/elementwise.h"
 
+#include "abi/ops/stock.h"
 #include "kernels/args/broadcast_pair.h"
 
 namespace thimble::kernels {
+namespace {
+
+constexpr Letters kAddLetters = letters(abi::op_info::cortex_m_quantized_add);
+constexpr Letters kAddLetters12 = letters(abi::op_info::cortex_m_quantized_add_12);
+constexpr Letters kMulLetters = letters(abi::op_info::cortex_m_quantized_mul);
+
+}  // namespace
+
 Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
   const Tensor* const all[] = {&a, &b, &y};
   for (const Tensor* t : all) THIMBLE_RETURN_IF_ERROR(check_tensor(*t, DType::kI8));
@@ -68,6 +77,21 @@ abi::MulParams stock_mul_params(const Call& call) {
   params.min = -128;
   params.max = 127;
   return params;
+}
+
+template <bool kLimits>
+Status check_stock_add(const Call& call) {
+  if (!integers_fit(call, kLimits ? kAddLetters : kAddLetters12)) return Status::kBadParameter;
+  const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
+  return s != Status::kOk ? s : check_add(stock_add_params(call, kLimits));
+}
+template Status check_stock_add<true>(const Call&);
+template Status check_stock_add<false>(const Call&);
+
+Status check_stock_mul(const Call& call) {
+  if (!integers_fit(call, kMulLetters)) return Status::kBadParameter;
+  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7)));
+  return check_mul(stock_mul_params(call));
 }
 
 }  // namespace thimble::kernels

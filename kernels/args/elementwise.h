@@ -23,6 +23,9 @@ Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y);
 Status check_add(const abi::AddParams& params);
 Status check_mul(const abi::MulParams& params);
 /// The signature of earlier releases has no limits.
+template <bool kLimits>
+Status check_stock_add(const Call& call);
+Status check_stock_mul(const Call& call);
 abi::AddParams stock_add_params(const Call& call, bool has_limits);
 abi::MulParams stock_mul_params(const Call& call);
 

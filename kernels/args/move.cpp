@@ -4,6 +4,22 @@
 
 namespace thimble::kernels {
 
+namespace {
+
+/// The axes may have any order, because the operands do not overlap.
+void make_longest_axis_innermost(StrideIterator& iterator) {
+  StrideIterator::Axis& row = iterator.axes[iterator.rank - 1];
+  StrideIterator::Axis* longest = &row;
+  for (uint32_t i = 0; i < iterator.rank; ++i) {
+    if (iterator.axes[i].extent > longest->extent) longest = &iterator.axes[i];
+  }
+  const StrideIterator::Axis other = *longest;
+  *longest = row;
+  row = other;
+}
+
+}  // namespace
+
 void byte_strides(const Tensor& t, int32_t* out) {
   strides(t, out);
   const int32_t element = static_cast<int32_t>(element_bytes(t.dtype));
@@ -54,6 +70,9 @@ void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t bytes) {
 
 void run_move(Move& move) {
   StrideIterator& iterator = move.iterator;
+  if (iterator.row().step[0] != move.element || iterator.row().step[1] != move.element) {
+    make_longest_axis_innermost(iterator);
+  }
   do {
     const StrideIterator::Axis& row = iterator.row();
     uint8_t* to = move.to + iterator.offset[0];
@@ -61,7 +80,12 @@ void run_move(Move& move) {
     if (row.step[0] == move.element && row.step[1] == move.element) {
       copy_bytes(to, from, static_cast<uint32_t>(row.extent * move.element));
     } else if (move.element == 1) {
-      for (int32_t i = 0; i < row.extent; ++i) to[i * row.step[0]] = from[i * row.step[1]];
+#pragma GCC unroll 4
+      for (int32_t left = row.extent; left != 0; --left) {
+        *to = *from;
+        to += row.step[0];
+        from += row.step[1];
+      }
     } else {
       for (int32_t i = 0; i < row.extent; ++i) {
         copy_bytes(to + i * row.step[0], from + i * row.step[1],

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/args/operands.h"
+#include "kernels/isa.h"
 
 namespace thimble::kernels {
 
@@ -19,10 +20,35 @@ struct Requant {
   int32_t shift_step = 4;  // in bytes; 0: one shift for all channels
   int32_t y_offset = 0, min = 0, max = 0;
 
+  /// numerics::high_mult() of a multiplier that is not negative. Cores without a long
+  /// multiplication compute a product of small sums in parts: kernels/v6m/scalar_requantize.h has
+  /// the formula.
+  static int32_t high_mult(int32_t accumulator, int32_t multiplier) {
+    constexpr int32_t kSmall = 1 << 29;
+    if (!THIMBLE_HAS_V6M || accumulator >= kSmall || accumulator < -kSmall) {
+      return static_cast<int32_t>((int64_t{accumulator} * multiplier + (1 << 30)) >> 31);
+    }
+    const int32_t a_high = accumulator >> 15;
+    const uint32_t a_low = static_cast<uint32_t>(accumulator) << 17 >> 16;
+    const int32_t m_high = multiplier >> 16;
+    const uint32_t m_low = static_cast<uint32_t>(multiplier) & 0xFFFF;
+    constexpr uint32_t kStart = (uint32_t{1} << 15) - (uint32_t{1} << 30);
+    const uint32_t sum = static_cast<uint32_t>(a_high) * m_low +
+                         a_low * static_cast<uint32_t>(m_high) + (a_low * m_low >> 16) + kStart;
+    return a_high * m_high + (static_cast<int32_t>(sum) >> 16) + (1 << 14);
+  }
+
+  /// numerics::requantize() with fewer instructions for shifts to the right. The quotient is the
+  /// half of one by 2^(right - 1), so that no sum overflows.
+  static int32_t scale(int32_t accumulator, int32_t multiplier, int32_t shift_left) {
+    if (shift_left >= 0) return numerics::requantize(accumulator, multiplier, shift_left);
+    const int32_t high = high_mult(accumulator, multiplier);
+    return (((high + (high >> 31)) >> (-1 - shift_left)) + 1) >> 1;
+  }
   int32_t start(int32_t channel) const { return bias == nullptr ? 0 : bias[channel]; }
   int8_t finish(int32_t accumulator, int32_t channel) const {
     const int32_t scaled =
-        numerics::requantize(accumulator, mult[channel * mult_step], shift[channel * shift_step]);
+        scale(accumulator, mult[channel * mult_step], shift[channel * shift_step]);
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, y_offset), min, max));
   }
 };

@@ -10,6 +10,16 @@
 
 #include "kernels/portable/dot.h"
 
+// clang-format off
+// Adds four products of a row to its sum; %[even] and %[odd] hold x.
+#define THIMBLE_DOT(weights, sum) \
+  "ldr %[codes], " weights ", #4\n" \
+  "sxtb16 %[pair], %[codes]\n" \
+  "smlad " sum ", %[even], %[pair], " sum "\n" \
+  "sxtb16 %[pair], %[codes], ror #8\n" \
+  "smlad " sum ", %[odd], %[pair], " sum "\n"
+// clang-format on
+
 namespace thimble::kernels {
 namespace {
 
@@ -57,16 +67,24 @@ uint32_t product(int32_t x, int32_t w) {
   const int8_t* w3 = w2 + w_step;
   const uint32_t offsets = twice(x_offset);
   const int8_t* const end = x + n;
-  for (const int8_t* const fours = x + (n & ~3); x != fours; x += 4) {
-    const Pairs pairs = plus(four_codes(x), offsets);
-    sum0 = dot(pairs, w, sum0);
-    sum1 = dot(pairs, w1, sum1);
-    sum2 = dot(pairs, w2, sum2);
-    sum3 = dot(pairs, w3, sum3);
-    w += 4;
-    w1 += 4;
-    w2 += 4;
-    w3 += 4;
+  const int8_t* const fours = x + (n & ~3);
+  if (x != fours) {
+    uint32_t even, odd, codes, pair;
+    asm volatile(
+        "1:\n"
+        "ldr %[codes], [%[x]], #4\n"
+        "sxtab16 %[even], %[offsets], %[codes]\n"
+        "sxtab16 %[odd], %[offsets], %[codes], ror #8\n" THIMBLE_DOT("[%[w0]]", "%[sum0]")
+            THIMBLE_DOT("[%[w1]]", "%[sum1]") THIMBLE_DOT("[%[w2]]", "%[sum2]")
+                THIMBLE_DOT("[%[w3]]", "%[sum3]")
+        "ldr %[codes], %[fours]\n"
+        "cmp %[x], %[codes]\n"
+        "bne 1b\n"
+        : [x] "+r"(x), [w0] "+r"(w), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
+          [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
+          [even] "=&r"(even), [odd] "=&r"(odd), [codes] "=&r"(codes), [pair] "=&r"(pair)
+        : [offsets] "r"(offsets), [fours] "m"(fours)
+        : "cc", "memory");
   }
   while (x != end) {
     const int32_t value = *x++ + x_offset;

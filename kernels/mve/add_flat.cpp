@@ -12,6 +12,7 @@
 
 #include "kernels/args/add_flat.h"
 #include "kernels/define_kernel.h"
+#include "kernels/mve/elementwise.h"
 
 namespace thimble::kernels {
 namespace {
@@ -180,11 +181,17 @@ __attribute__((naked)) void add_any(const AddRun*) {
 }
 
 void run(void* const* operands) {
-  const abi::AddFlat& p = add_flat(operands[2]);
+  mve::add(add_flat(operands[2]), static_cast<const int8_t*>(operands[0]),
+           static_cast<const int8_t*>(operands[1]), static_cast<int8_t*>(operands[3]));
+}
+
+}  // namespace
+
+void mve::add(const abi::AddFlat& p, const int8_t* a, const int8_t* b, int8_t* y) {
   AddRun run = {};
-  run.a = static_cast<const int8_t*>(operands[0]);
-  run.b = static_cast<const int8_t*>(operands[1]);
-  run.y = static_cast<int8_t*>(operands[3]);
+  run.a = a;
+  run.b = b;
+  run.y = y;
   run.a_factor = p.a_negate != 0 ? -32 : 32;
   run.b_factor = p.b_negate != 0 ? -64 : 64;
   run.a_start = -p.a_zero_point * run.a_factor;
@@ -210,8 +217,6 @@ void run(void* const* operands) {
   }
   add_any(&run);
 }
-
-}  // namespace
 
 THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_add_flat, check_add_flat, run);
 

@@ -12,6 +12,7 @@
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"
 #include "kernels/mve/column_sums.h"
+#include "kernels/mve/window_pool.h"
 
 namespace thimble::kernels {
 namespace {
@@ -38,9 +39,16 @@ int32x4_t means(int32x4_t sums, uint32_t count) {
   return vnegq_m_s32(positive, positive, vcmpltq_n_s32(sums, 0));
 }
 
-void run(void* const* operands) {
+}  // namespace
+
+void mve::average_windows(void* const* operands) {
   for_each_window(operands, [](const abi::WindowGeometry& g, Window w, int8_t* y) {
     const uint32_t count = w.rows * w.columns;
+    // Full rows of the image are contiguous.
+    if (w.columns == g.in_w) {
+      w.columns = count;
+      w.rows = 1;
+    }
     const int16x8_t low = vdupq_n_s16(g.min);
     const int16x8_t high = vdupq_n_s16(g.max);
     for (uint32_t c = 0; c < g.in_c; c += 8) {
@@ -60,9 +68,7 @@ void run(void* const* operands) {
   });
 }
 
-}  // namespace
-
-THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_pool2d_packed, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_pool2d_packed, check_window_pool, mve::average_windows);
 
 }  // namespace thimble::kernels
 

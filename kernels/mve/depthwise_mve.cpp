@@ -13,9 +13,12 @@
 #include "kernels/args/packed.h"
 #include "kernels/define_kernel.h"
 #include "kernels/mve/depthwise_loops.h"
+#include "kernels/mve/depthwise_tile.h"
 
 namespace thimble::kernels {
 namespace {
+
+using mve::DepthwiseTile;
 
 constexpr int32_t kLanes = abi::kDepthwiseLanes;
 
@@ -28,15 +31,16 @@ constexpr int32_t whole_blocks(int32_t lanes) {
 /// are integers, because they are not valid addresses.
 class Depthwise {
  public:
-  Depthwise(void* const* operands, int8_t* padding)
-      : g_(window_geometry(operands[1])),
-        x_(reinterpret_cast<uintptr_t>(operands[0])),
-        padding_(padding) {
-    for (int32_t i = 0; i < whole_blocks(channels_); i += kLanes) {
+  Depthwise(const DepthwiseTile& tile, int8_t* padding)
+      : g_(tile.geometry),
+        x_(reinterpret_cast<uintptr_t>(tile.x)),
+        padding_(padding),
+        lanes_(tile.lanes) {
+    for (int32_t i = 0; i < whole_blocks(lanes_); i += kLanes) {
       vstrbq_s8(padding + i, vdupq_n_s8(static_cast<int8_t>(g_.x_zero_point)));
     }
-    run_.y = static_cast<int8_t*>(operands[4]);
-    run_.blocks = static_cast<const uint8_t*>(operands[2]);
+    run_.y = tile.y;
+    run_.blocks = tile.blocks;
     run_.y_zero_point = g_.y_zero_point;
     run_.min = g_.min;
     run_.max = g_.max;
@@ -53,20 +57,16 @@ class Depthwise {
   uintptr_t place(int32_t y, int32_t x) const {
     return x_ + static_cast<uint32_t>((y * in_w_ + x) * channels_);
   }
-  /// Sets pixels of `lanes` channels, `next` bytes of x apart.
-  void set_lanes(int32_t lanes, int32_t next) {
+  /// Sets pixels of `lanes` channels, `next` bytes of x and `y_next` bytes of y apart.
+  void set_lanes(int32_t lanes, int32_t next, int32_t y_next) {
     const int32_t whole = whole_blocks(lanes);
     run_.lanes = static_cast<uint32_t>(lanes);
-    run_.y_step = lanes - whole;
+    run_.y_step = y_next - whole;
     run_.x_step[0] = run_.x_step[1] = run_.x_step[2] = run_.x_moves = next - whole;
   }
   void set_pixel() {
-    if (has_half_) {
-      set_lanes(channels_ - 8, stride_w_ * channels_ - 8);
-      run_.y_step = 0;
-    } else {
-      set_lanes(channels_, stride_w_ * channels_);
-    }
+    const int32_t half = has_half_ ? 8 : 0;
+    set_lanes(lanes_ - half, stride_w_ * channels_ - half, channels_ - half);
   }
   /// Returns true if neighbouring pixels share a vector: the one block repeats the channels.
   bool shares_vectors() const { return stride_w_ == 1 && channels_ <= 8; }
@@ -74,11 +74,12 @@ class Depthwise {
   const abi::WindowGeometry& g_;
   uintptr_t x_;
   const int8_t* padding_;
+  int32_t lanes_;  // channels of the tile
   int32_t channels_ = g_.in_c, in_w_ = g_.in_w, out_w_ = g_.out_w;
   int32_t kernel_h_ = g_.kernel_h, kernel_w_ = g_.kernel_w;
   int32_t dilation_w_ = g_.dilation_w, stride_w_ = g_.stride_w, pad_left_ = g_.pad_left;
   // With nine taps, eight lanes after the whole blocks have separate instructions.
-  const bool has_half_ = channels_ % kLanes == 8 && channels_ > kLanes&& kernel_h_* kernel_w_ == 9;
+  const bool has_half_ = lanes_ % kLanes == 8 && lanes_ > kLanes&& kernel_h_* kernel_w_ == 9;
   int32_t first_, last_;  // half-open range of columns of y whose windows are inside horizontally
   DepthwiseRun run_ = {};
 };
@@ -89,9 +90,8 @@ class Depthwise {
 /// they are replaced by padding.
 class NineTaps : Depthwise {
  public:
-  explicit NineTaps(void* const* operands)
-      : Depthwise(operands, static_cast<int8_t*>(operands[3])) {
-    if (has_half_) set_half(run_.blocks + channels_ / kLanes * DepthwiseBlock(g_).bytes());
+  explicit NineTaps(const DepthwiseTile& tile) : Depthwise(tile, tile.scratch) {
+    if (has_half_) set_half(run_.blocks + lanes_ / kLanes * DepthwiseBlock(g_).bytes());
   }
 
   void run() {
@@ -148,7 +148,7 @@ class NineTaps : Depthwise {
   void set_vectors(int32_t shared) {
     shared_ = shared;
     if (shared != 0) {
-      set_lanes(shared, shared);
+      set_lanes(shared, shared, shared);
     } else {
       set_pixel();
     }
@@ -300,10 +300,10 @@ class NineTaps : Depthwise {
 
 class AnyTaps : Depthwise {
  public:
-  explicit AnyTaps(void* const* operands)
-      : Depthwise(operands, static_cast<int8_t*>(operands[3]) + 8 * taps(operands[1])),
-        inner_(static_cast<int32_t*>(operands[3])),
-        edge_(inner_ + taps(operands[1])) {
+  explicit AnyTaps(const DepthwiseTile& tile)
+      : Depthwise(tile, tile.scratch + 8 * taps(tile.geometry)),
+        inner_(reinterpret_cast<int32_t*>(tile.scratch)),
+        edge_(inner_ + taps(tile.geometry)) {
     run_.pairs = static_cast<uint32_t>(edge_ - inner_) / 2;
     int32_t* offset = inner_;
     for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
@@ -328,8 +328,7 @@ class AnyTaps : Depthwise {
   }
 
  private:
-  static int32_t taps(const void* geometry) {
-    const abi::WindowGeometry& g = window_geometry(geometry);
+  static int32_t taps(const abi::WindowGeometry& g) {
     return abi::depthwise_taps(g.kernel_h * g.kernel_w);
   }
 
@@ -365,11 +364,11 @@ class AnyTaps : Depthwise {
       return;
     }
     const int32_t bytes = pixels * channels_;
-    set_lanes(kLanes, kLanes);
+    set_lanes(kLanes, kLanes, kLanes);
     if (bytes >= kLanes) go(bytes / kLanes);
     const int32_t rest = bytes % kLanes;
     if (rest != 0) {
-      set_lanes(rest, rest);
+      set_lanes(rest, rest, rest);
       go(1);
     }
     set_pixel();
@@ -386,14 +385,20 @@ class AnyTaps : Depthwise {
 
 void run(void* const* operands) {
   const abi::WindowGeometry& g = window_geometry(operands[1]);
-  if (g.kernel_h * g.kernel_w == 9) {
-    NineTaps(operands).run();
-  } else {
-    AnyTaps(operands).run();
-  }
+  mve::run_depthwise({g, static_cast<const int8_t*>(operands[0]),
+                      static_cast<const uint8_t*>(operands[2]), static_cast<int8_t*>(operands[3]),
+                      static_cast<int8_t*>(operands[4]), g.in_c});
 }
 
 }  // namespace
+
+void mve::run_depthwise(const DepthwiseTile& tile) {
+  if (tile.geometry.kernel_h * tile.geometry.kernel_w == 9) {
+    NineTaps(tile).run();
+  } else {
+    AnyTaps(tile).run();
+  }
+}
 
 THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_depthwise_mve, check_depthwise_mve, run);
 

@@ -5,12 +5,14 @@
 // sum (a - a_zp) (b - b_zp) = sum a b - a_zp sum b - b_zp sum a + depth a_zp b_zp.
 
 #include "abi/ops/linear.h"
+#include "abi/ops/stock.h"
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE
 
 #include <arm_mve.h>
 
+#include "kernels/args/batch_matmul.h"
 #include "kernels/args/matmul.h"
 #include "kernels/define_kernel.h"
 
@@ -122,8 +124,23 @@ void run(const Call& call) {
   } while (iterator.next());
 }
 
+void run_stock(const Call& call) {
+  const BatchMatmul m = bind_batch_matmul(call, 8);
+  const Product product(m.params, m.depth, m.columns);
+  const int8_t* a = m.a;
+  int8_t* y = m.y;
+  for (int32_t n = 0; n < m.batches; ++n) {
+    for (int32_t i = 0; i < m.rows; ++i) {
+      product.row(a, m.b + n * m.columns * m.depth, y);
+      a += m.depth;
+      y += m.columns;
+    }
+  }
+}
+
 }  // namespace
 
+THIMBLE_DEFINE_KERNEL(mve, cortex_m_quantized_batch_matmul, check_batch_matmul<8>, run_stock);
 THIMBLE_DEFINE_KERNEL(mve, thimble_matmul, check_matmul8, run);
 
 }  // namespace thimble::kernels

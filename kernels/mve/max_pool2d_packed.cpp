@@ -10,11 +10,11 @@
 
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"
+#include "kernels/mve/window_pool.h"
 
 namespace thimble::kernels {
-namespace {
 
-void run(void* const* operands) {
+void mve::maximum_of_windows(void* const* operands) {
   for_each_window(operands, [](const abi::WindowGeometry& g, const Window& w, int8_t* y) {
     for (uint32_t c = 0; c < g.in_c; c += 16) {
       const mve_pred16_t lanes = vctp8q(g.in_c - c);
@@ -33,9 +33,8 @@ void run(void* const* operands) {
   });
 }
 
-}  // namespace
-
-THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_max_pool2d_packed, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_max_pool2d_packed, check_window_pool,
+                           mve::maximum_of_windows);
 
 }  // namespace thimble::kernels
 

@@ -8,7 +8,9 @@
 #include "abi/ops/stock.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
+#include "kernels/args/stock_add.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/elementwise_rows.h"
 
 namespace thimble::kernels {
 namespace {
@@ -27,7 +29,9 @@ int8_t add(int32_t a, int32_t b, const abi::AddParams& p) {
   return static_cast<int8_t>(numerics::clamp(y, p.min, p.max));
 }
 
-void run(Binary& binary, const abi::AddParams& params) {
+}  // namespace
+
+void add_rows(Binary& binary, const abi::AddParams& params) {
   StrideIterator& iterator = binary.iterator;
   do {
     const StrideIterator::Axis& row = iterator.row();
@@ -40,21 +44,19 @@ void run(Binary& binary, const abi::AddParams& params) {
   } while (iterator.next());
 }
 
-constexpr Letters kLettersWithLimits = letters(abi::op_info::cortex_m_quantized_add);
-constexpr Letters kLettersWithoutLimits = letters(abi::op_info::cortex_m_quantized_add_12);
+namespace {
 
-template <bool kLimits>
-Status check_stock(const Call& call) {
-  constexpr Letters kLetters = kLimits ? kLettersWithLimits : kLettersWithoutLimits;
-  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
-  const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
-  return s != Status::kOk ? s : check_add(stock_add_params(call, kLimits));
-}
+struct LongProduct {
+  static int32_t high(int32_t a, int32_t b) {
+    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
+  }
+};
 
 template <bool kLimits>
 void run_stock(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
-  run(binary, stock_add_params(call, kLimits));
+  const abi::AddParams params = stock_add_params(call, kLimits);
+  if (!add_flat_rows<LongProduct>(binary, params)) add_rows(binary, params);
 }
 
 Status check_native(const Call& call) {
@@ -65,13 +67,14 @@ Status check_native(const Call& call) {
 
 void run_native(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  run(binary, read_params<abi::op_info::thimble_add>(tensor(call, 2)));
+  add_rows(binary, read_params<abi::op_info::thimble_add>(tensor(call, 2)));
 }
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock<true>, run_stock<true>);
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add_12, check_stock<false>, run_stock<false>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock_add<true>, run_stock<true>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add_12, check_stock_add<false>,
+                      run_stock<false>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_add, check_native, run_native);
 
 }  // namespace thimble::kernels

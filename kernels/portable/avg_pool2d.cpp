@@ -5,7 +5,9 @@
 #include "abi/ops/pool.h"
 #include "abi/ops/stock.h"
 #include "kernels/args/pool.h"
+#include "kernels/args/stock_window.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/pools.h"
 
 namespace thimble::kernels {
 namespace {
@@ -37,7 +39,9 @@ void pixel(const Pool& pool, const Patch& patch, int8_t* y) {
   }
 }
 
-void run(const Pool& pool) {
+}  // namespace
+
+void average_pool(const Pool& pool) {
   const WindowAxis& down = pool.axis[0];
   const WindowAxis& across = pool.axis[1];
   const int8_t* image = pool.x;
@@ -63,12 +67,15 @@ void run(const Pool& pool) {
   }
 }
 
+namespace {
+
 template <AvgPoolSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_avg_pool<kSignature>(call));
+  const Pool pool = bind_stock_avg_pool<kSignature>(call);
+  if (!run_packed_pool<average_windows>(pool)) average_pool(pool);
 }
 void run_native(const Call& call) {
-  run(bind_native_pool(call));
+  average_pool(bind_native_pool(call));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "kernels/args/column_sums.h"
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/pools.h"
 
 namespace thimble::kernels {
 namespace {
@@ -59,7 +60,9 @@ ColumnSums four_sums(const Window& w, uint32_t channel) {
   return sums;
 }
 
-void run(void* const* operands) {
+}  // namespace
+
+void average_windows(void* const* operands) {
   Divisor divisor(1);
   for_each_window(operands, [&](const abi::WindowGeometry& g, Window w, int8_t* y) {
     const uint32_t count = w.rows * w.columns;
@@ -85,8 +88,6 @@ void run(void* const* operands) {
   });
 }
 
-}  // namespace
-
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_avg_pool2d_packed, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_avg_pool2d_packed, check_window_pool, average_windows);
 
 }  // namespace thimble::kernels

@@ -9,6 +9,7 @@
 #include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -66,8 +67,10 @@ void channels(const Conv& conv, const Patch& patch, const int8_t* x, int32_t o, 
                  acc);
     }
   }
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = conv.requant;
   for (int k = 0; k < kRows; ++k) {
-    y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
   }
 }
 
@@ -83,7 +86,9 @@ void pixel(const Conv& conv, const Patch& patch, int8_t* y) {
   }
 }
 
-void run(const Conv& conv) {
+}  // namespace
+
+void convolve(const Conv& conv) {
   const int8_t* image = conv.x;
   int8_t* y = conv.y;
   for (int32_t n = 0; n < conv.batch; ++n) {
@@ -99,12 +104,14 @@ void run(const Conv& conv) {
   }
 }
 
+namespace {
+
 template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_conv2d<kSignature>(call));
+  convolve(bind_stock_conv2d<kSignature>(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_conv(call));
+  convolve(bind_native_conv(call));
 }
 
 }  // namespace

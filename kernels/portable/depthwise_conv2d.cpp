@@ -9,6 +9,7 @@
 #include "abi/ops/stock.h"
 #include "kernels/args/conv.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 
 namespace thimble::kernels {
 namespace {
@@ -19,22 +20,29 @@ struct Patch {
   const int8_t* w;
   int32_t rows, columns;
   int32_t x_row, x_column, w_row, w_column;
+  int32_t x_next, w_next;  // from the end of a row to the next row
 };
 
-/// Accumulates one kernel row for four neighbouring channels and for one channel. dot.cpp explains
-/// why the functions are not inlined and are unrolled by hand.
-[[gnu::noinline]] void accumulate(const Patch& patch, const int8_t* x, const int8_t* w,
-                                  int32_t x_offset, uint32_t (&acc)[4]) {
+/// Accumulates a window for four neighbouring channels, and one kernel row for one channel. dot.cpp
+/// explains why the functions are not inlined and are unrolled by hand.
+[[gnu::noinline]] void accumulate_window(const Patch& patch, int32_t channel, int32_t x_offset,
+                                         uint32_t (&acc)[4]) {
   const int32_t x_step = patch.x_column;
   const int32_t w_step = patch.w_column;
   uint32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
-  for (int32_t column = patch.columns; column != 0; --column) {
-    sum0 += static_cast<uint32_t>((x[0] + x_offset) * w[0]);
-    sum1 += static_cast<uint32_t>((x[1] + x_offset) * w[1]);
-    sum2 += static_cast<uint32_t>((x[2] + x_offset) * w[2]);
-    sum3 += static_cast<uint32_t>((x[3] + x_offset) * w[3]);
-    x += x_step;
-    w += w_step;
+  const int8_t* x = patch.x + channel;
+  const int8_t* w = patch.w + channel;
+  for (int32_t row = patch.rows; row != 0; --row) {
+    for (int32_t column = patch.columns; column != 0; --column) {
+      sum0 += static_cast<uint32_t>((x[0] + x_offset) * w[0]);
+      sum1 += static_cast<uint32_t>((x[1] + x_offset) * w[1]);
+      sum2 += static_cast<uint32_t>((x[2] + x_offset) * w[2]);
+      sum3 += static_cast<uint32_t>((x[3] + x_offset) * w[3]);
+      x += x_step;
+      w += w_step;
+    }
+    x += patch.x_next;
+    w += patch.w_next;
   }
   acc[0] = sum0;
   acc[1] = sum1;
@@ -53,30 +61,38 @@ struct Patch {
   acc[0] = sum;
 }
 
-template <int kChannels>
-void channels(const Conv& conv, const Patch& patch, int32_t i, int32_t o, int8_t* y) {
+void four_channels(const Conv& conv, const Patch& patch, int32_t o, int8_t* y) {
+  constexpr int kChannels = 4;
   uint32_t acc[kChannels];
   for (int k = 0; k < kChannels; ++k) acc[k] = static_cast<uint32_t>(conv.requant.start(o + k));
+  accumulate_window(patch, o, conv.x_offset, acc);
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = conv.requant;
+  for (int k = 0; k < kChannels; ++k) {
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
+  }
+}
+
+void channel(const Conv& conv, const Patch& patch, int32_t i, int32_t o, int8_t* y) {
+  uint32_t acc[1] = {static_cast<uint32_t>(conv.requant.start(o))};
   for (int32_t row = 0; row < patch.rows; ++row) {
     accumulate(patch, patch.x + i + row * patch.x_row, patch.w + o + row * patch.w_row,
                conv.x_offset, acc);
   }
-  for (int k = 0; k < kChannels; ++k) {
-    y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
-  }
+  y[o] = conv.requant.finish(static_cast<int32_t>(acc[0]), o);
 }
 
 void pixel(const Conv& conv, const Patch& patch, int8_t* y) {
   if (conv.out_c == conv.in_c) {
     int32_t o = 0;
-    for (; o + 4 <= conv.out_c; o += 4) channels<4>(conv, patch, o, o, y);
-    for (; o < conv.out_c; ++o) channels<1>(conv, patch, o, o, y);
+    for (; o + 4 <= conv.out_c; o += 4) four_channels(conv, patch, o, y);
+    for (; o < conv.out_c; ++o) channel(conv, patch, o, o, y);
     return;
   }
   const int32_t multiplier = conv.out_c / conv.in_c;
   int32_t o = 0;
   for (int32_t i = 0; i < conv.in_c; ++i) {
-    for (int32_t m = 0; m < multiplier; ++m) channels<1>(conv, patch, i, o++, y);
+    for (int32_t m = 0; m < multiplier; ++m) channel(conv, patch, i, o++, y);
   }
 }
 
@@ -96,6 +112,8 @@ Patch patch_at(const Conv& conv, const int8_t* image, int32_t oy, int32_t ox) {
   patch.w_row = across.kernel * conv.out_c;
   patch.x = image;
   patch.w = conv.w;
+  patch.x_next = patch.x_row - patch.columns * patch.x_column;
+  patch.w_next = patch.w_row - patch.columns * patch.w_column;
   if (patch.rows == 0) return patch;
   const int32_t y_first = y_origin + ty.first * down.dilation;
   const int32_t x_first = x_origin + tx.first * across.dilation;
@@ -104,7 +122,9 @@ Patch patch_at(const Conv& conv, const int8_t* image, int32_t oy, int32_t ox) {
   return patch;
 }
 
-void run(const Conv& conv) {
+}  // namespace
+
+void convolve_depthwise(const Conv& conv) {
   const int8_t* image = conv.x;
   int8_t* y = conv.y;
   for (int32_t n = 0; n < conv.batch; ++n) {
@@ -118,12 +138,14 @@ void run(const Conv& conv) {
   }
 }
 
+namespace {
+
 template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_depthwise<kSignature>(call));
+  convolve_depthwise(bind_stock_depthwise<kSignature>(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_conv(call));
+  convolve_depthwise(bind_native_conv(call));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/args/linear.h"
 
 #include "kernels/define_kernel.h"
+#include "kernels/portable/convolve.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -16,12 +17,16 @@ void features(const Linear& linear, const int8_t* x, int32_t o, int8_t* y) {
   uint32_t acc[kRows];
   for (int k = 0; k < kRows; ++k) acc[k] = static_cast<uint32_t>(linear.requant.start(o + k));
   accumulate(x, linear.w + o * linear.in, linear.in, linear.in, linear.x_offset, acc);
+  // A local copy, because the compiler must assume that each store to y can change the original.
+  const Requant requant = linear.requant;
   for (int k = 0; k < kRows; ++k) {
-    y[o + k] = linear.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+    y[o + k] = requant.finish(static_cast<int32_t>(acc[k]), o + k);
   }
 }
 
-void run(const Linear& linear) {
+}  // namespace
+
+void multiply_rows(const Linear& linear) {
   for (int32_t row = 0; row < linear.rows; ++row) {
     const int8_t* x = linear.x + row * linear.in;
     int8_t* y = linear.y + row * linear.out;
@@ -31,11 +36,13 @@ void run(const Linear& linear) {
   }
 }
 
+namespace {
+
 void run_stock(const Call& call) {
-  run(bind_stock_linear(call));
+  multiply_rows(bind_stock_linear(call));
 }
 void run_native(const Call& call) {
-  run(bind_native_linear(call));
+  multiply_rows(bind_native_linear(call));
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include "abi/ops/pool.h"
 #include "abi/ops/stock.h"
 #include "kernels/args/pool.h"
+#include "kernels/args/stock_window.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/pools.h"
 
 namespace thimble::kernels {
 namespace {
@@ -34,7 +36,9 @@ void pixel(const Pool& pool, const int8_t* image, int32_t oy, int32_t ox, int8_t
   }
 }
 
-void run(const Pool& pool) {
+}  // namespace
+
+void maximum_pool(const Pool& pool) {
   const int8_t* image = pool.x;
   int8_t* y = pool.y;
   for (int32_t n = 0; n < pool.batch; ++n) {
@@ -48,12 +52,16 @@ void run(const Pool& pool) {
   }
 }
 
+namespace {
+
 template <StockSignature kSignature>
 void run_stock(const Call& call) {
-  run(bind_stock_max_pool<kSignature>(call));
+  const Pool pool = bind_stock_max_pool<kSignature>(call);
+  const bool bounded = pool.min != -128 || pool.max != 127;
+  if (bounded || !run_packed_pool<maximum_of_windows>(pool)) maximum_pool(pool);
 }
 void run_native(const Call& call) {
-  run(bind_native_pool(call));
+  maximum_pool(bind_native_pool(call));
 }
 
 }  // namespace

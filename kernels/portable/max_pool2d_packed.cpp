@@ -8,6 +8,7 @@
 #include "kernels/args/flat.h"
 #include "kernels/args/window_pool.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/pools.h"
 
 namespace thimble::kernels {
 namespace {
@@ -52,7 +53,9 @@ uint32_t four_maxima(const Window& w, uint32_t channel) {
   return maxima;
 }
 
-void run(void* const* operands) {
+}  // namespace
+
+void maximum_of_windows(void* const* operands) {
   for_each_window(operands, [&](const abi::WindowGeometry& g, const Window& w, int8_t* y) {
     uint32_t c = 0;
     if (is_word_aligned(operands[0], g.in_c) && is_word_aligned(y, 0)) {
@@ -62,8 +65,7 @@ void run(void* const* operands) {
   });
 }
 
-}  // namespace
-
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_pool2d_packed, check_window_pool, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_max_pool2d_packed, check_window_pool,
+                           maximum_of_windows);
 
 }  // namespace thimble::kernels

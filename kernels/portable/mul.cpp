@@ -9,6 +9,7 @@
 #include "abi/params/arithmetic.h"
 #include "kernels/args/elementwise.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/elementwise_rows.h"
 
 namespace thimble::kernels {
 namespace {
@@ -18,7 +19,9 @@ int8_t mul(int32_t a, int32_t b, const abi::MulParams& p) {
   return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, p.y_offset), p.min, p.max));
 }
 
-void run(Binary& binary, const abi::MulParams& params) {
+}  // namespace
+
+void mul_rows(Binary& binary, const abi::MulParams& params) {
   StrideIterator& iterator = binary.iterator;
   do {
     const StrideIterator::Axis& row = iterator.row();
@@ -31,17 +34,11 @@ void run(Binary& binary, const abi::MulParams& params) {
   } while (iterator.next());
 }
 
-Status check_stock(const Call& call) {
-  constexpr abi::PteOpInfo kOp = abi::op_info::cortex_m_quantized_mul;
-  constexpr Letters kLetters = letters(kOp);
-  if (!integers_fit(call, kLetters)) return Status::kBadParameter;
-  THIMBLE_RETURN_IF_ERROR(check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7)));
-  return check_mul(stock_mul_params(call));
-}
+namespace {
 
 void run_stock(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7));
-  run(binary, stock_mul_params(call));
+  mul_rows(binary, stock_mul_params(call));
 }
 
 Status check_native(const Call& call) {
@@ -52,12 +49,12 @@ Status check_native(const Call& call) {
 
 void run_native(const Call& call) {
   Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
-  run(binary, read_params<abi::op_info::thimble_mul>(tensor(call, 2)));
+  mul_rows(binary, read_params<abi::op_info::thimble_mul>(tensor(call, 2)));
 }
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_mul, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_mul, check_stock_mul, run_stock);
 THIMBLE_DEFINE_KERNEL(portable, thimble_mul, check_native, run_native);
 
 }  // namespace thimble::kernels

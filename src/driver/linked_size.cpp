@@ -102,6 +102,7 @@ Result<std::optional<LinkedSize>> linked_c_size(const Compiled& compiled,
   // copies bytes: the core is asked twice.
   THIMBLE_TRY(const emit::c::Size c, emit::c::size_of(program, code->addresses_only, options));
   request->copies = c.copies;
+  request->fills = c.fills;
   code = core.linked_code(*request, core);
   if (!code) return std::optional<LinkedSize>();
   LinkedSize linked;

@@ -17,7 +17,8 @@ struct LinkRequest {
   bool records = true;                      // false: the runtime executes the flatbuffer
   bool states = false;                      // the application saves and restores states
   bool c_output = false;                    // the program is C code that calls kernels directly
-  bool copies = false;                      // the C code calls memcpy and memset
+  bool copies = false;                      // the C code calls memcpy
+  bool fills = false;                       // the C code calls memset
 };
 
 struct LinkedCode {

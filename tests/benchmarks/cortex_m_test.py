@@ -13,10 +13,13 @@ BLESS = "--bless" in sys.argv
 sys.path += [str(SOURCE / "benchmarks/cortex_m"), str(SOURCE / "tests/examples")]
 import bench
 import cmsis_nn
+import stock
 from recorded import is_recorded_compiler
 
 SKIPPED = 77
 NETWORKS = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder"]
+STOCK_ROWS = [("dscnn_kws", "cortex-m55"), ("dscnn_kws", "cortex-m4"), ("dscnn_kws", "cortex-m0plus"),
+              ("ad_autoencoder", "cortex-m55"), ("ad_autoencoder", "cortex-m33"), ("ad_autoencoder", "cortex-m3")]
 PAGE, FIRST_PAGE = SOURCE / "benchmarks/cortex_m/README.md", SOURCE / "README.md"
 TASKS = {"resnet8": "image classification", "dscnn_kws": "keyword spotting", "mobilenet_v1_vww": "visual wake words",
          "ad_autoencoder": "anomaly detection"}
@@ -58,6 +61,19 @@ def check(path, text):
     assert told == text, f"{path} does not have:\n" + "\n".join(changed)
 
 
+def check_stock_rows(rows, networks):
+    """The rows of stock files in PAGE. Without --bless those of some networks and cores, because all take a minute."""
+    measured = {} if BLESS else {
+        (network, core): bench.measure(THIMBLE, bench.folder_of(network), core, stock.STOCK) for network, core in STOCK_ROWS}
+    lines = [stock.markdown(network, core, rows[network, core], row, networks) for (network, core), row in measured.items()]
+    if BLESS:
+        lines = [stock.markdown(*row, networks) for row in stock.rows(THIMBLE, stock.NETWORKS, bench.CORES)]
+        PAGE.write_text(replaced(PAGE.read_text(), "| stock network |", lines))
+    told = PAGE.read_text().splitlines()
+    changed = [line for line in lines if line not in told]
+    assert not changed, f"{PAGE} does not have:\n" + "\n".join(changed)
+
+
 def main():
     if not is_recorded_compiler(SOURCE):
         return SKIPPED
@@ -72,6 +88,7 @@ def main():
     check(PAGE, page)
     first = replaced(FIRST_PAGE.read_text(), "| one inference, int8 |", [first_page_row(network, rows) for network in NETWORKS])
     check(FIRST_PAGE, re.sub(r"They are [\d.]+ to [\d.]+ of those", told_ratios(page), first))
+    check_stock_rows(rows, networks)
     print(f"{len(rows)} rows")
     return 0
 

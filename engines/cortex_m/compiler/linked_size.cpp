@@ -127,8 +127,9 @@ std::optional<LinkedCode> linked_code(const LinkRequest& request, const Core& co
     sum.add(*part("runtime"));
     if (request.states) sum.add(*part("states"));
     if (!request.records) sum.add(*part("flatbuffer"));
-  } else if (request.copies) {
-    sum.add(*part("memory"));
+  } else {
+    if (request.copies) sum.add(*part("memcpy"));
+    if (request.fills) sum.add(*part("memset"));
   }
   for (const std::string_view delegate : request.delegates) {
     const LinkRow* const row = part(delegate);

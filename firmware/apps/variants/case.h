@@ -23,7 +23,7 @@
 
 namespace thimble::firmware {
 
-inline constexpr uint32_t kOperandsMax = 8;
+inline constexpr uint32_t kOperandsMax = 15;
 inline constexpr uint32_t kGuardBytes = 32;
 
 class Case {
@@ -56,13 +56,30 @@ class Case {
   void output(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kOutput); }
   /// Gives the last operand a shape, in contiguous order, for kernels that receive tensors.
   void shape(kernels::DType dtype, const int32_t* sizes, uint32_t rank);
+  /// Declares the last operand, which has a shape of four dimensions, to be channels-last in
+  /// memory.
+  void channels_last() { is_channels_last_[count_ - 1] = true; }
+  /// Declares the last operand to be a constant of the file.
+  void constant() { is_constant_[count_ - 1] = true; }
+  /// Adds an operand that is a number or a list, for kernels that receive arguments.
+  void number(int32_t value) {
+    roles_[count_] = Role::kNumber;
+    sizes_[count_++][0] = value;
+  }
+  void list(int32_t first, int32_t second);
+  /// Adds a list of `count` items, which must outlive the case.
+  void list_of(const int32_t* items, uint32_t count) {
+    roles_[count_] = Role::kList;
+    data_[count_] = reinterpret_cast<uint8_t*>(const_cast<int32_t*>(items));
+    ranks_[count_++] = count;
+  }
   /// Adds an absent operand.
   void null() { roles_[count_++] = Role::kNull; }
   Text& text() { return text_; }
 
  private:
   friend class Trial;
-  enum class Role : uint8_t { kInput, kScratch, kOutput, kNull };
+  enum class Role : uint8_t { kInput, kScratch, kOutput, kNull, kNumber, kList };
   void* operand(uint32_t bytes, Role role);
 
   uint32_t state_;
@@ -74,7 +91,9 @@ class Case {
   uint32_t bytes_[kOperandsMax] = {};
   kernels::DType dtypes_[kOperandsMax] = {};
   int32_t sizes_[kOperandsMax][abi::kMaxRank] = {};
-  uint32_t ranks_[kOperandsMax] = {};  // 0: no shape
+  uint32_t ranks_[kOperandsMax] = {};  // 0: no shape; of a list: its length
+  bool is_channels_last_[kOperandsMax] = {};
+  bool is_constant_[kOperandsMax] = {};
 };
 
 #define THIMBLE_CASES(op, make, count) void make(uint32_t index, Case& c);

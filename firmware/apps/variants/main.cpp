@@ -55,6 +55,13 @@ void* Case::operand(uint32_t bytes, Role role) {
   return memory;
 }
 
+void Case::list(int32_t first, int32_t second) {
+  auto* const items = reinterpret_cast<int32_t*>(take(2 * sizeof(int32_t)));
+  items[0] = first;
+  items[1] = second;
+  list_of(items, 2);
+}
+
 void Case::shape(kernels::DType dtype, const int32_t* sizes, uint32_t rank) {
   dtypes_[count_ - 1] = dtype;
   ranks_[count_ - 1] = rank;
@@ -92,6 +99,8 @@ class Trial {
           if (!is_guard(data + bytes)) return "bytes after the operand were written";
           break;
         case Case::Role::kNull:
+        case Case::Role::kNumber:
+        case Case::Role::kList:
           break;
       }
     }
@@ -126,16 +135,29 @@ class Trial {
   bool run_with_tensors(const kernels::Kernel& kernel) {
     static constexpr uint8_t kContiguous[abi::kMaxRank] = {0, 1, 2, 3, 4, 5};
     static_assert(abi::kMaxRank == 6);
-    kernels::Arg args[kOperandsMax];
+    static constexpr uint8_t kChannelsLast[] = {0, 2, 3, 1};
+    static kernels::Arg args[kOperandsMax];
     for (uint32_t i = 0; i < case_.count_; ++i) {
+      if (case_.roles_[i] == Case::Role::kNumber) {
+        args[i].integer = case_.sizes_[i][0];
+        continue;
+      }
+      if (case_.roles_[i] == Case::Role::kList) {
+        kernels::IntList& list = args[i].ints = {};
+        list.count = case_.ranks_[i];
+        std::memcpy(list.items, case_.data_[i], list.count * sizeof list.items[0]);
+        continue;
+      }
       kernels::Tensor& tensor = args[i].tensor = {};
       tensor.data = case_.data_[i];
       tensor.sizes = case_.sizes_[i];
-      tensor.dim_order = kContiguous;
+      tensor.dim_order = case_.is_channels_last_[i] ? kChannelsLast : kContiguous;
+      tensor.is_null = case_.roles_[i] == Case::Role::kNull;
       tensor.bytes = case_.bytes_[i];
       tensor.rank = static_cast<uint8_t>(case_.ranks_[i]);
       tensor.dtype = case_.dtypes_[i];
-      tensor.is_constant = tensor.dtype == kernels::DType::kU8;  // parameters
+      // Parameters of native kernels are constants of type kU8.
+      tensor.is_constant = case_.is_constant_[i] || tensor.dtype == kernels::DType::kU8;
     }
     const kernels::Call call = {args, nullptr, nullptr};
     if (kernel.check(call) != kernels::Status::kOk) return false;
@@ -157,6 +179,8 @@ class Trial {
         std::memset(data + bytes, kGuard, kGuardBytes);
         break;
       case Case::Role::kNull:
+      case Case::Role::kNumber:
+      case Case::Role::kList:
         break;
     }
   }

@@ -119,12 +119,26 @@ void Calls::add_call_block(const pte::KernelCall& call, const pte::ChosenKernel&
     blocks_ += fmt::format("    {}const thimble_tensor *const lists[{}] = {{\n{}    }};\n", storage,
                            count, lists);
   }
-  std::string args;
+  // Arguments with an address that run() receives are a copy of constant ones, in which it is set.
+  std::string args, addresses;
   for (size_t i = 0; i < count; ++i) {
-    args += fmt::format("      {{{}}},\n", argument(kernel.arguments[i], call.args[i]));
+    std::string members = argument(kernel.arguments[i], call.args[i]);
+    if (program_.is_external(call.args[i])) {
+      const std::string external = address(call.args[i]);
+      const size_t at = members.find(external);
+      assert(at != std::string::npos);
+      members.replace(at, external.size(), "NULL");
+      addresses += fmt::format("    args[{}].tensor.data = {};\n", i, external);
+    }
+    args += fmt::format("      {{{}}},\n", members);
   }
-  blocks_ +=
-      fmt::format("    {}const thimble_arg args[{}] = {{\n{}    }};\n", storage, count, args);
+  blocks_ += fmt::format("    {}_FIXED const thimble_arg {}[{}] = {{\n{}    }};\n", program_.upper,
+                         addresses.empty() ? "args" : "fixed", count, args);
+  if (!addresses.empty()) {
+    blocks_ +=
+        fmt::format("    thimble_arg args[{}];\n    (void)memcpy(args, fixed, sizeof args);\n{}",
+                    count, addresses);
+  }
   blocks_ += fmt::format("    {}(args, {});\n", symbol, has_lists ? "lists" : "NULL");
 }
 

@@ -29,44 +29,49 @@ class Sizer {
   explicit Sizer(const CProgram& program) : program_(program) {}
 
   void add_call(const pte::KernelCall& call, bool addresses_only) {
-    bool external = false;
-    int64_t tables = 0;
+    int64_t externals = 0;  // arguments with an address that run() receives
+    bool external_lists = false;
+    int64_t lists = 0;  // arrays of lists and of their tensors
     // The return value is the last argument of the file and no argument of the C.
     const size_t count = call.args.size() - 1;
     for (size_t i = 0; i < count; ++i) {
       const int32_t value = call.args[i];
-      external |= program_.is_external(value);
+      if (program_.is_external(value)) ++externals;
       add_constant(value);
       const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
       if (const auto* const list = std::get_if<pte::TensorList>(&item)) {
         for (const int32_t each : list->items) {
-          external |= program_.is_external(each);
+          external_lists |= program_.is_external(each);
           add_constant(each);
           add_shape(each);
-          tables += kTensorBytes;
+          lists += kTensorBytes;
         }
-        tables += kWord * static_cast<int64_t>(count);  // lists[], possibly counted per list
+        lists += kWord * static_cast<int64_t>(count);  // lists[], possibly counted per list
       } else if (!addresses_only && std::holds_alternative<pte::Tensor>(item)) {
         add_shape(value);
       }
     }
-    tables += static_cast<int64_t>(count) * (addresses_only ? kWord : kArgBytes);
     run_ += load() + kBranch;
-    if (!addresses_only) run_ += kMove + load();  // the second argument: NULL, or an address
-    if (!external) {
-      // Arguments are aligned to 8, addresses to 4.
-      size.table_bytes += tables + (addresses_only ? 0 : kWord);
+    if (addresses_only) {
+      add_addresses(static_cast<int64_t>(count), externals > 0);
       return;
     }
-    // The arrays are on the stack: addresses are stored one by one; other members are copied from
-    // a constant array.
-    size.stack_bytes += round_up(tables, 2 * kWord);
-    run_ += loads(static_cast<int64_t>(count)) + static_cast<int64_t>(count) * kStore + kMove;
-    if (addresses_only) return;
-    size.table_bytes += tables + kWord;
-    size.copies = true;
-    run_ += load() + kBranch + 2 * kMove;  // memcpy
-    run_ += loads(tables / kTensorBytes) + tables / kTensorBytes * kStore;
+    run_ += kMove + load();  // the second argument: NULL, or an address
+    const int64_t args = static_cast<int64_t>(count) * kArgBytes;
+    size.table_bytes += args + lists + kWord;  // arguments are aligned to 8
+    if (externals > 0) {
+      // memcpy of the constant arguments to the stack, then a store of each address
+      size.copies = true;
+      size.stack_bytes += args;
+      run_ += load() + kBranch + 3 * kMove + externals * (kLoad + kStore);
+    }
+    if (external_lists) {
+      // GCC copies these arrays, or fills them and sets the members that are not 0.
+      size.copies = size.fills = true;
+      size.stack_bytes += round_up(lists, 2 * kWord);
+      run_ += load() + kBranch + 3 * kMove;
+      run_ += loads(lists / kTensorBytes) + lists / kTensorBytes * kStore;
+    }
   }
 
   void add_output(const Port& output) {
@@ -88,6 +93,7 @@ class Sizer {
   void add_states() {
     const auto count = static_cast<int64_t>(program_.states.size());
     for (const StateContent& state : program_.states) {
+      size.fills |= state.content.empty();
       size.constant_bytes += round_up(static_cast<int64_t>(state.content.size()), kArrayAlignment);
     }
     constexpr int64_t kFunctionsOfStates = 3;
@@ -111,9 +117,19 @@ class Sizer {
   Size size;
 
  private:
+  /// An array of addresses: a constant, or on the stack, where they are stored one by one.
+  void add_addresses(int64_t count, bool external) {
+    if (!external) {
+      size.table_bytes += count * kWord;
+      return;
+    }
+    size.stack_bytes += round_up(count * kWord, 2 * kWord);
+    run_ += loads(count) + count * kStore + kMove;
+  }
+
   static int64_t loads(int64_t count) { return count * kLoad; }
   static int64_t load() { return loads(1); }
-  /// A call of memcpy or memset with constant arguments.
+  /// A call of memcpy with constant arguments; memset needs as many instructions.
   int64_t copy_bytes() {
     size.copies = true;
     return loads(2) + kWord + kMove + kBranch;

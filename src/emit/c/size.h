@@ -18,7 +18,8 @@ struct Size {
   int64_t code_bytes = 0;      // functions of the model
   int64_t ram_bytes = 0;       // variables in addition to the arena
   int64_t stack_bytes = 0;     // frame of the model's function run()
-  bool copies = false;         // the code calls memcpy or memset
+  bool copies = false;         // the code calls memcpy
+  bool fills = false;          // the code calls memset
 };
 
 /// `addresses_only`: per instruction, true if the kernel receives only addresses. A program that
