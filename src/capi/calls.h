@@ -14,8 +14,8 @@ namespace thimble::capi {
 struct ProgramCalls {
   /// `values`: types by number. `inputs`, `outputs`: numbers. `calls`: operator with its signature
   /// (abi/pte_ops.def), arguments, result and source line, in execution order. `views`: operators
-  /// that only move data and call no kernel of the core, by the number of their result. `constants`:
-  /// types of the constants.
+  /// that only move data and call no kernel of the core, by the number of their result.
+  /// `constants`: types of the constants.
   std::string json;
   std::vector<Bytes> constants;
 };

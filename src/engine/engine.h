@@ -26,8 +26,8 @@
 
 namespace thimble::engine {
 
-/// Operators of the calls: Thimble's; only ExecuTorch's; ExecuTorch's, and Thimble's where ExecuTorch
-/// has no kernel (for programs that other compilers write).
+/// Operators of the calls: Thimble's; only ExecuTorch's; ExecuTorch's, and Thimble's where
+/// ExecuTorch has no kernel (for programs that other compilers write).
 enum class Dialect : uint8_t { kNative, kStock, kStockAndNative };
 
 /// Optimization goal where several kernel variants exist. docs/memory.md lists the costs of each

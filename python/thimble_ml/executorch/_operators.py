@@ -41,7 +41,6 @@ _RESULTS: dict[str, Callable[..., Any]] = {
     "layer_norm": _first,
     "log_softmax": _first,
     "matmul": _product,
-    "prelu": _broadcast,
     "rms_norm": _first,
 }
 

@@ -98,11 +98,10 @@ def operators():
     class Operators(nn.Module):
         def __init__(self):
             super().__init__()
-            self.groups, self.slope = nn.GroupNorm(2, 4), nn.PReLU(4)
-            self.rows, self.mean_square = nn.LayerNorm([6, 6]), nn.RMSNorm(6, eps=1e-5)
+            self.groups, self.rows, self.mean_square = nn.GroupNorm(2, 4), nn.LayerNorm([6, 6]), nn.RMSNorm(6, eps=1e-5)
 
         def forward(self, x):
-            x = self.mean_square(self.rows(self.slope(self.groups(x))))
+            x = self.mean_square(self.rows(self.groups(x)))
             x = torch.cumsum(x, 2) / (1 + x.abs())
             return torch.log_softmax(torch.matmul(x, x.transpose(2, 3)), 3)
 
@@ -201,7 +200,8 @@ def check(source, thimble_program, folder, case):
     expected = DELEGATES.get(case, 0 if engine_name == "cortex_m" else None)
     good = count == expected if expected is not None else count > 0
     own_flow = thimble.Interpreter(thimble.compile(exported, target=target, **options))
-    arrays = [[each.numpy() for each in sample] for sample in samples[:TESTS]]
+    tested = samples[: 1 if name in FULL_SIZE else TESTS]
+    arrays = [[each.numpy() for each in sample] for sample in tested]
     found = thimble_run(thimble_program, path, arrays)
     runs = {
         "own flow": [outputs(own_flow, sample) for sample in arrays],
