@@ -221,7 +221,7 @@ def _refused_nodes(
         for node in program.graph.nodes:
             if node.name in known or str(aten_overload(node)) != row.op:
                 continue
-            if source_of(node)[0] == row.source:
+            if (source_of(node)[0] or module_of(node)) == row.source:
                 reason = {"reason": row.reason, "source": row.source, "source_text": row.text}
                 found[node.name] = {**reason, "node": node.name}
                 for user in node.users:
