@@ -433,19 +433,20 @@ void define_functions(nb::module_& module) {
       "source"_a, "target"_a, "options"_a);
   module.def(
       "program_calls",
-      [](const Source& source, const std::string& target, const nb::dict& options) {
+      [](const Source& source, const std::string& target, const nb::dict& options,
+         bool thimble_operators) {
         const ModelSource model = to_source(source);
         const capi::Words words = words_of("compile", options);
         const capi::ProgramCalls result = run_job<capi::ProgramCalls>(
-            [model, target, words](const ProgressFunction& report) {
-              return capi::program_calls(model, target, words, report);
+            [model, target, words, thimble_operators](const ProgressFunction& report) {
+              return capi::program_calls(model, target, words, thimble_operators, report);
             },
             nb::none());
         nb::list constants;
         for (const Bytes& bytes : result.constants) constants.append(to_python(bytes));
         return nb::make_tuple(result.json, constants);
       },
-      "source"_a, "target"_a, "options"_a);
+      "source"_a, "target"_a, "options"_a, "thimble_operators"_a);
   module.def(
       "compile_delegate",
       [](const Source& source, const std::string& target, const nb::dict& options) {

@@ -32,6 +32,8 @@ class Writer {
     std::set<int> called;
     for (const engine::KernelCall& call : lowered_.calls) {
       if (call.delegate >= 0) return bad_input("a program with delegates has other calls");
+      // ExecuTorch has this operator, with other arguments: it is a view.
+      if (call.op == abi::PteOp::thimble_permute) continue;
       json["calls"].push_back(call_json(call));
       called.insert(call.ir_op);
     }
@@ -94,7 +96,11 @@ class Writer {
   }
 
   Json call_json(const engine::KernelCall& call) {
-    Json json = {{"op", abi::info(call.op).name}, {"out", call.out}, {"arguments", Json::array()}};
+    const abi::PteOpInfo& info = abi::info(call.op);
+    Json json = {{"op", info.name},
+                 {"signature", info.arguments},
+                 {"out", call.out},
+                 {"arguments", Json::array()}};
     for (const engine::Argument& each : call.arguments) {
       json["arguments"].push_back(argument_json(each));
     }
@@ -129,7 +135,8 @@ class Writer {
 }  // namespace
 
 Result<ProgramCalls> program_calls(const ModelSource& source, const std::string& target,
-                                   const Words& options, const ProgressFunction& progress) {
+                                   const Words& options, bool thimble_operators,
+                                   const ProgressFunction& progress) {
   return with_file(source, [&](const std::filesystem::path& path) -> Result<ProgramCalls> {
     tools::CompileArguments arguments;
     THIMBLE_CHECK(
@@ -138,6 +145,7 @@ Result<ProgramCalls> program_calls(const ModelSource& source, const std::string&
               &arguments));
     arguments.model = arguments.models[0];
     THIMBLE_TRY(driver::CompileOptions compile_options, tools::compile_options(arguments));
+    if (thimble_operators) compile_options.dialect = engine::Dialect::kStockAndNative;
     compile_options.progress = progress;
     THIMBLE_TRY(const driver::Compiled compiled, driver::compile(arguments.model, compile_options));
     return Writer(compiled.lowered).write();

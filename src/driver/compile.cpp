@@ -220,7 +220,7 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   // ExecuTorch's linear supports only one multiplier for all channels. Thimble's kernel supports
   // both; a single multiplier needs less memory.
   constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
-  const bool stock = options.dialect == engine::Dialect::kStock;
+  const bool stock = options.dialect != engine::Dialect::kNative;
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;

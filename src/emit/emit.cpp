@@ -187,7 +187,7 @@ pte::NamedData program_entry(const engine::Core& core, engine::Dialect dialect,
   abi::ProgramEntry entry = {};
   entry.magic = abi::kProgramEntryMagic;
   entry.entry_version = abi::kEntryVersionHeaderOnly;
-  entry.kernel_layout_version = dialect == engine::Dialect::kNative
+  entry.kernel_layout_version = dialect != engine::Dialect::kStock
                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
                                     : uint16_t{0};
   entry.arena_bytes = static_cast<uint32_t>(memory_plan.placement.peak_bytes);

@@ -26,7 +26,9 @@
 
 namespace thimble::engine {
 
-enum class Dialect : uint8_t { kNative, kStock };
+/// Operators of the calls: Thimble's; only ExecuTorch's; ExecuTorch's, and Thimble's where
+/// ExecuTorch has no kernel (for programs that other compilers write).
+enum class Dialect : uint8_t { kNative, kStock, kStockAndNative };
 
 /// Optimization goal where several kernel variants exist. docs/memory.md lists the costs of each
 /// goal.

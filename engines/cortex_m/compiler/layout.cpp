@@ -249,7 +249,7 @@ class Assigner {
   Result<ValueId> convert_dequantize(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
     const DimOrder wanted = canonical(exported_order(op.output).value_or(order(x)));
-    if (dialect_ == Dialect::kStock && !ir::same_memory(to().type(x).shape, order(x), wanted)) {
+    if (dialect_ != Dialect::kNative && !ir::same_memory(to().type(x).shape, order(x), wanted)) {
       THIMBLE_TRY(x, to_order(x, wanted, op.source));
     }
     return add(op.kind, {x}, op.attrs, op, wanted, op.output);

@@ -60,7 +60,10 @@ std::string describe(const Op& op, std::string_view reason) {
 class Legalizer {
  public:
   Legalizer(const ir::Graph& from, Dialect dialect)
-      : rewriter_(from), from_(from), stock_(dialect == Dialect::kStock) {}
+      : rewriter_(from),
+        from_(from),
+        dialect_(dialect),
+        stock_(dialect != Dialect::kNative) {}
 
   Result<ir::Graph> run() {
     for (const Op& op : from_.ops()) {
@@ -135,7 +138,7 @@ class Legalizer {
       case OpKind::qmean:
         return stock_ ? convert_mean(op) : add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::qlog_softmax:
-        if (stock_)
+        if (dialect_ == Dialect::kStock)
           return refuse(
               op, "has no int8 kernel in ExecuTorch; end the network before it, or in a softmax");
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
@@ -164,7 +167,8 @@ class Legalizer {
 
   /// Converts operators that a native kernel computes directly.
   Result<ValueId> convert_direct(const Op& op) {
-    if (stock_) return refuse(op, "has no bit-exact int8 kernel in ExecuTorch");
+    if (dialect_ == Dialect::kStock)
+      return refuse(op, "has no bit-exact int8 kernel in ExecuTorch");
     if (!has_kernel_for_type(op)) {
       const ir::DType dtype = from_.type(op.inputs[0]).dtype;
       if (dtype == ir::DType::kF32) return refuse(op, kStillFloat);
@@ -176,7 +180,7 @@ class Legalizer {
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
-      THIMBLE_TRY(const ValueId input, operand(op, i, false));
+      THIMBLE_TRY(const ValueId input, operand(op, i, false, false));
       inputs.push_back(input);
     }
     return add(op.kind, std::move(inputs), op.attrs, op);
@@ -333,11 +337,11 @@ class Legalizer {
     return op.get(ir::attr::min) != -128 || op.get(ir::attr::max) != 127;
   }
 
-  /// Maps operand `i` and gives it the result's rank; for the stock kernels also its shape.
-  Result<ValueId> operand(const Op& op, size_t i, bool negate) {
+  /// Maps operand `i` and gives it the result's rank; for a stock kernel also its shape.
+  Result<ValueId> operand(const Op& op, size_t i, bool stock, bool negate) {
     const Shape& shape = from_.type(op.output).shape;
     const ir::Type& own = from_.type(op.inputs[i]);
-    if (from_.value(op.inputs[i]).constant && (stock_ || negate)) {
+    if (from_.value(op.inputs[i]).constant && (stock || negate)) {
       return broadcast_constant(op.inputs[i], shape, negate ? complement : same);
     }
     Shape aligned(shape.size() - own.shape.size(), 1);
@@ -350,7 +354,7 @@ class Legalizer {
       };
       THIMBLE_TRY(value, through_table(value, map, 0, 0, op, false));
     }
-    if (stock_ && aligned != shape) {
+    if (stock && aligned != shape) {
       THIMBLE_TRY(value, add(OpKind::expand, {value}, {{ir::attr::shape, shape}}, op, false));
     }
     return value;
@@ -359,8 +363,8 @@ class Legalizer {
   Result<ValueId> convert_binary(const Op& op) {
     if (!rounds_double(op)) return refuse(op, kOtherRounding);
     const bool negate = stock_ && op.kind == OpKind::qsub;
-    THIMBLE_TRY(const ValueId a, operand(op, 0, false));
-    THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
+    THIMBLE_TRY(const ValueId a, operand(op, 0, stock_, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 1, stock_, negate));
     Attrs attrs = op.attrs;
     if (negate) attrs.set(ir::attr::b_zp, -1 - op.get(ir::attr::b_zp));
     const bool separate_clamp = stock_ && op.kind == OpKind::qmul && clamps(op);
@@ -382,8 +386,8 @@ class Legalizer {
   Result<ValueId> stock_max_min(const Op& op) {
     if (!has_stock_max_min(op))
       return refuse(op, "has a type or rank that ExecuTorch's maximum and minimum do not support");
-    THIMBLE_TRY(const ValueId a, operand(op, 0, false));
-    THIMBLE_TRY(const ValueId b, operand(op, 1, false));
+    THIMBLE_TRY(const ValueId a, operand(op, 0, true, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 1, true, false));
     return add(op.kind, {a, b}, {}, op);
   }
 
@@ -394,8 +398,8 @@ class Legalizer {
     if (!has_stock_max_min(op) || condition == nullptr) {
       return refuse(op, "has a condition that is not constant; ExecuTorch has no kernel for it");
     }
-    THIMBLE_TRY(const ValueId a, operand(op, 1, false));
-    THIMBLE_TRY(const ValueId b, operand(op, 2, false));
+    THIMBLE_TRY(const ValueId a, operand(op, 1, true, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 2, true, false));
     THIMBLE_TRY(const ValueId from_a, masked_where(op, a, *condition, true));
     THIMBLE_TRY(const ValueId from_b, masked_where(op, b, *condition, false));
     return add(OpKind::maximum, {from_a, from_b}, {}, op);
@@ -563,7 +567,8 @@ class Legalizer {
 
   ir::Rewriter rewriter_;
   const ir::Graph& from_;
-  bool stock_;
+  Dialect dialect_;
+  bool stock_;  // ExecuTorch's operators, where it has them
   std::vector<std::string> refusals_;
   ErrorFacts facts_;  // of the refusals
   std::vector<ValueId> poisoned_;

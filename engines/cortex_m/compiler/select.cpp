@@ -45,7 +45,7 @@ class Selector {
         target_(target),
         options_(options),
         isa_(target.isa),
-        stock_(options.dialect == Dialect::kStock) {}
+        stock_(options.dialect != Dialect::kNative) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -441,7 +441,7 @@ class Selector {
   Result<KernelCall> transpose(const Op& op) {
     constexpr size_t kMaxTransposeRank = 4;
     if (graph_.type(op.output).shape.size() > kMaxTransposeRank) {
-      if (!stock_) return direct(op);
+      if (options_.dialect != Dialect::kStock) return direct(op);
       constexpr std::string_view kReason = "needs a transpose of more than four dimensions";
       ErrorFacts facts;
       facts.ops.push_back(ir::refused_op(op.source, op.kind, kReason));

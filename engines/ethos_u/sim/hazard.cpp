@@ -12,7 +12,6 @@ constexpr const char* kWritesTwice = "writes to bytes that an operation may not 
 constexpr const char* kBlockDependency = "BLOCKDEP lets it read blocks that may not be written yet";
 constexpr const char* kTableLost =
     "BLOCKDEP lets its accumulators overwrite a LUT that may still be in use";
-constexpr const char* kChain = "BLOCKDEP inside a chain";
 
 /// Returns true if the operation is part of a chain, which counts as one kernel. Sums that are only
 /// kept in the accumulators do not form a chain, because the previous kernel has completed its
@@ -20,15 +19,6 @@ constexpr const char* kChain = "BLOCKDEP inside a chain";
 bool in_chain(const KernelOperation& operation) {
   return operation.ifm.storage == Storage::kChained ||
          (operation.has_ifm2 && operation.ifm2.storage == Storage::kChained);
-}
-
-bool chained_to(const KernelOperation& operation, const KernelOperation& previous) {
-  if (previous.ofm.storage != Storage::kChained) return false;
-  const auto reads = [&](const FeatureMap& map) {
-    return map.storage == Storage::kChained && map.region == previous.ofm.region;
-  };
-  return (operation.broadcast != 8 && reads(operation.ifm)) ||
-         (operation.has_ifm2 && !operation.ifm2_scalar && reads(operation.ifm2));
 }
 
 }  // namespace
@@ -57,7 +47,6 @@ Fault HazardChecker::check(uint32_t word, const Accesses& accesses, const Queue<
 Fault HazardChecker::check_block_dependency(uint32_t word, const KernelOperation& operation) {
   if (kernels_.count == 0 || operation.blockdep == 0) return {};
   const uint32_t previous_word = kernels_.items[kernels_.count - 1].word;
-  if (chained_to(operation, previous_)) return found(word, previous_word, kChain);
   uint32_t address, bytes;
   if (overwrites_tables(config_, operation) && uses_table(config_, previous_, &address, &bytes)) {
     return found(word, previous_word, kTableLost);

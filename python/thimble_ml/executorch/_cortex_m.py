@@ -1,7 +1,7 @@
 """The Cortex-M pipeline: a quantized Edge graph becomes a graph of `cortex_m::` operators.
 
-The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``). The
-new graph has one node per kernel call. Nodes that the compiler does not accept, such as float operators
+The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``), and
+with `thimble::` operators where ExecuTorch has no kernel. The new graph has one node per kernel call. Nodes that the compiler does not accept, such as float operators
 or calls of delegates, stay as they are between them.
 """
 
@@ -30,6 +30,7 @@ from torch.utils._pytree import tree_map
 from .._errors import BadInput, Unsupported
 from .._thimble import program_calls as program_calls_of
 from ._edge import CHANNELS_LAST, aten_overload, constants_of, is_delegate_call, is_getitem, overload, write_pt2
+from ._operators import define_operator
 from ._partitioners import real_data
 from ._placement import Reason, ask
 from ._source import module_of, source_of
@@ -45,6 +46,7 @@ _DTYPES = {
 }
 _QUANTIZE = "cortex_m::quantize_per_tensor.out"
 _DEQUANTIZE = "cortex_m::dequantize_per_tensor.out"
+_NO_OPERATOR = "has no int8 operator in a graph of ExecuTorch"
 
 
 def _functional(name: str) -> Any:
@@ -82,6 +84,9 @@ class CortexMPassManager:
         Accepted; the compiler chooses the memory order of each value.
     skip_passes : list of str or class, optional
         Passes of `pass_list` that do not run.
+    thimble_operators : bool
+        True: quantized operators without a kernel of ExecuTorch, such as layer norm, become `thimble::`
+        operators, which the runtime has with Thimble's kernel library. False: they stay in float.
 
     Attributes
     ----------
@@ -114,12 +119,14 @@ class CortexMPassManager:
         target_config: Any = None,
         use_explicit_layout: bool = False,
         skip_passes: list[Any] | None = None,
+        thimble_operators: bool = True,
     ) -> None:
         del use_explicit_layout
         self.exported_program = exported_program
         self.target = getattr(target_config, "target_string", target_config) or "cortex-m55"
         self.passes = self._names("passes", self.pass_list if passes is None else passes)
         self.skip_passes = self._names("skip_passes", skip_passes or [])
+        self.thimble_operators = thimble_operators
         self.reasons: list[Reason] = []
 
     def _names(self, argument: str, passes: list[Any]) -> list[str]:
@@ -162,10 +169,13 @@ class CortexMPassManager:
         _, refused = ask(program, tensors, self.target, options)
         while True:
             try:
-                result = _Rebuilder(program, self.target, options, tensors, set(refused)).run()
+                calls = _Rebuilder(
+                    program, self.target, options, tensors, set(refused), self.thimble_operators
+                )
+                result = calls.run()
                 break
-            except Unsupported as error:
-                # ExecuTorch's kernels lack an operator: the portable kernels compute it.
+            except (Unsupported, _NoOperator) as error:
+                # No kernel for an operator: the portable kernels compute it.
                 found = _refused_nodes(program, error, refused)
                 if not found:
                     raise
@@ -182,16 +192,36 @@ class CortexMPassManager:
         return result
 
 
+class _NoOperator(Exception):
+    """Calls of Thimble's operators that a graph of ExecuTorch cannot have.
+
+    Attributes
+    ----------
+    nodes : set of str
+        Names of the nodes that the calls compute.
+    """
+
+    def __init__(self, nodes: set[str]) -> None:
+        super().__init__(f"no operator for {sorted(nodes)}")
+        self.nodes = nodes
+
+
 def _refused_nodes(
-    program: ExportedProgram, error: Unsupported, known: dict[str, Any]
+    program: ExportedProgram, error: Unsupported | _NoOperator, known: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Returns the nodes of an operator and source line that the compiler refused."""
+    """Returns the nodes that the compiler, or a graph of ExecuTorch, refused."""
     found: dict[str, dict[str, Any]] = {}
+    if isinstance(error, _NoOperator):
+        for node in program.graph.nodes:
+            if node.name in error.nodes and node.name not in known:
+                found[node.name] = {"node": node.name, "reason": _NO_OPERATOR}
+                found.update({user.name: found[node.name] for user in node.users if is_getitem(user)})
+        return found
     for row in error.ops:
         for node in program.graph.nodes:
             if node.name in known or str(aten_overload(node)) != row.op:
                 continue
-            if source_of(node)[0] == row.source:
+            if (source_of(node)[0] or module_of(node)) == row.source:
                 reason = {"reason": row.reason, "source": row.source, "source_text": row.text}
                 found[node.name] = {**reason, "node": node.name}
                 for user in node.users:
@@ -215,13 +245,23 @@ class _Rebuilder:
         options: dict[str, Any],
         tensors: Any,
         cut: set[str],
+        thimble_operators: bool,
     ) -> None:
         self.program = program
         self.cut = cut
         self.old = {node.name: node for node in program.graph.nodes}
         data, self.inputs, self.results = write_pt2(program, tensors, cut)
-        text, self.constant_bytes = program_calls_of(("program.pt2", data), target, options)
+        text, self.constant_bytes = program_calls_of(
+            ("program.pt2", data), target, options, thimble_operators
+        )
         self.calls = json.loads(text)
+        unknown = {
+            call["node"]
+            for call in self.calls["calls"]
+            if not define_operator(call["op"], call["signature"])
+        }
+        if unknown:
+            raise _NoOperator(unknown)
         self.graph = Graph()
         self.module = GraphModule({}, self.graph)
         self.fake = FakeTensorMode(allow_non_fake_inputs=True)

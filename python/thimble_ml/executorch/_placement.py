@@ -26,6 +26,7 @@ from ._edge import (
     is_dequantize,
     is_getitem,
     is_quantize,
+    moves_data,
     overload,
     to_pt2,
     uncompilable,
@@ -159,35 +160,55 @@ class _Tags:
             node = node.all_input_nodes[0]
         return self.of[node]
 
-    def remove_invalid(self) -> dict[int, str]:
-        """Removes subgraphs that no delegate can be, with the reason."""
+    def remove_invalid(self) -> tuple[dict[int, str], dict[str, str]]:
+        """Removes data movement of float values at the borders of subgraphs, and subgraphs that no
+        delegate can be.
+
+        Returns
+        -------
+        tuple
+            The reasons by subgraph, and by node.
+        """
         removed: dict[int, str] = {}
+        moved: dict[str, str] = {}
         while True:
             found = self._first_invalid()
             if found is None:
-                return removed
-            subgraph, reason = found
+                return removed, moved
+            subgraph, node, reason = found
+            if node is not None and (moves_data(node) or is_dequantize(node)):
+                # The value is quantized before or after it: the border of the subgraph is there.
+                moved[node.name] = reason
+                self.of[node] = None
+                for user in node.users:
+                    if is_quantize(user):
+                        self.of[user] = None
+                continue
             removed[subgraph] = reason
-            for node in self.nodes:
-                if self.of[node] == subgraph:
-                    self.of[node] = None
+            for each in self.nodes:
+                if self.of[each] == subgraph:
+                    self.of[each] = None
 
-    def _first_invalid(self) -> tuple[int, str] | None:
+    def _first_invalid(self) -> tuple[int, Node | None, str] | None:
+        """Returns a subgraph, its node at a border without quantized values, if any, and the reason."""
         for node in self.nodes:
             subgraph = self.of[node]
             for operand in node.all_input_nodes:
-                if self.of[operand] == subgraph:
+                other = self.of[operand]
+                if other == subgraph:
                     continue
                 meta = value(operand)
-                is_float = meta is None or meta.dtype.is_floating_point
-                if subgraph is not None and is_float and operand.name not in self.constants:
-                    return subgraph, f"{node.name} reads {operand.name}, which is not quantized"
-                other = self.of[operand]
-                if other is not None and is_float:
-                    return other, f"{node.name} reads {operand.name}, which is not quantized"
+                if meta is not None and not meta.dtype.is_floating_point:
+                    continue
+                reason = f"{node.name} reads {operand.name}, which is not quantized"
+                if subgraph is not None and operand.name not in self.constants:
+                    return subgraph, node, reason
+                if other is not None:
+                    return other, operand, reason
         for subgraph in sorted({each for each in self.of.values() if each is not None}):
             if self._is_cyclic(subgraph):
-                return subgraph, "a node outside of the subgraph is between two of its operators"
+                reason = "a node outside of the subgraph is between two of its operators"
+                return subgraph, None, reason
         return None
 
     def _is_cyclic(self, subgraph: int) -> bool:
@@ -223,7 +244,7 @@ def place(
     answer, refused = ask(program, tensors, target, options)
     tags = _Tags(program, answer["nodes"])
     tags.assign_neighbours()
-    removed = tags.remove_invalid()
+    removed, moved = tags.remove_invalid()
     result = Placement(engines=answer["engines"])
     rows = {row["node"]: row for row in answer["nodes"]}
     for node in tags.nodes:
@@ -241,6 +262,7 @@ def place(
             continue
         before = row.get("subgraph")
         reason = removed.get(before) if before is not None else None
+        reason = moved.get(node.name, reason)
         result.reasons.append(
             Reason(
                 node.name,

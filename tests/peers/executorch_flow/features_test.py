@@ -158,6 +158,24 @@ def lowered_whole(bench):
 
 
 @feature
+def portable_kernels(bench):
+    """What has no int8 kernel of ExecuTorch is an operator of Thimble, or stays in float with reason and source line."""
+    import torch
+
+    torch.manual_seed(1)
+    module = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
+    edge = bench.edge(quantized(module, torch.randn(1, 8), bench.et.CortexMQuantizer("cortex-m55")))
+    for uses in (True, False):
+        manager = bench.et.CortexMPassManager(edge.exported_program(), target_config="cortex-m55", thimble_operators=uses)
+        names = calls(manager.transform())
+        assert any("cortex_m.quantized_" in name for name in names), names
+        assert any("thimble.layer_norm" in name for name in names) == uses, names
+        assert any("aten.native_layer_norm" in name for name in names) != uses, names
+        assert [each.op for each in manager.reasons] == ([] if uses else ["aten.native_layer_norm.default"]), manager.reasons
+        assert all(each.source and each.reason for each in manager.reasons), manager.reasons
+
+
+@feature
 def borders(bench):
     """Quantize and dequantize next to a delegate are operators of cortex_m."""
     spec = bench.et.EthosUCompileSpec("ethos-u55-128")

@@ -9,13 +9,14 @@ must be equal to those of integer_reference, bit for bit. Exit 0 if all agree, 1
 """
 
 import sys
-import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "executorch_runtime")]
 from flow_peer import BOARDS, ENGINES, delegates_of, engine, lowered  # noqa: E402
-from loading import arrays, differences, emulated, executorch_run, load_libraries, thimble_run  # noqa: E402
+from loading import arrays, differences, emulated, executorch_run, is_missing  # noqa: E402
+from loading import load_libraries, run_cases, thimble_run  # noqa: E402
 
 warnings.filterwarnings("ignore")
 SAMPLES = 32
@@ -112,27 +113,15 @@ def check(thimble, folder, engine_name, kind):
 
 
 def main():
-    try:
-        import executorch.exir  # noqa: F401
-        import thimble_ml.executorch  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: {error}", file=sys.stderr)
+    if is_missing("executorch.exir", "thimble_ml.executorch"):
         return 77
     thimble, libraries, folder, *names = sys.argv[1:]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     load_libraries(libraries)
-    failed = []
-    for name in names or ENGINES:
-        for kind in ("ptq", "qat"):
-            try:
-                line, good = check(thimble, folder, name, kind)
-            except Exception:  # the other cases run too
-                line, good = f"{kind}-{name}\n{traceback.format_exc()}", False
-            print(line if good else f"{line}  WRONG", flush=True)
-            if not good:
-                failed.append((name, kind))
-    return 1 if failed else 0
+    return run_cases([
+        (f"{kind}-{name}", partial(check, thimble, folder, name, kind)) for name in names or ENGINES for kind in ("ptq", "qat")
+    ])
 
 
 if __name__ == "__main__":

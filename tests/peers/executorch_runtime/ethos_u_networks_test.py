@@ -9,11 +9,13 @@ the lowered program. All results must be equal bit for bit. Exit 77 if ExecuTorc
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import executorch_ethos_u  # noqa: E402
-from loading import arrays, differences, emulated, executorch_run, load_libraries, thimble_run  # noqa: E402
+from loading import arrays, differences, emulated, executorch_run, is_missing  # noqa: E402
+from loading import load_libraries, run_cases, thimble_run  # noqa: E402
 from networks import FULL_SIZE, network  # noqa: E402
 
 #: Per NPU: the emulated board that has it.
@@ -46,23 +48,13 @@ def main():
     thimble, source, libraries, folder, *names = sys.argv[1:]
     source, folder = Path(source), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import executorch.backends.arm.ethosu  # noqa: F401
-        import tosa_reference_model  # noqa: F401
-        from ethosu.vela import vela  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: {error}", file=sys.stderr)
+    if is_missing("executorch.backends.arm.ethosu", "tosa_reference_model", "ethosu.vela.vela"):
         return 77
     load_libraries(libraries)
     judge = executorch_ethos_u.Judge()
     judge.watch()
-    failed = []
-    for case in names or [case for case in CASES if CASES[case][0] in NETWORKS]:
-        line, good = check(judge, thimble, source, folder, case)
-        print(line if good else f"{line}  WRONG", flush=True)
-        if not good:
-            failed.append(case)
-    return 1 if failed else 0
+    names = names or [case for case in CASES if CASES[case][0] in NETWORKS]
+    return run_cases([(case, partial(check, judge, thimble, source, folder, case)) for case in names])
 
 
 if __name__ == "__main__":

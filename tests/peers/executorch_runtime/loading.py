@@ -1,14 +1,45 @@
 """Runs .pte files in ExecuTorch's own runtime, with Thimble's libraries, and in Thimble's."""
 
 import ctypes
+import importlib
 import json
 import subprocess
+import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 import numpy as np
 
 LIBRARIES = ("kernels", "axon", "ethos_u", "neutron")
+
+
+def is_missing(*modules):
+    """Prints why a test is skipped if one of these modules is not installed."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            print(f"skipped: {error}", file=sys.stderr)
+            return True
+    return False
+
+
+def run_cases(cases):
+    """Runs the cases, pairs of a name and a function that returns a line and whether the result is as expected. An error of a
+    case does not stop the others. Returns the exit code."""
+    failed = []
+    for name, case in cases:
+        try:
+            line, good = case()
+        except Exception:  # the other cases run too
+            line, good = f"{name}\n{traceback.format_exc()}", False
+        print(line if good else f"{line}  WRONG", flush=True)
+        if not good:
+            failed.append(name)
+    if failed:
+        print("failed:", *failed, file=sys.stderr)
+    return 1 if failed or not cases else 0
 
 
 def load_libraries(folder):

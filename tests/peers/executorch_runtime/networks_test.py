@@ -11,13 +11,14 @@ reference runs twice: as the wheel has it, and with CMSIS-NN's division; the sec
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import executorch_make
-from loading import arrays, differences, emulated, executorch_run, load_libraries, thimble_run
+from loading import arrays, differences, emulated, executorch_run, is_missing, load_libraries, run_cases, thimble_run
 from networks import network
 
 CASES = ("resnet8", "mobilenet_v2_tiny", "mobilenet_v3_tiny", "deit_tiny_like")
@@ -88,19 +89,10 @@ def main():
     thimble, source, libraries, folder, *names = sys.argv[1:]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import executorch.runtime  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: {error}", file=sys.stderr)
+    if is_missing("executorch.runtime"):
         return 77
     load_libraries(libraries)
-    failed = []
-    for name in names or CASES:
-        line, good = check(thimble, source, folder, name)
-        print(line if good else f"{line}  WRONG", flush=True)
-        if not good:
-            failed.append(name)
-    return 1 if failed else 0
+    return run_cases([(name, partial(check, thimble, source, folder, name)) for name in names or CASES])
 
 
 if __name__ == "__main__":

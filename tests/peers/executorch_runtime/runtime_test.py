@@ -10,11 +10,12 @@ is not installed.
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from loading import differences, executorch_run, load_libraries, thimble_run
+from loading import differences, executorch_run, is_missing, load_libraries, run_cases, thimble_run
 
 SAMPLES = 3
 # Files whose float operators are ExecuTorch's own kernels, with their own rounding.
@@ -83,47 +84,43 @@ def compile_network(thimble, source, folder, name, network, options):
     return path, samples_of(data)
 
 
+def check_operators():
+    missing = missing_operators()
+    return f"operators that are not registered: {missing}", not missing
+
+
+def check_equal(thimble, name, make):
+    path, samples = make()
+    wrong = differences(thimble_run(thimble, path, samples), executorch_run(thimble, path, samples))
+    return f"{name}: {len(samples)} samples, {wrong} different outputs", wrong == 0
+
+
+def check_refused(thimble, name, make):
+    path, samples = make()
+    thimble_run(thimble, path, samples)
+    try:
+        executorch_run(thimble, path, samples)
+    except RuntimeError as refusal:
+        return f"{name}: {refusal}", "load" in str(refusal)
+    return f"{name}: runs", False
+
+
 def main():
     thimble, source, libraries, folder, *names = sys.argv[1:]
     source, folder = Path(source), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import executorch.runtime  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: {error}", file=sys.stderr)
+    if is_missing("executorch.runtime"):
         return 77
     load_libraries(libraries)
 
-    cases = [(path.stem, lambda path=path: (path, recorded(path)))
-             for path in sorted((source / "tests/data/executorch").glob("*.pte")) if path.stem not in FLOAT]
-    cases += [(name, lambda row=(name, network, options): compile_network(thimble, source, folder, *row))
-              for name, network, options in COMPILED]
-    failed = missing_operators()
-    print("operators that are not registered:", failed, flush=True)
-    for name, make in cases:
-        if names and name not in names:
-            continue
-        path, samples = make()
-        wrong = differences(thimble_run(thimble, path, samples), executorch_run(thimble, path, samples))
-        print(f"{name}: {len(samples)} samples, {wrong} different outputs", flush=True)
-        if wrong:
-            failed.append(name)
-    for name, network, options in WITH_STATE:
-        if names and name not in names:
-            continue
-        path, samples = compile_network(thimble, source, folder, name, network, options)
-        thimble_run(thimble, path, samples)
-        try:
-            executorch_run(thimble, path, samples)
-            error = None
-        except RuntimeError as refusal:
-            error = str(refusal)
-        print(f"{name}: {error or 'runs'}", flush=True)
-        if error is None or "load" not in error:
-            failed.append(name)
-    if failed:
-        print("failed:", *failed, file=sys.stderr)
-    return 1 if failed else 0
+    cases = [("operators", check_operators)]
+    for path in sorted((source / "tests/data/executorch").glob("*.pte")):
+        if path.stem not in FLOAT:
+            cases.append((path.stem, partial(check_equal, thimble, path.stem, lambda path=path: (path, recorded(path)))))
+    for rows, check in ((COMPILED, check_equal), (WITH_STATE, check_refused)):
+        for row in rows:
+            cases.append((row[0], partial(check, thimble, row[0], partial(compile_network, thimble, source, folder, *row))))
+    return run_cases([case for case in cases if not names or case[0] in names])
 
 
 if __name__ == "__main__":
