@@ -9,6 +9,7 @@
 #include "quant/fast/convolution.h"
 #include "quant/fast/matmul.h"
 #include "quant/fast/movement.h"
+#include "quant/fast/recurrent.h"
 #include "quant/fast/stable_math.h"
 #include "quant/fast/transposed.h"
 
@@ -184,14 +185,17 @@ const KernelTable& float_kernels() {
       {ir::OpKind::div, run_div},
       {ir::OpKind::erf, run_array_function<stable_erf>},
       {ir::OpKind::exp, run_array_function<stable_exp>},
+      {ir::OpKind::gru, run_gru},
       {ir::OpKind::linear, run_linear},
       {ir::OpKind::log_softmax, run_log_softmax},
+      {ir::OpKind::lstm, run_lstm},
       {ir::OpKind::matmul, run_matmul},
       {ir::OpKind::maximum, run_maximum},
       {ir::OpKind::minimum, run_minimum},
       {ir::OpKind::mul, run_mul},
       {ir::OpKind::pow, run_function},
       {ir::OpKind::prelu, run_prelu},
+      {ir::OpKind::rnn, run_rnn},
       {ir::OpKind::sigmoid, run_array_function<stable_sigmoid>},
       {ir::OpKind::softmax, run_softmax},
       {ir::OpKind::sub, run_sub},

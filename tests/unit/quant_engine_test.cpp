@@ -113,6 +113,57 @@ TEST(FastFloat, MatrixProductsEqualTheEvaluator) {
   }
 }
 
+/// A recurrent layer with random weights: x [6,2,5], hidden size 11.
+ir::Graph recurrent_layer(ir::OpKind kind, int64_t gates, bool biases, ir::Attrs attrs) {
+  constexpr int64_t kSteps = 6, kBatch = 2, kInputs = 5, kHidden = 11;
+  ir::Graph graph;
+  Random random(3);
+  const auto constant = [&](const ir::Shape& shape) {
+    ir::Tensor tensor = ir::zeros(ir::DType::kF32, shape);
+    for (float& value : tensor.data<float>()) {
+      value = static_cast<float>(random.between(-1000, 1000)) / 1000;
+    }
+    return graph.add_constant("c", std::make_shared<ir::Tensor>(std::move(tensor)));
+  };
+  std::vector<ir::ValueId> operands = {
+      graph.add_input("x", {ir::DType::kF32, {kSteps, kBatch, kInputs}, {}, {}}),
+      constant({1, kBatch, kHidden})};
+  if (kind == ir::OpKind::lstm) operands.push_back(constant({1, kBatch, kHidden}));
+  operands.push_back(constant({gates * kHidden, kInputs}));
+  operands.push_back(constant({gates * kHidden, kHidden}));
+  for (int i = 0; i < 2; ++i) {
+    operands.push_back(biases ? constant({gates * kHidden}) : ir::kNoValue);
+  }
+  graph.add_output(*graph.add(kind, operands, std::move(attrs)));
+  return graph;
+}
+
+TEST(FastFloat, RecurrentLayersAgreeWithTheEvaluator) {
+  for (const bool biases : {false, true}) {
+    for (const int64_t option : {0, 1}) {
+      const ir::Graph graphs[] = {
+          recurrent_layer(ir::OpKind::lstm, 4, biases,
+                          {{ir::attr::reverse, option}, {ir::attr::cell, 1 - option}}),
+          recurrent_layer(ir::OpKind::lstm, 4, biases, {}),
+          recurrent_layer(ir::OpKind::gru, 3, biases, {{ir::attr::reverse, option}}),
+          recurrent_layer(ir::OpKind::rnn, 1, biases, {{ir::attr::relu, option}}),
+      };
+      for (const ir::Graph& graph : graphs) {
+        const auto inputs = random_inputs(graph, 5);
+        FastExecutor engine(graph, quant::float_kernels());
+        engine.run(inputs, {});
+        const auto expected = eval::evaluate(graph, inputs);
+        ASSERT_TRUE(expected.ok());
+        const ir::Tensor got = engine.outputs()[0];
+        for (size_t i = 0; i < got.data<float>().size(); ++i) {
+          // The functions differ by less than one rounding of double.
+          EXPECT_FLOAT_EQ(got.data<float>()[i], (*expected)[0].data<float>()[i]);
+        }
+      }
+    }
+  }
+}
+
 TEST(Simulate, MatrixProductsEqualTheEvaluator) {
   for (const ProductCase& c : kProducts) {
     for (const int64_t rounding : {0, 1}) {

@@ -1,25 +1,18 @@
-// Both products copy b first, so that the innermost loop reads consecutive elements:
-//
-// - float: panels of kPanelLanes columns as double, panel[k][lane]. A row of a times a panel has
-// one sum
-//   per lane, each in the order of the reference evaluator. The product of two floats is exact in
-//   double. 8 times as fast as a loop per element, which waits for each addition.
-// - int8: columns as int16 without zero point, one after the other. Compilers make one instruction
-//   of 8 products and sums of pairs (pmaddwd).
+// Both products copy b first, so that the innermost loop reads consecutive elements: as panels of
+// double (panels.h), or as columns of int16 without zero point, one after the other. Compilers make
+// one instruction of 8 products and sums of pairs of int16 (pmaddwd).
 
 #include "quant/fast/matmul.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
+
+#include "quant/fast/panels.h"
 
 namespace thimble::quant {
 namespace {
 
 using eval::Call;
-
-constexpr int64_t kPanelLanes = 8;
-using PanelRow = Eigen::Array<double, kPanelLanes, 1>;
 
 /// Sizes of one matrix product, and the matrices of the operands by matrix of the result.
 struct Product {
@@ -54,35 +47,18 @@ struct Product {
   }
 };
 
-/// Copies up to kPanelLanes columns of b from `first` on to panel[depth][kPanelLanes]; absent
-/// columns are 0.
-void fill_panel(const Product& p, const float* b, int64_t first, double* panel) {
-  const int64_t count = std::min(kPanelLanes, p.columns - first);
-  if (count < kPanelLanes) std::fill(panel, panel + p.depth * kPanelLanes, 0.0);
-  const int64_t column_step = p.transposed ? p.depth : 1;
-  const int64_t term_step = p.transposed ? 1 : p.columns;
-  const float* from = b + first * column_step;
-  for (int64_t k = 0; k < p.depth; ++k) {
-    for (int64_t lane = 0; lane < count; ++lane) {
-      panel[k * kPanelLanes + lane] = static_cast<double>(from[k * term_step + lane * column_step]);
-    }
-  }
-}
-
 void multiply(const Product& p, const double* a, const float* b, double scale, float* y,
               double* panel) {
-  for (int64_t first = 0; first < p.columns; first += kPanelLanes) {
-    fill_panel(p, b, first, panel);
-    const int64_t count = std::min(kPanelLanes, p.columns - first);
+  const ColumnsOfFloats matrix{b, p.depth, p.columns, p.transposed ? 1 : p.columns,
+                               p.transposed ? p.depth : 1};
+  double sums[kPanelColumns];
+  for (int64_t first = 0; first < p.columns; first += kPanelColumns) {
+    fill_panel(matrix, first, panel);
+    const int64_t count = std::min(kPanelColumns, p.columns - first);
     for (int64_t row = 0; row < p.rows; ++row) {
-      PanelRow sums = PanelRow::Zero();
-      const double* x = a + row * p.depth;
-      for (int64_t k = 0; k < p.depth; ++k) {
-        sums += x[k] * Eigen::Map<const PanelRow>(panel + k * kPanelLanes);
-      }
+      multiply_panel(a + row * p.depth, panel, p.depth, sums);
       float* to = y + row * p.columns + first;
-      for (int64_t lane = 0; lane < count; ++lane)
-        to[lane] = static_cast<float>(sums[lane] * scale);
+      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i] * scale);
     }
   }
 }
@@ -114,7 +90,7 @@ void run_matmul(const Call& call, Scratch& scratch) {
   const double scale = call.get(ir::attr::scale);
   const auto a = call.input<float>(0);
   double* rows = scratch.get<double>(0, static_cast<size_t>(p.rows * p.depth));
-  double* panel = scratch.get<double>(1, static_cast<size_t>(p.depth * kPanelLanes));
+  double* panel = scratch.get<double>(1, static_cast<size_t>(p.depth * kPanelColumns));
   p.for_each_matrix([&](int64_t matrix, int64_t a_first, int64_t b_first) {
     for (int64_t i = 0; i < p.rows * p.depth; ++i) {
       rows[i] = static_cast<double>(a[static_cast<size_t>(a_first + i)]);
