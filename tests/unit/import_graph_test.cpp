@@ -126,15 +126,48 @@ TEST(ImportGraph, WritesDoNotChangeEarlierCopies) {
   EXPECT_EQ(run(imported(program), {2}), (std::vector<float>{0, 1}));
 }
 
+// Writes through x[:, start::step] of a tensor with 2 rows.
+TEST(ImportGraph, InPlaceThroughSlicesWithAStep) {
+  for (int64_t size = 1; size <= 7; ++size) {
+    for (int64_t start = 0; start < size; ++start) {
+      for (int64_t step = 2; step <= 4; ++step) {
+        const int64_t count = (size - start + step - 1) / step;
+        Program program;
+        program.input("x", sizes({2, size}))
+            .node("aten.slice.Tensor",
+                  {{"self", ref("x")},
+                   {"dim", whole(1)},
+                   {"start", whole(start)},
+                   {"step", whole(step)}},
+                  "part", sizes({2, count}))
+            .node("aten.mul_.Tensor", {{"self", ref("part")}, {"other", real(100)}}, "mul_",
+                  sizes({2, count}))
+            .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(0)}}, "y",
+                  sizes({2, size}))
+            .output("y");
+        std::vector<float> wanted;
+        for (int64_t i = 0; i < 2 * size; ++i) {
+          const int64_t column = i % size;
+          const bool written = column >= start && (column - start) % step == 0;
+          wanted.push_back(static_cast<float>(written ? 100 * i : i));
+        }
+        EXPECT_EQ(run(imported(program), {2, size}), wanted)
+            << start << " of " << size << " by " << step;
+      }
+    }
+  }
+}
+
 TEST(ImportGraph, NonInvertibleWritesAreRefused) {
   Program program;
-  program.input("x", sizes({4}))
-      .node("aten.slice.Tensor", {{"self", ref("x")}, {"step", whole(2)}}, "even", sizes({2}))
-      .node("aten.relu_.default", {{"self", ref("even")}}, "relu_", sizes({2}))
-      .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(1)}}, "y", sizes({4}))
+  program.input("x", sizes({1, 4}))
+      .node("aten.expand.default", {{"self", ref("x")}, {"size", ints({3, 4})}}, "wide",
+            sizes({3, 4}))
+      .node("aten.relu_.default", {{"self", ref("wide")}}, "relu_", sizes({3, 4}))
+      .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(1)}}, "y", sizes({1, 4}))
       .output("y");
   EXPECT_TRUE(program.error().starts_with(
-      "unsupported: aten.relu_.default is not supported: writes through a slice with a step\n"))
+      "unsupported: aten.relu_.default is not supported: writes through an expanded tensor\n"))
       << program.error();
 }
 
