@@ -246,6 +246,44 @@ TEST(ImportGraph, KnownIntegersOfSeveralDimensions) {
   EXPECT_EQ(run(model, {4}), (std::vector<float>{0, 0, -1, -3}));
 }
 
+/// Returns the square [[0, 1], [2, 3]] indexed by these tensors of known integers, as 4 elements.
+ImportedModel indexed_square(std::vector<std::optional<pt2::TensorName>> indices,
+                             const std::vector<pt2::SymInt>& shape) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  Program program = with_positions();
+  const auto two = [&](const char* name, int64_t start, int64_t step, const char* column) {
+    program
+        .node("aten.arange.start_step",
+              {{"start", whole(start)}, {"end", whole(start + 2 * step)}, {"step", whole(step)}},
+              name, sizes({2}), kInt)
+        .node("aten.unsqueeze.default", {{"self", ref(name)}, {"dim", whole(1)}}, column,
+              sizes({2, 1}), kInt);
+  };
+  two("falling", 1, -1, "falling_column");    // 1 0
+  two("from_end", -2, 1, "from_end_column");  // -2 -1
+  program
+      .node("aten.reshape.default", {{"self", ref("at")}, {"shape", ints({2, 2})}}, "square",
+            sizes({2, 2}), kInt)
+      .node("aten.index.Tensor", {{"self", ref("square")}, {"indices", std::move(indices)}},
+            "chosen", shape, kInt)
+      .node("aten.reshape.default", {{"self", ref("chosen")}, {"shape", ints({4})}}, "y",
+            sizes({4}), kInt);
+  return with_known(std::move(program), "y");
+}
+
+TEST(ImportGraph, KnownIntegersByIndex) {
+  using Name = pt2::TensorName;
+  const auto expect = [](const ImportedModel& model, const std::vector<float>& chosen) {
+    EXPECT_EQ(kinds(model), "add");
+    std::vector<float> sum = chosen;
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<float>(i);
+    EXPECT_EQ(run(model, {4}), sum);
+  };
+  expect(indexed_square({Name{"falling_column"}, Name{"from_end"}}, sizes({2, 2})), {2, 3, 0, 1});
+  expect(indexed_square({Name{"falling_column"}}, sizes({2, 1, 2})), {2, 3, 0, 1});
+  expect(indexed_square({std::nullopt, Name{"falling"}}, sizes({2, 2})), {1, 0, 3, 2});
+}
+
 /// A 64-bit product wraps, as in PyTorch; float32 or double would saturate or round.
 TEST(ImportGraph, KnownIntegersWrap) {
   constexpr auto kInt = pt2::ScalarType::kInt64;
