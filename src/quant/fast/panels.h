@@ -30,7 +30,7 @@ void fill_panels(const ColumnsOfFloats& matrix, double* panels);
 
 /// sums[kPanelColumns] = x[depth] * panel.
 void multiply_panel(const double* x, const double* panel, int64_t depth, double* sums);
-/// The same for all panels of a matrix; `sums` has room for a multiple of kPanelColumns.
+/// Multiplies x by all panels of a matrix; `sums` has room for a multiple of kPanelColumns.
 void multiply_panels(const double* x, const double* panels, int64_t depth, int64_t columns,
                      double* sums);
 
