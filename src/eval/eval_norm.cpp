@@ -3,60 +3,77 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "eval/call.h"
 
 namespace thimble::eval {
 namespace {
 
-/// Contiguous rows of x, and the index into w and b for each element.
+/// Contiguous rows of x. Element i has coefficient i / plane % coefficients of w and b.
 struct Rows {
-  size_t length = 0;                // elements per row
-  std::vector<size_t> coefficient;  // index into w and b, by element of x
+  size_t length = 0;  // elements per row
+  size_t plane = 1;   // consecutive elements with the same coefficient
+  size_t coefficients = 0;
+
+  /// Calls visit(element, coefficient) for each element of the row that starts at `first`.
+  template <typename Visit>
+  void for_each(size_t first, Visit visit) const {
+    for (size_t i = first; i < first + length; i += plane) {
+      const size_t coefficient = i / plane % coefficients;
+      for (size_t k = i; k < i + plane; ++k) visit(k, coefficient);
+    }
+  }
 };
 
 Rows trailing_rows(const Call& call) {
-  Rows rows;
   const ir::Shape& shape = call.shape(0);
   const auto first = shape.end() - call.get(ir::attr::last_dims);
-  rows.length = static_cast<size_t>(ir::element_count(ir::Shape(first, shape.end())));
-  const size_t count = static_cast<size_t>(ir::element_count(shape));
-  for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i % rows.length);
-  return rows;
+  const auto length = static_cast<size_t>(ir::element_count(ir::Shape(first, shape.end())));
+  return {length, 1, length};
 }
 
 Rows group_rows(const Call& call) {
-  Rows rows;
   const size_t count = static_cast<size_t>(ir::element_count(call.shape(0)));
   const size_t channels = static_cast<size_t>(call.shape(0)[1]);
   const size_t plane = count / static_cast<size_t>(call.shape(0)[0]) / channels;
-  rows.length = channels / static_cast<size_t>(call.get(ir::attr::groups)) * plane;
-  for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i / plane % channels);
-  return rows;
+  return {channels / static_cast<size_t>(call.get(ir::attr::groups)) * plane, plane, channels};
+}
+
+/// Returns operand `index`, or nothing if it is absent.
+template <typename T>
+std::span<const T> optional_input(const Call& call, size_t index) {
+  return index < call.inputs.size() && call.has(index) ? call.input<T>(index)
+                                                       : std::span<const T>();
 }
 
 /// Centered: (x - mean) / sqrt(variance + eps) * w + b.
 /// Otherwise: x / sqrt(mean of squares + eps) * w.
 void float_norm(const Call& call, const Rows& rows, bool centered) {
   const auto x = call.input<float>(0);
+  const auto w = optional_input<float>(call, 1);
+  const auto b = optional_input<float>(call, 2);
+  const auto result = call.result<float>();
   const double eps = call.op.get(ir::attr::eps);
   const double count = static_cast<double>(rows.length);
   for (size_t row = 0; row < x.size(); row += rows.length) {
     double mean = 0, squares = 0;
-    for (size_t i = row; i < row + rows.length; ++i) mean += static_cast<double>(x[i]) / count;
-    if (!centered) mean = 0;
-    for (size_t i = row; i < row + rows.length; ++i) {
-      const double difference = static_cast<double>(x[i]) - mean;
+    if (centered) {
+      for (const float value : x.subspan(row, rows.length)) {
+        mean += static_cast<double>(value) / count;
+      }
+    }
+    for (const float value : x.subspan(row, rows.length)) {
+      const double difference = static_cast<double>(value) - mean;
       squares += difference * difference;
     }
     const double deviation = std::sqrt(squares / count + eps);
-    for (size_t i = row; i < row + rows.length; ++i) {
+    rows.for_each(row, [&](size_t i, size_t c) {
       double y = (static_cast<double>(x[i]) - mean) / deviation;
-      const size_t c = rows.coefficient[i];
-      if (call.has(1)) y *= static_cast<double>(call.input<float>(1)[c]);
-      if (call.inputs.size() > 2 && call.has(2)) y += static_cast<double>(call.input<float>(2)[c]);
-      call.result<float>()[i] = static_cast<float>(y);
-    }
+      if (!w.empty()) y *= static_cast<double>(w[c]);
+      if (!b.empty()) y += static_cast<double>(b[c]);
+      result[i] = static_cast<float>(y);
+    });
   }
 }
 
@@ -89,24 +106,37 @@ struct Sums {
   int64_t codes = 0, squares = 0;
 };
 
-/// Returns the normalized element before the zero point is added and the bounds are applied.
-int64_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale,
-                   size_t coefficient) {
-  const int64_t k = 15 + scale.e;
-  const int64_t product = difference * scale.t;
-  int64_t a = k == 0 ? product : floor_divide(product + pow2(k - 1), pow2(k));
-  if (call.has(1)) {
-    a = floor_divide(call.input<int16_t>(1)[coefficient] * a + pow2(14), pow2(15));
+/// Operands and attributes of an integer norm, read once.
+struct Coefficients {
+  std::span<const int16_t> w;
+  std::span<const int32_t> b;
+  int64_t mult, shift;
+
+  explicit Coefficients(const Call& call)
+      : w(optional_input<int16_t>(call, 1)),
+        b(optional_input<int32_t>(call, 2)),
+        mult(call.get(ir::attr::mult)),
+        shift(call.get(ir::attr::shift)) {}
+
+  /// Returns the normalized element before the zero point is added and the bounds are applied.
+  [[nodiscard]] int64_t normalized(int64_t difference, const InverseSqrt& scale, size_t c) const {
+    const int64_t k = 15 + scale.e;
+    const int64_t product = difference * scale.t;
+    int64_t a = k == 0 ? product : floor_divide(product + pow2(k - 1), pow2(k));
+    if (!w.empty()) a = floor_divide(w[c] * a + pow2(14), pow2(15));
+    if (!b.empty()) a += b[c];
+    return requantize(a, mult, shift, Rounding::kDouble);
   }
-  if (call.inputs.size() > 2 && call.has(2)) a += call.input<int32_t>(2)[coefficient];
-  return requantize(a, call.get(ir::attr::mult), call.get(ir::attr::shift), Rounding::kDouble);
-}
+};
 
 /// `zero` is the zero point of x, `y_zero` that of the result. If `centered`, the mean of the row
 /// is subtracted.
 template <typename T>
 void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_zero, bool centered) {
   const auto x = call.input<T>(0);
+  const auto result = call.result<T>();
+  const Coefficients coefficients(call);
+  const int64_t low = call.get(ir::attr::min), high = call.get(ir::attr::max);
   const int64_t n = static_cast<int64_t>(rows.length);
   const int64_t eps = call.get(ir::attr::int_eps) * pow2(call.get(ir::attr::eps_shift));
   for (size_t row = 0; row < x.size(); row += rows.length) {
@@ -119,12 +149,11 @@ void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_ze
     const int64_t mean = centered ? sums.codes : 0;  // n * mean
     const int64_t v = n * sums.squares - mean * mean;
     const InverseSqrt scale = inverse_sqrt(std::max<int64_t>(v + eps, 1));
-    for (size_t i = row; i < row + rows.length; ++i) {
+    rows.for_each(row, [&](size_t i, size_t c) {
       const int64_t difference = n * (x[i] - zero) - mean;
-      const int64_t y = normalized(call, difference, scale, rows.coefficient[i]) + y_zero;
-      call.result<T>()[i] =
-          static_cast<T>(clamp(y, call.get(ir::attr::min), call.get(ir::attr::max)));
-    }
+      const int64_t y = coefficients.normalized(difference, scale, c) + y_zero;
+      result[i] = static_cast<T>(clamp(y, low, high));
+    });
   }
 }
 

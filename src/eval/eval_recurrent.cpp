@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "eval/call.h"
@@ -130,26 +131,59 @@ int64_t scale_down(int64_t value, int64_t bits) {
   return floor_divide(value + pow2(bits - 1), pow2(bits));
 }
 
-/// Helpers shared by the integer layers. The biases are the operands after w_hh.
+/// Converts a value of 16 bits to a code of the result.
+template <typename Code>
+class ResultCode {
+ public:
+  ResultCode(const Call& call, const ir::MultiplierKeys& keys, ir::AttrKey<int64_t> zero_point)
+      : mult_(call.get(keys.mult)), shift_(call.get(keys.shift)), zp_(call.get(zero_point)) {}
+
+  [[nodiscard]] Code code(int64_t value) const {
+    const int64_t scaled = requantize(value, mult_, shift_, Rounding::kDouble);
+    return static_cast<Code>(clamp(wrap32(scaled + zp_), std::numeric_limits<Code>::min(),
+                                   std::numeric_limits<Code>::max()));
+  }
+
+ private:
+  int64_t mult_, shift_, zp_;
+};
+
+/// The products of x or of h with the weights, in the unit of the gates.
+template <typename Code>
+struct Side {
+  std::span<const int8_t> w;
+  std::span<const int32_t> mult, shift;
+  size_t rows_per_entry;  // of mult and shift
+  int64_t zero_point;
+
+  [[nodiscard]] int64_t product(std::span<const Code> x, size_t row) const {
+    int64_t sum = 0;
+    const auto weights = w.subspan(row * x.size(), x.size());
+    for (size_t k = 0; k < x.size(); ++k) sum += (x[k] - zero_point) * weights[k];
+    const size_t entry = row / rows_per_entry;
+    if (sizeof(Code) == 1) return requantize(sum, mult[entry], shift[entry], Rounding::kDouble);
+    // The 64-bit sum is saturated to 32 bits.
+    return saturate32(requantize64(sum, mult[entry], shift[entry]));
+  }
+};
+
+/// Helpers shared by the integer layers, with operands and attributes read once. The biases are the
+/// operands after w_hh.
 template <typename Code>
 class Gates {
  public:
   Gates(const Call& call, size_t w_ih, size_t biases)
-      : call_(call),
-        w_ih_(w_ih),
-        mult_(w_ih + 2 + biases),
-        rows_(static_cast<size_t>(call.shape(w_ih)[0])) {}
+      : x_(side(call, w_ih, w_ih + 2 + biases, 0)),
+        h_(side(call, w_ih, w_ih + 2 + biases, 1)),
+        table_(call.input<int16_t>(w_ih + 4 + biases)),
+        output_(call, ir::attr::h_multiplier, ir::attr::h_zp) {
+    for (size_t i = 0; i < biases; ++i) biases_.push_back(call.input<int32_t>(w_ih + 2 + i));
+  }
 
   /// The contribution of x alone or h alone, without bias.
-  int64_t of_x(std::span<const Code> x, size_t row) const {
-    return scaled(x, call_.input<int8_t>(w_ih_), row, call_.get(ir::attr::x_zp), 0);
-  }
-  int64_t of_h(std::span<const Code> h, size_t row) const {
-    return scaled(h, call_.input<int8_t>(w_ih_ + 1), row, call_.get(ir::attr::h_zp), 1);
-  }
-  int64_t bias(size_t which, size_t row) const {
-    return call_.input<int32_t>(w_ih_ + 2 + which)[row];
-  }
+  int64_t of_x(std::span<const Code> x, size_t row) const { return x_.product(x, row); }
+  int64_t of_h(std::span<const Code> h, size_t row) const { return h_.product(h, row); }
+  int64_t bias(size_t which, size_t row) const { return biases_[which][row]; }
   /// Returns the gate's sum, saturated to int16, of a layer with one bias operand: the sum of the
   /// float layer's two biases.
   int64_t sum(const HiddenElement<Code>& element, size_t gate) const {
@@ -158,44 +192,29 @@ class Gates {
   }
 
   int64_t tanh(int64_t v) const {
-    const auto table = call_.input<int16_t>(mult_ + 2);
     const size_t piece = static_cast<size_t>((v + 32768) / 128);
     const int64_t part = (v + 32768) % 128;
-    const int64_t low = table[piece];
-    return low + floor_divide((table[piece + 1] - low) * part + 64, 128);
+    const int64_t low = table_[piece];
+    return low + floor_divide((table_[piece + 1] - low) * part + 64, 128);
   }
   int64_t sigmoid(int64_t v) const { return (32768 + tanh(floor_divide(v, 2))) / 2; }
 
-  Code output(int64_t value) const {
-    return leaving(value, ir::attr::h_multiplier, ir::attr::h_zp);
-  }
-  Code cell(int64_t value) const { return leaving(value, ir::attr::y_multiplier, ir::attr::y_zp); }
+  Code output(int64_t value) const { return output_.code(value); }
 
  private:
-  Code leaving(int64_t value, const ir::MultiplierKeys& keys,
-               ir::AttrKey<int64_t> zero_point) const {
-    const int64_t scaled =
-        requantize(value, call_.get(keys.mult), call_.get(keys.shift), Rounding::kDouble);
-    return static_cast<Code>(clamp(wrap32(scaled + call_.get(zero_point)),
-                                   std::numeric_limits<Code>::min(),
-                                   std::numeric_limits<Code>::max()));
+  static Side<Code> side(const Call& call, size_t w_ih, size_t mult, size_t which) {
+    const auto entries = static_cast<size_t>(call.shape(mult)[1]);
+    const auto rows = static_cast<size_t>(call.shape(w_ih)[0]);
+    return {call.input<int8_t>(w_ih + which),
+            call.input<int32_t>(mult).subspan(which * entries, entries),
+            call.input<int32_t>(mult + 1).subspan(which * entries, entries), rows / entries,
+            call.get(which == 0 ? ir::attr::x_zp : ir::attr::h_zp)};
   }
 
-  int64_t scaled(std::span<const Code> x, std::span<const int8_t> w, size_t row, int64_t zp,
-                 size_t side) const {
-    int64_t sum = 0;
-    for (size_t k = 0; k < x.size(); ++k) sum += (x[k] - zp) * w[row * x.size() + k];
-    const size_t entries = static_cast<size_t>(call_.shape(mult_)[1]);
-    const size_t entry = side * entries + row / (rows_ / entries);
-    const int32_t mult = call_.input<int32_t>(mult_)[entry];
-    const int32_t shift = call_.input<int32_t>(mult_ + 1)[entry];
-    if (sizeof(Code) == 1) return requantize(sum, mult, shift, Rounding::kDouble);
-    // The 64-bit sum is saturated to 32 bits.
-    return saturate32(requantize64(sum, mult, shift));
-  }
-
-  const Call& call_;
-  size_t w_ih_, mult_, rows_;
+  Side<Code> x_, h_;
+  std::vector<std::span<const int32_t>> biases_;
+  std::span<const int16_t> table_;
+  ResultCode<Code> output_;
 };
 
 int64_t blend(int64_t keep, int64_t old, int64_t fresh, int64_t bits) {
@@ -205,6 +224,7 @@ int64_t blend(int64_t keep, int64_t old, int64_t fresh, int64_t bits) {
 template <typename Code>
 void integer_lstm(const Call& call) {
   const Gates<Code> gates(call, 3, 1);
+  const ResultCode<Code> cell(call, ir::attr::y_multiplier, ir::attr::y_zp);
   const int64_t bits = call.get(ir::attr::c_bits);
   const int64_t which = call.get(ir::attr::cell);
   std::vector<int64_t> cells;
@@ -225,7 +245,7 @@ void integer_lstm(const Call& call) {
     const int64_t tanh_c = gates.tanh(saturate16(scale_down(c, bits - 12)));
     const Code h = gates.output(gates.sigmoid(gate(3)) * tanh_c);
     if (which == 0) call.result<Code>()[element.result_index] = h;
-    if (which == 1) call.result<Code>()[element.result_index] = gates.cell(c);
+    if (which == 1) call.result<Code>()[element.result_index] = cell.code(c);
     if (which == 2) call.result<int16_t>()[element.result_index] = static_cast<int16_t>(c);
     return h;
   });

@@ -127,6 +127,16 @@ Status logit(Call& call) {
   return f.result(f.apply(OpKind::log, {x / (1.0 - x)}));
 }
 
+Status acosh(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  return f.result(f.apply(OpKind::log, {x + f.apply(OpKind::sqrt, {x * x + -1.0})}));
+}
+Status atanh(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  return f.result(f.apply(OpKind::log, {(x + 1.0) / (1.0 - x)}) * 0.5);
+}
 Status cosh(Call& call) {
   return hyperbolic(call, 1);
 }

@@ -375,6 +375,47 @@ Folded embedding(const Reader& in) {
   return selected(*x, 0, *index);
 }
 
+/// Returns x[index, ...]: adjacent dimensions that are indexed by arrays become one dimension.
+Folded indexed(const Reader& in) {
+  const auto x = in.operand("self");
+  const auto ids = in.call().optional_tensors("indices");
+  if (!x || !ids.ok() || ids->size() > x->shape.size()) return std::optional<Array>();
+  Array source{{}, x->values};  // its dimension `at` is the product of the indexed ones
+  size_t at = 0, end = 0;       // `end` is 0 before the first index
+  std::optional<Array> linear;
+  for (size_t dim = 0; dim < x->shape.size(); ++dim) {
+    const int64_t size = x->shape[dim];
+    if (dim >= ids->size() || (*ids)[dim] == ir::kNoValue) {
+      source.shape.push_back(size);
+      continue;
+    }
+    const ir::Tensor* held = in.call().builder().constant_of((*ids)[dim]);
+    if (held == nullptr || held->dtype == DType::kBool) return std::optional<Array>();
+    if (end != 0 && end != dim) return std::optional<Array>();  // not adjacent
+    Array index = Reader::array_of(*held);
+    for (int64_t& value : index.values) {
+      if (value < -size || value >= size) return bad_input("index {} of {} elements", value, size);
+      if (value < 0) value += size;
+    }
+    if (end == 0) {
+      at = dim;
+      source.shape.push_back(size);
+      linear = std::move(index);
+    } else {
+      const auto shape = joint_shape(linear->shape, index.shape);
+      if (!shape) return std::optional<Array>();
+      Array joint{*shape, broadcast(*linear, *shape)};
+      const std::vector<int64_t> inner = broadcast(index, *shape);
+      for (size_t i = 0; i < inner.size(); ++i) joint.values[i] = joint.values[i] * size + inner[i];
+      source.shape[at] *= size;
+      linear = std::move(joint);
+    }
+    end = dim + 1;
+  }
+  if (!linear) return std::optional<Array>();
+  return selected(source, at, *linear);
+}
+
 /// Returns each element at its own index along `dim`.
 Folded gathered(const Reader& in) {
   const auto x = in.operand("self"), index = in.operand("index");
@@ -569,6 +610,7 @@ const std::map<std::string_view, Fold>& table() {
       {"aten.ge.Tensor", binary<greater_equal>},
       {"aten.gt.Scalar", binary<greater>},
       {"aten.gt.Tensor", binary<greater>},
+      {"aten.index.Tensor", indexed},
       {"aten.index_select.default", index_select},
       {"aten.le.Scalar", binary<less_equal>},
       {"aten.le.Tensor", binary<less_equal>},
@@ -615,26 +657,32 @@ const std::map<std::string_view, Fold>& table() {
   return rows;
 }
 
+/// Returns true if a tensor is known integers of bearable size.
+bool is_known(Call& call, ir::ValueId id) {
+  const ir::Tensor* held = call.builder().constant_of(id);
+  if (held == nullptr || !is_whole(held->dtype)) return false;
+  const auto count = static_cast<size_t>(ir::element_count(held->shape));
+  return count <= kElementsMax && held->bytes.size() == count * ir::dtype_bytes(held->dtype);
+}
+
 /// Returns true if the node has tensor operands, and all are known integers of bearable size.
 bool has_known_operands(Call& call) {
   bool found = false;
   for (const pt2::NamedArgument& input : call.node().inputs) {
-    if (!call.is_tensor(input.name)) {
-      const bool list =
-          std::holds_alternative<std::vector<pt2::TensorName>>(input.value) ||
-          std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(input.value);
-      if (list) return false;
-      continue;
+    const bool list =
+        std::holds_alternative<std::vector<pt2::TensorName>>(input.value) ||
+        std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(input.value);
+    if (list) {
+      const auto ids = call.optional_tensors(input.name);
+      if (!ids.ok()) return false;
+      for (const ir::ValueId id : *ids) {
+        if (id != ir::kNoValue && !is_known(call, id)) return false;
+      }
+    } else if (call.is_tensor(input.name)) {
+      const auto id = call.any_tensor(input.name);
+      if (!id.ok() || !is_known(call, *id)) return false;
+      found = true;
     }
-    const auto id = call.any_tensor(input.name);
-    if (!id.ok()) return false;
-    const ir::Tensor* held = call.builder().constant_of(*id);
-    if (held == nullptr || !is_whole(held->dtype)) return false;
-    const auto count = static_cast<size_t>(ir::element_count(held->shape));
-    if (count > kElementsMax || held->bytes.size() != count * ir::dtype_bytes(held->dtype)) {
-      return false;
-    }
-    found = true;
   }
   return found;
 }

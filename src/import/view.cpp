@@ -1,5 +1,6 @@
 #include "import/view.h"
 
+#include <algorithm>
 #include <variant>
 
 namespace thimble::import_pt2 {
@@ -26,24 +27,63 @@ struct Writer {
     return builder.add(kind, std::move(inputs), std::move(attrs), source, name);
   }
 
+  Result<ValueId> slice(ValueId x, int64_t dim, int64_t start, int64_t end) {
+    return add(OpKind::slice, {x}, slice_step(dim, start, end).attrs);
+  }
+  Result<ValueId> reshape(ValueId x, ir::Shape shape) {
+    return add(OpKind::reshape, {x}, reshape_step(std::move(shape)).attrs);
+  }
+
   /// Returns `base` with the slice replaced by `value`.
   Result<ValueId> replace_slice(const Step& step, ValueId base, ValueId value) {
-    if (*step.attrs.find(ir::attr::step) != 1)
-      return unsupported("writes through a slice with a step");
     const int64_t dim = *step.attrs.find(ir::attr::dim);
     const int64_t start = *step.attrs.find(ir::attr::start);
-    const int64_t end = *step.attrs.find(ir::attr::end);
+    const int64_t stride = *step.attrs.find(ir::attr::step);
+    if (stride != 1) return replace_every(dim, start, stride, base, value);
+    return replace_range(dim, start, *step.attrs.find(ir::attr::end), base, value);
+  }
+
+  /// Replaces the elements start, start + stride, ... of a dimension. A range in which each group
+  /// of `stride` elements has one of them becomes two dimensions [groups, stride], of which one
+  /// index is replaced. If no range has all of them, the last one is replaced alone.
+  Result<ValueId> replace_every(int64_t dim, int64_t start, int64_t stride, ValueId base,
+                                ValueId value) {
+    const auto axis = static_cast<size_t>(dim);
+    const int64_t count = builder.shape(value)[axis];
+    const int64_t last = start + (count - 1) * stride;
+    const int64_t fitting = std::min(start, builder.shape(base)[axis] - count * stride);
+    const int64_t first = fitting >= 0 ? fitting : start;
+    const int64_t groups = fitting >= 0 ? count : count - 1;
+    if (groups > 0) {
+      THIMBLE_TRY(const ValueId range, slice(base, dim, first, first + groups * stride));
+      ir::Shape shape = builder.shape(range);
+      shape[axis] = stride;
+      shape.insert(shape.begin() + dim, groups);
+      THIMBLE_TRY(ValueId split, reshape(range, shape));
+      shape[axis + 1] = 1;
+      THIMBLE_TRY(const ValueId grouped, slice(value, dim, 0, groups));
+      THIMBLE_TRY(const ValueId column, reshape(grouped, shape));
+      const int64_t at = start - first;
+      THIMBLE_TRY(split, replace_range(dim + 1, at, at + 1, split, column));
+      THIMBLE_TRY(const ValueId joined, reshape(split, builder.shape(range)));
+      THIMBLE_TRY(base, replace_range(dim, first, first + groups * stride, base, joined));
+    }
+    if (groups == count) return base;
+    THIMBLE_TRY(const ValueId rest, slice(value, dim, count - 1, count));
+    return replace_range(dim, last, last + 1, base, rest);
+  }
+
+  Result<ValueId> replace_range(int64_t dim, int64_t start, int64_t end, ValueId base,
+                                ValueId value) {
     const int64_t size = builder.shape(base)[static_cast<size_t>(dim)];
     std::vector<ValueId> parts;
     if (start > 0) {
-      const Step before = slice_step(dim, 0, start);
-      THIMBLE_TRY(const ValueId part, add(before.kind, {base}, before.attrs));
+      THIMBLE_TRY(const ValueId part, slice(base, dim, 0, start));
       parts.push_back(part);
     }
     parts.push_back(value);
     if (end < size) {
-      const Step after = slice_step(dim, end, size);
-      THIMBLE_TRY(const ValueId part, add(after.kind, {base}, after.attrs));
+      THIMBLE_TRY(const ValueId part, slice(base, dim, end, size));
       parts.push_back(part);
     }
     if (parts.size() == 1) return value;
@@ -53,7 +93,7 @@ struct Writer {
   Result<ValueId> undo(const Step& step, ValueId base, ValueId value) {
     switch (step.kind) {
       case OpKind::reshape:
-        return add(OpKind::reshape, {value}, {{ir::attr::shape, builder.shape(base)}});
+        return reshape(value, builder.shape(base));
       case OpKind::permute:
         return add(OpKind::permute, {value},
                    {{ir::attr::dims, inverse(*step.attrs.find(ir::attr::dims))}});

@@ -25,7 +25,7 @@ using View = std::vector<Step>;  // empty: the base itself
                                         const ir::Source& source, const std::string& name);
 
 /// Returns `base` after `value` was written through the view. `expand` (one element at several
-/// positions) and slices with a step are not supported.
+/// positions) is not supported.
 [[nodiscard]] Result<ir::ValueId> write_through(Builder& builder, const View& view,
                                                 ir::ValueId base, ir::ValueId value,
                                                 const ir::Source& source, const std::string& name);

@@ -1,11 +1,15 @@
 #include "quant/fast_float.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "quant/element.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
+#include "quant/fast/matmul.h"
 #include "quant/fast/movement.h"
+#include "quant/fast/recurrent.h"
 #include "quant/fast/stable_math.h"
 #include "quant/fast/transposed.h"
 
@@ -62,11 +66,18 @@ void run_prelu(const Call& call, Scratch&) {
   broadcast<float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
 }
 
-void run_sigmoid(const Call& call, Scratch&) {
-  unary(call, [](float x) { return static_cast<float>(stable_sigmoid(static_cast<double>(x))); });
-}
-void run_tanh(const Call& call, Scratch&) {
-  unary(call, [](float x) { return static_cast<float>(stable_tanh(static_cast<double>(x))); });
+/// Runs a unary function of arrays.
+template <void (*function)(std::span<double>)>
+void run_array_function(const Call& call, Scratch&) {
+  const auto x = call.input<float>(0);
+  const auto y = call.result<float>();
+  std::array<double, 64> block{};
+  for (size_t first = 0; first < x.size(); first += block.size()) {
+    const size_t count = std::min(block.size(), x.size() - first);
+    for (size_t i = 0; i < count; ++i) block[i] = static_cast<double>(x[first + i]);
+    function({block.data(), count});
+    for (size_t i = 0; i < count; ++i) y[first + i] = static_cast<float>(block[i]);
+  }
 }
 
 void run_batch_norm(const Call& call, Scratch&) {
@@ -139,9 +150,10 @@ void by_row(const Call& call, Scratch& scratch, Finish finish) {
     double sum = 0;
     for (size_t i = 0; i < length; ++i) {
       row[i] -= maximum;
-      exponentials[i] = stable_exp(row[i]);
-      sum += exponentials[i];
+      exponentials[i] = row[i];
     }
+    stable_exp({exponentials, length});
+    for (size_t i = 0; i < length; ++i) sum += exponentials[i];
     for (size_t i = 0; i < length; ++i) {
       y[first + i * step] = static_cast<float>(finish(row[i], exponentials[i], sum));
     }
@@ -159,7 +171,7 @@ void run_log_softmax(const Call& call, Scratch& scratch) {
 
 const KernelTable& float_kernels() {
   fix_block_sizes();
-  // The last row of an operator counts: sigmoid and tanh have faster kernels.
+  // The last row of an operator counts: some functions have faster kernels.
   static const KernelTable kTable = with_shared_kernels({
 #define THIMBLE_FUNCTION(name, exact, stable) {ir::OpKind::name, run_function},
 #include "ir/functions.def"
@@ -171,17 +183,23 @@ const KernelTable& float_kernels() {
       {ir::OpKind::conv2d, run_conv2d},
       {ir::OpKind::conv_transpose2d, run_conv_transpose2d},
       {ir::OpKind::div, run_div},
+      {ir::OpKind::erf, run_array_function<stable_erf>},
+      {ir::OpKind::exp, run_array_function<stable_exp>},
+      {ir::OpKind::gru, run_gru},
       {ir::OpKind::linear, run_linear},
       {ir::OpKind::log_softmax, run_log_softmax},
+      {ir::OpKind::lstm, run_lstm},
+      {ir::OpKind::matmul, run_matmul},
       {ir::OpKind::maximum, run_maximum},
       {ir::OpKind::minimum, run_minimum},
       {ir::OpKind::mul, run_mul},
       {ir::OpKind::pow, run_function},
       {ir::OpKind::prelu, run_prelu},
-      {ir::OpKind::sigmoid, run_sigmoid},
+      {ir::OpKind::rnn, run_rnn},
+      {ir::OpKind::sigmoid, run_array_function<stable_sigmoid>},
       {ir::OpKind::softmax, run_softmax},
       {ir::OpKind::sub, run_sub},
-      {ir::OpKind::tanh, run_tanh},
+      {ir::OpKind::tanh, run_array_function<stable_tanh>},
   });
   return kTable;
 }

@@ -7,6 +7,7 @@
 #include "numerics/int16.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
+#include "quant/fast/matmul.h"
 #include "quant/fast/movement.h"
 #include "quant/fast/transposed.h"
 
@@ -292,6 +293,23 @@ void run_qmul(const Call& call, Scratch&) {
   });
 }
 
+/// Other types and roundings than those of compiled graphs are handled by the evaluator.
+void run_qmatmul(const Call& call, Scratch& scratch) {
+  const int64_t rounding = call.get(ir::attr::rounding);
+  const bool known = call.output.dtype == ir::DType::kI8 && (rounding == 0 || rounding == 1);
+  const int32_t* sums = known ? qmatmul_sums(call, scratch) : nullptr;
+  if (sums == nullptr) return eval::eval_qmatmul(call);
+  const ChannelRequantizer to_code{0,
+                                   attribute(call, ir::attr::mult),
+                                   attribute(call, ir::attr::shift),
+                                   attribute(call, ir::attr::y_zp),
+                                   attribute(call, ir::attr::min),
+                                   attribute(call, ir::attr::max),
+                                   rounding == 1};
+  const auto y = call.result<int8_t>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = to_code(sums[i]);
+}
+
 void run_lut(const Call& call, Scratch&) {
   const int8_t* table = call.input<int8_t>(1).data() + 128;
   const auto x = call.input<int8_t>(0);
@@ -336,6 +354,7 @@ const KernelTable& integer_kernels() {
       {ir::OpKind::qconv_transpose2d, run_qconv_transpose2d},
       {ir::OpKind::qlinear, run_qlinear},
       {ir::OpKind::qlinear16, run_qlinear16},
+      {ir::OpKind::qmatmul, run_qmatmul},
       {ir::OpKind::qmul, run_qmul},
       {ir::OpKind::qmul16, run_qmul16},
       {ir::OpKind::qsub, run_qsub},

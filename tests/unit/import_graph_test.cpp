@@ -126,15 +126,48 @@ TEST(ImportGraph, WritesDoNotChangeEarlierCopies) {
   EXPECT_EQ(run(imported(program), {2}), (std::vector<float>{0, 1}));
 }
 
+// Writes through x[:, start::step] of a tensor with 2 rows.
+TEST(ImportGraph, InPlaceThroughSlicesWithAStep) {
+  for (int64_t size = 1; size <= 7; ++size) {
+    for (int64_t start = 0; start < size; ++start) {
+      for (int64_t step = 2; step <= 4; ++step) {
+        const int64_t count = (size - start + step - 1) / step;
+        Program program;
+        program.input("x", sizes({2, size}))
+            .node("aten.slice.Tensor",
+                  {{"self", ref("x")},
+                   {"dim", whole(1)},
+                   {"start", whole(start)},
+                   {"step", whole(step)}},
+                  "part", sizes({2, count}))
+            .node("aten.mul_.Tensor", {{"self", ref("part")}, {"other", real(100)}}, "mul_",
+                  sizes({2, count}))
+            .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(0)}}, "y",
+                  sizes({2, size}))
+            .output("y");
+        std::vector<float> wanted;
+        for (int64_t i = 0; i < 2 * size; ++i) {
+          const int64_t column = i % size;
+          const bool written = column >= start && (column - start) % step == 0;
+          wanted.push_back(static_cast<float>(written ? 100 * i : i));
+        }
+        EXPECT_EQ(run(imported(program), {2, size}), wanted)
+            << start << " of " << size << " by " << step;
+      }
+    }
+  }
+}
+
 TEST(ImportGraph, NonInvertibleWritesAreRefused) {
   Program program;
-  program.input("x", sizes({4}))
-      .node("aten.slice.Tensor", {{"self", ref("x")}, {"step", whole(2)}}, "even", sizes({2}))
-      .node("aten.relu_.default", {{"self", ref("even")}}, "relu_", sizes({2}))
-      .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(1)}}, "y", sizes({4}))
+  program.input("x", sizes({1, 4}))
+      .node("aten.expand.default", {{"self", ref("x")}, {"size", ints({3, 4})}}, "wide",
+            sizes({3, 4}))
+      .node("aten.relu_.default", {{"self", ref("wide")}}, "relu_", sizes({3, 4}))
+      .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(1)}}, "y", sizes({1, 4}))
       .output("y");
   EXPECT_TRUE(program.error().starts_with(
-      "unsupported: aten.relu_.default is not supported: writes through a slice with a step\n"))
+      "unsupported: aten.relu_.default is not supported: writes through an expanded tensor\n"))
       << program.error();
 }
 
@@ -211,6 +244,44 @@ TEST(ImportGraph, KnownIntegersOfSeveralDimensions) {
   const ImportedModel model = with_known(std::move(program), "row");
   EXPECT_EQ(kinds(model), "add");
   EXPECT_EQ(run(model, {4}), (std::vector<float>{0, 0, -1, -3}));
+}
+
+/// Returns the square [[0, 1], [2, 3]] indexed by these tensors of known integers, as 4 elements.
+ImportedModel indexed_square(std::vector<std::optional<pt2::TensorName>> indices,
+                             const std::vector<pt2::SymInt>& shape) {
+  constexpr auto kInt = pt2::ScalarType::kInt64;
+  Program program = with_positions();
+  const auto two = [&](const char* name, int64_t start, int64_t step, const char* column) {
+    program
+        .node("aten.arange.start_step",
+              {{"start", whole(start)}, {"end", whole(start + 2 * step)}, {"step", whole(step)}},
+              name, sizes({2}), kInt)
+        .node("aten.unsqueeze.default", {{"self", ref(name)}, {"dim", whole(1)}}, column,
+              sizes({2, 1}), kInt);
+  };
+  two("falling", 1, -1, "falling_column");    // 1 0
+  two("from_end", -2, 1, "from_end_column");  // -2 -1
+  program
+      .node("aten.reshape.default", {{"self", ref("at")}, {"shape", ints({2, 2})}}, "square",
+            sizes({2, 2}), kInt)
+      .node("aten.index.Tensor", {{"self", ref("square")}, {"indices", std::move(indices)}},
+            "chosen", shape, kInt)
+      .node("aten.reshape.default", {{"self", ref("chosen")}, {"shape", ints({4})}}, "y",
+            sizes({4}), kInt);
+  return with_known(std::move(program), "y");
+}
+
+TEST(ImportGraph, KnownIntegersByIndex) {
+  using Name = pt2::TensorName;
+  const auto expect = [](const ImportedModel& model, const std::vector<float>& chosen) {
+    EXPECT_EQ(kinds(model), "add");
+    std::vector<float> sum = chosen;
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<float>(i);
+    EXPECT_EQ(run(model, {4}), sum);
+  };
+  expect(indexed_square({Name{"falling_column"}, Name{"from_end"}}, sizes({2, 2})), {2, 3, 0, 1});
+  expect(indexed_square({Name{"falling_column"}}, sizes({2, 1, 2})), {2, 3, 0, 1});
+  expect(indexed_square({std::nullopt, Name{"falling"}}, sizes({2, 2})), {1, 0, 3, 2});
 }
 
 /// A 64-bit product wraps, as in PyTorch; float32 or double would saturate or round.

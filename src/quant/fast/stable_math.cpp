@@ -1,8 +1,10 @@
 #include "quant/fast/stable_math.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace thimble::quant {
@@ -11,6 +13,15 @@ namespace {
 // ln 2 in two parts. The first part has 21 spare bits, so its product with an exponent is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+constexpr double kLog2E = 1.4426950408889634;
+
+// exp(x) is infinite above kExpMost and 0 below kExpLeast.
+constexpr double kExpMost = 709.0, kExpLeast = -745.0;
+constexpr int kExpTerms = 14;  // of the Taylor series for |x| <= ln 2 / 2
+
+constexpr double kErfOne = 6;  // erf(x) rounds to 1 in double for x >= 6
+constexpr double kTwoOverRootPi = 1.1283791670955126;
+constexpr double kErfRest = 1e-18;  // terms below this share of the sum do not change it
 
 // pi / 2 in three parts. Products of the first two parts with 20-bit integers are exact.
 constexpr double kQuarterTurn[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
@@ -42,6 +53,84 @@ bool is_odd(double whole) {
   return std::fmod(std::fabs(whole), 2.0) == 1;
 }
 
+// Functions of arrays compute kFunctionLanes elements at a time, with the operations of the
+// functions of one element, which Eigen maps to vector instructions.
+constexpr int kFunctionLanes = 8;
+using Lanes = Eigen::Array<double, kFunctionLanes, 1>;
+
+bool all_within(const Lanes& x, double low, double high) {
+  bool within = true;
+  for (int i = 0; i < kFunctionLanes; ++i) within = within && x[i] >= low && x[i] <= high;
+  return within;
+}
+
+Lanes exp_lanes(const Lanes& x) {
+  constexpr double kLeast = -708;  // results above are not subnormal
+  Lanes power;
+  if (!all_within(x, kLeast, kExpMost)) {
+    for (int i = 0; i < kFunctionLanes; ++i) power[i] = stable_exp(x[i]);
+    return power;
+  }
+  const Lanes exponent = (x * kLog2E + 0.5).floor();
+  const Lanes rest = (x - exponent * kLn2High) - exponent * kLn2Low;
+  Lanes sum = Lanes::Ones();
+  for (int n = kExpTerms; n >= 1; --n) sum = sum * (rest / static_cast<double>(n)) + 1.0;
+  for (int i = 0; i < kFunctionLanes; ++i) {
+    // 2^exponent: the exponent field of a double starts at bit 52.
+    const uint64_t bits = static_cast<uint64_t>(static_cast<int32_t>(exponent[i]) + 1023) << 52;
+    std::memcpy(&power[i], &bits, sizeof(bits));
+  }
+  return sum * power;
+}
+
+Lanes erf_lanes(const Lanes& x) {
+  Lanes y;
+  if (!all_within(x, -kErfOne, kErfOne)) {
+    for (int i = 0; i < kFunctionLanes; ++i) y[i] = stable_erf(x[i]);
+    return y;
+  }
+  const Lanes magnitude = x.abs();
+  const Lanes factor = 2 * magnitude * magnitude;
+  Lanes term = magnitude;
+  Lanes sum = Lanes::Zero();
+  // Terms after the last one of a lane do not change its sum.
+  for (int n = 1; (term - sum * kErfRest).maxCoeff() > 0; n += 2) {
+    sum += term;
+    term *= factor / static_cast<double>(n + 2);
+  }
+  const Lanes series = kTwoOverRootPi * exp_lanes(-magnitude * magnitude) * sum;
+  for (int i = 0; i < kFunctionLanes; ++i) {
+    const double value = magnitude[i] >= kErfOne ? 1.0 : std::min(series[i], 1.0);
+    y[i] = x[i] < 0 ? -value : value;
+  }
+  return y;
+}
+
+Lanes tanh_lanes(const Lanes& x) {
+  const Lanes e = exp_lanes(2 * x);
+  Lanes y = (e - 1.0) / (e + 1.0);
+  for (int i = 0; i < kFunctionLanes; ++i) y[i] = x[i] > 20 ? 1 : x[i] < -20 ? -1 : y[i];
+  return y;
+}
+
+Lanes sigmoid_lanes(const Lanes& x) {
+  return 1.0 / (exp_lanes(-x) + 1.0);
+}
+
+template <typename F>
+void by_lanes(std::span<double> values, F f) {
+  size_t i = 0;
+  for (; i + kFunctionLanes <= values.size(); i += kFunctionLanes) {
+    Eigen::Map<Lanes>(values.data() + i) = f(Eigen::Map<const Lanes>(values.data() + i));
+  }
+  if (i == values.size()) return;
+  Lanes lanes = Lanes::Zero();
+  const auto rest = values.subspan(i);
+  std::copy(rest.begin(), rest.end(), lanes.data());
+  lanes = f(lanes);
+  std::copy_n(lanes.data(), rest.size(), rest.begin());
+}
+
 }  // namespace
 
 double stable_sin(double x) {
@@ -52,15 +141,13 @@ double stable_cos(double x) {
 }
 
 double stable_erf(double x) {
-  constexpr double kOne = 6;  // erf(x) rounds to 1 in double for x >= 6
-  constexpr double kTwoOverRootPi = 1.1283791670955126;
   if (!(x == x)) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude >= kOne) return x < 0 ? -1 : 1;
+  if (magnitude >= kErfOne) return x < 0 ? -1 : 1;
   // e^-x^2 times a series of positive terms, so that no cancellation occurs.
   double term = magnitude;
   double sum = 0;
-  for (int n = 1; term > sum * 1e-18; n += 2) {
+  for (int n = 1; term > sum * kErfRest; n += 2) {
     sum += term;
     term *= 2 * magnitude * magnitude / (n + 2);
   }
@@ -86,12 +173,13 @@ double stable_pow(double x, double exponent) {
 
 double stable_exp(double x) {
   if (!(x == x)) return x;
-  if (x > 709.0) return std::numeric_limits<double>::infinity();
-  if (x < -745.0) return 0;
-  const double exponent = std::floor(x * 1.4426950408889634 + 0.5);
+  if (x > kExpMost) return std::numeric_limits<double>::infinity();
+  if (x < kExpLeast) return 0;
+  const double exponent = std::floor(x * kLog2E + 0.5);
   const double rest = (x - exponent * kLn2High) - exponent * kLn2Low;  // |rest| <= ln 2 / 2
   double sum = 1.0;
-  for (int n = 14; n >= 1; --n) sum = 1.0 + sum * (rest / n);  // Taylor series in Horner form
+  for (int n = kExpTerms; n >= 1; --n)
+    sum = 1.0 + sum * (rest / n);  // Taylor series in Horner form
   return std::ldexp(sum, static_cast<int>(exponent));
 }
 
@@ -124,6 +212,19 @@ double stable_tanh(double x) {
 
 double stable_sigmoid(double x) {
   return 1 / (1 + stable_exp(-x));
+}
+
+void stable_erf(std::span<double> values) {
+  by_lanes(values, erf_lanes);
+}
+void stable_exp(std::span<double> values) {
+  by_lanes(values, exp_lanes);
+}
+void stable_sigmoid(std::span<double> values) {
+  by_lanes(values, sigmoid_lanes);
+}
+void stable_tanh(std::span<double> values) {
+  by_lanes(values, tanh_lanes);
 }
 
 }  // namespace thimble::quant

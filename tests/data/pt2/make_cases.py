@@ -402,6 +402,7 @@ case('normalize_input', Net(lambda s, x: (x - s.mean) / s.std, mean=Buffer(torch
 case('arithmetic_more', Net(lambda s, x, y: (-x, x.abs(), x / 4, x - 2, x * -2, x ** 2, torch.sqrt(x.abs() + 1), torch.minimum(x, y), torch.maximum(x, y),
      torch.rsub(x, y, alpha=2), torch.add(x, 0.5, alpha=3))), V, V, note='scalars that are ints')
 case('functions', Net(lambda s, x: (torch.exp(x), torch.sin(x), torch.cos(x), torch.tan(x / 4), torch.erf(x), torch.sinh(x), torch.cosh(x), torch.exp2(x), torch.expm1(x))), V)
+case('functions_inverse', Net(lambda s, x: (torch.atanh(x / 8), (x / 9).atanh_(), torch.acosh(x * x + 1.5), (x * x + 2).acosh_())), V)
 case('functions_asinh', Net(lambda s, x: (torch.asinh(x), (4 * x).asinh_())), V)
 case('functions_positive', Net(lambda s, x: (lambda p: (p.log(), p.log2(), p.log10(), x.abs().log1p(), p.sqrt(), p.rsqrt(), p.reciprocal()))(x * x + 0.25)), V)
 case('functions_steps', Net(lambda s, x: (torch.floor(x), torch.ceil(x), torch.trunc(3 * x), torch.round(x * 4) / 4, torch.sign(x), torch.div(x, 0.5, rounding_mode='floor'),
