@@ -1,8 +1,9 @@
 """The Cortex-M pipeline: a quantized Edge graph becomes a graph of `cortex_m::` operators.
 
 The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``), and
-with `thimble::` operators where ExecuTorch has no kernel. The new graph has one node per kernel call. Nodes that the compiler does not accept, such as float operators
-or calls of delegates, stay as they are between them.
+with `thimble::` operators where ExecuTorch has no kernel. The new graph has one node per kernel call.
+Nodes that the compiler does not accept, such as float operators or calls of delegates, stay as they
+are between them.
 """
 
 from __future__ import annotations
