@@ -16,7 +16,8 @@ namespace thimble::quant {
 [[nodiscard]] double stable_tanh(double x);
 [[nodiscard]] double stable_sigmoid(double x);
 
-// Functions of arrays, in place. Each result equals that of the function above bit for bit; loops over several elements are about five times as fast.
+// Functions of arrays, in place. Each result equals that of the function above bit for bit; loops
+// over several elements are about five times as fast.
 void stable_erf(std::span<double> values);
 void stable_exp(std::span<double> values);
 void stable_sigmoid(std::span<double> values);
