@@ -75,7 +75,7 @@ function(thimble_engine_libraries)
     thimble_engine_library(${engine} delegate "${THIMBLE_ENGINE_DELEGATE}" DEVICE
                            DEPS thimble_runtime thimble_${engine}_container)
     thimble_engine_library(${engine} linux_driver "${THIMBLE_ENGINE_LINUX}" DEPS thimble_${engine}_delegate)
-    if(EXISTS ${folder}/linux_driver/include)
+    if(EXISTS ${folder}/linux_driver/include AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
       target_include_directories(thimble_${engine}_linux_driver PRIVATE ${folder}/linux_driver/include)
     endif()
   endforeach()

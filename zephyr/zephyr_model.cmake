@@ -32,11 +32,12 @@ endfunction()
 
 # Adds the kernels that the model calls to the library thimble_used_kernels of the application, and sets `out` to it. For the list
 # of their sources, the model is compiled when the application is configured, and again if the model, its data or the program
-# change. A model that the build itself creates does not exist then: the library is that of all kernels.
+# change. A model that the build itself creates does not exist then: the library is that of all kernels, as with
+# THIMBLE_DEVICE_LIBRARY.
 function(thimble_zephyr_kernels out name model target)
   cmake_parse_arguments(arg "" "CALIBRATE;EMIT;REPORT;NPU_BASE" "OPTIONS" ${ARGN})
   get_filename_component(model ${model} ABSOLUTE)
-  if(NOT EXISTS ${model})
+  if(NOT EXISTS ${model} OR THIMBLE_DEVICE_LIBRARY)
     set(${out} thimble::kernels PARENT_SCOPE)
     return()
   endif()
