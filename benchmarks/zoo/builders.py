@@ -1,6 +1,9 @@
 """Builds a network of networks.py: a module in eval mode and an example of its inputs, by name."""
 
 import importlib
+import importlib.util
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,8 +171,17 @@ def build_ultralytics(network: Network) -> Built:
     return Positional(model), image(network.size)
 
 
+def import_torchaudio_models() -> Any:
+    """Its wheel on PyPI is built for CUDA, and its import loads a library that then is absent. Its models need none."""
+    if "torchaudio" not in sys.modules:
+        package = types.ModuleType("torchaudio")
+        package.__path__ = list(importlib.util.find_spec("torchaudio").submodule_search_locations)
+        sys.modules["torchaudio"] = package
+    return importlib.import_module("torchaudio.models")
+
+
 def build_torchaudio(network: Network) -> Built:
-    models = importlib.import_module("torchaudio.models")
+    models = import_torchaudio_models()
     frames = torch.rand(1, network.size, 32)
     if network.name == "emformer":
         class Emformer(torch.nn.Module):
@@ -236,6 +248,19 @@ def build_vector_quantize_pytorch(network: Network) -> Built:
     vq = importlib.import_module("vector_quantize_pytorch")
     model = vq.VectorQuantize(dim=32, codebook_size=16) if network.name == "vq" else vq.FSQ([8, 5, 5])
     return Positional(model), {"x": torch.rand(1, network.size, 32 if network.name == "vq" else 3)}
+
+
+def build_recurrent(network: Network) -> Built:
+    """Two bidirectional layers with 64 elements per direction, and a classifier of the last step."""
+    class Recurrent(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = getattr(torch.nn, network.name)(32, 64, num_layers=2, batch_first=True, bidirectional=True)
+            self.classifier = torch.nn.Linear(128, 10)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.classifier(self.layers(x)[0][:, -1])
+    return Recurrent(), {"x": torch.rand(1, network.size, 32)}
 
 
 def build(network: Network) -> Built:

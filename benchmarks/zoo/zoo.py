@@ -2,7 +2,8 @@
 
     python3 zoo.py export FOLDER [NAME...]     with an environment that has the packages of requirements.txt
     python3 zoo.py measure FOLDER THIMBLE [NAME...]
-    python3 zoo.py table FOLDER [--bless]      prints the table, or writes it to README.md
+    python3 zoo.py table FOLDER [--bless]      prints the table, or writes it to README.md; networks without a result in
+                                               FOLDER keep their row of README.md
 
 Each network is exported by a process of its own, into FOLDER/NAME.pt2, with 16 samples (FOLDER/NAME.npz) and the
 outputs of eager PyTorch for them (FOLDER/NAME.eager.npz). A result is FOLDER/NAME.json. A step whose result exists is
@@ -196,8 +197,16 @@ def line_of(network: Network, folder: Path) -> str | None:
             f"| {'' if error is None else f'{error:.0e}'} | {'' if sqnr_db is None else f'{sqnr_db:.1f}'} | {board} |")
 
 
+def rows_of_readme() -> dict[str, str]:
+    """The rows of earlier measurements, by network."""
+    text = (HERE / "README.md").read_text().partition("<!-- table -->\n")[2].partition("<!-- end -->\n")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| network ")]
+    return {line.split(" | ")[0].removeprefix("| ").removesuffix(" (drawn)"): line for line in rows}
+
+
 def table(folder: Path, bless: bool) -> None:
-    rows = [line_of(network, folder) for network in NETWORKS]
+    earlier = rows_of_readme()
+    rows = [line_of(network, folder) or earlier.get(network.key) for network in NETWORKS]
     lines = [row for row in rows if row is not None]
     compiled = sum(line.split(" | ")[1] == "yes" for line in lines)
     missing = sum("| not exported: " in line for line in lines)
