@@ -13,7 +13,7 @@
 // clang-format off
 // Adds four products of a row to its sum; %[even] and %[odd] hold x.
 #define THIMBLE_DOT(weights, sum) \
-  "ldr %[codes], " weights ", #4\n" \
+  "ldr %[codes], " weights "\n" \
   "sxtb16 %[pair], %[codes]\n" \
   "smlad " sum ", %[even], %[pair], " sum "\n" \
   "sxtb16 %[pair], %[codes], ror #8\n" \
@@ -62,36 +62,39 @@ uint32_t product(int32_t x, int32_t w) {
 [[gnu::noinline]] void accumulate(const int8_t* x, const int8_t* w, int32_t w_step, int32_t n,
                                   int32_t x_offset, uint32_t (&acc)[4]) {
   uint32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
-  const int8_t* w1 = w + w_step;
-  const int8_t* w2 = w1 + w_step;
-  const int8_t* w3 = w2 + w_step;
+  // The second and the fourth row are w_step bytes after these two: fewer registers.
+  const int8_t* w2 = w + 2 * w_step;
   const uint32_t offsets = twice(x_offset);
   const int8_t* const end = x + n;
   const int8_t* const fours = x + (n & ~3);
   if (x != fours) {
     uint32_t even, odd, codes, pair;
+    // clang-format off
     asm volatile(
         "1:\n"
         "ldr %[codes], [%[x]], #4\n"
         "sxtab16 %[even], %[offsets], %[codes]\n"
-        "sxtab16 %[odd], %[offsets], %[codes], ror #8\n" THIMBLE_DOT("[%[w0]]", "%[sum0]")
-            THIMBLE_DOT("[%[w1]]", "%[sum1]") THIMBLE_DOT("[%[w2]]", "%[sum2]")
-                THIMBLE_DOT("[%[w3]]", "%[sum3]")
+        "sxtab16 %[odd], %[offsets], %[codes], ror #8\n"
+        THIMBLE_DOT("[%[w0], %[step]]", "%[sum1]")
+        THIMBLE_DOT("[%[w0]], #4", "%[sum0]")
+        THIMBLE_DOT("[%[w2], %[step]]", "%[sum3]")
+        THIMBLE_DOT("[%[w2]], #4", "%[sum2]")
         "ldr %[codes], %[fours]\n"
         "cmp %[x], %[codes]\n"
         "bne 1b\n"
-        : [x] "+r"(x), [w0] "+r"(w), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
-          [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-          [even] "=&r"(even), [odd] "=&r"(odd), [codes] "=&r"(codes), [pair] "=&r"(pair)
-        : [offsets] "r"(offsets), [fours] "m"(fours)
+        : [x] "+r"(x), [w0] "+r"(w), [w2] "+r"(w2), [sum0] "+r"(sum0), [sum1] "+r"(sum1),
+          [sum2] "+r"(sum2), [sum3] "+r"(sum3), [even] "=&r"(even), [odd] "=&r"(odd),
+          [codes] "=&r"(codes), [pair] "=&r"(pair)
+        : [offsets] "r"(offsets), [step] "r"(w_step), [fours] "m"(fours)
         : "cc", "memory");
+    // clang-format on
   }
-  while (x != end) {
+  for (; x != end; ++w, ++w2) {
     const int32_t value = *x++ + x_offset;
-    sum0 += product(value, *w++);
-    sum1 += product(value, *w1++);
-    sum2 += product(value, *w2++);
-    sum3 += product(value, *w3++);
+    sum0 += product(value, *w);
+    sum1 += product(value, w[w_step]);
+    sum2 += product(value, *w2);
+    sum3 += product(value, w2[w_step]);
   }
   acc[0] = sum0;
   acc[1] = sum1;

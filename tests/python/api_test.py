@@ -261,6 +261,12 @@ class OptionTest(unittest.TestCase):
                 known |= {name, negative}
             self.assertEqual({name.replace("-", "_") for name in names} - known - {"help"}, set())
 
+    def test_code_of_kernels_in_ram(self):
+        report = thimble.compile(EXPORT, target="stm32f746", calibration=SAMPLES, kernel_code="itcm").report()
+        self.assertEqual(report["kernel_code"]["memory"], "itcm")
+        with self.assertRaisesRegex(thimble.BadInput, "expected itcm or sram or flash of stm32f746"):
+            thimble.compile(EXPORT, target="stm32f746", calibration=SAMPLES, kernel_code="dtcm")
+
     def test_every_option_is_accepted(self):
         values = {
             "emit": ["pte"], "c_layout": None, "io": "int8", "activations": "int16",
@@ -271,7 +277,7 @@ class OptionTest(unittest.TestCase):
             "neutron_time_limit": 100, "neutron_kernels": False, "neutron_prefetch": False,
             "observer": "min-max", "equalize": True, "pareto": False, "npu_small": True,
             "npu_weights": "named", "inputs": "arena", "optimize": "size", "tune": False,
-            "kernels": None, "kernels_dir": None, "names": True, "fail_if": "sqnr<1dB",
+            "kernel_code": None, "kernels": None, "kernels_dir": None, "names": True, "fail_if": "sqnr<1dB",
             "save_stages": None, "skip_passes": ["remove_noops"], "float": False,
         }
         names = {option.name for option in thimble.options("compile")}

@@ -76,7 +76,7 @@ class Delegates(unittest.TestCase):
             compile_delegate(pt2("q_cortex_m_image"), "cortex-m55", {})
 
     def test_calls(self):
-        text, constants = program_calls(pt2("q_cortex_m_image"), "cortex-m55", {})
+        text, constants = program_calls(pt2("q_cortex_m_image"), "cortex-m55", {}, False)
         program = json.loads(text)
         self.assertEqual(len(program["constants"]), len(constants))
         defined = {*program["inputs"]}
@@ -89,7 +89,7 @@ class Delegates(unittest.TestCase):
 
     def test_pass_that_does_not_exist(self):
         with self.assertRaisesRegex(BadInput, "no_such_pass"):
-            program_calls(pt2("q_cortex_m_image"), "cortex-m55", {"skip_passes": ["no_such_pass"]})
+            program_calls(pt2("q_cortex_m_image"), "cortex-m55", {"skip_passes": ["no_such_pass"]}, False)
 
 
 if __name__ == "__main__":

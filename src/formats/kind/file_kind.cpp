@@ -88,6 +88,11 @@ std::string_view kind_text(FileKind kind) {
 constexpr std::string_view kSave =
     "torch.export.save(torch.export.export(model, inputs), \"model.pt2\")";
 
+/// Returns true for a model of another framework.
+bool is_other_model(FileKind kind) {
+  return kind == FileKind::kLiteRt || kind == FileKind::kOnnx || kind == FileKind::kHdf5;
+}
+
 /// Advice for a model of another framework.
 std::string export_advice() {
   return fmt::format(
@@ -102,12 +107,9 @@ std::string expectation(FileKind kind, FileUse use, const std::string& file) {
     return "expected samples: numpy.savez(\"data.npz\", x=samples), one array per input, or "
            "numpy.save(\"data.npy\", samples) for a model with one input";
   }
-  const bool other_model =
-      kind == FileKind::kLiteRt || kind == FileKind::kOnnx || kind == FileKind::kHdf5;
   if (use == FileUse::kInspect) {
-    const std::string text = "expected a .pt2, .pte, .npz or .ir";
-    if (!other_model) return text;
-    return text + export_advice() + "; docs/switching.md has the steps of each tool";
+    return "expected a .pt2, .pte, .npz or .ir" + export_advice() +
+           "; docs/switching.md has the steps of each tool";
   }
   if (use == FileUse::kProgram) {
     return "expected a compiled program (.pte), which `thimble compile` writes";
@@ -120,7 +122,7 @@ std::string expectation(FileKind kind, FileUse use, const std::string& file) {
            "PyTorch (.pt2) or a graph (.ir)";
   }
   std::string text = "expected an export of PyTorch (.pt2)";
-  if (other_model) return text + export_advice();
+  if (is_other_model(kind)) return text + export_advice();
   switch (kind) {
     case FileKind::kProgram:
       return text +
@@ -144,7 +146,7 @@ bool is_expected(FileKind kind, FileUse use) {
     case FileUse::kSamples:
       return kind == FileKind::kArray || kind == FileKind::kArrays;
     case FileUse::kInspect:
-      return false;  // readers of the expected kinds have failed
+      return !is_other_model(kind);  // the error names every kind that can be shown
   }
   return false;
 }
