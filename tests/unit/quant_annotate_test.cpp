@@ -12,6 +12,7 @@
 #include "ir/print.h"
 #include "passes/pipeline.h"
 #include "quant/global_mean.h"
+#include "quant/quantize.h"
 
 namespace thimble::test {
 namespace {
@@ -138,6 +139,23 @@ TEST(Annotate, PoolWithParametersOfItsOwnBecomesMean) {
   const auto same = quant::pools_to_means(parse(pool_between("0.5")), true);
   ASSERT_TRUE(same.ok());
   EXPECT_FALSE(has_mean(*same));
+}
+
+/// Thimble's operators and ExecuTorch's compute the same integers of a quantized program: one that
+/// runs partly on an NPU and partly with ExecuTorch's operators is equal to Thimble's own program.
+TEST(Annotate, PoolWithParametersOfItsOwnRoundsOnceInEachDialect) {
+  for (const bool own_means : {false, true}) {
+    quant::QuantSpec spec;
+    spec.own_means = own_means;
+    const auto quantized = quant::quantize(parse(pool_between("0.25")), {}, spec, {});
+    ASSERT_TRUE(quantized.ok()) << quantized.error().message;
+    const auto counts = [&](ir::OpKind kind) {
+      return std::ranges::count_if(quantized->graph.ops(),
+                                   [&](const ir::Op& op) { return op.kind == kind; });
+    };
+    EXPECT_EQ(counts(ir::OpKind::qmean), 1) << own_means;
+    EXPECT_EQ(counts(ir::OpKind::qavg_pool2d) + counts(ir::OpKind::lut), 0) << own_means;
+  }
 }
 
 }  // namespace

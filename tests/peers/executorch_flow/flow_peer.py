@@ -30,6 +30,7 @@ ENGINES = ["ethos_u", "axon", "neutron", "imxrt700cm", "cortex_m"]
 #: Case: engine, network. Those of networks of full size run only if they are named.
 CASES = {f"{engine}-{name}": (engine, name) for engine in ENGINES for name in (*NETWORKS, *FULL_SIZE)}
 CASES["cortex_m-operators"] = ("cortex_m", "operators")
+CASES["axon-wide_head"] = ("axon", "wide_head")
 #: Numbers of delegates that ExecuTorch's examples state, and networks that an Ethos-U runs whole. Other cases with an NPU
 #: have at least one, cases of the Cortex-M pipeline none.
 DELEGATES = {
@@ -57,6 +58,8 @@ def network(source, name):
         return step_network(source)
     if name == "operators":
         return operators()
+    if name == "wide_head":
+        return wide_head()
     if name in FULL_SIZE:
         return full_size(source, name)
     return trained(source, name, "examples/nordic" if name in EXAMPLES else "models")
@@ -108,6 +111,18 @@ def operators():
     torch.manual_seed(1)
     samples = [(torch.randn(1, 4, 6, 6),) for _ in range(8)]
     return torch.export.export(Operators().eval(), samples[0]).module(check_guards=False), samples
+
+
+def wide_head():
+    """The end of MobileNetV2 with more channels than the AXON has, so that convolution and average are on the core."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(1)
+    layers = [nn.Conv2d(3, 8, 3), nn.ReLU6(), nn.Conv2d(8, 1040, 1), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    samples = [(torch.randn(1, 3, 9, 9),) for _ in range(8)]
+    module = nn.Sequential(*layers, nn.Linear(1040, 16)).eval()
+    return torch.export.export(module, samples[0]).module(check_guards=False), samples
 
 
 def engine(engine_name, network_name, is_qat=False):
