@@ -31,8 +31,10 @@ endfunction()
 function(thimble_set_device_options name)
   thimble_cxx17(${name} PUBLIC)
   # The sources have no warnings with the flags of firmware/device.cmake; flags of an application may warn about more.
-  # Assembly of the kernels needs the register that clang keeps as frame pointer.
-  target_compile_options(${name} PRIVATE -fomit-frame-pointer -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
+  # Assembly of the kernels needs the register that clang keeps as frame pointer, and its functions are not known to an
+  # optimization of the whole program.
+  set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  target_compile_options(${name} PRIVATE -fno-lto -fomit-frame-pointer -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                          -ffunction-sections -fdata-sections -w)
   target_compile_definitions(${name} PRIVATE THIMBLE_TRACE=0)
   set_property(GLOBAL APPEND PROPERTY thimble_device_targets ${name})
@@ -59,6 +61,11 @@ endfunction()
 function(thimble_device_libraries)
   if(TARGET thimble_device)
     return()
+  endif()
+  # A toolchain file may set CMAKE_CXX_COMPILER in a project without C++.
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT "CXX" IN_LIST languages)
+    message(FATAL_ERROR "Thimble's libraries are C++: project(... LANGUAGES C CXX); the application may be C alone")
   endif()
   # Engines outside of the tree (docs/adding-a-target.md) are those with which the program was built.
   include(${THIMBLE_CMAKE_DIR}/engine_rows.cmake)

@@ -27,9 +27,6 @@ option(THIMBLE_HOST_BUILD "The application is a program for the build machine" O
 
 # Ends with one sentence if the compiler is not one for the model's core.
 function(thimble_check_compiler what target_name)
-  if(NOT CMAKE_CXX_COMPILER)
-    message(FATAL_ERROR "${what}: the project has no C++ compiler: project(... LANGUAGES C CXX)")
-  endif()
   if(THIMBLE_HOST_BUILD OR NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     return()
   endif()
@@ -103,6 +100,9 @@ function(thimble_add_model target model)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${target})
   file(MAKE_DIRECTORY ${folder})
   set(library ${target}_${name})
+  if(TARGET ${library})
+    message(FATAL_ERROR "${what}: ${target} has a model of the name ${name} already: NAME name")
+  endif()
 
   if(extension STREQUAL ".pte")
     if(arg_EMIT STREQUAL "c" OR arg_CALIBRATE OR arg_OPTIONS OR arg_REPORT)

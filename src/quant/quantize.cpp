@@ -100,8 +100,8 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
     return unsupported("{}: an lstm in a graph that PyTorch quantized: quantize the float model",
                        op.source.where());
   }
-  // In each dialect, because the integers of a quantized program do not depend on the operators of
-  // the file. A pool with a table after it would round twice.
+  // Also for ExecuTorch's operators, so that the integers of a quantized program do not depend on
+  // the operators of the file: a pool and a table after it would round twice.
   THIMBLE_TRY(const Graph means, pools_to_means(graph, true));
   THIMBLE_TRY(PinnedGraph pinned, extract_pins(means));
   return pinned;

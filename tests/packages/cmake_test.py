@@ -248,6 +248,42 @@ thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/
         (self.path / "not.pte").write_bytes(b"x" * 100)
         self.refused("cortex-m4", f"-DPTE={self.path}/not.pte", sentence="no ExecuTorch program")
 
+    def test_a_file_that_was_cut_off(self):
+        (self.path / "cut.pte").write_bytes((self.path / "cortex-m4.pte").read_bytes()[:-1])
+        self.refused("cortex-m4", f"-DPTE={self.path}/cut.pte", sentence=r"bytes of segments at \d+ leave the file")
+
+    def project(self, name, lines, *options, code=0):
+        """Configures a project for a Cortex-M4, and returns its messages."""
+        source = self.path / name
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\n{lines}\n")
+        (source / "main.c").write_text("int main(void) { return 0; }\n")
+        done = run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                   f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", "-DCORE=cortex-m4", *options, code=code)
+        return re.sub(r"\s+", " ", done.stderr)
+
+    def test_projects_with_mistakes(self):
+        find = "find_package(thimble 0.2 CONFIG REQUIRED)"
+        add = f"thimble_add_model(app {self.path}/cortex-m4.pte NAME digits)"
+        cases = {"no_cxx": (f"project(a C)\n{find}", "Thimble's libraries are C[+][+]"),
+                 "component": ("project(a C CXX)\nfind_package(thimble 0.2 CONFIG REQUIRED COMPONENTS vision)", "component vision"),
+                 "twice": (f"project(a C CXX)\n{find}\nadd_executable(app main.c)\n{add}\n{add}",
+                           "app has a model of the name digits already")}
+        for name, (lines, sentence) in cases.items():
+            self.assertRegex(self.project(name, lines, code=1), sentence)
+
+    def test_optimization_of_the_whole_program(self):
+        """The device code is left out of it: its assembly defines functions that only the linker finds."""
+        self.project("lto", f"""project(a C CXX)
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+find_package(thimble 0.2 CONFIG REQUIRED)
+add_executable(app main.c)
+thimble_add_model(app {self.path}/cortex-m4.pte NAME digits)""", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        commands = json.loads((self.path / "lto/build/compile_commands.json").read_text())
+        kernel = next(row["command"] for row in commands if row["file"].endswith("kernels/dsp/conv2d_dsp.cpp"))
+        self.assertIn("-fno-lto", kernel)
+        self.assertNotIn("-flto", kernel.replace("-fno-lto", ""))
+
     def test_without_the_program_and_as_a_part_of_the_project(self):
         """FetchContent of the tree, without a program: the `.pte` builds, the `.pt2` is refused in one sentence."""
         self.refused("cortex-m4", f"-DTHIMBLE_SOURCE={SOURCE}", "-DTHIMBLE_PROGRAM=OFF",
