@@ -16,6 +16,7 @@ TEST(EmitC, NamesAreIdentifiersWithoutReservedForms) {
   EXPECT_EQ(identifier("my model-v2.1"), "my_model_v2_1");
   EXPECT_EQ(identifier("__x__y_"), "x_y");
   EXPECT_EQ(identifier("8bit"), "model_8bit");
+  EXPECT_EQ(identifier("thimble"), "model_thimble");
   EXPECT_EQ(identifier("\xC3\xA4"), "model");
   EXPECT_EQ(identifier(""), "model");
 }
