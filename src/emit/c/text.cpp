@@ -22,8 +22,8 @@ std::string identifier(std::string_view name) {
   }
   while (!text.empty() && text.back() == '_') text.pop_back();
   // The names of the runtime's headers and functions begin with "thimble".
-  const bool begins_well = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
-                           !text.starts_with("thimble");
+  const bool letter_first = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  const bool begins_well = letter_first && !text.starts_with("thimble");
   return begins_well ? text : "model" + (text.empty() ? text : "_" + text);
 }
 
