@@ -36,6 +36,12 @@ function(thimble_set_device_options name)
   set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
   target_compile_options(${name} PRIVATE -fno-lto -fomit-frame-pointer -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                          -ffunction-sections -fdata-sections -w)
+  # GCC finds no registers for the assembly without optimization.
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  get_directory_property(options COMPILE_OPTIONS)
+  if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} ${options}" MATCHES "-O[1-3sgzf]")
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   target_compile_definitions(${name} PRIVATE THIMBLE_TRACE=0)
   set_property(GLOBAL APPEND PROPERTY thimble_device_targets ${name})
 endfunction()

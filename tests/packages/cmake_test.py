@@ -272,6 +272,21 @@ thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/
         for name, (lines, sentence) in cases.items():
             self.assertRegex(self.project(name, lines, code=1), sentence)
 
+    def test_a_build_without_optimization(self):
+        """The assembly of the kernels needs registers that GCC has only with an optimization: they get -O1."""
+        source = self.path / "debug"
+        flags = "-mthumb -mcpu=cortex-m4 -mfloat-abi=hard"
+        self.project("debug", f"""project(a C CXX)
+find_package(thimble 0.2 CONFIG REQUIRED)
+add_executable(app main.c)
+thimble_add_model(app {self.path}/cortex-m4.pte NAME digits)""", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS={flags}",
+                     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        commands = json.loads((source / "build/compile_commands.json").read_text())
+        for file in ("dsp/dot.cpp", "dsp/add_fours.cpp", "v7m/quantized_conv2d.cpp"):
+            command = next(row["command"] for row in commands if row["file"].endswith(f"kernels/{file}"))
+            self.assertNotRegex(command, "-O[0s]")
+            run("sh", "-c", re.sub(r"-o \S+", f"-o {source}/kernel.o", command))
+
     def test_optimization_of_the_whole_program(self):
         """The device code is left out of it: its assembly defines functions that only the linker finds."""
         self.project("lto", f"""project(a C CXX)
