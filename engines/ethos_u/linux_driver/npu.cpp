@@ -93,7 +93,7 @@ bool Npu::query(const std::string& device) {
   };
   registers_.user = this;
   registers_.polls = 1;  // a started job has ended when the start returns
-  // Stands for the NPU's SRAM, or for the buffer in its place: prepare() selects it.
+  // Represents the NPU's SRAM or a buffer of the kernel: prepare() selects which.
   alignas(16) static uint8_t fast[16];
   registers_.fast_memory = fast;
   registers_.fast_bytes =
