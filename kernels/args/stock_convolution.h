@@ -12,10 +12,25 @@
 // Row, the pointers to one row of the windows of a block; Layer with next_tile() and multiply();
 // supports(); fill() and gather().
 
+#include <string.h>
+
 #include "kernels/args/conv.h"
 #include "kernels/args/linear.h"
 
 namespace thimble::kernels {
+
+/// fill() and gather() of Loops without vector instructions.
+struct CopiedRows {
+  static void fill(int8_t* to, int32_t value, uint32_t bytes) { memset(to, value, bytes); }
+  static void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
+                     uint32_t from_step, uint32_t to_step) {
+    for (; rows != 0; --rows) {
+      memcpy(to, from, bytes);
+      to += to_step;
+      from += from_step;
+    }
+  }
+};
 
 /// Returns true if some window of the axis has taps outside the image.
 inline bool has_padding(const WindowAxis& axis) {

@@ -6,8 +6,6 @@
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_DSP
-#include <string.h>
-
 #include "kernels/args/stock_convolution.h"
 #include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
@@ -18,7 +16,7 @@
 namespace thimble::kernels {
 namespace {
 
-struct Loops {
+struct Loops : CopiedRows {
   static constexpr int32_t kPixels = 2;
   static constexpr int32_t kVectorBytes = 4;
   static constexpr int32_t kChannelsMin = 2;
@@ -30,15 +28,6 @@ struct Loops {
   };
   static bool supports(const Conv& conv, int32_t depth) {
     return dsp::requant_supported(conv.requant, conv.out_c, depth);
-  }
-  static void fill(int8_t* to, int32_t value, uint32_t bytes) { memset(to, value, bytes); }
-  static void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
-                     uint32_t from_step, uint32_t to_step) {
-    for (; rows != 0; --rows) {
-      memcpy(to, from, bytes);
-      to += to_step;
-      from += from_step;
-    }
   }
 };
 

@@ -7,8 +7,6 @@
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_V7M
-#include <string.h>
-
 #include "kernels/args/stock_convolution.h"
 #include "kernels/define_kernel.h"
 #include "kernels/portable/convolve.h"
@@ -127,7 +125,7 @@ class Layer {
   int32_t bias_[kTileChannels];
 };
 
-struct Loops {
+struct Loops : CopiedRows {
   static constexpr int32_t kPixels = 2;
   static constexpr int32_t kVectorBytes = 1;
   static constexpr int32_t kChannelsMin = 2;
@@ -135,15 +133,6 @@ struct Loops {
   using Layer = kernels::Layer;
 
   static bool supports(const Conv&, int32_t) { return true; }
-  static void fill(int8_t* to, int32_t value, uint32_t bytes) { memset(to, value, bytes); }
-  static void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
-                     uint32_t from_step, uint32_t to_step) {
-    for (; rows != 0; --rows) {
-      memcpy(to, from, bytes);
-      to += to_step;
-      from += from_step;
-    }
-  }
 };
 
 template <StockSignature kSignature>
