@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "driver/report.h"
 #include "hostrun/kernel_source.h"
@@ -40,6 +42,73 @@ std::string value_text(const Bytes& value) {
   return value.size() * 2 > kShown ? hex.substr(0, kShown) + "..." : hex;
 }
 
+/// Results in planned memory while instructions run in order.
+class ResultsInMemory {
+ public:
+  explicit ResultsInMemory(const pte::ExecutionPlan& plan) : plan_(plan) {
+    for (const int32_t input : plan.inputs) write(input);
+  }
+
+  void write(int32_t value) {
+    const std::optional<Place> place = place_of(value);
+    if (!place) {
+      unplanned_.insert(value);
+      return;
+    }
+    std::erase_if(results_, [&](const Result& other) {
+      return other.place.memory == place->memory && other.place.begin < place->end &&
+             place->begin < other.place.end;
+    });
+    results_.push_back({value, *place, false});
+  }
+
+  void read(int32_t value) {
+    if (Result* const result = find(value)) result->was_read = true;
+  }
+
+  /// A view has no instruction: it is another value at the place of a result that nothing has read.
+  [[nodiscard]] bool holds(int32_t value) {
+    const pte::Tensor* const tensor = tensor_of(value);
+    if (tensor == nullptr || tensor->data_buffer_idx != 0) return true;
+    if (!tensor->allocation) return unplanned_.contains(value);
+    const Result* const result = find(value);
+    return result != nullptr && (result->value == value || !result->was_read);
+  }
+
+ private:
+  struct Place {
+    uint32_t memory = 0;
+    uint64_t begin = 0, end = 0;  // bytes
+    bool operator==(const Place&) const = default;
+  };
+  struct Result {
+    int32_t value = 0;
+    Place place;
+    bool was_read = false;
+  };
+
+  const pte::Tensor* tensor_of(int32_t value) const {
+    return std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(value)]);
+  }
+  std::optional<Place> place_of(int32_t value) const {
+    const pte::Tensor* const tensor = tensor_of(value);
+    if (tensor == nullptr || !tensor->allocation) return std::nullopt;
+    const uint64_t begin = tensor->allocation->offset;
+    return Place{tensor->allocation->memory_id, begin, begin + pte::data_bytes(*tensor).value_or(0)};
+  }
+  Result* find(int32_t value) {
+    const std::optional<Place> place = place_of(value);
+    for (Result& result : results_) {
+      if (place && result.place == *place) return &result;
+    }
+    return nullptr;
+  }
+
+  const pte::ExecutionPlan& plan_;
+  std::vector<Result> results_;
+  std::set<int32_t> unplanned_;  // results without planned memory
+};
+
 class Method {
  public:
   Method(const pte::Program& program, const pte::ExecutionPlan& plan)
@@ -66,26 +135,27 @@ class Method {
     result_.text += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  /// Counts operators and sorts delegate arguments: a tensor that was not written before is an
-  /// output.
+  /// Counts operators and sorts delegate arguments: a tensor that holds no result is an output.
   void count_calls() {
-    std::set<int32_t> written(plan_.inputs.begin(), plan_.inputs.end());
+    ResultsInMemory results(plan_);
     for (const pte::Chain& chain : plan_.chains) {
       for (const pte::Instruction& instruction : chain.instructions) {
         ++instructions_;
         if (const auto* call = std::get_if<pte::KernelCall>(&instruction)) {
           ++calls_[pte::full_name(plan_.operators[static_cast<size_t>(call->op_index)])];
-          written.insert(call->args.begin(), call->args.end());
+          for (const int32_t arg : call->args) results.read(arg);
+          if (!call->args.empty()) results.write(call->args.back());  // the out tensor
         } else if (const auto* call = std::get_if<pte::DelegateCall>(&instruction)) {
           Call& of = delegate_calls_[call->delegate_index];
+          std::vector<int32_t> outputs;
           for (const int32_t arg : call->args) {
-            const pte::EValue& value = plan_.values[static_cast<size_t>(arg)];
-            const auto* tensor = std::get_if<pte::Tensor>(&value);
-            const bool known =
-                tensor == nullptr || written.contains(arg) || tensor->data_buffer_idx != 0;
-            (known ? of.in : of.out).push_back(type_text(value));
+            const bool is_last = arg == call->args.back();  // outputs follow inputs
+            const bool known = !is_last && results.holds(arg);
+            (known ? of.in : of.out).push_back(type_text(plan_.values[static_cast<size_t>(arg)]));
+            if (!known) outputs.push_back(arg);
           }
-          written.insert(call->args.begin(), call->args.end());
+          for (const int32_t arg : call->args) results.read(arg);
+          for (const int32_t output : outputs) results.write(output);
         } else {
           ++others_;
         }

@@ -9,6 +9,7 @@ and in executorch.runtime with Thimble's kernels and delegates (LIBRARIES). All 
 of Thimble's own flow for the same quantized program. Exit 0 if all agree, 1 if not, 77 if ExecuTorch is not installed.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -214,6 +215,9 @@ def check(source, thimble_program, folder, case):
     count = delegates_of(edge)
     expected = DELEGATES.get(case, 0 if engine_name == "cortex_m" else None)
     good = count == expected if expected is not None else count > 0
+    inspected = subprocess.run([thimble_program, "inspect", path, "--json"], capture_output=True, text=True, check=True)
+    listed = json.loads(inspected.stdout)["methods"][0]["delegates"]
+    good = good and len(listed) == count and all(each["inputs"] and each["outputs"] for each in listed)
     own_flow = thimble.Interpreter(thimble.compile(exported, target=target, **options))
     tested = samples[: 1 if name in FULL_SIZE else TESTS]
     arrays = [[each.numpy() for each in sample] for sample in tested]
