@@ -153,10 +153,12 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
             "With --share-arena: one model runs at a time (default), or all may run at once");
   verb.option("-o,--output", a.output,
               "Output .pte; default: the model's name in the current folder");
-  verb.option("--emit", a.emit,
-              "Files to write: pte, c, ir, tflite, tosa, model-explorer (a graph as JSON)")
+  verb.option(
+          "--emit", a.emit,
+          "Files to write: pte, c, ir, tflite, tosa, tosa-fp (the float graph), model-explorer (a "
+          "graph as JSON)")
       .delimiter(',')
-      .one_of({"pte", "c", "ir", "tosa", "tflite", "model-explorer"});
+      .one_of({"pte", "c", "ir", "tosa", "tosa-fp", "tflite", "model-explorer"});
   verb.option("--out-dir", a.out_dir, "Output folder, if -o is not given");
   verb.option("--c-layout", a.c_layout,
               "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")

@@ -87,6 +87,12 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
     THIMBLE_TRY(const Bytes model, interchange::to_tosa(compiled.integer_graph));
     THIMBLE_CHECK(files.add(path.replace_extension(".tosa"), model));
   }
+  if (arguments.emits("tosa-fp")) {
+    THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
+    THIMBLE_TRY(const ir::Graph graph, driver::load_float_graph(arguments.model, options.shapes));
+    THIMBLE_TRY(const Bytes model, interchange::to_tosa_fp(graph));
+    THIMBLE_CHECK(files.add(path.replace_extension(".fp.tosa"), model));
+  }
   if (arguments.emits("ir")) {
     THIMBLE_TRY(const ir::Graph whole,
                 partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));

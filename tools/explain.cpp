@@ -94,7 +94,8 @@ class ResultsInMemory {
     const pte::Tensor* const tensor = tensor_of(value);
     if (tensor == nullptr || !tensor->allocation) return std::nullopt;
     const uint64_t begin = tensor->allocation->offset;
-    return Place{tensor->allocation->memory_id, begin, begin + pte::data_bytes(*tensor).value_or(0)};
+    return Place{tensor->allocation->memory_id, begin,
+                 begin + pte::data_bytes(*tensor).value_or(0)};
   }
   Result* find(int32_t value) {
     const std::optional<Place> place = place_of(value);

@@ -309,6 +309,27 @@ std::string_view other_core(std::string_view name) {
   return {};
 }
 
+/// Returns what to write instead of a target of ExecuTorch's Arm flow; empty for all other names.
+std::string_view replacement(std::string_view name) {
+  struct Name {
+    std::string_view theirs, ours;
+  };
+  static constexpr Name kNames[] = {
+      {"cortex-m",
+       "name the core, because the kernels depend on it; code for cortex-m0 runs on every "
+       "Cortex-M"},
+      {"TOSA-1.0+INT", "name the core or part and write the integer graph with --emit tosa"},
+      {"TOSA-1.0+INT+int16",
+       "name the core or part and write the integer graph with --emit tosa --activations int16"},
+      {"TOSA-1.0+FP", "name the core or part and write the float graph with --emit tosa-fp"},
+      {"vgf", "Thimble has no engine for Vulkan"},
+  };
+  for (const Name& each : kNames) {
+    if (name == each.theirs) return each.ours;
+  }
+  return {};
+}
+
 Result<Source> source_of(std::string_view name, const std::filesystem::path& folder) {
   if (name.ends_with(".toml")) {
     const std::filesystem::path path = folder / name;
@@ -322,6 +343,9 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
   if (const std::string_view core = other_core(name); !core.empty()) {
     return unsupported("target {}: its core is {}; only parts with an Arm Cortex-M are supported",
                        name, core);
+  }
+  if (const std::string_view instead = replacement(name); !instead.empty()) {
+    return bad_input("target {}: a name of ExecuTorch's Arm flow: {}", name, instead);
   }
   const std::vector<std::string> names = part_names();
   return bad_input(

@@ -36,15 +36,17 @@ namespace {
 
 class Extraction {
  public:
-  explicit Extraction(const ir::Graph& from)
+  /// `integers`: only the integer part; an operator that computes in float is an error.
+  Extraction(const ir::Graph& from, bool integers)
       : from_(from),
+        integers_(integers),
         consumers_(from.consumers()),
         producers_(from.producers()),
         mapped_(from.value_count(), ir::kNoValue) {
     source_.graph.name = from.name;
   }
 
-  Result<IntegerGraph> run() {
+  Result<StatelessGraph> run() {
     for (const ValueId input : from_.inputs()) THIMBLE_CHECK(add_input(input));
     for (const ir::State& state : from_.states()) {
       set(state.value,
@@ -79,7 +81,7 @@ class Extraction {
   /// have the same attributes.
   Status add_input(ValueId input) {
     const ir::Value& value = from_.value(input);
-    if (value.type.dtype != ir::DType::kF32) {
+    if (!integers_ || value.type.dtype != ir::DType::kF32) {
       set(input, source_.graph.add_input(value.name, value.type));
       return ok();
     }
@@ -110,13 +112,13 @@ class Extraction {
 
   Status add_op(const ir::Op& op) {
     if (mapped_[static_cast<size_t>(op.output)] != ir::kNoValue) return ok();
-    const bool leaves = op.kind == OpKind::dequantize && only_output(op.output);
+    const bool leaves = integers_ && op.kind == OpKind::dequantize && only_output(op.output);
     if (leaves) return ok();
     bool is_float = from_.type(op.output).dtype == ir::DType::kF32;
     for (const ValueId input : op.inputs) {
       is_float = is_float || (input != ir::kNoValue && from_.type(input).dtype == ir::DType::kF32);
     }
-    if (is_float) return refusal(op, "integers", "it computes in float");
+    if (integers_ && is_float) return refusal(op, "integers", "it computes in float");
     const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
     if (rounds && op.get(ir::attr::rounding) == 2) {
       return refusal(op, "LiteRT and TOSA", "it rounds halves to even");
@@ -139,8 +141,8 @@ class Extraction {
     source_.output_order.push_back(Layouts::io_order(from_.type(output)));
     const int producer = producers_[static_cast<size_t>(output)];
     const ir::Op* op = producer < 0 ? nullptr : &from_.ops()[static_cast<size_t>(producer)];
-    if (!op || op->kind != OpKind::dequantize) {
-      if (from_.type(output).dtype == ir::DType::kF32) {
+    if (!integers_ || !op || op->kind != OpKind::dequantize) {
+      if (integers_ && from_.type(output).dtype == ir::DType::kF32) {
         return unsupported("output {}: a float output that is not the result of a dequantize",
                            from_.value(output).name);
       }
@@ -158,16 +160,21 @@ class Extraction {
   }
 
   const ir::Graph& from_;
+  bool integers_ = true;
   std::vector<std::vector<int>> consumers_;
   std::vector<int> producers_;
   std::vector<ValueId> mapped_;
-  IntegerGraph source_;
+  StatelessGraph source_;
 };
 
 }  // namespace
 
-Result<IntegerGraph> extract_integer_graph(const ir::Graph& graph) {
-  return Extraction(graph).run();
+Result<StatelessGraph> extract_integer_graph(const ir::Graph& graph) {
+  return Extraction(graph, true).run();
+}
+
+Result<StatelessGraph> without_states(const ir::Graph& graph) {
+  return Extraction(graph, false).run();
 }
 
 }  // namespace thimble::interchange

@@ -18,7 +18,7 @@ namespace thimble::interchange {
 class OpLowering {
  protected:
   /// `tool` is the format's name in refusal messages.
-  OpLowering(const IntegerGraph& core, TensorMaker& maker, std::string_view tool)
+  OpLowering(const StatelessGraph& core, TensorMaker& maker, std::string_view tool)
       : source_(core),
         graph_(core.graph),
         maker_(maker),
@@ -92,6 +92,7 @@ class OpLowering {
     return Layouts::in_order(result_shape(), order);
   }
   [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
+  [[nodiscard]] bool is_float() const { return dtype(0) == ir::DType::kF32; }
   /// Bounds of the quantized values of operand 0.
   [[nodiscard]] int32_t lowest() const { return wide() ? -32768 : -128; }
   [[nodiscard]] int32_t highest() const { return wide() ? 32767 : 127; }
@@ -122,7 +123,7 @@ class OpLowering {
     return refusal(*op_, tool_, reason);
   }
 
-  const IntegerGraph& source_;
+  const StatelessGraph& source_;
   const ir::Graph& graph_;
   TensorMaker& maker_;
   Layouts layouts_;

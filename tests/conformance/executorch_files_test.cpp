@@ -35,7 +35,8 @@ struct Allowance {
 };
 const std::map<std::string, Allowance> kAllowances = {
     // quantized_avg_pool2d: the reference divides in float and rounds halves to even; the kernel
-    // rounds halves away from zero. A sum of 4 int8 elements is a half in 1 of 4 windows, of 6 in 1 of 6.
+    // rounds halves away from zero. A sum of 4 int8 elements is a half in 1 of 4 windows, of 6 in 1
+    // of 6.
     {"pools", {1, 0.0155, 0.25}},
     {"pools_nhwc", {1, 0.0155, 0.25}},
 };

@@ -22,6 +22,9 @@ if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/networks.py
                    $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
                    ${CMAKE_CURRENT_BINARY_DIR}/interchange)
+  add_test(NAME peers_interchange_float
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/float_networks.py
+                   $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_float)
   add_test(NAME peers_functions
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/functions.py
                    ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
@@ -31,6 +34,6 @@ if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
                    $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
                    ${CMAKE_CURRENT_BINARY_DIR}/neutron_networks
                    ${CMAKE_CURRENT_BINARY_DIR}/interchange_partitions)
-  set_tests_properties(peers_interchange peers_functions peers_partitions
+  set_tests_properties(peers_interchange peers_interchange_float peers_functions peers_partitions
                        PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()

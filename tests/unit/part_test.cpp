@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string>
 
 #include "quant/quantize.h"
 
@@ -244,6 +246,20 @@ TEST(Part, RefusesChipsWithoutCortexM) {
             "supported");
 }
 
+TEST(Part, NamesTheReplacementOfTargetsOfOtherFlows) {
+  for (const auto& [name, expected] :
+       std::map<std::string, std::string>{{"cortex-m", "code for cortex-m0 runs on every Cortex-M"},
+                                          {"TOSA-1.0+INT", "--emit tosa"},
+                                          {"TOSA-1.0+INT+int16", "--emit tosa --activations int16"},
+                                          {"TOSA-1.0+FP", "--emit tosa-fp"},
+                                          {"vgf", "no engine for Vulkan"}}) {
+    const auto part = find_part(name);
+    ASSERT_FALSE(part.ok()) << name;
+    EXPECT_EQ(part.error().kind, ErrorKind::kBadInput);
+    EXPECT_TRUE(part.error().message.ends_with(expected)) << part.error().message;
+  }
+}
+
 /// Chips without a figure, and the reason.
 struct Exception {
   std::string_view chip, figure, reason;
@@ -264,6 +280,9 @@ constexpr Exception kExceptions[] = {
     {"corstone-320-u85-1024", "flash", "as corstone-300"},
     {"corstone-320-u85-2048", "flash", "as corstone-300"},
     {"corstone-320-u85-512", "flash", "as corstone-300"},
+    {"imx95", "clock", "Linux sets it"},
+    {"imx95", "sram", "the NPU's memory is DRAM, which Linux shares"},
+    {"imx95", "flash", "as sram"},
     {"imxrt700", "flash", "the chip has none; it differs between boards"},
     {"imxrt700cm", "flash", "as imxrt700"},
     {"pse84", "clock", "sources disagree"},

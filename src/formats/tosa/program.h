@@ -17,6 +17,7 @@ enum class DType : uint32_t {
   kInt16 = 4,
   kInt32 = 5,
   kInt48 = 6,
+  kFp32 = 7,
 };
 
 /// THIMBLE_TOSA_OP(enumerator, number, name in the format)
@@ -29,6 +30,9 @@ enum class DType : uint32_t {
   ROW(kMaxPool2d, 8, "MAX_POOL2D")                         \
   ROW(kTransposeConv2d, 10, "TRANSPOSE_CONV2D")            \
   ROW(kClamp, 11, "CLAMP")                                 \
+  ROW(kErf, 12, "ERF")                                     \
+  ROW(kSigmoid, 13, "SIGMOID")                             \
+  ROW(kTanh, 14, "TANH")                                   \
   ROW(kAdd, 15, "ADD")                                     \
   ROW(kArithmeticRightShift, 16, "ARITHMETIC_RIGHT_SHIFT") \
   ROW(kBitwiseAnd, 17, "BITWISE_AND")                      \
@@ -41,12 +45,20 @@ enum class DType : uint32_t {
   ROW(kMaximum, 26, "MAXIMUM")                             \
   ROW(kMinimum, 27, "MINIMUM")                             \
   ROW(kMul, 28, "MUL")                                     \
+  ROW(kPow, 29, "POW")                                     \
   ROW(kSub, 30, "SUB")                                     \
   ROW(kTable, 31, "TABLE")                                 \
   ROW(kAbs, 32, "ABS")                                     \
   ROW(kBitwiseNot, 33, "BITWISE_NOT")                      \
   ROW(kClz, 35, "CLZ")                                     \
+  ROW(kCos, 36, "COS")                                     \
+  ROW(kExp, 37, "EXP")                                     \
+  ROW(kFloor, 38, "FLOOR")                                 \
+  ROW(kLog, 39, "LOG")                                     \
   ROW(kLogicalNot, 40, "LOGICAL_NOT")                      \
+  ROW(kReciprocal, 42, "RECIPROCAL")                       \
+  ROW(kRsqrt, 43, "RSQRT")                                 \
+  ROW(kSin, 44, "SIN")                                     \
   ROW(kSelect, 45, "SELECT")                               \
   ROW(kEqual, 46, "EQUAL")                                 \
   ROW(kGreater, 47, "GREATER")                             \
@@ -82,6 +94,7 @@ struct AxisAttr {
 };
 struct PoolAttr {
   Ints kernel, stride, pad;  // pad: top, bottom, left, right
+  DType accumulator = DType::kInt32;
 };
 struct ConvAttr {
   Ints pad, stride, dilation;
@@ -93,7 +106,7 @@ struct TransposeConvAttr {
 };
 struct ClampAttr {
   DType type = DType::kInt8;
-  int32_t min = 0, max = 0;
+  int32_t min = 0, max = 0;  // kFp32: the bits of the number
 };
 struct ShiftAttr {
   bool round = false;

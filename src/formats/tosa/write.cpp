@@ -36,7 +36,7 @@ Bytes bound(DType type, int32_t value) {
   Bytes bytes;
   if (type == DType::kInt8) append_le(bytes, static_cast<uint8_t>(value));
   if (type == DType::kInt16) append_le(bytes, static_cast<uint16_t>(value));
-  if (type == DType::kInt32) append_le(bytes, static_cast<uint32_t>(value));
+  if (type == DType::kInt32 || type == DType::kFp32) append_le(bytes, static_cast<uint32_t>(value));
   return bytes;
 }
 
@@ -64,7 +64,7 @@ class AttributeWriter {
     if (op_ == Op::kMaxPool2d) {
       return fb::CreateMaxPool(builder_, kernel, stride, pad, kPropagateNan).Union();
     }
-    return fb::CreateAvgPool(builder_, kernel, stride, pad, static_cast<uint32_t>(DType::kInt32))
+    return fb::CreateAvgPool(builder_, kernel, stride, pad, static_cast<uint32_t>(a.accumulator))
         .Union();
   }
   Offset<void> operator()(const ConvAttr& a) {

@@ -42,7 +42,7 @@ numerics::Multiplier litert_multiplier(double real) {
 }
 
 Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile) {
-  THIMBLE_TRY(const IntegerGraph core, extract_integer_graph(graph));
+  THIMBLE_TRY(const StatelessGraph core, extract_integer_graph(graph));
   return TfliteLowering(core, profile).run();
 }
 

@@ -27,7 +27,7 @@ namespace thimble::interchange {
 
 class TfliteLowering : public TensorMaker, private OpLowering {
  public:
-  TfliteLowering(const IntegerGraph& core, const TfliteProfile& profile)
+  TfliteLowering(const StatelessGraph& core, const TfliteProfile& profile)
       : OpLowering(core, *this, "LiteRT"), profile_(profile) {}
 
   Result<Bytes> run();

@@ -17,7 +17,12 @@ constexpr size_t kRankMax = 6;
 }
 
 Result<Bytes> to_tosa(const ir::Graph& graph) {
-  THIMBLE_TRY(const IntegerGraph core, extract_integer_graph(graph));
+  THIMBLE_TRY(const StatelessGraph core, extract_integer_graph(graph));
+  return TosaLowering(core).run();
+}
+
+Result<Bytes> to_tosa_fp(const ir::Graph& graph) {
+  THIMBLE_TRY(const StatelessGraph core, without_states(graph));
   return TosaLowering(core).run();
 }
 
@@ -48,6 +53,7 @@ Result<Bytes> TosaLowering::run() {
 }
 
 Status TosaLowering::lower_other() {
+  if (is_float()) return lower_float();
   switch (op_->kind) {
     case OpKind::qmatmul16:
       return matmul();
@@ -107,6 +113,7 @@ formats::tosa::Rounding TosaLowering::rounding() const {
 }
 
 int TosaLowering::zero_constant(int64_t zero_point) {
+  if (is_float()) return b_.floats({1}, {0});
   return b_.constants(wide() ? DType::kInt16 : DType::kInt8, {1},
                       {wide() ? 0 : static_cast<int32_t>(zero_point)});
 }
@@ -116,6 +123,7 @@ int TosaLowering::multiplied(int x, Multiplier factor, formats::tosa::Rounding r
 }
 
 int TosaLowering::requantized(int sums, const std::vector<Multiplier>& multipliers, bool narrow) {
+  if (is_float()) return sums;
   Rescaling r{multipliers,   0,          static_cast<int32_t>(zero_point(ir::attr::y_zp)),
               result_type(), rounding(), narrow};
   if (narrow) r.rounding = formats::tosa::Rounding::kSingle;

@@ -1,6 +1,7 @@
 #include "interchange/tosa/tosa_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <utility>
 
@@ -11,6 +12,8 @@ using ir::Shape;
 
 DType tosa_type(ir::DType dtype) {
   switch (dtype) {
+    case ir::DType::kF32:
+      return DType::kFp32;
     case ir::DType::kBool:
       return DType::kBool;
     case ir::DType::kI16:
@@ -78,6 +81,7 @@ size_t element_bytes(DType type) {
     case DType::kInt16:
       return 2;
     case DType::kInt32:
+    case DType::kFp32:
       return 4;
     case DType::kInt48:
       return 6;
@@ -97,6 +101,12 @@ int TosaBuilder::constants(DType type, const Shape& shape, const std::vector<int
     }
   }
   return constant(type, shape, std::move(bytes));
+}
+
+int TosaBuilder::floats(const Shape& shape, const std::vector<float>& values) {
+  Bytes bytes;
+  for (const float value : values) append_le(bytes, std::bit_cast<uint32_t>(value));
+  return constant(DType::kFp32, shape, std::move(bytes));
 }
 
 int TosaBuilder::scalar(int32_t value, size_t rank) {
@@ -146,6 +156,7 @@ constexpr Multiplier kOne = {1 << 30, 1};
 }  // namespace
 
 int TosaBuilder::widen(int x, int64_t zero_point) {
+  if (type(x) == DType::kFp32) return x;
   if (type(x) == DType::kInt32)
     return zero_point == 0 ? x : plus(x, static_cast<int32_t>(-zero_point));
   const bool fits = type(x) == DType::kInt8 && zero_point >= -128 && zero_point <= 127;
@@ -153,8 +164,9 @@ int TosaBuilder::widen(int x, int64_t zero_point) {
   return fits || zero_point == 0 ? wide : plus(wide, static_cast<int32_t>(-zero_point));
 }
 
-int TosaBuilder::narrow(int x, DType type, int32_t zero_point) {
-  return rescale(x, {{kOne}, 0, zero_point, type});
+int TosaBuilder::narrow(int x, DType to, int32_t zero_point) {
+  if (to == DType::kFp32) return x;
+  return rescale(x, {{kOne}, 0, zero_point, to});
 }
 
 int TosaBuilder::clamp(int x, int64_t low, int64_t high) {

@@ -55,14 +55,15 @@ class TosaBuilder : public TensorMaker {
   int constants8(const ir::Shape& shape, const std::vector<int32_t>& values) {
     return constants(DType::kInt8, shape, values);
   }
+  int floats(const ir::Shape& shape, const std::vector<float>& values);
   /// Returns an int32 constant of shape [1, 1, ...].
   int scalar(int32_t value, size_t rank);
   int emit(Op op, Attr attr, std::vector<int> operands, DType type, const ir::Shape& shape);
 
   int rescale(int x, const Rescaling& r);
-  /// Converts int8 or int16 to int32 and subtracts a zero point of any size.
+  /// Converts int8 or int16 to int32 and subtracts a zero point of any size. Float stays float.
   int widen(int x, int64_t zero_point = 0);
-  /// Converts int32 to a smaller type, with saturation.
+  /// Converts int32 to a smaller type, with saturation. Float stays float.
   int narrow(int x, DType type, int32_t zero_point = 0);
   int clamp(int x, int64_t low, int64_t high);
 
@@ -92,6 +93,10 @@ class TosaBuilder : public TensorMaker {
   int unary(Op op, int x);
   int select(int condition, int a, int b);
   int same_rank(int like, int32_t value) { return scalar(value, shape(like).size()); }
+  int same_rank_float(int like, double value) {
+    return floats(ir::Shape(shape(like).size(), 1), {static_cast<float>(value)});
+  }
+  int times_float(int a, double value) { return mul(a, same_rank_float(a, value)); }
 
   int reduce(Op op, int x, int axis);
   int reshape(int x, const ir::Shape& shape);

@@ -1,7 +1,8 @@
 #pragma once
-// Lowers the integer graph to TOSA operator by operator: one function per kind of operator, in one
-// file per family (tosa_*.cpp). Each function records a tensor for the operator's result in
-// Layouts.
+// Lowers a graph to TOSA operator by operator: one function per kind of operator, in one file per
+// family (tosa_*.cpp). Each function records a tensor for the operator's result in Layouts.
+// Operators with float operands have TOSA's floating-point operators; data movement is the same for
+// both.
 
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ namespace thimble::interchange {
 
 class TosaLowering : private OpLowering {
  public:
-  explicit TosaLowering(const IntegerGraph& core) : OpLowering(core, b_, "TOSA") {}
+  explicit TosaLowering(const StatelessGraph& core) : OpLowering(core, b_, "TOSA") {}
 
   Result<Bytes> run();
 
@@ -83,6 +84,19 @@ class TosaLowering : private OpLowering {
   // tosa_recurrent.cpp
   Status recurrent();
 
+  // tosa_float.cpp
+  Status lower_float();
+  Status float_matmul();
+  Status float_function();
+  Status float_clamp();
+  Status float_softmax();
+  Status float_norm();
+  Status float_group_norm();
+  Status float_statistics();
+  Status float_pair(Op op);
+  int float_mean(int x, const std::vector<int>& axes);
+  int normalized(int x, const std::vector<int>& axes, bool centered);
+
   // Accessors for the current operator, in addition to OpLowering.
   using OpLowering::logical;
   [[nodiscard]] DType result_type() const { return tosa_type(graph_.type(op_->output).dtype); }
@@ -90,9 +104,11 @@ class TosaLowering : private OpLowering {
   /// dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
   [[nodiscard]] formats::tosa::Rounding rounding() const;
-  /// Element type of accumulators: int48 for 16-bit activations, else int32.
-  [[nodiscard]] DType sums_type() const { return wide() ? DType::kInt48 : DType::kInt32; }
-  /// Returns the zero point as a constant; always 0 for 16-bit activations.
+  /// Element type of accumulators: int48 for 16-bit activations, fp32 for float, else int32.
+  [[nodiscard]] DType sums_type() const {
+    return is_float() ? DType::kFp32 : wide() ? DType::kInt48 : DType::kInt32;
+  }
+  /// Returns the zero point as a constant; always 0 for 16-bit activations and float.
   int zero_constant(int64_t zero_point = 0);
   /// Requantizes 32-bit sums to the result type, clamped to min and max.
   int requantized(int sums, const std::vector<Multiplier>& multipliers, bool narrow = false);

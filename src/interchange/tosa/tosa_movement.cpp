@@ -1,6 +1,7 @@
 // Data movement operators.
 
 #include <algorithm>
+#include <bit>
 
 #include "interchange/tosa/tosa_lowering.h"
 
@@ -42,7 +43,9 @@ Status TosaLowering::concat() {
 
 Status TosaLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
-  const auto value = static_cast<int32_t>(op_->get(ir::attr::value));
+  const double filling = op_->get(ir::attr::value);
+  const auto value = is_float() ? std::bit_cast<int32_t>(static_cast<float>(filling))
+                                : static_cast<int32_t>(filling);
   return put(b_.pad(operand_in(0, order), Layouts::in_order(get(ir::attr::before), order),
                     Layouts::in_order(get(ir::attr::after), order), value),
              order);

@@ -1,6 +1,8 @@
 // Pools, reductions over dimensions, and interpolation.
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "interchange/tosa/tosa_extent.h"
 #include "interchange/tosa/tosa_lowering.h"
@@ -14,7 +16,7 @@ using ir::Shape;
 /// Both zero points are 0: TOSA's reciprocal of the count is a hair too large, so that it rounds
 /// halves away from zero as our sums do, but only about code 0.
 Status TosaLowering::pool() {
-  const bool mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
+  const bool mean = op_->kind != OpKind::max_pool2d && op_->kind != OpKind::max_pool2d16;
   const auto &kernel = get(ir::attr::kernel), &stride = get(ir::attr::stride),
              &padding = get(ir::attr::padding);
   const Shape& s = shape(0);
@@ -25,8 +27,9 @@ Status TosaLowering::pool() {
   const Extent rows = exact_extent(s[2], padding[0], padding[2], kernel[0], stride[0]);
   const Extent columns = exact_extent(s[3], padding[1], padding[3], kernel[1], stride[1]);
   x = b_.slice(x, {0, 0, 0, 0}, {s[0], rows.size, columns.size, s[1]});
-  const formats::tosa::PoolAttr attr{
-      ints(kernel), ints(stride), ints({rows.before, rows.after, columns.before, columns.after})};
+  const formats::tosa::PoolAttr attr{ints(kernel), ints(stride),
+                                     ints({rows.before, rows.after, columns.before, columns.after}),
+                                     is_float() ? DType::kFp32 : DType::kInt32};
   const Shape out = {s[0], rows.out, columns.out, s[1]};
   std::vector<int> operands = {x};
   if (mean) {
@@ -34,7 +37,7 @@ Status TosaLowering::pool() {
     operands = {x, zero, zero};
   }
   int y = b_.emit(mean ? Op::kAvgPool2d : Op::kMaxPool2d, attr, operands, b_.type(x), out);
-  if (mean) y = b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
+  if (mean && !is_float()) y = b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
   return put(y, Layouts::image());
 }
 
@@ -42,7 +45,9 @@ Status TosaLowering::pool() {
 int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
   const auto &kernel = get(ir::attr::kernel), &stride = get(ir::attr::stride),
              &padding = get(ir::attr::padding), &dilation = get(ir::attr::dilation);
-  x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest());
+  const int32_t least =
+      is_float() ? std::bit_cast<int32_t>(-std::numeric_limits<float>::infinity()) : lowest();
+  x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, least);
   const int wide_x = b_.widen(x);
   int best = -1;
   for (int64_t r = 0; r < kernel[0]; ++r) {
@@ -58,11 +63,12 @@ int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
 /// Returns the mean over H and W of [N, H, W, C].
 int TosaLowering::windows_mean(int x) {
   const Shape s = b_.shape(x);
-  const formats::tosa::PoolAttr attr{ints({s[1], s[2]}), {1, 1}, {0, 0, 0, 0}};
+  const formats::tosa::PoolAttr attr{
+      ints({s[1], s[2]}), {1, 1}, {0, 0, 0, 0}, is_float() ? DType::kFp32 : DType::kInt32};
   const int zero = zero_constant();
   const Shape out = {s[0], 1, 1, s[3]};
   const int y = b_.emit(Op::kAvgPool2d, attr, {x, zero, zero}, b_.type(x), out);
-  return b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
+  return is_float() ? y : b_.clamp(y, get(ir::attr::min), get(ir::attr::max));
 }
 
 /// Writes one pool per position of the result, because the windows differ in size.
@@ -78,7 +84,7 @@ Status TosaLowering::adaptive_pool() {
     for (int64_t c = 0; c < size[1]; ++c) {
       const int64_t left = c * s[3] / size[1], right = ((c + 1) * s[3] + size[1] - 1) / size[1];
       const int cell = b_.part(band, 2, left, right - left);
-      if (op_->kind == OpKind::qadaptive_avg_pool2d) {
+      if (op_->kind != OpKind::adaptive_max_pool2d) {
         cells.push_back(windows_mean(cell));
       } else {
         cells.push_back(b_.reduce(Op::kReduceMax, b_.reduce(Op::kReduceMax, cell, 1), 2));
@@ -111,11 +117,13 @@ Status TosaLowering::reduce_max_or_min() {
 
 Status TosaLowering::arg_max_or_min() {
   int x = logical(0);
-  if (b_.type(x) != DType::kInt8 && b_.type(x) != DType::kInt16) {
-    return refuse("ARGMAX reads int8 or int16");
+  if (b_.type(x) != DType::kInt8 && b_.type(x) != DType::kInt16 && !is_float()) {
+    return refuse("ARGMAX reads int8, int16 or float");
   }
-  // The bitwise complement reverses the order of the values.
-  if (get(ir::attr::smallest) != 0) {
+  if (get(ir::attr::smallest) != 0 && is_float()) {
+    x = b_.times_float(x, -1);
+  } else if (get(ir::attr::smallest) !=
+             0) {  // the bitwise complement reverses the order of the values
     x = b_.narrow(b_.unary(Op::kBitwiseNot, b_.widen(x)), b_.type(x));
   }
   const auto axis = static_cast<int32_t>(get(ir::attr::dim));
@@ -135,6 +143,12 @@ Status TosaLowering::running_sum() {
     for (int64_t i = 0; i < n; ++i) ones.push_back(k <= i ? 1 : 0);
   }
   const int x = b_.reshape(operand_in(0, last), {1, rows, n});
+  if (is_float()) {
+    const int triangle = b_.floats({1, n, n}, {ones.begin(), ones.end()});
+    const int zero = zero_constant();
+    const int y = b_.emit(Op::kMatMul, {}, {x, triangle, zero, zero}, DType::kFp32, {1, rows, n});
+    return put(b_.reshape(y, there), last);
+  }
   if (b_.type(x) != DType::kInt8) return refuse("16-bit activations");
   const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point(ir::attr::x_zp))});
   const int acc =

@@ -30,6 +30,7 @@ int TosaLowering::bias_part(int64_t start, int64_t count) {
 
 /// Requantizes the sums of channels start .. start + count; channels are the last dimension.
 Result<int> TosaLowering::requantize_channels(int acc, int64_t start, int64_t count) {
+  if (is_float()) return acc;
   THIMBLE_TRY(const ir::Tensor* mults, constant_content(3));
   THIMBLE_TRY(const ir::Tensor* shifts, constant_content(4));
   const auto mult = mults->data<int32_t>(), shift = shifts->data<int32_t>();
@@ -60,13 +61,13 @@ Status TosaLowering::convolution() {
   const ConvAttr attr{ints({rows.before, rows.after, columns.before, columns.after}), ints(stride),
                       ints(dilation), sums_type()};
   const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
-  const int w_zero = b_.constants8({1}, {0});
+  const int w_zero = is_float() ? x_zero : b_.constants8({1}, {0});
   Shape out = {batch, rows.out, columns.out, w[0]};
   const auto depthwise = groups == channels && w[1] == 1 && groups > 1;
   if (depthwise || groups == 1) {
     int kernel = operand_in(1, {0, 2, 3, 1});
     if (depthwise) {
-      kernel = b_.constant(DType::kInt8, {w[2], w[3], channels, w[0] / channels},
+      kernel = b_.constant(tosa_type(weights->dtype), {w[2], w[3], channels, w[0] / channels},
                            ir::to_memory(*weights, {2, 3, 0, 1}));
     }
     const Op kind = depthwise ? Op::kDepthwiseConv2d : Op::kConv2d;
@@ -99,14 +100,16 @@ Bytes dilated_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t
                       int64_t dilation_w) {
   const int64_t outs = w.shape[1], kh = w.shape[2], kw = w.shape[3];
   const int64_t rows = (kh - 1) * dilation_h + 1, columns = (kw - 1) * dilation_w + 1;
-  Bytes bytes(static_cast<size_t>(outs * rows * columns * count));
+  const size_t each = ir::dtype_bytes(w.dtype);
+  Bytes bytes(static_cast<size_t>(outs * rows * columns * count) * each);
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t o = 0; o < outs; ++o) {
       for (int64_t tap = 0; tap < kh * kw; ++tap) {
         const int64_t row = tap / kw * dilation_h, column = tap % kw * dilation_w;
         const int64_t to = ((o * rows + row) * columns + column) * count + i;
-        bytes[static_cast<size_t>(to)] =
-            w.bytes[static_cast<size_t>(((first + i) * outs + o) * kh * kw + tap)];
+        const int64_t from = ((first + i) * outs + o) * kh * kw + tap;
+        std::copy_n(w.bytes.begin() + from * static_cast<int64_t>(each), each,
+                    bytes.begin() + to * static_cast<int64_t>(each));
       }
     }
   }
@@ -136,13 +139,13 @@ Status TosaLowering::transposed_convolution() {
   const Shape full = {y[0], y[2] + padding[0] - top + padding[2] - bottom,
                       y[3] + padding[1] - left + padding[3] - right, w[1]};
   const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
-  const int w_zero = b_.constants8({1}, {0});
+  const int w_zero = is_float() ? x_zero : b_.constants8({1}, {0});
   const int x = image(0);
   std::vector<int> parts;
   for (int64_t g = 0; g < groups; ++g) {
     const int part = b_.part(x, 3, g * in_each, in_each);
     const int taps =
-        b_.constant(DType::kInt8, kernel,
+        b_.constant(tosa_type(weights->dtype), kernel,
                     dilated_weights(*weights, g * in_each, in_each, dilation[0], dilation[1]));
     const int acc =
         b_.emit(Op::kTransposeConv2d, attr, {part, taps, bias_part(g * w[1], w[1]), x_zero, w_zero},
@@ -161,12 +164,12 @@ Status TosaLowering::linear() {
   const int64_t out = weights->shape[0], in = weights->shape[1];
   const int64_t rows = ir::element_count(shape(0)) / in;
   const int x = b_.reshape(logical(0), {rows, 1, 1, in});
-  const int kernel = b_.constant(DType::kInt8, {out, 1, 1, in}, weights->bytes);
+  const int kernel = b_.constant(tosa_type(weights->dtype), {out, 1, 1, in}, weights->bytes);
   const int x_zero = zero_constant(zero_point(ir::attr::x_zp));
+  const int w_zero = is_float() ? x_zero : b_.constants8({1}, {0});
   const ConvAttr attr{{0, 0, 0, 0}, {1, 1}, {1, 1}, sums_type()};
-  const int acc =
-      b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
-              attr.accumulator, {rows, 1, 1, out});
+  const int acc = b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, w_zero},
+                          attr.accumulator, {rows, 1, 1, out});
   THIMBLE_TRY(const int y, requantize_channels(acc, 0, out));
   return put(b_.reshape(y, result_shape()));
 }
@@ -193,6 +196,7 @@ Status TosaLowering::matmul() {
       Op::kMatMul, {},
       {a, b, zero_constant(zero_point(ir::attr::a_zp)), zero_constant(zero_point(ir::attr::b_zp))},
       sums_type(), {count, b_.shape(a)[1], b_.shape(b)[2]});
+  if (is_float()) return put(b_.reshape(b_.times_float(acc, get(ir::attr::scale)), y));
   return put(b_.reshape(requantized(acc, {multiplier()}, wide()), y));
 }
 

@@ -108,7 +108,7 @@ int write_case(const fs::path& folder, const std::string& name, const ir::Graph&
     write_format(folder / (name + ".tosa"), interchange::to_tosa(graph));
     write_format(folder / (name + ".tflite"), interchange::to_tflite(graph));
   }
-  const Result<interchange::IntegerGraph> core = interchange::extract_integer_graph(graph);
+  const Result<interchange::StatelessGraph> core = interchange::extract_integer_graph(graph);
   if (!core.ok()) return 0;
   test::Random random(seed);
   std::vector<ir::Tensor> inputs;
@@ -151,7 +151,7 @@ ir::Graph alone(const ir::Graph& from, const ir::Op& op) {
 }
 
 int write_ops(const fs::path& folder, const std::string& name, const ir::Graph& graph) {
-  const Result<interchange::IntegerGraph> core = interchange::extract_integer_graph(graph);
+  const Result<interchange::StatelessGraph> core = interchange::extract_integer_graph(graph);
   if (!core.ok()) return 0;
   int failures = 0;
   uint64_t number = 0;
