@@ -2,6 +2,7 @@ thimble_test_library(test_runtime_files SOURCES ${CMAKE_CURRENT_LIST_DIR}/runtim
                      DEPS thimble_runtime thimble_formats)
 thimble_test(runtime_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/boxes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_malformed_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_records_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_run_test.cpp
