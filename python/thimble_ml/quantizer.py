@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.fx.graph import CodeGen, _PyTreeCodeGen
 from torch.fx.experimental.proxy_tensor import make_fx
 from torchao.quantization.pt2e import (
     FakeQuantize,
@@ -37,7 +38,7 @@ __all__ = ["Quantizer"]
 
 Json = dict[str, Any]
 
-_KEY = "quantization_annotation"
+ANNOTATION = "quantization_annotation"
 # Names of the nodes of the annotated graph in a graph that is exported again.
 _NAME = "thimble_node"
 _DTYPES = {"int8": torch.int8, "int16": torch.int16}
@@ -149,12 +150,19 @@ class Quantizer(Pt2eQuantizer):
 
     def _rules(self, model: GraphModule) -> Json:
         exported, names = _export_again(model)
-        rules = annotate(exported, target=self.target)
+        rules = self._compiler_rules(exported, names)
         for entry in [*rules["nodes"], *rules["decompose"]]:
             entry["node"] = names[entry["node"]]
             if "shares_with" in entry.get("result", {}):
                 entry["result"]["shares_with"] = names[entry["result"]["shares_with"]]
         return rules
+
+    def _compiler_rules(
+        self, exported: torch.export.ExportedProgram, names: dict[str, str]
+    ) -> Json:
+        """Return the compiler's rules. `names`: the node of the module for each node of `exported`."""
+        del names
+        return annotate(exported, target=self.target)
 
     def _annotate_node(
         self, node: Node, entry: Json, by_name: dict[str, Node], is_shared: bool
@@ -170,7 +178,7 @@ class Quantizer(Pt2eQuantizer):
             for argument in tensors:
                 if argument.op == "get_attr" and argument.target == constant["name"]:
                     inputs[argument] = self._constant(constant["scheme"] == "symmetric")
-        node.meta[_KEY] = QuantizationAnnotation(
+        node.meta[ANNOTATION] = QuantizationAnnotation(
             input_qspec_map=inputs,
             output_qspec=(
                 self._result(entry["result"], by_name, is_shared) if "result" in entry else None
@@ -269,10 +277,15 @@ def _export_again(model: GraphModule) -> tuple[torch.export.ExportedProgram, dic
     # Annotations refer to nodes, so they are not copied.
     model = copy.deepcopy(model)
     for node in model.graph.nodes:
-        node.meta.pop(_KEY, None)
+        node.meta.pop(ANNOTATION, None)
         node.meta["custom"] = {_NAME: node.name}
     _to_inference(model)
     values = [node.meta["val"] for node in model.graph.nodes if node.op == "placeholder"]
+    for node in model.graph.nodes:
+        # Lists and dicts of the model's inputs: the graph has their tensors.
+        if isinstance(node.graph._codegen, _PyTreeCodeGen):
+            node.graph.set_codegen(CodeGen())
+    model.recompile()
     with torch.no_grad():
         exported = torch.export.export(model, tuple(_example(value) for value in values))
     names: dict[str, str] = {}

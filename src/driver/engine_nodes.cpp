@@ -63,10 +63,27 @@ std::set<std::string> conversions(const ir::Graph& imported) {
   return nodes;
 }
 
+/// Returns the nodes of which only the conversion of their result to float is left, each with the
+/// node whose operator computes the result.
+std::map<std::string, std::string> computing_nodes(const ir::Graph& integer) {
+  const std::vector<int> producers = integer.producers();
+  std::map<std::string, std::string> computing;
+  for (const ir::Op& op : integer.ops()) {
+    if (op.kind != ir::OpKind::dequantize) continue;
+    const int producer = producers[static_cast<size_t>(op.inputs[0])];
+    if (producer < 0) continue;
+    const std::string& node = integer.ops()[static_cast<size_t>(producer)].source.node;
+    if (node != op.source.node) computing.emplace(op.source.node, node);
+  }
+  return computing;
+}
+
 /// Returns the subgraphs of the node's operators, or of those that replace them; null if it has
 /// none.
 const NodeSubgraphs* find(const std::map<std::string, NodeSubgraphs>& nodes,
-                          const OpProvenance& provenance, std::string node, bool may_be_replaced) {
+                          const OpProvenance& provenance,
+                          const std::map<std::string, std::string>& computing, std::string node,
+                          bool may_be_replaced) {
   if (!may_be_replaced) {
     const auto found = nodes.find(node);
     return found == nodes.end() ? nullptr : &found->second;
@@ -75,8 +92,13 @@ const NodeSubgraphs* find(const std::map<std::string, NodeSubgraphs>& nodes,
     const auto found = nodes.find(node);
     if (found != nodes.end()) return &found->second;
     const OpProvenance::Removal* const removal = provenance.removal(node);
-    if (removal == nullptr || removal->replaced_by.empty()) return nullptr;
-    node = removal->replaced_by;
+    if (removal != nullptr && !removal->replaced_by.empty()) {
+      node = removal->replaced_by;
+    } else if (const auto by = computing.find(node); by != computing.end()) {
+      node = by->second;
+    } else {
+      return nullptr;
+    }
   }
   return nullptr;
 }
@@ -105,12 +127,13 @@ Result<EngineNodes> engine_nodes(const std::filesystem::path& path, const Compil
     result.engines.push_back(subgraph.engine->name);
   }
   const auto nodes = subgraphs_of_nodes(quantized.graph, split);
+  const std::map<std::string, std::string> computing = computing_nodes(quantized.graph);
   const std::set<std::string> converting = conversions(model.imported);
   for (const import_pt2::ImportedNode& each : model.provenance.nodes()) {
     EngineNode node{each.source, each.result, -1, ""};
     const std::string& name = each.source.node;
     if (const NodeSubgraphs* const found =
-            find(nodes, model.provenance, name, !converting.contains(name))) {
+            find(nodes, model.provenance, computing, name, !converting.contains(name))) {
       node.subgraph = *found->subgraphs.begin();
       node.reason = found->reason;
     } else if (const OpProvenance::Removal* const removal = model.provenance.removal(name)) {

@@ -30,7 +30,17 @@ from torch.utils._pytree import tree_map
 
 from .._errors import BadInput, Unsupported
 from .._thimble import program_calls as program_calls_of
-from ._edge import CHANNELS_LAST, aten_overload, constants_of, is_delegate_call, is_getitem, overload, write_pt2
+from ._edge import (
+    CHANNELS_LAST,
+    aten_overload,
+    constants_of,
+    is_delegate_call,
+    is_dequantize,
+    is_getitem,
+    is_quantize,
+    overload,
+    write_pt2,
+)
 from ._operators import define_operator
 from ._partitioners import real_data
 from ._placement import Reason, ask
@@ -84,7 +94,7 @@ class CortexMPassManager:
     use_explicit_layout : bool
         Accepted; the compiler chooses the memory order of each value.
     skip_passes : list of str or class, optional
-        Passes of `pass_list` that do not run.
+        Passes of `pass_list` that do not run. Classes of ExecuTorch's passes have no effect.
     thimble_operators : bool
         True: quantized operators without a kernel of ExecuTorch, such as layer norm, become `thimble::`
         operators, which the runtime has with Thimble's kernel library. False: they stay in float.
@@ -126,7 +136,9 @@ class CortexMPassManager:
         self.exported_program = exported_program
         self.target = getattr(target_config, "target_string", target_config) or "cortex-m55"
         self.passes = self._names("passes", self.pass_list if passes is None else passes)
-        self.skip_passes = self._names("skip_passes", skip_passes or [])
+        # Classes of ExecuTorch's passes do not run here.
+        skipped = [each for each in skip_passes or [] if not isinstance(each, type)]
+        self.skip_passes = self._names("skip_passes", skipped)
         self.thimble_operators = thimble_operators
         self.reasons: list[Reason] = []
 
@@ -168,7 +180,9 @@ class CortexMPassManager:
         options: dict[str, Any] = {"skip_passes": skipped} if skipped else {}
         tensors = real_data(program, {})
         _, refused = ask(program, tensors, self.target, options)
-        while True:
+        is_quantized = any(is_quantize(each) or is_dequantize(each) for each in program.graph.nodes)
+        result = program  # all of a float graph stays as it is
+        while is_quantized:
             try:
                 calls = _Rebuilder(
                     program, self.target, options, tensors, set(refused), self.thimble_operators

@@ -331,6 +331,12 @@ def uncompilable(program: ExportedProgram) -> dict[str, str]:
     constants = constants_of(program)
     cut: dict[str, str] = {}
     for node in program.graph.nodes:
+        meta = value(node)
+        if meta is not None and not all(isinstance(size, int) for size in meta.shape):
+            reason = f"{node.name} has a size that is not fixed: export without dynamic_shapes"
+            for each in (node, *node.users):
+                if each.op == "call_function":
+                    cut.setdefault(each.name, reason)
         if node.op == "placeholder" and node.name not in constants:
             meta = value(node)
             if meta is None or meta.dtype not in _INPUTS:

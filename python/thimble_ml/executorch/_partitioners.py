@@ -67,12 +67,16 @@ def real_data(
     program: ExportedProgram, known: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     """Returns the data of the constants of a program, by name."""
-    data = {**known, **_real_tensors(program)}
+    data = _real_tensors(program)
     for spec in constants_of(program).values():
         name = str(spec.target)
         if name in data:
             continue
-        found = _original_of(program.state_dict.get(name))
+        # Another program of the same partitioner may have a constant of this name.
+        fake = program.state_dict.get(name)
+        found = _original_of(fake)
+        if found is None and name in known and (fake is None or known[name].shape == fake.shape):
+            found = known[name]
         if found is None:
             raise BadInput(
                 f"{name}: ExecuTorch gives partitioners no weights here: use "

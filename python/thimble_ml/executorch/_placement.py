@@ -9,6 +9,7 @@ quantized values is not delegated.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,12 +93,18 @@ def ask(
         for row in answer["refused"]:
             name = row["node"]
             if name not in nodes:
-                name = name.removesuffix(REAL_SUFFIX)
+                # A value that the file has instead of the node, or a result that nothing reads.
+                name = re.sub(rf"({REAL_SUFFIX}|_unused_\d+)$", "", name)
             node = nodes.get(name)
             readers = [name]
             if node is not None and (node.op == "placeholder" or name in refused):
                 # A float value that enters the graph: the operators that read it.
                 readers = [user.name for user in node.users if user.op == "call_function"]
+            elif node is not None and is_getitem(node):
+                # An operator with several results, which the file knows by their names.
+                readers = [node.all_input_nodes[0].name]
+            results = [nodes[each].users for each in readers if each in nodes]
+            readers += [user.name for users in results for user in users if is_getitem(user)]
             for each in readers:
                 refused.setdefault(each, {**row, "node": each})
         if not answer["refused"]:
@@ -113,7 +120,10 @@ def _common(places: list[int | None]) -> int | None:
 class _Tags:
     """The subgraph of each node."""
 
-    def __init__(self, program: ExportedProgram, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, program: ExportedProgram, answer: dict[str, Any]) -> None:
+        rows: list[dict[str, Any]] = answer["nodes"]
+        #: The engine of each subgraph.
+        self.engines: list[str] = list(answer["engines"])
         self.nodes = list(program.graph.nodes)
         self.constants = constants_of(program)
         self.row = {row["node"]: row for row in rows}
@@ -160,37 +170,38 @@ class _Tags:
             node = node.all_input_nodes[0]
         return self.of[node]
 
-    def remove_invalid(self) -> tuple[dict[int, str], dict[str, str]]:
+    def remove_invalid(self) -> dict[str, str]:
         """Removes data movement of float values at the borders of subgraphs, and subgraphs that no
         delegate can be.
 
         Returns
         -------
-        tuple
-            The reasons by subgraph, and by node.
+        dict
+            The reasons by node.
         """
-        removed: dict[int, str] = {}
-        moved: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         while True:
             found = self._first_invalid()
+            if found is None and self.split_cyclic():
+                continue
             if found is None:
-                return removed, moved
+                return reasons
             subgraph, node, reason = found
             if node is not None and (moves_data(node) or is_dequantize(node)):
                 # The value is quantized before or after it: the border of the subgraph is there.
-                moved[node.name] = reason
+                reasons[node.name] = reason
                 self.of[node] = None
                 for user in node.users:
                     if is_quantize(user):
                         self.of[user] = None
                 continue
-            removed[subgraph] = reason
             for each in self.nodes:
                 if self.of[each] == subgraph:
                     self.of[each] = None
+                    reasons[each.name] = reason
 
     def _first_invalid(self) -> tuple[int, Node | None, str] | None:
-        """Returns a subgraph, its node at a border without quantized values, if any, and the reason."""
+        """Returns a subgraph, its node at a border without quantized values, and the reason."""
         for node in self.nodes:
             subgraph = self.of[node]
             for operand in node.all_input_nodes:
@@ -205,20 +216,43 @@ class _Tags:
                     return subgraph, node, reason
                 if other is not None:
                     return other, operand, reason
-        for subgraph in sorted({each for each in self.of.values() if each is not None}):
-            if self._is_cyclic(subgraph):
-                reason = "a node outside of the subgraph is between two of its operators"
-                return subgraph, None, reason
         return None
 
-    def _is_cyclic(self, subgraph: int) -> bool:
-        dependents: set[Node] = set()  # nodes outside that depend on the subgraph
+    def _constants_of(self, readers: set[Node], subgraph: int) -> set[Node]:
+        """Returns nodes of the subgraph that depend on constants only, and that only `readers` read."""
+        constant: set[Node] = set()
         for node in self.nodes:
-            if any(self.of[each] == subgraph or each in dependents for each in node.all_input_nodes):
-                if self.of[node] != subgraph:
-                    dependents.add(node)
-                elif any(each in dependents for each in node.all_input_nodes):
-                    return True
+            if node.name in self.constants or all(each in constant for each in node.all_input_nodes):
+                if node.op == "call_function" or node.name in self.constants:
+                    constant.add(node)
+        found: set[Node] = set()
+        for node in reversed(self.nodes):
+            if node in constant and self.of[node] == subgraph:
+                if all(user in readers or user in found for user in node.users):
+                    found.add(node)
+        return found
+
+    def split_cyclic(self) -> bool:
+        """Makes two subgraphs of one whose operators have a node outside of it between them.
+
+        Returns True if there was one. The second has the operators that depend on such a node.
+        """
+        for subgraph in sorted({each for each in self.of.values() if each is not None}):
+            outside: set[Node] = set()  # nodes that depend on the subgraph
+            late: set[Node] = set()
+            for node in self.nodes:
+                operands = set(node.all_input_nodes)
+                if self.of[node] == subgraph:
+                    if operands & (outside | late):
+                        late.add(node)
+                elif operands & outside or any(self.of[each] == subgraph for each in operands):
+                    outside.add(node)
+            if late:
+                late |= self._constants_of(late, subgraph)
+                self.engines.append(self.engines[subgraph])
+                for node in late:
+                    self.of[node] = len(self.engines) - 1
+                return True
         return False
 
 
@@ -242,10 +276,10 @@ def place(
 ) -> Placement:
     """Returns the subgraphs of the target's engine in a program of the ATen or Edge dialect."""
     answer, refused = ask(program, tensors, target, options)
-    tags = _Tags(program, answer["nodes"])
+    tags = _Tags(program, answer)
     tags.assign_neighbours()
-    removed, moved = tags.remove_invalid()
-    result = Placement(engines=answer["engines"])
+    reasons = tags.remove_invalid()
+    result = Placement(engines=tags.engines)
     rows = {row["node"]: row for row in answer["nodes"]}
     for node in tags.nodes:
         if node.op != "call_function":
@@ -260,9 +294,6 @@ def place(
         # A call of an earlier partitioner's delegate is delegated.
         if row is None or is_quantize(node) or is_dequantize(node) or is_delegate_call(node):
             continue
-        before = row.get("subgraph")
-        reason = removed.get(before) if before is not None else None
-        reason = moved.get(node.name, reason)
         result.reasons.append(
             Reason(
                 node.name,
@@ -270,7 +301,7 @@ def place(
                 row.get("source") or source_of(node)[0],
                 row.get("source_text") or source_of(node)[1],
                 row.get("module") or module_of(node),
-                reason or row["reason"],
+                reasons.get(node.name) or row["reason"],
             )
         )
     return result

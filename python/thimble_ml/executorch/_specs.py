@@ -12,6 +12,7 @@ from typing import Any, cast
 from executorch.exir.backend.compile_spec_schema import CompileSpec
 
 from .._errors import BadInput
+from .._queries import targets
 
 #: Key of the settings of this package. The other keys are those of ExecuTorch's backends.
 KEY = "thimble"
@@ -36,7 +37,12 @@ class ThimbleCompileSpec:
         operators_not_to_delegate: list[str] | None = None,
     ) -> None:
         self.target = target
-        off = [name.replace("::", "_") for name in operators_not_to_delegate or []]
+        names = operators_not_to_delegate or []
+        if isinstance(names, str) or not all(isinstance(name, str) and name for name in names):
+            raise BadInput(
+                f"operators_not_to_delegate={names!r}: expected a list of parts of names, such as ['tanh']"
+            )
+        off = [name.replace("::", "_") for name in names]
         #: Parts of the names of nodes that stay on the core.
         self.operators_not_to_delegate = off
         #: Entries of `[[engine]]` in a part's file: `system`, `memory_mode`.
@@ -121,6 +127,15 @@ _DEDICATED = "Dedicated_Sram_"
 _OPTIMISE = {"size": "size", "performance": "speed"}
 
 
+def _check_engine(target: str, engine: str, expected: str) -> None:
+    """Raises BadInput if no engine of the part has a name that starts with `engine`."""
+    if target.endswith(".toml"):
+        return  # the compiler reads the file
+    found = {name for part in targets(target) if part["name"] == target for name in part["engines"]}
+    if not any(name.startswith(engine) for name in found):
+        raise BadInput(f"{target}: expected a part with this engine, such as {expected}")
+
+
 def _number(what: str, text: str) -> int:
     """Returns a positive number from its digits."""
     if not (text.isascii() and text.isdigit() and int(text) > 0):
@@ -155,6 +170,7 @@ class EthosUCompileSpec(ThimbleCompileSpec):
         config_ini: str | None = "Arm/vela.ini",
         external_block_placements: Any = None,
     ) -> None:
+        target = target.lower()
         family = target.rsplit("-", 1)[0]
         if family not in _ETHOS_U:
             raise BadInput(f"{target}: expected an Ethos-U such as ethos-u55-128")
@@ -231,6 +247,7 @@ class AxonCompileSpec(ThimbleCompileSpec):
             form = "header"
         if form not in (None, "header", "program"):
             raise BadInput(f"form={form!r}: header or program expected")
+        _check_engine(target, "axon", "axon or nrf54lm20b")
         self.form = form
         self.axon_dir = None if axon_dir is None else os.fspath(axon_dir)
         sdk = None if sdk_edge_ai_path is None else os.fspath(sdk_edge_ai_path)
@@ -288,6 +305,7 @@ class NeutronCompileSpec(ThimbleCompileSpec):
         del system_config, use_profiling
         if not use_neutron_for_format_conversion:
             raise BadInput("use_neutron_for_format_conversion=False: not supported")
+        _check_engine(config, "neutron", "imxrt700 or neutron-n3-64")
         if sdk is None and (extra_flags or dump_kernel_selection_code):
             raise BadInput("extra_flags and dump_kernel_selection_code require sdk=...")
         self.sdk = None if sdk is None else os.fspath(sdk)
