@@ -47,6 +47,17 @@ class Tree {
     }
     return "";
   }
+  /// Sources that define what `path` uses, by the rows of device_links.def; empty: it uses none.
+  const std::vector<std::string>& links_of(const std::string& path) {
+    if (links_.empty()) {
+      read_links("kernels/device_links.def");
+      std::error_code error;
+      for (const fs::directory_entry& engine : fs::directory_iterator(root_ / "engines", error)) {
+        read_links("engines/" + engine.path().filename().string() + "/delegate/device_links.def");
+      }
+    }
+    return links_[path];
+  }
   /// Paths of the sources in a folder, without its subfolders.
   [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
     std::vector<std::string> paths;
@@ -59,8 +70,20 @@ class Tree {
   }
 
  private:
+  void read_links(const std::string& path) {
+    std::istringstream lines(text(path));
+    for (std::string line; std::getline(lines, line);) {
+      const size_t end = line.find(": ");
+      if (line.starts_with("//") || end == std::string::npos) continue;
+      std::vector<std::string>& row = links_[line.substr(0, end)];
+      std::istringstream words(line.substr(end + 2));
+      for (std::string word; words >> word;) row.push_back(word);
+    }
+  }
+
   fs::path root_;
   std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<std::string>> links_;
 };
 
 bool is_word_letter(char c) {
@@ -87,17 +110,6 @@ std::vector<std::string> includes_of(const std::string& text) {
     names.push_back(line.substr(open + 1, line.find('"', open + 1) - open - 1));
   }
   return names;
-}
-
-/// Returns the sources that define what `path` uses; null: it uses none.
-const std::vector<std::string>* links_of(const std::string& path) {
-  static const std::map<std::string, std::vector<std::string>> kLinks = {
-#define THIMBLE_LINKS(...) {__VA_ARGS__},
-#include "hostrun/device_links.def"
-#undef THIMBLE_LINKS
-  };
-  const auto found = kLinks.find(path);
-  return found == kLinks.end() ? nullptr : &found->second;
 }
 
 /// Returns true if the loops of files named *_m7.cpp are used.
@@ -177,8 +189,8 @@ class Closure {
       std::string name = tree_.path_of(written);
       if (!name.empty()) waiting_.push_back(std::move(name));
     }
-    const std::vector<std::string>* links = links_of(path);
-    if (links != nullptr) waiting_.insert(waiting_.end(), links->begin(), links->end());
+    const std::vector<std::string>& links = tree_.links_of(path);
+    waiting_.insert(waiting_.end(), links.begin(), links.end());
   }
 
   Tree tree_;
@@ -196,10 +208,10 @@ Result<fs::path> device_folder() {
   std::getline(std::ifstream(firmware_folder() / "device_folder.txt"), in_build);
   for (const fs::path& folder :
        {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
-    if (fs::exists(folder / "kernels" / "kernels.def")) return folder;
+    if (fs::exists(folder / "kernels" / "device_links.def")) return folder;
   }
   return bad_input(
-      "{}: kernels/kernels.def not found: the device sources are installed with Thimble",
+      "{}: kernels/device_links.def not found: the device sources are installed with Thimble",
       (own.parent_path() / installed).string());
 }
 

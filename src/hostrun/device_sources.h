@@ -33,8 +33,8 @@ struct DeviceSelection {
 };
 
 /// Returns files sorted by path: the sources of the kernels, of the runtime and of the delegates,
-/// the sources that define what these use on the core (device_links.def), and all headers that they
-/// include.
+/// the sources that define what these use on the core (device_links.def of the device folder), and
+/// all headers that they include.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection);
 
 }  // namespace thimble::hostrun

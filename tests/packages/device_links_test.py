@@ -1,4 +1,4 @@
-"""src/hostrun/device_links.def: for each device source, the sources that define what it uses, as the linker sees it in the
+"""kernels/device_links.def and those of the delegates: for each device source, the sources that define what it uses, as the linker sees it in the
 objects of the emulated boards. `thimble export-sources` follows these rows.
 
 usage: device_links_test.py SOURCE_DIR BUILD_DIR [--bless]
@@ -11,12 +11,9 @@ import subprocess
 import sys
 
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-TABLE = SOURCE / "src/hostrun/device_links.def"
-HEADER = """// THIMBLE_LINKS(source, the sources that define the functions and data that it uses)
-// of the device, in any core's build. A source that uses none has no row. A core does not compile the sources whose first
-// `#if THIMBLE_HAS_...` is false. tests/packages/device_links_test.py compares the rows with the objects of the build, and
-// writes them with --bless.
-// clang-format off
+HEADER = """// source: the sources that define the functions and data that it uses
+// in any core's build. A source that uses none has no row. A core does not compile the sources whose first `#if THIMBLE_HAS_...`
+// is false. tests/packages/device_links_test.py compares the rows with the objects of the build, and writes them with --bless.
 """
 # Variants of kernels/isa.h and kernels/dsp/dual_issue.h that exist on a core.
 VARIANTS = {"cortex-m0plus": {"V6M"}, "cortex-m23": {"V6M"}, "cortex-m3": {"V7M"},
@@ -76,13 +73,19 @@ def is_compiled(source, core):
     return True
 
 
-def table_text(rows):
-    text = HEADER
+def table_of(source):
+    """The file with the row of a source."""
+    parts = source.split("/")
+    return SOURCE / (f"engines/{parts[1]}/delegate" if parts[0] == "engines" else "kernels") / "device_links.def"
+
+
+def table_texts(rows):
+    texts = {}
     for source in sorted(rows):
         if rows[source]:
-            needed = ", ".join(f'"{other}"' for other in sorted(rows[source]))
-            text += f'THIMBLE_LINKS("{source}", {{{needed}}})\n'
-    return text
+            texts.setdefault(table_of(source), HEADER)
+            texts[table_of(source)] += f"{source}: {' '.join(sorted(rows[source]))}\n"
+    return texts
 
 
 def main():
@@ -99,7 +102,8 @@ def main():
         for source, needed in found.items():
             rows.setdefault(source, set()).update(needed)
     if "--bless" in sys.argv:
-        TABLE.write_text(table_text(rows))
+        for table, text in table_texts(rows).items():
+            table.write_text(text)
         return 0
     failed = False
     # The rows of all cores, without the sources that a core does not compile, are what this core links.
@@ -109,15 +113,17 @@ def main():
             if exported != needed:
                 print(f"{core}: {source}: linked {sorted(needed)}, exported {sorted(exported)}")
                 failed = True
-    expected = table_text(rows).splitlines()
-    written = TABLE.read_text().splitlines()
-    for sign, lines, others in (("-", written, set(expected)), ("+", expected, set(written))):
-        for line in lines:
-            if line not in others:
-                print(f"{sign}{line}")
-                failed = True
+    tables = table_texts(rows)
+    for table in sorted({*tables, *SOURCE.glob("engines/*/delegate/device_links.def")}):
+        expected = tables.get(table, "").splitlines()
+        written = table.read_text().splitlines() if table.is_file() else []
+        for sign, lines, others in (("-", written, set(expected)), ("+", expected, set(written))):
+            for line in lines:
+                if line not in others:
+                    print(f"{table}: {sign}{line}")
+                    failed = True
     if failed:
-        print(f"{TABLE}: rows differ from the objects: {sys.argv[0]} {SOURCE} {BUILD} --bless writes them")
+        print(f"rows differ from the objects: {sys.argv[0]} {SOURCE} {BUILD} --bless writes them")
     else:
         print(f"{sum(len(needed) for needed in rows.values())} links of {len(rows)} sources on {len(by_core)} cores")
     return 1 if failed else 0
