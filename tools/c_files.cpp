@@ -119,8 +119,12 @@ Status add_c_files(const driver::Compiled& compiled, const fs::path& path,
     THIMBLE_CHECK(add(folder / (model.name + ".c"), model.text.source, files));
     return add(folder / (model.name + ".cmake"), cmake_text(model), files);
   }
-  THIMBLE_TRY(const std::vector<hostrun::DeviceFile> device,
-              hostrun::device_sources(model.kernels));
+  const engine::Core& core = *compiled.part->cpu;
+  hostrun::DeviceSelection selection;
+  selection.kernels = model.kernels;
+  selection.isa = core.isa;
+  selection.core = core.name;
+  THIMBLE_TRY(const std::vector<hostrun::DeviceFile> device, hostrun::device_sources(selection));
   const fs::path root = folder / model.name, source = root / "src";
   THIMBLE_CHECK(add(source / (model.name + ".h"), model.text.header, files));
   THIMBLE_CHECK(add(source / (model.name + ".c"), model.text.source, files));
@@ -133,7 +137,7 @@ Status add_c_files(const driver::Compiled& compiled, const fs::path& path,
   Library library;
   library.name = model.name;
   library.target = compiled.report.target;
-  library.cpu = compiled.part->cpu->name;
+  library.cpu = core.name;
   library.contains = "its kernels";
   library.files = device;
   library.model_sources = {model.name + ".c"};

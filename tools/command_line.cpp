@@ -135,6 +135,14 @@ Option& Option::positive() {
       "POSITIVE"));
   return *this;
 }
+Option& Option::not_empty(std::string expected) {
+  option_->check(CLI::Validator(
+      [expected = std::move(expected)](const std::string& text) {
+        return text.empty() ? "found an empty value, expected " + expected : std::string();
+      },
+      ""));
+  return *this;
+}
 Option& Option::take_all() {
   option_->take_all();
   return *this;

@@ -37,6 +37,8 @@ class Option {
   /// As one_of(); a word that ends with ':' also accepts any text after it.
   Option& one_of_or_prefix(std::vector<std::string> words);
   Option& positive();
+  /// `expected` describes the value in the message for an empty one.
+  Option& not_empty(std::string expected);
   Option& take_all();  // accepts all values up to the next option
   Option& delimiter(char character);
   Option& excludes(const Option& other);

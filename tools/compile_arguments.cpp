@@ -136,6 +136,12 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   return options;
 }
 
+void add_kernel_code_option(Verb& verb, std::string* value) {
+  verb.option("--kernel-code", *value,
+              "Memory of the part in which the code of kernels runs: its code RAM (itcm), sram")
+      .not_empty("a memory of the part");
+}
+
 void add_compile_options(Verb& verb, CompileArguments* arguments) {
   CompileArguments& a = *arguments;
   std::vector<std::string> observers;
@@ -203,8 +209,7 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
               "a run may overwrite them")
       .one_of({"caller", "arena"});
   add_optimize_option(verb, arguments);
-  verb.option("--kernel-code", a.kernel_code,
-              "Memory of the part in which the code of kernels runs: its code RAM (itcm), sram");
+  add_kernel_code_option(verb, &a.kernel_code);
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers per value; keep those that increase the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");

@@ -63,6 +63,9 @@ struct CompileArguments {
 /// Adds all options to the verb. The arguments must live until the line is parsed.
 void add_compile_options(Verb& verb, CompileArguments* arguments);
 
+/// --kernel-code of `compile` and `fit`.
+void add_kernel_code_option(Verb& verb, std::string* value);
+
 /// Returns the options of the driver. Options that contradict each other are bad input.
 [[nodiscard]] Result<driver::CompileOptions> compile_options(const CompileArguments& arguments);
 

@@ -21,6 +21,7 @@
 #include "hostrun/interface.h"
 #include "hostrun/kernel_source.h"
 #include "tools/commands.h"
+#include "tools/export_folder.h"
 #include "tools/library_files.h"
 #include "tools/output.h"
 
@@ -201,33 +202,25 @@ std::string main_text(const std::string& name, const hostrun::Interface& interfa
       load_and_run(name, interface, "  if (status == 0) output_0 = y.data;\n  return status;\n"));
 }
 
-/// Adds a file and creates its folder if necessary.
-Status add_file(const fs::path& path, std::string_view text, OutputFiles& files) {
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) return bad_input("{}: {}", path.parent_path().string(), error.message());
-  return files.add(path, text);
-}
-
 /// Folders of public headers, which are included by their bare names.
 bool is_interface_folder(const fs::path& folder) {
   return folder.filename() == "include";
 }
 
-Status add_plain(const fs::path& root, const std::vector<hostrun::DeviceFile>& device,
-                 const std::string& readme, OutputFiles& files) {
+Status add_plain(const std::vector<hostrun::DeviceFile>& device, const std::string& readme,
+                 ExportFolder& files) {
   std::string sources, includes;
   for (const hostrun::DeviceFile& file : device) {
-    THIMBLE_CHECK(add_file(root / file.path, with_license(file.text), files));
+    THIMBLE_CHECK(files.add(file.path, with_license(file.text)));
     if (file.is_source()) sources += file.path + "\n";
     const fs::path folder = fs::path(file.path).parent_path();
     const std::string option = "-I" + folder.generic_string() + "\n";
     const bool is_other = is_interface_folder(folder) && folder != "runtime/include";
     if (is_other && includes.find(option) == std::string::npos) includes += option;
   }
-  THIMBLE_CHECK(add_file(root / "sources.txt", sources, files));
-  THIMBLE_CHECK(add_file(root / "includes.txt", includes, files));
-  return add_file(root / "README", readme, files);
+  THIMBLE_CHECK(files.add("sources.txt", sources));
+  THIMBLE_CHECK(files.add("includes.txt", includes));
+  return files.add("README", readme);
 }
 
 /// Replaces flags that Arduino does not pass to a library: no hooks around operators, and floats
@@ -240,7 +233,7 @@ constexpr std::string_view kArduinoPrelude =
 
 /// Adds a library: all sources in src/, which is the only include folder.
 Status add_library(const ExportArguments& arguments, std::vector<hostrun::DeviceFile> device,
-                   Library library, OutputFiles& files) {
+                   Library library, ExportFolder& files) {
   const bool arduino = arguments.layout == "arduino";
   const std::string header = library.name + ".h";
   // Public headers are included by their bare names: each has a header in src/ that includes it.
@@ -254,21 +247,21 @@ Status add_library(const ExportArguments& arguments, std::vector<hostrun::Device
   for (hostrun::DeviceFile& file : device) {
     std::string text = with_license(file.text);
     if (arduino && file.is_source()) text.insert(text.find('\n') + 1, kArduinoPrelude);
-    THIMBLE_CHECK(add_file(arguments.folder / "src" / file.path, text, files));
+    THIMBLE_CHECK(files.add("src/" + file.path, text));
     const bool is_model =
         file.path == library.name + "_pte.cpp" || file.path == library.name + "_kernels.cpp";
     if (is_model) library.model_sources.push_back(file.path);
     if (!is_model && file.path != header) library.files.push_back(std::move(file));
   }
   for (const LibraryFile& file : arduino ? arduino_files(library) : cmsis_files(library)) {
-    THIMBLE_CHECK(add_file(arguments.folder / file.path, file.text, files));
+    THIMBLE_CHECK(files.add(file.path, file.text));
   }
   return ok();
 }
 
 /// The kernels of the file for the core; delegates are no kernels.
 Result<hostrun::DeviceSelection> select(const hostrun::Interface& interface,
-                                        const hostrun::UsedKernels& used, abi::Isa isa,
+                                        const hostrun::UsedKernels& used, const engine::Core& core,
                                         const std::string& label) {
   hostrun::Interface kernels_only = interface;
   kernels_only.ops.clear();
@@ -279,12 +272,26 @@ Result<hostrun::DeviceSelection> select(const hostrun::Interface& interface,
     kernels_only.arguments.push_back(interface.arguments[i]);
   }
   hostrun::DeviceSelection selection;
-  THIMBLE_TRY(selection.kernels, hostrun::chosen_kernels(kernels_only, isa, label));
+  THIMBLE_TRY(selection.kernels, hostrun::chosen_kernels(kernels_only, core.isa, label));
   // A kernel that needs more than addresses is called by the runtime, not by kernels/c_call.h.
   for (formats::pte::ChosenKernel& kernel : selection.kernels) kernel.addresses_only = true;
   selection.devices = used.devices;
   selection.runtime = true;
+  selection.flatbuffer_executor = used.flatbuffer_executor;
+  selection.isa = core.isa;
+  selection.core = core.name;
   return selection;
+}
+
+/// Says what happened to the files of an earlier export.
+void print_changes(const ExportFolder& files) {
+  if (files.removed() > 0) {
+    std::printf("  %d files of an earlier export are not needed any more and were removed\n",
+                files.removed());
+  }
+  for (const std::string& path : files.kept()) {
+    std::printf("  %s: changed after the earlier export, kept as it is\n", path.c_str());
+  }
 }
 
 Status write_folder(const ExportArguments& arguments) {
@@ -302,7 +309,7 @@ Status write_folder(const ExportArguments& arguments) {
         label, interface.target, core.name, core.name);
   }
   THIMBLE_TRY(const hostrun::UsedKernels used, hostrun::used_kernels(interface, core.isa, label));
-  THIMBLE_TRY(const hostrun::DeviceSelection selection, select(interface, used, core.isa, label));
+  THIMBLE_TRY(const hostrun::DeviceSelection selection, select(interface, used, core, label));
   THIMBLE_TRY(std::vector<hostrun::DeviceFile> device, hostrun::device_sources(selection));
   THIMBLE_TRY(const fs::path device_folder, hostrun::device_folder());
   THIMBLE_TRY(const Bytes license, read_file(device_folder / "LICENSE"));
@@ -321,12 +328,13 @@ Status write_folder(const ExportArguments& arguments) {
   device.push_back({name + "_pte.cpp", pte_array(name, bytes)});
   device.push_back({name + "_kernels.cpp", std::move(table)});
 
-  OutputFiles files;
+  ExportFolder files(arguments.folder);
   files.protect(arguments.model);
-  THIMBLE_CHECK(add_file(arguments.folder / "LICENSE", as_text(license), files));
+  THIMBLE_CHECK(files.open());
+  THIMBLE_CHECK(files.add("LICENSE", as_text(license)));
   const auto count = std::ranges::count_if(device, &hostrun::DeviceFile::is_source);
   if (arguments.layout == "plain") {
-    THIMBLE_CHECK(add_plain(arguments.folder, device, readme(name, label, core), files));
+    THIMBLE_CHECK(add_plain(device, readme(name, label, core), files));
   } else {
     Library library;
     library.name = name;
@@ -344,11 +352,14 @@ Status write_folder(const ExportArguments& arguments) {
                 {"layout", arguments.layout},
                 {"sources", count},
                 {"arena_bytes", interface.arena_bytes},
-                {"state_bytes", state}});
+                {"state_bytes", state},
+                {"removed", files.removed()},
+                {"kept", files.kept()}});
   } else {
     std::printf("%s: %d sources for %s%s\n", arguments.folder.string().c_str(),
                 static_cast<int>(count), std::string(core.name).c_str(),
                 arguments.layout == "plain" ? "; README has the command that compiles them" : "");
+    print_changes(files);
   }
   return ok();
 }

@@ -14,6 +14,7 @@
 #include "quant/fast_float.h"
 #include "quant/simulate.h"
 #include "tools/commands.h"
+#include "tools/compile_arguments.h"
 #include "tools/fit.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -124,6 +125,7 @@ Result<driver::FitResult> fit_models(const FitArguments& arguments) {
   THIMBLE_TRY(options.parts, chosen_parts(arguments.parts));
   THIMBLE_TRY(const std::vector<driver::FitModel> models, models_of(arguments));
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.compile.shapes));
+  options.compile.kernel_code = arguments.kernel_code;
   options.compile.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
   options.evaluate = evaluate;
   Progress progress("fitting", arguments.progress);
@@ -393,6 +395,7 @@ void add_fit_options(Verb& verb, FitArguments* arguments) {
       .take_all();
   verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size").take_all();
   verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"float", "int8"});
+  add_kernel_code_option(verb, &a.kernel_code);
   verb.option("--sort", a.sort, "Order of the rows").one_of(driver::fit_sort_keys());
   const Option json = verb.flag("--json", a.json, "Print one JSON object");
   verb.flag("--csv", a.csv, "Print comma-separated values").excludes(json);

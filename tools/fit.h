@@ -21,6 +21,7 @@ struct FitArguments {
   std::vector<std::filesystem::path> calibrations;
   std::vector<std::string> shapes;
   std::string io = "float";
+  std::string kernel_code;
   std::string sort = "fits";
   bool json = false, csv = false;
 

@@ -25,6 +25,7 @@ using SharedPart = std::shared_ptr<const engine::Part>;
 struct Target {
   SharedPart part;
   CompileOptions options;
+  std::string refusal;  // why the options are not those of the part; may be empty
 };
 
 /// One quantization of a model, for all parts with this arithmetic.
@@ -98,14 +99,26 @@ Result<std::vector<Target>> find_targets(const FitOptions& options) {
   for (const std::string& name : options.parts) {
     THIMBLE_TRY(engine::Part part, engine::find_part(name));
     CompileOptions own = with_recipe(options.compile, part.recipe);
+    std::string refusal;
+    if (const std::string& memory = options.compile.kernel_code; !memory.empty()) {
+      if (const Status known = engine::check_kernel_code(part, memory); !known.ok()) {
+        refusal = known.error().message;
+      }
+      part.recipe.kernel_code = memory;
+    }
     // The requirement on the SRAM is a budget, as --memory sram=BYTES.
     const std::optional<int64_t> budget = sram_budget(options.requirements);
     if (budget && *budget > 0 && !part.has_memory_speeds()) {
       own.memory["sram"] = std::min(*budget, sram_size(part).value_or(*budget));
     }
     own.measure_quality = false;
-    targets.push_back({std::make_shared<const engine::Part>(std::move(part)), std::move(own)});
+    targets.push_back({std::make_shared<const engine::Part>(std::move(part)), std::move(own),
+                       std::move(refusal)});
   }
+  // No part has a memory of this name: it is a mistake of the option.
+  const bool none =
+      std::ranges::all_of(targets, [](const Target& t) { return !t.refusal.empty(); });
+  if (none && !targets.empty()) return bad_input("{}", targets[0].refusal);
   return targets;
 }
 
@@ -313,6 +326,8 @@ class ModelFitter {
     const Target& target = targets_[index];
     FitRow& row = rows_[index];
     row.part = target.part->name;
+    row.reason = target.refusal;
+    if (!row.reason.empty()) return;
     const size_t which = prepared_.variant_of[index];
     const std::string& model = prepared_.model.name;
     if (const std::optional<Error>& error = prepared_.variants[which].error) {

@@ -445,8 +445,16 @@ Status check_kernel_code(const Part& part, std::string_view name) {
     }
   }
   if (std::ranges::find(names, name) != names.end()) return ok();
-  return bad_input("kernel code in {}: expected {} of {}{}", name,
-                   names.empty() ? "a memory" : fmt::format("{}", fmt::join(names, " or ")),
+  if (part.memories.empty()) {
+    return bad_input(
+        "kernel code in {}: {} is a core, which has no memories: expected a part as the target, "
+        "such as stm32f446",
+        name, part.name);
+  }
+  if (names.empty()) {
+    return bad_input("kernel code in {}: no memory of {} can hold it", name, part.name);
+  }
+  return bad_input("kernel code in {}: expected {} of {}{}", name, fmt::join(names, " or "),
                    part.name, suggestions(name, names));
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "base/program_folder.h"
 #include "hostrun/board_image.h"
 
@@ -45,6 +47,17 @@ class Tree {
     }
     return "";
   }
+  /// Sources that define what `path` uses, by the rows of device_links.def; empty: it uses none.
+  const std::vector<std::string>& links_of(const std::string& path) {
+    if (links_.empty()) {
+      read_links("kernels/device_links.def");
+      std::error_code error;
+      for (const fs::directory_entry& engine : fs::directory_iterator(root_ / "engines", error)) {
+        read_links("engines/" + engine.path().filename().string() + "/delegate/device_links.def");
+      }
+    }
+    return links_[path];
+  }
   /// Paths of the sources in a folder, without its subfolders.
   [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
     std::vector<std::string> paths;
@@ -57,8 +70,20 @@ class Tree {
   }
 
  private:
+  void read_links(const std::string& path) {
+    std::istringstream lines(text(path));
+    for (std::string line; std::getline(lines, line);) {
+      const size_t end = line.find(": ");
+      if (line.starts_with("//") || end == std::string::npos) continue;
+      std::vector<std::string>& row = links_[line.substr(0, end)];
+      std::istringstream words(line.substr(end + 2));
+      for (std::string word; words >> word;) row.push_back(word);
+    }
+  }
+
   fs::path root_;
   std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<std::string>> links_;
 };
 
 bool is_word_letter(char c) {
@@ -87,13 +112,41 @@ std::vector<std::string> includes_of(const std::string& text) {
   return names;
 }
 
-std::string folder_of(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
+/// Returns true if the loops of files named *_m7.cpp are used.
+bool is_dual_issue(const DeviceSelection& selection) {
+  return selection.core == "cortex-m7";
+}
+
+/// Returns true if the macro of kernels/isa.h or kernels/dsp/dual_issue.h is 1 for the core.
+bool has_variant(std::string_view macro, const DeviceSelection& selection) {
+  const bool is_thumb1 = selection.isa == abi::Isa::kThumb1;
+  const bool has_mve = selection.isa == abi::Isa::kMve;
+  const bool has_dsp = selection.isa == abi::Isa::kDsp || has_mve;
+  if (macro == "THIMBLE_HAS_V6M") return is_thumb1;
+  if (macro == "THIMBLE_HAS_V7M") return !is_thumb1;
+  if (macro == "THIMBLE_HAS_MVE") return has_mve;
+  if (macro == "THIMBLE_HAS_DSP_M7") return has_dsp && is_dual_issue(selection);
+  if (macro == "THIMBLE_HAS_DSP_SINGLE") return has_dsp && !is_dual_issue(selection);
+  return has_dsp;
+}
+
+/// Returns false if the whole source is excluded for the core by its `#if THIMBLE_HAS_...`.
+bool is_compiled(const std::string& text, const DeviceSelection& selection) {
+  const size_t start = text.find("\n#if ");
+  if (start == std::string::npos) return true;
+  std::istringstream words(text.substr(start + 5, text.find('\n', start + 5) - start - 5));
+  for (std::string word; words >> word;) {
+    const bool negated = word.starts_with('!');
+    const std::string macro = word.substr(negated ? 1 : 0);
+    if (macro.starts_with("THIMBLE_HAS_") && has_variant(macro, selection) == negated) return false;
+  }
+  return true;
 }
 
 class Closure {
  public:
-  explicit Closure(fs::path root) : tree_(std::move(root)) {}
+  Closure(fs::path root, const DeviceSelection& selection)
+      : tree_(std::move(root)), selection_(selection) {}
 
   /// Adds the file that defines a kernel: the only file of the variant with the operator's name.
   Status add_kernel(const formats::pte::ChosenKernel& kernel) {
@@ -107,12 +160,20 @@ class Closure {
     return bad_input("kernels/{}: no source of {} was found", kernel.variant, kernel.op);
   }
 
+  /// Adds the header of a delegate, and the sources of its folder.
+  void add_delegate(const std::string& header) {
+    add(header);
+    for (const std::string& path : tree_.sources_in(header.substr(0, header.rfind('/')))) add(path);
+  }
+
   void add(const std::string& path) {
     waiting_.push_back(path);
     while (!waiting_.empty()) {
       const std::string next = std::move(waiting_.back());
       waiting_.pop_back();
-      if (files_.try_emplace(next, tree_.text(next)).second) follow(next);
+      const std::string& text = tree_.text(next);
+      if (next.ends_with(".cpp") && !is_compiled(text, selection_)) continue;
+      if (files_.try_emplace(next, text).second) follow(next);
     }
   }
 
@@ -125,25 +186,16 @@ class Closure {
  private:
   void follow(const std::string& path) {
     for (const std::string& written : includes_of(tree_.text(path))) {
-      const std::string name = tree_.path_of(written);
-      if (name.empty()) continue;
-      waiting_.push_back(name);
-      // The folder kernels/ has the table of all kernels, which is not needed.
-      const std::string folder = folder_of(name);
-      if (!name.ends_with(".h") || folder == "kernels" || !folders_.insert({folder, true}).second) {
-        continue;
-      }
-      for (const std::string& source : tree_.sources_in(folder)) {
-        if (tree_.text(source).find("THIMBLE_DEFINE_") == std::string::npos) {
-          waiting_.push_back(source);
-        }
-      }
+      std::string name = tree_.path_of(written);
+      if (!name.empty()) waiting_.push_back(std::move(name));
     }
+    const std::vector<std::string>& links = tree_.links_of(path);
+    waiting_.insert(waiting_.end(), links.begin(), links.end());
   }
 
   Tree tree_;
+  const DeviceSelection& selection_;
   std::map<std::string, std::string> files_;
-  std::map<std::string, bool> folders_;
   std::vector<std::string> waiting_;
 };
 
@@ -156,23 +208,16 @@ Result<fs::path> device_folder() {
   std::getline(std::ifstream(firmware_folder() / "device_folder.txt"), in_build);
   for (const fs::path& folder :
        {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
-    if (fs::exists(folder / "kernels" / "kernels.def")) return folder;
+    if (fs::exists(folder / "kernels" / "device_links.def")) return folder;
   }
   return bad_input(
-      "{}: kernels/kernels.def not found: the device sources are installed with Thimble",
+      "{}: kernels/device_links.def not found: the device sources are installed with Thimble",
       (own.parent_path() / installed).string());
-}
-
-Result<std::vector<DeviceFile>> device_sources(
-    const std::vector<formats::pte::ChosenKernel>& kernels) {
-  DeviceSelection selection;
-  selection.kernels = kernels;
-  return device_sources(selection);
 }
 
 Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection) {
   THIMBLE_TRY(const fs::path folder, device_folder());
-  Closure closure(folder);
+  Closure closure(folder, selection);
   if (selection.runtime) {
     for (const char* path :
          {"kernels/kernel_list.h", "kernels/require_isa.h", "runtime/core/model.cpp",
@@ -180,12 +225,22 @@ Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection)
       closure.add(path);
     }
   }
-  for (const DeviceKind& device : selection.devices) closure.add(std::string(device.header));
+  if (selection.flatbuffer_executor) closure.add("runtime/exec/flatbuffer_executor.cpp");
+  for (const DeviceKind& device : selection.devices) {
+    closure.add_delegate(std::string(device.header));
+  }
   for (const formats::pte::ChosenKernel& kernel : selection.kernels) {
     THIMBLE_CHECK(closure.add_kernel(kernel));
     if (!kernel.addresses_only) closure.add("kernels/c_call.cpp");
   }
-  return closure.take();
+  std::vector<DeviceFile> files = closure.take();
+  for (DeviceFile& file : files) {
+    // The product's flags may select the loops of another core (kernels/dsp/dual_issue.h).
+    if (file.path != "kernels/dsp/dual_issue.h") continue;
+    file.text = fmt::format("#define THIMBLE_DUAL_ISSUE {}\n{}", is_dual_issue(selection) ? 1 : 0,
+                            file.text);
+  }
+  return files;
 }
 
 }  // namespace thimble::hostrun

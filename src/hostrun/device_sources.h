@@ -22,18 +22,19 @@ struct DeviceFile {
 /// tree, device_folder.txt in the folder of the images names the source tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
-/// The parts that a product compiles for its model.
+/// The parts that a product compiles for its model, and its core.
 struct DeviceSelection {
   std::vector<formats::pte::ChosenKernel> kernels;
-  std::vector<DeviceKind> devices;  // of delegate calls
-  bool runtime = false;             // false: C code that calls the kernels itself
+  std::vector<DeviceKind> devices;   // of delegate calls
+  bool runtime = false;              // false: C code that calls the kernels itself
+  bool flatbuffer_executor = false;  // the runtime executes the flatbuffer tables, not records
+  abi::Isa isa{};
+  std::string_view core;  // "cortex-m7", whose loops kernels/dsp/dual_issue.h selects
 };
 
-/// Returns files sorted by path: the files of the kernels, the headers that they include, and all
-/// sources without kernels in the folders of these headers, which define what the headers declare.
-[[nodiscard]] Result<std::vector<DeviceFile>> device_sources(
-    const std::vector<formats::pte::ChosenKernel>& kernels);
-/// Returns also the runtime, and the delegates with what they share with the compiler.
+/// Returns files sorted by path: the sources of the kernels, of the runtime and of the delegates,
+/// the sources that define what these use on the core (device_links.def of the device folder), and
+/// all headers that they include.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection);
 
 }  // namespace thimble::hostrun

@@ -5,6 +5,7 @@ usage: serial_test.py SOURCE_DIR BUILD_DIR THIMBLE [EmulatedBoards|ScriptedBoard
 
 The throughput of the load is printed. The bytes to the emulated board are paced to the baud rate.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -153,17 +154,25 @@ class EmulatedBoards(Fixture):
         self.assertEqual((facts["model_in"], facts["sent_bytes"]), ("flash", 0))
 
     def test_large_load(self):
-        """A load of about 260 KB, longer than any buffer."""
-        pte = self.compile_model("mobilenet_v1_vww", "cortex-m4")
-        baud = 921600
-        with Board("mps2-an386", self.image("mps2-an386")) as peer:
-            facts = self.check_equal(peer, pte, baud=baud, patience=30)
-        self.assertEqual(facts["sent_bytes"], pte.stat().st_size)
-        self.assertGreater(facts["sent_bytes"], 200_000)
-        # The line itself needs 10 bits per byte.
-        self.assertGreater(facts["sent_seconds"], 0.9 * facts["sent_bytes"] * 10 / baud)
-        print(f"{baud} baud: {facts['sent_bytes']} B in {facts['sent_seconds']:.1f} s, "
-              f"{facts['sent_bytes'] / facts['sent_seconds']:.0f} B/s", flush=True)
+        """A load of 300 KB, longer than any buffer, at two rates. The file ends with bytes that no table of it names, because
+        the largest network of models/ for this board has 287 KB."""
+        network = self.compile_model("ad_autoencoder", "cortex-m4").read_bytes()
+        pte = self.folder / "large.pte"
+        pte.write_bytes(network + bytes(300 * 1024 - len(network)))
+        image = self.image("mps2-an386")
+
+        def load(baud):
+            with Board("mps2-an386", image) as peer:
+                return self.check_equal(peer, pte, baud=baud, patience=30)
+
+        rates = (115200, 921600)
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            for baud, facts in zip(rates, threads.map(load, rates)):
+                self.assertEqual(facts["sent_bytes"], 300 * 1024)
+                # The line itself needs 10 bits per byte.
+                self.assertGreater(facts["sent_seconds"], 0.9 * facts["sent_bytes"] * 10 / baud)
+                print(f"{baud} baud: {facts['sent_bytes']} B in {facts['sent_seconds']:.1f} s, "
+                      f"{facts['sent_bytes'] / facts['sent_seconds']:.0f} B/s", flush=True)
 
     def test_damaged_bytes_are_repeated(self):
         """Flipped, lost and added bytes in both directions do not change the result."""

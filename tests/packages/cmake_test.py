@@ -193,13 +193,23 @@ target_sources(own PRIVATE own.c)
         done = self.configure(core, build, *more, code=1)
         self.assertRegex(re.sub(r"\s+", " ", done.stderr), sentence)
 
-    def test_a_version_that_is_not_installed(self):
-        text = (self.consumer / "CMakeLists.txt").read_text()
-        other = self.path / "other"
-        shutil.copytree(self.consumer, other)
-        (other / "CMakeLists.txt").write_text(text.replace("thimble 0.2 CONFIG", "thimble 0.3 CONFIG"))
-        done = run("cmake", "-S", other, "-B", self.path / "other-build", f"-DCMAKE_PREFIX_PATH={self.prefix}", code=1)
-        self.assertIn("version: 0.2.0", done.stderr)
+    def test_versions(self):
+        """find_package of one version finds the same minor version; of a range, any version in it."""
+        expected = {"0.2": 1, "0.2.0": 1, "0.2.0 EXACT": 1, "0.2...0.3": 1, "0.1...0.3": 1, "0.2...<0.3": 1, "0.1...0.2.0": 1,
+                    "0.2.1": 0, "0.1": 0, "0.3": 0, "1.0": 0, "0.1...<0.2.0": 0, "0.3...0.5": 0}
+        package = self.path / "versions/share/thimble/cmake"
+        package.mkdir(parents=True)
+        shutil.copy(self.prefix / "share/thimble/cmake/thimble-config-version.cmake", package)
+        (package / "thimble-config.cmake").write_text("")
+        source = self.path / "versions/project"
+        source.mkdir()
+        lines = "".join(f'find_package(thimble {version} CONFIG QUIET)\nmessage(STATUS "{version}: ${{thimble_FOUND}}")\n'
+                        "unset(thimble_DIR CACHE)\n" for version in expected)
+        (source / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(a NONE)\n{lines}")
+        done = run("cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.path}/versions")
+        self.assertEqual({version: int(found) for version, found in re.findall(r"^-- (.*): ([01])$", done.stdout, re.M)}, expected)
+        done = self.project("newer", "project(a C CXX)\nfind_package(thimble 0.3 CONFIG REQUIRED)", code=1)
+        self.assertIn("version: 0.2.0", done)
 
     def test_a_compiler_for_this_machine(self):
         self.refused(None, "-DTHIMBLE_HOST_BUILD=OFF", sentence="is not a compiler for Arm: set CMAKE_TOOLCHAIN_FILE")
@@ -247,6 +257,10 @@ thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/
         self.refused("cortex-m4", f"-DPTE={stock}", sentence="has no records")
         (self.path / "not.pte").write_bytes(b"x" * 100)
         self.refused("cortex-m4", f"-DPTE={self.path}/not.pte", sentence="no ExecuTorch program")
+        npu = self.path / "npu.pte"
+        run(self.program, "compile", MODEL / "digits_cnn.pt2", "--target", "corstone-300", "--calibrate", MODEL / "calibrate.npz",
+            "--npu-small", "-o", npu)
+        self.refused("cortex-m4", f"-DPTE={npu}", sentence=r"calls an NPU \(EthosUBackend\).*add the .pt2 with TARGET PART, or")
 
     def test_a_file_that_was_cut_off(self):
         (self.path / "cut.pte").write_bytes((self.path / "cortex-m4.pte").read_bytes()[:-1])
@@ -265,7 +279,13 @@ thimble_add_model(app {MODEL}/digits_cnn.pt2 TARGET ${{CORE}} CALIBRATE {MODEL}/
     def test_projects_with_mistakes(self):
         find = "find_package(thimble 0.2 CONFIG REQUIRED)"
         add = f"thimble_add_model(app {self.path}/cortex-m4.pte NAME digits)"
-        cases = {"no_cxx": (f"project(a C)\n{find}", "Thimble's libraries are C[+][+]"),
+        model = f"project(a C CXX)\n{find}\nadd_executable(app main.c)\nthimble_add_model(app {MODEL}/digits_cnn.pt2"
+        program = model.replace(find, f"set(THIMBLE_PROGRAM {self.path}/no/thimble)\n{find}")
+        cases = {"no_program": (f"{program} TARGET cortex-m4)", "THIMBLE_PROGRAM .*/no/thimble: does not run"),
+                 "no_such_target": (f"{model} TARGET cortex-m99)", "target cortex-m99: not known; similar names"),
+                 "report": (f"{model} TARGET cortex-m4 REPORT r.txt)", "REPORT r.txt; a name that ends in .json or .html"),
+                 "folder": (f"{model.replace('/digits_cnn.pt2', '')} TARGET cortex-m4)", "is a folder; a .pt2 or a .pte was expected"),
+                 "no_cxx": (f"project(a C)\n{find}", "Thimble's libraries are C[+][+]"),
                  "component": ("project(a C CXX)\nfind_package(thimble 0.2 CONFIG REQUIRED COMPONENTS vision)", "component vision"),
                  "twice": (f"project(a C CXX)\n{find}\nadd_executable(app main.c)\n{add}\n{add}",
                            "app has a model of the name digits already")}

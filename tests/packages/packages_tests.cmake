@@ -10,6 +10,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME packages_export_sources
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/export_sources_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   set_tests_properties(packages_export_sources PROPERTIES LABELS wheel TIMEOUT 300)
+  add_test(NAME packages_device_links
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/device_links_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  set_tests_properties(packages_device_links PROPERTIES LABELS wheel TIMEOUT 60 SKIP_RETURN_CODE 77)
   add_test(NAME packages_library_layouts
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/library_layouts_test.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   set_tests_properties(packages_library_layouts PROPERTIES LABELS wheel TIMEOUT 300)

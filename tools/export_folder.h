@@ -1,0 +1,49 @@
+#pragma once
+// The folder of `export-sources`. thimble_files.txt in it lists the files that the command wrote,
+// with their digests, in the form of sha256sum. The next export into the folder removes those that
+// it does not write again. A file that the user changed or added is never overwritten or removed.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+
+class ExportFolder {
+ public:
+  explicit ExportFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Registers a file that the command reads.
+  void protect(const std::filesystem::path& input) { files_.protect(input); }
+  /// Reads the list of an earlier export, if there is one.
+  Status open();
+  /// Adds a file, whose path is relative to the folder. Keeps a listed file that the user changed;
+  /// a file that is not listed and has other contents is bad input.
+  Status add(const std::string& path, std::string_view text);
+  /// Writes the files and the list, and removes the files of the earlier export that remain.
+  Status commit();
+
+  /// Number of files of the earlier export that commit() removed.
+  [[nodiscard]] int removed() const { return removed_; }
+  /// Paths of files that the user changed after the earlier export.
+  [[nodiscard]] const std::vector<std::string>& kept() const { return kept_; }
+
+ private:
+  /// The digest of a file; empty if it is no regular file.
+  [[nodiscard]] std::string digest_of(const std::string& path) const;
+  void remove_old();
+
+  std::filesystem::path folder_;
+  OutputFiles files_;
+  std::map<std::string, std::string> old_;  // path, digest
+  std::map<std::string, std::string> new_;
+  std::vector<std::string> kept_;
+  int removed_ = 0;
+};
+
+}  // namespace thimble::tools
