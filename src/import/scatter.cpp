@@ -55,6 +55,7 @@ Status write(Call& call, const Place& place, ValueId values) {
     return unsupported("positions in {}, expected int64",
                        ir::dtype_name(graph.type(place.index).dtype));
   }
+  call.note_position(place.index, call.shape(place.self)[static_cast<size_t>(place.dim)]);
   const ir::Shape positions = call.shape(place.index);
   if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
   ir::Shape shape = call.shape(place.self);
