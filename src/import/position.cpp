@@ -88,6 +88,14 @@ Result<ValueId> row_of_table(Builder& builder, const PositionTable& table, const
   // A table of single elements is one-dimensional; the index then has the shape of the value.
   const bool single = ir::element_count(shape) == 1;
   if (single) rows.shape = {table.rows};
+  // The position itself, as after arange(1) + position.
+  bool same = single && rows.dtype == builder.graph.type(table.position).dtype;
+  for (int64_t i = 0; same && i < table.rows; ++i) {
+    same = element(rows, static_cast<size_t>(i)) == static_cast<double>(i);
+  }
+  if (same) {
+    return builder.add(OpKind::reshape, {table.position}, {{ir::attr::shape, shape}}, source, name);
+  }
   const ValueId constant = builder.constant(name + "_table", std::move(rows));
   const ir::Shape index_shape = single ? shape : ir::Shape{};
   ValueId index = table.position;

@@ -91,6 +91,12 @@ class Tabulator {
   /// Marks the functions that are read by operators that are none, and by outputs and states.
   void find_results() {
     const auto read = [&](ValueId id) {
+      // Several views of one function have one table.
+      for (const Op* view = producer(id); functions_.contains(id) && view != nullptr;
+           view = producer(id)) {
+        if (view->kind != OpKind::reshape || seeds_.contains(view->inputs[0])) break;
+        id = view->inputs[0];
+      }
       if (functions_.contains(id) && !seeds_.contains(id)) results_.insert(id);
     };
     for (const Op& op : from_.ops()) {
