@@ -33,16 +33,18 @@ def perplexity(logits, tokens, length):
 
 def main(folder, thimble="thimble"):
     folder = Path(folder)
-    held_out = np.load(folder / "held_out.npz")
+    held_out = np.load(folder / "test.npz")
     tokens, positions = held_out["input_ids"], held_out["cache_position"]
     length = int(positions.max()) + 1
     best = perplexity(logits_of(thimble, folder / "step.pt2", tokens, positions, "--on", "eval"), tokens, length)
     print(f"float  perplexity {best:.3f}")
     for name in ("int8", "int16"):
-        program = folder / f"step_{name}.pte"
-        subprocess.run([thimble, "compile", folder / "step.pt2", "--target", "cortex-m55", "--calibrate", folder / "calibration.npz",
-                        "--activations", name, "-o", program], check=True, stdout=subprocess.DEVNULL)
-        value = perplexity(logits_of(thimble, program, tokens, positions), tokens, length)
+        with tempfile.TemporaryDirectory() as place:
+            program = Path(place) / "step.pte"
+            subprocess.run([thimble, "compile", folder / "step.pt2", "--target", "cortex-m55", "--calibrate",
+                            folder / "calibrate.npz", "--activations", name, "-o", program],
+                           check=True, stdout=subprocess.DEVNULL)
+            value = perplexity(logits_of(thimble, program, tokens, positions), tokens, length)
         print(f"{name:6} perplexity {value:.3f} ({100 * (value / best - 1):+.1f} %)")
 
 

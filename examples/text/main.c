@@ -1,5 +1,7 @@
-/* Writes text: one character per call of the network, which keeps the keys and values of all earlier ones. */
+/* Writes text: one character per call of the network, which keeps the keys and values of all
+ * earlier ones. */
 #include <math.h>
+
 #include "board.h"
 #include "step.h"
 
@@ -7,7 +9,8 @@ enum { LENGTH = 64, CHARACTERS = 96 };
 static unsigned char memory[step_MEMORY_BYTES] __attribute__((aligned(16)));
 static const char prompt[] = "The ";
 
-/* TEMPERATURE is in percent. The largest of score / T - log(-log(u)) has the probabilities of softmax(score / T). */
+/* TEMPERATURE is in percent. The largest of score / T - log(-log(u)) has the probabilities of
+ * softmax(score / T). */
 static int chosen(const float* score) {
   static uint32_t seed = 1;
   float largest = -INFINITY;
@@ -24,7 +27,8 @@ static int chosen(const float* score) {
 int main(void) {
   thimble_model model;
   thimble_view logits;
-  thimble_status status = thimble_init(&model, step_pte, step_pte_bytes, step_kernels(), memory, sizeof memory);
+  thimble_status status =
+      thimble_init(&model, step_pte, step_pte_bytes, step_kernels(), memory, sizeof memory);
   int64_t token = 0;
   for (int64_t at = 0; status == 0 && at < LENGTH; ++at) {
     if (at < (int64_t)sizeof prompt - 1) token = prompt[at] - ' ';

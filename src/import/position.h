@@ -24,9 +24,9 @@ struct PositionTable {
   ir::Tensor values;  // [rows, shape of the value...]
 };
 
-/// Records that a tensor of `size` elements is indexed with `index`. Has no effect if `index` is
-/// not the elements of a graph input. A negative position counts from the end, so a later
-/// `table_of` is exact for the positions 0 to size - 1.
+/// Records that a tensor of `size` elements is indexed with `index`. PyTorch must refuse all
+/// positions below 0 and above size - 1. Has no effect if `index` is not the elements of a graph
+/// input.
 void note_position(const Builder& builder, ir::ValueId index, int64_t size, PositionCounts& counts);
 
 /// Returns the table of an integer value that is computed from one position with a known count.

@@ -55,7 +55,6 @@ Status write(Call& call, const Place& place, ValueId values) {
     return unsupported("positions in {}, expected int64",
                        ir::dtype_name(graph.type(place.index).dtype));
   }
-  call.note_position(place.index, call.shape(place.self)[static_cast<size_t>(place.dim)]);
   const ir::Shape positions = call.shape(place.index);
   if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
   ir::Shape shape = call.shape(place.self);
@@ -94,6 +93,10 @@ Status index_copy(Call& call) {
   THIMBLE_TRY(place.dim, call.dimension("dim", call.shape(place.self).size()));
   if (call.shape(place.self).size() != call.shape(source).size()) {
     return unsupported("a source of rank {}", call.shape(source).size());
+  }
+  // index_put accepts negative positions; index_copy does not.
+  if (!call.shape(place.self).empty()) {
+    call.note_position(place.index, call.shape(place.self)[static_cast<size_t>(place.dim)]);
   }
   return write(call, place, source);
 }
