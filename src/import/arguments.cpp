@@ -69,6 +69,10 @@ Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
     return add(ir::OpKind::where, {value, scalar(1), scalar(0)});
   THIMBLE_TRY(const ValueId choice, where_converted_to(value, ir::DType::kF32));
   if (choice != ir::kNoValue) return choice;
+  if (auto table = position_table(value)) {
+    table->values = converted(table->values, ir::DType::kF32);
+    return table_row(*table, ir::Shape(held.type.shape));
+  }
   return unsupported("argument {} is {}, only float32 and bool are computed at run time", name,
                      ir::type_text(held.type.dtype, held.type.shape));
 }

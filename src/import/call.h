@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/pt2/program.h"
+#include "import/position.h"
 #include "import/symbols.h"
 #include "import/tensors.h"
 
@@ -26,9 +27,14 @@ struct Context {
   Tensors tensors;
   SymbolValues sizes;                                // values of the graph's symbolic integers
   std::map<std::string, double, std::less<>> reals;  // values of its symbolic floats
+  PositionCounts counts;                             // of earlier passes over the graph
+  PositionCounts found_counts;                       // of this one
 
-  Context(const formats::pt2::ExportedProgram& exported, Symbols fixed)
-      : program(exported), symbols(std::move(fixed)), tensors(builder, exported.weights) {}
+  Context(const formats::pt2::ExportedProgram& exported, Symbols fixed, PositionCounts known)
+      : program(exported),
+        symbols(std::move(fixed)),
+        tensors(builder, exported.weights),
+        counts(std::move(known)) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 };
@@ -82,6 +88,18 @@ class Call {
   /// Converts a `where` between constants by converting the constants. Returns kNoValue if `value`
   /// is not such a `where`.
   Result<ir::ValueId> where_converted_to(ir::ValueId value, ir::DType dtype);
+  /// Records that a dimension of `size` elements is indexed with `index` (position.h).
+  void note_position(ir::ValueId index, int64_t size) {
+    import_pt2::note_position(context_.builder, index, size, context_.found_counts);
+  }
+  /// Returns the table of a value that is computed from one position; nothing for other values.
+  [[nodiscard]] std::optional<PositionTable> position_table(ir::ValueId value) const {
+    return table_of(context_.builder, value, context_.counts);
+  }
+  /// Adds the row of a table at run time.
+  Result<ir::ValueId> table_row(const PositionTable& table, const ir::Shape& shape) {
+    return row_of_table(context_.builder, table, shape, source_, result_name());
+  }
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
   [[nodiscard]] Builder& builder() { return context_.builder; }

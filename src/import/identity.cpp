@@ -67,6 +67,10 @@ Status converted_to(Call& call, ScalarType type) {
   if (!is_same && dtype) {
     THIMBLE_TRY(const ValueId y, converted_choice(call, x, *dtype));
     if (y != ir::kNoValue) return call.result(y);
+    if (auto table = call.position_table(x)) {
+      table->values = converted(table->values, *dtype);
+      return call.result(call.table_row(*table, ir::Shape(call.shape(x))));
+    }
   }
   if (!is_same) return not_converted(from, type);
   THIMBLE_TRY(const bool copies, call.boolean("copy", false));
@@ -110,8 +114,10 @@ Status type_as(Call& call) {
 }
 
 Status copy(Call& call) {
-  THIMBLE_TRY(const ValueId source, call.tensor("src"));
-  return as_self(call, source);
+  THIMBLE_TRY(const ValueId self, call.any_tensor("self"));
+  const DType dtype = call.builder().graph.type(self).dtype;
+  THIMBLE_TRY(const ValueId source, operand_as(call, "src", dtype));
+  return call.result(call.add(OpKind::expand, {source}, {{ir::attr::shape, call.shape(self)}}));
 }
 
 Status fill(Call& call) {

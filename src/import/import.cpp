@@ -73,16 +73,18 @@ using Buffers = std::set<std::string>;
 class Importer {
  public:
   /// `written`: buffers that the graph is known to write to. `refused`: ImportOptions::refused.
+  /// `counts`: positions that earlier passes found (position.h).
   Importer(const pt2::ExportedProgram& program, Symbols symbols, const Buffers& written,
-           std::vector<ir::RefusedNode>* refused)
+           PositionCounts counts, std::vector<ir::RefusedNode>* refused)
       : program_(program),
         written_(written),
         refused_(refused),
-        context_(program, std::move(symbols)) {}
+        context_(program, std::move(symbols), std::move(counts)) {}
 
   /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
   /// because earlier operators may have read the buffer as a constant.
   [[nodiscard]] const std::optional<std::string>& found() const { return found_; }
+  [[nodiscard]] const PositionCounts& counts() const { return context_.found_counts; }
 
   Result<ImportedModel> run() {
     THIMBLE_CHECK(check_outputs());
@@ -122,10 +124,10 @@ class Importer {
       case pt2::InputKind::kUserInput:
         return bind_user_input(spec);
       case pt2::InputKind::kBuffer:
+      case pt2::InputKind::kTensorConstant:
         if (written_.contains(spec.target)) return bind_state(spec);
         [[fallthrough]];
       case pt2::InputKind::kParameter:
-      case pt2::InputKind::kTensorConstant:
         context_.tensors.bind_weight(spec.value_name, spec.target);
         return ok();
       case pt2::InputKind::kConstant:
@@ -210,7 +212,7 @@ class Importer {
     } else if (refused.empty()) {
       Call call(context_, node, source);
       const size_t ops_before = context_.builder.graph.ops().size();
-      auto status = handler(call);
+      auto status = import_call(call, handler, source.target);
       if (status.ok()) status = check_results(node);
       if (status.ok()) {
         model_.nodes.push_back({source, result_of(node, ops_before)});
@@ -246,6 +248,26 @@ class Importer {
     THIMBLE_CHECK(check_results(node));
     model_.nodes.push_back({source, ImportedNode::Result::kConstant});
     return true;
+  }
+
+  /// Imports a node by its handler. Integers that depend on a position, and booleans for which the
+  /// handler has no operators, become a table.
+  static Status import_call(Call& call, Handler handler, std::string_view target) {
+    const auto* meta = call.result_meta();
+    const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
+    const auto tabulated = [&]() -> Result<ValueId> {
+      if (!dtype || *dtype == ir::DType::kF32) return ir::kNoValue;
+      return tabulate_integers(call, target);
+    };
+    if (dtype != ir::DType::kBool) {
+      THIMBLE_TRY(const ValueId row, tabulated());
+      return row == ir::kNoValue ? handler(call) : call.result(row);
+    }
+    Status status = handler(call);
+    if (status.ok() || status.error().kind != ErrorKind::kUnsupported) return status;
+    THIMBLE_TRY(const ValueId row, tabulated());
+    if (row != ir::kNoValue) return call.result(row);
+    return status;
   }
 
   ImportedNode::Result result_of(const pt2::Node& node, size_t ops_before) {
@@ -303,7 +325,9 @@ class Importer {
   bool is_buffer(const std::string& name) const {
     return std::any_of(program_.input_specs.begin(), program_.input_specs.end(),
                        [&](const pt2::InputSpec& spec) {
-                         return spec.kind == pt2::InputKind::kBuffer && spec.target == name;
+                         return (spec.kind == pt2::InputKind::kBuffer ||
+                                 spec.kind == pt2::InputKind::kTensorConstant) &&
+                                spec.target == name;
                        });
   }
 
@@ -526,10 +550,23 @@ Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
   for (const pt2::OutputSpec& spec : program.output_specs) {
     if (spec.kind == pt2::OutputKind::kBufferMutation) written.insert(spec.target);
   }
+  PositionCounts counts;
   while (true) {
-    Importer importer(program, symbols, written, options.refused);
+    const size_t refused_before = options.refused == nullptr ? 0 : options.refused->size();
+    Importer importer(program, symbols, written, counts, options.refused);
     auto model = importer.run();
-    if (!importer.found()) return model;
+    if (!importer.found()) {
+      // Positions may be found after their first use. Counts only decrease, so the loop ends.
+      PositionCounts next = counts;
+      for (const auto& [name, count] : importer.counts()) {
+        const auto [entry, fresh] = next.try_emplace(name, count);
+        entry->second = std::min(entry->second, count);
+      }
+      if (model.ok() || next == counts) return model;
+      counts = std::move(next);
+      if (options.refused != nullptr) options.refused->resize(refused_before);
+      continue;
+    }
     const bool fresh = written.insert(*importer.found()).second;
     assert(fresh && "a state's storage is not persistent");
     (void)fresh;

@@ -126,6 +126,7 @@ class JoinedIndex {
 Status gather_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
   THIMBLE_TRY(const ValueId x, call.any_tensor(x_name));
   THIMBLE_TRY(const ValueId index, positions(call, index_name));
+  call.note_position(index, call.shape(x)[static_cast<size_t>(dim)]);
   return call.result(call.add(OpKind::gather, {x, index}, {{ir::attr::dim, dim}}));
 }
 

@@ -1,6 +1,7 @@
 #include "import/integers.h"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <map>
 #include <utility>
@@ -18,6 +19,8 @@ using ir::Shape;
 
 // Limit of the elements of an operand or result: the memory of a small file stays bounded.
 constexpr int64_t kElementsMax = int64_t{1} << 22;
+// Limit of the elements of a table of one row per position, which is stored on the device.
+constexpr size_t kTableElementsMax = size_t{1} << 14;
 
 struct Array {
   Shape shape;
@@ -109,7 +112,8 @@ std::optional<Shape> joint_shape(const Shape& a, const Shape& b) {
 /// Reads the arguments of a node as integers.
 class Reader {
  public:
-  explicit Reader(Call& call) : call_(call) {}
+  /// `row`: values that depend on one position have their values at this position.
+  explicit Reader(Call& call, std::optional<int64_t> row = {}) : call_(call), row_(row) {}
 
   [[nodiscard]] Call& call() const { return call_; }
   [[nodiscard]] bool has(std::string_view name) const { return call_.has(name); }
@@ -120,7 +124,8 @@ class Reader {
       const auto id = call_.any_tensor(name);
       if (!id.ok()) return std::nullopt;
       const ir::Tensor* held = call_.builder().constant_of(*id);
-      if (held == nullptr || !is_whole(held->dtype)) return std::nullopt;
+      if (held == nullptr) return row_of(*id);
+      if (!is_whole(held->dtype)) return std::nullopt;
       return array_of(*held);
     }
     if (const auto truth = call_.boolean(name); truth.ok()) return Array{{}, {*truth ? 1 : 0}};
@@ -142,7 +147,18 @@ class Reader {
   }
 
  private:
+  std::optional<Array> row_of(ir::ValueId id) const {
+    const auto table = row_ ? call_.position_table(id) : std::nullopt;
+    if (!table) return std::nullopt;
+    Array all = array_of(table->values);
+    const auto width = static_cast<std::ptrdiff_t>(all.values.size()) / table->rows;
+    const auto first = all.values.begin() + *row_ * width;
+    return Array{Shape(all.shape.begin() + 1, all.shape.end()),
+                 std::vector<int64_t>(first, first + width)};
+  }
+
   Call& call_;
+  std::optional<int64_t> row_;
 };
 
 using Binary = int64_t (*)(int64_t, int64_t);
@@ -665,44 +681,43 @@ bool is_known(Call& call, ir::ValueId id) {
   return count <= kElementsMax && held->bytes.size() == count * ir::dtype_bytes(held->dtype);
 }
 
-/// Returns true if the node has tensor operands, and all are known integers of bearable size.
-bool has_known_operands(Call& call) {
-  bool found = false;
+/// The tensor operands of a node.
+struct Operands {
+  bool found = false;  // there is one
+  bool known = true;   // all are known integers of bearable size, or in `computed`
+  std::vector<ir::ValueId> computed;
+};
+
+Operands operands_of(Call& call) {
+  Operands operands;
+  const auto visit = [&](ir::ValueId id, bool listed) {
+    if (id == ir::kNoValue || is_known(call, id)) return;
+    if (listed || call.builder().constant_of(id) != nullptr) operands.known = false;
+    operands.computed.push_back(id);
+  };
   for (const pt2::NamedArgument& input : call.node().inputs) {
     const bool list =
         std::holds_alternative<std::vector<pt2::TensorName>>(input.value) ||
         std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(input.value);
     if (list) {
       const auto ids = call.optional_tensors(input.name);
-      if (!ids.ok()) return false;
-      for (const ir::ValueId id : *ids) {
-        if (id != ir::kNoValue && !is_known(call, id)) return false;
-      }
+      if (!ids.ok()) return {true, false, {}};
+      for (const ir::ValueId id : *ids) visit(id, true);
     } else if (call.is_tensor(input.name)) {
       const auto id = call.any_tensor(input.name);
-      if (!id.ok() || !is_known(call, *id)) return false;
-      found = true;
+      if (!id.ok()) return {true, false, {}};
+      visit(*id, false);
+      operands.found = true;
     }
   }
-  return found;
+  return operands;
 }
 
-}  // namespace
-}  // namespace integers
-
-Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target) {
-  const auto row = integers::table().find(target);
-  if (row == integers::table().end()) return std::optional<ir::Tensor>();
-  const auto* meta = call.result_meta();
-  const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
-  if (!dtype || !integers::is_whole(*dtype) || !integers::has_known_operands(call))
-    return std::optional<ir::Tensor>();
-  THIMBLE_TRY(const std::optional<integers::Array> array, row->second(integers::Reader(call)));
-  if (!array) return std::optional<ir::Tensor>();
-  ir::Tensor result = ir::zeros(*dtype, array->shape);
-  for (size_t i = 0; i < array->values.size(); ++i) {
-    const int64_t value = array->values[i];
-    switch (*dtype) {
+ir::Tensor to_tensor(DType dtype, const Array& array) {
+  ir::Tensor result = ir::zeros(dtype, array.shape);
+  for (size_t i = 0; i < array.values.size(); ++i) {
+    const int64_t value = array.values[i];
+    switch (dtype) {
       case DType::kI64:
         result.data<int64_t>()[i] = value;
         break;
@@ -722,10 +737,65 @@ Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view tar
         result.data<uint8_t>()[i] = value != 0 ? 1 : 0;
         break;
       case DType::kF32:
-        return std::optional<ir::Tensor>();
+        assert(false && "the result of integer arithmetic");
+        break;
     }
   }
-  return std::optional(std::move(result));
+  return result;
+}
+
+struct Row {
+  Fold fold;
+  DType dtype;  // of the result
+};
+
+std::optional<Row> row_of(Call& call, std::string_view target) {
+  const auto row = table().find(target);
+  const auto* meta = call.result_meta();
+  const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
+  if (row == table().end() || !dtype || !is_whole(*dtype)) return std::nullopt;
+  return Row{row->second, *dtype};
+}
+
+}  // namespace
+}  // namespace integers
+
+Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target) {
+  const auto row = integers::row_of(call, target);
+  if (!row) return std::optional<ir::Tensor>();
+  const integers::Operands operands = integers::operands_of(call);
+  if (!operands.found || !operands.known || !operands.computed.empty()) {
+    return std::optional<ir::Tensor>();
+  }
+  THIMBLE_TRY(const std::optional<integers::Array> array, row->fold(integers::Reader(call)));
+  if (!array) return std::optional<ir::Tensor>();
+  return std::optional(integers::to_tensor(row->dtype, *array));
+}
+
+Result<ir::ValueId> tabulate_integers(Call& call, std::string_view target) {
+  const auto row = integers::row_of(call, target);
+  if (!row) return ir::kNoValue;
+  const integers::Operands operands = integers::operands_of(call);
+  if (!operands.known || operands.computed.empty()) return ir::kNoValue;
+  std::optional<PositionTable> first;
+  for (const ir::ValueId id : operands.computed) {
+    auto table = call.position_table(id);
+    if (!table || (first && table->position != first->position)) return ir::kNoValue;
+    if (!first) first = std::move(table);
+  }
+  integers::Array all;
+  for (int64_t at = 0; at < first->rows; ++at) {
+    THIMBLE_TRY(const std::optional<integers::Array> one, row->fold(integers::Reader(call, at)));
+    if (!one || all.values.size() + one->values.size() > integers::kTableElementsMax) {
+      return ir::kNoValue;
+    }
+    all.shape = one->shape;
+    all.values.insert(all.values.end(), one->values.begin(), one->values.end());
+  }
+  const ir::Shape shape = all.shape;
+  all.shape.insert(all.shape.begin(), first->rows);
+  return call.table_row({first->position, first->rows, integers::to_tensor(row->dtype, all)},
+                        shape);
 }
 
 }  // namespace thimble::import_pt2

@@ -13,4 +13,8 @@ namespace thimble::import_pt2 {
 /// handler understands. A node with impossible arguments returns a bad-input error.
 [[nodiscard]] Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target);
 
+/// Same for a node whose other tensor operands are computed from one position (position.h): adds
+/// the table of its results. Returns kNoValue for other nodes, and for a table that is too large.
+[[nodiscard]] Result<ir::ValueId> tabulate_integers(Call& call, std::string_view target);
+
 }  // namespace thimble::import_pt2

@@ -94,6 +94,10 @@ Status index_copy(Call& call) {
   if (call.shape(place.self).size() != call.shape(source).size()) {
     return unsupported("a source of rank {}", call.shape(source).size());
   }
+  // index_put accepts negative positions; index_copy does not.
+  if (!call.shape(place.self).empty()) {
+    call.note_position(place.index, call.shape(place.self)[static_cast<size_t>(place.dim)]);
+  }
   return write(call, place, source);
 }
 

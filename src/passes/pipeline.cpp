@@ -12,6 +12,7 @@
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
 #include "passes/remove_noops.h"
+#include "passes/tabulate.h"
 
 namespace thimble::passes {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 constexpr Pass kFloatPasses[] = {
     // Values computed from constants become weights.
     {"fold_constants", fold_constants, "computed at compile time"},
+    // Before the passes that match operators of float activations.
+    {"tabulate", tabulate, "in the rows of"},
     // Later passes match adjacent operators.
     {"remove_noops", remove_noops, "changes nothing"},
     // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.

@@ -27,6 +27,11 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME c_output_memories
            COMMAND python3 ${here}/c_memories_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   list(APPEND c_output_tests c_output_memories)
+  # A decoder step whose position is an input, with a cache that the runtime keeps.
+  add_test(NAME c_output_boards_step
+           COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
+                   ${CMAKE_SOURCE_DIR}/tests/data/step --boards=cortex-m55)
+  list(APPEND c_output_tests c_output_boards_step)
   set_tests_properties(${c_output_tests} PROPERTIES LABELS c_output TIMEOUT 600)
   set_property(TEST c_output_hello_sin c_output_digits_cnn c_output_streaming_conv c_output_boards_digits_cnn
                APPEND PROPERTY LABELS fast)

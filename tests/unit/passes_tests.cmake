@@ -5,5 +5,6 @@ thimble_test(passes_test
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_random_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_simplify_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/passes_tabulate_test.cpp
   DEPS test_graphs thimble_passes
   LABELS unit fast)

@@ -21,6 +21,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import positions
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -105,10 +106,10 @@ class Ids:
         self.high, self.shape, self.low, self.dtype = high, shape, low, dtype
 
 
-def tensor(shape, fmt, dtype):
+def tensor(shape, fmt, dtype, *steps):
     if isinstance(shape, Ids):
-        return torch.randint(shape.low, shape.high, shape.shape, dtype=shape.dtype)
-    v = torch.randn(shape).to(dtype)
+        return torch.randint(shape.low, shape.high, (*steps, *shape.shape), dtype=shape.dtype)
+    v = torch.randn((*steps, *shape)).to(dtype)
     return v.contiguous(memory_format=fmt if v.dim() == 4 else torch.contiguous_format)
 
 
@@ -167,14 +168,14 @@ def symbols(program, inputs, dims):
 
 
 def series(call, model, steps):
-    """Returns the outputs of `steps` calls, starting with the model's current buffers."""
-    kept = {name: b.clone() for name, b in model.named_buffers()}
+    """Returns the outputs of `steps` calls, starting with the model's current buffers and other tensors."""
+    kept = [(b, b.clone()) for b in (*model.buffers(), *(v for v in vars(model).values() if isinstance(v, torch.Tensor)))]
     results = []
     for i in range(steps):
         y = call(i)
         results.append([t.clone() for t in (y if isinstance(y, (tuple, list)) else [y])])
-    for name, b in model.named_buffers():
-        b.copy_(kept[name])
+    for b, start in kept:
+        b.copy_(start)
     return [torch.stack(list(ys)) for ys in zip(*results)]
 
 
@@ -230,7 +231,7 @@ def make(c):
 
 
 def make_series(c, model, program, first):
-    rows = [tensor((c['steps'], *x.shape), c['fmt'], c['dtype']) for x in first]
+    rows = [tensor(s, c['fmt'], c['dtype'], c['steps']) for s in c['shapes']]
     again = program.module()
     with torch.no_grad():
         outs = series(lambda i: model(*[x[i].clone() for x in rows]), model, c['steps'])
@@ -824,17 +825,16 @@ case('state_cache_rolled', Net(rolled_cache, k=buf(1, 4, 3), v=buf(1, 4, 3, pers
 case('state_cache_scattered', Net(scattered_cache, k=buf(1, 4, 3), key=nn.Linear(3, 3)), (1, 3), steps=6)
 case('state_cache_put', Net(lambda s, x: (s.k.__setitem__((slice(None), s.at), s.key(x)), s.k.mean(1))[1], k=buf(1, 4, 3), at=Buffer(torch.tensor([1, 3])), key=nn.Linear(3, 3)), (1, 2, 3), steps=3)
 case('state_cache_copy', Net(lambda s, x: (s.k.index_copy_(1, s.at, s.key(x)), s.k.mean(1))[1], k=buf(1, 4, 3), at=Buffer(torch.tensor([2])), key=nn.Linear(3, 3)), (1, 1, 3), steps=3)
+positions.add_cases(case, Net, Ids, buf)
 case('state_exchanged', Net(exchanged, a=buf(1, 3), b=buf(1, 3)), (1, 3), steps=5)
 case('state_leaky', Net(leaky, h=buf(1, 4)), (1, 4), steps=4, note='in place, twice, and read through a view')
 case('state_gru', Net(lambda s, x: (lambda r: (s.h.copy_(r[1]), r[0])[1])(s.rnn(x, s.h)), h=buf(1, 1, 4), rnn=nn.GRU(3, 4)), (2, 1, 3), steps=4)
 case('state_parameter', Net(lambda s, x: (s.w.detach().copy_(x), x + 1)[1], w=par(1, 3)), (1, 3), expect='unsupported', op='aten.copy_.default', note='a parameter is no state')
 
 # ------------------------------------------------------------------------------------ dynamic sizes
-
 N = lambda: {0: Dim('batch', min=1, max=16)}
 HW = lambda: {2: Dim('height', min=8, max=32), 3: Dim('width', min=8, max=32)}
 small = lambda fn: Net(fn, conv=nn.Conv2d(3, 4, 3, padding=1), bn=nn.BatchNorm2d(4))
-
 case('dynamic_batch_convnet', convnet(), X, example=[(2, 3, 8, 8)], dims={'x': N()})
 case('dynamic_batch_linear', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), example=[(3, 6)], dims={'x': N()})
 case('dynamic_batch_no_max', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), example=[(3, 6)], dims={'x': {0: Dim('batch')}}, note='no upper bound')
