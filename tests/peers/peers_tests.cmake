@@ -93,7 +93,10 @@ if(TARGET thimble AND TARGET thimble_executorch_kernels AND THIMBLE_TORCH_PYTHON
     add_test(NAME peers_executorch_features
              COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/features_test.py $<TARGET_FILE:thimble>
                      ${CMAKE_SOURCE_DIR} $<TARGET_FILE:axon_standin_compiler> ${folder}/features)
-    set_tests_properties(peers_executorch_switching peers_executorch_features
+    add_test(NAME peers_executorch_placement
+             COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_flow/placement_test.py $<TARGET_FILE:thimble>
+                     ${libraries} ${folder}/placement)
+    set_tests_properties(peers_executorch_switching peers_executorch_features peers_executorch_placement
                          PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77
                          ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
     foreach(engine ethos_u axon neutron imxrt700cm cortex_m cortex_m-passes)

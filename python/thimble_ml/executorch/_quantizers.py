@@ -11,14 +11,14 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
 from torchao.quantization.pt2e.quantizer import QuantizationAnnotation
 
 from .._errors import BadInput, Unsupported
 from .._queries import annotate
 from ..quantizer import ANNOTATION, Quantizer
 from ._edge import is_getitem, overload, to_pt2
-from ._source import module_stack, source_of
+from ._source import source_of
 from ._specs import AxonCompileSpec, EthosUCompileSpec, NeutronCompileSpec, stock_part
 
 _CONFIGURATION = "per-channel int8 weights and int8 activations, as get_symmetric_quantization_config() describes"
@@ -26,6 +26,11 @@ _CONFIGURATION = "per-channel int8 weights and int8 activations, as get_symmetri
 
 def _check_configuration(configuration: Any) -> None:
     """Raises BadInput for another configuration than the one that the compiler's rules have."""
+    if configuration is None:
+        raise BadInput(
+            "found no configuration, which leaves operators in float: the compiler quantizes all that it knows; "
+            "operators_not_to_delegate of a compile spec keeps operators on the core"
+        )
     for name in ("input_activation", "output_activation", "weight"):
         spec = getattr(configuration, name, None)
         dtype = getattr(spec, "dtype", torch.int8)
@@ -52,57 +57,39 @@ def _share_with_the_first(entries: list[dict[str, Any]], order: list[str]) -> No
 
 
 class _ExecuTorchQuantizer(Quantizer):
-    """Quantizer with the methods of ExecuTorch's quantizers that select modules.
+    """Quantizer with the methods of ExecuTorch's quantizers.
 
     The compiler has one configuration per target. A configuration that is given must describe the
-    same element types; None leaves operators in float.
+    same element types. None, which leaves operators in float, is refused.
     """
 
     def __init__(self, target: str, *, qat: bool = False) -> None:
         super().__init__(target, qat=qat)
-        self._quantized_by_default = True
-        #: Whether operators are quantized, for some nodes of the module; the last match counts.
-        self._choices: list[tuple[Callable[[Node], bool], bool]] = []
         self._left_out: set[str] = set()  # nodes of the module that stay in float
 
-    def _choose(self, matches: Callable[[Node], bool], quantization_config: Any) -> Any:
-        if quantization_config is not None:
-            _check_configuration(quantization_config)
-        self._choices.append((matches, quantization_config is not None))
-        return self
-
     def set_global(self, quantization_config: Any) -> Any:
-        """Checks the configuration of all operators. None: those that no other call names stay in float."""
-        if quantization_config is not None:
-            _check_configuration(quantization_config)
-        self._quantized_by_default = quantization_config is not None
+        """Checks the configuration of all operators."""
+        _check_configuration(quantization_config)
         return self
 
     def set_io(self, quantization_config: Any) -> Any:
         """Checks the configuration of inputs and outputs, which have the parameters of the operators there."""
-        if quantization_config is None:
-            raise BadInput("set_io(None): a value has the parameters of the operators that read or compute it")
         _check_configuration(quantization_config)
         return self
 
     def set_module_name(self, module_name: str, quantization_config: Any) -> Any:
-        """Chooses for the operators of a submodule, by its path in the model."""
-
-        def matches(node: Node) -> bool:
-            paths = [path for path, _ in module_stack(node)]
-            return any(path == module_name or path.startswith(module_name + ".") for path in paths)
-
-        return self._choose(matches, quantization_config)
+        """Checks the configuration of a submodule."""
+        del module_name
+        _check_configuration(quantization_config)
+        return self
 
     def set_module_type(self, module_type: Callable[..., Any], quantization_config: Any) -> Any:
-        """Chooses for the operators of submodules of a class."""
-        name = f"{module_type.__module__}.{module_type.__qualname__}"
-        return self._choose(
-            lambda node: any(each == name for _, each in module_stack(node)), quantization_config
-        )
+        """Checks the configuration of a class of submodules."""
+        del module_type
+        _check_configuration(quantization_config)
+        return self
 
     def annotate(self, model: GraphModule) -> GraphModule:
-        self._by_name = {node.name: node for node in model.graph.nodes}
         super().annotate(model)
         # The result of an operator in float is quantized where it is read.
         for node in model.graph.nodes:
@@ -115,25 +102,9 @@ class _ExecuTorchQuantizer(Quantizer):
                     own.input_qspec_map[node] = spec
         return model
 
-    def transform_for_annotation(self, model: GraphModule) -> GraphModule:
-        self._by_name = {node.name: node for node in model.graph.nodes}
-        return super().transform_for_annotation(model)
-
-    def _stays_float(self, node: Node) -> bool:
-        quantized = self._quantized_by_default
-        for matches, choice in self._choices:
-            if matches(node):
-                quantized = choice
-        return not quantized
-
     def _compiler_rules(self, exported: ExportedProgram, names: dict[str, str]) -> dict[str, Any]:
         calls = [node for node in exported.graph.nodes if node.op == "call_function"]
-        left_out = {
-            node.name
-            for node in calls
-            if (own := self._by_name.get(names.get(node.name, ""))) is not None
-            and self._stays_float(own)
-        }
+        left_out: set[str] = set()
         tensors = {**exported.constants, **exported.state_dict}
         while True:
             for node in calls:

@@ -37,13 +37,3 @@ def module_of(node: Node) -> str:
     """Returns the path of the module, `blocks.0.norm1`; empty at the top."""
     modules: dict[str, Any] = node.meta.get("nn_module_stack") or {}
     return str([*modules.values()][-1][0]) if modules else ""
-
-
-def module_stack(node: Node) -> list[tuple[str, str]]:
-    """Returns path and class of each module that a node is in: ``("blocks.0", "net.Block")``."""
-    modules: dict[str, Any] = node.meta.get("nn_module_stack") or {}
-    found: list[tuple[str, str]] = []
-    for path, kind in modules.values():
-        name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
-        found.append((str(path), name))
-    return found
