@@ -129,9 +129,11 @@ Status diagonal(Call& call) {
   const int64_t columns = shape[static_cast<size_t>(column)];
   const int64_t length =
       std::min(rows - std::max<int64_t>(-offset, 0), columns - std::max<int64_t>(offset, 0));
-  if (length < 1) return bad_input("offset is {} for {} rows and {} columns", offset, rows, columns);
+  if (length < 1)
+    return bad_input("offset is {} for {} rows and {} columns", offset, rows, columns);
   ir::Shape merged;
-  for (size_t i = 0; i + 2 < dims.size(); ++i) merged.push_back(shape[static_cast<size_t>(dims[i])]);
+  for (size_t i = 0; i + 2 < dims.size(); ++i)
+    merged.push_back(shape[static_cast<size_t>(dims[i])]);
   merged.push_back(rows * columns);
   const int64_t first = offset < 0 ? -offset * columns : offset;
   return call.view({permute_step(dims), reshape_step(merged),

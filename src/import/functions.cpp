@@ -77,8 +77,7 @@ Status power_of_tensors(Call& call) {
   }
   const auto is_positive = [](float value) { return value > 0; };
   if (base != nullptr && std::ranges::all_of(base->data<float>(), is_positive)) {
-    const ValueId log =
-        mapped(call, "log", *base, [](double value) { return std::log(value); });
+    const ValueId log = mapped(call, "log", *base, [](double value) { return std::log(value); });
     Formula f(call);
     return f.result(f.apply(OpKind::exp, {f.value(e) * f.value(log)}));
   }

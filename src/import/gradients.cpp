@@ -128,8 +128,8 @@ Status convolution_backward(Call& call) {
   Ints rest;  // elements after the last window
   for (size_t i = 0; i < rank; ++i) {
     const size_t at = in.size() - rank + i;
-    const int64_t covered = (out[at] - 1) * stride[i] - 2 * padding[i] +
-                            dilation[i] * (window[2 + i] - 1) + 1;
+    const int64_t covered =
+        (out[at] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (window[2 + i] - 1) + 1;
     rest.push_back(in[at] - covered);
   }
   Ints sides = padding;
@@ -163,9 +163,9 @@ Status embedding_dense_backward(Call& call) {
     set_element(numbers, static_cast<size_t>(i), static_cast<double>(i == skipped ? -1 : i));
   }
   Formula f(call);
-  const Term used = f.apply(OpKind::compare,
-                            {f.value(index), f.value(call.constant_value("rows", std::move(numbers)))},
-                            {{ir::attr::relation, static_cast<int64_t>(Relation::kEq)}});
+  const Term used = f.apply(
+      OpKind::compare, {f.value(index), f.value(call.constant_value("rows", std::move(numbers)))},
+      {{ir::attr::relation, static_cast<int64_t>(Relation::kEq)}});
   const Term matrix = f.where(used, f.constant(1), f.constant(0));
   THIMBLE_CHECK(f.status());
   return call.result(multiplied(call, matrix.id, g));

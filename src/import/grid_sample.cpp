@@ -104,7 +104,8 @@ Result<GridSampling> read_grid_sampling(Call& call) {
     return bad_input("interpolation_mode is {} and padding_mode is {}, expected 0 to 2", mode,
                      padding);
   }
-  const GridSampling sampling{static_cast<Mode>(mode), static_cast<Padding>(padding), align_corners};
+  const GridSampling sampling{static_cast<Mode>(mode), static_cast<Padding>(padding),
+                              align_corners};
   if (sampling.mode == Mode::kBicubic && sampling.padding != Padding::kZeros) {
     return unsupported("bicubic with padding_mode border or reflection, expected zeros");
   }
@@ -131,16 +132,17 @@ Status grid_sampler_2d(Call& call) {
   }
   Formula f(call);
   const auto coordinate = [&](int64_t i) {
-    const Term part = f.apply(
-        OpKind::slice, {f.value(grid)},
-        {{ir::attr::dim, int64_t{3}}, {ir::attr::start, i}, {ir::attr::end, i + 1}});
+    const Term part =
+        f.apply(OpKind::slice, {f.value(grid)},
+                {{ir::attr::dim, int64_t{3}}, {ir::attr::start, i}, {ir::attr::end, i + 1}});
     return f.reshape(part, {n, samples, 1});
   };
   const Term columns = weights_along(f, call, coordinate(0), w, sampling);
   const Term rows = weights_along(f, call, coordinate(1), h, sampling);
   const Term all = f.reshape(rows, {n, samples, h, 1}) * f.reshape(columns, {n, samples, 1, w});
   const bool one = n == 1;  // a matrix can be the weight of a linear
-  const Term matrix = f.reshape(all, one ? ir::Shape{samples, h * w} : ir::Shape{n, samples, h * w});
+  const Term matrix =
+      f.reshape(all, one ? ir::Shape{samples, h * w} : ir::Shape{n, samples, h * w});
   const Term pixels =
       f.reshape(f.value(x), one ? ir::Shape{image[1], h * w} : ir::Shape{n, image[1], h * w});
   THIMBLE_CHECK(f.status());

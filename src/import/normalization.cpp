@@ -99,7 +99,8 @@ Result<ValueId> add_layer_norm(Call& call, ValueId x) {
 struct Statistics {
   ValueId mean = ir::kNoValue, rstd = ir::kNoValue;
 };
-Result<Statistics> statistics(Call& call, ValueId x, const Ints& dims, double eps, bool keeps_dims) {
+Result<Statistics> statistics(Call& call, ValueId x, const Ints& dims, double eps,
+                              bool keeps_dims) {
   const ir::Attrs over = {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keeps_dims}}};
   ir::Attrs spread = over;
   spread.set(ir::attr::correction, 0.0);

@@ -210,8 +210,8 @@ Status sampled(Call& call, Sampling sampling) {
     const int64_t out = resize.size[side];
     if (in == out) continue;
     if (in > kSideMax || out > kSideMax) return unsupported("from {} to {} elements", in, out);
-    THIMBLE_TRY(y, linear_along(call, y, 2 + side,
-                                sampling_matrix(sampling, in, out, resize.scale[side])));
+    THIMBLE_TRY(
+        y, linear_along(call, y, 2 + side, sampling_matrix(sampling, in, out, resize.scale[side])));
   }
   return call.result(y);
 }

@@ -115,10 +115,9 @@ Result<ValueId> write_rows(Call& call, const Scatter& s, ValueId y, WriteStep st
   for (int64_t i = 0; i < s.rows; ++i) {
     THIMBLE_TRY(const ValueId at, call.apply({slice_step(s.dim, i, i + 1)}, s.index));
     THIMBLE_TRY(const ValueId row, call.apply({slice_step(s.dim, i, i + 1)}, s.source));
-    THIMBLE_TRY(const ValueId here, call.add(OpKind::compare, {at, all},
-                                             {{ir::attr::relation, int64_t{0}}}));
-    THIMBLE_TRY(const ValueId now,
-                call.add(OpKind::expand, {here}, {{ir::attr::shape, shape}}));
+    THIMBLE_TRY(const ValueId here,
+                call.add(OpKind::compare, {at, all}, {{ir::attr::relation, int64_t{0}}}));
+    THIMBLE_TRY(const ValueId now, call.add(OpKind::expand, {here}, {{ir::attr::shape, shape}}));
     THIMBLE_TRY(y, step(call, y, row, written, now));
     THIMBLE_TRY(written, call.add(OpKind::logical_or, {written, now}));
   }
@@ -153,8 +152,8 @@ Status scatter_sum(Call& call, const Scatter& s, bool includes_self, bool is_mea
   if (includes_self) y = y + self;
   if (is_mean) {
     const Term count = f.value(sum_of_hits(call, s, hit, call.scalar(1)));
-    const Term divisor = includes_self ? count + 1.0 : f.apply(OpKind::clamp, {count},
-                                                               {{ir::attr::float_min, 1.0}});
+    const Term divisor =
+        includes_self ? count + 1.0 : f.apply(OpKind::clamp, {count}, {{ir::attr::float_min, 1.0}});
     y = y / divisor;
   }
   if (!includes_self) y = f.where(written, y, self);
@@ -191,14 +190,16 @@ Status scatter_reduce(Call& call) {
   THIMBLE_TRY(const bool includes, call.boolean("include_self", true));
   if (reduce == "sum" || reduce == "mean") return scatter_sum(call, s, includes, reduce == "mean");
   WriteStep step = nullptr;
-  if (reduce == "prod") step = includes ? combined<OpKind::mul, true> : combined<OpKind::mul, false>;
+  if (reduce == "prod")
+    step = includes ? combined<OpKind::mul, true> : combined<OpKind::mul, false>;
   if (reduce == "amax") {
     step = includes ? combined<OpKind::maximum, true> : combined<OpKind::maximum, false>;
   }
   if (reduce == "amin") {
     step = includes ? combined<OpKind::minimum, true> : combined<OpKind::minimum, false>;
   }
-  if (step == nullptr) return bad_input("reduce is {}, expected sum, prod, mean, amax or amin", reduce);
+  if (step == nullptr)
+    return bad_input("reduce is {}, expected sum, prod, mean, amax or amin", reduce);
   return write_part(call, s, write_rows(call, s, s.self, step));
 }
 

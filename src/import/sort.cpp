@@ -86,8 +86,8 @@ Result<Sorted> sorted_along(Call& call, int64_t count, bool descending) {
   THIMBLE_TRY(const ValueId positions, sorted_positions(call, rows, count, descending));
   Sorted result;
   THIMBLE_TRY(result.positions, call.add(OpKind::permute, {positions}, exchange));
-  THIMBLE_TRY(result.values, call.add(OpKind::gather_elements, {x, result.positions},
-                                      {{ir::attr::dim, dim}}));
+  THIMBLE_TRY(result.values,
+              call.add(OpKind::gather_elements, {x, result.positions}, {{ir::attr::dim, dim}}));
   return result;
 }
 

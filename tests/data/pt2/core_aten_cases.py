@@ -3,6 +3,7 @@ make_cases.py, which calls add()."""
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.export import Dim
 
 aten = torch.ops.aten
 
@@ -125,8 +126,12 @@ def normalized(s, x):
     return torch.where(kept, z, x)
 
 
+def sizes(s, x):
+    return x.reshape(x.numel() // x.shape[1], x.stride(0)) * x.numel()
+
+
 def item(s, x):
-    return x * aten._local_scalar_dense(s.fixed)
+    return x * s.fixed.item()
 
 
 def add(rows):
@@ -153,4 +158,7 @@ def add(rows):
          (1, 4, 8, 8), rows.Ids(7, 5))
     case('aten_normalized', Net(normalized, w=rows.par(3), fixed_mean=rows.Buffer(torch.tensor([0.1, -0.2, 0.3])),
                                 fixed_var=rows.Buffer(torch.tensor([1.1, 0.7, 0.4]))), X)
+    case('aten_sizes', Net(sizes), (4, 5), dims={'x': {1: Dim('m', min=3, max=9)}}, example=[(4, 7)])
+    case('aten_item', Net(item, fixed=rows.Buffer(torch.tensor(0.75))), (2, 3), core=True)
+    case('aten_grid_sample_core', Net(lambda s, x, y: F.grid_sample(x, y, align_corners=False)), X, (1, 4, 4, 2), core=True)
     case('aten_random', Net(lambda s, x: x + torch.randn(3)), (2, 3), expect='unsupported', op='aten.randn.default', tol=1e9)
