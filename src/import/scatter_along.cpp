@@ -93,9 +93,19 @@ Result<ValueId> hits(Call& call, const Scatter& s) {
                   {{ir::attr::relation, static_cast<int64_t>(Relation::kEq)}});
 }
 
-/// Returns [a, J, b]: true where something is written.
+/// Returns [a, J, b]: true where something is written. Halves of the rows are combined until one
+/// row is left.
 Result<ValueId> is_written(Call& call, const Scatter& s, ValueId hits) {
-  return call.add(OpKind::amax, {hits}, {{ir::attr::dims, Ints{s.dim}}});
+  ir::Shape shape = call.shape(hits);
+  for (int64_t rows = s.rows; rows > 1;) {
+    const int64_t half = (rows + 1) / 2;  // the middle row of an odd number is in both
+    THIMBLE_TRY(const ValueId first, call.apply({slice_step(s.dim, 0, half)}, hits));
+    THIMBLE_TRY(const ValueId second, call.apply({slice_step(s.dim, rows - half, rows)}, hits));
+    THIMBLE_TRY(hits, call.add(OpKind::logical_or, {first, second}));
+    rows = half;
+  }
+  shape.erase(shape.begin() + s.dim);
+  return call.reshape(hits, shape);
 }
 
 Result<ValueId> sum_of_hits(Call& call, const Scatter& s, ValueId hits, ValueId values) {
