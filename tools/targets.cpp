@@ -10,6 +10,7 @@
 
 #include "engine/part.h"
 #include "hostrun/qemu.h"
+#include "import/core_aten.h"
 #include "import/import.h"
 #include "tools/commands.h"
 #include "tools/facts.h"
@@ -22,6 +23,7 @@ namespace {
 struct TargetsArguments {
   std::string name;
   bool ops = false;
+  bool core_aten = false;
   bool json = false;
 };
 
@@ -294,7 +296,45 @@ int list_ops(bool json) {
   return 0;
 }
 
+std::string_view support_text(import_pt2::CoreSupport support) {
+  switch (support) {
+    case import_pt2::CoreSupport::kOperator:
+      return "supported";
+    case import_pt2::CoreSupport::kNumber:
+      return "a number at import";
+    case import_pt2::CoreSupport::kExport:
+      return "not in an export";
+    case import_pt2::CoreSupport::kRefused:
+      return "refused";
+  }
+  return "";
+}
+
+/// Lists the core ATen operators of PyTorch, with what the importer does with each.
+int list_core_aten(bool json) {
+  const auto& rows = import_pt2::core_operators();
+  Json list = Json::array();
+  for (const import_pt2::CoreOperator& row : rows) {
+    list.push_back(
+        {{"op", row.target}, {"support", support_text(row.support)}, {"note", row.note}});
+  }
+  if (json) {
+    print_json({{"core_aten", list}});
+    return 0;
+  }
+  size_t refused = 0;
+  for (const import_pt2::CoreOperator& row : rows) {
+    refused += row.support == import_pt2::CoreSupport::kRefused ? 1 : 0;
+    const std::string note = row.note.empty() ? "" : fmt::format(": {}", row.note);
+    fmt::print("{:<50} {}{}\n", row.target, support_text(row.support), note);
+  }
+  fmt::print("{} of {} operators are supported ({:.1f} %)\n", rows.size() - refused, rows.size(),
+             100.0 * static_cast<double>(rows.size() - refused) / static_cast<double>(rows.size()));
+  return 0;
+}
+
 int targets(const TargetsArguments& arguments) {
+  if (arguments.core_aten) return list_core_aten(arguments.json);
   if (arguments.ops) return list_ops(arguments.json);
   if (arguments.json) {
     const Result<Json> json = targets_json(arguments.name);
@@ -334,6 +374,8 @@ void add_targets(CommandLine& line, int* exit_code) {
   verb.option("name", arguments->name,
               "A part: its details; a part of a name or a pattern with *: a list");
   verb.flag("--ops", arguments->ops, "List the ATen operators that can be imported");
+  verb.flag("--core-aten", arguments->core_aten,
+            "List PyTorch's core ATen operators: supported, or why not");
   verb.flag("--json", arguments->json, "Print one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = targets(*arguments); });
 }

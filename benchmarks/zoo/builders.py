@@ -110,10 +110,13 @@ OWN = {
     "mobilebert": {"intermediate_size": 64, "intra_bottleneck_size": 32, "true_hidden_size": 32, "embedding_size": 32},
     "segformer": {"hidden_sizes": [16, 32, 64, 64], "num_attention_heads": [1, 2, 2, 4], "depths": [1, 1, 1, 1]},
     "swin": {"embed_dim": 24, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4},
-    "convnext": {"hidden_sizes": [16, 32, 64, 64], "depths": [1, 1, 1, 1]},
-    "funnel": {"block_sizes": [1, 1], "d_inner": 128, "d_head": 16, "n_head": 4, "num_decoder_layers": 1},
+    "convnext": {"num_hidden_layers": 4, "hidden_sizes": [16, 32, 64, 64], "depths": [1, 1, 1, 1]},
+    "encodec": {"codebook_dim": 64},
+    # Its AutoModel is a choice of two classes.
+    "funnel": {"architectures": ["FunnelModel"], "block_sizes": [1, 1], "d_inner": 128, "d_head": 16, "n_head": 4,
+               "num_decoder_layers": 1},
     "longformer": {"attention_window": 8},
-    "squeezebert": {"q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention_groups": 1,
+    "squeezebert": {"embedding_size": 64, "q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention_groups": 1,
                     "intermediate_groups": 2, "output_groups": 2},
     "whisper": {"max_source_positions": 50},
 }
@@ -124,8 +127,8 @@ def shrink(config: Any, model_type: str) -> None:
     for name, value in {**SMALL, **OWN.get(model_type, {})}.items():
         held = getattr(config, name, None)
         own = name in OWN.get(model_type, {})
-        if held is None or isinstance(held, bool) or (isinstance(held, (list, tuple)) != isinstance(value, list)
-                                                      and not own):
+        is_list = isinstance(held, (list, tuple))
+        if not own and (held is None or isinstance(held, bool) or is_list != isinstance(value, list)):
             continue
         try:
             setattr(config, name, value)
@@ -156,7 +159,8 @@ def build_transformers(network: Network) -> Built:
     if name == "pixel_values":
         example = {name: torch.rand(1, 3, network.size, network.size)}
     elif name == "input_values":
-        example = {name: torch.rand(1, network.size)}
+        channels = (1,) if model_type == "encodec" else ()
+        example = {name: torch.rand(1, *channels, network.size)}
     elif name == "input_features":
         example = {name: torch.rand(1, 16, 100)}
     else:
@@ -206,7 +210,9 @@ def build_torchaudio(network: Network) -> Built:
     if network.name == "deepspeech":
         return Positional(models.DeepSpeech(32, 64, 10)), {"x": torch.rand(1, 1, network.size, 32)}
     if network.name == "conv_tasnet":
-        model = models.ConvTasNet(2, 16, 64, 32, 64, 3, 3, 2)
+        # The padding keeps the size of a frame only for kernels of 3.
+        model = models.ConvTasNet(2, 16, 64, msk_kernel_size=3, msk_num_feats=32, msk_num_hidden_feats=64, msk_num_layers=3,
+                                  msk_num_stacks=2)
         return Positional(model), {"x": torch.rand(1, 1, 10 * network.size)}
     encoder = importlib.import_module("torchaudio.models.tacotron2")._Encoder(32, 2, 5)
 
@@ -216,7 +222,11 @@ def build_torchaudio(network: Network) -> Built:
             self.inner = encoder
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.inner(x, torch.full((1,), x.shape[2]))
+            # As the encoder's forward() for one sequence without padding; it would pack the sequence by its length, which
+            # PyTorch does not export.
+            for layer in self.inner.convolutions:
+                x = torch.relu(layer(x))
+            return self.inner.lstm(x.transpose(1, 2))[0]
     return Tacotron(), {"x": torch.rand(1, 32, network.size)}
 
 

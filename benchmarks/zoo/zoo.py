@@ -210,8 +210,8 @@ def table(folder: Path, bless: bool) -> None:
     lines = [row for row in rows if row is not None]
     compiled = sum(line.split(" | ")[1] == "yes" for line in lines)
     missing = sum("| not exported: " in line for line in lines)
-    head = (f"{compiled} of {len(lines) - missing} networks that were run compile. PyTorch did not export {missing} "
-            f"further ones. {len(rows) - len(lines)} of {len(rows)} were not run.\n\n"
+    head = (f"{compiled} of {len(lines) - missing} networks that were run compile. {missing} further ones were "
+            f"not exported. {len(rows) - len(lines)} of {len(rows)} were not run.\n\n"
             "| network | compiled | CPU s | memory MB | arena B | import error | SQNR dB | host = QEMU |\n"
             "|---|---|--:|--:|--:|--:|--:|---|\n")
     text = head + "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@
 
 #include "import/handlers.h"
 #include "import/image.h"
+#include "import/linear_along.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -60,9 +61,42 @@ Status adaptive_pool(Call& call, size_t rank, OpKind pool, OpKind adaptive) {
   return call.result(as_given(call, image, y));
 }
 
+/// Returns the matrix [count, size] of the means of the windows.
+ir::Tensor means(int64_t size, int64_t count) {
+  ir::Tensor matrix = ir::zeros(ir::DType::kF32, {count, size});
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = i * size / count, last = ((i + 1) * size + count - 1) / count;
+    for (int64_t k = first; k < last; ++k) {
+      matrix.data<float>()[static_cast<size_t>(i * size + k)] =
+          1.0F / static_cast<float>(last - first);
+    }
+  }
+  return matrix;
+}
+
 }  // namespace
 
 namespace handlers {
+
+/// A product with a matrix of means along each dimension.
+Status adaptive_avg_pool3d(Call& call) {
+  constexpr int64_t kSideMax = 1024;
+  THIMBLE_TRY(ValueId x, call.tensor("self"));
+  THIMBLE_TRY(const Ints size, call.spatial("output_size", 3, 1));
+  const size_t rank = call.shape(x).size();
+  if (rank != 4 && rank != 5) return bad_input("self is {}", ir::list_text(call.shape(x)));
+  for (size_t side = 0; side < 3; ++side) {
+    const size_t dim = rank - 3 + side;
+    const int64_t extent = call.shape(x)[dim];
+    if (size[side] == extent) continue;
+    if (size[side] < 1) return bad_input("output_size is {}", ir::list_text(size));
+    if (size[side] > kSideMax || extent > kSideMax) {
+      return unsupported("from {} to {} elements", extent, size[side]);
+    }
+    THIMBLE_TRY(x, linear_along(call, x, dim, means(extent, size[side])));
+  }
+  return call.result(x);
+}
 
 Status adaptive_avg_pool1d(Call& call) {
   return adaptive_pool(call, 1, OpKind::avg_pool2d, OpKind::adaptive_avg_pool2d);

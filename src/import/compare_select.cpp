@@ -71,6 +71,13 @@ Status check_bool(Call& call, std::string_view name) {
 
 Status bitwise(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_CHECK(check_bool(call, "self"));
+  if (!call.is_tensor("other")) {
+    THIMBLE_TRY(const double value, call.number("other"));
+    if (value != 0 && value != 1) return unsupported("bool and {}, expected True or False", value);
+    THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+    const ValueId number = call.constant_value("other", filled(DType::kBool, {}, value));
+    return call.result(call.add(kind, {x, number}, std::move(attrs)));
+  }
   THIMBLE_CHECK(check_bool(call, "other"));
   return truths_of_both(call, kind, std::move(attrs));
 }

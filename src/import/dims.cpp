@@ -114,6 +114,33 @@ Status movedim(Call& call) {
   return permuted_view(call, std::move(dims));
 }
 
+/// A view: with the two dimensions merged into one, the elements have equal distances.
+Status diagonal(Call& call) {
+  THIMBLE_TRY(Ints dims, identity(call));
+  THIMBLE_TRY(const ir::ValueId x, call.any_tensor("self"));
+  const ir::Shape shape = call.shape(x);
+  THIMBLE_TRY(const int64_t row, call.dimension("dim1", dims.size(), 0));
+  THIMBLE_TRY(const int64_t column, call.dimension("dim2", dims.size(), 1));
+  THIMBLE_TRY(const int64_t offset, call.integer("offset", 0));
+  if (row == column || dims.size() < 2) return bad_input("dimensions {} and {}", row, column);
+  std::erase_if(dims, [&](int64_t dim) { return dim == row || dim == column; });
+  dims.insert(dims.end(), {row, column});
+  const int64_t rows = shape[static_cast<size_t>(row)];
+  const int64_t columns = shape[static_cast<size_t>(column)];
+  const int64_t length =
+      std::min(rows - std::max<int64_t>(-offset, 0), columns - std::max<int64_t>(offset, 0));
+  if (length < 1)
+    return bad_input("offset is {} for {} rows and {} columns", offset, rows, columns);
+  ir::Shape merged;
+  for (size_t i = 0; i + 2 < dims.size(); ++i)
+    merged.push_back(shape[static_cast<size_t>(dims[i])]);
+  merged.push_back(rows * columns);
+  const int64_t first = offset < 0 ? -offset * columns : offset;
+  return call.view({permute_step(dims), reshape_step(merged),
+                    slice_step(static_cast<int64_t>(merged.size()) - 1, first,
+                               first + (length - 1) * (columns + 1) + 1, columns + 1)});
+}
+
 Status expand(Call& call) {
   THIMBLE_TRY(Ints sizes, call.integers("size"));
   return expanded(call, std::move(sizes));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "import/handlers.h"
+#include "import/select_along.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -56,14 +57,8 @@ Result<ValueId> difference(Call& call, std::string_view first, std::string_view 
   return call.add(OpKind::sub, {a, b});
 }
 
-}  // namespace
-
-namespace handlers {
-
 /// Distance between each row of one matrix and each row of the other.
-Status cdist(Call& call) {
-  THIMBLE_TRY(ValueId a, call.tensor("x1"));
-  THIMBLE_TRY(ValueId b, call.tensor("x2"));
+Result<ValueId> distances(Call& call, ValueId a, ValueId b) {
   ir::Shape rows = call.shape(a);
   ir::Shape columns = call.shape(b);
   if (rows.size() < 2 || columns.size() < 2) return bad_input("an operand has rank below 2");
@@ -74,7 +69,31 @@ Status cdist(Call& call) {
   THIMBLE_TRY(const ValueId apart, call.add(OpKind::sub, {a, b}));
   THIMBLE_TRY(const double p, call.number("p", 2));
   const auto last = static_cast<int64_t>(call.shape(apart).size()) - 1;
-  return call.result(length(call, apart, last, p, /*keeps_dims=*/false));
+  return length(call, apart, last, p, /*keeps_dims=*/false);
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status cdist(Call& call) {
+  THIMBLE_TRY(const ValueId a, call.tensor("x1"));
+  THIMBLE_TRY(const ValueId b, call.tensor("x2"));
+  return call.result(distances(call, a, b));
+}
+
+/// The distances above the diagonal of the matrix of distances, row by row.
+Status pdist(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(ValueId all, distances(call, x, x));
+  const int64_t count = call.shape(x)[0];
+  if (count < 2) return unsupported("the result is empty");
+  THIMBLE_TRY(all, call.reshape(all, {count * count}));
+  Ints above;
+  for (int64_t i = 0; i < count * count; ++i) {
+    if (i % count > i / count) above.push_back(i);
+  }
+  return call.result(select_along(call, all, 0, above));
 }
 
 Status cosine_similarity(Call& call) {

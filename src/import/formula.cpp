@@ -41,6 +41,9 @@ Term Formula::apply(OpKind kind, std::initializer_list<Term> operands, ir::Attrs
   return value(call_.add(kind, std::move(ids), std::move(attrs)));
 }
 
+Term Formula::reshape(Term x, ir::Shape shape) {
+  return apply(OpKind::reshape, {x}, {{ir::attr::shape, std::move(shape)}});
+}
 Term Formula::clamp(Term x, double low, double high) {
   return apply(OpKind::clamp, {x}, {{ir::attr::float_min, low}, {ir::attr::float_max, high}});
 }
@@ -53,6 +56,11 @@ Term Formula::negative_part(Term x) {
 Term Formula::greater(Term a, double b) {
   return apply(OpKind::compare, {a, constant(b)},
                {{ir::attr::relation, static_cast<int64_t>(Relation::kGt)}});
+}
+
+Status Formula::status() const {
+  if (error_) return *error_;
+  return ok();
 }
 
 Status Formula::result(Term term) {

@@ -37,6 +37,7 @@ class Formula {
   Term constant(double value) { return {this, call_.scalar(value)}; }
 
   Term apply(ir::OpKind kind, std::initializer_list<Term> operands, ir::Attrs attrs = {});
+  Term reshape(Term x, ir::Shape shape);
   Term clamp(Term x, double low, double high);
   Term positive_part(Term x);
   Term negative_part(Term x);  // min(x, 0)
@@ -45,6 +46,7 @@ class Formula {
   Term where(Term condition, Term a, Term b) { return apply(ir::OpKind::where, {condition, a, b}); }
 
   void fail(Error error);
+  [[nodiscard]] Status status() const;
   Status result(Term term);
 
  private:

@@ -104,6 +104,17 @@ Status dropout(Call& call) {
   return call.view({}, call.has("input") ? "input" : "self");
 }
 
+/// Also returns which elements were kept: all.
+Status native_dropout(Call& call) {
+  THIMBLE_TRY(const bool train, call.boolean("train", true));
+  THIMBLE_TRY(const double probability, call.number("p", 0));
+  if (train && probability != 0) {
+    return unsupported("the model is in training mode; call model.eval() before the export");
+  }
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  return call.results({x, call.constant_value("kept", filled(DType::kBool, call.shape(x), 1))});
+}
+
 Status to(Call& call) {
   THIMBLE_TRY(const ScalarType type, call.scalar_type("dtype", type_of(call, "self")));
   return converted_to(call, type);

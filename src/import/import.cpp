@@ -6,6 +6,7 @@
 #include <set>
 
 #include "import/constants.h"
+#include "import/core_aten.h"
 #include "import/handlers.h"
 #include "import/integers.h"
 #include "import/layout.h"
@@ -208,7 +209,7 @@ class Importer {
     }
     const Handler handler = find_handler(source.target);
     if (handler == nullptr || changes_state(node, source)) {
-      refused.insert(add_refusal(node, source, ""));
+      refused.insert(add_refusal(node, source, std::string(refusal_note(source.target))));
     } else if (refused.empty()) {
       Call call(context_, node, source);
       const size_t ops_before = context_.builder.graph.ops().size();

@@ -86,6 +86,32 @@ Result<ValueId> lengths_along(Call& call, ValueId v, int64_t dim) {
   return call.add(OpKind::sqrt, {sum});
 }
 
+Result<ValueId> add_layer_norm(Call& call, ValueId x) {
+  THIMBLE_TRY(const int64_t dims, normalized_dims(call, x));
+  THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
+  THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
+  THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
+  return call.add(OpKind::layer_norm, {x, w, b},
+                  {{ir::attr::last_dims, dims}, {ir::attr::eps, eps}});
+}
+
+/// Mean and 1 / sqrt(variance + eps) over `dims`, which only gradients use.
+struct Statistics {
+  ValueId mean = ir::kNoValue, rstd = ir::kNoValue;
+};
+Result<Statistics> statistics(Call& call, ValueId x, const Ints& dims, double eps,
+                              bool keeps_dims) {
+  const ir::Attrs over = {{ir::attr::dims, dims}, {ir::attr::keepdim, int64_t{keeps_dims}}};
+  ir::Attrs spread = over;
+  spread.set(ir::attr::correction, 0.0);
+  Statistics result;
+  THIMBLE_TRY(result.mean, call.add(OpKind::mean, {x}, over));
+  THIMBLE_TRY(const ValueId variance, call.add(OpKind::variance, {x}, spread));
+  THIMBLE_TRY(const ValueId shifted, call.add(OpKind::add, {variance, call.scalar(eps)}));
+  THIMBLE_TRY(result.rstd, call.add(OpKind::rsqrt, {shifted}));
+  return result;
+}
+
 }  // namespace
 
 namespace handlers {
@@ -148,14 +174,34 @@ Status group_norm(Call& call) {
   return call.result(add_group_norm(call, x, groups));
 }
 
+/// As group_norm(); also returns the statistics.
+Status native_group_norm(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_TRY(const int64_t groups, call.integer("group"));
+  THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
+  THIMBLE_TRY(const ValueId y, add_group_norm(call, x, groups));
+  const int64_t n = call.shape(x)[0];
+  THIMBLE_TRY(const ValueId grouped,
+              call.reshape(x, {n, groups, ir::element_count(call.shape(x)) / n / groups}));
+  THIMBLE_TRY(const Statistics found, statistics(call, grouped, {2}, eps, /*keeps_dims=*/false));
+  return call.results({y, found.mean, found.rstd});
+}
+
 Status layer_norm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
-  THIMBLE_TRY(const int64_t dims, normalized_dims(call, x));
-  THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
-  THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
+  return call.result(add_layer_norm(call, x));
+}
+
+/// As layer_norm(); also returns the statistics.
+Status native_layer_norm(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_TRY(const ValueId y, add_layer_norm(call, x));
+  THIMBLE_TRY(const int64_t count, normalized_dims(call, x));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
-  return call.result(
-      call.add(OpKind::layer_norm, {x, w, b}, {{ir::attr::last_dims, dims}, {ir::attr::eps, eps}}));
+  Ints dims(static_cast<size_t>(count));
+  std::iota(dims.begin(), dims.end(), static_cast<int64_t>(call.shape(x).size()) - count);
+  THIMBLE_TRY(const Statistics found, statistics(call, x, dims, eps, /*keeps_dims=*/true));
+  return call.results({y, found.mean, found.rstd});
 }
 
 /// The default of `eps` is the float32 machine epsilon.

@@ -7,6 +7,7 @@
 
 #include "import/handlers.h"
 #include "import/image.h"
+#include "import/linear_along.h"
 #include "import/select_along.h"
 
 namespace thimble::import_pt2 {
@@ -209,16 +210,8 @@ Status sampled(Call& call, Sampling sampling) {
     const int64_t out = resize.size[side];
     if (in == out) continue;
     if (in > kSideMax || out > kSideMax) return unsupported("from {} to {} elements", in, out);
-    const ValueId w = call.constant_value(side == 0 ? "rows" : "columns",
-                                          sampling_matrix(sampling, in, out, resize.scale[side]));
-    const ir::Attrs exchange = {{ir::attr::dims, Ints{0, 1, 3, 2}}};
-    if (side == 0) {
-      THIMBLE_TRY(y, call.add(OpKind::permute, {y}, exchange));
-    }
-    THIMBLE_TRY(y, call.add(OpKind::linear, {y, w, ir::kNoValue}));
-    if (side == 0) {
-      THIMBLE_TRY(y, call.add(OpKind::permute, {y}, exchange));
-    }
+    THIMBLE_TRY(
+        y, linear_along(call, y, 2 + side, sampling_matrix(sampling, in, out, resize.scale[side])));
   }
   return call.result(y);
 }

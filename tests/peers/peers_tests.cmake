@@ -23,6 +23,12 @@ if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
                                                         SKIP_RETURN_CODE 77)
 endif()
 
+# The list of core ATen operators, if that Python has its version of PyTorch.
+if(THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_core_aten COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/core_aten_peer.py ${CMAKE_SOURCE_DIR})
+  set_tests_properties(peers_core_aten PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # Observers and fake quantization of PyTorch with the compiler's rules, if that Python has torch and torchao.
 if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_quantizer

@@ -14,6 +14,8 @@
 #include "eval/evaluate.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
+#include "import/core_aten.h"
+#include "import/handlers.h"
 #include "import/import.h"
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -234,12 +236,32 @@ TEST(Cases, MemoryFormatsDoNotChangeResults) {
 }
 
 TEST(Cases, RefusedOperatorsAreLocated) {
-  const auto model = import_file(data_dir() / "grid_sample.pt2");
+  const auto model = import_file(data_dir() / "aten_random.pt2");
   ASSERT_FALSE(model.ok());
-  EXPECT_TRUE(
-      model.error().message.starts_with("aten.grid_sampler.default is not supported\n"
-                                        "  make_cases.py:"))
+  EXPECT_TRUE(model.error().message.starts_with(
+      "aten.randn.default is not supported: random numbers; pass them as an input\n"
+      "  core_aten_cases.py:"))
       << model.error().message;
+}
+
+/// Every core ATen operator that the table calls supported has a case that equals PyTorch.
+TEST(Cases, HaveTheCoreAtenOperators) {
+  std::set<std::string, std::less<>> compared;
+  for (const auto& [name, row] : cases()) {
+    if (row.at("expect") != "ok" || kRefused.contains(name)) continue;
+    for (const std::string op : row.at("ops")) compared.insert(op);
+  }
+  size_t refused = 0;
+  for (const CoreOperator& row : core_operators()) {
+    SCOPED_TRACE(row.target);
+    const bool is_operator = row.support == CoreSupport::kOperator;
+    EXPECT_EQ(find_handler(row.target) != nullptr, is_operator);
+    const bool in_export = is_operator || row.support == CoreSupport::kNumber;
+    EXPECT_EQ(compared.contains(row.target), in_export);
+    EXPECT_EQ(row.note.empty(), in_export);
+    refused += row.support == CoreSupport::kRefused ? 1 : 0;
+  }
+  EXPECT_LE(20 * refused, core_operators().size());  // 95 % are supported
 }
 
 /// Returns index i of the first dimension, kept with size 1.

@@ -224,6 +224,7 @@ TEST(StableMath, IsCloseToStandardLibrary) {
     EXPECT_NEAR(quant::stable_log(x), std::log(x), 1e-15 * std::abs(std::log(x)) + 1e-15) << x;
   }
   for (double x = -300; x < 300; x += 0.0371) {
+    EXPECT_NEAR(quant::stable_atan(x), std::atan(x), 1e-15) << x;
     EXPECT_NEAR(quant::stable_sin(x), std::sin(x), 1e-15) << x;
     EXPECT_NEAR(quant::stable_cos(x * 1000), std::cos(x * 1000), 1e-15) << x;
     EXPECT_NEAR(quant::stable_erf(x / 40), std::erf(x / 40), 4e-15) << x;

@@ -140,6 +140,20 @@ double stable_cos(double x) {
   return turned_sin(x, 1);
 }
 
+double stable_atan(double x) {
+  if (!(x == x)) return x;
+  constexpr double kHalfPi = 1.5707963267948966;
+  const double magnitude = std::fabs(x);
+  const bool inverted = magnitude > 1;  // atan(x) = pi / 2 - atan(1 / x)
+  double t = inverted ? 1 / magnitude : magnitude;
+  // atan(t) = 2 atan(t / (1 + sqrt(1 + t^2))); two such steps leave t below 0.2.
+  for (int i = 0; i < 2; ++i) t /= 1 + std::sqrt(1 + t * t);
+  double sum = 0;
+  for (int n = 23; n >= 1; n -= 2) sum = 1.0 / n - sum * (t * t);
+  const double value = 4 * t * sum;
+  return std::copysign(inverted ? kHalfPi - value : value, x);
+}
+
 double stable_erf(double x) {
   if (!(x == x)) return x;
   const double magnitude = std::fabs(x);

@@ -1,12 +1,13 @@
 #pragma once
 // Math functions that do not use the C library, whose last bit differs between processors with and
 // without fused multiply-add. The relative error of exp and log is below 4e-16. The absolute error
-// of tanh, erf, sin and cos (for |x| below 10^6) is below 1e-15.
+// of tanh, erf, atan, sin and cos (for |x| below 10^6) is below 1e-15.
 
 #include <span>
 
 namespace thimble::quant {
 
+[[nodiscard]] double stable_atan(double x);
 [[nodiscard]] double stable_cos(double x);
 [[nodiscard]] double stable_erf(double x);
 [[nodiscard]] double stable_exp(double x);
