@@ -13,8 +13,8 @@ constexpr bool is_transform_size(int64_t n) {
 }
 
 inline constexpr int32_t kHopMax = 65535;             // samples from one frame to the next
-inline constexpr int32_t kPowerShift = 12;           // bits of a power that are rounded away
-inline constexpr int32_t kLogMelShiftMax = 31;       // floor and eps are at most 2^62
+inline constexpr int32_t kWindowShift = 17;           // from a sample times its window to 29 bits
+inline constexpr int32_t kLogMelShiftMax = 31;        // floor and eps are at most 2^62
 inline constexpr int32_t kLogMelOffsetMax = 1 << 30;  // added to a logarithm in Q16
 
 struct Complex {
@@ -26,25 +26,25 @@ struct Twiddle {
   int32_t cos, sin;
 };
 
-/// Replaces a, b by u = (a + b * w) / 2, rounded down in each part, and v = a - u.
+/// Replaces a, b by u = (a + b * w) / 2, each part rounded to nearest, halves up, and v = a - u.
 inline void butterfly(Complex& a, Complex& b, Twiddle w) {
   const int64_t re = (static_cast<int64_t>(b.re) * w.cos + static_cast<int64_t>(b.im) * w.sin) +
-                     static_cast<int64_t>(a.re) * (int64_t{1} << 31);
+                     static_cast<int64_t>(a.re + 1) * (int64_t{1} << 31);
   const int64_t im = (static_cast<int64_t>(b.im) * w.cos - static_cast<int64_t>(b.re) * w.sin) +
-                     static_cast<int64_t>(a.im) * (int64_t{1} << 31);
+                     static_cast<int64_t>(a.im + 1) * (int64_t{1} << 31);
   const Complex u = {static_cast<int32_t>(re >> 32), static_cast<int32_t>(im >> 32)};
   b = {a.re - u.re, a.im - u.im};
   a = u;
 }
 /// butterfly() with w = 1.
 inline void butterfly_one(Complex& a, Complex& b) {
-  const Complex u = {(a.re + b.re) >> 1, (a.im + b.im) >> 1};
+  const Complex u = {(a.re + b.re + 1) >> 1, (a.im + b.im + 1) >> 1};
   b = {a.re - u.re, a.im - u.im};
   a = u;
 }
 /// butterfly() with w = -i.
 inline void butterfly_minus_i(Complex& a, Complex& b) {
-  const Complex u = {(a.re + b.im) >> 1, (a.im - b.re) >> 1};
+  const Complex u = {(a.re + b.im + 1) >> 1, (a.im - b.re + 1) >> 1};
   b = {a.re - u.re, a.im - u.im};
   a = u;
 }

@@ -6,7 +6,8 @@
 
 namespace thimble::abi {
 
-/// The sum of a band is at least int_floor << floor_shift; int_eps << eps_shift is then added to it.
+/// The sum of a band is at least int_floor << floor_shift; int_eps << eps_shift is then added to
+/// it.
 struct LogMelParams {
   int32_t hop, int_floor, floor_shift, int_eps, eps_shift;
   int32_t offset;  // added to the logarithm

@@ -5,7 +5,7 @@
 // decimation in time; each stage halves the numbers, so that nothing overflows for any input. One
 // more stage separates the bins, whose powers replace them in the scratch.
 //
-// Operands: x int16 [..., L], window int16 [n], sine int32 [n / 4], bands int32 [M, 2], weights
+// Operands: x int16 [..., L], window int32 [n], sine int32 [n / 4], bands int32 [M, 2], weights
 // int16, parameters, scratch, y int8 or (wide) int16 [..., T, M].
 
 #include "abi/ops/spectrum.h"
@@ -58,7 +58,7 @@ Status check_bands(const Tensor& bands, const Tensor& weights, int32_t bins) {
 }
 
 Status check_constants(const Call& call, int32_t n) {
-  constexpr DType kTypes[] = {DType::kI16, DType::kI32, DType::kI32, DType::kI16};
+  constexpr DType kTypes[] = {DType::kI32, DType::kI32, DType::kI32, DType::kI16};
   for (uint32_t i = 0; i < 4; ++i) {
     const Tensor& t = tensor(call, i + 1);
     THIMBLE_RETURN_IF_ERROR(check_tensor(t, kTypes[i]));
@@ -87,7 +87,7 @@ Status check(const Call& call) {
   const Tensor& scratch = tensor(call, 6);
   const Tensor& y = tensor(call, 7);
   THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI16));
-  THIMBLE_RETURN_IF_ERROR(check_tensor(window, DType::kI16));
+  THIMBLE_RETURN_IF_ERROR(check_tensor(window, DType::kI32));
   THIMBLE_RETURN_IF_ERROR(check_tensor(y));
   THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_log_mel>(tensor(call, 5)));
   const LogMelParams& p = params_of(call);
@@ -99,8 +99,8 @@ Status check(const Call& call) {
   if (x.rank == 0 || !numerics::is_transform_size(n) || x.sizes[x.rank - 1] < n) {
     return Status::kBadShape;
   }
-  const bool fine = p.hop >= 1 && p.hop <= numerics::kHopMax && are_terms(p) && is_scale(p.mult, p.shift) && p.shift <= 0 &&
-                    are_output_bounds(p);
+  const bool fine = p.hop >= 1 && p.hop <= numerics::kHopMax && are_terms(p) &&
+                    is_scale(p.mult, p.shift) && p.shift <= 0 && are_output_bounds(p);
   if (!fine) return Status::kBadParameter;
   THIMBLE_RETURN_IF_ERROR(check_constants(call, n));
   THIMBLE_RETURN_IF_ERROR(check_scratch(scratch, abi::spectrum_scratch_bytes(n)));
@@ -108,11 +108,16 @@ Status check(const Call& call) {
   return check_result(x, y, frames, tensor(call, 3).sizes[0]);
 }
 
+int32_t windowed(int32_t x, int32_t w) {
+  return static_cast<int32_t>(
+      (static_cast<int64_t>(x * (1 << (32 - numerics::kWindowShift))) * w) >> 32);
+}
+
 /// Writes the windowed samples as complex numbers, in the order of reversed bits of their index.
-void load(const int16_t* x, const int16_t* window, Complex* z, int32_t count) {
+void load(const int16_t* x, const int32_t* window, Complex* z, int32_t count) {
   int32_t reversed = 0;
   for (int32_t i = 0; i < count; ++i, x += 2, window += 2) {
-    z[reversed] = {(x[0] * window[0]) >> 1, (x[1] * window[1]) >> 1};
+    z[reversed] = {windowed(x[0], window[0]), windowed(x[1], window[1])};
     int32_t bit = count >> 1;
     for (; (reversed & bit) != 0; bit >>= 1) reversed ^= bit;
     reversed |= bit;
@@ -151,10 +156,7 @@ void transform(Complex* z, int32_t count, const int32_t* sine, int32_t quarter) 
 Complex power(Complex x) {
   const uint64_t sum = static_cast<uint64_t>(static_cast<int64_t>(x.re) * x.re) +
                        static_cast<uint64_t>(static_cast<int64_t>(x.im) * x.im);
-  const uint64_t rounded =
-      (sum + (1U << (numerics::kPowerShift - 1))) >> numerics::kPowerShift;
-  return {static_cast<int32_t>(static_cast<uint32_t>(rounded)),
-          static_cast<int32_t>(rounded >> 32)};
+  return {static_cast<int32_t>(static_cast<uint32_t>(sum)), static_cast<int32_t>(sum >> 32)};
 }
 
 /// Replaces the transform of `count` complex numbers by the powers of count + 1 bins.
@@ -175,28 +177,53 @@ void to_powers(Complex* z, int32_t count, const int32_t* sine) {
   z[quarter] = power(z[quarter]);
 }
 
-uint64_t band_sum(const Complex* powers, const int16_t* weights, int32_t count) {
-  uint64_t sum = 0;
+/// high * 2^32 + low
+struct Sum {
+  uint64_t high;
+  uint32_t low;
+};
+
+Sum band_sum(const Complex* powers, const int16_t* weights, int32_t count) {
+  uint64_t high = 0;
+  uint64_t low = 0;
   for (int32_t i = 0; i < count; ++i) {
     const uint32_t weight = static_cast<uint32_t>(weights[i]);
-    sum += static_cast<uint64_t>(static_cast<uint32_t>(powers[i].re)) * weight;
-    sum += static_cast<uint64_t>(static_cast<uint32_t>(powers[i].im) * weight) << 32;
+    low += static_cast<uint64_t>(static_cast<uint32_t>(powers[i].re)) * weight;
+    high += static_cast<uint64_t>(static_cast<uint32_t>(powers[i].im)) * weight;
   }
+  return {high + (low >> 32), static_cast<uint32_t>(low)};
+}
+
+/// Returns max(sum, floor) + eps, at least 1.
+Sum bounded(Sum sum, uint64_t floor, uint64_t eps) {
+  const uint64_t high = floor >> 32;
+  const uint32_t low = static_cast<uint32_t>(floor);
+  if (sum.high < high || (sum.high == high && sum.low < low)) sum = {high, low};
+  const uint64_t carried = uint64_t{sum.low} + static_cast<uint32_t>(eps);
+  sum = {sum.high + (eps >> 32) + (carried >> 32), static_cast<uint32_t>(carried)};
+  if ((sum.high | sum.low) == 0) sum.low = 1;
   return sum;
 }
 
-int32_t log2_of(uint64_t value) {
-  const uint32_t high = static_cast<uint32_t>(value >> 32);
-  if (high == 0) return numerics::log2_fixed(static_cast<uint32_t>(value));
-  const int32_t shift = 32 - numerics::count_leading_zeros(high);
-  return numerics::log2_fixed(static_cast<uint32_t>(value >> shift)) + shift * (1 << 16);
+int32_t log2_of(Sum sum) {
+  int32_t shift = 0;
+  uint64_t value = sum.low;
+  if (sum.high >> 32 != 0) {
+    value = sum.high;
+    shift = 32;
+  } else if (sum.high != 0) {
+    value |= sum.high << 32;
+  }
+  const uint32_t upper = static_cast<uint32_t>(value >> 32);
+  const int32_t bits = upper == 0 ? 0 : 32 - numerics::count_leading_zeros(upper);
+  return numerics::log2_fixed(static_cast<uint32_t>(value >> bits)) + (shift + bits) * (1 << 16);
 }
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 7);
   const LogMelParams p = params_of(call);
-  const int16_t* const window = static_cast<const int16_t*>(tensor(call, 1).data);
+  const int32_t* const window = static_cast<const int32_t*>(tensor(call, 1).data);
   const int32_t* const sine = static_cast<const int32_t*>(tensor(call, 2).data);
   const int32_t* const bands = static_cast<const int32_t*>(tensor(call, 3).data);
   Complex* const z = static_cast<Complex*>(tensor(call, 6).data);
@@ -215,10 +242,9 @@ void run(const Call& call) {
       const int16_t* weights = static_cast<const int16_t*>(tensor(call, 4).data);
       for (int32_t m = 0; m < filters; ++m, ++at) {
         const int32_t count = bands[2 * m + 1];
-        uint64_t sum = band_sum(z + bands[2 * m], weights, count);
+        const Sum sum = band_sum(z + bands[2 * m], weights, count);
         weights += count;
-        sum = (sum < floor ? floor : sum) + eps;
-        const int32_t logarithm = log2_of(sum == 0 ? 1 : sum) + p.offset;
+        const int32_t logarithm = log2_of(bounded(sum, floor, eps)) + p.offset;
         const int32_t code = numerics::requantize(logarithm, p.mult, p.shift) + p.y_zp;
         const int32_t clamped = numerics::clamp(code, p.min, p.max);
         if (p.wide != 0) {

@@ -1,6 +1,7 @@
 // Power spectra and mel filters: docs/numerics.md, "Log-mel spectrum".
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "eval/call.h"
@@ -33,9 +34,9 @@ struct Complex {
 class IntegerTransform {
  public:
   explicit IntegerTransform(const Call& call)
-      : window_(call.input<int16_t>(1)), sine_(call.input<int32_t>(2)) {}
+      : window_(call.input<int32_t>(1)), sine_(call.input<int32_t>(2)) {}
 
-  /// Returns the rounded powers of the bins 0 to n / 2.
+  /// Returns the powers of the bins 0 to n / 2.
   [[nodiscard]] std::vector<int64_t> powers(std::span<const int16_t> x) const {
     const size_t half = window_.size() / 2;
     std::vector<Complex> z(half);
@@ -57,7 +58,7 @@ class IntegerTransform {
 
  private:
   [[nodiscard]] int64_t windowed(std::span<const int16_t> x, size_t i) const {
-    return floor_divide(int64_t{x[i]} * window_[i], 2);
+    return floor_divide(int64_t{x[i]} * window_[i], pow2(17));
   }
 
   /// sin(2 pi k / n) in Q31 for 0 <= k <= n / 2.
@@ -71,11 +72,11 @@ class IntegerTransform {
     return k <= quarter ? sine(quarter - k) : -sine(k - quarter);
   }
 
-  /// (a + b * e^(-2 pi i k / n)) / 2, rounded down.
+  /// (a + b * e^(-2 pi i k / n)) / 2, rounded to nearest, halves up.
   [[nodiscard]] Complex half_sum(const Complex& a, const Complex& b, size_t k) const {
     const int64_t c = cosine(k), s = sine(k);
-    return {floor_divide(a.re * pow2(31) + b.re * c + b.im * s, pow2(32)),
-            floor_divide(a.im * pow2(31) + b.im * c - b.re * s, pow2(32))};
+    return {floor_divide((a.re + 1) * pow2(31) + b.re * c + b.im * s, pow2(32)),
+            floor_divide((a.im + 1) * pow2(31) + b.im * c - b.re * s, pow2(32))};
   }
 
   [[nodiscard]] std::vector<Complex> transform(const std::vector<Complex>& z) const {
@@ -96,31 +97,60 @@ class IntegerTransform {
     return result;
   }
 
-  [[nodiscard]] static int64_t power(const Complex& x) {
-    return (x.re * x.re + x.im * x.im + pow2(11)) / pow2(12);
-  }
+  [[nodiscard]] static int64_t power(const Complex& x) { return x.re * x.re + x.im * x.im; }
 
-  std::span<const int16_t> window_;
+  std::span<const int32_t> window_;
   std::span<const int32_t> sine_;
 };
 
-/// floor(2^16 * log2(value)), as log2_fixed() truncates it, of the upper 32 bits of value.
-int64_t log2_q16(uint64_t value) {
-  int64_t shifted_out = 0;
-  for (; value >= (uint64_t{1} << 32); value /= 2) ++shifted_out;
-  int64_t whole = 31;
-  for (; value < (uint64_t{1} << 31); value *= 2) --whole;
-  uint64_t mantissa = value, fraction = 0;
-  for (int bit = 0; bit < 16; ++bit) {
-    mantissa = mantissa * mantissa / (uint64_t{1} << 31);
-    fraction *= 2;
-    if (mantissa >= (uint64_t{1} << 32)) {
-      mantissa /= 2;
-      ++fraction;
+/// A sum of up to 96 bits, in digits of 32 bits.
+class WideSum {
+ public:
+  void add(uint64_t value, uint64_t factor) {  // factor below 2^31
+    const uint64_t low = (value % kBase) * factor + digits_[0];
+    digits_[0] = low % kBase;
+    const uint64_t middle = (value / kBase) * factor + low / kBase + digits_[1];
+    digits_[1] = middle % kBase;
+    digits_[2] += middle / kBase;
+  }
+  [[nodiscard]] bool operator<(const WideSum& other) const {
+    for (size_t i = 3; i-- > 0;) {
+      if (digits_[i] != other.digits_[i]) return digits_[i] < other.digits_[i];
+    }
+    return false;
+  }
+  [[nodiscard]] bool is_zero() const { return digits_ == decltype(digits_){}; }
+
+  /// log2 in Q16 of the upper 32 bits, truncated as log2_fixed() truncates it.
+  [[nodiscard]] int64_t log2_q16() const {
+    WideSum rest = *this;
+    int64_t whole = 31;
+    for (; rest.digits_[1] != 0 || rest.digits_[2] != 0; ++whole) rest.halve();
+    uint64_t mantissa = rest.digits_[0], fraction = 0;
+    for (; mantissa < kBase / 2; mantissa *= 2) --whole;
+    for (int bit = 0; bit < 16; ++bit) {
+      mantissa = mantissa * mantissa / (kBase / 2);
+      fraction *= 2;
+      if (mantissa >= kBase) {
+        mantissa /= 2;
+        ++fraction;
+      }
+    }
+    return whole * pow2(16) + static_cast<int64_t>(fraction);
+  }
+
+ private:
+  static constexpr uint64_t kBase = uint64_t{1} << 32;
+
+  void halve() {
+    for (size_t i = 0; i < 3; ++i) {
+      const uint64_t next = i < 2 ? digits_[i + 1] : 0;
+      digits_[i] = digits_[i] / 2 + next % 2 * (kBase / 2);
     }
   }
-  return (shifted_out + whole) * pow2(16) + static_cast<int64_t>(fraction);
-}
+
+  std::array<uint64_t, 3> digits_{};
+};
 
 }  // namespace
 
@@ -166,26 +196,28 @@ void eval_qlog_mel(const Call& call) {
   const auto bands = call.input<int32_t>(3);
   const auto weights = call.input<int16_t>(4);
   const size_t filters = bands.size() / 2;
-  const size_t n = call.input<int16_t>(1).size();
+  const size_t n = call.input<int32_t>(1).size();
   const auto term = [&](ir::AttrKey<int64_t> mantissa, ir::AttrKey<int64_t> shift) {
-    return static_cast<uint64_t>(call.get(mantissa)) << call.get(shift);
+    return static_cast<uint64_t>(call.get(mantissa) * pow2(call.get(shift)));
   };
-  const uint64_t floor = term(ir::attr::int_floor, ir::attr::floor_shift);
-  const uint64_t eps = term(ir::attr::int_eps, ir::attr::eps_shift);
+  WideSum floor;
+  floor.add(term(ir::attr::int_floor, ir::attr::floor_shift), 1);
   const IntegerTransform transform(call);
   const auto store = clamped_store(call);
   for_each_frame(call, [&](size_t frame, size_t first) {
     const std::vector<int64_t> powers = transform.powers(x.subspan(first, n));
     size_t weight = 0;
     for (size_t m = 0; m < filters; ++m) {
-      uint64_t sum = 0;
+      WideSum sum;
       for (int32_t i = 0; i < bands[2 * m + 1]; ++i) {
         const int64_t bin = powers[static_cast<size_t>(bands[2 * m] + i)];
-        sum += static_cast<uint64_t>(bin * weights[weight++]);
+        sum.add(static_cast<uint64_t>(bin), static_cast<uint64_t>(weights[weight++]));
       }
-      const uint64_t bounded = std::max<uint64_t>(std::max(sum, floor) + eps, 1);
+      if (sum < floor) sum = floor;
+      sum.add(term(ir::attr::int_eps, ir::attr::eps_shift), 1);
+      if (sum.is_zero()) sum.add(1, 1);
       const int64_t scaled =
-          requantize(log2_q16(bounded) + call.get(ir::attr::offset), call.get(ir::attr::mult),
+          requantize(sum.log2_q16() + call.get(ir::attr::offset), call.get(ir::attr::mult),
                      call.get(ir::attr::shift), Rounding::kDouble);
       store(frame * filters + m, scaled + call.get(ir::attr::y_zp));
     }

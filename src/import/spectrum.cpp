@@ -21,15 +21,15 @@ constexpr std::string_view kNearest =
 
 // Views keep the elements. Their handlers accept any element type.
 constexpr std::array kViews = {
-    std::string_view("aten.alias.default"),     std::string_view("aten.clone.default"),
+    std::string_view("aten.alias.default"),      std::string_view("aten.clone.default"),
     std::string_view("aten.contiguous.default"), std::string_view("aten.detach.default"),
     std::string_view("aten.flatten.using_ints"), std::string_view("aten.movedim.int"),
-    std::string_view("aten.permute.default"),   std::string_view("aten.reshape.default"),
-    std::string_view("aten.select.int"),        std::string_view("aten.slice.Tensor"),
-    std::string_view("aten.squeeze.default"),   std::string_view("aten.squeeze.dim"),
-    std::string_view("aten.squeeze.dims"),      std::string_view("aten.swapaxes.default"),
-    std::string_view("aten.t.default"),         std::string_view("aten.transpose.int"),
-    std::string_view("aten.unsqueeze.default"), std::string_view("aten.view.default")};
+    std::string_view("aten.permute.default"),    std::string_view("aten.reshape.default"),
+    std::string_view("aten.select.int"),         std::string_view("aten.slice.Tensor"),
+    std::string_view("aten.squeeze.default"),    std::string_view("aten.squeeze.dim"),
+    std::string_view("aten.squeeze.dims"),       std::string_view("aten.swapaxes.default"),
+    std::string_view("aten.t.default"),          std::string_view("aten.transpose.int"),
+    std::string_view("aten.unsqueeze.default"),  std::string_view("aten.view.default")};
 
 /// |x|; the operand's value is |x|^2.
 Status magnitude(Call& call) {
@@ -42,8 +42,8 @@ Result<ValueId> power_of(Call& call, ValueId x, std::vector<float> window, int64
   const auto size = static_cast<int64_t>(window.size());
   ir::Tensor constant = ir::zeros(ir::DType::kF32, {size});
   std::ranges::copy(window, constant.data<float>().begin());
-  return call.add(OpKind::power_spectrum,
-                  {x, call.constant_value("window", std::move(constant))}, {{ir::attr::hop, hop}});
+  return call.add(OpKind::power_spectrum, {x, call.constant_value("window", std::move(constant))},
+                  {{ir::attr::hop, hop}});
 }
 
 /// The transform of the last dimension. `factor` multiplies it.
@@ -55,9 +55,9 @@ Status real_transform(Call& call, ValueId x, int64_t dim, double factor, bool on
   }
   if (!onesided) return unsupported("onesided=False; {}", kNearest);
   const int64_t n = shape.back();
-  THIMBLE_TRY(const ValueId y,
-              power_of(call, x, std::vector<float>(static_cast<size_t>(n),
-                                                   static_cast<float>(factor)), n));
+  THIMBLE_TRY(
+      const ValueId y,
+      power_of(call, x, std::vector<float>(static_cast<size_t>(n), static_cast<float>(factor)), n));
   ir::Shape result(shape.begin(), shape.end() - 1);
   result.push_back(n / 2 + 1);
   return call.result(call.reshape(y, result));

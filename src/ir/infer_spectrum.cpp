@@ -78,7 +78,7 @@ Result<Type> infer_log_mel(const InferContext& c) {
 
 Result<Type> infer_qlog_mel(const InferContext& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI32));
   THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_CHECK(c.expect_dtype(3, DType::kI32));
   THIMBLE_CHECK(c.expect_dtype(4, DType::kI16));
@@ -96,7 +96,8 @@ Result<Type> infer_qlog_mel(const InferContext& c) {
   THIMBLE_CHECK(check_bands(c, n / 2 + 1));
   THIMBLE_CHECK(check_term(c, attr::int_floor, attr::floor_shift));
   THIMBLE_CHECK(check_term(c, attr::int_eps, attr::eps_shift));
-  THIMBLE_CHECK(c.expect_range(attr::offset, -numerics::kLogMelOffsetMax, numerics::kLogMelOffsetMax));
+  THIMBLE_CHECK(
+      c.expect_range(attr::offset, -numerics::kLogMelOffsetMax, numerics::kLogMelOffsetMax));
   THIMBLE_CHECK(check_multiplier(c, attr::multiplier));
   THIMBLE_CHECK(c.expect_range(attr::shift, numerics::kShiftMin, 0));
   const bool wide = c.get(attr::wide) != 0;

@@ -31,10 +31,10 @@ struct Frames {
 struct LogMel {
   Frames frames;
   ValueId mel = ir::kNoValue;
-  ir::Shape rows;                  // shape of the filter bank's result
-  std::vector<const Op*> moves;    // between the filter bank and the logarithm, in order
+  ir::Shape rows;                // shape of the filter bank's result
+  std::vector<const Op*> moves;  // between the filter bank and the logarithm, in order
   double floor = 0, eps = 0, scale = 1, offset = 0;
-  std::vector<ValueId> fused;      // results after the logarithm
+  std::vector<ValueId> fused;  // results after the logarithm
   ValueId last = ir::kNoValue;
 };
 
@@ -86,8 +86,8 @@ class LogMelMatcher {
     bool bounded = false;
     for (const Op* op = uses_.producer(id); op != nullptr; op = uses_.producer(id)) {
       if (op->kind == OpKind::linear) {
-        const bool plain = op->inputs[2] == ir::kNoValue &&
-                           graph_.value(op->inputs[1]).constant != nullptr;
+        const bool plain =
+            op->inputs[2] == ir::kNoValue && graph_.value(op->inputs[1]).constant != nullptr;
         std::ranges::reverse(found.moves);
         return plain ? op : nullptr;
       }
@@ -98,8 +98,7 @@ class LogMelMatcher {
       } else if (scalar && scalar->value >= 0 && found.eps == 0 && !bounded) {
         found.eps = scalar->value;
         id = op->inputs[1 - scalar->at];
-      } else if (op->kind == OpKind::clamp && !bounded &&
-                 op->get(ir::attr::float_min) >= 0 &&
+      } else if (op->kind == OpKind::clamp && !bounded && op->get(ir::attr::float_min) >= 0 &&
                  op->get(ir::attr::float_max) == kUnbounded) {
         found.floor = op->get(ir::attr::float_min);
         bounded = true;
@@ -214,7 +213,8 @@ class LogMelMatcher {
   /// roots keep the elements. Nothing for values that are too large.
   Result<std::optional<std::vector<int32_t>>> trace(ValueId id, ValueId base) const {
     std::optional<std::vector<int32_t>> none;
-    if (graph_.type(id).elements() > kTracedElementsMax || graph_.type(base).elements() > kTracedElementsMax) {
+    if (graph_.type(id).elements() > kTracedElementsMax ||
+        graph_.type(base).elements() > kTracedElementsMax) {
       return none;
     }
     std::vector<const Op*> path;
@@ -285,10 +285,10 @@ Status emit_log_mel(ir::Rewriter& rewriter, const Op& op, const LogMel& found) {
   const ValueId window_id = to.add_constant(fmt::format("{}.window", result.name),
                                             std::make_shared<ir::Tensor>(std::move(window)));
   const ir::Attrs attrs{{ir::attr::hop, found.frames.hop},
-                  {ir::attr::floor, found.floor},
-                  {ir::attr::eps, found.eps},
-                  {ir::attr::scale, found.scale},
-                  {ir::attr::float_offset, found.offset}};
+                        {ir::attr::floor, found.floor},
+                        {ir::attr::eps, found.eps},
+                        {ir::attr::scale, found.scale},
+                        {ir::attr::float_offset, found.offset}};
   const auto hint = [&](bool last) {
     return last ? Graph::ResultHint{result.name, result.type.dim_order, {}} : Graph::ResultHint{};
   };
@@ -304,8 +304,8 @@ Status emit_log_mel(ir::Rewriter& rewriter, const Op& op, const LogMel& found) {
                           hint(found.moves.empty())));
   }
   for (const Op* move : found.moves) {
-    THIMBLE_TRY(y, to.add(move->kind, {y}, move->attrs, move->source,
-                          hint(move == found.moves.back())));
+    THIMBLE_TRY(
+        y, to.add(move->kind, {y}, move->attrs, move->source, hint(move == found.moves.back())));
   }
   rewriter.set(found.last, y);
   return ok();

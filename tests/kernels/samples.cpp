@@ -220,7 +220,7 @@ Invocation log_mel(Random& random) {
   const bool wide = random() % 2 == 0;
   Invocation call(PteOp::thimble_log_mel);
   call.add(random_values(random, DType::kI16, {n + (frames - 1) * hop}));
-  Value window = random_values(random, DType::kI16, {n});
+  Value window = random_values(random, DType::kI32, {n});
   Value sine = random_values(random, DType::kI32, {n / 4});
   Value bands = make(DType::kI32, {filters, 2});
   Value weights = make(DType::kI16, {filters * width});
@@ -235,8 +235,9 @@ Invocation log_mel(Random& random) {
     each->constant = true;
     call.add(std::move(*each));
   }
-  const abi::LogMelParams params = {hop,     7, 3, 9, 2, -5, wide ? 0 : 4, 1 << 30, wide ? -5 : -12,
-                                    wide ? -30000 : -100, 100, wide ? 1 : 0};
+  const abi::LogMelParams params = {
+      hop, 7,           3, 9, 2, -5, wide ? 0 : 4, 1 << 30, wide ? -5 : -12, wide ? -30000 : -100,
+      100, wide ? 1 : 0};
   call.add(params_constant(params));
   call.add(make(DType::kU8, {8 * (n / 2 + 1)}));
   return std::move(call.add(make(wide ? DType::kI16 : DType::kI8, {frames, filters})));

@@ -68,17 +68,21 @@ ir::Attrs random_attrs(Random& random) {
 
 void expect_equal(Random& random, int64_t n, Operand x, Operand window) {
   Bands bands = random_bands(random, n, uniform(random, 2, 9));
-  ASSERT_NO_FATAL_FAILURE(expect_direct(
-      OpKind::qlog_mel, random_attrs(random),
-      {std::move(x), std::move(window), sine_table(n), std::move(bands.bands),
-       std::move(bands.weights)}));
+  ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qlog_mel, random_attrs(random),
+                                        {std::move(x), std::move(window), sine_table(n),
+                                         std::move(bands.bands), std::move(bands.weights)}));
 }
 
-/// Samples or a window of one magnitude with random signs.
-Operand extreme(Random& random, const ir::Shape& shape, bool constant) {
-  ir::Tensor tensor = ir::zeros(DType::kI16, shape);
+/// Samples of the largest magnitude with random signs.
+Operand extreme_samples(Random& random, int64_t count) {
+  ir::Tensor tensor = ir::zeros(DType::kI16, {count});
   for (int16_t& each : tensor.data<int16_t>()) each = random() % 2 == 0 ? INT16_MIN : INT16_MAX;
-  return {std::move(tensor), constant};
+  return {std::move(tensor)};
+}
+Operand extreme_window(Random& random, int64_t count) {
+  ir::Tensor tensor = ir::zeros(DType::kI32, {count});
+  for (int32_t& each : tensor.data<int32_t>()) each = random() % 2 == 0 ? INT32_MIN : INT32_MAX;
+  return {std::move(tensor), true};
 }
 
 TEST(LogMel, RandomSamples) {
@@ -89,7 +93,7 @@ TEST(LogMel, RandomSamples) {
     Operand x = {random_tensor(random, DType::kI16, shape)};
     const int quiet = static_cast<int>(random() % 16);
     for (int16_t& each : x.tensor.data<int16_t>()) each = static_cast<int16_t>(each >> quiet);
-    expect_equal(random, n, std::move(x), {random_tensor(random, DType::kI16, {n}), true});
+    expect_equal(random, n, std::move(x), {random_i32(random, {n}, INT32_MIN, INT32_MAX), true});
   }
 }
 
@@ -97,17 +101,17 @@ TEST(LogMel, ExtremeSamples) {
   Random random(2);
   for (int64_t n = 64; n <= 2048; n *= 2) {
     for (int repeat = 0; repeat < 4; ++repeat) {
-      expect_equal(random, n, extreme(random, {n + 3}, false), extreme(random, {n}, true));
+      expect_equal(random, n, extreme_samples(random, n + 3), extreme_window(random, n));
       // A constant and a tone of half the sampling rate: one bin has all the power.
       Operand tone = {ir::zeros(DType::kI16, {n})};
-      Operand window = {ir::zeros(DType::kI16, {n}), true};
+      Operand window = {ir::zeros(DType::kI32, {n}), true};
       const auto samples = tone.tensor.data<int16_t>();
       for (size_t i = 0; i < samples.size(); ++i) {
         samples[i] = repeat % 2 == 0 || i % 2 == 0 ? INT16_MIN : INT16_MAX;
       }
-      std::ranges::fill(window.tensor.data<int16_t>(), INT16_MIN);
+      std::ranges::fill(window.tensor.data<int32_t>(), INT32_MIN);
       expect_equal(random, n, std::move(tone), std::move(window));
-      expect_equal(random, n, {ir::zeros(DType::kI16, {n})}, extreme(random, {n}, true));
+      expect_equal(random, n, {ir::zeros(DType::kI16, {n})}, extreme_window(random, n));
     }
   }
 }

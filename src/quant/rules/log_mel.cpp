@@ -14,22 +14,20 @@ namespace {
 
 using ir::ValueId;
 
-constexpr double kCodeMax = 32767;
-
-/// Returns the largest magnitude / 32767, or 1 if all elements are 0.
-double scale_of(std::span<const float> elements) {
+/// Returns the largest magnitude / code_max, or 1 if all elements are 0.
+double scale_of(std::span<const float> elements, double code_max) {
   double largest = 0;
   for (const float each : elements) largest = std::max(largest, std::abs(double{each}));
-  return largest > 0 ? largest / kCodeMax : 1;
+  return largest > 0 ? largest / code_max : 1;
 }
 
 ValueId window_codes(RuleCall& call, double scale) {
   const ir::Value& window = call.operand(1);
-  ir::Tensor codes = ir::zeros(ir::DType::kI16, window.type.shape);
-  const auto to = codes.data<int16_t>();
+  ir::Tensor codes = ir::zeros(ir::DType::kI32, window.type.shape);
+  const auto to = codes.data<int32_t>();
   const auto from = window.constant->data<float>();
   for (size_t i = 0; i < to.size(); ++i) {
-    to[i] = static_cast<int16_t>(std::nearbyint(double{from[i]} / scale));
+    to[i] = static_cast<int32_t>(std::nearbyint(double{from[i]} / scale));
   }
   return call.named_constant(window.name, std::move(codes), ir::per_tensor(scale, 0));
 }
@@ -75,10 +73,9 @@ Bands bands_of(RuleCall& call, double scale) {
   return {bands_id, call.named_constant(mel.name, std::move(codes), ir::per_tensor(scale, 0))};
 }
 
-/// Sets a term of the sum: real / unit, as mantissa * 2^shift, at most 2^62.
+/// Sets a term of the sum as mantissa * 2^shift.
 void set_term(ir::Attrs& attrs, ir::AttrKey<int64_t> mantissa, ir::AttrKey<int64_t> shift,
-              double units) {
-  double value = std::min(units, 0x1p61);
+              double value) {
   int64_t bits = 0;
   for (; std::nearbyint(value) >= 0x1p31; value /= 2) ++bits;
   attrs.set(mantissa, static_cast<int64_t>(std::nearbyint(value)));
@@ -90,19 +87,25 @@ void set_term(ir::Attrs& attrs, ir::AttrKey<int64_t> mantissa, ir::AttrKey<int64
 Result<ValueId> log_mel_rule(RuleCall& call) {
   const ir::Op& op = call.op();
   const Params samples = read(call.decisions().params[static_cast<size_t>(op.inputs[0])], {}, true);
-  const double window_scale = scale_of(call.operand(1).constant->data<float>());
-  const double mel_scale = scale_of(call.operand(2).constant->data<float>());
+  const double window_scale = scale_of(call.operand(1).constant->data<float>(), INT32_MAX);
+  const double mel_scale = scale_of(call.operand(2).constant->data<float>(), INT16_MAX);
   const auto n = call.type(1).shape[0];
   // The real number that one unit of the sum represents.
-  const double amplitude = samples.scale * window_scale * static_cast<double>(n);
-  const double unit = amplitude * amplitude * mel_scale * (1 << numerics::kPowerShift);
+  constexpr double kHalfWindow = 1 << (numerics::kWindowShift - 1);
+  const double amplitude = samples.scale * window_scale * static_cast<double>(n) * kHalfWindow;
+  const double unit = amplitude * amplitude * mel_scale;
+  const double largest = std::max(op.get(ir::attr::floor), op.get(ir::attr::eps));
+  if (largest / unit > 0x1p61) {
+    return call.located(
+        unsupported("its floor or eps, {}, is too large for its integer arithmetic", largest));
+  }
   ir::Attrs attrs{{ir::attr::hop, op.get(ir::attr::hop)}};
   set_term(attrs, ir::attr::int_floor, ir::attr::floor_shift, op.get(ir::attr::floor) / unit);
   set_term(attrs, ir::attr::int_eps, ir::attr::eps_shift, op.get(ir::attr::eps) / unit);
   // scale * ln(sum * unit) + offset = factor * (log2(sum) * 2^16 + offset / factor + ...).
   const double factor = op.get(ir::attr::scale) * std::numbers::ln2 / 0x1p16;
-  const double shifted = op.get(ir::attr::float_offset) / factor +
-                         stable_log(unit) / std::numbers::ln2 * 0x1p16;
+  const double shifted =
+      op.get(ir::attr::float_offset) / factor + stable_log(unit) / std::numbers::ln2 * 0x1p16;
   if (!(std::abs(shifted) <= numerics::kLogMelOffsetMax)) {
     return call.located(unsupported("its offset, {}, is too large for its integer arithmetic",
                                     op.get(ir::attr::float_offset)));

@@ -486,6 +486,24 @@ case('cumsum', act(lambda x: torch.cumsum(x, 1)), X)
 case('cumsum_last', act(lambda x: x.cumsum(-1)), D)
 case('argmax', Net(lambda s, x: s.fc(x).argmax(-1), fc=nn.Linear(6, 5)), (1, 6), note='int64 output')
 
+# ---------------------------------------------------------------------------------------- spectra
+
+def stft(s, x):
+    return torch.stft(x, 64, 16, 48, s.fixed_window, center=False, return_complex=True)
+
+
+def spectrum_net(forward):
+    return Net(forward, fixed_window=Buffer(torch.hann_window(48)), fixed_mel=Buffer(torch.rand(33, 6, generator=torch.Generator().manual_seed(3))))
+
+
+for core in [False, True]:
+    end = '_core' * core
+    case('stft_power' + end, spectrum_net(lambda s, x: stft(s, x).abs() ** 2), (2, 200), core=core, same='stft_power')
+    case('stft_log_mel' + end, spectrum_net(lambda s, x: torch.log(stft(s, x).abs().pow(2).transpose(-1, -2) @ s.fixed_mel + 1e-6)), (2, 200), core=core,
+         same='stft_log_mel')
+    case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core, same='rfft_power')
+case('stft_centered', spectrum_net(lambda s, x: torch.stft(x, 64, 16, 48, s.fixed_window, normalized=True, return_complex=True).abs()), (2, 200))
+
 # ------------------------------------------------------------------------------------------ shapes
 
 case('flatten', Net(lambda s, x: torch.flatten(x, 1)), V)
@@ -895,7 +913,7 @@ case('volumes_core', Net(lambda s, x: F.max_pool3d(F.relu(s.b(x)), 2), b=nn.Conv
 
 # ----------------------------------------------------------------------------- refused; other dtypes
 
-case('fft', act(lambda x: torch.fft.rfft(x).real), X, expect='unsupported', op='aten.fft_rfft.default')
+case('fft', act(lambda x: torch.fft.rfft(x).real), X, expect='unsupported', op='aten.real.default')
 case('grid_sample', Net(lambda s, x, y: F.grid_sample(x, y, align_corners=False)), X, (1, 4, 4, 2), expect='unsupported', op='aten.grid_sampler.default')
 case('complex', Net(lambda s, x: x * s.b, b=Buffer(torch.zeros(3, 1, 1, dtype=torch.complex64))), V, dtype=torch.complex64, expect='unsupported', op='aten.mul.Tensor', note='complex64')
 case('condition', Net(lambda s, x: torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (x,))), V, expect='unsupported', op='higher_order.cond', note='a higher-order operator with subgraphs')
