@@ -71,7 +71,7 @@ std::string frames(int64_t last) {
   )";
 }
 
-/// The same of the input with 12 elements.
+/// Returns `body` with the frames of the input with 12 elements.
 std::string with_row(std::string body) {
   return body.replace(body.find("gather(%x"), 9, "gather(%all");
 }

@@ -486,24 +486,6 @@ case('cumsum', act(lambda x: torch.cumsum(x, 1)), X)
 case('cumsum_last', act(lambda x: x.cumsum(-1)), D)
 case('argmax', Net(lambda s, x: s.fc(x).argmax(-1), fc=nn.Linear(6, 5)), (1, 6), note='int64 output')
 
-# ---------------------------------------------------------------------------------------- spectra
-
-def stft(s, x):
-    return torch.stft(x, 64, 16, 48, s.fixed_window, center=False, return_complex=True)
-
-
-def spectrum_net(forward):
-    return Net(forward, fixed_window=Buffer(torch.hann_window(48)), fixed_mel=Buffer(torch.rand(33, 6, generator=torch.Generator().manual_seed(3))))
-
-
-for core in [False, True]:
-    end = '_core' * core
-    case('stft_power' + end, spectrum_net(lambda s, x: stft(s, x).abs() ** 2), (2, 200), core=core, same='stft_power')
-    case('stft_log_mel' + end, spectrum_net(lambda s, x: torch.log(stft(s, x).abs().pow(2).transpose(-1, -2) @ s.fixed_mel + 1e-6)), (2, 200), core=core,
-         same='stft_log_mel')
-    case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core, same='rfft_power')
-case('stft_centered', spectrum_net(lambda s, x: torch.stft(x, 64, 16, 48, s.fixed_window, normalized=True, return_complex=True).abs()), (2, 200))
-
 # ------------------------------------------------------------------------------------------ shapes
 
 case('flatten', Net(lambda s, x: torch.flatten(x, 1)), V)
@@ -1013,5 +995,5 @@ case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=F
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
 if __name__ == '__main__':
-    __import__('vendor_cases').add(sys.modules[__name__])
+    for family in ['spectrum_cases', 'vendor_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))
