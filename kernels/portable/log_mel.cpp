@@ -62,8 +62,8 @@ Status check_constants(const Call& call, int32_t n) {
   for (uint32_t i = 0; i < 4; ++i) {
     const Tensor& t = tensor(call, i + 1);
     THIMBLE_RETURN_IF_ERROR(check_tensor(t, kTypes[i]));
-    if (t.is_null || !is_contiguous_but_for_ones(t)) return Status::kBadDimOrder;
-    if (t.data == nullptr) return Status::kBadParameter;
+    if (t.is_null || !t.is_constant || t.data == nullptr) return Status::kBadParameter;
+    if (!is_contiguous_but_for_ones(t)) return Status::kBadDimOrder;
   }
   const Tensor& bands = tensor(call, 3);
   const bool shapes = elements(tensor(call, 2)) == n / 4 && bands.rank == 2 && bands.sizes[1] == 2;

@@ -10,7 +10,7 @@ namespace {
 using passes::fuse_log_mel;
 
 // Hexadecimal constants are little-endian float32. 1 = 0000803f, 2 = 00000040, 1e-5 = acc52737.
-constexpr const char* kHead = R"(graph @forward {
+constexpr const char* kSpectrumHead = R"(graph @forward {
     input %x: f32[2,20]
     input %all: f32[2,12]
     const %window: f32[8] = 0x0000803f...
@@ -20,15 +20,15 @@ constexpr const char* kHead = R"(graph @forward {
     const %two: f32[] = 0x00000040
 )";
 
-ir::Graph fused(const std::string& body) {
-  return run_pass(fuse_log_mel, kHead + body + "}");
+ir::Graph fused_log_mel(const std::string& body) {
+  return run_pass(fuse_log_mel, kSpectrumHead + body + "}");
 }
-std::string names(const std::string& body) {
-  return op_names(fused(body));
+std::string fused_names(const std::string& body) {
+  return op_names(fused_log_mel(body));
 }
 
 TEST(FuseLogMel, SquareOfTheRootAndTransposedFilters) {
-  const ir::Graph graph = fused(R"(
+  const ir::Graph graph = fused_log_mel(R"(
     %p: f32[2,4,5] = power_spectrum(%x, %window) {hop=4}
     %t: f32[2,5,4] = permute(%p) {dims=[0,2,1]}
     %r: f32[2,5,4] = sqrt(%t)
@@ -53,7 +53,7 @@ TEST(FuseLogMel, SquareOfTheRootAndTransposedFilters) {
 }
 
 /// Two frames of 8 elements, 4 apart; `last` is the position of the last element.
-std::string frames(int64_t last) {
+std::string two_frames(int64_t last) {
   std::string at = "const %at: i64[16] = 0x";
   for (int64_t i = 0; i < 16; ++i) {
     at += fmt::format("{:02x}00000000000000", i == 15 ? last : i / 8 * 4 + i % 8);
@@ -79,14 +79,14 @@ std::string with_row(std::string body) {
 TEST(FuseLogMel, FramesThatAreNotThoseOfTheRow) {
   // The rows have 4 frames: two of them, or another element, are not all frames of a row.
   for (const int64_t last : {11, 12}) {
-    const ir::Graph graph = fused(frames(last));
+    const ir::Graph graph = fused_log_mel(two_frames(last));
     ASSERT_EQ(op_names(graph), "gather log_mel") << last;
     EXPECT_EQ(graph.ops()[1].get(ir::attr::hop), 8);
   }
 }
 
 TEST(FuseLogMel, FramesOfTheRowAsInCoreAten) {
-  const ir::Graph graph = fused(with_row(frames(11)));
+  const ir::Graph graph = fused_log_mel(with_row(two_frames(11)));
   ASSERT_EQ(op_names(graph), "log_mel");
   const ir::Op& op = graph.ops()[0];
   EXPECT_EQ(op.get(ir::attr::hop), 4);
@@ -95,7 +95,7 @@ TEST(FuseLogMel, FramesOfTheRowAsInCoreAten) {
 }
 
 TEST(FuseLogMel, OtherBinsOrFactorsAreNotFused) {
-  EXPECT_EQ(names(R"(
+  EXPECT_EQ(fused_names(R"(
     %p: f32[2,4,5] = power_spectrum(%x, %window) {hop=4}
     %q: f32[2,5,4] = permute(%p) {dims=[0,2,1]}
     %t: f32[2,4,5] = reshape(%q) {shape=[2,4,5]}
@@ -104,7 +104,7 @@ TEST(FuseLogMel, OtherBinsOrFactorsAreNotFused) {
     output %y
   )"),
             "power_spectrum permute reshape linear log");
-  EXPECT_EQ(names(R"(
+  EXPECT_EQ(fused_names(R"(
     %p: f32[2,4,5] = power_spectrum(%x, %window) {hop=4}
     %r: f32[2,4,5] = sqrt(%p)
     %m: f32[2,4,3] = linear(%r, %mel, _)
@@ -115,7 +115,7 @@ TEST(FuseLogMel, OtherBinsOrFactorsAreNotFused) {
 }
 
 TEST(FuseLogMel, AnotherReaderOfTheLogarithmKeepsIt) {
-  EXPECT_EQ(names(R"(
+  EXPECT_EQ(fused_names(R"(
     %p: f32[2,4,5] = power_spectrum(%x, %window) {hop=4}
     %m: f32[2,4,3] = linear(%p, %mel, _)
     %l: f32[2,4,3] = log(%m)
