@@ -15,10 +15,9 @@ def add(rows):
 
     for core in [False, True]:
         end = '_core' * core
-        case('stft_power' + end, net(lambda s, x: stft(s, x).abs() ** 2), (2, 200), core=core, same='stft_power')
+        case('stft_power' + end, net(lambda s, x: stft(s, x).abs() ** 2), (2, 200), core=core)
         case('stft_log_mel' + end, net(lambda s, x: torch.log(stft(s, x).abs().pow(2).transpose(-1, -2) @ s.fixed_mel + 1e-6)),
-             (2, 200), core=core, same='stft_log_mel')
-        case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core,
-             same='rfft_power')
+             (2, 200), core=core)
+        case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core)
     case('stft_centered', net(lambda s, x: torch.stft(x, 64, 16, 48, s.fixed_window, normalized=True, return_complex=True).abs()),
          (2, 200))
