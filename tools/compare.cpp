@@ -70,15 +70,20 @@ Status check_outputs(const ir::Graph& graph, const Model& model) {
   return ok();
 }
 
-/// Quantizes an int8 input and dequantizes an int8 output, as an application does.
+/// Quantizes an int8 or int16 input and dequantizes an int8 output, as an application does.
 ir::Tensor to_port(const ir::Tensor& tensor, const hostrun::Port& port) {
   if (!port.quant || tensor.dtype != ir::DType::kF32) return tensor;
-  ir::Tensor codes = ir::zeros(ir::DType::kI8, tensor.shape);
+  const bool wide = port.dtype == ir::DType::kI16;
+  ir::Tensor codes = ir::zeros(port.dtype, tensor.shape);
   const std::span<const float> values = tensor.data<float>();
   for (size_t i = 0; i < values.size(); ++i) {
     const double code =
         std::nearbyint(values[i] / port.quant->scale[0]) + port.quant->zero_point[0];
-    codes.data<int8_t>()[i] = static_cast<int8_t>(std::clamp(code, -128.0, 127.0));
+    if (wide) {
+      codes.data<int16_t>()[i] = static_cast<int16_t>(std::clamp(code, -32768.0, 32767.0));
+    } else {
+      codes.data<int8_t>()[i] = static_cast<int8_t>(std::clamp(code, -128.0, 127.0));
+    }
   }
   return codes;
 }

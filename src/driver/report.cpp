@@ -21,7 +21,8 @@ std::string join(const std::vector<IoReport>& ports) {
   for (const IoReport& port : ports) {
     text += (text.empty() ? "" : ", ") + port.name + " " +
             std::string(ir::dtype_text(port.type.dtype)) + ir::list_text(port.type.shape);
-    if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
+    const bool codes = port.type.dtype == ir::DType::kI8 || port.type.dtype == ir::DType::kI16;
+    if (!codes || !port.type.quant) continue;
     text += fmt::format(" scale {} zero point {}", port.type.quant->scale[0],
                         port.type.quant->zero_point[0]);
   }

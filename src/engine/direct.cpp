@@ -12,6 +12,7 @@
 #include "abi/ops/pool.h"
 #include "abi/ops/recurrent.h"
 #include "abi/ops/reduction.h"
+#include "abi/ops/spectrum.h"
 #include "abi/pte_ops.h"
 #include "engine/direct_fields.h"
 
@@ -155,6 +156,9 @@ Result<ir::Attrs> attrs_from_params(const DirectOp& direct, ByteView params) {
 }
 
 int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
+  if (op.kind == ir::OpKind::qlog_mel) {
+    return abi::spectrum_scratch_bytes(graph.type(op.inputs[1]).elements());
+  }
   const int64_t hidden = graph.type(op.output).shape.back();
   const auto quantized_bytes =
       static_cast<int64_t>(ir::dtype_bytes(graph.type(op.inputs[0]).dtype));

@@ -14,6 +14,7 @@
 #include "abi/params/recurrent.h"
 #include "abi/params/reduction.h"
 #include "abi/params/softmax.h"
+#include "abi/params/spectrum.h"
 #include "engine/direct.h"
 #include "ir/op_rows.h"
 
@@ -92,6 +93,8 @@ THIMBLE_FIELDS(LastDimsNorm16Params, F(last_dims), F(int_eps), F(eps_shift), F(m
 THIMBLE_FIELDS(LayerNormParams, F(last_dims), F(int_eps), F(eps_shift), F(y_zp), F(mult), F(shift),
                F(min), F(max));
 THIMBLE_FIELDS(Linear16Params, F(min), F(max));
+THIMBLE_FIELDS(LogMelParams, F(hop), F(int_floor), F(floor_shift), F(int_eps), F(eps_shift),
+               F(offset), F(y_zp), F(mult), F(shift), F(min), F(max), F(wide));
 THIMBLE_FIELDS(LstmParams, F(reverse), F(x_zp), F(h_zp), F(h_mult), F(h_shift), F(cell), F(c_bits),
                F(c0_zp), F(c0_mult), F(c0_shift), F(y_zp), F(y_mult), F(y_shift));
 THIMBLE_FIELDS(Matmul16Params, F(transpose_b), F(mult), F(shift), F(min), F(max));

@@ -12,6 +12,7 @@
 #include "import/layout.h"
 #include "import/refusal.h"
 #include "import/scalars.h"
+#include "import/spectrum.h"
 #include "ir/dce.h"
 
 namespace thimble::import_pt2 {
@@ -207,9 +208,13 @@ class Importer {
       THIMBLE_TRY(const bool folded, import_known(node, source));
       if (folded) return ok();
     }
-    const Handler handler = find_handler(source.target);
+    const bool complex = reads_complex(program_, node);
+    const Handler handler =
+        complex ? find_complex_handler(source.target) : find_handler(source.target);
     if (handler == nullptr || changes_state(node, source)) {
-      refused.insert(add_refusal(node, source, std::string(refusal_note(source.target))));
+      std::string reason = spectrum_refusal(source.target, complex);
+      if (reason.empty()) reason = refusal_note(source.target);
+      refused.insert(add_refusal(node, source, reason));
     } else if (refused.empty()) {
       Call call(context_, node, source);
       const size_t ops_before = context_.builder.graph.ops().size();
@@ -389,7 +394,8 @@ class Importer {
       return bad_input("{} has shape {}, expected {} as in the archive", name,
                        ir::list_text(value.type.shape), ir::list_text(*sizes));
     }
-    if (value.constant == nullptr && ir_dtype(meta->dtype) != value.type.dtype) {
+    const bool power = is_complex(meta->dtype) && value.type.dtype == ir::DType::kF32;
+    if (value.constant == nullptr && !power && ir_dtype(meta->dtype) != value.type.dtype) {
       return float32_only(name, meta->dtype);
     }
     return ok();

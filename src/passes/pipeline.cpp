@@ -7,6 +7,7 @@
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/fold_matmul.h"
+#include "passes/fuse_log_mel.h"
 #include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
@@ -24,6 +25,8 @@ constexpr Pass kFloatPasses[] = {
     {"tabulate", tabulate, "in the rows of"},
     // Later passes match adjacent operators.
     {"remove_noops", remove_noops, "changes nothing"},
+    // Before fold_batch_norm and multiply_by_reciprocal, which change what follows the logarithm.
+    {"fuse_log_mel", fuse_log_mel, "part of"},
     // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.
     {"fuse_norm", fuse_norm, "part of"},
     // Most models have no batch_norm left after this pass.

@@ -8,6 +8,7 @@
 #include "ir/transposed_filters.h"
 #include "quant/masked.h"
 #include "quant/norm.h"
+#include "quant/widths.h"
 
 namespace thimble::quant {
 namespace {
@@ -150,6 +151,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       parent_(graph.value_count()),
       source_(graph.value_count(), false),
       symmetric_(graph.value_count(), false),
+      samples_(sample_rows(graph, plan)),
       fixed_(graph.value_count()) {
   std::iota(parent_.begin(), parent_.end(), size_t{0});
   for (const ValueId id : graph.inputs()) source_[static_cast<size_t>(id)] = is_float(id);
@@ -371,11 +373,20 @@ bool Classes::is_symmetric(size_t root) const {
   return false;
 }
 
+bool Classes::holds_samples(size_t root) const {
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    if (samples_[i] && find(static_cast<ValueId>(i)) == root) return true;
+  }
+  return false;
+}
+
 Params Classes::params_of_class(size_t root, Observer observer) const {
   if (fixed_[root]) return *fixed_[root];
   if (is_pure_mask(root, observer)) return kPureMask;
   const Range range = choose_range(seen_[root], observer);
-  if (is_wide(static_cast<ValueId>(root))) return wide_params_for(range);
+  if (is_wide(static_cast<ValueId>(root))) {
+    return holds_samples(root) ? sample_params_for(range) : wide_params_for(range);
+  }
   if (is_symmetric(root) && !seen_[root].masked()) return symmetric_params_for(range);
   return params_for(range, seen_[root].masked());
 }

@@ -68,6 +68,7 @@ class Classes {
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
   [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
   [[nodiscard]] bool is_symmetric(size_t root) const;
+  [[nodiscard]] bool holds_samples(size_t root) const;
   [[nodiscard]] Params narrow_of_class(size_t root, const Params& own, Observer observer) const;
   void include_first_states(Observer observer);
   void join_scores(Observer observer);
@@ -83,6 +84,7 @@ class Classes {
   mutable std::vector<size_t> parent_;
   std::vector<bool> source_;                  // by value: an input or a result of arithmetic
   std::vector<bool> symmetric_;               // by value: an operator reads it with zero point 0
+  std::vector<bool> samples_;                 // by value: sample_rows()
   std::vector<std::optional<Params>> fixed_;  // by class root
   std::vector<Histogram> seen_;               // by class root
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "eval/spectrum.h"
 #include "quant/element.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
@@ -167,6 +168,10 @@ void run_log_softmax(const Call& call, Scratch& scratch) {
   by_row(call, scratch, [](double x, double, double sum) { return x - stable_log(sum); });
 }
 
+void run_log_mel(const Call& call, Scratch&) {
+  eval::log_mel(call, {stable_cos, stable_sin, stable_log});
+}
+
 }  // namespace
 
 const KernelTable& float_kernels() {
@@ -187,6 +192,7 @@ const KernelTable& float_kernels() {
       {ir::OpKind::exp, run_array_function<stable_exp>},
       {ir::OpKind::gru, run_gru},
       {ir::OpKind::linear, run_linear},
+      {ir::OpKind::log_mel, run_log_mel},
       {ir::OpKind::log_softmax, run_log_softmax},
       {ir::OpKind::lstm, run_lstm},
       {ir::OpKind::matmul, run_matmul},

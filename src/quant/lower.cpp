@@ -75,7 +75,7 @@ Status Lowering::lower_inputs() {
     const ir::Value& value = from_.value(id);
     ir::Type type = value.type;
     if (io_ == Io::kInt8 && is_float(id)) {
-      type.dtype = ir::DType::kI8;
+      type.dtype = params_of(id).wide ? ir::DType::kI16 : ir::DType::kI8;
       type.quant = params_of(id).quant();
     }
     codes_[index(id)] = to_.add_input(value.name, type);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/spectrum.h"
 #include "passes/uses.h"
 #include "quant/rules/rules.h"
 #include "quant/split_table.h"
@@ -179,6 +180,21 @@ class Planner {
   std::vector<bool> fused_;      // by value: result of a clamp that was merged into its producer
 };
 
+std::string log_mel_refusal(const Graph& graph, const Op& op) {
+  const int64_t n = graph.type(op.inputs[1]).shape[0];
+  if (!numerics::is_transform_size(n)) {
+    int64_t next = numerics::kTransformMin;
+    while (next < n && next < numerics::kTransformMax) next *= 2;
+    return fmt::format("n_fft is {}, expected a power of two from {} to {}: n_fft={}{}", n,
+                       numerics::kTransformMin, numerics::kTransformMax, next,
+                       n < next ? fmt::format(" with win_length={}", n) : "");
+  }
+  if (!is_constant(graph, op.inputs[2])) return "";  // kConstantEntries
+  const auto weights = graph.value(op.inputs[2]).constant->data<float>();
+  const bool negative = std::ranges::any_of(weights, [](float weight) { return weight < 0; });
+  return negative ? "a filter has a weight below 0" : "";
+}
+
 }  // namespace
 
 bool shares_params(OpKind kind) {
@@ -192,7 +208,15 @@ bool selects_elements(OpKind kind) {
 }
 
 std::string refusal_reason(const Graph& graph, const Op& op) {
+  if (op.kind == OpKind::power_spectrum) {
+    return "a power spectrum has an integer form only in log(mel @ power), with a constant filter "
+           "bank mel, as torchaudio's MelSpectrogram(power=2) and a logarithm";
+  }
   if (rule_of(op.kind) == nullptr) return "it is not a float operator of a prepared graph";
+  if (op.kind == OpKind::log_mel) {
+    const std::string reason = log_mel_refusal(graph, op);
+    if (!reason.empty()) return reason;
+  }
   const auto finite = [&](ValueId id) { return is_finite(graph, id); };
   if (!allows_infinite_constants(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
     return "one of its constants is not finite";

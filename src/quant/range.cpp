@@ -210,6 +210,13 @@ Params wide_params_for(const Range& range) {
   return wide_params(static_cast<double>(static_cast<float>(scale)));
 }
 
+Params sample_params_for(const Range& range) {
+  constexpr double kCodes = 32768;
+  double reach = 1;
+  while (reach < std::max(-range.low, range.high)) reach *= 2;
+  return wide_params(reach / kCodes);
+}
+
 Params widened(const Params& narrow) {
   return wide_params(narrow.scale / 128);
 }

@@ -58,6 +58,9 @@ struct Range {
 /// Returns 16-bit parameters for twice the larger magnitude of the range. The scale is 1 for an
 /// empty range.
 [[nodiscard]] Params wide_params_for(const Range& range);
+/// int16 parameters of samples: a power of two, at least that of 16-bit audio as numbers from -1 to
+/// 1, whose samples are then exact. +1 itself saturates.
+[[nodiscard]] Params sample_params_for(const Range& range);
 /// Returns 16-bit parameters with 1/128 of the scale of the int8 parameters.
 [[nodiscard]] Params widened(const Params& narrow);
 /// Returns `own` or `narrow`, whichever has the requested width. If both are int8 and `wide` is

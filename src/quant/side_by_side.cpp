@@ -22,11 +22,18 @@ std::vector<Tensor> integer_inputs(const Graph& graph, std::vector<Tensor> input
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Type& type = graph.type(graph.inputs()[i]);
     if (type.dtype == ir::DType::kF32 || !type.quant) continue;
-    const Params params{type.quant->scale[0], type.quant->zero_point[0]};
-    Tensor codes = ir::zeros(ir::DType::kI8, type.shape);
-    for (size_t k = 0; k < codes.bytes.size(); ++k) {
-      const double real = static_cast<double>(inputs[i].data<float>()[k]);
-      codes.data<int8_t>()[k] = static_cast<int8_t>(params.code(real));
+    const bool wide = type.dtype == ir::DType::kI16;
+    const Params params = wide ? wide_params(type.quant->scale[0])
+                               : Params{type.quant->scale[0], type.quant->zero_point[0]};
+    Tensor codes = ir::zeros(type.dtype, type.shape);
+    const auto reals = inputs[i].data<float>();
+    for (size_t k = 0; k < reals.size(); ++k) {
+      const int32_t code = params.code(static_cast<double>(reals[k]));
+      if (wide) {
+        codes.data<int16_t>()[k] = static_cast<int16_t>(code);
+      } else {
+        codes.data<int8_t>()[k] = static_cast<int8_t>(code);
+      }
     }
     inputs[i] = std::move(codes);
   }

@@ -24,8 +24,10 @@ class Widths {
     plan_.wide.assign(graph_.value_count(), false);
     for (size_t i = 0; i < plan_.ops.size(); ++i) requested_.push_back(requests_wide(i));
     const std::vector<bool> wanted = this->wanted();
+    const std::vector<bool> samples = sample_rows(graph_, plan_);
     for (const ValueId id : graph_.inputs()) {
-      set(id, !request_.narrow_inputs && is_float(id) && wanted[static_cast<size_t>(id)]);
+      const bool narrow = request_.narrow_inputs && !samples[static_cast<size_t>(id)];
+      set(id, !narrow && is_float(id) && wanted[static_cast<size_t>(id)]);
     }
     for (const ir::State& state : graph_.states()) {
       set(state.value, wanted[static_cast<size_t>(state.value)]);
@@ -64,6 +66,7 @@ class Widths {
         wanted[static_cast<size_t>(plan.table_source)] = true;
       }
       if (plan.role != Role::kLower) continue;
+      if (has_trait(op.kind, trait::kSamples)) wanted[static_cast<size_t>(op.inputs[0])] = true;
       const bool requests_wide = requested_[i] && !has_trait(op.kind, trait::kEitherWidth);
       const bool passes = keeps_width(op.kind) && wanted[static_cast<size_t>(plan.result)];
       if (!requests_wide && !passes) continue;
@@ -95,6 +98,30 @@ class Widths {
 };
 
 }  // namespace
+
+std::vector<bool> sample_rows(const Graph& graph, const Plan& plan) {
+  std::vector<bool> samples(graph.value_count(), false);
+  // A state is read before it is written: its next content is also a row of samples.
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (size_t i = plan.ops.size(); i-- > 0;) {
+      const Op& op = graph.ops()[i];
+      if (plan.ops[i].role != Role::kLower) continue;
+      const bool reads = has_trait(op.kind, trait::kSamples);
+      const bool passes = keeps_width(op.kind) && samples[static_cast<size_t>(plan.ops[i].result)];
+      if (!reads && !passes) continue;
+      for (size_t k = 0; k < (reads ? 1 : op.inputs.size()); ++k) {
+        if (op.inputs[k] != ir::kNoValue) samples[static_cast<size_t>(op.inputs[k])] = true;
+      }
+    }
+    for (const ir::State& state : graph.states()) {
+      if (!samples[static_cast<size_t>(state.value)]) continue;
+      grown = grown || !samples[static_cast<size_t>(state.next)];
+      samples[static_cast<size_t>(state.next)] = true;
+    }
+  }
+  return samples;
+}
 
 bool keeps_width(ir::OpKind kind) {
   return shares_params(kind) || joins_params(kind) || selects_elements(kind);

@@ -31,4 +31,7 @@ void assign_widths(const ir::Graph& graph, const WidthRequest& request, Plan& pl
 [[nodiscard]] bool has_wide_form(const ir::Graph& graph, const ir::Op& op, const OpPlan& plan);
 [[nodiscard]] bool keeps_width(ir::OpKind kind);
 
+/// By value: true for the samples that a log_mel reads, also through operators that move them.
+[[nodiscard]] std::vector<bool> sample_rows(const ir::Graph& graph, const Plan& plan);
+
 }  // namespace thimble::quant

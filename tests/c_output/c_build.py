@@ -1,5 +1,6 @@
 """Builds the C of `thimble compile --emit c` with the tree's kernels: for the host, for boards, and for size measurement."""
 
+import array
 import ast
 import json
 import pathlib
@@ -44,10 +45,13 @@ def npy(raw):
     return header["descr"], header["shape"], raw[length:]
 
 
-def quantized(data, scale, zero_point):
-    """Quantizes float32 values to the int8 values of an input."""
+def quantized(data, port):
+    """Quantizes float32 values to the int8 or int16 values of an input."""
+    code = {"int8": "b", "int16": "h"}[port["dtype"]]
+    limit = 128 if code == "b" else 32768
     floats = memoryview(data).cast("f")
-    return bytes((max(-128, min(127, round(x / scale) + zero_point)) & 255) for x in floats)
+    codes = (round(x / port["scale"]) + port["zero_point"] for x in floats)
+    return array.array(code, (max(-limit, min(limit - 1, each)) for each in codes)).tobytes()
 
 
 def inputs_of(folder, ports, calls):
@@ -63,9 +67,9 @@ def inputs_of(folder, ports, calls):
             count *= size
         bytes_each = count * int(descr[2:])
         samples = [data[at:at + bytes_each] for at in range(0, len(data) - bytes_each + 1, bytes_each)][:calls]
-        if port["dtype"] == "int8" and descr == "<f4":
-            samples = [quantized(sample, port["scale"], port["zero_point"]) for sample in samples]
-            descr = "|i1"
+        if port["dtype"] in ("int8", "int16") and descr == "<f4":
+            samples = [quantized(sample, port) for sample in samples]
+            descr = "|i1" if port["dtype"] == "int8" else "<i2"
         series.append((descr, samples))
     return series
 

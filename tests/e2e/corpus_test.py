@@ -24,7 +24,7 @@ PAIRS = [[("cortex-m55", "native", "float"), ("cortex-m3", "stock", "int8")],
          [("cortex-m3", "native", "float"), ("cortex-m55", "stock", "int8")],
          [("cortex-m55", "stock", "float"), ("cortex-m3", "native", "int8")],
          [("cortex-m3", "stock", "float"), ("cortex-m55", "native", "int8")]]
-DTYPES = {"float32": ("<f4", "f"), "int8": ("|i1", "b"), "int32": ("<i4", "i"), "int64": ("<i8", "q")}
+DTYPES = {"int16": ("<i2", "h"), "float32": ("<f4", "f"), "int8": ("|i1", "b"), "int32": ("<i4", "i"), "int64": ("<i8", "q")}
 
 
 NEAR_PYTORCH = ("einsum_", "embedding", "gather_", "index_", "matmul_", "mha", "net_attention",

@@ -14,6 +14,15 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_${model})
   endforeach()
+  # Audio front ends: tests/data/log_mel/make.py.
+  foreach(model kws stream)
+    add_test(NAME e2e_log_mel_${model}
+             COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/log_mel/${model})
+    list(APPEND e2e_tests e2e_log_mel_${model})
+  endforeach()
+  add_test(NAME e2e_log_mel
+           COMMAND python3 ${here}/log_mel_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/log_mel)
+  list(APPEND e2e_tests e2e_log_mel)
   add_test(NAME e2e_corpus
            COMMAND python3 ${here}/corpus_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_board_image

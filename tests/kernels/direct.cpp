@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
+#include "abi/pte_ops.h"
 #include "engine/direct.h"
 #include "eval/evaluate.h"
 #include "ir/print.h"
@@ -102,6 +104,10 @@ void expect_direct(ir::OpKind kind, const ir::Attrs& attrs,
     ASSERT_TRUE(params.ok()) << params.error().message;
     const auto* data = reinterpret_cast<const uint8_t*>(params->data());
     call.add(constant_bytes({data, data + params->size()}));
+  }
+  if (std::string_view(abi::info(direct->op).arguments).find('s') != std::string_view::npos) {
+    const int64_t bytes = engine::direct_scratch_bytes(graph, graph.ops()[0]);
+    call.add(make(DType::kU8, {static_cast<int32_t>(bytes)}));
   }
   const Order y_order = order_of(order, expected.shape);
   const Sizes sizes(expected.shape.begin(), expected.shape.end());

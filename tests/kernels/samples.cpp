@@ -10,6 +10,7 @@
 #include "abi/params/recurrent.h"
 #include "abi/params/reduction.h"
 #include "abi/params/softmax.h"
+#include "abi/params/spectrum.h"
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/depthwise_mve_case.h"
 #include "tests/kernels/dsp_case.h"
@@ -212,6 +213,36 @@ Value random_values(Random& random, DType dtype, Sizes sizes) {
   return value;
 }
 
+Invocation log_mel(Random& random) {
+  const int32_t n = 64 << (random() % 2);
+  const int32_t filters = uniform(random, 1, 4), width = uniform(random, 1, 5);
+  const int32_t hop = uniform(random, 1, 90), frames = uniform(random, 1, 3);
+  const bool wide = random() % 2 == 0;
+  Invocation call(PteOp::thimble_log_mel);
+  call.add(random_values(random, DType::kI16, {n + (frames - 1) * hop}));
+  Value window = random_values(random, DType::kI32, {n});
+  Value sine = random_values(random, DType::kI32, {n / 4});
+  Value bands = make(DType::kI32, {filters, 2});
+  Value weights = make(DType::kI16, {filters * width});
+  for (int32_t m = 0; m < filters; ++m) {
+    bands.as<int32_t>()[2 * m] = uniform(random, 0, n / 2 + 1 - width);
+    bands.as<int32_t>()[2 * m + 1] = width;
+  }
+  for (int32_t i = 0; i < filters * width; ++i) {
+    weights.as<int16_t>()[i] = static_cast<int16_t>(uniform(random, 0, INT16_MAX));
+  }
+  for (Value* each : {&window, &sine, &bands, &weights}) {
+    each->constant = true;
+    call.add(std::move(*each));
+  }
+  const abi::LogMelParams params = {
+      hop, 7,           3, 9, 2, -5, wide ? 0 : 4, 1 << 30, wide ? -5 : -12, wide ? -30000 : -100,
+      100, wide ? 1 : 0};
+  call.add(params_constant(params));
+  call.add(make(DType::kU8, {8 * (n / 2 + 1)}));
+  return std::move(call.add(make(wide ? DType::kI16 : DType::kI8, {frames, filters})));
+}
+
 Invocation recurrent(PteOp op, Random& random) {
   const bool lstm = op == PteOp::thimble_lstm;
   const bool gru = op == PteOp::thimble_gru;
@@ -404,6 +435,8 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_lstm:
     case PteOp::thimble_rnn:
       return recurrent(op, random);
+    case PteOp::thimble_log_mel:
+      return log_mel(random);
     case PteOp::thimble_amax:
     case PteOp::thimble_amin:
     case PteOp::thimble_argmax:

@@ -96,6 +96,42 @@ class Maker {
     return operands;
   }
 
+  /// Returns the operands of log_mel or qlog_mel, with samples of their own: values of the graph
+  /// rarely have as many in a row.
+  std::vector<ValueId> log_mel_operands(OpKind kind) {
+    if (kind == OpKind::log_mel) {
+      const int64_t n = random_.between(4, 20);
+      return {constant(DType::kF32, {channels_, 20}, 0, 0), constant(DType::kF32, {n}, 0, 0),
+              constant(DType::kF32, {3, n / 2 + 1}, 0, 0)};
+    }
+    auto bands = std::make_shared<ir::Tensor>(ir::zeros(DType::kI32, {channels_, 2}));
+    for (size_t m = 0; m < static_cast<size_t>(channels_); ++m) {
+      bands->data<int32_t>()[2 * m] = static_cast<int32_t>(random_.between(0, 30));
+      bands->data<int32_t>()[2 * m + 1] = 3;
+    }
+    auto weights = std::make_shared<ir::Tensor>(ir::zeros(DType::kI16, {3 * channels_}));
+    for (int16_t& weight : weights->data<int16_t>()) {
+      weight = static_cast<int16_t>(random_.between(0, INT16_MAX));
+    }
+    return {constant(DType::kI16, {2, 90}, 0, 0), constant(DType::kI32, {64}, -50000, 50000),
+            constant(DType::kI32, {16}, 0, INT32_MAX), graph_.add_constant("c", std::move(bands)),
+            graph_.add_constant("c", std::move(weights))};
+  }
+  /// Sets the attributes whose random numbers are mostly invalid.
+  void make_log_mel_valid(OpKind kind, ir::Attrs& attrs) {
+    if (kind != OpKind::log_mel && kind != OpKind::qlog_mel) return;
+    attrs.set(ir::attr::hop, random_.between(1, 70));
+    if (kind == OpKind::log_mel) return;
+    for (const auto key : {ir::attr::int_floor, ir::attr::int_eps}) {
+      attrs.set(key, random_.between(0, INT32_MAX));
+    }
+    for (const auto key : {ir::attr::floor_shift, ir::attr::eps_shift}) {
+      attrs.set(key, random_.between(0, 31));
+    }
+    attrs.set(ir::attr::shift, random_.between(-20, 0));
+    attrs.set(ir::attr::wide, int64_t{0});
+  }
+
   ValueId constant(DType dtype, const Shape& shape, int64_t low, int64_t high) {
     auto tensor = std::make_shared<ir::Tensor>(random_tensor(random_, dtype, shape));
     if (dtype == DType::kI32) {
@@ -282,6 +318,7 @@ class Maker {
     std::vector<ValueId> operands{first};
     const bool recurrent = info.operands.size() > 1 && info.operands[1].name == "h0";
     if (recurrent) operands = recurrent_operands(kind, first);
+    if (kind == OpKind::log_mel || kind == OpKind::qlog_mel) operands = log_mel_operands(kind);
     if (operands.empty()) return;
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
@@ -298,6 +335,7 @@ class Maker {
       if (!attr.default_value || random_.chance(50)) attrs.set_value(attr.id, attribute(attr, x));
     }
     make_rounding_consistent(info, attrs);
+    make_log_mel_valid(kind, attrs);
     Graph::ResultHint hint;
     if (random_.chance(30)) hint.name = "v";
     if (random_.chance(30)) hint.dim_order = ir::channels_last_order();

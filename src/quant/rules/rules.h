@@ -23,6 +23,7 @@ inline constexpr uint32_t kSelects = 32;
 inline constexpr uint32_t kConstantEntries = 64;
 inline constexpr uint32_t kWide = 128;
 inline constexpr uint32_t kEitherWidth = 256;
+inline constexpr uint32_t kSamples = 512;
 }  // namespace trait
 
 /// One float operator during lowering. Operands are identified by position.
@@ -112,6 +113,8 @@ Result<ir::ValueId> resize_bilinear_rule(RuleCall& call);
 // matmul.cpp
 Result<ir::ValueId> gather_rule(RuleCall& call);
 Result<ir::ValueId> matmul_rule(RuleCall& call);
+// log_mel.cpp
+Result<ir::ValueId> log_mel_rule(RuleCall& call);
 // movement.cpp
 Result<ir::ValueId> avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> movement_rule(RuleCall& call);
