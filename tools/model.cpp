@@ -281,6 +281,7 @@ Result<Model> open_prepared(Bytes bytes, const formats::pte::Program& program,
                             const std::string& label, const OpenOptions& options) {
   THIMBLE_CHECK(formats::pte::check_kernel_layout(program, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  THIMBLE_CHECK(hostrun::check_outputs_are_planned(program, label));
   if (!options.target.empty()) {
     THIMBLE_TRY(const engine::Part part, engine::find_part(options.target));
     THIMBLE_CHECK(check_npus(program, label, part));

@@ -75,14 +75,11 @@ def train(folder, steps):
     sys.path.insert(0, str(HERE.parent / "zoo"))
     import builders  # noqa: F401  lets torchvision load beside PyTorch for CPU
     import torch
-    from ultralytics import YOLO
+    from ultralytics.nn.tasks import DetectionModel
     from ultralytics.utils import DEFAULT_CFG
 
     torch.manual_seed(5)
     random = np.random.default_rng(5)
-    YOLO("yolov8n.yaml")
-    from ultralytics.nn.tasks import DetectionModel
-
     model = DetectionModel("yolov8n.yaml", nc=CLASSES, verbose=False)
     model.args = DEFAULT_CFG
     model.train()
@@ -146,18 +143,18 @@ def measure(folder, program):
     data = np.load(folder / "test.npz")
     eager = [suppressed(b, s) for b, s in zip(data["boxes"].transpose(0, 2, 1), data["scores"], strict=True)]
     truth = [(t[t[:, 0] >= 0, 1:], t[t[:, 0] >= 0, 0]) for t in data["truth"]]
-    lines = ["| network on | mean IoU with eager's boxes | found of eager's | found of the true boxes | boxes | SRAM, B | "
-             "M cycles |", "|---|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| network on | mean IoU with eager's boxes | found of eager's | found of the true boxes | boxes | RAM, B | "
+             "M cycles of the core | M cycles of the NPU |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
 
-    def row(name, found, sram, cycles):
+    def row(name, found, ram="", core="", npu=""):
         near = [o for f, e in zip(found, eager, strict=True) for o in matched(f, e)]
         real = [o for f, t in zip(found, truth, strict=True) for o in matched(f, t)]
         hits = [o for o in near if o >= OVERLAP]
         lines.append(f"| {name} | {np.mean(hits):.3f} | {len(hits)} of {len(near)} | "
-                     f"{sum(o >= OVERLAP for o in real)} of {len(real)} | {sum(len(f[0]) for f in found)} | {sram} | "
-                     f"{cycles} |")
+                     f"{sum(o >= OVERLAP for o in real)} of {len(real)} | {sum(len(f[0]) for f in found)} | {ram} | "
+                     f"{core} | {npu} |")
 
-    row("eager PyTorch, float32", eager, "", "")
+    row("eager PyTorch, float32", eager)
     for name, target in TARGETS.items():
         pte = folder / f"{target}.pte"
         done = subprocess.run([program, "compile", folder / "detector.pt2", "--target", target, "--calibrate",
@@ -170,7 +167,10 @@ def measure(folder, program):
         board = run(program, pte, data["x"][:1], folder, "--on", "qemu")
         host = run(program, pte, data["x"][:1], folder)
         assert all(np.array_equal(a, b) for a, b in zip(board[:2], host[:2], strict=True)), "the board differs"
-        row(name, found, f"{report['arena_bytes']:,}", f"{report['cycles'] / 1e6:.1f}")
+        ram = sum(memory["bytes_used"] for memory in report["memories"] if memory["name"] in ("sram", "dram"))
+        ram -= report["dram_constant_bytes"]
+        npu = f"{report['npu_cycles'] / 1e6:.1f}" if report["npu_cycles"] else ""
+        row(name, found, f"{ram:,}", f"{report['cycles'] / 1e6:.1f}", npu)
     return lines
 
 
@@ -179,7 +179,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     learner = commands.add_parser("train")
     learner.add_argument("folder", type=Path)
-    learner.add_argument("--steps", type=int, default=600)
+    learner.add_argument("--steps", type=int, default=400)
     measurer = commands.add_parser("measure")
     measurer.add_argument("folder", type=Path)
     measurer.add_argument("thimble", type=Path)

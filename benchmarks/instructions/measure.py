@@ -2,7 +2,8 @@
 """Counts instructions of kernels under QEMU, models their cycles, and fits the cost functions of `thimble compile`.
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
-                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--keep] [--cores CORE ...] [NETWORK ...]
+                  [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--keep] [--cores CORE ...]
+                  [--operators NAME ...] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a function that is linear in the sizes of the call
@@ -15,7 +16,8 @@ reads them if the file exists and measures what it lacks; --refresh-terms then c
 again. --only-samples measures nothing. --only-cycles leaves costs.def as it is. --keep:
 a function of cycles.def stays unless a new one reduces its mean error by more than 2 percentage points, so that printed cycles
 change only where they were wrong; README.md has the errors of the functions that result. --cores: the rows of
-other cores stay.
+other cores stay. --operators: measures only the networks of --random, and writes only the rows of these operators
+(thimble::log_mel.out with `random_networks.py --log-mel`, seeds 3000 to 3023).
 
 Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
@@ -621,6 +623,17 @@ def with_kept_rows(text, old, replaced):
     return "\n".join(lines) + "\n"
 
 
+def write_operators(samples, operators):
+    """Writes the rows of these operators, and keeps all others."""
+    write_tables(samples, "instructions")
+    functions = write_tables(samples, "cycles", keep=True)
+    write_inaccurate(samples, functions)
+    write_sizes(samples)
+    readme = HERE / "README.md"
+    text = page(samples, [], functions, {}, {})
+    readme.write_text(with_kept_rows(text, readme.read_text(), lambda operator, _: operator in operators))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
@@ -632,13 +645,16 @@ def main():
     parser.add_argument("--only-cycles", action="store_true")
     parser.add_argument("--only-runtime", action="store_true")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--operators", nargs="+")
     parser.add_argument("--cores", nargs="+", default=CORES, choices=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
+    if arguments.operators:
+        networks = []
     jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, DIALECTS)]
-    small = [] if arguments.networks or arguments.only_runtime else [(CASE, path) for path in CASES]
+    small = [] if arguments.networks or arguments.only_runtime or arguments.operators else [(CASE, path) for path in CASES]
     for form, folder in ((RANDOM, arguments.random), (UNSEEN, arguments.unseen)):
         small += [(form, path) for path in sorted(folder.glob("*.pt2"))] if folder else []
     jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)] + jobs
@@ -658,6 +674,9 @@ def main():
         write_runtime(jobs, runs, {core: fit_runtime(jobs, runs, core) for core in arguments.cores})
         return
     samples = rows_of(jobs, runs)
+    if arguments.operators:
+        write_operators([row for row in samples if row["op"] in arguments.operators], arguments.operators)
+        return
     if not arguments.only_cycles:
         write_tables(samples, "instructions")
     runtime = {core: fit_runtime(jobs, runs, core) for core in arguments.cores}

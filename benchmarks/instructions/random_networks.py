@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes random small networks of typical layers as .pt2, for measure.py and for tests of its cost functions.
 
-usage: random_networks.py FOLDER [--first SEED] [--count N]
+usage: random_networks.py FOLDER [--first SEED] [--count N] [--log-mel]
 
-Needs PyTorch. Seed N gives the file FOLDER/random_N.pt2, of one of the families below in turn. The
-same seed gives the same layers and sizes.
+Needs PyTorch. Seed N gives the file FOLDER/random_N.pt2, of one of the families below in turn, or with
+--log-mel a log-mel spectrum. The same seed gives the same layers and sizes.
 """
 import argparse
 import pathlib
@@ -229,6 +229,23 @@ class Attention(nn.Module):
         return self.head(x.mean(1))
 
 
+class LogMel(nn.Module):
+    def __init__(self, draw):
+        super().__init__()
+        self.n = draw.of(64, 128, 256, 256, 512, 512, 1024)
+        self.hop = self.n // draw.of(1, 2, 2, 4)
+        mels = draw.of(8, 13, 20, 40, 64)
+        self.shape = (1, self.n + self.hop * draw.of(0, 1, 3, 9))
+        self.register_buffer("window", torch.hann_window(self.n))
+        width = draw.of(1, 2, 4)  # a filter is a triangle over some bins
+        places = torch.linspace(0, 1, self.n // 2 + 1)[:, None] * mels - torch.arange(mels)
+        self.register_buffer("mel", (1 - places.abs() / width).clamp(min=0))
+
+    def forward(self, x):
+        spectrum = torch.stft(x, self.n, self.hop, window=self.window, center=False, return_complex=True)
+        return torch.log(spectrum.abs().pow(2).transpose(-1, -2) @ self.mel + 1e-6)
+
+
 def with_shape(kind):
     def make(draw):
         model = kind(draw)
@@ -254,11 +271,13 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--log-mel", action="store_true")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for seed in range(arguments.first, arguments.first + arguments.count):
         torch.manual_seed(seed)
-        model, shapes = FAMILIES[seed % len(FAMILIES)](Draw(seed))
+        family = with_shape(LogMel) if arguments.log_mel else FAMILIES[seed % len(FAMILIES)]
+        model, shapes = family(Draw(seed))
         settle(model.eval())
         program = torch.export.export(model, tuple(torch.randn(shape) for shape in shapes))
         torch.export.save(program, arguments.folder / f"random_{seed}.pt2")

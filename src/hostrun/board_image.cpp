@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <system_error>
 #include <vector>
 
@@ -34,6 +35,17 @@ std::string tail(const std::string& output) {
   return output.size() <= kTailBytes ? output : output.substr(output.size() - kTailBytes);
 }
 
+/// Images of an installed program that are equal to another one, which has the file: by name, that
+/// of the other one. A line of the list is "NAME OTHER".
+std::map<std::string, std::string> equal_images() {
+  std::map<std::string, std::string> other;
+  for (const std::string& line : lines_of(firmware_folder() / "equal_images.txt")) {
+    const size_t space = line.find(' ');
+    if (space != std::string::npos) other[line.substr(0, space)] = line.substr(space + 1);
+  }
+  return other;
+}
+
 /// Names of the images that exist or can be built; empty if a build without images has none.
 std::vector<std::string> image_names() {
   std::vector<std::string> names = lines_of(firmware_folder() / "image_names.txt");
@@ -42,6 +54,7 @@ std::vector<std::string> image_names() {
   for (const auto& entry : fs::directory_iterator(firmware_folder(), ignored)) {
     if (entry.path().extension() == ".elf") names.push_back(entry.path().stem().string());
   }
+  for (const auto& [name, other] : equal_images()) names.push_back(name);
   std::ranges::sort(names);
   return names;
 }
@@ -100,6 +113,9 @@ Result<fs::path> board_image(const std::string& name) {
   if (!known.empty() && std::ranges::find(known, name) == known.end()) {
     return bad_input("no emulated board runs {}; the images are {}", name, fmt::join(known, ", "));
   }
+  const std::map<std::string, std::string> equal = equal_images();
+  const auto other = equal.find(name);
+  if (other != equal.end()) return build_if_missing({other->second + ".elf", "", "", ""});
   return build_if_missing({name + ".elf", "image-" + name,
                            fmt::format("the image {} of the emulated board", name),
                            "arm-none-eabi-g++"});

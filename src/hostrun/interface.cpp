@@ -128,6 +128,20 @@ Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t value, std::strin
   return port;
 }
 
+Status check_outputs_are_planned(const pte::Program& program, std::string_view label) {
+  const pte::ExecutionPlan& plan = executed_plan(program);
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    const pte::EValue& value = plan.values[static_cast<size_t>(plan.outputs[i])];
+    const auto* const tensor = std::get_if<pte::Tensor>(&value);
+    if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx != 0) continue;
+    return unsupported(
+        "{}: output {} has no memory in the file's plan: use MemoryPlanningPass with "
+        "alloc_graph_output=True",
+        label, i);
+  }
+  return ok();
+}
+
 Result<Interface> read_interface(const pte::Program& program, std::string_view label) {
   if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
   const pte::ExecutionPlan& plan = executed_plan(program);

@@ -52,6 +52,10 @@ struct Interface {
 [[nodiscard]] Result<Port> read_port(const formats::pte::ExecutionPlan& plan, int32_t value,
                                      std::string name, std::string_view label);
 
+/// Returns an error if the caller would have to give the memory of an output.
+[[nodiscard]] Status check_outputs_are_planned(const formats::pte::Program& program,
+                                               std::string_view label);
+
 /// `label` names the file in messages.
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);

@@ -42,11 +42,30 @@ bool is_noop(const Graph& graph, const Op& op) {
   }
 }
 
-/// Merges a reshape of a reshape, or a permute of a permute, into `op`.
+/// Makes a slice of a concatenation read the operand that has all its elements, if there is one.
+void slice_operand(const Graph& to, const Op& concat, Op& op) {
+  const int64_t dim = concat.get(ir::attr::dim);
+  if (op.get(ir::attr::dim) != dim) return;
+  int64_t begin = 0;
+  for (const ValueId operand : concat.inputs) {
+    const int64_t end = begin + to.type(operand).shape[static_cast<size_t>(dim)];
+    if (begin <= op.get(ir::attr::start) && op.get(ir::attr::end) <= end) {
+      op.attrs.set(ir::attr::start, op.get(ir::attr::start) - begin);
+      op.attrs.set(ir::attr::end, op.get(ir::attr::end) - begin);
+      op.inputs[0] = operand;
+      return;
+    }
+    begin = end;
+  }
+}
+
+/// Merges a reshape of a reshape, a permute of a permute, or a slice of a concatenation into `op`.
 void join_with_producer(const Graph& to, const std::vector<int>& producers, Op& op) {
   const int index = producers[static_cast<size_t>(op.inputs[0])];
-  if (index < 0 || to.ops()[static_cast<size_t>(index)].kind != op.kind) return;
+  if (index < 0) return;
   const Op& before = to.ops()[static_cast<size_t>(index)];
+  if (op.kind == OpKind::slice && before.kind == OpKind::concat) slice_operand(to, before, op);
+  if (before.kind != op.kind) return;
   if (op.kind == OpKind::permute) {
     const auto& inner = before.get(ir::attr::dims);
     std::vector<int64_t> dims;
@@ -74,7 +93,7 @@ class NoopRemover {
     op.inputs = rewriter_.map(old_op.inputs);
     const ir::Value& old = rewriter_.from().value(old_op.output);
     op.output = ir::kNoValue;
-    if (op.kind == OpKind::reshape || op.kind == OpKind::permute) {
+    if (op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::slice) {
       producers_.resize(rewriter_.to().value_count(), -1);
       join_with_producer(rewriter_.to(), producers_, op);
     }
@@ -102,7 +121,8 @@ class NoopRemover {
     ir::Value& operand = rewriter_.to().value(op.inputs[0]);
     if (operand.type.shape != wanted.shape || operand.type.quant != wanted.quant) return false;
     const bool joined_to_nothing =
-        op.kind == OpKind::permute && is_identity(op.get(ir::attr::dims));
+        op.kind == OpKind::slice ||
+        (op.kind == OpKind::permute && is_identity(op.get(ir::attr::dims)));
     if (!joined_to_nothing && op.kind != OpKind::reshape && !is_noop(rewriter_.from(), old_op)) {
       return false;
     }

@@ -16,6 +16,7 @@
 #include "ir/print.h"
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
+#include "random_spectrum_graph.h"
 #include "random_wide_graph.h"
 #include "run_series.h"
 #include "tests/matrix/ledger.h"
@@ -197,6 +198,10 @@ const Collector& all_cases() {
       if (!moved.ok()) continue;
       c.offer(std::move(*moved), Dialect::kNative, seed,
               "moved " + std::string(ir::dtype_name(dtype)));
+    }
+    constexpr uint64_t kSpectra = 100;
+    for (uint64_t seed = 0; seed < kSpectra; ++seed) {
+      c.offer(test::random_spectrum_graph(seed), Dialect::kNative, seed, "spectrum");
     }
     for (ir::Graph& graph : graphs_without_packed_form()) {
       c.offer(std::move(graph), Dialect::kNative, 1, "general form");

@@ -19,8 +19,8 @@ import unittest
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 FIRMWARE = pathlib.Path(os.environ["THIMBLE_FIRMWARE"])
 TIME_LIMIT_SECONDS = 120
-# Applications that need a vendor's SDK or Zephyr, and scripts of Python, have tests of their own.
-OTHERS = {"executorch", "nordic", "notebooks", "nxp", "qat", "search", "sweep", "zephyr"}
+# Applications that need a vendor's SDK, Zephyr or a trained network, and scripts of Python, have tests of their own.
+OTHERS = {"executorch", "nordic", "notebooks", "nxp", "qat", "search", "sweep", "text", "zephyr"}
 
 
 class CopiedExamples(unittest.TestCase):

@@ -65,7 +65,7 @@ OTHERS = {
     "--gc-sections",  # of a linker
     "--dump-kernel-selection-code", "--fetch-constants-to-sram",  # of NXP's converter
     # of other verbs
-    "--arithmetic", "--baud", "--commands", "--core", "--help", "--layout", "--list", "--ops", "--pass", "--probe", "--skip", "--version",
+    "--arithmetic", "--baud", "--commands", "--core", "--core-aten", "--help", "--layout", "--list", "--ops", "--pass", "--probe", "--skip", "--version",
 }
 
 

@@ -113,6 +113,30 @@ TEST(RemoveNoops, InverseDataMovementsAreRemoved) {
   EXPECT_EQ(op_names(graph), "tanh");
 }
 
+TEST(RemoveNoops, ASliceOfAConcatenationReadsItsOperand) {
+  const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[2,3]
+    input %y: f32[2,4]
+    %c: f32[2,7] = concat(%x, %y) {dim=1}
+    %a: f32[2,3] = slice(%c) {dim=1, start=0, end=3}
+    %b: f32[2,2] = slice(%c) {dim=1, start=4, end=7, step=2}
+    %d: f32[2,2] = slice(%c) {dim=1, start=2, end=4}
+    %e: f32[1,7] = slice(%c) {dim=0, start=0, end=1}
+    output %a
+    output %b
+    output %d
+    output %e)"));
+  ASSERT_EQ(op_names(graph), "concat slice slice slice");
+  EXPECT_EQ(graph.outputs()[0], graph.inputs()[0]);
+  const ir::Op& part = graph.ops()[1];
+  EXPECT_EQ(part.inputs[0], graph.inputs()[1]);
+  EXPECT_EQ(part.get(ir::attr::start), 1);
+  EXPECT_EQ(part.get(ir::attr::end), 4);
+  // These have elements of both operands.
+  EXPECT_EQ(graph.ops()[2].inputs[0], graph.ops()[0].output);
+  EXPECT_EQ(graph.ops()[3].inputs[0], graph.ops()[0].output);
+}
+
 TEST(RemoveNoops, AnOutputKeepsItsMemoryOrder) {
   const ir::Graph moved = run_pass(remove_noops, graph_text(R"(
     input %x: f32[1,2,3,4]

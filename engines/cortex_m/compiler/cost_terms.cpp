@@ -282,6 +282,20 @@ void add_elementwise(const ir::Graph& graph, const ir::Op& op, CostTerms* terms)
   }
 }
 
+/// A row is a frame, a step is a butterfly, a tap is a product of a filter.
+void add_spectrum(const ir::Graph& graph, const ir::Op& op, CostTerms* terms) {
+  if (op.kind != ir::OpKind::qlog_mel) return;
+  const ir::Shape& y = graph.type(op.output).shape;
+  const int64_t samples = graph.type(op.inputs[1]).elements();
+  const int64_t weights = graph.type(op.inputs[4]).elements();
+  terms->rows = graph.type(op.output).elements() / y.back();
+  terms->gathered = terms->rows * samples;
+  terms->taps = terms->rows * weights;
+  int64_t stages = 0;
+  for (int64_t size = samples / 2; size > 1; size /= 2) ++stages;
+  terms->steps = terms->rows * (samples / 4) * stages;
+}
+
 void add_reduction(const ir::Graph& graph, const ir::Op& op, CostTerms* terms) {
   const ir::Type& x = graph.type(op.inputs[0]);
   const int64_t length = innermost(x);
@@ -421,6 +435,8 @@ void add_by_category(const ir::Graph& graph, const ir::Op& op, const KernelCall&
     case ir::OpCategory::kReduction:
     case ir::OpCategory::kScan:
       return add_reduction(graph, op, terms);
+    case ir::OpCategory::kSpectrum:
+      return add_spectrum(graph, op, terms);
     default:
       break;
   }
