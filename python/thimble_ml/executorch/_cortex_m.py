@@ -114,7 +114,9 @@ class CortexMPassManager:
 
     pass_list: list[str] = [
         "fold_constants",
+        "tabulate",
         "remove_noops",
+        "fuse_log_mel",
         "fuse_norm",
         "fold_batch_norm",
         "multiply_by_reciprocal",
