@@ -3,7 +3,7 @@
 
     python examples/text/train.py OUT_FOLDER [--steps N]
 
-Characters are the tokens: the 96 of ASCII from the space on, where the last stands for all others. The network is
+Characters are the tokens: the 96 of ASCII from the space on; the last one replaces all other characters. The network is
 `transformers`' LlamaForCausalLM: rotary positions, RMS norm, grouped-query attention (4 heads, 2 of keys and values) and
 gated layers. TorchExportableModuleWithStaticCache makes one step of it: a token and its position in, logits out. The keys
 and values are kept in a cache of LENGTH positions.

@@ -6,6 +6,7 @@
 
 #include "eval/evaluate.h"
 #include "ir/op_traits.h"
+#include "passes/fuse_each.h"
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -315,19 +316,8 @@ Status emit_log_mel(ir::Rewriter& rewriter, const Op& op, const LogMel& found) {
 
 Result<Graph> fuse_log_mel(const Graph& graph) {
   const LogMelMatcher matcher(graph);
-  ir::Rewriter rewriter(graph);
-  std::vector<bool> fused(graph.value_count(), false);
-  for (const Op& op : graph.ops()) {
-    if (fused[static_cast<size_t>(op.output)]) continue;
-    THIMBLE_TRY(const auto found, matcher.match(op));
-    if (!found) {
-      THIMBLE_CHECK(rewriter.copy(op));
-      continue;
-    }
-    for (const ValueId id : found->fused) fused[static_cast<size_t>(id)] = true;
-    THIMBLE_CHECK(emit_log_mel(rewriter, op, *found));
-  }
-  return rewriter.finish();
+  return fuse_each(
+      graph, [&](const Op& op) { return matcher.match(op); }, emit_log_mel);
 }
 
 }  // namespace thimble::passes

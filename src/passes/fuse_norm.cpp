@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "passes/fuse_each.h"
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -281,8 +282,9 @@ class Matcher {
   const Uses uses_;
 };
 
-/// The constants that are multiplied with and added to the result of a norm, up to value `last`.
+/// A norm with the constants that are multiplied with and added to its result, up to value `last`.
 struct Affine {
+  Norm norm;
   std::optional<ir::Tensor> w, b;
   std::vector<ValueId> fused;
   ValueId last = ir::kNoValue;
@@ -290,6 +292,7 @@ struct Affine {
 
 Affine affine_after(const Graph& graph, const Matcher& matcher, const Norm& norm, ValueId y) {
   Affine affine;
+  affine.norm = norm;
   affine.last = y;
   const ir::Shape& shape = graph.type(y).shape;
   const auto take = [&](OpKind kind) -> std::optional<ir::Tensor> {
@@ -339,7 +342,8 @@ Order norm_last(size_t rank, const std::vector<int64_t>& dims) {
   return order;
 }
 
-Status emit(ir::Rewriter& rewriter, const Op& op, const Norm& norm, const Affine& affine) {
+Status emit(ir::Rewriter& rewriter, const Op& op, const Affine& affine) {
+  const Norm& norm = affine.norm;
   const ir::Value& result = rewriter.from().value(affine.last);
   const Graph::ResultHint hint{result.name, result.type.dim_order, {}};
   const auto constant = [&](const std::optional<ir::Tensor>& tensor, const char* role) {
@@ -372,20 +376,12 @@ Status emit(ir::Rewriter& rewriter, const Op& op, const Norm& norm, const Affine
 
 Result<Graph> fuse_norm(const Graph& graph) {
   const Matcher matcher(graph);
-  ir::Rewriter rewriter(graph);
-  std::vector<bool> fused(graph.value_count(), false);
-  for (const Op& op : graph.ops()) {
-    if (fused[static_cast<size_t>(op.output)]) continue;
-    const auto norm = matcher.match(op);
-    if (!norm) {
-      THIMBLE_CHECK(rewriter.copy(op));
-      continue;
-    }
-    const Affine affine = affine_after(graph, matcher, *norm, op.output);
-    for (const ValueId id : affine.fused) fused[static_cast<size_t>(id)] = true;
-    THIMBLE_CHECK(emit(rewriter, op, *norm, affine));
-  }
-  return rewriter.finish();
+  const auto match = [&](const Op& op) -> Result<std::optional<Affine>> {
+    const std::optional<Norm> norm = matcher.match(op);
+    if (!norm) return std::optional<Affine>();
+    return std::optional<Affine>(affine_after(graph, matcher, *norm, op.output));
+  };
+  return fuse_each(graph, match, emit);
 }
 
 }  // namespace thimble::passes

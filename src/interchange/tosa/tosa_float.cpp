@@ -1,6 +1,7 @@
 // Operators on float operands, in TOSA's floating-point profile. Sums have TOSA's order, and a
 // division is a product with RECIPROCAL, so results equal the evaluator's up to rounding.
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
