@@ -32,12 +32,9 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    const auto passes = passes::float_passes();
-    if (std::ranges::find(passes, name, &passes::Pass::name) != passes.end()) continue;
-    std::vector<std::string> known;
-    for (const passes::Pass& pass : passes) known.emplace_back(pass.name);
+    if (passes::find_pass(name) != nullptr) continue;
     return bad_input("pass {}: unknown{}; `thimble opt --list` lists the passes", name,
-                     suggestions(name, known));
+                     suggestions(name, passes::pass_names()));
   }
   return ok();
 }
@@ -51,13 +48,14 @@ Status optimize(const OptArguments& arguments) {
   // --only runs the named passes in the given order. Otherwise the pipeline runs without --skip.
   if (!arguments.only.empty()) {
     for (const std::string& name : arguments.only) {
-      const auto pass = std::ranges::find(passes::float_passes(), name, &passes::Pass::name);
-      THIMBLE_TRY(graph, passes::run_pass(*pass, graph));
+      THIMBLE_TRY(graph, passes::run_pass(*passes::find_pass(name), graph));
     }
   } else {
-    for (const passes::Pass& pass : passes::float_passes()) {
-      if (contains(arguments.skip, pass.name)) continue;
-      THIMBLE_TRY(graph, passes::run_pass(pass, graph));
+    for (const auto passes : {passes::float_passes(), passes::integer_passes()}) {
+      for (const passes::Pass& pass : passes) {
+        if (contains(arguments.skip, pass.name)) continue;
+        THIMBLE_TRY(graph, passes::run_pass(pass, graph));
+      }
     }
   }
   const std::string text = ir::print(graph);
@@ -73,8 +71,10 @@ Status optimize(const OptArguments& arguments) {
 
 int opt(const OptArguments& arguments) {
   if (arguments.list) {
-    for (const passes::Pass& pass : passes::float_passes()) {
-      std::printf("%.*s\n", static_cast<int>(pass.name.size()), pass.name.data());
+    for (const auto passes : {passes::float_passes(), passes::integer_passes()}) {
+      for (const passes::Pass& pass : passes) {
+        std::printf("%.*s\n", static_cast<int>(pass.name.size()), pass.name.data());
+      }
     }
     return 0;
   }
@@ -86,7 +86,7 @@ int opt(const OptArguments& arguments) {
 }  // namespace
 
 void add_opt(CommandLine& line, int* exit_code) {
-  Verb verb(line, "opt", "Run float passes on the text of a graph");
+  Verb verb(line, "opt", "Run passes on the text of a graph");
   auto arguments = std::make_shared<OptArguments>();
   OptArguments& a = *arguments;
   verb.option("graph", a.graph, "An .ir file, as written by --save-stages and --emit ir");

@@ -138,8 +138,7 @@ namespace {
 Result<ir::Graph> run_passes(const ir::Graph& imported, std::span<const std::string> skipped,
                              StageFiles* files, OpProvenance* provenance) {
   for (const std::string& name : skipped) {
-    if (std::ranges::find(passes::float_passes(), name, &passes::Pass::name) ==
-        passes::float_passes().end()) {
+    if (passes::find_pass(name) == nullptr) {
       return bad_input("--skip-passes {}: no such pass: `thimble opt --list` prints them", name);
     }
   }
@@ -244,6 +243,36 @@ int64_t quality_samples(const ir::Graph& graph) {
 
 }  // namespace
 
+namespace {
+
+/// Runs the integer passes. The qualities of values that a pass removed are dropped.
+Status run_integer_passes(std::span<const std::string> skipped, quant::QuantizedModel* quantized) {
+  const ir::Graph before = quantized->graph;
+  for (const passes::Pass& pass : passes::integer_passes()) {
+    if (std::ranges::find(skipped, pass.name) != skipped.end()) continue;
+    THIMBLE_TRY(quantized->graph, passes::run_pass(pass, quantized->graph));
+  }
+  std::map<std::string, ir::ValueId> ids;
+  for (const ir::Op& op : quantized->graph.ops()) {
+    ids[quantized->graph.value(op.output).name] = op.output;
+  }
+  quant::QuantReport& report = quantized->report;
+  std::vector<quant::OpQuality> kept;
+  std::optional<size_t> weakest;
+  for (size_t i = 0; i < report.ops.size(); ++i) {
+    const auto found = ids.find(before.value(report.ops[i].value).name);
+    if (found == ids.end()) continue;
+    if (report.weakest == i) weakest = kept.size();
+    kept.push_back(report.ops[i]);
+    kept.back().value = found->second;
+  }
+  report.ops = std::move(kept);
+  report.weakest = weakest;
+  return ok();
+}
+
+}  // namespace
+
 Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
                                              const CompileOptions& options,
                                              const Arithmetic& arithmetic) {
@@ -265,7 +294,10 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   quantize_options.progress = options.progress;
   const bool measure = !data.random && options.measure_quality;
   quantize_options.quality_samples = measure ? quality_samples(model.graph) : 0;
-  return quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options);
+  THIMBLE_TRY(quant::QuantizedModel quantized,
+              quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options));
+  THIMBLE_CHECK(run_integer_passes(options.skip_passes, &quantized));
+  return quantized;
 }
 
 Result<Program> write_program(const FloatModel& model, const quant::QuantizedModel& quantized,

@@ -1,5 +1,6 @@
 #include "passes/pipeline.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "ir/dce.h"
@@ -10,8 +11,11 @@
 #include "passes/fuse_log_mel.h"
 #include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
+#include "passes/merge_linear.h"
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
+#include "passes/pool_before_table.h"
+#include "passes/remove_channels.h"
 #include "passes/remove_noops.h"
 #include "passes/tabulate.h"
 
@@ -31,6 +35,8 @@ constexpr Pass kFloatPasses[] = {
     {"fuse_norm", fuse_norm, "part of"},
     // Most models have no batch_norm left after this pass.
     {"fold_batch_norm", fold_batch_norm, "in the weights and bias of"},
+    // After fold_batch_norm: a batch norm between two convolutions is part of the first one.
+    {"merge_linear", merge_linear, "in the weights of"},
     // After the passes that match div.
     {"multiply_by_reciprocal", multiply_by_reciprocal, "in the factors of"},
     {"fold_matmul", fold_matmul, "in the operands and the scale of"},
@@ -40,10 +46,37 @@ constexpr Pass kFloatPasses[] = {
     {"remove_noops", remove_noops, "changes nothing"},
 };
 
+constexpr Pass kIntegerPasses[] = {
+    {"remove_channels", remove_channels, "without effect on"},
+    {"pool_before_table", pool_before_table, "changes nothing"},
+};
+
 }  // namespace
 
 std::span<const Pass> float_passes() {
   return kFloatPasses;
+}
+
+std::span<const Pass> integer_passes() {
+  return kIntegerPasses;
+}
+
+const Pass* find_pass(std::string_view name) {
+  for (const auto passes : {float_passes(), integer_passes()}) {
+    const auto found = std::ranges::find(passes, name, &Pass::name);
+    if (found != passes.end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const auto passes : {float_passes(), integer_passes()}) {
+    for (const Pass& pass : passes) {
+      if (std::ranges::find(names, pass.name) == names.end()) names.emplace_back(pass.name);
+    }
+  }
+  return names;
 }
 
 Result<ir::Graph> run_pass(const Pass& pass, const ir::Graph& graph) {

@@ -119,10 +119,13 @@ class CortexMPassManager:
         "fuse_log_mel",
         "fuse_norm",
         "fold_batch_norm",
+        "merge_linear",
         "multiply_by_reciprocal",
         "fold_matmul",
         "merge_pad",
         "hoist_clamp",
+        "remove_channels",
+        "pool_before_table",
     ]
 
     def __init__(
