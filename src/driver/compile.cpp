@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <span>
 
 #include "base/cancel.h"
@@ -245,6 +246,12 @@ int64_t quality_samples(const ir::Graph& graph) {
 
 namespace {
 
+int64_t macs(const ir::Graph& graph) {
+  int64_t sum = 0;
+  for (const ir::Op& op : graph.ops()) sum += ir::macs_of(graph, op);
+  return sum;
+}
+
 /// Runs the integer passes. The qualities of values that a pass removed are dropped.
 Status run_integer_passes(std::span<const std::string> skipped, quant::QuantizedModel* quantized) {
   const ir::Graph before = quantized->graph;
@@ -252,6 +259,7 @@ Status run_integer_passes(std::span<const std::string> skipped, quant::Quantized
     if (std::ranges::find(skipped, pass.name) != skipped.end()) continue;
     THIMBLE_TRY(quantized->graph, passes::run_pass(pass, quantized->graph));
   }
+  quantized->report.macs_without_effect = macs(before) - macs(quantized->graph);
   std::map<std::string, ir::ValueId> ids;
   for (const ir::Op& op : quantized->graph.ops()) {
     ids[quantized->graph.value(op.output).name] = op.output;
@@ -445,6 +453,11 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     return error;
   }
   if (const std::string note = inputs_note(report); !note.empty()) report.notes.push_back(note);
+  if (const int64_t removed = quantized.report.macs_without_effect; removed > 0) {
+    report.notes.push_back(
+        fmt::format("{} of {} MACs are not computed: their channels have no effect on the outputs",
+                    with_commas(removed), with_commas(removed + macs(quantized.graph))));
+  }
   if (data.random) {
     report.notes.emplace_back(
         "calibrated with random data: sizes and time are valid, results of the model are not");

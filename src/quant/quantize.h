@@ -144,6 +144,7 @@ struct QuantReport {
   int per_tensor_linears = 0;        // number of linears with one multiplier
   int wide_ops = 0;                  // operators of the integer graph with 16-bit results
   std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested
+  int64_t macs_without_effect = 0;   // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

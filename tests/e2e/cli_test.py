@@ -755,6 +755,20 @@ class InspectAndTargets(Cli):
         self.fails(2, "opt", imported, "--pass", "nothing", saying="opt --list")
         self.fails(2, "opt", "none.ir", saying="none.ir")
 
+    def test_channels_without_effect(self):
+        # Random samples give ranges in which several channels of the network are constant.
+        command = ("compile", SOURCE / "models/hello_sin/hello_sin.pt2", *M55, "--calibrate", "random", "--json")
+        sizes = {}
+        for name, skip in (("fewer", ()), ("all", ("--skip-passes", "remove_channels"))):
+            report = json.loads(self.thimble(*command, "-o", f"{name}.pte", *skip)[0])
+            self.assertEqual(any("have no effect" in note for note in report["notes"]), name == "fewer")
+            sizes[name] = report["pte_bytes"]
+            write_npy(self.path / "x.npy", "<f4", (1, 1), struct.pack("<f", 0.5))
+            self.thimble("run", f"{name}.pte", "--input", "x.npy", "--output", name)
+        self.assertLess(sizes["fewer"], sizes["all"])
+        self.assertEqual((self.path / "fewer/output_0.npy").read_bytes(), (self.path / "all/output_0.npy").read_bytes())
+        self.fails(2, *command[:-1], "-o", "x.pte", "--skip-passes", "remove_chanels", saying="no such pass")
+
     def test_what_engines_take(self):
         known = {name.split(".")[1] for name in self.thimble("targets", "--ops")[0].split()}
         for target, engine, op, limit in (("corstone-300", "ethos-u55-128", "qsoftmax", "row_elements 1 to 4095"),
