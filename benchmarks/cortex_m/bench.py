@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NETWORKS = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "mobilenet_v2"]
 CORES = ["cortex-m55", "cortex-m33", "cortex-m7", "cortex-m4", "cortex-m3", "cortex-m0plus"]
-HEAD = ("network", "core", "for", "M instr", "instr/MAC", "by CMSIS-NN", "arena", "state", ".pte", "over weights", "compile s")
+HEAD = ("network", "core", "for", "M instr", "M cycles", "instr/MAC", "by CMSIS-NN", "arena", "state", ".pte", "over weights", "compile s")
 
 
 def folder_of(network):
@@ -39,7 +39,7 @@ def line(row, networks):
     both = cmsis_nn.totals(row, networks)
     ratio = f"{both[0] / both[1]:.2f}" if both else "-"
     return (row["network"], row["core"], row["optimize"], f"{row['instructions'] / 1e6:.3f}",
-            f"{row['instructions'] / max(1, row['macs']):.2f}", ratio, str(row["arena_bytes"]),
+            f"{row['cycles'] / 1e6:.3f}", f"{row['instructions'] / max(1, row['macs']):.2f}", ratio, str(row["arena_bytes"]),
             str(row["state_bytes"]), str(row["pte_bytes"]), str(row["pte_bytes"] - row["weights_bytes"]),
             f"{row['compile_seconds']:.2f}")
 
@@ -47,9 +47,17 @@ def line(row, networks):
 def markdown(row, networks):
     """The row of README.md."""
     both = cmsis_nn.totals(row, networks)
-    return (f"| {row['network']} | {row['core']} | {row['instructions'] / 1e6:.3f} | {row['instructions'] / row['macs']:.2f} | "
+    return (f"| {row['network']} | {row['core']} | {row['instructions'] / 1e6:.3f} | {row['cycles'] / 1e6:.3f} | "
+            f"{row['instructions'] / row['macs']:.2f} | "
             f"{both[0] / both[1]:.2f} | {networks[row['network']][row['core']]['total_build']} | {row['arena_bytes']:,} | "
             f"{row['state_bytes']} | {row['pte_bytes'] - row['weights_bytes']:,} |")
+
+
+def pruned_markdown(core, every, fewer):
+    """A row of the table of networks with channels that have no effect."""
+    return (f"| {core} | {every['macs'] / 1e6:.2f} | {fewer['macs'] / 1e6:.2f} | {every['cycles'] / 1e6:.3f} | "
+            f"{fewer['cycles'] / 1e6:.3f} | {every['arena_bytes']:,} | {fewer['arena_bytes']:,} | {every['pte_bytes']:,} | "
+            f"{fewer['pte_bytes']:,} |")
 
 
 def print_table(rows):

@@ -40,7 +40,7 @@ def first_inputs(folder, report, scratch):
 
 
 def measure(program, folder, core, options=()):
-    """Returns the values of a table row: instructions in total and per call, bytes, seconds."""
+    """Returns the values of a table row: instructions in total and per call, modelled cycles, bytes, seconds."""
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
         pte = scratch / "model.pte"
@@ -61,6 +61,7 @@ def measure(program, folder, core, options=()):
         "core": core,
         "optimize": report["optimize"],
         "instructions": ran["instructions"],
+        "cycles": ran["cycles"],
         "macs": sum(call["macs"] for call in calls),
         "arena_bytes": report["arena_bytes"],
         "state_bytes": report["state_bytes"],

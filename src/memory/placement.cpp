@@ -96,11 +96,6 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
   return result;
 }
 
-int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
-                          std::span<const Overlap> overlaps) {
-  return lower_bound_bytes(make_problem(buffers, alignment, overlaps));
-}
-
 bool is_valid(std::span<const Buffer> buffers, const Placement& placement,
               std::span<const Overlap> overlaps) {
   const auto may_share = [&](size_t operand, size_t result) {

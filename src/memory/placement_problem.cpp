@@ -32,10 +32,9 @@ void add_neighbor(Problem& problem, const std::map<std::pair<int, int>, int64_t>
   problem.neighbors[static_cast<size_t>(a)].push_back({b, apart(a, b), apart(b, a)});
 }
 
-}  // namespace
-
-Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
-                     std::span<const Overlap> overlaps) {
+/// Returns the problem without neighbors: rounded buffers, and the overlaps that can occur.
+Problem rounded(std::span<const Buffer> buffers, int64_t alignment,
+                std::span<const Overlap> overlaps) {
   Problem problem;
   problem.alignment = alignment;
   for (const Buffer& b : buffers) {
@@ -48,6 +47,42 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
     if (operand.life.last != result.life.first || lead <= 0 || operand.bytes == 0) continue;
     problem.overlaps.push_back({o.operand, o.result, lead});
   }
+  return problem;
+}
+
+/// Returns the largest sum of sizes live at one step, minus the bytes that may be shared in it.
+int64_t largest_live_sum(const Problem& problem) {
+  // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
+  struct Step {
+    int64_t change = 0;  // bytes that begin, less those that ended before
+    int64_t shared = 0;  // operand and result share at most the bytes of the result after the lead
+    bool is_start = false;
+  };
+  std::map<int, Step> steps;
+  for (const Buffer& b : problem.buffers) {
+    if (b.life.is_empty()) continue;
+    steps[b.life.first].change += b.bytes;
+    steps[b.life.first].is_start = true;
+    steps[b.life.last + 1].change -= b.bytes;
+  }
+  for (const Overlap& o : problem.overlaps) {
+    const Buffer& result = at(problem.buffers, o.result);
+    steps[result.life.first].shared +=
+        std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
+  }
+  int64_t bound = 0, sum = 0;
+  for (const auto& [step, at_step] : steps) {
+    sum += at_step.change;
+    if (at_step.is_start) bound = std::max(bound, sum - at_step.shared);
+  }
+  return bound;
+}
+
+}  // namespace
+
+Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
+                     std::span<const Overlap> overlaps) {
+  Problem problem = rounded(buffers, alignment, overlaps);
   const auto leads = leads_of(problem);
   problem.neighbors.resize(buffers.size());
   std::vector<int> by_start, live;
@@ -94,30 +129,12 @@ Problem restrict_to(const Problem& problem, std::span<const int> members) {
 }
 
 int64_t lower_bound_bytes(const Problem& problem) {
-  // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
-  struct Step {
-    int64_t change = 0;  // bytes that begin, less those that ended before
-    int64_t shared = 0;  // operand and result share at most the bytes of the result after the lead
-    bool is_start = false;
-  };
-  std::map<int, Step> steps;
-  for (const Buffer& b : problem.buffers) {
-    if (b.life.is_empty()) continue;
-    steps[b.life.first].change += b.bytes;
-    steps[b.life.first].is_start = true;
-    steps[b.life.last + 1].change -= b.bytes;
-  }
-  for (const Overlap& o : problem.overlaps) {
-    const Buffer& result = at(problem.buffers, o.result);
-    steps[result.life.first].shared +=
-        std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
-  }
-  int64_t bound = 0, sum = 0;
-  for (const auto& [step, at_step] : steps) {
-    sum += at_step.change;
-    if (at_step.is_start) bound = std::max(bound, sum - at_step.shared);
-  }
-  return bound;
+  return largest_live_sum(problem);
+}
+
+int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
+                          std::span<const Overlap> overlaps) {
+  return largest_live_sum(rounded(buffers, alignment, overlaps));
 }
 
 int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {

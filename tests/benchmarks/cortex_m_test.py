@@ -7,17 +7,20 @@ usage: cortex_m_test.py THIMBLE SOURCE_DIR [--bless]
 import pathlib
 import re
 import sys
+import tempfile
 
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 BLESS = "--bless" in sys.argv
 sys.path += [str(SOURCE / "benchmarks/cortex_m"), str(SOURCE / "tests/examples")]
 import bench
 import cmsis_nn
+import pruned
 import stock
 from recorded import is_recorded_compiler
 
 SKIPPED = 77
 NETWORKS = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder"]
+PRUNED_CORES = ["cortex-m55", "cortex-m7", "cortex-m4", "cortex-m0plus"]
 STOCK_ROWS = [("dscnn_kws", "cortex-m55"), ("dscnn_kws", "cortex-m4"), ("dscnn_kws", "cortex-m0plus"),
               ("ad_autoencoder", "cortex-m55"), ("ad_autoencoder", "cortex-m33"), ("ad_autoencoder", "cortex-m3")]
 PAGE, FIRST_PAGE = SOURCE / "benchmarks/cortex_m/README.md", SOURCE / "README.md"
@@ -42,7 +45,7 @@ def first_page_row(network, rows):
 def told_ratios(page):
     """The smallest and the largest ratio of the table in PAGE, as README.md states them."""
     native = page[:page.index("## Stock files")]
-    ratios = [float(line.split("|")[5]) for line in native.splitlines() if re.match(r"\| \w+ \| cortex-m", line)]
+    ratios = [float(line.split("|")[6]) for line in native.splitlines() if re.match(r"\| \w+ \| cortex-m", line)]
     return f"They are {min(ratios):.2f} to {max(ratios):.2f} of those"
 
 
@@ -75,6 +78,17 @@ def check_stock_rows(rows, networks):
     assert not changed, f"{PAGE} does not have:\n" + "\n".join(changed)
 
 
+def pruned_rows():
+    """The rows of the network whose channels have no effect: with and without the pass that removes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        network = pruned.pruned(bench.folder_of("mobilenet_v1_vww"), pathlib.Path(folder))
+        for core in PRUNED_CORES:
+            fewer = bench.measure(THIMBLE, network, core)
+            every = bench.measure(THIMBLE, network, core, ["--skip-passes", "remove_channels"])
+            assert fewer["outputs"] == every["outputs"], core
+            yield bench.pruned_markdown(core, every, fewer)
+
+
 def main():
     if not is_recorded_compiler(SOURCE):
         return SKIPPED
@@ -86,7 +100,7 @@ def main():
         slower = [pair for pair in pairs if pair[2] > pair[3]]
         assert len(alone) <= 1 and not slower, f"{network} on {core}: {alone} {slower}"
     page = replaced(PAGE.read_text(), "| network | core |", [bench.markdown(row, networks) for row in rows.values()])
-    check(PAGE, page)
+    check(PAGE, replaced(page, "| core | MMAC", list(pruned_rows())))
     first = replaced(FIRST_PAGE.read_text(), "| one inference, int8 |", [first_page_row(network, rows) for network in NETWORKS])
     check(FIRST_PAGE, re.sub(r"They are [\d.]+ to [\d.]+ of those", told_ratios(page), first))
     check_stock_rows(rows, networks)

@@ -113,11 +113,13 @@ std::vector<Filter> filters(const Graph& graph, const Op& op) {
   const std::vector<int32_t> shift = per_channel(graph, op.inputs[4], count);
   std::vector<int32_t> bias(static_cast<size_t>(count), 0);
   if (op.inputs[2] != ir::kNoValue) bias = per_channel(graph, op.inputs[2], count);
+  const int64_t x_zp = op.get(ir::attr::x_zp);
   std::vector<Filter> result;
+  result.reserve(bias.size());
   for (size_t o = 0; o < bias.size(); ++o) {
     const std::span<const int8_t> own = codes.subspan(o * depth, depth);
     Filter filter = {{own.begin(), own.end()}, bias[o], mult[o], shift[o]};
-    for (const int8_t code : own) filter.bias -= op.get(ir::attr::x_zp) * code;
+    for (const int8_t code : own) filter.bias -= x_zp * code;
     result.push_back(std::move(filter));
   }
   return result;

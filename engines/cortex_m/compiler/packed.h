@@ -2,6 +2,7 @@
 // Parts that the packed forms of all instruction sets share: the bytes of a constant, the geometry
 // of a window, and a convolution's filters and scales as plain numbers.
 
+#include <bit>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,7 +32,11 @@ class PackedWriter {
  public:
   template <typename T>
   void put(const T& value) {
-    append_record(bytes_, value);
+    if constexpr (sizeof(T) == 1) {
+      bytes_.push_back(std::bit_cast<std::byte>(value));  // weights: many times faster
+    } else {
+      append_record(bytes_, value);
+    }
   }
   template <typename T>
   void put_all(const std::vector<T>& values) {
