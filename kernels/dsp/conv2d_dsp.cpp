@@ -152,7 +152,7 @@ void compute_pixels(const Conv& conv, int32_t pixels, int8_t* y) {
   block.zero_point = conv.g.y_zero_point;
   block.columns = conv.columns;
   block.columns_end = conv.columns + conv.depth / 4 * 6;
-  block.skip = (0U - conv.depth / 4) % 4;
+  block.skip = (0U - conv.depth / 4) % dsp::kConvUnrolled;
   if (pixels == kPixels) return channels<thimble_dsp_conv_block3>(conv, block, y, kPixels);
   for (int32_t p = 0; p < pixels; ++p) {
     channels<thimble_dsp_conv_block1>(conv, block, y + p * conv.g.out_c, 1);
