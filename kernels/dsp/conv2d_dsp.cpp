@@ -75,12 +75,33 @@ uint32_t* widen_row(const Conv& conv, const WindowOrigin (&places)[kPixels], int
   return to;
 }
 
+// Widens windows that are inside the image and not dilated horizontally.
+void widen_inside(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
+  const WindowGeometry& g = conv.g;
+  const int8_t* first = conv.x + offset(conv, places[0].row, places[0].column);
+  const int8_t* second = conv.x + offset(conv, places[1].row, places[1].column);
+  const int8_t* third = conv.x + offset(conv, places[2].row, places[2].column);
+  const uint32_t bytes = uint32_t{g.kernel_w} * g.in_c;
+  const uint32_t step = uint32_t{g.dilation_h} * g.in_w * g.in_c;
+  uint32_t* to = conv.columns;
+  for (uint32_t ky = g.kernel_h; ky != 0; --ky) {
+    to = thimble_dsp_widen3(first, second, third, to, bytes);
+    first += step;
+    second += step;
+    third += step;
+  }
+}
+
 void widen_taps(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
   const WindowGeometry& g = conv.g;
+  const int32_t down = (g.kernel_h - 1) * g.dilation_h;
   bool whole = g.dilation_w == 1;
+  bool inside = true;
   for (const WindowOrigin& place : places) {
     whole = whole && place.column >= 0 && place.column + g.kernel_w <= g.in_w;
+    inside = inside && place.row >= 0 && place.row + down < g.in_h;
   }
+  if (whole && inside) return widen_inside(conv, places);
   uint32_t* to = conv.columns;
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) to = widen_row(conv, places, ky, whole, to);
 }
