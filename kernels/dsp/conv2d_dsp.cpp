@@ -32,7 +32,7 @@ struct Conv {
   const WindowGeometry& g;
   const int8_t* x;
   const void* weights;
-  uint32_t depth;
+  uint32_t depth, skip;
   uint32_t* columns;
   int8_t* codes;  // after the columns: see abi::dsp_conv_scratch_bytes()
 };
@@ -173,7 +173,7 @@ void compute_pixels(const Conv& conv, int32_t pixels, int8_t* y) {
   block.zero_point = conv.g.y_zero_point;
   block.columns = conv.columns;
   block.columns_end = conv.columns + conv.depth / 4 * 6;
-  block.skip = (0U - conv.depth / 4) % dsp::kConvUnrolled;
+  block.skip = conv.skip;
   if (pixels == kPixels) return channels<thimble_dsp_conv_block3>(conv, block, y, kPixels);
   for (int32_t p = 0; p < pixels; ++p) {
     channels<thimble_dsp_conv_block1>(conv, block, y + p * conv.g.out_c, 1);
@@ -221,8 +221,13 @@ void run(void* const* operands) {
   const WindowGeometry& g = window_geometry(operands[1]);
   const auto depth = static_cast<uint32_t>(abi::dsp_conv_depth(g));
   auto* const columns = static_cast<uint32_t*>(operands[3]);
-  const Conv conv = {g,       static_cast<const int8_t*>(operands[0]),           operands[2], depth,
-                     columns, reinterpret_cast<int8_t*>(columns + depth / 4 * 6)};
+  const Conv conv = {g,
+                     static_cast<const int8_t*>(operands[0]),
+                     operands[2],
+                     depth,
+                     dsp::conv_skip(depth),
+                     columns,
+                     reinterpret_cast<int8_t*>(columns + depth / 4 * 6)};
   auto* const y = static_cast<int8_t*>(operands[4]);
   const bool one_tap = g.kernel_h * g.kernel_w == 1;
   if (one_tap && g.stride_h * g.stride_w == 1 && g.in_c % 4 == 0) {

@@ -18,7 +18,7 @@
 namespace thimble::kernels::dsp {
 
 /// Groups of four values of the depth in the unrolled loop of thimble_dsp_conv_block3().
-constexpr uint32_t kConvUnrolled = THIMBLE_HAS_DSP_M7 ? 4 : 8;
+constexpr uint32_t kConvUnrolled = THIMBLE_HAS_DSP_M7 ? 4 : 6;
 
 /// Input columns and outputs of one call.
 struct ConvBlock {
@@ -28,8 +28,13 @@ struct ConvBlock {
   const int8_t* y_end;          // y + 2 for each pair of channels; at least one pair
   uint32_t out_c;               // distance between output pixels
   int32_t zero_point;
-  uint32_t skip;  // -(depth / 4) modulo kConvUnrolled
+  uint32_t skip;  // conv_skip(depth)
 };
+
+/// Groups of four values that the first iteration of the loop leaves out.
+inline uint32_t conv_skip(uint32_t depth) {
+  return kConvUnrolled - 1 - (depth / 4 - 1) % kConvUnrolled;
+}
 
 }  // namespace thimble::kernels::dsp
 

@@ -1,6 +1,7 @@
 // Inner loop of depthwise convolutions (depthwise_block.h). The loop produces twice each sum;
 // conv_blocks.cpp describes the requantization. Loads are in rows, which take one cycle for each
-// load and one more. Windows of nine taps, the most frequent ones, need no branch that is taken.
+// load and one more. Windows of nine taps, the most frequent ones, have code of their own
+// without a loop.
 //
 // Registers: r0: taps, r1: weights + 16, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: activations,
 // r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels,
@@ -46,27 +47,15 @@ __asm__(R"(
   ldr r3, [r1], #24
   thimble_tap r10
   .endm
-thimble_dsp_depthwise_run:
-)" THIMBLE_DSP_DEPTHWISE_ENTER R"(
-  .p2align 2
-1:
+  .macro thimble_begin
   ldr r0, [sp]
   ldr r5, [r1, #4]
   ldr r6, [r1, #8]
   ldr r7, [r1, #12]
   ldr r4, [r1], #32
-  thimble_three
-  cmp r0, r12
-  beq 4f
-  thimble_three
-  cmp r0, r12
-  beq 4f
-  .p2align 2
-2:
-  thimble_three
-  cmp r0, r12
-  bne 2b
-4:
+  .endm
+  @ Sets the flags for the end of the pixel.
+  .macro thimble_finish
   ldr r8, [r1, #-16]
   ldr r9, [r1, #-12]
   ldr r10, [r1, #-8]
@@ -100,11 +89,38 @@ thimble_dsp_depthwise_run:
   str r4, [lr, r2]
   adds r2, r2, #4
   cmp r2, r11
+  .endm
+thimble_dsp_depthwise_run:
+)" THIMBLE_DSP_DEPTHWISE_ENTER R"(
+  ldr r3, [sp]
+  sub r3, r12, r3
+  cmp r3, #36
+  bne 4f
+  .p2align 2
+1:
+  thimble_begin
+  thimble_three
+  thimble_three
+  thimble_three
+  thimble_finish
+  bne 1b
+)" THIMBLE_DSP_DEPTHWISE_NEXT_PIXEL R"(
+4:
+1:
+  thimble_begin
+  .p2align 2
+2:
+  thimble_three
+  cmp r0, r12
+  bne 2b
+  thimble_finish
   bne 1b
 )" THIMBLE_DSP_DEPTHWISE_NEXT_PIXEL R"(
   .size thimble_dsp_depthwise_run, . - thimble_dsp_depthwise_run
   .purgem thimble_tap
   .purgem thimble_three
+  .purgem thimble_begin
+  .purgem thimble_finish
   .popsection
 )");
 
