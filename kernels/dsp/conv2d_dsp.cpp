@@ -76,7 +76,7 @@ uint32_t* widen_row(const Conv& conv, const WindowOrigin (&places)[kPixels], int
 }
 
 // Widens windows that are inside the image and not dilated horizontally.
-void widen_inside(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
+[[gnu::noinline]] void widen_inside(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
   const WindowGeometry& g = conv.g;
   const int8_t* first = conv.x + offset(conv, places[0].row, places[0].column);
   const int8_t* second = conv.x + offset(conv, places[1].row, places[1].column);

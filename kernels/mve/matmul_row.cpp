@@ -28,7 +28,7 @@
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
 // The weights of eight channels begin at r9, with r10 bytes per pair. The loop computes depth 64 and
-// is entered at the address in [sp, #8].
+// is entered at the address in [sp].
 #define THIMBLE_SUM_EIGHT \
   "mov r3, r9\n" \
   "add r5, r3, r10\n" \
@@ -39,7 +39,7 @@
   "beq 7f\n" \
   THIMBLE_LOAD \
   THIMBLE_EIGHT("") \
-  "ldr pc, [sp, #8]\n" \
+  "ldr pc, [sp]\n" \
   "2:\n" \
   THIMBLE_LOAD \
   THIMBLE_EIGHT("a") \
@@ -52,7 +52,7 @@
   "3:\n" \
   "cmp r1, r11\n" \
   "bne 2b\n" \
-  "ldr r11, [sp, #4]\n" \
+  "ldr r11, [sp, #12]\n" \
   "cmp r11, #0\n" \
   "beq 6f\n" \
   "5:\n" \
@@ -60,7 +60,7 @@
   "vldrbt.8 q0, [r1]\n" \
   THIMBLE_EIGHT("a")
 
-// [sp, #8]: address in the loop at which (depth / 16 - 1) modulo 4 steps of 68 bytes are left. r0:
+// Pushes the address in the loop at which (depth / 16 - 1) modulo 4 steps of 68 bytes are left. r0:
 // blocks.
 #define THIMBLE_LOOP_ENTRY \
   "ldrd r2, r3, [r0, #24]\n" \
@@ -71,7 +71,7 @@
   "adr.w r4, 3f\n" \
   "mls r2, r3, r2, r4\n" \
   "orr r2, r2, #1\n" \
-  "str r2, [sp, #8]\n"
+  "push {r2, r3}\n"
 
 #define THIMBLE_NO_SIXTEEN \
   "mov r0, #0\n" \
@@ -133,7 +133,7 @@
 // end of the groups of eight.
 #define THIMBLE_FINISH_EIGHT \
   "vmov q4[2], q4[0], r8, r10\n" \
-  "ldr r11, [sp]\n" \
+  "ldr r11, [sp, #8]\n" \
   "vmov q3[2], q3[0], r0, r2\n" \
   "vmov q3[3], q3[1], r4, r6\n" \
   "ldm r11, {r3, r4, r5, r6, r8, r10}\n" \
@@ -184,7 +184,7 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "ldrd r1, r9, [r0, #32]\n"
       "vctp.8 r1\n"  // predicate for `part`
       "ldr r10, [r0, #20]\n"
-      "push {r0, r1, r2, r3}\n"
+      "push {r0, r1}\n"
       "ldr r2, [r0]\n"
       "ldr r3, [r0, #16]\n"
       "cmp r2, r3\n"
@@ -196,6 +196,7 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "6:\n"
       THIMBLE_FINISH_EIGHT
       "bne 1b\n"
+      "add sp, #8\n"
 
       "8:\n"
       "ldr r0, [r11, #52]\n"
@@ -216,7 +217,7 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "str r0, [r11, #52]\n"
       "bgt 9b\n"
       "10:\n"
-      "add sp, #16\n"
+      "add sp, #8\n"
       "vpop {d8-d15}\n"
       "pop {r4-r11, pc}\n"
 

@@ -3,8 +3,9 @@
 // On Armv6-M, MULS overwrites a factor, signed byte loads have only register offsets, and only
 // eight registers are usable in arithmetic. Two pixels therefore share a multiplication. A word
 // holds a byte of one pixel plus 2^16 times the byte of the other pixel. The low half of two such
-// words times weights, added up, still fits 16 bits. 10 instructions compute four products; three
-// of them add to two sums, from which the sums of both pixels follow.
+// words times weights, added up, still fits 16 bits. They are added to two sums, from which the sums
+// of both pixels follow. Shifts take four weights from a word as fast as loads of bytes do, without
+// an index. 32 products take 105 cycles.
 //
 // A single row shares no multiplication. Pointers refer to the ends of the rows and share one index
 // that counts up to zero. Sums are kept in the high registers, which ADD can access. 14
@@ -24,20 +25,29 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 
 // clang-format off
 
-// r0 words, r3 weight, r4 and r5 ends of the even and odd weights, r6 index; r7: sum of the high
-// halves, r8: sum of the words. The shift leaves the sign of the low half in the carry; the high half
-// must be incremented by it. The sum of the low halves is r8 - 2^16 * r7.
-#define PAIR                 \
-  "ldm r0!, {r1, r2}\n"      \
-  "ldrsb r3, [r4, r6]\n"     \
-  "muls r1, r3, r1\n"        \
-  "ldrsb r3, [r5, r6]\n"     \
-  "muls r2, r3, r2\n"        \
-  "adds r1, r1, r2\n"        \
-  "asrs r2, r1, #16\n"       \
-  "adcs r7, r2\n"            \
-  "add r8, r1\n"             \
-  "adds r6, #2\n"
+// r0 words, r4 weights, r3 and r6 four weights each, r5 one of them; r7: sum of the high halves, r8:
+// sum of the words. The shift leaves the sign of the low half in the carry; the high half must be
+// incremented by it. The sum of the low halves is r8 - 2^16 * r7.
+#define ADD_SUMS         \
+  "adds r1, r1, r2\n"    \
+  "asrs r2, r1, #16\n"   \
+  "adcs r7, r2\n"        \
+  "add r8, r1\n"
+#define FOUR(weights)             \
+  "ldm r0!, {r1, r2}\n"           \
+  "sxtb r5, " weights "\n"        \
+  "muls r1, r5, r1\n"             \
+  "lsls r5, " weights ", #16\n"   \
+  "asrs r5, r5, #24\n"            \
+  "muls r2, r5, r2\n"             \
+  ADD_SUMS                        \
+  "ldm r0!, {r1, r2}\n"           \
+  "lsls r5, " weights ", #8\n"    \
+  "asrs r5, r5, #24\n"            \
+  "muls r1, r5, r1\n"             \
+  "asrs " weights ", " weights ", #24\n" \
+  "muls r2, " weights ", r2\n"    \
+  ADD_SUMS
 
 extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
   asm volatile(
@@ -52,24 +62,30 @@ extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
       "ldr r0, [r5]\n"
       "ldr r4, [r5, #8]\n"
       "ldr r6, [r5, #16]\n"
-      "adds r4, r4, r6\n"
-      "adds r5, r4, #1\n"
+      "adds r1, r4, r6\n"
+      "mov r9, r1\n"
       "rsbs r6, r6, #0\n"
       // The first iteration leaves out the groups of four that are missing to a multiple of 16.
       "lsls r1, r6, #29\n"  // carry: two groups, negative: one
       "bcc 2f\n"
-      "bmi 6f\n"
-      "b 5f\n"
+      "bpl 5f\n"
+      "ldm r4!, {r6}\n"
+      "b 6f\n"
       "2:\n"
-      "bmi 4f\n"
+      "bpl 3f\n"
+      "ldm r4!, {r6}\n"
+      "b 4f\n"
       "3:\n"
-      PAIR PAIR
+      "ldm r4!, {r3, r6}\n"
+      FOUR("r3")
       "4:\n"
-      PAIR PAIR
+      FOUR("r6")
       "5:\n"
-      PAIR PAIR
+      "ldm r4!, {r3, r6}\n"
+      FOUR("r3")
       "6:\n"
-      PAIR PAIR
+      FOUR("r6")
+      "cmp r4, r9\n"
       "bne 3b\n"
       "ldr r5, [sp]\n"
       "str r4, [r5, #8]\n"  // the weights of the next channel
