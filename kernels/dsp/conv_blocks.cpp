@@ -80,12 +80,13 @@ thimble_dsp_widen3:
 
 // The loop is unrolled six times, so that an instruction cache of 1 KB holds the function, and the
 // first four values of the depth are computed before it: their accumulators start from the bias
-// without copies. Four loads in a row take five cycles, of which the last one updates an address; 24
-// MACs take 24 cycles.
+// without copies. Four loads in a row take five cycles, of which the last one updates an address;
+// 24 MACs take 24 cycles.
 //
 // r0: columns + 12, r1: weights, r2-r4: activations, r5: weights, r6-r8: sums of a, r9-r11: sums of
 // half words, r12: y, lr: columns_end + 12. The stack holds the fields of ConvBlock, with `columns`
-// and `columns_end` as in r0 and lr; `skip` is replaced by the address at which the loop is entered.
+// and `columns_end` as in r0 and lr; `skip` is replaced by the address at which the loop is
+// entered.
 __asm__(R"(
   .pushsection .text.thimble_dsp_conv_block3, "ax", %progbits
   .syntax unified

@@ -3,9 +3,9 @@
 // load and one more. Windows of nine taps, the most frequent ones, have code of their own
 // without a loop.
 //
-// Registers: r0: taps, r1: weights + 16, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: activations,
-// r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels,
-// step, channels.
+// Registers: r0: taps, r1: weights + 16, r2: index, r3, lr: weights, r4-r7: sums, r8-r11:
+// activations, r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point,
+// weights, pixels, step, channels.
 
 #include "kernels/dsp/dual_issue.h"
 

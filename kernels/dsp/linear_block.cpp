@@ -1,5 +1,5 @@
-// Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization. Five loads in
-// a row take six cycles; 16 products take 20 cycles.
+// Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization. Five loads
+// in a row take six cycles; 16 products take 20 cycles.
 //
 // r0: x, r1: weights, r2, r4: sums of a and c, r3, r5: sums of half words, r6-r9: weights, r10,
 // r11: activations, r12: x_end. The stack holds the fields of LinearRow;

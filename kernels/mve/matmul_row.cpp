@@ -1,10 +1,10 @@
 // One row by eight channels: every even register is a sum; the odd registers point to x and to four
-// pairs of channels. The loop register lr is also a sum, so the loop ends at the address of x in r11. 17
-// instructions compute 128 products; 9 of them load and 8 multiply: 18 cycles on the M55. The first
-// 16 products set the sums instead of adding to them.
+// pairs of channels. The loop register lr is also a sum, so the loop ends at the address of x in
+// r11. 17 instructions compute 128 products; 9 of them load and 8 multiply: 18 cycles on the M55.
+// The first 16 products set the sums instead of adding to them.
 //
 //   r0 r2   r4 r6   r8 r10   r12 lr   sums of channels 0 2, 1 3, 4 6, 5 7
-//   r3      r5      r7       r9       their weights           r1 x      r11 end of x, then the block
+//   r3      r5      r7       r9       their weights        r1 x      r11 end of x, then the block
 
 #include "kernels/mve/matmul_row.h"
 
@@ -27,8 +27,8 @@
 
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
-// The weights of eight channels begin at r9, with r10 bytes per pair. The loop computes depth 64 and
-// is entered at the address in [sp].
+// The weights of eight channels begin at r9, with r10 bytes per pair. The loop computes depth 64
+// and is entered at the address in [sp].
 #define THIMBLE_SUM_EIGHT \
   "mov r3, r9\n" \
   "add r5, r3, r10\n" \

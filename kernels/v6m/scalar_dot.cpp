@@ -3,9 +3,9 @@
 // On Armv6-M, MULS overwrites a factor, signed byte loads have only register offsets, and only
 // eight registers are usable in arithmetic. Two pixels therefore share a multiplication. A word
 // holds a byte of one pixel plus 2^16 times the byte of the other pixel. The low half of two such
-// words times weights, added up, still fits 16 bits. They are added to two sums, from which the sums
-// of both pixels follow. Shifts take four weights from a word as fast as loads of bytes do, without
-// an index. 32 products take 105 cycles.
+// words times weights, added up, still fits 16 bits. They are added to two sums, from which the
+// sums of both pixels follow. Shifts take four weights from a word as fast as loads of bytes do,
+// without an index. 32 products take 105 cycles.
 //
 // A single row shares no multiplication. Pointers refer to the ends of the rows and share one index
 // that counts up to zero. Sums are kept in the high registers, which ADD can access. 14
@@ -25,8 +25,8 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 
 // clang-format off
 
-// r0 words, r4 weights, r3 and r6 four weights each, r5 one of them; r7: sum of the high halves, r8:
-// sum of the words. The shift leaves the sign of the low half in the carry; the high half must be
+// r0 words, r4 weights, r3 and r6 four weights each, r5 one of them; r7: sum of the high halves,
+// r8: sum of the words. The shift leaves the sign of the low half in the carry; the high half must be
 // incremented by it. The sum of the low halves is r8 - 2^16 * r7.
 #define ADD_SUMS         \
   "adds r1, r1, r2\n"    \
