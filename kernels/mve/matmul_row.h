@@ -19,7 +19,7 @@ struct RowBlocks {
   uint32_t pair_bytes;                   // distance between pairs of channels: 2 * padded depth
   const int8_t* x;
   const int8_t* vectors_end;  // x + depth, rounded down to 16 values
-  uint32_t depth_tail;     // depth % 16
+  uint32_t depth_tail;        // depth % 16
   const void* weights;
   int32_t min, max;
   uint32_t depth;
