@@ -106,7 +106,7 @@ __asm__(R"(
   smlad r6, r2, r5, \a0
   .endm
   .macro thimble_second_half
-  ldr.w r5, [r1, #-4]
+  ldr r5, [r1, #-4]
   ldr r3, [r0, #4]
   ldr r4, [r0, #8]
   ldr r2, [r0], #24
