@@ -28,6 +28,7 @@ void fill(uint8_t* y, uint32_t bytes, uint32_t word) {
 template <class Element>
 void copy_strided_row(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t to_step,
                       uint32_t from_step) {
+#pragma GCC unroll 4
   for (; count != 0; --count) {
     // In a malicious constant, steps may not be multiples of the element size.
     memcpy(to, from, sizeof(Element));

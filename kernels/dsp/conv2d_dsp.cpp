@@ -75,12 +75,33 @@ uint32_t* widen_row(const Conv& conv, const WindowOrigin (&places)[kPixels], int
   return to;
 }
 
+// Widens windows that are inside the image and not dilated horizontally.
+[[gnu::noinline]] void widen_inside(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
+  const WindowGeometry& g = conv.g;
+  const int8_t* first = conv.x + offset(conv, places[0].row, places[0].column);
+  const int8_t* second = conv.x + offset(conv, places[1].row, places[1].column);
+  const int8_t* third = conv.x + offset(conv, places[2].row, places[2].column);
+  const uint32_t bytes = uint32_t{g.kernel_w} * g.in_c;
+  const uint32_t step = uint32_t{g.dilation_h} * g.in_w * g.in_c;
+  uint32_t* to = conv.columns;
+  for (uint32_t ky = g.kernel_h; ky != 0; --ky) {
+    to = thimble_dsp_widen3(first, second, third, to, bytes);
+    first += step;
+    second += step;
+    third += step;
+  }
+}
+
 void widen_taps(const Conv& conv, const WindowOrigin (&places)[kPixels]) {
   const WindowGeometry& g = conv.g;
+  const int32_t down = (g.kernel_h - 1) * g.dilation_h;
   bool whole = g.dilation_w == 1;
+  bool inside = true;
   for (const WindowOrigin& place : places) {
     whole = whole && place.column >= 0 && place.column + g.kernel_w <= g.in_w;
+    inside = inside && place.row >= 0 && place.row + down < g.in_h;
   }
+  if (whole && inside) return widen_inside(conv, places);
   uint32_t* to = conv.columns;
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) to = widen_row(conv, places, ky, whole, to);
 }
@@ -133,7 +154,6 @@ void channels(const Conv& conv, ConvBlock& block, int8_t* y, int pixels) {
   const void* weights = conv.weights;
   block.y = y;
   block.y_end = y + (out_c & ~1U);
-  block.out_c = out_c;
   if (out_c > 1) weights = kBlock(&block, weights);
   if (out_c % 2 == 0) return;
   int8_t last[2 * kPixels];  // the second channel of the pair does not exist
@@ -141,18 +161,14 @@ void channels(const Conv& conv, ConvBlock& block, int8_t* y, int pixels) {
   block.y_end = last + 2;
   block.out_c = 2;
   kBlock(&block, weights);
+  block.out_c = out_c;
   for (int p = 0; p < pixels; ++p) {
     y[out_c - 1] = last[2 * p];
     y += out_c;
   }
 }
 
-void compute_pixels(const Conv& conv, int32_t pixels, int8_t* y) {
-  ConvBlock block = {};
-  block.zero_point = conv.g.y_zero_point;
-  block.columns = conv.columns;
-  block.columns_end = conv.columns + conv.depth / 4 * 6;
-  block.skip = (0U - conv.depth / 4) % 4;
+void compute_pixels(const Conv& conv, ConvBlock& block, int32_t pixels, int8_t* y) {
   if (pixels == kPixels) return channels<thimble_dsp_conv_block3>(conv, block, y, kPixels);
   for (int32_t p = 0; p < pixels; ++p) {
     channels<thimble_dsp_conv_block1>(conv, block, y + p * conv.g.out_c, 1);
@@ -162,7 +178,7 @@ void compute_pixels(const Conv& conv, int32_t pixels, int8_t* y) {
 }
 
 // A 1x1 convolution: each pixel of the image is the window of one result.
-void run_pointwise(const Conv& conv, int8_t* y) {
+void run_pointwise(const Conv& conv, ConvBlock& block, int8_t* y) {
   const uint32_t in_c = conv.g.in_c;
   const int8_t* x = conv.x;
   for (int32_t left = conv.g.out_h * conv.g.out_w; left > 0; left -= kPixels) {
@@ -170,13 +186,13 @@ void run_pointwise(const Conv& conv, int8_t* y) {
     const int8_t* const second = pixels > 1 ? x + in_c : x;
     const int8_t* const third = pixels > 2 ? second + in_c : x;
     thimble_dsp_widen3(x, second, third, conv.columns, in_c);
-    compute_pixels(conv, pixels, y);
+    compute_pixels(conv, block, pixels, y);
     x += kPixels * in_c;
     y += kPixels * conv.g.out_c;
   }
 }
 
-void run_windows(const Conv& conv, int8_t* y) {
+void run_windows(const Conv& conv, ConvBlock& block, int8_t* y) {
   const WindowGeometry& g = conv.g;
   const int32_t end = g.out_w * g.stride_w - g.pad_left;
   WindowOrigin next = {-g.pad_top, -g.pad_left};
@@ -191,7 +207,7 @@ void run_windows(const Conv& conv, int8_t* y) {
       next.row += g.stride_h;
     }
     widen(conv, places);
-    compute_pixels(conv, pixels, y);
+    compute_pixels(conv, block, pixels, y);
     y += kPixels * g.out_c;
   }
 }
@@ -200,15 +216,22 @@ void run(void* const* operands) {
   const WindowGeometry& g = window_geometry(operands[1]);
   const auto depth = static_cast<uint32_t>(abi::dsp_conv_depth(g));
   auto* const columns = static_cast<uint32_t*>(operands[3]);
-  const Conv conv = {g,       static_cast<const int8_t*>(operands[0]),           operands[2], depth,
-                     columns, reinterpret_cast<int8_t*>(columns + depth / 4 * 6)};
+  uint32_t* const columns_end = columns + depth / 4 * 6;
+  const Conv conv = {g,       static_cast<const int8_t*>(operands[0]), operands[2], depth,
+                     columns, reinterpret_cast<int8_t*>(columns_end)};
+  ConvBlock block = {};
+  block.columns = columns;
+  block.columns_end = columns_end;
+  block.out_c = g.out_c;
+  block.zero_point = g.y_zero_point;
+  block.skip = dsp::conv_skip(depth);
   auto* const y = static_cast<int8_t*>(operands[4]);
   const bool one_tap = g.kernel_h * g.kernel_w == 1;
   if (one_tap && g.stride_h * g.stride_w == 1 && g.in_c % 4 == 0) {
-    run_pointwise(conv, y);
+    run_pointwise(conv, block, y);
   } else {
     if (g.in_c % 4 == 0 && !one_tap) memset(conv.codes, g.x_zero_point, g.in_c);
-    run_windows(conv, y);
+    run_windows(conv, block, y);
   }
   dsp::clamp_codes(y, uint32_t{g.out_h} * g.out_w * g.out_c, g.min, g.max);
 }

@@ -9,12 +9,16 @@
 //
 // A half word of weights is 256 * b + a for two output channels a and b. The sum of x * half word
 // and the sum of x * a (a is extracted by SXTB16) give both results: b = (first - second) / 256.
-// This is exact because the compiler packs only channels whose sums of b fit 24 bits. 17
-// instructions compute 24 MACs.
+// This is exact because the compiler packs only channels whose sums of b fit 24 bits.
 
 #include <cstdint>
 
+#include "kernels/dsp/dual_issue.h"
+
 namespace thimble::kernels::dsp {
+
+/// Groups of four values of the depth in the unrolled loop of thimble_dsp_conv_block3().
+constexpr uint32_t kConvUnrolled = THIMBLE_HAS_DSP_M7 ? 4 : 6;
 
 /// Input columns and outputs of one call.
 struct ConvBlock {
@@ -24,8 +28,13 @@ struct ConvBlock {
   const int8_t* y_end;          // y + 2 for each pair of channels; at least one pair
   uint32_t out_c;               // distance between output pixels
   int32_t zero_point;
-  uint32_t skip;  // -(depth / 4) modulo 4
+  uint32_t skip;  // conv_skip(depth)
 };
+
+/// Groups of four values that the first iteration of the loop leaves out.
+inline uint32_t conv_skip(uint32_t depth) {
+  return kConvUnrolled - 1 - (depth / 4 - 1) % kConvUnrolled;
+}
 
 }  // namespace thimble::kernels::dsp
 

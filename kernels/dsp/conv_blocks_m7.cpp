@@ -5,7 +5,7 @@
 // alone, so each value has a load of its own. In a pair, the load or extension is first: its result
 // is written before that of the multiplication. thimble_half computes 12 products in 6 cycles
 // while it loads the operands of the next half. Four quads and the branch take 50 cycles by the
-// model of src/cycles, 72 with the loop of conv_blocks.cpp. Addresses have offsets: an updated
+// model of src/cycles, 72 with loads of lists. Addresses have offsets: an updated
 // address would wait for the multiplication before it. ADD.W does not set the flags, which would
 // also wait. The code after the loop is in the order in which the model needs the fewest cycles.
 

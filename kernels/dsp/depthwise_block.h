@@ -1,6 +1,6 @@
 #pragma once
 // Assembly function of depthwise convolutions on the DSP extension: four channels of a pixel at a
-// time, 27 instructions for three taps of four channels.
+// time.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // Inner loop of depthwise convolutions (depthwise_block.h) for the Cortex-M7: 17 cycles for three
-// taps of four channels, 32 with the loop of depthwise_block.cpp. The loop produces twice each sum;
-// conv_blocks.cpp describes the requantization, conv_blocks_m7.cpp explains the order.
+// taps of four channels. The loop produces twice each sum; conv_blocks.cpp describes the
+// requantization, conv_blocks_m7.cpp explains the order.
 //
 // Registers: r0: taps, r1: weights, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: activations,
 // r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels,

@@ -1,7 +1,8 @@
-// Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization.
+// Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization. Five loads
+// in a row take six cycles; 16 products take 20 cycles.
 //
 // r0: x, r1: weights, r2, r4: sums of a and c, r3, r5: sums of half words, r6-r9: weights, r10,
-// r11: activations, r12: x_end, lr: weights of a or c. The stack holds the fields of LinearRow;
+// r11: activations, r12: x_end. The stack holds the fields of LinearRow;
 // `skip` is replaced by the address at which the loop is entered.
 
 #include "kernels/dsp/dual_issue.h"
@@ -19,13 +20,16 @@ __asm__(R"(
   .type thimble_dsp_linear_row, %function
   .thumb_func
   .macro thimble_pair weights, codes, a, both
-  sxtb16 lr, \weights
-  smlad \a, \codes, lr, \a
   smlad \both, \codes, \weights, \both
+  sxtb16 \weights, \weights
+  smlad \a, \codes, \weights, \a
   .endm
   .macro thimble_four
-  ldr r10, [r0], #4
-  ldmia.w r1!, {r6-r9}
+  ldr.w r10, [r0], #4
+  ldr.w r7, [r1, #4]
+  ldr.w r8, [r1, #8]
+  ldr.w r9, [r1, #12]
+  ldr.w r6, [r1], #16
   sxtb16 r11, r10
   sxtb16 r10, r10, ror #8
   thimble_pair r6, r11, r2, r3
@@ -51,7 +55,8 @@ thimble_dsp_linear_row:
   push {r4-r11, lr}
   ldmia r0, {r2-r7}
   adr r8, 2f
-  add r8, r8, r7, lsl #6
+  movs r9, #76
+  mla r8, r7, r9, r8
   orr r7, r8, #1
   mov r12, r3
   sub sp, sp, #4
@@ -64,6 +69,10 @@ thimble_dsp_linear_row:
   ldr pc, [sp, #20]
   .p2align 2
 2:
+  thimble_four
+  thimble_four
+  thimble_four
+  thimble_four
   thimble_four
   thimble_four
   thimble_four

@@ -1,10 +1,15 @@
 #pragma once
-// Assembly functions of linear on the DSP extension: four outputs of a row at a time, 16
-// instructions for 16 products. A half word of weights serves two outputs, see conv_blocks.h.
+// Assembly functions of linear on the DSP extension: four outputs of a row at a time. A half
+// word of weights serves two outputs, see conv_blocks.h.
 
 #include <cstdint>
 
+#include "kernels/dsp/dual_issue.h"
+
 namespace thimble::kernels::dsp {
+
+/// Groups of four values of the depth in the unrolled loop of thimble_dsp_linear_row().
+constexpr uint32_t kLinearUnrolled = THIMBLE_HAS_DSP_M7 ? 4 : 8;
 
 struct LinearRow {
   const int8_t* x;
@@ -12,7 +17,7 @@ struct LinearRow {
   int8_t* y;
   int8_t* y_end;  // y plus a multiple of 4, at least 4
   int32_t zero_point;
-  uint32_t skip;  // -(depth / 4) modulo 4
+  uint32_t skip;  // -(depth / 4) modulo kLinearUnrolled
 };
 
 }  // namespace thimble::kernels::dsp

@@ -1,5 +1,5 @@
 // Inner loop of linear (linear_block.h) for the Cortex-M7: 10 cycles for four values of x and four
-// outputs, 17 with the loop of linear_block.cpp. conv_blocks_m7.cpp explains the order.
+// outputs. conv_blocks_m7.cpp explains the order.
 //
 // r0: x, r1: weights, r2, r4: sums of a and c, r3, r5: sums of half words, r6-r9: weights, r10,
 // r11: activations, r12: x_end, lr: weights of a or c. Stack: the fields of LinearRow, of which `x`

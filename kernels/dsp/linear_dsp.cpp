@@ -22,7 +22,7 @@ void run(void* const* operands) {
   int8_t* y = first;
   dsp::LinearRow row = {};
   row.zero_point = g.y_zero_point;
-  row.skip = (0U - g.in_features / 4) % 4;
+  row.skip = (0U - g.in_features / 4) % dsp::kLinearUnrolled;
   for (uint32_t i = 0; i < g.rows; ++i) {
     const void* weights = operands[2];
     row.x = x;

@@ -98,7 +98,7 @@ void MatmulLayer::multiply_one(const int8_t* x, int8_t* y) const {
   row.eight_channels_end = quads_ + channels_ / 8 * 2;
   row.pair_bytes = 2 * abi::matmul_padded(depth_);
   row.x = x;
-  row.depth_vectors = depth_ / kLanes;
+  row.vectors_end = x + depth_ / kLanes * kLanes;
   row.depth_tail = depth_ % kLanes;
   row.weights = weights_;
   row.min = bounds_.min;

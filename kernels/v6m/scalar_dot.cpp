@@ -3,8 +3,9 @@
 // On Armv6-M, MULS overwrites a factor, signed byte loads have only register offsets, and only
 // eight registers are usable in arithmetic. Two pixels therefore share a multiplication. A word
 // holds a byte of one pixel plus 2^16 times the byte of the other pixel. The low half of two such
-// words times weights, added up, still fits 16 bits. 11 instructions compute four products; five of
-// them split the sum.
+// words times weights, added up, still fits 16 bits. They are added to two sums, from which the
+// sums of both pixels follow. Shifts take four weights from a word as fast as loads of bytes do,
+// without an index. 32 products take 105 cycles.
 //
 // A single row shares no multiplication. Pointers refer to the ends of the rows and share one index
 // that counts up to zero. Sums are kept in the high registers, which ADD can access. 14
@@ -24,46 +25,75 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 
 // clang-format off
 
-// r0 words, r3 weight, r4 and r5 ends of the even and odd weights, r6 index; r8 and r7 the sums.
-// The shift leaves the sign of the low half in the carry; the high half must be incremented by it.
-#define PAIR                 \
-  "ldm r0!, {r1, r2}\n"      \
-  "ldrsb r3, [r4, r6]\n"     \
-  "muls r1, r3, r1\n"        \
-  "ldrsb r3, [r5, r6]\n"     \
-  "muls r2, r3, r2\n"        \
-  "adds r1, r1, r2\n"        \
-  "asrs r2, r1, #16\n"       \
-  "adcs r7, r2\n"            \
-  "sxth r1, r1\n"            \
-  "add r8, r1\n"             \
-  "adds r6, #2\n"
+// r0 words, r4 weights, r3 and r6 four weights each, r5 one of them; r7: sum of the high halves,
+// r8: sum of the words. The shift leaves the sign of the low half in the carry; the high half must be
+// incremented by it. The sum of the low halves is r8 - 2^16 * r7.
+#define ADD_SUMS         \
+  "adds r1, r1, r2\n"    \
+  "asrs r2, r1, #16\n"   \
+  "adcs r7, r2\n"        \
+  "add r8, r1\n"
+#define FOUR(weights)             \
+  "ldm r0!, {r1, r2}\n"           \
+  "sxtb r5, " weights "\n"        \
+  "muls r1, r5, r1\n"             \
+  "lsls r5, " weights ", #16\n"   \
+  "asrs r5, r5, #24\n"            \
+  "muls r2, r5, r2\n"             \
+  ADD_SUMS                        \
+  "ldm r0!, {r1, r2}\n"           \
+  "lsls r5, " weights ", #8\n"    \
+  "asrs r5, r5, #24\n"            \
+  "muls r1, r5, r1\n"             \
+  "asrs " weights ", " weights ", #24\n" \
+  "muls r2, " weights ", r2\n"    \
+  ADD_SUMS
 
 extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
   asm volatile(
       THIMBLE_V6M_ENTER
-      "1:\n"
-      "ldr r7, [sp]\n"
-      "ldr r4, [r7, #8]\n"
-      "ldr r6, [r7, #16]\n"
-      "ldr r0, [r7]\n"
-      "ldr r7, [r7, #20]\n"
-      "ldr r7, [r7]\n"
-      "mov r8, r7\n"
-      "adds r4, r4, r6\n"
-      "adds r5, r4, #1\n"
-      "lsls r1, r6, #29\n"  // negative if the number of groups of four is odd
-      "rsbs r6, r6, #0\n"
-      "cmp r1, #0\n"
-      "bmi 3f\n"
-      "2:\n"
-      PAIR PAIR
-      "3:\n"
-      PAIR PAIR
-      "bne 2b\n"
       "ldr r5, [sp]\n"
       "ldr r6, [r5, #20]\n"
-      THIMBLE_V6M_REQUANTIZE("r8", "4")
+      "1:\n"
+      "ldr r7, [r6]\n"
+      "lsls r1, r7, #16\n"
+      "adds r1, r1, r7\n"
+      "mov r8, r1\n"
+      "ldr r0, [r5]\n"
+      "ldr r4, [r5, #8]\n"
+      "ldr r6, [r5, #16]\n"
+      "adds r1, r4, r6\n"
+      "mov r9, r1\n"
+      "rsbs r6, r6, #0\n"
+      // The first iteration leaves out the groups of four that are missing to a multiple of 16.
+      "lsls r1, r6, #29\n"  // carry: two groups, negative: one
+      "bcc 2f\n"
+      "bpl 5f\n"
+      "ldm r4!, {r6}\n"
+      "b 6f\n"
+      "2:\n"
+      "bpl 3f\n"
+      "ldm r4!, {r6}\n"
+      "b 4f\n"
+      "3:\n"
+      "ldm r4!, {r3, r6}\n"
+      FOUR("r3")
+      "4:\n"
+      FOUR("r6")
+      "5:\n"
+      "ldm r4!, {r3, r6}\n"
+      FOUR("r3")
+      "6:\n"
+      FOUR("r6")
+      "cmp r4, r9\n"
+      "bne 3b\n"
+      "ldr r5, [sp]\n"
+      "str r4, [r5, #8]\n"  // the weights of the next channel
+      "ldr r6, [r5, #20]\n"
+      "lsls r1, r7, #16\n"
+      "mov r0, r8\n"
+      "subs r0, r0, r1\n"
+      THIMBLE_V6M_REQUANTIZE_SUM("4")
       "ldr r1, [r5, #24]\n"
       "strb r0, [r1]\n"
       THIMBLE_V6M_REQUANTIZE("r7", "5")
@@ -74,10 +104,6 @@ extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
       "adds r6, #16\n"
       "str r6, [r5, #20]\n"
       "str r1, [r5, #24]\n"
-      "ldr r1, [r5, #8]\n"
-      "ldr r2, [r5, #12]\n"
-      "adds r1, r1, r2\n"
-      "str r1, [r5, #8]\n"
       "ldr r1, [r5, #32]\n"
       "subs r1, #1\n"
       "str r1, [r5, #32]\n"

@@ -21,6 +21,10 @@
 // Requantizes acc (any register) to r0; r6 is the channel's record; clobbers r1-r4.
 #define THIMBLE_V6M_REQUANTIZE(acc, label) \
   "mov r0, " acc "\n"    \
+  THIMBLE_V6M_REQUANTIZE_SUM(label)
+
+// Requantizes the sum in r0.
+#define THIMBLE_V6M_REQUANTIZE_SUM(label) \
   "lsls r1, r0, #17\n"   \
   "lsrs r1, r1, #16\n"   \
   "asrs r0, r0, #15\n"   \
