@@ -126,6 +126,9 @@ Make bounded(int64_t max) {
     return n.linear(n.input({1, 8}), 4);
   };
 }
+Make linear_rows(ir::Shape x, int64_t outputs, bool per_channel = false) {
+  return [=](AxonNet& n) { return n.linear(n.input(x), outputs, per_channel); };
+}
 Make rows(int64_t count) {
   return [=](AxonNet& n) { return n.linear(n.input({count, 8}), 4); };
 }
@@ -154,7 +157,8 @@ const std::vector<Limit> kLimits = {
      flattened({1, 2, 16, 64}, 3),
      flattened({1, 3, 1, 683}, 3),
      {"inputs", "2049"}},
-    {"LinearRows", rows(1), rows(2), {"2 rows"}},
+    {"LinearRows", rows(1024), rows(1025), {h, "1025", "1024"}},
+    {"LinearRowInputs", linear_rows({3, 1024}, 5), linear_rows({3, 1025}, 5), {w, "1025"}},
     {"ConvKernelHeight",
      conv({1, 1, 20, 20}, 2, {16, 3}),
      conv({1, 1, 20, 20}, 2, {17, 3}),
@@ -298,6 +302,21 @@ const std::vector<Single> kSingles = {
        return n.linear(n.input({1, 13}), 7, true);
      },
      "FC per channel"},
+    {"LinearRows", linear_rows({3, 13}, 7), ""},
+    {"LinearRowsPerChannel", linear_rows({1, 3, 13}, 7, true), ""},
+    {"LinearRowsOfBatches", linear_rows({2, 3, 8}, 4), ""},
+    {"LinearRowsOfImage", linear_rows({1, 2, 5, 6}, 6), ""},
+    {"LinearRowsSquare", linear_rows({1, 1, 6, 6}, 6), ""},
+    {"LinearRowsBehindLinearRows",
+     [](AxonNet& n) {
+       return n.sigmoid(n.linear(n.linear(n.input({9, 10}), 8), 6));
+     },
+     ""},
+    {"SoftmaxBehindLinearRows",
+     [](AxonNet& n) {
+       return n.softmax(n.linear(n.input({4, 9}), 6), 1);
+     },
+     ""},
     {"Conv", conv(x, 6, {3, 2}), "CONV 3x2"},
     {"ConvOneMultiplier",
      [](AxonNet& n) {
@@ -436,6 +455,9 @@ TEST(AxonDefects, LinearLayersWithManyInputsAreSplit) {
   EXPECT_EQ(layers(1023, 600, false), "FC");
   EXPECT_EQ(layers(1024, 512, false), "FC");
   EXPECT_EQ(layers(1024, 600, true), "FC per channel");
+  const auto rows = outcome_of(linear_rows({5, 1024}, 600), 1);
+  EXPECT_FALSE(rows.refused) << rows.message;
+  EXPECT_EQ(rows.message, "");
 }
 
 TEST(AxonStates, StateBecomesVariable) {

@@ -90,6 +90,32 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
   return append(std::move(layer));
 }
 
+Result<BufferView> Lowering::row_of(const BufferView& image, int64_t row) {
+  Layer layer = slice_layer(image, {0, row, 0}, {1, row + 1, image.dims.w}, {1, 1, 1});
+  layer.output = image;
+  layer.output.dims.h = 1;
+  layer.output.offset += row * image.row_stride;
+  return append(std::move(layer));
+}
+
+Result<BufferView> Lowering::joined_in_place(const std::vector<BufferView>& pieces, Axis axis) {
+  BufferView joint = pieces[0];
+  for (size_t i = 1; i < pieces.size();) {
+    Layer layer;
+    layer.operation = Operation::kConcat;
+    layer.axis = axis;
+    layer.inputs = {joint};
+    layer.output = joint;
+    for (; i < pieces.size() && layer.inputs.size() < container::kLayerInputsMax; ++i) {
+      BufferView piece = pieces[i];
+      extent(layer.output.dims, axis) += extent(piece.dims, axis);
+      layer.inputs.push_back(piece);
+    }
+    THIMBLE_TRY(joint, append(std::move(layer)));
+  }
+  return joint;
+}
+
 Status Lowering::concat(const Op& op) {
   const auto axis = axis_of(op.output, op.get(ir::attr::dim));
   if (!axis)

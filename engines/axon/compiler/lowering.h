@@ -53,6 +53,8 @@ class Lowering {
 
   // lower_weighted.cpp
   Status linear(const ir::Op& op);
+  /// A linear layer of the NPU has one row; each further row is a layer with the same constants.
+  Status linear_rows(const ir::Op& op, int64_t rows);
   Status convolution(const ir::Op& op);
   Result<Layer> weighted_layer(const ir::Op& op, Operation operation);
   Result<Layer> window_layer(const ir::Op& op, Operation operation);
@@ -80,6 +82,10 @@ class Lowering {
   Status pad(const ir::Op& op);
   Result<BufferView> joined(const BufferView& a, const BufferView& b, Axis axis);
   Result<BufferView> copied(const BufferView& from);
+  /// Returns row `row` of an image with one channel and aligned rows, as a piece of its buffer.
+  Result<BufferView> row_of(const BufferView& image, int64_t row);
+  /// Joins adjacent pieces of one buffer, which are at their final position.
+  Result<BufferView> joined_in_place(const std::vector<BufferView>& pieces, Axis axis);
   Result<BufferView> sliced(const BufferView& from, const Dims& begin, const Dims& end,
                             const Dims& step, const Dims& dims);
   bool move_into(BufferView* piece, int buffer, int64_t offset);
