@@ -1,6 +1,7 @@
 // Lowers data movement: concat, slice, channel pad, copies.
 
 #include <algorithm>
+#include <cassert>
 
 #include "engines/axon/compiler/lowering.h"
 
@@ -90,11 +91,23 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
   return append(std::move(layer));
 }
 
-Result<BufferView> Lowering::row_of(const BufferView& image, int64_t row) {
-  Layer layer = slice_layer(image, {0, row, 0}, {1, row + 1, image.dims.w}, {1, 1, 1});
+Result<BufferView> Lowering::interlayer(const BufferView& from) {
+  const Source source = net_.buffers[static_cast<size_t>(from.buffer)].source;
+  const bool aligned = from.row_stride % container::kRowAlignment == 0;
+  return source == Source::kInterlayer && aligned ? from : copied(from);
+}
+
+Result<BufferView> Lowering::piece_of(const BufferView& image, Axis axis, int64_t begin,
+                                      int64_t count) {
+  const auto offset = outer_offset(image, axis, begin);
+  assert(offset && "pieces along this axis are not contiguous");
+  Dims first{0, 0, 0}, last = image.dims;
+  extent(first, axis) = begin;
+  extent(last, axis) = begin + count;
+  Layer layer = slice_layer(image, first, last, {1, 1, 1});
   layer.output = image;
-  layer.output.dims.h = 1;
-  layer.output.offset += row * image.row_stride;
+  extent(layer.output.dims, axis) = count;
+  layer.output.offset += *offset;
   return append(std::move(layer));
 }
 
