@@ -212,11 +212,32 @@ ValueId AxonNet::depthwise(ValueId x, std::vector<int64_t> kernel, std::vector<i
                   true);
 }
 
+ValueId AxonNet::grouped(ValueId x, int64_t channels, int64_t groups, std::vector<int64_t> kernel,
+                         bool per_channel) {
+  const std::vector<int64_t> ones = {1, 1};
+  return weighted(OpKind::qconv2d, x, {channels, shape(x)[1] / groups, kernel[0], kernel[1]},
+                  {{ir::attr::stride, ones},
+                   {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                   {ir::attr::dilation, ones},
+                   {ir::attr::groups, groups}},
+                  per_channel);
+}
+
 ValueId AxonNet::linear(ValueId x, int64_t outputs, bool per_channel) {
   return weighted(OpKind::qlinear, x, {outputs, shape(x).back()}, {}, per_channel);
 }
 
 ValueId AxonNet::add(ValueId a, ValueId b) {
+  return sum(OpKind::qadd, a, b);
+}
+ValueId AxonNet::subtract(ValueId a, ValueId b) {
+  return sum(OpKind::qsub, a, b);
+}
+ValueId AxonNet::extreme(OpKind kind, ValueId a, ValueId b) {
+  return add_op(kind, {a, b}, {}, *graph.type(a).quant);
+}
+
+ValueId AxonNet::sum(OpKind kind, ValueId a, ValueId b) {
   const ir::Quant quant = result((scale(a) + scale(b)) * random.real(0.4, 1.2));
   const double joint = 2 * std::max(scale(a), scale(b));
   ir::Attrs attrs = {{ir::attr::a_zp, zero_point(a)},
@@ -231,7 +252,7 @@ ValueId AxonNet::add(ValueId a, ValueId b) {
   set(ir::attr::b_multiplier, scale(b) / joint);
   set(ir::attr::y_multiplier, joint / (0x1p20 * quant.scale[0]));
   bounds(&attrs, quant);
-  return add_op(OpKind::qadd, {a, b}, attrs, quant);
+  return add_op(kind, {a, b}, attrs, quant);
 }
 
 ValueId AxonNet::mul(ValueId a, ValueId b) {
@@ -448,7 +469,7 @@ class NetworkMaker {
     }
     const bool swapped = r.chance(30);
     const ValueId a = swapped ? other : at_, b = swapped ? at_ : other;
-    at_ = choice == 8 ? net_.mul(a, b) : net_.add(a, b);
+    at_ = choice == 8 ? net_.mul(a, b) : r.chance(25) ? net_.subtract(a, b) : net_.add(a, b);
   }
 
   void function(int64_t choice) {
@@ -479,9 +500,11 @@ class NetworkMaker {
       if (size * 3 < 40) at_ = net_.concat(xs, dim);
     } else {
       const int64_t elements = ir::element_count(x);
-      at_ = net_.reshape(at_, {1, elements});
+      at_ = net_.reshape(at_, r.chance(40) ? ir::Shape{elements / x.back(), x.back()}
+                                           : ir::Shape{1, elements});
       at_ = net_.linear(at_, r.between(1, 20), r.chance(30));
-      if (r.chance(50)) at_ = net_.reshape(at_, {1, net_.shape(at_)[1], 1, 1});
+      const ir::Shape rows = net_.shape(at_);
+      if (r.chance(50) || rows[0] != 1) at_ = net_.reshape(at_, {1, rows[0], 1, rows[1]});
     }
   }
 

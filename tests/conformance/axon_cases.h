@@ -39,8 +39,13 @@ class AxonNet {
   ir::ValueId depthwise(ir::ValueId x, std::vector<int64_t> kernel,
                         std::vector<int64_t> stride = {1, 1},
                         std::vector<int64_t> padding = {0, 0, 0, 0}, int64_t multiplier = 1);
+  ir::ValueId grouped(ir::ValueId x, int64_t channels, int64_t groups, std::vector<int64_t> kernel,
+                      bool per_channel);
   ir::ValueId linear(ir::ValueId x, int64_t outputs, bool per_channel = false);
   ir::ValueId add(ir::ValueId a, ir::ValueId b);
+  ir::ValueId subtract(ir::ValueId a, ir::ValueId b);
+  /// Maximum or minimum of two values with one scale and zero point.
+  ir::ValueId extreme(ir::OpKind kind, ir::ValueId a, ir::ValueId b);
   ir::ValueId mul(ir::ValueId a, ir::ValueId b);
   ir::ValueId mean(ir::ValueId x, std::vector<int64_t> dims, bool keep = true);
   ir::ValueId average_pool(ir::ValueId x, std::vector<int64_t> kernel, std::vector<int64_t> stride,
@@ -77,6 +82,7 @@ class AxonNet {
                      const ir::Quant& quant);
 
  protected:
+  ir::ValueId sum(ir::OpKind kind, ir::ValueId a, ir::ValueId b);
   ir::Quant result(double scale);
   void bounds(ir::Attrs* attrs, const ir::Quant& quant) const;
   ir::ValueId weighted(ir::OpKind kind, ir::ValueId x, const ir::Shape& weights, ir::Attrs attrs,

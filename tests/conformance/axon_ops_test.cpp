@@ -12,6 +12,8 @@
 #include <iostream>
 
 #include "axon_cases.h"
+#include "engines/axon/compiler/legalize.h"
+#include "eval/evaluate.h"
 #include "ir/print.h"
 
 namespace thimble {
@@ -126,6 +128,9 @@ Make bounded(int64_t max) {
     return n.linear(n.input({1, 8}), 4);
   };
 }
+Make linear_rows(ir::Shape x, int64_t outputs, bool per_channel = false) {
+  return [=](AxonNet& n) { return n.linear(n.input(x), outputs, per_channel); };
+}
 Make rows(int64_t count) {
   return [=](AxonNet& n) { return n.linear(n.input({count, 8}), 4); };
 }
@@ -154,7 +159,8 @@ const std::vector<Limit> kLimits = {
      flattened({1, 2, 16, 64}, 3),
      flattened({1, 3, 1, 683}, 3),
      {"inputs", "2049"}},
-    {"LinearRows", rows(1), rows(2), {"2 rows"}},
+    {"LinearRows", rows(1024), rows(1025), {h, "1025", "1024"}},
+    {"LinearRowInputs", linear_rows({3, 1024}, 5), linear_rows({3, 1025}, 5), {w, "1025"}},
     {"ConvKernelHeight",
      conv({1, 1, 20, 20}, 2, {16, 3}),
      conv({1, 1, 20, 20}, 2, {17, 3}),
@@ -196,10 +202,6 @@ const std::vector<Limit> kLimits = {
      depthwise({1, 512, 2, 2}, {2, 1}),
      depthwise({1, 513, 2, 2}, {2, 1}),
      {"channels", "513"}},
-    {"DepthwiseMultiplier",
-     depthwise({1, 3, 4, 4}, {2, 2}),
-     depthwise({1, 3, 4, 4}, {2, 2}, {1, 1}, 2),
-     {"groups"}},
     {"AveragePoolKernel",
      average({1, 2, 40, 40}, {32, 32}, {2, 2}),
      average({1, 2, 40, 40}, {33, 2}, {2, 2}),
@@ -227,10 +229,10 @@ const std::vector<Limit> kLimits = {
     {"MeanDims", mean({1, 3, 5, 6}, {2, 3}), mean({1, 3, 5, 6}, {1}), {"dimension 1"}},
     {"Amax", amax({1, 3, 32, 5}, {2, 3}), amax({1, 3, 33, 5}, {2, 3}), {"33"}},
     {"AmaxDimension", amax({1, 3, 4, 5}, {3}), amax({1, 3, 4, 5}, {1}), {"dimension 1"}},
-    {"AddRepeats", sum({1, 3, 4, 5}, {1, 3, 1, 5}), sum({1, 3, 4, 5}, {1, 1, 4, 5}), {"repeated"}},
+    {"AddRepeats", sum({1, 3, 4, 5}, {1, 3, 1, 5}), sum({1, 3, 4, 5}, {1, 1, 4, 1}), {"repeated"}},
     {"MultiplyRepeats",
      product({1, 3, 4, 5}, {1, 3, 4, 1}),
-     product({1, 3, 4, 5}, {1, 1, 4, 5}),
+     product({1, 3, 4, 5}, {1, 1, 1, 5}),
      {"repeated"}},
     {"MultiplyWidth", product({1, 2048}, {1, 2048}), product({1, 2049}, {1, 2049}), {w, "2049"}},
     {"SliceStride", slice({1, 1, 2, 64}, 3, 31), slice({1, 1, 2, 64}, 3, 32), {s, "32"}},
@@ -276,6 +278,10 @@ void PrintTo(const Single& single, std::ostream* out) {
   *out << single.name;
 }
 
+Make grouped(ir::Shape x, int64_t channels, int64_t groups, Ints kernel, bool per_channel) {
+  return [=](AxonNet& n) { return n.grouped(n.input(x), channels, groups, kernel, per_channel); };
+}
+
 using Step = std::function<ValueId(AxonNet&, ValueId)>;
 const ir::Shape x = {1, 5, 7, 6};
 Make on(const Step& f) {
@@ -298,6 +304,21 @@ const std::vector<Single> kSingles = {
        return n.linear(n.input({1, 13}), 7, true);
      },
      "FC per channel"},
+    {"LinearRows", linear_rows({3, 13}, 7), ""},
+    {"LinearRowsPerChannel", linear_rows({1, 3, 13}, 7, true), ""},
+    {"LinearRowsOfBatches", linear_rows({2, 3, 8}, 4), ""},
+    {"LinearRowsOfImage", linear_rows({1, 2, 5, 6}, 6), ""},
+    {"LinearRowsSquare", linear_rows({1, 1, 6, 6}, 6), ""},
+    {"LinearRowsBehindLinearRows",
+     [](AxonNet& n) {
+       return n.sigmoid(n.linear(n.linear(n.input({9, 10}), 8), 6));
+     },
+     ""},
+    {"SoftmaxBehindLinearRows",
+     [](AxonNet& n) {
+       return n.softmax(n.linear(n.input({4, 9}), 6), 1);
+     },
+     ""},
     {"Conv", conv(x, 6, {3, 2}), "CONV 3x2"},
     {"ConvOneMultiplier",
      [](AxonNet& n) {
@@ -315,6 +336,54 @@ const std::vector<Single> kSingles = {
      "SLICE+POINTWISE 1x1"},
     {"PointwiseOfManyChannels", conv({1, 513, 1, 4}, 2, {1, 1}), "CONV 1x1"},
     {"Depthwise", depthwise(x, {3, 3}), "DEPTHWISE 3x3"},
+    {"DepthwiseMultiplier", depthwise({1, 3, 4, 4}, {2, 2}, {1, 1}, 2), ""},
+    {"Groups", grouped({1, 6, 7, 6}, 8, 2, {3, 2}, true), ""},
+    {"GroupsOfOneMultiplier", grouped({1, 6, 5, 4}, 9, 3, {1, 1}, false), ""},
+    {"PReluBehindGroups",
+     [](AxonNet& n) {
+       return n.prelu(grouped({1, 6, 5, 4}, 4, 2, {2, 2}, true)(n));
+     },
+     ""},
+    {"GroupsBehindConv", after_conv([](AxonNet& n, ValueId a) {
+       return n.grouped(a, 6, 2, {2, 1}, true);
+     }),
+     ""},
+    {"AddRepeatsChannels", sum({1, 3, 4, 5}, {1, 1, 4, 5}), ""},
+    {"MultiplyRepeatsChannels", after_conv([](AxonNet& n, ValueId a) {
+       return n.mul(a, n.constant({1, 1, 5, 4}));
+     }),
+     ""},
+    {"MultiplyRepeatsChannelsOfRows", product({4, 6, 8}, {1, 6, 8}), ""},
+    {"Subtract",
+     [](AxonNet& n) {
+       const ValueId a = n.input(x);
+       return n.subtract(a, n.input(x));
+     },
+     ""},
+    {"SubtractConstant", on([](AxonNet& n, ValueId a) {
+       return n.subtract(a, n.constant({1, 5, 1, 1}));
+     }),
+     ""},
+    {"SubtractFromConstant", on([](AxonNet& n, ValueId a) {
+       return n.subtract(n.constant({1, 5, 7, 6}), a);
+     }),
+     ""},
+    {"Maximum", on([](AxonNet& n, ValueId a) {
+       return n.extreme(ir::OpKind::maximum, a, n.max_pool(a, {1, 1}, {1, 1}));
+     }),
+     ""},
+    {"MaximumOfShifted", on([](AxonNet& n, ValueId a) {
+       return n.extreme(ir::OpKind::maximum, n.slice(a, 1, 0, 4), n.slice(a, 1, 1, 5));
+     }),
+     ""},
+    {"MinimumOfShifted", on([](AxonNet& n, ValueId a) {
+       return n.extreme(ir::OpKind::minimum, n.slice(a, 1, 0, 4), n.slice(a, 1, 1, 5));
+     }),
+     ""},
+    {"MinimumRepeats", on([](AxonNet& n, ValueId a) {
+       return n.extreme(ir::OpKind::minimum, n.slice(a, 2, 0, 1), a);
+     }),
+     ""},
     {"AveragePool", average(x, {2, 3}, {2, 1}), "AVGPOOL 2x3 s2x1"},
     {"AveragePoolOfAll", average(x, {7, 6}, {1, 1}), "MEAN"},
     {"MaxPool", maximum(x, {2, 2}, {2, 2}), "MAXPOOL 2x2 s2"},
@@ -420,6 +489,23 @@ TEST(AxonRandom, NetworksEqualTheEvaluator) {
   EXPECT_LE(refused * 5, count) << "more than a fifth is refused: the maker makes too much of it";
 }
 
+TEST(AxonLegalize, MaximumAndMinimumAreExact) {
+  for (const ir::OpKind kind : {ir::OpKind::maximum, ir::OpKind::minimum}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      AxonNet net(seed);
+      const ValueId a = net.input({2, 64});
+      net.graph.add_output(net.extreme(kind, net.slice(a, 0, 0, 1), net.slice(a, 0, 1, 2)));
+      const auto legalized = engine::axon::legalize(net.graph);
+      ASSERT_TRUE(legalized.ok()) << legalized.error().message;
+      const auto inputs = test::random_inputs(net.graph, seed);
+      const auto expected = eval::evaluate(net.graph, inputs);
+      const auto got = eval::evaluate(*legalized, inputs);
+      ASSERT_TRUE(expected.ok() && got.ok());
+      EXPECT_EQ((*expected)[0].bytes, (*got)[0].bytes) << "seed " << seed;
+    }
+  }
+}
+
 TEST(AxonDefects, LinearLayersWithManyInputsAreSplit) {
   const auto layers = [](int64_t inputs, int64_t outputs, bool per_channel) {
     const auto outcome = outcome_of(
@@ -436,6 +522,9 @@ TEST(AxonDefects, LinearLayersWithManyInputsAreSplit) {
   EXPECT_EQ(layers(1023, 600, false), "FC");
   EXPECT_EQ(layers(1024, 512, false), "FC");
   EXPECT_EQ(layers(1024, 600, true), "FC per channel");
+  const auto rows = outcome_of(linear_rows({5, 1024}, 600), 1);
+  EXPECT_FALSE(rows.refused) << rows.message;
+  EXPECT_EQ(rows.message, "");
 }
 
 TEST(AxonStates, StateBecomesVariable) {

@@ -42,6 +42,7 @@ int max_refused(const std::string& name) {
                                                    {"maximum", 2},     {"minimum", 5},
                                                    {"qadd16", 30},     {"qconv2d16", 29},
                                                    {"qdiv", 10},       {"qconv_transpose2d16", 36},
+                                                   {"qlayer_norm", 4},
                                                    {"qlinear16", 21},  {"qprelu16", 13},
                                                    {"qsoftmax16", 49}, {"qresize_bilinear", 87},
                                                    {"qsub16", 48},     {"where", 6}};
@@ -196,9 +197,12 @@ TEST_P(EthosUOps, RefusalsNameOperatorValueAndLimit) {
        "a_shift=0, b_mult=1610612739, b_shift=0, y_mult=1073741824, y_shift=-14} output %y }",
        {"qadd16", "1610612737", "1610612739", "the other must be 1/2"},
        false},
-      {"graph @forward { input %x: i8[2,16] %y = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, "
+      {"graph @forward { input %x: i8[2,363] %y = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, "
        "mult=1073741824, shift=-8} output %y }",
-       {"qlayer_norm", "64 bits"}},
+       {"qlayer_norm", "363", "362"}},
+      {"graph @forward { input %x: i8[2,182] %y = qrms_norm(%x, _) {dims=1, eps=1, x_zp=-128, "
+       "y_zp=0, mult=1073741824, shift=-8} output %y }",
+       {"qrms_norm", "182", "181"}},
   };
   const bool u85 = GetParam().generation == thimble::ethos_u::Generation::kU85;
   for (const Refused& one : kCases) {

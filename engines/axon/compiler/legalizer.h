@@ -65,6 +65,12 @@ class Legalizer {
   Result<ir::ValueId> times_one(ir::ValueId x, const Requantization& ask, const ir::Op& op,
                                 const ir::Graph::ResultHint& hint);
 
+  Result<ir::ValueId> negated(ir::ValueId x, int64_t zero, const ir::Op& op);
+  Result<ir::ValueId> times(ir::ValueId x, int8_t factor, const ir::Quant& result, const ir::Op& op,
+                            const std::string& name);
+  Result<ir::ValueId> plain_sum(ir::ValueId a, ir::ValueId b, const ir::Op& op,
+                                const ir::Graph::ResultHint& hint);
+
   Status emit_fused(const ir::Op& op, Emit emit, Requantization own);
   /// Returns the requantization of an operator without a fused reader: its own bounds.
   static Requantization own_requantization(const ir::Op& op, int64_t zero_point);

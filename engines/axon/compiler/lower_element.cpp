@@ -49,9 +49,18 @@ Status Lowering::pair(const Op& op) {
     std::swap(a, b);
     if (sum) std::swap(layer.multipliers[0], layer.multipliers[1]);
   }
+  const Dims repeated = b.dims;
+  const int32_t a_zero = a.zero_point, b_zero = b.zero_point;
+  if (!single && b.dims.c == 1 && b.dims.h == a.dims.h && b.dims.w == a.dims.w) {
+    // Repeated channels become repeated rows.
+    THIMBLE_TRY(a, reshaped(a, {1, a.dims.c, a.dims.h * a.dims.w}));
+    THIMBLE_TRY(b, reshaped(b, {1, 1, b.dims.h * b.dims.w}));
+    a.zero_point = a_zero;
+    b.zero_point = b_zero;
+  }
   if (!single && !repeats(b.dims, a.dims)) {
-    return unsupported("{} and {}: only height and width may be repeated", dims_text(a.dims),
-                       dims_text(b.dims));
+    return unsupported("{} and {}: only height and width, or all channels, may be repeated",
+                       dims_text(a.dims), dims_text(repeated));
   }
   if (sum) {
     const int64_t bias = -(int64_t{layer.multipliers[0]} * a.zero_point +

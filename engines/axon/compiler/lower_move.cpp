@@ -1,6 +1,7 @@
 // Lowers data movement: concat, slice, channel pad, copies.
 
 #include <algorithm>
+#include <cassert>
 
 #include "engines/axon/compiler/lowering.h"
 
@@ -88,6 +89,44 @@ Result<BufferView> Lowering::joined(const BufferView& a, const BufferView& b, Ax
     if (move_into(&next, buffer, *second)) layer.inputs[1] = next;
   }
   return append(std::move(layer));
+}
+
+Result<BufferView> Lowering::interlayer(const BufferView& from) {
+  const Source source = net_.buffers[static_cast<size_t>(from.buffer)].source;
+  const bool aligned = from.row_stride % container::kRowAlignment == 0;
+  return source == Source::kInterlayer && aligned ? from : copied(from);
+}
+
+Result<BufferView> Lowering::piece_of(const BufferView& image, Axis axis, int64_t begin,
+                                      int64_t count) {
+  const auto offset = outer_offset(image, axis, begin);
+  assert(offset && "pieces along this axis are not contiguous");
+  Dims first{0, 0, 0}, last = image.dims;
+  extent(first, axis) = begin;
+  extent(last, axis) = begin + count;
+  Layer layer = slice_layer(image, first, last, {1, 1, 1});
+  layer.output = image;
+  extent(layer.output.dims, axis) = count;
+  layer.output.offset += *offset;
+  return append(std::move(layer));
+}
+
+Result<BufferView> Lowering::joined_in_place(const std::vector<BufferView>& pieces, Axis axis) {
+  BufferView joint = pieces[0];
+  for (size_t i = 1; i < pieces.size();) {
+    Layer layer;
+    layer.operation = Operation::kConcat;
+    layer.axis = axis;
+    layer.inputs = {joint};
+    layer.output = joint;
+    for (; i < pieces.size() && layer.inputs.size() < container::kLayerInputsMax; ++i) {
+      BufferView piece = pieces[i];
+      extent(layer.output.dims, axis) += extent(piece.dims, axis);
+      layer.inputs.push_back(piece);
+    }
+    THIMBLE_TRY(joint, append(std::move(layer)));
+  }
+  return joint;
 }
 
 Status Lowering::concat(const Op& op) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "engines/axon/compiler/cost.h"
 #include "engines/axon/compiler/limits.h"
@@ -22,6 +23,33 @@ template <typename T>
 std::vector<T> elements(const ir::Tensor& tensor) {
   const auto data = tensor.data<T>();
   return {data.begin(), data.end()};
+}
+
+/// Returns outputs `first` to `first + count` of a linear layer with one multiplier, or all outputs.
+Layer outputs_of(const Layer& whole, int64_t inputs, int64_t first, int64_t count) {
+  if (count == static_cast<int64_t>(whole.bias.size())) return whole;
+  Layer part = whole;
+  part.weights.assign(whole.weights.begin() + first * inputs,
+                      whole.weights.begin() + (first + count) * inputs);
+  part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
+  return part;
+}
+
+/// Returns group `index` of a grouped convolution, without operands.
+Layer group_of(const Layer& whole, int64_t groups, int64_t index) {
+  const auto part_of = [&](const auto& values) {
+    using Values = std::remove_cvref_t<decltype(values)>;
+    const int64_t count = static_cast<int64_t>(values.size()) / groups;
+    return Values(values.begin() + index * count, values.begin() + (index + 1) * count);
+  };
+  Layer part = whole;
+  part.weights = part_of(whole.weights);
+  part.bias = part_of(whole.bias);
+  if (whole.per_channel()) {
+    part.multipliers = part_of(whole.multipliers);
+    part.shifts = part_of(whole.shifts);
+  }
+  return part;
 }
 
 }  // namespace
@@ -59,14 +87,52 @@ Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
 
 Status Lowering::linear(const Op& op) {
   const ir::Shape& x = graph_.type(op.inputs[0]).shape;
-  if (ir::element_count(x) != x.back()) {
-    return unsupported("{} rows; only 1 is supported", ir::element_count(x) / x.back());
-  }
+  const int64_t rows = ir::element_count(x) / x.back();
+  if (rows != 1) return linear_rows(op, rows);
   THIMBLE_TRY(Layer layer, weighted_layer(op, Operation::kFullyConnected));
   THIMBLE_TRY(BufferView input, flat(op.inputs[0]));
   input.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
   layer.inputs = {input};
   return append_fully_connected(op, layer);
+}
+
+Status Lowering::linear_rows(const Op& op, int64_t rows) {
+  THIMBLE_TRY(const Layer whole, weighted_layer(op, Operation::kFullyConnected));
+  const int64_t inputs = graph_.type(op.inputs[0]).shape.back();
+  const auto outputs = static_cast<int64_t>(whole.bias.size());
+  THIMBLE_TRY(BufferView x, map(op.inputs[0]));
+  THIMBLE_TRY(x, reshaped(x, {1, rows, inputs}));
+  THIMBLE_TRY(x, interlayer(x));
+  x.zero_point = static_cast<int32_t>(op.get(ir::attr::x_zp));
+  const bool split = inputs >= kManyInputs && outputs > kOutputsAtOnce && !whole.per_channel();
+  const int64_t at_once = split ? kOutputsAtOnce : outputs;
+  const BufferView result = result_of(op, {1, rows, outputs});
+  const size_t pieces = static_cast<size_t>((outputs + at_once - 1) / at_once);
+  std::vector<int> first_row(pieces, -1);  // by piece of the outputs: the layer of the first row
+  std::vector<BufferView> made;
+  for (int64_t row = 0; row < rows; ++row) {
+    THIMBLE_TRY(const BufferView input, piece_of(x, Axis::kHeight, row, 1));
+    std::vector<BufferView> parts;
+    for (size_t i = 0; i < pieces; ++i) {
+      const int64_t first = static_cast<int64_t>(i) * at_once;
+      const int64_t count = std::min(at_once, outputs - first);
+      Layer part = outputs_of(whole, inputs, first, count);
+      if (first_row[i] >= 0) part.weights.clear();
+      part.constants_of = first_row[i];
+      part.inputs = {input};
+      part.output = result;
+      part.output.dims = {1, 1, count};
+      part.output.offset += row * result.row_stride + first * result.element_bytes;
+      THIMBLE_TRY(const BufferView part_output, append(std::move(part)));
+      if (first_row[i] < 0) first_row[i] = part_output.producer;
+      parts.push_back(part_output);
+    }
+    THIMBLE_TRY(const BufferView output, joined_in_place(parts, Axis::kWidth));
+    made.push_back(output);
+  }
+  THIMBLE_TRY(const BufferView joint, joined_in_place(made, Axis::kHeight));
+  set(op.output, joint);
+  return ok();
 }
 
 /// Appends a fully connected layer; its result is a vector.
@@ -87,10 +153,7 @@ Status Lowering::split_fully_connected(const Op& op, const Layer& whole) {
   std::optional<BufferView> joint;
   for (int64_t first = 0; first < outputs; first += kOutputsAtOnce) {
     const int64_t count = std::min(kOutputsAtOnce, outputs - first);
-    Layer part = whole;
-    part.weights.assign(whole.weights.begin() + first * inputs,
-                        whole.weights.begin() + (first + count) * inputs);
-    part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
+    Layer part = outputs_of(whole, inputs, first, count);
     part.output = result_of(op, {1, 1, count});
     THIMBLE_TRY(const BufferView piece, append(std::move(part)));
     if (!joint) {
@@ -174,19 +237,36 @@ Result<BufferView> Lowering::pointwise_input(const BufferView& input, const Choi
   return sliced(input, {0, 0, 0}, end, {1, stride[0], stride[1]}, wanted);
 }
 
+Status Lowering::grouped(const Op& op, const Layer& window, int64_t groups) {
+  THIMBLE_TRY(const Dims out, dims_of(op.output));
+  THIMBLE_TRY(const BufferView x, interlayer(window.inputs[0]));
+  const BufferView result = result_of(op, out);
+  const int64_t inputs = x.dims.c / groups, outputs = out.c / groups;
+  std::vector<BufferView> made;
+  for (int64_t i = 0; i < groups; ++i) {
+    Layer part = group_of(window, groups, i);
+    THIMBLE_TRY(BufferView input, piece_of(x, Axis::kChannel, i * inputs, inputs));
+    input.zero_point = window.inputs[0].zero_point;
+    part.inputs = {input};
+    part.output = result;
+    part.output.dims.c = outputs;
+    part.output.offset += i * outputs * out.h * result.row_stride;
+    THIMBLE_TRY(const BufferView output, append(std::move(part)));
+    made.push_back(output);
+  }
+  THIMBLE_TRY(const BufferView joint, joined_in_place(made, Axis::kChannel));
+  set(op.output, joint);
+  return ok();
+}
+
 Status Lowering::convolution(const Op& op) {
   const int64_t groups = op.get(ir::attr::groups);
   THIMBLE_TRY(const Dims in, dims_of(op.inputs[0]));
   THIMBLE_TRY(const Dims out, dims_of(op.output));
   const bool depthwise = groups > 1 && groups == in.c && groups == out.c;
-  if (groups > 1 && !depthwise) {
-    return unsupported(
-        "{} groups of {} channels; supported: 1 group, or one group per channel with as many "
-        "output channels as input channels",
-        groups, in.c);
-  }
   THIMBLE_TRY(const Layer window,
               window_layer(op, depthwise ? Operation::kDepthwise : Operation::kConv2d));
+  if (groups > 1 && !depthwise) return grouped(op, window, groups);
   const std::vector<Choice> all = choices(window);
   const Choice* best = nullptr;
   int64_t least = std::numeric_limits<int64_t>::max();

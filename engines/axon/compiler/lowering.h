@@ -53,7 +53,11 @@ class Lowering {
 
   // lower_weighted.cpp
   Status linear(const ir::Op& op);
+  /// A linear layer of the NPU has one row; each further row is a layer with the same constants.
+  Status linear_rows(const ir::Op& op, int64_t rows);
   Status convolution(const ir::Op& op);
+  /// One convolution per group, on the group's channels.
+  Status grouped(const ir::Op& op, const Layer& window, int64_t groups);
   Result<Layer> weighted_layer(const ir::Op& op, Operation operation);
   Result<Layer> window_layer(const ir::Op& op, Operation operation);
   /// A candidate layer for a convolution. `sliced`: a slice before the layer applies the stride.
@@ -80,6 +84,12 @@ class Lowering {
   Status pad(const ir::Op& op);
   Result<BufferView> joined(const BufferView& a, const BufferView& b, Axis axis);
   Result<BufferView> copied(const BufferView& from);
+  /// Returns the map, or a copy if it is not in an interlayer buffer with aligned rows.
+  Result<BufferView> interlayer(const BufferView& from);
+  /// Returns `count` indices along the outermost axis of an interlayer map, as a piece of its buffer.
+  Result<BufferView> piece_of(const BufferView& image, Axis axis, int64_t begin, int64_t count);
+  /// Joins adjacent pieces of one buffer, which are at their final position.
+  Result<BufferView> joined_in_place(const std::vector<BufferView>& pieces, Axis axis);
   Result<BufferView> sliced(const BufferView& from, const Dims& begin, const Dims& end,
                             const Dims& step, const Dims& dims);
   bool move_into(BufferView* piece, int buffer, int64_t offset);

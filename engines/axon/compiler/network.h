@@ -60,6 +60,9 @@ struct Layer {
   std::vector<int8_t> weights;
   std::vector<int32_t> bias, multipliers, attributes;
   std::vector<int8_t> shifts;
+  /// Index of an earlier layer whose weights, bias and scales this layer has too (`weights` is then
+  /// empty); -1: none.
+  int constants_of = -1;
   std::vector<BufferView> inputs;
   BufferView output;
   int64_t cycles = 0;

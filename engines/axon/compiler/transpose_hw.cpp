@@ -21,6 +21,9 @@ bool is_image(const ir::Shape& shape) {
 bool is_line(const ir::Shape& shape) {
   return is_image(shape) && (shape[2] == 1 || shape[3] == 1);
 }
+bool is_row(const ir::Shape& shape) {
+  return ir::element_count(shape) == shape.back();
+}
 ir::Shape swapped_hw(ir::Shape shape) {
   if (is_image(shape)) std::swap(shape[2], shape[3]);
   return shape;
@@ -86,6 +89,10 @@ class HwTransposer {
 
   bool allowed(const Op& op) {
     if (op.kind == OpKind::reshape) return reshape(op);
+    // The rows of a linear layer are the rows of an image.
+    if (op.kind == OpKind::qlinear && is_image(shape(op.output)) && !is_row(shape(op.output))) {
+      return false;
+    }
     for (const ValueId input : op.inputs) {
       const bool flat = input != ir::kNoValue && flat_.contains(input);
       if (flat && op.kind != OpKind::qlinear) return false;

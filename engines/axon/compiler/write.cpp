@@ -80,6 +80,24 @@ class Writer {
     }
   }
 
+  void set_weights(const Layer& layer, LayerRecord* record) {
+    if (layer.constants_of >= 0) {
+      const LayerRecord& first = layers_[static_cast<size_t>(layer.constants_of)];
+      record->weights = first.weights;
+      record->weight_bytes = first.weight_bytes;
+      record->bias = first.bias;
+      record->multipliers = first.multipliers;
+      record->shifts = first.shifts;
+    } else {
+      record->weights = constants(layer.weights);
+      record->weight_bytes = u32(layer.weights.size());
+      record->bias = constants(layer.bias);
+      record->multipliers = constants(layer.multipliers);
+      record->shifts = constants(layer.shifts);
+    }
+    record->scale_shift_count = u16(layer.shifts.size());
+  }
+
   LayerRecord record(const Layer& layer) {
     LayerRecord r = {};
     r.operation = layer.operation;
@@ -96,12 +114,7 @@ class Writer {
     r.pad_left = u8(layer.pad_left);
     r.pad_bottom = u8(layer.pad_bottom);
     r.pad_right = u8(layer.pad_right);
-    r.weights = constants(layer.weights);
-    r.weight_bytes = u32(layer.weights.size());
-    r.bias = constants(layer.bias);
-    r.multipliers = constants(layer.multipliers);
-    r.shifts = constants(layer.shifts);
-    r.scale_shift_count = u16(layer.shifts.size());
+    set_weights(layer, &r);
     r.attributes = constants(layer.attributes);
     r.attribute_count = u16(layer.attributes.size());
     set_dequantize(layer, &r);

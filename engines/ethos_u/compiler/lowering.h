@@ -184,6 +184,10 @@ class Lowering {
   Result<View> sum_rows(const View& x);
   Result<View> reciprocal(const View& half_denominator);
 
+  struct NormRows;
+  Status norm_rows(const NormRows& rows);
+  Result<View> inverse_root(const View& radicand);
+
   const ir::Graph& graph_;
   const thimble::ethos_u::Config& config_;
   NpuProgram program_;
