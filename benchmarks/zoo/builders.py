@@ -178,6 +178,10 @@ def build_transformers(network: Network) -> Built:
     config = transformers.CONFIG_MAPPING[model_type](**ARGUMENTS.get(model_type, {}))
     shrink(config, model_type)
     config._attn_implementation = "eager" if model_type in ("longformer", "rwkv", "mamba") else "sdpa"
+    if model_type in ("laguna", "hy_v4_vl"):
+        # The default form of a mixture of experts is an operator of transformers, which no other program knows.
+        for part in (config, getattr(config, "text_config", config)):
+            part._experts_implementation = "batched_mm"
     try:
         model = transformers.AutoModel.from_config(config)
     except ValueError:  # no fused attention for this model type
@@ -231,7 +235,7 @@ def build_torchaudio(network: Network) -> Built:
                 self.inner = models.Emformer(32, 4, 64, 2, segment_length=8, right_context_length=0)
 
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return self.inner(x, torch.full((1,), x.shape[1]))[0]
+                return self.inner(x, torch.full((x.shape[0],), x.shape[1]))[0]
         return Emformer(), {"x": torch.rand(1, 32, 32)}
     if network.name == "conformer":
         class Conformer(torch.nn.Module):
@@ -240,7 +244,7 @@ def build_torchaudio(network: Network) -> Built:
                 self.inner = models.Conformer(32, 4, 64, 2, 15)
 
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return self.inner(x, torch.full((1,), x.shape[1]))[0]
+                return self.inner(x, torch.full((x.shape[0],), x.shape[1]))[0]
         return Conformer(), {"x": frames}
     if network.name == "wav2letter":
         return Positional(models.Wav2Letter(10, "mfcc", 16)), {"x": torch.rand(1, 16, network.size)}

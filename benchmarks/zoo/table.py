@@ -132,14 +132,30 @@ def head(rows: list[list[str] | None]) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def general(reason: str) -> str:
+    """A reason without the sizes of one operator."""
+    return re.sub(r"(?<![\w.-])-?\d+(\.\d+)?(e[+-]?\d+)?(?![\w-])", "#", without_place(reason))
+
+
+def without_place(reason: str) -> str:
+    """A reason without the engine's name and the source line at its begin."""
+    return re.sub(r"^([\w-]+: )?([\w.]+:\d+: )?", "", re.sub(r"\s+", " ", reason))
+
+
 def reasons(folder: Path) -> list[str]:
     """The most frequent reasons for operators that stay on the CPU, with the number of networks."""
     lines = ["| engine | networks | reason |", "|---|--:|---|"]
     for engine in ENGINES:
         counts: collections.Counter[str] = collections.Counter()
+        texts = collections.defaultdict(set)
         for network in NETWORKS:
-            counts.update(set(read(folder, network, "share").get(engine, {}).get("reasons", [])))
-        lines += [f"| {engine} | {count} | {one_line(reason, 140)} |" for reason, count in counts.most_common(REASONS)]
+            found = read(folder, network, "share").get(engine, {}).get("reasons", [])
+            counts.update({general(text) for text in found})
+            for text in found:
+                texts[general(text)].add(without_place(text))
+        for reason, count in counts.most_common(REASONS):
+            text = min(texts[reason]) if len(texts[reason]) == 1 else reason
+            lines.append(f"| {engine} | {count} | {one_line(text, 160)} |")
     return lines
 
 
