@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from networks import Network
+from networks import ENGINES, Network
 
 HERE = Path(__file__).resolve().parent
 TARGET = "cortex-m55"
 COMPILE_SECONDS, RUN_SECONDS, PT2E_SECONDS = 300, 300, 60
 BOARD_MACS = 300e6  # more MACs are not run on emulated boards
-ENGINES = {"U55": "corstone-300", "U85": "corstone-320", "AXON": "nrf54lm20b", "Neutron": "imxrt700cm"}
 
 
 class Failed(Exception):

@@ -1,4 +1,4 @@
-"""The networks of this benchmark, and how each is built.
+"""The networks and the NPUs of this benchmark.
 
 The list was fixed before the networks were measured. A network that PyTorch cannot export stays in the list and is
 counted apart. RANDOM was drawn with Python's random.Random(22).sample from the sorted lists of names of timm 1.0.31
@@ -76,3 +76,6 @@ RANDOM = [
 ]
 
 NETWORKS = TIMM + TORCHVISION + TRANSFORMERS + OTHERS + RANDOM
+
+# The NPUs whose share of the MACs is measured, with a part that has each.
+ENGINES = {"U55": "corstone-300", "U85": "corstone-320", "AXON": "nrf54lm20b", "Neutron": "imxrt700cm"}

@@ -6,8 +6,7 @@ import math
 import re
 from pathlib import Path
 
-from measure import ENGINES
-from networks import NETWORKS, Network
+from networks import ENGINES, NETWORKS, Network
 
 README = Path(__file__).resolve().parent / "README.md"
 COLUMNS = ["network", "compiled", "CPU s", "memory MB", "arena B", "import error", "SQNR dB", "PT2E dB", "equal", *ENGINES]
