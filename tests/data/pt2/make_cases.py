@@ -417,18 +417,6 @@ case('comparisons', Net(lambda s, x, y: ((x > y).float(), (x <= 0.5) * y, torch.
 case('masks', Net(lambda s, x: (x.masked_fill(x > 0, 1.5), x.masked_fill(s.m, -1e9).softmax(-1), torch.where(s.m, x, float('-inf')).softmax(-1),
      (x + torch.triu(torch.full((5, 5), float('-inf')), 1)).softmax(-1), torch.tril(x, -1)), m=Buffer(torch.ones(5, 5).tril().bool())), (1, 2, 5, 5))
 case('mask_buffer', Net(lambda s, x: (x + s.m).softmax(-1), m=Buffer(torch.full((5, 5), float('-inf')).triu(1))), (1, 2, 5, 5), note='a float buffer of 0 and -inf')
-case('masked_exp', Net(lambda s, x: ((x.unsqueeze(-1) - x.unsqueeze(-2)).masked_fill(s.m, float('-inf')).exp(), torch.where(s.m, x, float('-inf')).exp()),
-                       m=Buffer(torch.ones(6, 6, dtype=torch.bool).triu(1))), (6, 6))
-
-
-def in_empty(s, x):
-    y = x.new_empty(3, 7)
-    y[:, :5].copy_(x)
-    y[:, 5:].copy_(x[:, :2] * 2)
-    return y
-
-
-case('new_empty', Net(in_empty), (3, 5))
 case('mask_in_place', Net(lambda s, x: s.fc(x).masked_fill_(x > 0, 0.25), fc=nn.Linear(5, 5)), (2, 5))
 case('add_broadcast_channel', Net(lambda s, x, y: x + y), V, (1, 3, 1, 1))
 case('add_broadcast_both', Net(lambda s, x, y: x + y), (1, 3, 4, 1), (1, 1, 4, 5))
@@ -1007,5 +995,5 @@ case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=F
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
 if __name__ == '__main__':
-    for family in ['spectrum_cases', 'vendor_cases', 'core_aten_cases']: __import__(family).add(sys.modules[__name__])
+    for family in ['spectrum_cases', 'vendor_cases', 'core_aten_cases', 'mask_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))
