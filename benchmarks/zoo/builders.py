@@ -62,6 +62,20 @@ class Keywords(torch.nn.Module):
         return self.inner(**inputs, **self.fixed)
 
 
+class Packed(torch.nn.Module):
+    """Gives a network whose images are packed in one list of patches the sizes of its only image, in patches."""
+
+    def __init__(self, inner: torch.nn.Module, height: int, width: int) -> None:
+        super().__init__()
+        self.inner = inner
+        self.height, self.width = height, width
+
+    def forward(self, hidden_states: torch.Tensor) -> Any:
+        patches = self.height * self.width
+        return self.inner(hidden_states, grid_thw=torch.tensor([[1, self.height, self.width]]),
+                          cu_seqlens=torch.tensor([0, patches], dtype=torch.int32), max_seqlen=patches)
+
+
 def first_tensor(output: Any) -> torch.Tensor:
     while not isinstance(output, torch.Tensor):
         output = next(iter(output.values())) if isinstance(output, dict) else next(x for x in output if x is not None)
@@ -104,6 +118,10 @@ SMALL = {
     "conv_dim": [32] * 3, "conv_kernel": [10, 3, 3], "conv_stride": [5, 2, 2], "num_feat_extract_layers": 3,
     "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4,
 }
+# Attention whose keys and values are compressed, with an indexer.
+LATENT_ATTENTION = {"qk_rope_head_dim": 16, "qk_nope_head_dim": 16, "qk_head_dim": 32, "v_head_dim": 16, "kv_lora_rank": 32,
+                    "q_lora_rank": 32, "index_head_dim": 32, "index_n_heads": 4, "index_topk": 8, "head_dim": 16,
+                    "num_key_value_heads": 4, "num_experts_per_tok": 2}
 # Sizes of model types that are not one number.
 OWN = {
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
@@ -119,6 +137,21 @@ OWN = {
     "squeezebert": {"embedding_size": 64, "q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention_groups": 1,
                     "intermediate_groups": 2, "output_groups": 2},
     "whisper": {"max_source_positions": 50},
+    "glm_moe_dsa": LATENT_ATTENTION,
+    "hy_v4_vl_text": LATENT_ATTENTION,
+    "laguna": {"num_experts_per_tok": 2},
+    "glm5_next_vision": {"out_hidden_size": 64, "projection_intermediate_size": 128},
+}
+# Arguments of configurations whose sizes depend on each other.
+ARGUMENTS = {
+    "qwen2_5_vl_text": {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 3, 3]}},
+    "hy_v4_vl": {"text_config": {"qk_rope_head_dim": 16, "rope_parameters": {
+        "rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 3, 3]}}},
+    "minicpmv4_7": {"text_config": {"num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"]}},
+    "xmod": {"default_language": "en_XX"},
+    # The model reads a field that its configuration has no default for.
+    "dbrx": {"attn_config": {"rope_theta": 1e4, "kv_n_heads": 2, "clip_qkv": 8},
+             "ffn_config": {"hidden_size": 64, "ffn_hidden_size": 128}},
 }
 
 
@@ -142,9 +175,13 @@ def shrink(config: Any, model_type: str) -> None:
 def build_transformers(network: Network) -> Built:
     transformers = importlib.import_module("transformers")
     model_type = network.name.removesuffix("_encoder")
-    config = transformers.CONFIG_MAPPING[model_type]()
+    config = transformers.CONFIG_MAPPING[model_type](**ARGUMENTS.get(model_type, {}))
     shrink(config, model_type)
     config._attn_implementation = "eager" if model_type in ("longformer", "rwkv", "mamba") else "sdpa"
+    if model_type in ("laguna", "hy_v4_vl"):
+        # The default form of a mixture of experts is an operator of transformers, which no other program knows.
+        for part in (config, getattr(config, "text_config", config)):
+            part._experts_implementation = "batched_mm"
     try:
         model = transformers.AutoModel.from_config(config)
     except ValueError:  # no fused attention for this model type
@@ -155,6 +192,9 @@ def build_transformers(network: Network) -> Built:
     fixed = {"return_dict": False}
     if getattr(config, "use_cache", False):
         fixed["use_cache"] = False
+    if model_type == "glm5_next_vision":
+        values = config.in_channels * config.temporal_patch_size * config.patch_size**2
+        return Selected(Packed(model, 4, 4)), {"hidden_states": torch.rand(16, values)}
     name = getattr(model, "main_input_name", "input_ids")
     if name == "pixel_values":
         example = {name: torch.rand(1, 3, network.size, network.size)}
@@ -179,7 +219,8 @@ def import_torchaudio_models() -> Any:
     """Its wheel on PyPI is built for CUDA, and its import loads a library that then is absent. Its models need none."""
     if "torchaudio" not in sys.modules:
         package = types.ModuleType("torchaudio")
-        package.__path__ = list(importlib.util.find_spec("torchaudio").submodule_search_locations)
+        package.__spec__ = importlib.util.find_spec("torchaudio")
+        package.__path__ = list(package.__spec__.submodule_search_locations)
         sys.modules["torchaudio"] = package
     return importlib.import_module("torchaudio.models")
 
@@ -194,7 +235,7 @@ def build_torchaudio(network: Network) -> Built:
                 self.inner = models.Emformer(32, 4, 64, 2, segment_length=8, right_context_length=0)
 
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return self.inner(x, torch.full((1,), x.shape[1]))[0]
+                return self.inner(x, torch.full((x.shape[0],), x.shape[1]))[0]
         return Emformer(), {"x": torch.rand(1, 32, 32)}
     if network.name == "conformer":
         class Conformer(torch.nn.Module):
@@ -203,7 +244,7 @@ def build_torchaudio(network: Network) -> Built:
                 self.inner = models.Conformer(32, 4, 64, 2, 15)
 
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return self.inner(x, torch.full((1,), x.shape[1]))[0]
+                return self.inner(x, torch.full((x.shape[0],), x.shape[1]))[0]
         return Conformer(), {"x": frames}
     if network.name == "wav2letter":
         return Positional(models.Wav2Letter(10, "mfcc", 16)), {"x": torch.rand(1, 16, network.size)}
@@ -273,7 +314,21 @@ def build_recurrent(network: Network) -> Built:
     return Recurrent(), {"x": torch.rand(1, network.size, 32)}
 
 
+def enable_branches(model: torch.nn.Module) -> None:
+    """Gives random values to parameters whose initial values hide a part of the network: the last norm of a residual
+    branch and the classifier are often 0, a layer scale is 1e-6."""
+    generator = torch.Generator().manual_seed(22)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if "bias" in name or value.numel() == 0 or value.abs().max() > 0.1 or value.min() != value.max():
+                continue
+            is_vector = value.numel() == max(value.shape, default=1)
+            random = torch.rand if is_vector else torch.randn
+            value.copy_(random(value.shape, generator=generator) * (0.5 if is_vector else 0.02) + (0.5 if is_vector else 0))
+
+
 def build(network: Network) -> Built:
     torch.manual_seed(22)
     model, example = globals()[f"build_{network.package}"](network)
+    enable_branches(model)
     return model.eval(), example

@@ -22,7 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-import zoo
+from export import SAMPLES, export_one
+from measure import TARGET
 from networks import Network
 
 NETWORKS = [
@@ -44,7 +45,7 @@ def thimble_row(thimble: str, network: Network, folder: Path) -> dict:
     with tempfile.TemporaryDirectory() as work:
         times = Path(work) / "times"
         command = ["/usr/bin/time", "-o", str(times), "-f", "%e %U %M", thimble, "compile",
-                   str(folder / f"{network.key}.pt2"), "--target", zoo.TARGET, "--calibrate",
+                   str(folder / f"{network.key}.pt2"), "--target", TARGET, "--calibrate",
                    str(folder / f"{network.key}.npz"), "-o", str(Path(work) / "x.pte")]
         ran = subprocess.run(command, capture_output=True, text=True)
         if ran.returncode:
@@ -64,7 +65,7 @@ def pt2e_one(network: Network, folder: Path) -> None:
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     module = torch.export.load(folder / f"{network.key}.pt2").module()
     data = np.load(folder / f"{network.key}.npz")
-    samples = [{name: torch.from_numpy(data[name][i]) for name in data.files} for i in range(zoo.SAMPLES)]
+    samples = [{name: torch.from_numpy(data[name][i]) for name in data.files} for i in range(SAMPLES)]
     started = time.monotonic()
     quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True))
     prepared = prepare_pt2e(module, quantizer)
@@ -135,7 +136,7 @@ def main() -> int:
         args.folder.mkdir(parents=True, exist_ok=True)
         for network in NETWORKS:
             if not (args.folder / f"{network.key}.pt2").exists():
-                zoo.export_one(network, args.folder)
+                export_one(network, args.folder)
     elif args.command == "measure":
         return measure(args.folder, args.thimble, args.names, args.bless)
     else:

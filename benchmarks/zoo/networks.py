@@ -1,4 +1,4 @@
-"""The networks of this benchmark, and how each is built.
+"""The networks and the NPUs of this benchmark.
 
 The list was fixed before the networks were measured. A network that PyTorch cannot export stays in the list and is
 counted apart. RANDOM was drawn with Python's random.Random(22).sample from the sorted lists of names of timm 1.0.31
@@ -34,9 +34,13 @@ TIMM = (
          "repvgg_a0 repghostnet_050 mobileone_s0 fastvit_t8 convnext_atto convnextv2_atto regnetx_002 regnety_002 "
          "dla46_c lcnet_035 semnasnet_075 hardcorenas_a fbnetc_100 res2net50_14w_8s densenet121 "
          "inception_next_atto poolformer_s12 edgenext_xx_small mobilevit_xxs mobilevitv2_050 "
-         "efficientvit_b0 efficientvit_m0 efficientformer_l1 starnet_s1 rdnet_tiny", 64)
+         "efficientvit_b0 efficientvit_m0", 64)
+    + many("timm", "efficientformer_l1", 224)  # its attention has a fixed size
+    + many("timm", "starnet_s1 rdnet_tiny", 64)
     + many("timm", "vit_tiny_patch16_224 deit_tiny_patch16_224 cait_xxs24_224 xcit_nano_12_p16_224 pit_ti_224 "
-           "levit_128s crossvit_tiny_240 visformer_tiny convit_tiny mixer_s32_224 gmlp_ti16_224 resmlp_12_224", 224)
+           "levit_128s", 224)
+    + many("timm", "crossvit_tiny_240", 240)  # its patches of 12 and 16 pixels
+    + many("timm", "visformer_tiny convit_tiny mixer_s32_224 gmlp_ti16_224 resmlp_12_224", 224)
     + [Network("timm", "swin_tiny_patch4_window7_224", 64,
                {"img_size": 64, "window_size": 4, "embed_dim": 32, "depths": (2, 2, 2, 2), "num_heads": (1, 2, 4, 8)})]
 )
@@ -66,9 +70,12 @@ RANDOM = [
     "efficientformerv2_s1 vovnet39a qwen3_vit_88m_enc davit_small legacy_senet154 maxxvit_rmlp_tiny_rw_256 "
     "convnextv2_femto nextvit_large".split()
 ] + [
-    Network("transformers", name, 16, random=True) for name in
+    Network("transformers", name, 64 if name == "clip_vision_model" else 16, random=True) for name in
     "flaubert imagegpt beit qwen2_5_vl_text glm_moe_dsa encodec molmo2 dbrx hy_v4_vl laguna clip_vision_model "
     "minicpmv4_7 xmod glm5_next_vision".split()
 ]
 
 NETWORKS = TIMM + TORCHVISION + TRANSFORMERS + OTHERS + RANDOM
+
+# The NPUs whose share of the MACs is measured, with a part that has each.
+ENGINES = {"U55": "corstone-300", "U85": "corstone-320", "AXON": "nrf54lm20b", "Neutron": "imxrt700cm"}

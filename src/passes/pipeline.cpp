@@ -11,6 +11,7 @@
 #include "passes/fuse_log_mel.h"
 #include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
+#include "passes/mask_exp.h"
 #include "passes/merge_linear.h"
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
@@ -29,6 +30,8 @@ constexpr Pass kFloatPasses[] = {
     {"tabulate", tabulate, "in the rows of"},
     // Later passes match adjacent operators.
     {"remove_noops", remove_noops, "changes nothing"},
+    // Before the fusions, which then see finite values.
+    {"mask_exp", mask_exp, "computed by"},
     // Before fold_batch_norm and multiply_by_reciprocal, which change what follows the logarithm.
     {"fuse_log_mel", fuse_log_mel, "part of"},
     // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.

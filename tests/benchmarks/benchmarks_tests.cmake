@@ -5,6 +5,8 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/cortex_m_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   set_tests_properties(benchmarks_cortex_m PROPERTIES LABELS "e2e;firmware" SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
+add_test(NAME benchmarks_zoo COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/zoo_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(benchmarks_zoo PROPERTIES LABELS "docs;fast" TIMEOUT 60)
 if(TARGET thimble)
   add_test(NAME benchmarks_accuracy
            COMMAND python3 ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py --program $<TARGET_FILE:thimble> --check)

@@ -1,5 +1,6 @@
 #include "passes/fold_constants.h"
 #include "passes/hoist_clamp.h"
+#include "passes/mask_exp.h"
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
 #include "passes/remove_noops.h"
@@ -167,6 +168,26 @@ TEST(MultiplyByReciprocal, ConstantsWithSeveralElements) {
     output %e)"));
   EXPECT_EQ(op_names(graph), "mul div div div");
   EXPECT_EQ(graph.value(graph.ops()[0].output).name, "a");
+}
+
+TEST(MaskExp, InfinityBeforeTheFunctionBecomesZeroAfterIt) {
+  const std::string text = graph_text(R"(
+    input %x: f32[2,2]
+    input %m: bool[2,2]
+    const %low: f32[] = 0x000080ff
+    const %one: f32[] = 0x0000803f
+    %a: f32[2,2] = where(%m, %low, %x)
+    %b: f32[2,2] = exp(%a)
+    %c: f32[2,2] = where(%m, %x, %low)
+    %d: f32[2,2] = exp(%c)
+    %e: f32[2,2] = where(%m, %one, %x)
+    %f: f32[2,2] = exp(%e)
+    output %b
+    output %d
+    output %f)");
+  const ir::Graph graph = run_pass(mask_exp, text);
+  EXPECT_EQ(op_names(graph), "where exp where where exp where where exp");
+  EXPECT_EQ(graph.value(graph.results()[0]).name, "b");
 }
 
 TEST(HoistClamp, MovesBeforePoolsAndDataMovement) {

@@ -116,6 +116,7 @@ class CortexMPassManager:
         "fold_constants",
         "tabulate",
         "remove_noops",
+        "mask_exp",
         "fuse_log_mel",
         "fuse_norm",
         "fold_batch_norm",
