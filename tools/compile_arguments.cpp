@@ -183,7 +183,7 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
   verb.option("--skip-passes", a.skip_passes,
-              "NAME: passes on the float graph that do not run, as `thimble opt --list` prints")
+              "NAME: passes that do not run, as `thimble opt --list` prints")
       .delimiter(',');
   verb.option("--shape", a.shapes,
               "NAME=N: dynamic size: INPUT:AXIS, the symbol of the export, or batch")

@@ -23,6 +23,7 @@
 #include "capi/calls.h"
 #include "capi/delegates.h"
 #include "capi/session.h"
+#include "driver/compile.h"
 #include "ir/dtype_text.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/errors.h"
@@ -39,7 +40,7 @@ namespace {
 
 /// The package's files must have the same number (python/thimble_ml/__init__.py). Increase both
 /// when this module changes.
-constexpr int kInterface = 3;
+constexpr int kInterface = 4;
 
 using capi::CompiledModel;
 using capi::ModelSource;
@@ -503,6 +504,7 @@ void define_functions(nb::module_& module) {
       "path"_a, "bytes"_a);
   module.def("options", &option_rows, "verb"_a, "all"_a);
   module.def("with_keywords", &with_keywords, "text"_a);
+  module.def("pass_names", &driver::pass_names);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _thimble  # pyright: ignore[reportPrivateUsage]
 
 #: Interface between these files and the extension module; python/bindings/module.cpp has the same.
-_INTERFACE = 3
+_INTERFACE = 4
 if getattr(_thimble, "INTERFACE", None) != _INTERFACE:
     raise ImportError(
         f"thimble_ml: {__file__} and its extension module, of version {_thimble.__version__}, are of "

@@ -127,6 +127,10 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
 
 }  // namespace
 
+std::vector<std::string> pass_names() {
+  return passes::pass_names();
+}
+
 Result<ir::Graph> load_float_graph(const fs::path& model,
                                    const std::map<std::string, int64_t>& shapes) {
   THIMBLE_TRY(const import_pt2::ImportedModel imported, read_model(model, shapes));

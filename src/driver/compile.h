@@ -49,7 +49,7 @@ struct CompileOptions {
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // patterns of operators that stay on the CPU
-  std::vector<std::string> skip_passes;     // names of float passes that do not run
+  std::vector<std::string> skip_passes;     // names of passes that do not run
   std::optional<bool> keep_small;           // keep subgraphs on the NPU even if the CPU is faster
   std::map<std::string, int64_t> shapes;    // values of symbolic sizes
   std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
@@ -255,6 +255,9 @@ struct Compiled {
 /// stage files.
 [[nodiscard]] Result<Compiled> compile(const std::filesystem::path& model,
                                        const CompileOptions& options);
+
+/// Returns the names that CompileOptions::skip_passes may have, in execution order.
+[[nodiscard]] std::vector<std::string> pass_names();
 
 /// Returns the imported float graph after the float passes; `run` and `compare` evaluate it.
 [[nodiscard]] Result<ir::Graph> load_float_graph(const std::filesystem::path& model,

@@ -29,6 +29,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils._pytree import tree_map
 
 from .._errors import BadInput, Unsupported
+from .._thimble import pass_names
 from .._thimble import program_calls as program_calls_of
 from ._edge import (
     CHANNELS_LAST,
@@ -88,7 +89,7 @@ class CortexMPassManager:
     exported_program : ExportedProgram, optional
         A quantized program of the Edge dialect.
     passes : list of str, optional
-        The compiler's passes on the float graph that run; default: `pass_list`.
+        The compiler's passes that run; default: `pass_list`.
     target_config : CortexMTargetConfig or str, optional
         The core: an object with ``target_string``, or ``cortex-m55+int8``. Default: Cortex-M55.
     use_explicit_layout : bool
@@ -112,22 +113,7 @@ class CortexMPassManager:
         A name of `passes` or `skip_passes` that is not in `pass_list`.
     """
 
-    pass_list: list[str] = [
-        "fold_constants",
-        "tabulate",
-        "remove_noops",
-        "mask_exp",
-        "fuse_log_mel",
-        "fuse_norm",
-        "fold_batch_norm",
-        "merge_linear",
-        "multiply_by_reciprocal",
-        "fold_matmul",
-        "merge_pad",
-        "hoist_clamp",
-        "remove_channels",
-        "pool_before_table",
-    ]
+    pass_list: list[str] = pass_names()
 
     def __init__(
         self,
