@@ -71,13 +71,13 @@ def pt2e(folder: Path, networks: list[Network]) -> None:
     for module in ("executorch.backends.xnnpack.quantizer.xnnpack_quantizer", "torchao.quantization.pt2e.quantize_pt2e"):
         importlib.import_module(module)
 
-    def work(network: Network, started: float) -> None:
-        write(folder, network, "pt2e", measure_pt2e(network, folder), started)
+    def work(network: Network, macs: float, started: float) -> None:
+        write(folder, network, "pt2e", measure_pt2e(network, folder, macs), started)
 
-    for network, _ in by_macs(folder, networks):
+    for network, macs in by_macs(folder, networks):
         if read(folder, network, "pt2e") is None:
             started = time.monotonic()
-            error = forked(lambda: work(network, started), PT2E_SECONDS)
+            error = forked(lambda: work(network, macs, started), PT2E_SECONDS)
             if error:
                 write(folder, network, "pt2e", {"error": error.strip().splitlines()[-1]}, started)
 

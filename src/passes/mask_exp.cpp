@@ -61,9 +61,8 @@ Result<Graph> mask_exp(const Graph& graph) {
     THIMBLE_TRY(const ValueId power,
                 rewriter.to().add(OpKind::exp, {finite}, {}, op.source,
                                   {result.name + ".all", result.type.dim_order, {}}));
-    THIMBLE_TRY(const ValueId made,
-                rewriter.to().add(OpKind::where, selected(power), {}, op.source,
-                                  {result.name, result.type.dim_order, {}}));
+    THIMBLE_TRY(const ValueId made, rewriter.to().add(OpKind::where, selected(power), {}, op.source,
+                                                      {result.name, result.type.dim_order, {}}));
     rewriter.set(op.output, made);
   }
   return rewriter.finish();
