@@ -12,6 +12,7 @@
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
+#include "passes/narrow_integers.h"
 #include "passes/remove_noops.h"
 #include "passes/tabulate.h"
 
@@ -37,6 +38,7 @@ constexpr Pass kFloatPasses[] = {
     {"merge_pad", merge_pad, "in the padding of"},
     // Activations then directly follow the arithmetic that they are merged into.
     {"hoist_clamp", hoist_clamp, "in the bounds of"},
+    {"narrow_integers", narrow_integers, "in 32 bits"},
     {"remove_noops", remove_noops, "changes nothing"},
 };
 

@@ -123,6 +123,7 @@ class CortexMPassManager:
         "fold_matmul",
         "merge_pad",
         "hoist_clamp",
+        "narrow_integers",
     ]
 
     def __init__(
