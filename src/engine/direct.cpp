@@ -6,6 +6,7 @@
 
 #include "abi/ops/arithmetic.h"
 #include "abi/ops/conv.h"
+#include "abi/ops/integers.h"
 #include "abi/ops/linear.h"
 #include "abi/ops/movement.h"
 #include "abi/ops/normalization.h"

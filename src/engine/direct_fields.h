@@ -6,6 +6,7 @@
 
 #include "abi/params/arithmetic.h"
 #include "abi/params/conv.h"
+#include "abi/params/integers.h"
 #include "abi/params/linear.h"
 #include "abi/params/matmul.h"
 #include "abi/params/movement.h"
@@ -88,6 +89,11 @@ THIMBLE_FIELDS(GroupNormParams, F(groups), F(int_eps), F(eps_shift), F(y_zp), F(
                F(min), F(max));
 THIMBLE_FIELDS(GruParams, F(reverse), F(x_zp), F(h_zp), F(h_mult), F(h_shift), F(h_bits),
                F(h0_mult), F(h0_shift));
+THIMBLE_FIELDS(IntCastParams, F(type));
+THIMBLE_FIELDS(IntCumsumParams, F(dim));
+THIMBLE_FIELDS(IntPairParams, F(function));
+THIMBLE_FIELDS(IntQuantizeParams, F(min), F(max), F(y_zp), F(mult), F(shift), F(wide));
+THIMBLE_FIELDS(IntReduceParams, F(function), F(keepdim), F(dims));
 THIMBLE_FIELDS(LastDimsNorm16Params, F(last_dims), F(int_eps), F(eps_shift), F(mult), F(shift),
                F(min), F(max));
 THIMBLE_FIELDS(LayerNormParams, F(last_dims), F(int_eps), F(eps_shift), F(y_zp), F(mult), F(shift),

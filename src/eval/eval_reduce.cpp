@@ -8,26 +8,6 @@
 namespace thimble::eval {
 namespace {
 
-/// Calls visit(index, elements) for each element of the result with the elements reduced to it.
-template <typename T, typename Visit>
-void for_each_reduced(const Call& call, Visit visit) {
-  ir::Shape kept = call.shape(0);
-  ir::Shape reduced(kept.size(), 1);
-  for (const int64_t dim : call.op.get(ir::attr::dims)) {
-    std::swap(kept[static_cast<size_t>(dim)], reduced[static_cast<size_t>(dim)]);
-  }
-  const OperandStrides steps = ir::strides(call.shape(0), {});
-  const auto x = call.input<T>(0);
-  std::vector<T> elements;
-  for_each<1>(kept, {steps}, [&](size_t index, const std::array<int64_t, 1>& first) {
-    elements.clear();
-    for_each<1>(reduced, {steps}, [&](size_t, const std::array<int64_t, 1>& at) {
-      elements.push_back(x[static_cast<size_t>(first[0] + at[0])]);
-    });
-    visit(index, elements);
-  });
-}
-
 /// Returns the index of the first maximum (or minimum). A NaN wins against all numbers, as in
 /// PyTorch.
 template <typename T>

@@ -73,8 +73,12 @@ Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
     table->values = converted(table->values, ir::DType::kF32);
     return table_row(*table, ir::Shape(held.type.shape));
   }
-  return unsupported("argument {} is {}, only float32 and bool are computed at run time", name,
-                     ir::type_text(held.type.dtype, held.type.shape));
+  if (held.type.dtype == ir::DType::kI32 || held.type.dtype == ir::DType::kI64) {
+    return add(ir::OpKind::int_to_float, {value});
+  }
+  return unsupported(
+      "argument {} is {}, only float32, bool, int32 and int64 are computed at run time", name,
+      ir::type_text(held.type.dtype, held.type.shape));
 }
 
 Result<ValueId> Call::tensor(std::string_view name) {

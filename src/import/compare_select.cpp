@@ -19,7 +19,7 @@ using ir::ValueId;
 /// PyTorch promotes.
 Result<DType> joint_dtype(Call& call, std::string_view a, std::string_view b) {
   DType joint = DType::kBool;
-  bool found = false;
+  bool found = false, joint_is_fixed = false;
   for (const std::string_view name : {a, b}) {
     if (!call.is_tensor(name)) continue;
     THIMBLE_TRY(const ValueId id, call.any_tensor(name));
@@ -27,14 +27,25 @@ Result<DType> joint_dtype(Call& call, std::string_view a, std::string_view b) {
     // A constant is converted to the type of the other argument; a computed value is not.
     const bool fixed = call.builder().constant_of(id) == nullptr;
     if (dtype == DType::kF32) return dtype;
-    if (!found || fixed) joint = dtype;
+    const bool wider = ir::dtype_bytes(dtype) > ir::dtype_bytes(joint);
+    if (!found || (fixed && (!joint_is_fixed || wider))) joint = dtype;
     found = true;
+    joint_is_fixed |= fixed;
   }
   return found ? joint : DType::kF32;
 }
 
+/// Returns the element type of a selection between two arguments: that of its result if it is an
+/// integer, to which PyTorch promotes both.
+Result<DType> selected_dtype(Call& call, std::string_view a, std::string_view b) {
+  const auto* meta = call.result_meta();
+  const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
+  if (dtype == DType::kI32 || dtype == DType::kI64) return *dtype;
+  return joint_dtype(call, a, b);
+}
+
 Result<ValueId> both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
-  THIMBLE_TRY(const DType dtype, joint_dtype(call, "self", "other"));
+  THIMBLE_TRY(const DType dtype, selected_dtype(call, "self", "other"));
   THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
   THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
   return call.add(kind, {a, b}, std::move(attrs));
@@ -221,7 +232,7 @@ Status logical_xor(Call& call) {
 
 Status where(Call& call) {
   THIMBLE_TRY(const ValueId condition, as_bool(call, "condition"));
-  THIMBLE_TRY(const DType dtype, joint_dtype(call, "self", "other"));
+  THIMBLE_TRY(const DType dtype, selected_dtype(call, "self", "other"));
   THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
   THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
   if (is_safe_softmax(call.builder(), condition, a, b)) return call.result(b);

@@ -106,6 +106,25 @@ Result<ValueId> as_bool(Call& call, std::string_view name) {
                   {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}});
 }
 
+Result<ValueId> whole_as(Call& call, ValueId value, ir::DType dtype) {
+  const auto is_whole = [](ir::DType type) {
+    return type == ir::DType::kI32 || type == ir::DType::kI64;
+  };
+  const ir::DType held = call.builder().graph.type(value).dtype;
+  if (held == dtype) return value;
+  if (const ir::Tensor* constant = call.builder().constant_of(value)) {
+    return call.constant_value("", converted(*constant, dtype));
+  }
+  if (!is_whole(dtype)) return ir::kNoValue;
+  if (held == ir::DType::kBool) {
+    const ValueId one = call.constant_value("one", filled(dtype, {}, 1));
+    const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
+    return call.add(OpKind::where, {value, one, zero});
+  }
+  if (!is_whole(held)) return ir::kNoValue;
+  return call.add(OpKind::int_cast, {value}, {{ir::attr::type, static_cast<int64_t>(dtype)}});
+}
+
 Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
   if (!call.is_tensor(name)) {
     THIMBLE_TRY(const double value, call.number(name));
@@ -122,6 +141,8 @@ Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
   if (type.dtype == dtype) return x;
   const ir::Tensor* constant = call.builder().constant_of(x);
   if (constant != nullptr) return call.constant_value("", converted(*constant, dtype));
+  THIMBLE_TRY(const ValueId whole, whole_as(call, x, dtype));
+  if (whole != ir::kNoValue) return whole;
   return unsupported("argument {} is {}, expected {}", name, ir::type_text(type.dtype, type.shape),
                      ir::dtype_name(dtype));
 }

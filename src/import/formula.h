@@ -70,6 +70,9 @@ enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe
 
 /// Returns a tensor argument as bool: unchanged, or x != 0.
 Result<ir::ValueId> as_bool(Call& call, std::string_view name);
+/// Returns a bool or integer value as int32 or int64. Booleans become 1 and 0. kNoValue for other
+/// types, which have no integers at run time.
+Result<ir::ValueId> whole_as(Call& call, ir::ValueId value, ir::DType dtype);
 /// Returns a tensor or number argument in this element type.
 Result<ir::ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype);
 

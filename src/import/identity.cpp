@@ -46,8 +46,9 @@ ScalarType type_of(Call& call, std::string_view argument) {
   return meta == nullptr ? ScalarType::kUnknown : meta->dtype;
 }
 
-/// Converts constants to any type. A computed value can only be converted between bool and float32,
-/// from an integer to bool, or if it is a `where` between constants.
+/// Converts constants to any type. A computed value can only be converted between bool, int32 and
+/// int64, from one of them to float32, from an integer to bool, or if it is a `where` between
+/// constants.
 Status converted_to(Call& call, ScalarType type) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   const ScalarType from = type_of(call, "self");
@@ -71,6 +72,11 @@ Status converted_to(Call& call, ScalarType type) {
       table->values = converted(table->values, *dtype);
       return call.result(call.table_row(*table, ir::Shape(call.shape(x))));
     }
+    if (type == ScalarType::kFloat32 && (held == DType::kI32 || held == DType::kI64)) {
+      return call.result(call.tensor("self"));
+    }
+    THIMBLE_TRY(const ValueId whole, whole_as(call, x, *dtype));
+    if (whole != ir::kNoValue) return call.result(whole);
   }
   if (!is_same) return not_converted(from, type);
   THIMBLE_TRY(const bool copies, call.boolean("copy", false));

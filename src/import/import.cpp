@@ -267,7 +267,9 @@ class Importer {
     };
     if (dtype != ir::DType::kBool) {
       THIMBLE_TRY(const ValueId row, tabulated());
-      return row == ir::kNoValue ? handler(call) : call.result(row);
+      if (row != ir::kNoValue) return call.result(row);
+      THIMBLE_TRY(const ValueId computed, compute_integers(call, target));
+      return computed == ir::kNoValue ? handler(call) : call.result(computed);
     }
     Status status = handler(call);
     if (status.ok() || status.error().kind != ErrorKind::kUnsupported) return status;

@@ -1,6 +1,7 @@
 #pragma once
-// Integer and boolean subgraphs that do not depend on an input: position ids, masks, relative
-// positions. They are computed at import, in 64-bit integers with PyTorch's rules.
+// Integers and booleans: position ids, masks, relative positions, lengths. What does not depend on
+// an input is computed at import, in 64-bit integers with PyTorch's rules. A function of one
+// position is a table. Everything else is computed at run time.
 
 #include <optional>
 
@@ -16,5 +17,10 @@ namespace thimble::import_pt2 {
 /// Same for a node whose other tensor operands are computed from one position (position.h): adds
 /// the table of its results. Returns kNoValue for other nodes, and for a table that is too large.
 [[nodiscard]] Result<ir::ValueId> tabulate_integers(Call& call, std::string_view target);
+
+/// Adds the operators of a node whose result and tensor operands are integers or booleans, of which
+/// one at least is computed at run time. Returns kNoValue for other nodes, and for operators whose
+/// handler accepts integers.
+[[nodiscard]] Result<ir::ValueId> compute_integers(Call& call, std::string_view target);
 
 }  // namespace thimble::import_pt2

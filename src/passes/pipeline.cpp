@@ -15,6 +15,7 @@
 #include "passes/merge_linear.h"
 #include "passes/merge_pad.h"
 #include "passes/multiply_by_reciprocal.h"
+#include "passes/narrow_integers.h"
 #include "passes/pool_before_table.h"
 #include "passes/remove_channels.h"
 #include "passes/remove_noops.h"
@@ -46,6 +47,7 @@ constexpr Pass kFloatPasses[] = {
     {"merge_pad", merge_pad, "in the padding of"},
     // Activations then directly follow the arithmetic that they are merged into.
     {"hoist_clamp", hoist_clamp, "in the bounds of"},
+    {"narrow_integers", narrow_integers, "in 32 bits"},
     {"remove_noops", remove_noops, "changes nothing"},
 };
 

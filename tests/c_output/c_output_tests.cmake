@@ -24,6 +24,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
                    ${CMAKE_SOURCE_DIR}/tests/data/log_mel/stream --boards)
   list(APPEND c_output_tests c_output_boards_log_mel)
+  add_test(NAME c_output_boards_integers
+           COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
+                   ${CMAKE_SOURCE_DIR}/tests/data/integers --boards=cortex-m55,cortex-m4)
+  list(APPEND c_output_tests c_output_boards_integers)
   add_test(NAME c_output_layouts
            COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
                    ${CMAKE_COMMAND})

@@ -14,6 +14,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_${model})
   endforeach()
+  # Integers at run time: tests/data/integers/make.py.
+  add_test(NAME e2e_integers
+           COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/integers)
+  list(APPEND e2e_tests e2e_integers)
   # Audio front ends: tests/data/log_mel/make.py.
   foreach(model kws stream)
     add_test(NAME e2e_log_mel_${model}

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "abi/params/arithmetic.h"
+#include "abi/params/integers.h"
 #include "abi/params/linear.h"
 #include "abi/params/pool.h"
 #include "abi/params/recurrent.h"
@@ -418,6 +419,42 @@ Invocation masked_softmax(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
+/// Arithmetic on 32-bit integers.
+Invocation integers(PteOp op, Random& random) {
+  const Sizes sizes = small(random, 1 + random() % 4);
+  const int32_t dim = uniform(random, 0, static_cast<int32_t>(sizes.size()) - 1);
+  const Order order = random_order(random, sizes.size());
+  const auto tensor = [&](DType dtype, const Sizes& shape) {
+    Value value = make(dtype, shape, order);
+    value.fill(random);
+    return value;
+  };
+  Invocation call(op);
+  call.add(tensor(DType::kI32, sizes));
+  switch (op) {
+    case PteOp::thimble_int_cast:
+      call.add(params_constant(abi::IntCastParams{5}));
+      return std::move(call.add(tensor(DType::kI64, sizes)));
+    case PteOp::thimble_int_cumsum:
+      call.add(params_constant(abi::IntCumsumParams{dim}));
+      break;
+    case PteOp::thimble_int_pair:
+      call.add(tensor(DType::kI32, sizes));
+      call.add(params_constant(abi::IntPairParams{uniform(random, 0, 9)}));
+      break;
+    case PteOp::thimble_int_quantize:
+      call.add(params_constant(abi::IntQuantizeParams{-900, 900, 5, 1 << 30, -2, 0}));
+      return std::move(call.add(tensor(DType::kI8, sizes)));
+    default: {
+      call.add(params_constant(abi::IntReduceParams{uniform(random, 0, 4), 1, {1}}, {dim}));
+      Sizes y = sizes;
+      y[static_cast<size_t>(dim)] = 1;
+      return std::move(call.add(tensor(DType::kI32, y)));
+    }
+  }
+  return std::move(call.add(tensor(DType::kI32, sizes)));
+}
+
 /// Native operators without packed parameters, and data movement.
 Invocation direct_sample(PteOp op, Random& random) {
   switch (op) {
@@ -435,6 +472,12 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_lstm:
     case PteOp::thimble_rnn:
       return recurrent(op, random);
+    case PteOp::thimble_int_cast:
+    case PteOp::thimble_int_cumsum:
+    case PteOp::thimble_int_pair:
+    case PteOp::thimble_int_quantize:
+    case PteOp::thimble_int_reduce:
+      return integers(op, random);
     case PteOp::thimble_log_mel:
       return log_mel(random);
     case PteOp::thimble_amax:

@@ -5,6 +5,7 @@ thimble_test(passes_test
     ${CMAKE_CURRENT_LIST_DIR}/passes_fold_matmul_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_log_mel_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_norm_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/passes_narrow_integers_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_random_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_simplify_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_tabulate_test.cpp

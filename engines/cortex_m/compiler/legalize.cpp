@@ -60,10 +60,7 @@ std::string describe(const Op& op, std::string_view reason) {
 class Legalizer {
  public:
   Legalizer(const ir::Graph& from, Dialect dialect)
-      : rewriter_(from),
-        from_(from),
-        dialect_(dialect),
-        stock_(dialect != Dialect::kNative) {}
+      : rewriter_(from), from_(from), dialect_(dialect), stock_(dialect != Dialect::kNative) {}
 
   Result<ir::Graph> run() {
     for (const Op& op : from_.ops()) {
@@ -199,6 +196,11 @@ class Legalizer {
       case OpKind::maximum:
       case OpKind::minimum:
         return x != ir::DType::kF32;
+      case OpKind::int_cumsum:
+      case OpKind::int_pair:
+        return x == ir::DType::kI32;
+      case OpKind::int_reduce:
+        return x == ir::DType::kI32 || x == ir::DType::kBool;
       default:
         return true;
     }

@@ -110,6 +110,10 @@ Result<ir::ValueId> compare_rule(RuleCall& call);
 // image.cpp
 Result<ir::ValueId> adaptive_avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> resize_bilinear_rule(RuleCall& call);
+// integers.cpp
+/// Rule of operators whose operands and result are integers without scale.
+Result<ir::ValueId> integer_rule(RuleCall& call);
+Result<ir::ValueId> int_to_float_rule(RuleCall& call);
 // matmul.cpp
 Result<ir::ValueId> gather_rule(RuleCall& call);
 Result<ir::ValueId> matmul_rule(RuleCall& call);

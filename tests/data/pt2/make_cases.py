@@ -995,5 +995,5 @@ case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=F
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
 if __name__ == '__main__':
-    for family in ['spectrum_cases', 'vendor_cases', 'core_aten_cases', 'mask_cases']: __import__(family).add(sys.modules[__name__])
+    for family in ['spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))
