@@ -31,6 +31,8 @@ def run(command: list, seconds: int):
         ran = subprocess.run(["/usr/bin/time", "-q", "-o", peak.name, "-f", "%M", *map(str, command)], capture_output=True,
                              text=True, timeout=seconds)
         text = peak.read().split()
+    if ran.returncode in (126, 127):  # of `time`: a failure of the measurement, not a result
+        sys.exit(f"{command[0]} did not start: {ran.stderr.strip()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return ran, cpu, int(text[-1]) * 1024 if text else 0
