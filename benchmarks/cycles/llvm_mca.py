@@ -104,10 +104,20 @@ def instructions(code, core):
     return lines
 
 
+def is_cut(lines):
+    """True if the block ends before the last instruction of an IT or VPT block: QEMU ends a block at the end of a page."""
+    for at, (line, _) in enumerate(lines):
+        found = re.match(r"(?:it|vpst|vpt)([te]*)[\s.]", line + " ")
+        if found and at + 1 + len(found[1]) >= len(lines):
+            return True
+    return False
+
+
 def llvm_blocks(rows, core):
-    """Returns the Block of each row; blocks with an instruction that LLVM lacks are left out."""
+    """Returns the Block of each row; blocks with an instruction that LLVM lacks, and those that are cut, are left out."""
     _, triple, attributes = CORES[core]
     decoded = {row[0]: instructions(row[4], core) for row in rows}
+    decoded = {number: lines for number, lines in decoded.items() if not is_cut(lines)}
     text = ".syntax unified\n.thumb\n" + "".join(
         f"# LLVM-MCA-BEGIN b{number}\n" + "\n".join(line for line, _ in lines) + "\n# LLVM-MCA-END\n"
         for number, lines in decoded.items())
