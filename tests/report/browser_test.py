@@ -201,8 +201,8 @@ class Pages(InBrowser):
         self.check_mobilenet_v2(self.compiler.network("mobilenet_v2_tiny", "corstone-300"))
 
     def test_transformer(self):
-        self.check(self.compiler.transformer(4, "corstone-300"))
-        self.assertIn("the sum of squares of a row needs 64 bits", self.browser.evaluate("document.body.innerText"))
+        self.check(self.compiler.transformer(4, "axon"))
+        self.assertIn("no quotient and no root", self.browser.evaluate("document.body.innerText"))
         self.browser.dark(True)
         self.browser.screenshot(self.pictures / "transformer.png", height=1500)
 
