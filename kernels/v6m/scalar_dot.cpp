@@ -26,8 +26,8 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 // clang-format off
 
 // r0 words, r4 weights, r3 and r6 four weights each, r5 one of them; r7: sum of the high halves,
-// r8: sum of the words. The shift leaves the sign of the low half in the carry; the high half must be
-// incremented by it. The sum of the low halves is r8 - 2^16 * r7.
+// r8: sum of the words. The shift leaves the sign of the low half in the carry; the high half must
+// be incremented by it. The sum of the low halves is r8 - 2^16 * r7.
 #define ADD_SUMS         \
   "adds r1, r1, r2\n"    \
   "asrs r2, r1, #16\n"   \
