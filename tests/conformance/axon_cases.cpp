@@ -500,8 +500,8 @@ class NetworkMaker {
       if (size * 3 < 40) at_ = net_.concat(xs, dim);
     } else {
       const int64_t elements = ir::element_count(x);
-      at_ = net_.reshape(at_, r.chance(40) ? ir::Shape{elements / x.back(), x.back()}
-                                           : ir::Shape{1, elements});
+      at_ = net_.reshape(
+          at_, r.chance(40) ? ir::Shape{elements / x.back(), x.back()} : ir::Shape{1, elements});
       at_ = net_.linear(at_, r.between(1, 20), r.chance(30));
       const ir::Shape rows = net_.shape(at_);
       if (r.chance(50) || rows[0] != 1) at_ = net_.reshape(at_, {1, rows[0], 1, rows[1]});

@@ -348,6 +348,7 @@ const std::vector<Single> kSingles = {
        return n.grouped(a, 6, 2, {2, 1}, true);
      }),
      ""},
+    {"AddManyRows", sum({1, 40, 60}, {1, 40, 60}), "ADD"},
     {"AddRepeatsChannels", sum({1, 3, 4, 5}, {1, 1, 4, 5}), ""},
     {"MultiplyRepeatsChannels", after_conv([](AxonNet& n, ValueId a) {
        return n.mul(a, n.constant({1, 1, 5, 4}));

@@ -37,15 +37,23 @@ std::vector<ir::OpKind> table_operators() {
 /// Maximum number of default cases that a configuration may refuse; 0 for operators not listed.
 /// These cases are outside the hardware's arithmetic (test RefusalsSayWhy).
 int max_refused(const std::string& name) {
-  static const std::map<std::string, int> kMost = {{"amax", 3},        {"amin", 7},
-                                                   {"compare", 2},     {"lut16", 63},
-                                                   {"maximum", 2},     {"minimum", 5},
-                                                   {"qadd16", 30},     {"qconv2d16", 29},
-                                                   {"qdiv", 10},       {"qconv_transpose2d16", 36},
+  static const std::map<std::string, int> kMost = {{"amax", 3},
+                                                   {"amin", 7},
+                                                   {"compare", 2},
+                                                   {"lut16", 63},
+                                                   {"maximum", 2},
+                                                   {"minimum", 5},
+                                                   {"qadd16", 30},
+                                                   {"qconv2d16", 29},
+                                                   {"qdiv", 10},
+                                                   {"qconv_transpose2d16", 36},
                                                    {"qlayer_norm", 4},
-                                                   {"qlinear16", 21},  {"qprelu16", 13},
-                                                   {"qsoftmax16", 49}, {"qresize_bilinear", 87},
-                                                   {"qsub16", 48},     {"where", 6}};
+                                                   {"qlinear16", 21},
+                                                   {"qprelu16", 13},
+                                                   {"qsoftmax16", 49},
+                                                   {"qresize_bilinear", 87},
+                                                   {"qsub16", 48},
+                                                   {"where", 6}};
   const auto row = kMost.find(name);
   return row == kMost.end() ? 0 : row->second;
 }

@@ -175,7 +175,7 @@ Result<ValueId> Legalizer::add_curve(const Function& function, ValueId x, const 
   Requantization ask;
   ask.ratio = function.ratio;
   ask.zero_point = function.zero_point;
-  return times_one(curve, ask, op, hint);
+  return times(curve, 1, ask, op, hint);
 }
 
 /// Adds a function that cannot be fused into the layer of its operand.

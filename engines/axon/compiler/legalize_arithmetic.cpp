@@ -1,6 +1,5 @@
 // Legalization of sums, products and means.
 
-#include <cassert>
 #include <cmath>
 
 #include "engines/axon/compiler/legalizer.h"
@@ -67,105 +66,6 @@ Result<ValueId> Legalizer::emit_sum(const Op& op, const Requantization& ask,
   return rewriter_.to().add(OpKind::qadd, std::move(inputs), std::move(attrs), op.source, hint);
 }
 
-/// Returns -x with the zero point -1 - zero, which represents every int8 value exactly.
-Result<ValueId> Legalizer::negated(ValueId x, int64_t zero, const Op& op) {
-  const ir::Value& value = from_.value(x);
-  const std::optional<ir::Quant>& quant = value.type.quant;
-  if (!quant || quant->axis >= 0 || quant->zero_point[0] != zero) {
-    return unsupported("its operand has no per-tensor scale, or another zero point");
-  }
-  const ir::Quant result = ir::per_tensor(quant->scale[0], static_cast<int32_t>(-1 - zero));
-  const std::string name = hint_of(op.output).name + "_negated";
-  if (value.constant) {
-    ir::Tensor tensor = *value.constant;
-    for (int8_t& code : tensor.data<int8_t>()) code = static_cast<int8_t>(-1 - code);
-    return constant(name, std::move(tensor), result);
-  }
-  return times(rewriter_.map(x), -1, result, op, name);
-}
-
-/// Returns x * factor with the scale and zero point `result`; both have the same scale.
-Result<ValueId> Legalizer::times(ValueId x, int8_t factor, const ir::Quant& result, const Op& op,
-                                 const std::string& name) {
-  const ir::Type type = rewriter_.to().type(x);
-  const ir::Shape one(type.shape.size(), 1);
-  const ValueId unit = constant(name + ".factor", ir::make_i8(one, std::vector<int8_t>{factor}),
-                                ir::per_tensor(1, 0));
-  Requantization ask;
-  ask.zero_point = result.zero_point[0];
-  const auto scale = scale_for(1, ask.zero_point);
-  assert(scale && "a multiplier of 1 fits next to every zero point");
-  ir::Attrs attrs = {{ir::attr::a_zp, int64_t{type.quant->zero_point[0]}},
-                     {ir::attr::b_zp, int64_t{0}},
-                     {ir::attr::mult, int64_t{scale->mult}},
-                     {ir::attr::shift, int64_t{scale->shift}}};
-  set_requantization_attrs(ask, &attrs);
-  return rewriter_.to().add(OpKind::qmul, {x, unit}, std::move(attrs), op.source,
-                            {name, {}, result});
-}
-
-/// Returns a + b of two values of one scale, saturated to int8.
-Result<ValueId> Legalizer::plain_sum(ValueId a, ValueId b, const Op& op,
-                                     const ir::Graph::ResultHint& hint) {
-  Requantization ask;
-  ask.zero_point = hint.quant->zero_point[0];
-  const auto scale = sum_scale_for(1, 1, ask.zero_point);
-  assert(scale && "multipliers of 1 fit next to every zero point");
-  const auto zero = [&](ValueId id) {
-    return int64_t{rewriter_.to().type(id).quant->zero_point[0]};
-  };
-  ir::Attrs attrs = {{ir::attr::a_zp, zero(a)},
-                     {ir::attr::b_zp, zero(b)},
-                     {ir::attr::a_mult, int64_t{scale->a}},
-                     {ir::attr::a_shift, int64_t{0}},
-                     {ir::attr::b_mult, int64_t{scale->b}},
-                     {ir::attr::b_shift, int64_t{0}},
-                     {ir::attr::y_mult, int64_t{1}},
-                     {ir::attr::y_shift, int64_t{scale->shift}}};
-  set_requantization_attrs(ask, &attrs);
-  return rewriter_.to().add(OpKind::qadd, {a, b}, std::move(attrs), op.source, hint);
-}
-
-/// max(a, b) = b + relu(a - b) and min(a, b) = a - relu(a - b). The difference is an int8 with the
-/// zero point -128, whose saturation is the relu. Every step is exact.
-Status Legalizer::extreme(const Op& op) {
-  const std::optional<ir::Quant>& quant = from_.type(op.output).quant;
-  for (const ValueId input : op.inputs) {
-    const ir::Value& value = from_.value(input);
-    if (value.type.dtype != ir::DType::kI8 || !quant || quant->axis >= 0 ||
-        value.type.quant != quant) {
-      return unsupported("its operands and result are not int8 with one scale and zero point");
-    }
-  }
-  const ir::Shape& shape = from_.type(op.output).shape;
-  const bool first = from_.type(op.inputs[0]).shape == shape && !from_.value(op.inputs[0]).constant;
-  if (!first && (from_.type(op.inputs[1]).shape != shape || from_.value(op.inputs[1]).constant)) {
-    return unsupported("both operands are constant or repeated");
-  }
-  const ValueId a = op.inputs[first ? 0 : 1], b = op.inputs[first ? 1 : 0];
-  const double scale = quant->scale[0];
-  const int64_t zero = quant->zero_point[0];
-  const bool larger = op.kind == OpKind::maximum;
-  const ir::Graph::ResultHint hint = hint_of(op.output);
-  // relu(b - a) or relu(a - b), of a's shape: max = a + relu(b - a), min = a - relu(a - b).
-  ValueId less = ir::kNoValue, more = ir::kNoValue;
-  if (larger) {
-    THIMBLE_TRY(less, negated(a, zero, op));
-    more = rewriter_.map(b);
-  } else {
-    THIMBLE_TRY(less, negated(b, zero, op));
-    more = rewriter_.map(a);
-  }
-  THIMBLE_TRY(ValueId excess, plain_sum(more, less, op,
-                                        {hint.name + "_excess", {}, ir::per_tensor(scale, -128)}));
-  if (!larger) {
-    THIMBLE_TRY(excess, times(excess, -1, ir::per_tensor(scale, 127), op, hint.name + "_minus"));
-  }
-  THIMBLE_TRY(const ValueId made, plain_sum(rewriter_.map(a), excess, op, hint));
-  rewriter_.set(op.output, made);
-  return ok();
-}
-
 Result<ValueId> Legalizer::emit_scaled(const Op& op, OpKind kind, ir::Attrs attrs, double real,
                                        double accumulator_max, const Requantization& ask,
                                        const ir::Graph::ResultHint& hint) {
@@ -197,16 +97,17 @@ Result<ValueId> Legalizer::emit_product(const Op& op, const Requantization& ask,
 
 Result<ValueId> Legalizer::requantized(const Op& op, const Requantization& ask,
                                        const ir::Graph::ResultHint& hint) {
-  return times_one(rewriter_.map(op.inputs[0]), ask, op, hint);
+  return times(rewriter_.map(op.inputs[0]), 1, ask, op, hint);
 }
 
-Result<ValueId> Legalizer::times_one(ValueId x, const Requantization& ask, const Op& op,
-                                     const ir::Graph::ResultHint& hint) {
+Result<ValueId> Legalizer::times(ValueId x, int8_t factor, const Requantization& ask, const Op& op,
+                                 const ir::Graph::ResultHint& hint) {
   const ir::Type type = rewriter_.to().type(x);
   if (!type.quant) return unsupported("its operand has no per-tensor scale");
   const ir::Shape one(type.shape.size(), 1);
   const ValueId unit =
-      constant(hint.name + ".one", ir::make_i8(one, std::vector<int8_t>{1}), ir::per_tensor(1, 0));
+      constant(hint.name + (factor == 1 ? ".one" : ".factor"),
+               ir::make_i8(one, std::vector<int8_t>{factor}), ir::per_tensor(1, 0));
   const auto scale = scale_for(ask.ratio, ask.zero_point);
   if (!scale) return unsupported("the multiplier {:.6g} exceeds 2^{}", ask.ratio, 31 - kShiftMin);
   THIMBLE_CHECK(check_precision(ask.ratio, *scale, 255, ask.codes()));

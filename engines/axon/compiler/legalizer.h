@@ -61,12 +61,13 @@ class Legalizer {
   Result<ir::ValueId> requantized(const ir::Op& op, const Requantization& ask,
                                   const ir::Graph::ResultHint& hint);
 
-  /// Adds a product of `x`, a value of the new graph, with 1, requantized as `ask` says.
-  Result<ir::ValueId> times_one(ir::ValueId x, const Requantization& ask, const ir::Op& op,
-                                const ir::Graph::ResultHint& hint);
+  /// Adds a product of `x`, a value of the new graph, with `factor`, requantized as `ask` says.
+  Result<ir::ValueId> times(ir::ValueId x, int8_t factor, const Requantization& ask,
+                            const ir::Op& op, const ir::Graph::ResultHint& hint);
 
+  // legalize_extreme.cpp
   Result<ir::ValueId> negated(ir::ValueId x, int64_t zero, const ir::Op& op);
-  Result<ir::ValueId> times(ir::ValueId x, int8_t factor, const ir::Quant& result, const ir::Op& op,
+  Result<ir::ValueId> minus(ir::ValueId x, const ir::Quant& result, const ir::Op& op,
                             const std::string& name);
   Result<ir::ValueId> plain_sum(ir::ValueId a, ir::ValueId b, const ir::Op& op,
                                 const ir::Graph::ResultHint& hint);

@@ -51,7 +51,7 @@ Status Lowering::pair(const Op& op) {
   }
   const Dims repeated = b.dims;
   const int32_t a_zero = a.zero_point, b_zero = b.zero_point;
-  if (!single && b.dims.c == 1 && b.dims.h == a.dims.h && b.dims.w == a.dims.w) {
+  if (!single && a.dims.c > 1 && b.dims.c == 1 && b.dims.h == a.dims.h && b.dims.w == a.dims.w) {
     // Repeated channels become repeated rows.
     THIMBLE_TRY(a, reshaped(a, {1, a.dims.c, a.dims.h * a.dims.w}));
     THIMBLE_TRY(b, reshaped(b, {1, 1, b.dims.h * b.dims.w}));

@@ -25,7 +25,8 @@ std::vector<T> elements(const ir::Tensor& tensor) {
   return {data.begin(), data.end()};
 }
 
-/// Returns outputs `first` to `first + count` of a linear layer with one multiplier, or all outputs.
+/// Returns outputs `first` to `first + count` of a linear layer with one multiplier, or all
+/// outputs.
 Layer outputs_of(const Layer& whole, int64_t inputs, int64_t first, int64_t count) {
   if (count == static_cast<int64_t>(whole.bias.size())) return whole;
   Layer part = whole;

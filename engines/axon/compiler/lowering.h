@@ -86,7 +86,8 @@ class Lowering {
   Result<BufferView> copied(const BufferView& from);
   /// Returns the map, or a copy if it is not in an interlayer buffer with aligned rows.
   Result<BufferView> interlayer(const BufferView& from);
-  /// Returns `count` indices along the outermost axis of an interlayer map, as a piece of its buffer.
+  /// Returns `count` indices along the outermost axis of an interlayer map, as a piece of its
+  /// buffer.
   Result<BufferView> piece_of(const BufferView& image, Axis axis, int64_t begin, int64_t count);
   /// Joins adjacent pieces of one buffer, which are at their final position.
   Result<BufferView> joined_in_place(const std::vector<BufferView>& pieces, Axis axis);

@@ -5,9 +5,10 @@
 //   t = floor of 2^31 / sqrt(m) m = M, or 2 M if `zeros` is even
 //   z = D * (t << zeros / 2) / 2^15, rounded;  y = z * w / 2^15 + b, requantized
 //
-// One Newton step from a table of 256 entries gives t or t + 1. The step that decides between the two
-// compares t^2 * M with a power of two in limbs of 16 bits, because the product has 63 bits. All 2^31
-// values of (M, parity of zeros) were compared with the definition, and no step exceeds 32 bits.
+// One Newton step from a table of 256 entries gives t or t + 1. The step that decides between the
+// two compares t^2 * M with a power of two in limbs of 16 bits, because the product has 63 bits.
+// All 2^31 values of (M, parity of zeros) were compared with the definition, and no step exceeds 32
+// bits.
 
 #include <cmath>
 
@@ -118,12 +119,12 @@ Status Lowering::norm_rows(const NormRows& rows) {
   const View& x = rows.x;
   const ir::Shape whole = x.shape, one = {whole[0], whole[1], 1};
   const int64_t n = whole[2], zero = rows.zero;
-  THIMBLE_TRY(const View squares, widened(x, [=](int64_t code) {
-                return (code - zero) * (code - zero);
-              }));
+  THIMBLE_TRY(const View squares,
+              widened(x, [=](int64_t code) { return (code - zero) * (code - zero); }));
   THIMBLE_TRY(const View square_sum, sum_rows(squares));
   View v = scratch(kInt32, one);
-  THIMBLE_CHECK(binary(ElementwiseMode::kMul, v, square_sum, constant_i32(static_cast<int32_t>(n))));
+  THIMBLE_CHECK(
+      binary(ElementwiseMode::kMul, v, square_sum, constant_i32(static_cast<int32_t>(n))));
   THIMBLE_TRY(View difference, widened(x, [=](int64_t code) { return n * (code - zero); }));
   if (rows.centered) {
     THIMBLE_TRY(const View sum, sum_rows(x.with_zero_point(0)));
@@ -172,8 +173,8 @@ Result<View> Lowering::norm(const ir::Op& op) {
         "the sums of squares of rows of {} elements need more than 31 bits; with this zero point "
         "rows of at most {} elements do not",
         n,
-        static_cast<int64_t>(
-            std::sqrt(static_cast<double>(kInt32Values) / static_cast<double>(square_max(rows.zero)))));
+        static_cast<int64_t>(std::sqrt(static_cast<double>(kInt32Values) /
+                                       static_cast<double>(square_max(rows.zero)))));
   }
   // Rows become the innermost axis.
   const auto in_rows = [&](const View& view) {
@@ -207,7 +208,8 @@ Result<View> Lowering::norm(const ir::Op& op) {
     std::vector<std::byte> content;
     for (const T value : constant_of(op.inputs[input])->template data<T>()) {
       for (int byte = 0; byte < 4; ++byte) {
-        content.push_back(static_cast<std::byte>(static_cast<uint32_t>(int32_t{value}) >> (8 * byte)));
+        content.push_back(
+            static_cast<std::byte>(static_cast<uint32_t>(int32_t{value}) >> (8 * byte)));
       }
     }
     return constant(kInt32, {1, 1, n}, std::move(content));
