@@ -9,18 +9,17 @@
 namespace thimble::kernels::test {
 namespace {
 
-using ir::DType;
 using ir::OpKind;
 
-ir::Shape random_shape(Random& random, uint32_t rank) {
+ir::Shape small_shape(Random& random, uint32_t rank) {
   ir::Shape shape;
   for (uint32_t d = 0; d < rank; ++d) shape.push_back(uniform(random, 1, 4));
   return shape;
 }
 
 /// Integers of all sizes, many of them small, at an end of the range, 0 or -1.
-Operand integers(Random& random, const ir::Shape& shape, Order order = {}) {
-  ir::Tensor tensor = random_tensor(random, DType::kI32, shape);
+Operand integer_operand(Random& random, const ir::Shape& shape, Order order = {}) {
+  ir::Tensor tensor = random_tensor(random, ir::DType::kI32, shape);
   for (int32_t& value : tensor.data<int32_t>()) {
     const uint32_t kind = static_cast<uint32_t>(random()) % 6;
     if (kind == 0) value = uniform(random, -1, 1);
@@ -31,8 +30,8 @@ Operand integers(Random& random, const ir::Shape& shape, Order order = {}) {
   return {std::move(tensor), false, std::move(order)};
 }
 
-Operand truths(Random& random, const ir::Shape& shape, Order order) {
-  ir::Tensor tensor = ir::zeros(DType::kBool, shape);
+Operand truth_operand(Random& random, const ir::Shape& shape, Order order) {
+  ir::Tensor tensor = ir::zeros(ir::DType::kBool, shape);
   for (uint8_t& value : tensor.data<uint8_t>()) value = random() % 4 == 0 ? 1 : 0;
   return {std::move(tensor), false, std::move(order)};
 }
@@ -42,13 +41,14 @@ TEST(Integers, PairsOfEveryFunction) {
   for (int64_t function = 0; function < ir::kIntFunctions; ++function) {
     for (int repeat = 0; repeat < 40; ++repeat) {
       const uint32_t rank = static_cast<uint32_t>(random()) % 5;
-      const ir::Shape shape = random_shape(random, rank);
+      const ir::Shape shape = small_shape(random, rank);
       ir::Shape other = shape;
       for (int64_t& size : other) size = random() % 3 == 0 ? 1 : size;
-      ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::int_pair, {{ir::attr::function, function}},
-                                            {integers(random, shape, random_order(random, rank)),
-                                             integers(random, other, random_order(random, rank))},
-                                            random_order(random, rank)));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_direct(OpKind::int_pair, {{ir::attr::function, function}},
+                        {integer_operand(random, shape, random_order(random, rank)),
+                         integer_operand(random, other, random_order(random, rank))},
+                        random_order(random, rank)));
     }
   }
 }
@@ -57,7 +57,7 @@ TEST(Integers, ReductionsAndSums) {
   Random random(2);
   for (int repeat = 0; repeat < 400; ++repeat) {
     const uint32_t rank = 1 + static_cast<uint32_t>(random()) % 4;
-    const ir::Shape shape = random_shape(random, rank);
+    const ir::Shape shape = small_shape(random, rank);
     const int64_t dim = uniform(random, 0, static_cast<int32_t>(rank) - 1);
     std::vector<int64_t> dims{dim};
     const int64_t function = repeat % ir::kIntReductions;
@@ -70,13 +70,13 @@ TEST(Integers, ReductionsAndSums) {
     const Order order = random_order(random, rank);
     const Order to = random_order(random, y_rank);
     ASSERT_NO_FATAL_FAILURE(
-        expect_direct(OpKind::int_reduce, attrs, {integers(random, shape, order)}, to));
+        expect_direct(OpKind::int_reduce, attrs, {integer_operand(random, shape, order)}, to));
     if (function != 0) {
       ASSERT_NO_FATAL_FAILURE(
-          expect_direct(OpKind::int_reduce, attrs, {truths(random, shape, order)}, to));
+          expect_direct(OpKind::int_reduce, attrs, {truth_operand(random, shape, order)}, to));
     }
     ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::int_cumsum, {{ir::attr::dim, dim}},
-                                          {integers(random, shape, order)},
+                                          {integer_operand(random, shape, order)},
                                           random_order(random, rank)));
   }
 }
@@ -85,19 +85,19 @@ TEST(Integers, Casts) {
   Random random(3);
   for (int repeat = 0; repeat < 60; ++repeat) {
     const uint32_t rank = static_cast<uint32_t>(random()) % 4;
-    const ir::Shape shape = random_shape(random, rank);
+    const ir::Shape shape = small_shape(random, rank);
     const Order order = random_order(random, rank);
-    for (const DType to : {DType::kI32, DType::kI64}) {
+    for (const ir::DType to : {ir::DType::kI32, ir::DType::kI64}) {
       const ir::Attrs attrs{{ir::attr::type, static_cast<int64_t>(to)}};
-      for (const DType from : {DType::kI32, DType::kI64}) {
+      for (const ir::DType from : {ir::DType::kI32, ir::DType::kI64}) {
         Operand x{random_tensor(random, from, shape), false, order};
-        if (from == DType::kI64) {  // near the ends of 32 bits
+        if (from == ir::DType::kI64) {  // near the ends of 32 bits
           for (int64_t& value : x.tensor.data<int64_t>()) value >>= uniform(random, 0, 40);
         }
         ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::int_cast, attrs, {x}, order));
       }
       ASSERT_NO_FATAL_FAILURE(
-          expect_direct(OpKind::int_cast, attrs, {truths(random, shape, order)}, order));
+          expect_direct(OpKind::int_cast, attrs, {truth_operand(random, shape, order)}, order));
     }
   }
 }
@@ -105,7 +105,7 @@ TEST(Integers, Casts) {
 TEST(Integers, Quantization) {
   Random random(4);
   for (int repeat = 0; repeat < 300; ++repeat) {
-    const ir::Shape shape = random_shape(random, 2);
+    const ir::Shape shape = small_shape(random, 2);
     const int64_t shift = uniform(random, -31, 20);
     const int64_t most = INT32_MAX >> std::max<int64_t>(shift, 0);
     const int64_t wide = repeat % 2;
@@ -117,7 +117,7 @@ TEST(Integers, Quantization) {
                           {ir::attr::wide, wide}};
     const Order order = random_order(random, 2);
     ASSERT_NO_FATAL_FAILURE(
-        expect_direct(OpKind::int_quantize, attrs, {integers(random, shape, order)}, order));
+        expect_direct(OpKind::int_quantize, attrs, {integer_operand(random, shape, order)}, order));
   }
 }
 
