@@ -74,9 +74,10 @@ class Narrower {
     return std::ranges::any_of(op.inputs, [&](ValueId id) { return narrow_.contains(id); });
   }
 
-  Result<ValueId> cast(ValueId value, DType dtype, const ir::Source& source, std::string name) {
+  Result<ValueId> cast(ValueId value, DType dtype, const ir::Source& source,
+                       ir::Graph::ResultHint hint) {
     return to().add(OpKind::int_cast, {value}, {{ir::attr::type, static_cast<int64_t>(dtype)}},
-                    source, {std::move(name), {}, {}});
+                    source, std::move(hint));
   }
 
   /// Returns an operand of the new graph; i32 if it is i64 in the old one.
@@ -86,8 +87,8 @@ class Narrower {
     if (found != narrow_.end()) return found->second;
     const ir::Value& value = from_.value(id);
     if (value.constant == nullptr) {
-      THIMBLE_TRY(const ValueId made,
-                  cast(rewriter_.map(id), DType::kI32, op.source, value.name + "_i32"));
+      THIMBLE_TRY(const ValueId made, cast(rewriter_.map(id), DType::kI32, op.source,
+                                           {value.name + "_i32", value.type.dim_order, {}}));
       return narrow_[id] = made;
     }
     ir::Tensor small = ir::zeros(DType::kI32, value.type.shape);
@@ -109,7 +110,10 @@ class Narrower {
       inputs.push_back(input);
     }
     const ir::Value& result = from_.value(op.output);
-    if (op.kind == OpKind::int_cast && to().type(inputs[0]).dtype == DType::kI32) {
+    const ir::Type& first = to().type(inputs[0]);
+    const bool same = first.dtype == DType::kI32 && first.dim_order == result.type.dim_order &&
+                      first.quant == result.type.quant;
+    if (op.kind == OpKind::int_cast && same) {
       set(op.output, inputs[0]);
       return ok();
     }
@@ -125,9 +129,9 @@ class Narrower {
                                                      : op.get(ir::attr::dims)}};
     }
     const bool widens = result.type.dtype == DType::kI64 && results_.contains(op.output);
-    THIMBLE_TRY(const ValueId made,
-                to().add(kind, std::move(inputs), std::move(attrs), op.source,
-                         {result.name + (widens ? "_i32" : ""), result.type.dim_order, {}}));
+    THIMBLE_TRY(const ValueId made, to().add(kind, std::move(inputs), std::move(attrs), op.source,
+                                             {result.name + (widens ? "_i32" : ""),
+                                              result.type.dim_order, result.type.quant}));
     set(op.output, made);
     return ok();
   }
@@ -145,8 +149,9 @@ class Narrower {
   Status widen(ValueId id) {
     if (!computed_.contains(id)) return ok();
     const Op& op = from_.ops()[static_cast<size_t>(from_.producers()[ir::index_of(id)])];
-    THIMBLE_TRY(const ValueId wide,
-                cast(narrow_.at(id), DType::kI64, op.source, from_.value(id).name));
+    const ir::Value& result = from_.value(id);
+    THIMBLE_TRY(const ValueId wide, cast(narrow_.at(id), DType::kI64, op.source,
+                                         {result.name, result.type.dim_order, result.type.quant}));
     rewriter_.set(id, wide);
     return ok();
   }

@@ -27,8 +27,9 @@ ir::Graph narrowed(const std::string& body) {
     ids.data<int64_t>()[i] = static_cast<int64_t>(i * 5 % 7) - 3;
     mask.data<uint8_t>()[i] = i % 4 == 0 ? 1 : 0;
   }
-  const auto expected = eval::evaluate(before, {ids, mask}),
-             got = eval::evaluate(result, {ids, mask});
+  const std::vector<ir::Tensor> inputs{std::move(ids), std::move(mask)};
+  const auto expected = eval::evaluate(before, inputs);
+  const auto got = eval::evaluate(result, inputs);
   EXPECT_TRUE(expected.ok() && got.ok());
   EXPECT_EQ(*expected, *got) << ir::print(result);
   return result;
