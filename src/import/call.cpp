@@ -94,13 +94,13 @@ std::string Call::result_name() const {
 const pt2::TensorMeta* Call::meta(std::string_view argument) const {
   const pt2::Argument* found = find(argument);
   const auto* name = found == nullptr ? nullptr : std::get_if<pt2::TensorName>(found);
-  return name == nullptr ? nullptr : context_.program.graph.tensor(name->name);
+  return name == nullptr ? nullptr : context_.meta(name->name);
 }
 
 const pt2::TensorMeta* Call::result_meta() const {
   if (node_.outputs.empty()) return nullptr;
   const auto* name = std::get_if<pt2::TensorName>(&node_.outputs.front());
-  return name == nullptr ? nullptr : context_.program.graph.tensor(name->name);
+  return name == nullptr ? nullptr : context_.meta(name->name);
 }
 
 Result<ValueId> Call::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {

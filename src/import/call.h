@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "formats/pt2/program.h"
@@ -26,7 +27,9 @@ struct Context {
   Builder builder;
   Tensors tensors;
   SymbolValues sizes;                                // values of the graph's symbolic integers
-  std::map<std::string, double, std::less<>> reals;  // values of its symbolic floats
+  std::map<std::string, double, std::less<>> reals;  // of its symbolic floats and booleans
+  formats::pt2::Graph expanded;                      // types of the nodes that replace control flow
+  std::unordered_set<std::string> names;             // names of the graph and of `expanded`
   PositionCounts counts;                             // of earlier passes over the graph
   PositionCounts found_counts;                       // of this one
 
@@ -35,6 +38,19 @@ struct Context {
         symbols(std::move(fixed)),
         tensors(builder, exported.weights),
         counts(std::move(known)) {}
+  /// Returns the archive's metadata of a tensor; null if there is none.
+  [[nodiscard]] const formats::pt2::TensorMeta* meta(std::string_view name) const {
+    const formats::pt2::TensorMeta* own = program.graph.tensor(name);
+    return own != nullptr ? own : expanded.tensor(name);
+  }
+  /// Returns the expression of a symbolic integer; null if there is none.
+  [[nodiscard]] const formats::pt2::SymInt* size_expression(std::string_view name) const {
+    for (const auto* graph : {&program.graph, &expanded}) {
+      const auto found = graph->sym_int_values.find(name);
+      if (found != graph->sym_int_values.end()) return &found->second;
+    }
+    return nullptr;
+  }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 };

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
 #include <optional>
 #include <set>
 
 #include "import/constants.h"
+#include "import/control_flow.h"
 #include "import/core_aten.h"
+#include "import/empty.h"
 #include "import/handlers.h"
 #include "import/integers.h"
 #include "import/layout.h"
@@ -62,11 +65,28 @@ bool is_scalar(const pt2::Argument& argument) {
          std::holds_alternative<std::vector<pt2::SymIntArg>>(argument);
 }
 
-Error float32_only(std::string_view what, pt2::ScalarType type) {
-  return unsupported(
-      "{} is {}, only float32 graphs are supported: export model.float() with "
-      "float32 example inputs",
-      what, pt2::name(type));
+Error unsupported_type(std::string_view what, pt2::ScalarType type) {
+  switch (type) {
+    case pt2::ScalarType::kFloat16:
+    case pt2::ScalarType::kBfloat16:
+    case pt2::ScalarType::kFloat64:
+      return unsupported(
+          "{} is {}, only float32 graphs are supported: export model.float() with "
+          "float32 example inputs",
+          what, pt2::name(type));
+    default:
+      return unsupported("{} is {}, computed at run time: compute it in float32", what,
+                         pt2::name(type));
+  }
+}
+
+Error unsupported_input(std::string_view name, pt2::ScalarType type) {
+  if (type == pt2::ScalarType::kFloat16 || type == pt2::ScalarType::kBfloat16 ||
+      type == pt2::ScalarType::kFloat64) {
+    return unsupported_type(fmt::format("input {}", name), type);
+  }
+  return unsupported("input {} is {}: export with float32, int32, int64 or bool example inputs",
+                     name, pt2::name(type));
 }
 
 /// Names of buffers of the archive.
@@ -95,21 +115,34 @@ class Importer {
                        program_.graph.inputs.size());
     }
     for (const pt2::InputSpec& spec : program_.input_specs) THIMBLE_CHECK(bind_input(spec));
-    for (const pt2::Node& node : program_.graph.nodes) {
-      auto status = import_node(node);
-      if (!status.ok()) return located(node, status.error());
-    }
+    for (const pt2::Node& node : program_.graph.nodes) THIMBLE_CHECK(import_expanded(node));
     THIMBLE_CHECK(check_refusals());
     return finish();
   }
 
  private:
+  [[nodiscard]] bool is_tensor_output(const pt2::OutputSpec& spec) const {
+    return spec.kind == pt2::OutputKind::kUserOutput &&
+           program_.graph.tensor(spec.value_name) != nullptr;
+  }
+
+  /// None, numbers and strings among the outputs are the same in each call; the compiled model does
+  /// not return them. Checks that a number does not depend on the inputs.
+  [[nodiscard]] Status check_omitted_output(const pt2::OutputSpec& spec) const {
+    const std::string& name = spec.value_name;
+    if (name.empty() || context_.sizes.contains(name) || context_.reals.contains(name)) return ok();
+    return unsupported("output {} is a number that depends on an input: return a tensor", name);
+  }
+
   Status check_outputs() const {
+    if (std::none_of(program_.output_specs.begin(), program_.output_specs.end(),
+                     [&](const pt2::OutputSpec& spec) { return is_tensor_output(spec); })) {
+      return unsupported("the model has no output that is a tensor");
+    }
     for (const pt2::OutputSpec& spec : program_.output_specs) {
       switch (spec.kind) {
         case pt2::OutputKind::kUserOutput:
-          if (program_.graph.tensor(spec.value_name) != nullptr) break;
-          return unsupported("an output of the model is not a tensor");
+          break;
         case pt2::OutputKind::kBufferMutation:
           break;
         case pt2::OutputKind::kUserInputMutation:
@@ -130,6 +163,7 @@ class Importer {
         if (written_.contains(spec.target)) return bind_state(spec);
         [[fallthrough]];
       case pt2::InputKind::kParameter:
+        if (bind_empty_weight(spec)) return ok();
         context_.tensors.bind_weight(spec.value_name, spec.target);
         return ok();
       case pt2::InputKind::kConstant:
@@ -137,6 +171,18 @@ class Importer {
       default:
         return unsupported("input {} is not a tensor", spec.target);
     }
+  }
+
+  bool bind_empty_weight(const pt2::InputSpec& spec) {
+    const pt2::TensorMeta* meta = program_.graph.tensor(spec.value_name);
+    if (meta == nullptr) return false;
+    const auto sizes = context_.symbols.values(meta->sizes);
+    if (!sizes.ok() || std::ranges::find(*sizes, 0) == sizes->end()) return false;
+    ir::Source source;
+    source.target = spec.target;
+    refusals_.push_back({source, "it has no elements", false});
+    context_.tensors.bind_empty(spec.value_name, {static_cast<int>(refusals_.size()) - 1});
+    return true;
   }
 
   Status bind_state(const pt2::InputSpec& spec) {
@@ -159,7 +205,7 @@ class Importer {
     const pt2::TensorMeta* meta = program_.graph.tensor(spec.value_name);
     if (meta == nullptr) return unsupported("input {} is not a tensor", spec.value_name);
     const auto dtype = ir_dtype(meta->dtype);
-    if (!dtype) return float32_only("input " + spec.value_name, meta->dtype);
+    if (!dtype) return unsupported_input(spec.value_name, meta->dtype);
     ir::Type type{*dtype, {}, {}, {}};
     THIMBLE_TRY(type.shape, context_.symbols.values(meta->sizes));
     if (!type.shape.empty() && !ir::checked_element_count(type.shape)) {
@@ -176,6 +222,35 @@ class Importer {
   ir::DimOrder exported_order(const pt2::TensorMeta& meta, const ir::Shape& shape) const {
     const auto strides = context_.symbols.values(meta.strides);
     return strides ? dim_order(shape, *strides) : ir::DimOrder{};
+  }
+
+  /// Imports a node, or the nodes that replace control flow.
+  Status import_expanded(const pt2::Node& first) {
+    std::vector<const pt2::Node*> pending = {&first};
+    while (!pending.empty()) {
+      const pt2::Node& node = *pending.back();
+      pending.pop_back();
+      if (is_control_flow(node.target)) {
+        auto nodes = expand(context_, node);
+        if (nodes.ok() && expanded_.size() + nodes->size() > kExpandedNodesMax) {
+          nodes = too_many_nodes();
+        }
+        if (nodes.ok()) {
+          const size_t end = expanded_.size();
+          for (pt2::Node& each : *nodes) expanded_.push_back(std::move(each));
+          for (size_t i = expanded_.size(); i > end; --i) pending.push_back(&expanded_[i - 1]);
+          continue;
+        }
+        if (nodes.error().kind != ErrorKind::kUnsupported) return located(node, nodes.error());
+        const ir::Source source = source_of(node);
+        propagate_refusals(node, source, {add_refusal(node, source, nodes.error().message)});
+        continue;
+      }
+      order_.push_back(&node);
+      auto status = import_node(node);
+      if (!status.ok()) return located(node, status.error());
+    }
+    return ok();
   }
 
   Status import_node(const pt2::Node& node) {
@@ -207,12 +282,16 @@ class Importer {
     if (refused.empty()) {
       THIMBLE_TRY(const bool folded, import_known(node, source));
       if (folded) return ok();
+    } else if (reads_only_empty(node)) {
+      THIMBLE_TRY(const bool filled, import_filled(node, source));
+      if (filled) return ok();
     }
-    const bool complex = reads_complex(program_, node);
+    const bool complex = reads_complex(context_, node);
     const Handler handler =
         complex ? find_complex_handler(source.target) : find_handler(source.target);
     if (handler == nullptr || changes_state(node, source)) {
       std::string reason = spectrum_refusal(source.target, complex);
+      if (reason.empty()) reason = subgraph_refusal(source.target);
       if (reason.empty()) reason = refusal_note(source.target);
       refused.insert(add_refusal(node, source, reason));
     } else if (refused.empty()) {
@@ -236,13 +315,40 @@ class Importer {
     bool found = false, all = true;
     for (const pt2::Argument& output : node.outputs) {
       for_each_tensor(output, [&](const std::string& name) {
-        const pt2::TensorMeta* meta = program_.graph.tensor(name);
+        const pt2::TensorMeta* meta = context_.meta(name);
         const auto sizes = context_.symbols.values(meta->sizes);
         found = true;
         all = all && sizes.ok() && std::ranges::find(*sizes, 0) != sizes->end();
       });
     }
     return found && all;
+  }
+
+  /// Returns true if the node has operands that are tensors, and all of them are without elements.
+  [[nodiscard]] bool reads_only_empty(const pt2::Node& node) const {
+    bool found = false, all = true;
+    for (const pt2::NamedArgument& input : node.inputs) {
+      for_each_tensor(input.value, [&](const std::string& name) {
+        found = true;
+        all = all && context_.tensors.is_empty(name);
+      });
+    }
+    return found && all;
+  }
+
+  /// Imports a node of which all elements of the result are the same number, because its operands
+  /// have no elements. Returns false for other nodes.
+  Result<bool> import_filled(const pt2::Node& node, const ir::Source& source) {
+    Call call(context_, node, source);
+    const pt2::TensorMeta* meta = call.result_meta();
+    const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
+    if (!dtype) return false;
+    THIMBLE_TRY(const std::optional<double> number, result_of_empty(call, source.target));
+    if (!number) return false;
+    THIMBLE_TRY(const ir::Shape shape, context_.symbols.values(meta->sizes));
+    THIMBLE_CHECK(call.result(call.constant_value("", filled(*dtype, shape, *number))));
+    model_.nodes.push_back({source, ImportedNode::Result::kConstant});
+    return true;
   }
 
   /// Computes a node whose operands are known integers. Returns false for other nodes.
@@ -307,13 +413,17 @@ class Importer {
         context_.reals[real->name] = *known;
         return ok();
       }
+      if (const auto* truth = std::get_if<pt2::SymBoolArg>(&node.outputs[0])) {
+        context_.reals[truth->name] = *known;
+        return ok();
+      }
     }
     for (const pt2::Argument& output : node.outputs) {
       const auto* size = std::get_if<pt2::SymIntArg>(&output);
       if (size == nullptr || !size->is_name()) continue;
-      const auto found = program_.graph.sym_int_values.find(size->name);
-      if (found == program_.graph.sym_int_values.end()) continue;
-      auto value = context_.symbols.value(found->second);
+      const pt2::SymInt* expression = context_.size_expression(size->name);
+      if (expression == nullptr) continue;
+      auto value = context_.symbols.value(*expression);
       if (value.ok()) context_.sizes[size->name] = *value;  // otherwise a use of it is an error
     }
     return ok();
@@ -388,7 +498,7 @@ class Importer {
   }
 
   Status check_result(const std::string& name) {
-    const pt2::TensorMeta* meta = program_.graph.tensor(name);
+    const pt2::TensorMeta* meta = context_.meta(name);
     THIMBLE_TRY(const ValueId id, context_.tensors.read(name, {}));
     const ir::Value& value = context_.builder.graph.value(id);
     const auto sizes = context_.symbols.values(meta->sizes);
@@ -398,7 +508,7 @@ class Importer {
     }
     const bool power = is_complex(meta->dtype) && value.type.dtype == ir::DType::kF32;
     if (value.constant == nullptr && !power && ir_dtype(meta->dtype) != value.type.dtype) {
-      return float32_only(name, meta->dtype);
+      return unsupported_type(name, meta->dtype);
     }
     return ok();
   }
@@ -425,7 +535,7 @@ class Importer {
       return ok();
     };
     for (const pt2::OutputSpec& spec : program_.output_specs) {
-      if (spec.kind == pt2::OutputKind::kUserOutput) THIMBLE_CHECK(ask(spec.value_name));
+      if (is_tensor_output(spec)) THIMBLE_CHECK(ask(spec.value_name));
     }
     std::vector<bool> asked(states_.size(), false);
     for (bool grown = true; grown;) {
@@ -495,6 +605,10 @@ class Importer {
     THIMBLE_CHECK(finish_states());
     for (const pt2::OutputSpec& spec : program_.output_specs) {
       if (spec.kind != pt2::OutputKind::kUserOutput) continue;
+      if (!is_tensor_output(spec)) {
+        THIMBLE_CHECK(check_omitted_output(spec));
+        continue;
+      }
       THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
       const ir::Type type = context_.builder.graph.type(id);
       const ir::DimOrder order =
@@ -505,6 +619,7 @@ class Importer {
         THIMBLE_TRY(id, context_.builder.graph.add(ir::OpKind::copy, {id}, {}, source,
                                                    {spec.value_name, order, type.quant}));
       }
+      if (!spec.key.empty()) name_output(id, spec.key);
       context_.builder.graph.add_output(id);
       model_.outputs.push_back({spec.value_name, order});
     }
@@ -513,13 +628,30 @@ class Importer {
     return std::move(model_);
   }
 
+  /// Names a value by its key in the dictionary that the model returns. An input, a constant, a
+  /// value that already is an output, and a value whose name would not be unique keep their names.
+  void name_output(ValueId id, std::string key) {
+    ir::Graph& graph = context_.builder.graph;
+    for (char& c : key) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+      if (!plain) c = '_';
+    }
+    if (context_.builder.producer(id) == nullptr) return;
+    if (std::ranges::find(graph.outputs(), id) != graph.outputs().end()) return;
+    for (size_t i = 0; i < graph.value_count(); ++i) {
+      if (graph.value(static_cast<ValueId>(i)).name == key) return;
+    }
+    graph.value(id).name = std::move(key);
+  }
+
   /// Marks the needed nodes. Nodes, not IR operators, are traversed: composed views leave operators
   /// without readers.
   void mark_needed() {
     std::set<std::string> needed;
     for (const pt2::OutputSpec& spec : program_.output_specs) needed.insert(spec.value_name);
     std::set<std::string> nodes;
-    for (auto node = program_.graph.nodes.rbegin(); node != program_.graph.nodes.rend(); ++node) {
+    for (auto each = order_.rbegin(); each != order_.rend(); ++each) {
+      const pt2::Node* node = *each;
       bool wanted = is_in_place(short_target(node->target));
       for (const pt2::Argument& output : node->outputs) {
         for_each_tensor(output,
@@ -545,6 +677,8 @@ class Importer {
   Context context_;
   std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;
+  std::deque<pt2::Node> expanded_;       // nodes that replace control flow
+  std::vector<const pt2::Node*> order_;  // all imported nodes
   std::optional<std::string> found_;
   ImportedModel model_;
 };

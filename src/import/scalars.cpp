@@ -27,8 +27,14 @@ using Operator = double (*)(double, double);
 const std::map<std::string_view, Operator>& table() {
   static const std::map<std::string_view, Operator> rows = {
       {"_operator.add", [](double a, double b) { return a + b; }},
+      {"_operator.eq", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
       {"_operator.floordiv", [](double a, double b) { return std::floor(a / b); }},
+      {"_operator.ge", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
+      {"_operator.gt", [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+      {"_operator.le", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
+      {"_operator.lt", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
       {"_operator.mul", [](double a, double b) { return a * b; }},
+      {"_operator.ne", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
       {"_operator.neg", [](double a, double) { return -a; }},
       {"_operator.pow", [](double a, double b) { return std::pow(a, b); }},
       {"_operator.sub", [](double a, double b) { return a - b; }},
@@ -41,6 +47,7 @@ const std::map<std::string_view, Operator>& table() {
       {"torch.sym_int", [](double a, double) { return std::trunc(a); }},
       {"torch.sym_max", [](double a, double b) { return std::fmax(a, b); }},
       {"torch.sym_min", [](double a, double b) { return std::fmin(a, b); }},
+      {"torch.sym_not", [](double a, double) { return a == 0 ? 1.0 : 0.0; }},
       {"torch.sym_sqrt", [](double a, double) { return std::sqrt(a); }},
   };
   return rows;

@@ -86,10 +86,10 @@ bool is_complex(pt2::ScalarType type) {
          type == pt2::ScalarType::kComplex128;
 }
 
-bool reads_complex(const pt2::ExportedProgram& program, const pt2::Node& node) {
+bool reads_complex(const Context& context, const pt2::Node& node) {
   return std::ranges::any_of(node.inputs, [&](const pt2::NamedArgument& input) {
     const auto* name = std::get_if<pt2::TensorName>(&input.value);
-    const pt2::TensorMeta* meta = name == nullptr ? nullptr : program.graph.tensor(name->name);
+    const pt2::TensorMeta* meta = name == nullptr ? nullptr : context.meta(name->name);
     return meta != nullptr && is_complex(meta->dtype);
   });
 }

@@ -11,8 +11,7 @@
 namespace thimble::import_pt2 {
 
 /// Returns true if an operand of the node is complex.
-[[nodiscard]] bool reads_complex(const formats::pt2::ExportedProgram& program,
-                                 const formats::pt2::Node& node);
+[[nodiscard]] bool reads_complex(const Context& context, const formats::pt2::Node& node);
 [[nodiscard]] bool is_complex(formats::pt2::ScalarType type);
 /// Returns the handler of an operator whose operand is complex; null if it needs more than the
 /// power.

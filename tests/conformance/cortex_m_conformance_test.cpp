@@ -158,6 +158,36 @@ TEST(CortexMConformance, StockAndNative) {
   check_many("cortex-m55", Dialect::kStockAndNative, narrow_graph, 500);
 }
 
+/// Returns the number of `expand` after lowering a product of an image and a gate of each channel.
+int expands_of_gate(Dialect dialect, const std::string& image) {
+  const std::string text =
+      "graph @gate {\ninput %x: i8[1,8,4,4] quant(0.5, 3)\ninput %g: i8[1,8,1,1] quant(0.25, 1)\n" +
+      image +
+      "%y: i8[1,8,4,4] quant(0.25, -3) = qmul(%image, %g) {a_zp=3, b_zp=1, y_zp=-3, "
+      "mult=1073741824, shift=-4, min=-128, max=127}\noutput %y\n}\n";
+  const auto graph = ir::parse(text, "gate");
+  EXPECT_TRUE(graph.ok()) << graph.error().message;
+  const auto core = engine::find_core("cortex-m55");
+  EXPECT_TRUE(core.ok());
+  const auto lowered = (*core)->lower(*graph, **core, {dialect});
+  EXPECT_TRUE(lowered.ok()) << lowered.error().message;
+  return static_cast<int>(
+      std::ranges::count(lowered->graph.ops(), ir::OpKind::expand, &ir::Op::kind));
+}
+
+TEST(CortexMConformance, StockKernelsReadOneElementPerChannelOfImages) {
+  const std::string pool =
+      "%image: i8[1,8,4,4] quant(0.5, 3) = max_pool2d(%x) {kernel=[1,1], stride=[1,1], "
+      "padding=[0,0,0,0], dilation=[1,1]}\n";
+  const std::string contiguous =
+      "%t: i8[128] quant(0.5, 3) = reshape(%x) {shape=[128]}\n"
+      "%image: i8[1,8,4,4] quant(0.5, 3) = reshape(%t) {shape=[1,8,4,4]}\n";
+  EXPECT_EQ(expands_of_gate(Dialect::kStock, pool), 0);
+  EXPECT_EQ(expands_of_gate(Dialect::kStockAndNative, pool), 0);
+  EXPECT_EQ(expands_of_gate(Dialect::kNative, pool), 0);
+  EXPECT_EQ(expands_of_gate(Dialect::kStock, contiguous), 1);
+}
+
 /// A sum of `products`, for a core: refused, or made into a file that the runtime takes.
 Result<engine::Lowered> lower_sum(int64_t products) {
   const std::string text = fmt::format(

@@ -10,6 +10,7 @@
 
 #include "formats/pt2/json.h"
 #include "formats/pt2/source_line.h"
+#include "formats/pt2/tree_spec.h"
 #include "tests/folders.h"
 #include "tests/unit/formats_test_support.h"
 
@@ -118,7 +119,9 @@ TEST(Pt2, ReadsEveryArgumentKind) {
       {R"({"as_sym_bool": {"as_bool": true}})", "sym_bool"},
       {R"({"as_operator": "torch.relu"})", "operator"},
       {R"({"as_complex": {"real": 1.0, "imag": 0.0}})", "complex"},
-      {R"({"as_graph": {"name": "g", "graph": {}}})", "graph"},
+      {R"({"as_graph": {"name": "g", "graph": {"inputs": [], "outputs": [], "nodes": [],
+                        "tensor_values": {}, "sym_int_values": {}}}})",
+       "graph"},
       {R"({"brand_new": [[]]})", "brand_new"},
   };
   for (const auto& [text, kind] : cases) {
@@ -519,12 +522,43 @@ TEST(SourceLine, PrefersInstalledModelsToTorchItself) {
   EXPECT_EQ(parse_stack_trace("File \"torch/fx/passes/x.py\", line 24, in check").line, 0);
 }
 
+TEST(SourceLine, NamesTheLineOfAnInstalledModelThatTheUserCalls) {
+  const SourceLine line = parse_stack_trace(
+      "File \"/home/me/wrap.py\", line 7, in forward\n    return self.m(ids).logits\n"
+      "File \"/v/site-packages/transformers/bert.py\", line 66, in forward\n    x = self.a(x)\n"
+      "File \"/v/site-packages/transformers/bert.py\", line 21, in forward\n    s = s + mask\n"
+      "File \"/v/site-packages/torch/nn/modules/linear.py\", line 5, in forward\n    return c");
+  EXPECT_EQ(line.file, "/home/me/wrap.py");
+  EXPECT_EQ(line.line, 7);
+  EXPECT_EQ(line.text, "return self.m(ids).logits  (bert.py:21: s = s + mask)");
+}
+
 TEST(SourceLine, AcceptsAnyText) {
   for (const char* text : {"", "\n\n", "File \"", "File \"a\"", "File \"a\", line x", "none",
                            "File \"a\", line 99999999999999999999"}) {
     EXPECT_EQ(parse_stack_trace(text).line, 0) << text;
   }
   EXPECT_EQ(parse_stack_trace("File \"a\", line 5").function, "");
+}
+
+TEST(TreeSpec, ReturnsKeysAndFieldsOnTheWayToEachLeaf) {
+  const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
+  const std::string pair = R"({"type": "builtins.tuple", "context": "null", "children_spec": [)" +
+                           leaf + "," + leaf + "]}";
+  const std::string dictionary =
+      R"({"type": "builtins.dict", "context": "[\"a\", \"b\"]", "children_spec": [)" + leaf + "," +
+      pair + "]}";
+  const std::string dataclass =
+      R"({"type": "Out", "context": "[[\"y\"], [\"none\"]]", "children_spec": [)" + leaf + "]}";
+  const auto names = [](const std::string& tree) { return leaf_names("[1, " + tree + "]"); };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(dictionary), (Names{"a", "b_0", "b_1"}));
+  EXPECT_EQ(names(dataclass), (Names{"y"}));
+  EXPECT_EQ(names(pair), (Names{"", ""}));
+  for (const std::string& text : {std::string(), std::string("[1"), std::string("[1, {}]"),
+                                  "[2, " + leaf, std::string("{}")}) {
+    EXPECT_TRUE(leaf_names(text).empty()) << text;
+  }
 }
 
 TEST(ModuleStack, ReturnsInnermostModule) {

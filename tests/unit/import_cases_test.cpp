@@ -184,6 +184,15 @@ class ExportedCase : public ::testing::TestWithParam<std::string> {
   }
 };
 
+/// Outputs that are no tensors are omitted.
+TEST(Outputs, HaveTheKeysOfTheDictionaryAsNames) {
+  const auto model = import_file(data_dir() / "form_nested_outputs.pt2");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  std::vector<std::string> names;
+  for (const ir::ValueId id : model->graph.outputs()) names.push_back(model->graph.value(id).name);
+  EXPECT_EQ(names, (std::vector<std::string>{"logits", "heads_0", "heads_1_score"}));
+}
+
 TEST_P(ExportedCase, EqualsPyTorch) {
   const json& row = cases().at(GetParam());
   const auto model = import_file(data_dir() / (GetParam() + ".pt2"), shapes_of(row));

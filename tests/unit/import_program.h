@@ -73,7 +73,7 @@ class Program {
   Program& output(const std::string& name, pt2::OutputKind kind = pt2::OutputKind::kUserOutput,
                   const std::string& target = "") {
     exported.graph.outputs.push_back(pt2::TensorName{name});
-    exported.output_specs.push_back({kind, name, target});
+    exported.output_specs.push_back({kind, name, target, ""});
     return *this;
   }
 

@@ -301,8 +301,23 @@ class Assigner {
     const DimOrder common = same_rank ? common_order(inputs) : DimOrder{};
     for (ValueId& input : inputs) {
       THIMBLE_TRY(input, to_order(input, common, op.source));
+      THIMBLE_TRY(input, expanded_for_stock(input, op, common));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, common, op.output);
+  }
+
+  /// Expands an operand with one element per channel if ExecuTorch's addition or multiplication
+  /// cannot read it: they support one only for images in channels-last order.
+  Result<ValueId> expanded_for_stock(ValueId input, const Op& op, const DimOrder& order) {
+    const Shape& shape = from_.type(op.output).shape;
+    const bool stock_binary =
+        dialect_ != Dialect::kNative && (op.kind == OpKind::qadd || op.kind == OpKind::qmul);
+    if (!stock_binary || to().type(input).shape == shape || order == ir::channels_last_order()) {
+      return input;
+    }
+    THIMBLE_TRY(input, to_order(input, {}, op.source));
+    THIMBLE_TRY(input, add(OpKind::expand, {input}, {{ir::attr::shape, shape}}, op, {}));
+    return to_order(input, order, op.source);
   }
 
   /// Default: all operands and the result are contiguous.

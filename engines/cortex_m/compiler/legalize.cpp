@@ -339,6 +339,15 @@ class Legalizer {
     return op.get(ir::attr::min) != -128 || op.get(ir::attr::max) != 127;
   }
 
+  /// Returns true if ExecuTorch's addition or multiplication can read an operand of this shape: it
+  /// has one element per channel, and images are in channels-last order. assign_layouts() expands
+  /// the operand if they are not.
+  bool broadcasts_channels(const Op& op, const Shape& operand) const {
+    if (op.kind != OpKind::qadd && op.kind != OpKind::qsub && op.kind != OpKind::qmul) return false;
+    const Shape& shape = from_.type(op.output).shape;
+    return shape.size() == 4 && operand == Shape{1, shape[1], 1, 1};
+  }
+
   /// Maps operand `i` and gives it the result's rank; for a stock kernel also its shape.
   Result<ValueId> operand(const Op& op, size_t i, bool stock, bool negate) {
     const Shape& shape = from_.type(op.output).shape;
@@ -356,7 +365,7 @@ class Legalizer {
       };
       THIMBLE_TRY(value, through_table(value, map, 0, 0, op, false));
     }
-    if (stock && aligned != shape) {
+    if (stock && aligned != shape && !broadcasts_channels(op, aligned)) {
       THIMBLE_TRY(value, add(OpKind::expand, {value}, {{ir::attr::shape, shape}}, op, false));
     }
     return value;

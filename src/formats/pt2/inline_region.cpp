@@ -34,25 +34,13 @@ struct Renamer {
   void operator()(CustomObject& object) const { rename(object.name, names); }
   void operator()(std::string&) const {}
   template <typename T>
-  requires std::is_class_v<T>
+    requires std::is_class_v<T>
   void operator()(std::vector<T>& elements) const {
     for (T& element : elements) (*this)(element);
   }
   template <typename T>
   void operator()(T&) const {}
 };
-
-/// Collects the names of the tensors of an argument; returns false if it is of another kind.
-bool add_tensors(const Argument& argument, std::vector<std::string>& names) {
-  if (const auto* one = std::get_if<TensorName>(&argument)) {
-    names.push_back(one->name);
-    return true;
-  }
-  const auto* list = std::get_if<std::vector<TensorName>>(&argument);
-  if (list == nullptr) return false;
-  for (const TensorName& each : *list) names.push_back(each.name);
-  return true;
-}
 
 bool all_tensors(const std::vector<Argument>& arguments, std::vector<std::string>& names) {
   return std::all_of(arguments.begin(), arguments.end(),
@@ -74,7 +62,7 @@ struct Collector {
   void operator()(const CustomObject& object) const { names.push_back(object.name); }
   void operator()(const std::string&) const {}
   template <typename T>
-  requires std::is_class_v<T>
+    requires std::is_class_v<T>
   void operator()(const std::vector<T>& elements) const {
     for (const T& element : elements) (*this)(element);
   }
@@ -88,16 +76,23 @@ std::vector<std::string> names_defined_by(const Node& node) {
   return names;
 }
 
-/// A node that gives a tensor a second name.
-Node alias(const std::string& from, const std::string& to, const Node& region) {
+/// Gives the node the source line and module of `caller` if it has none.
+void locate(Node& node, const Node& caller) {
+  if (node.source.file.empty()) node.source = caller.source;
+  if (node.module_path.empty()) {
+    node.module_path = caller.module_path;
+    node.module_type = caller.module_type;
+  }
+}
+
+/// Returns a node that gives a tensor a second name.
+Node alias(const std::string& from, const std::string& to, const Node& caller) {
   Node node;
   node.name = to;
   node.target = "torch.ops.aten.alias.default";
   node.inputs.push_back({"self", TensorName{from}, false});
   node.outputs.emplace_back(TensorName{to});
-  node.source = region.source;
-  node.module_path = region.module_path;
-  node.module_type = region.module_type;
+  locate(node, caller);
   return node;
 }
 
@@ -110,23 +105,32 @@ bool is_region(const Node& node, size_t subgraph) {
   return enabled != nullptr && !*enabled;
 }
 
-bool inline_region(const Node& node, size_t subgraph, Graph region, Graph& graph,
-                   std::unordered_set<std::string>& defined) {
-  std::vector<std::string> operands, results, inner_operands, inner_results;
-  for (size_t i = subgraph + 1; i < node.inputs.size(); ++i) {
-    if (!add_tensors(node.inputs[i].value, operands)) return false;
+bool add_tensors(const Argument& argument, std::vector<std::string>& names) {
+  if (const auto* one = std::get_if<TensorName>(&argument)) {
+    names.push_back(one->name);
+    return true;
   }
-  if (!all_tensors(node.outputs, results) || !all_tensors(region.inputs, inner_operands) ||
-      !all_tensors(region.outputs, inner_results)) {
+  const auto* list = std::get_if<std::vector<TensorName>>(&argument);
+  if (list == nullptr) return false;
+  for (const TensorName& each : *list) names.push_back(each.name);
+  return true;
+}
+
+bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call, const Node& node,
+                     Graph& graph, std::unordered_set<std::string>& defined) {
+  const std::vector<std::string>& results = call.results;
+  std::vector<std::string> inner_operands, inner_results;
+  if (!all_tensors(subgraph.inputs, inner_operands) ||
+      !all_tensors(subgraph.outputs, inner_results)) {
     return false;
   }
-  if (operands.size() != inner_operands.size() || results.size() != inner_results.size()) {
+  if (call.operands.size() != inner_operands.size() || results.size() != inner_results.size()) {
     return false;
   }
   Names names;
-  for (size_t i = 0; i < operands.size(); ++i) names[inner_operands[i]] = operands[i];
+  for (size_t i = 0; i < inner_operands.size(); ++i) names[inner_operands[i]] = call.operands[i];
   const auto is_operand = [&](const std::string& name) { return names.contains(name); };
-  // A result of the region gets the name of the node's result; a second name needs an alias.
+  // A result of the subgraph gets the name of the node's result; a second name needs an alias.
   std::vector<bool> needs_alias(results.size(), true);
   Names own;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -134,35 +138,56 @@ bool inline_region(const Node& node, size_t subgraph, Graph region, Graph& graph
     needs_alias[i] = !own.emplace(inner_results[i], results[i]).second;
   }
   names.insert(own.begin(), own.end());
-  for (const Node& inner : region.nodes) {
+  for (const Node& inner : subgraph.nodes) {
     for (const std::string& name : names_defined_by(inner)) {
       if (names.contains(name)) continue;
-      std::string unique = name;
-      for (int suffix = 1; !defined.insert(unique).second; ++suffix) {
-        unique = fmt::format("{}_region{}", name, suffix);
-      }
-      names[name] = unique;
+      names[name] = unique_name(name, defined);
     }
   }
-  for (auto& [name, meta] : region.tensor_values) {
+  for (const auto& [name, meta] : subgraph.tensor_values) {
     std::string renamed = name;
     rename(renamed, names);
-    graph.tensor_values.emplace(std::move(renamed), std::move(meta));
+    graph.tensor_values.emplace(std::move(renamed), meta);
   }
-  for (auto& [name, value] : region.sym_int_values) {
+  for (const auto& [name, value] : subgraph.sym_int_values) {
     std::string renamed = name;
     rename(renamed, names);
-    graph.sym_int_values.emplace(std::move(renamed), std::move(value));
+    graph.sym_int_values.emplace(std::move(renamed), value);
   }
-  for (Node& inner : region.nodes) {
+  for (const Node& original : subgraph.nodes) {
+    Node inner = original;
     for (NamedArgument& input : inner.inputs) std::visit(Renamer{names}, input.value);
     for (Argument& output : inner.outputs) std::visit(Renamer{names}, output);
+    locate(inner, node);
     graph.nodes.push_back(std::move(inner));
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (needs_alias[i]) graph.nodes.push_back(alias(names.at(inner_results[i]), results[i], node));
+    if (!needs_alias[i]) continue;
+    if (const TensorMeta* meta = subgraph.tensor(inner_results[i])) {
+      graph.tensor_values.emplace(results[i], *meta);
+    }
+    graph.nodes.push_back(alias(names.at(inner_results[i]), results[i], node));
   }
   return true;
+}
+
+bool inline_region(const Node& node, size_t subgraph, Graph& graph,
+                   std::unordered_set<std::string>& defined) {
+  SubgraphCall call;
+  for (size_t i = subgraph + 1; i < node.inputs.size(); ++i) {
+    if (!add_tensors(node.inputs[i].value, call.operands)) return false;
+  }
+  if (!all_tensors(node.outputs, call.results)) return false;
+  const auto& region = std::get<Subgraph>(node.inputs[subgraph].value);
+  return inline_subgraph(*region.graph, call, node, graph, defined);
+}
+
+std::string unique_name(const std::string& name, std::unordered_set<std::string>& defined) {
+  std::string unique = name;
+  for (int suffix = 1; !defined.insert(unique).second; ++suffix) {
+    unique = fmt::format("{}_region{}", name, suffix);
+  }
+  return unique;
 }
 
 }  // namespace thimble::formats::pt2

@@ -1,8 +1,13 @@
 #pragma once
-// Regions of a graph that only change a global setting of PyTorch, such as `torch.autocast(enabled=
-// False)` or `torch.no_grad()`. The export stores such a region as a node with a subgraph.
+// Replaces a node that has a subgraph by the nodes of the subgraph.
+//
+// Regions only change a global setting of PyTorch, such as `torch.autocast(enabled=False)` or
+// `torch.no_grad()`; the reader inlines them. The importer inlines the graphs of `cond`,
+// `while_loop`, `scan` and `map`, once per iteration.
 
+#include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "formats/pt2/program.h"
 
@@ -12,10 +17,30 @@ namespace thimble::formats::pt2 {
 /// autocast that is not enabled. `subgraph` is the index of the subgraph in node.inputs.
 [[nodiscard]] bool is_region(const Node& node, size_t subgraph);
 
-/// Moves the nodes of `region` to the end of `graph.nodes`. Their names become unique: `defined`
-/// has the names that are in use, and those of the moved nodes are added. Returns false and changes
-/// nothing if operands or results of `node` and `region` do not correspond.
-[[nodiscard]] bool inline_region(const Node& node, size_t subgraph, Graph region, Graph& graph,
+/// Names of the tensors that a subgraph is evaluated with.
+struct SubgraphCall {
+  std::vector<std::string> operands;  // one per input of the subgraph
+  std::vector<std::string> results;   // one per output
+};
+
+/// Returns `name` or a name that begins with it, and adds it to `defined`, which does not have it.
+[[nodiscard]] std::string unique_name(const std::string& name,
+                                      std::unordered_set<std::string>& defined);
+
+/// Collects the names of the tensors of an argument; returns false if it is of another kind.
+[[nodiscard]] bool add_tensors(const Argument& argument, std::vector<std::string>& names);
+
+/// Appends the nodes of `subgraph` to `graph.nodes`, with their types. Results get the names of
+/// `call`; other names become unique: `defined` has the names that are in use, and the new ones are
+/// added. Nodes without a source line or module have those of `node`. Returns false and changes
+/// nothing if `call` does not correspond to the inputs and outputs of the subgraph.
+[[nodiscard]] bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call,
+                                   const Node& node, Graph& graph,
+                                   std::unordered_set<std::string>& defined);
+
+/// Appends the nodes of a region to `graph.nodes`. `subgraph` as for is_region(). Returns false and
+/// changes nothing if operands or results of node and region do not correspond.
+[[nodiscard]] bool inline_region(const Node& node, size_t subgraph, Graph& graph,
                                  std::unordered_set<std::string>& defined);
 
 }  // namespace thimble::formats::pt2

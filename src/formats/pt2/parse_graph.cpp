@@ -9,6 +9,7 @@
 #include "formats/pt2/parse_argument.h"
 #include "formats/pt2/parse_list.h"
 #include "formats/pt2/source_line.h"
+#include "formats/pt2/tree_spec.h"
 
 namespace thimble::formats::pt2 {
 
@@ -27,6 +28,7 @@ class GraphParser {
   Status parse_inputs(const Value& value);
   Status parse_outputs(const Value& value);
   Result<Node> parse_node(const Value& value);
+  static Result<Subgraph> parse_subgraph(const Value& argument);
   Status add_node(const Value& value);
   Status parse_metadata(const Value& node_value, Node& node);
   Status check_used(const Argument& argument, const Value& value) const;
@@ -124,7 +126,12 @@ Result<Node> GraphParser::parse_node(const Value& value) {
   size_t i = 0;
   for (const Value& input : input_values) {
     THIMBLE_TRY(const Value arg, input.at("arg"));
-    THIMBLE_CHECK(check_used(node.inputs[i++].value, arg));
+    Argument& argument = node.inputs[i++].value;
+    const auto* unknown = std::get_if<UnknownArgument>(&argument);
+    if (unknown != nullptr && unknown->tag == "as_graph") {
+      THIMBLE_TRY(argument, parse_subgraph(arg));
+    }
+    THIMBLE_CHECK(check_used(argument, arg));
   }
 
   THIMBLE_TRY(const Value outputs, value.at("outputs"));
@@ -137,26 +144,29 @@ Result<Node> GraphParser::parse_node(const Value& value) {
   return node;
 }
 
-/// Adds a node, or the nodes of its subgraph. The nesting of the text bounds the recursion.
+/// Parses the graph of an argument. The nesting of the text bounds the recursion.
+Result<Subgraph> GraphParser::parse_subgraph(const Value& argument) {
+  THIMBLE_TRY(const Value::Member tagged, argument.tagged());
+  Subgraph subgraph;
+  THIMBLE_TRY(subgraph.name, string_at(tagged.value, "name"));
+  THIMBLE_TRY(const Value inner, tagged.value.at("graph"));
+  THIMBLE_TRY(Graph graph, GraphParser().parse(inner));
+  subgraph.graph = std::make_shared<const Graph>(std::move(graph));
+  return subgraph;
+}
+
+/// Adds a node, or the nodes of its region.
 Status GraphParser::add_node(const Value& value) {
   THIMBLE_TRY(Node node, parse_node(value));
-  const auto subgraph =
-      std::find_if(node.inputs.begin(), node.inputs.end(), [](const NamedArgument& input) {
-        const auto* unknown = std::get_if<UnknownArgument>(&input.value);
-        return unknown != nullptr && unknown->tag == "as_graph";
-      });
+  const auto subgraph = std::find_if(node.inputs.begin(), node.inputs.end(), [](const auto& input) {
+    return std::holds_alternative<Subgraph>(input.value);
+  });
   const auto at = static_cast<size_t>(subgraph - node.inputs.begin());
-  if (subgraph != node.inputs.end() && is_region(node, at)) {
-    THIMBLE_TRY(const Value inputs, value.at("inputs"));
-    THIMBLE_TRY(const Value::Elements elements, inputs.elements());
-    size_t i = 0;
-    for (const Value& element : elements) {
-      if (i++ != at) continue;
-      THIMBLE_TRY(const Value argument, element.at("arg"));
-      THIMBLE_TRY(const Value::Member tagged, argument.tagged());
-      THIMBLE_TRY(const Value inner, tagged.value.at("graph"));
-      THIMBLE_TRY(Graph region, GraphParser().parse(inner));
-      if (inline_region(node, at, std::move(region), graph_, defined_)) return ok();
+  const bool region = subgraph != node.inputs.end() && is_region(node, at);
+  if (region && inline_region(node, at, graph_, defined_)) return ok();
+  if (subgraph != node.inputs.end() && node.source.file.empty()) {
+    for (const Node& inner : std::get<Subgraph>(subgraph->value).graph->nodes) {
+      if (node.source.file.empty()) node.source = inner.source;
     }
   }
   graph_.nodes.push_back(std::move(node));
@@ -229,6 +239,34 @@ Result<Payload> parse_payload(const Value& value) {
   return payload;
 }
 
+/// Sets the keys of the outputs. Programs that were changed after the export may have another
+/// nesting than their outputs; these have no keys.
+Status parse_output_keys(const Value& module, Model& model) {
+  THIMBLE_TRY(const std::optional<Value> calls, module.maybe("module_call_graph"));
+  if (!calls) return ok();
+  THIMBLE_TRY(const Value::Elements elements, calls->elements());
+  for (const Value& call : elements) {
+    THIMBLE_TRY(const std::optional<Value> signature, call.maybe("signature"));
+    if (!signature) continue;
+    THIMBLE_TRY(const std::string module_name, string_at(call, "fqn"));
+    THIMBLE_TRY(const std::optional<Value> spec, signature->maybe("out_spec"));
+    if (!module_name.empty() || !spec) continue;
+    THIMBLE_TRY(const std::string_view text, spec->as_string());
+    const std::vector<std::string> names = leaf_names(text);
+    const auto is_user = [](const OutputSpec& output) {
+      return output.kind == OutputKind::kUserOutput;
+    };
+    const auto& outputs = model.output_specs;
+    const auto count = std::count_if(outputs.begin(), outputs.end(), is_user);
+    if (names.size() != static_cast<size_t>(count)) continue;
+    auto name = names.begin();
+    for (OutputSpec& output : model.output_specs) {
+      if (is_user(output)) output.key = *name++;
+    }
+  }
+  return ok();
+}
+
 }  // namespace
 
 Result<Model> parse_model(const json::Document& document) {
@@ -241,6 +279,7 @@ Result<Model> parse_model(const json::Document& document) {
   THIMBLE_TRY(model.graph, GraphParser().parse(graph));
   THIMBLE_TRY(const Value signature, module.at("signature"));
   THIMBLE_CHECK(parse_signature(signature, model));
+  THIMBLE_CHECK(parse_output_keys(module, model));
   THIMBLE_TRY(model.range_constraints, map_at<parse_range>(root, "range_constraints"));
   return model;
 }

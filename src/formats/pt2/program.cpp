@@ -64,14 +64,14 @@ ScalarTypeRow row(ScalarType type) {
 }
 
 /// Indexed like the alternatives of the variant.
-constexpr std::array<std::string_view, 25> kKindNames = {
+constexpr std::array<std::string_view, 26> kKindNames = {
     "none",        "tensor",        "tensors",    "optional_tensors",
     "int",         "ints",          "float",      "floats",
     "bool",        "bools",         "string",     "strings",
     "scalar_type", "memory_format", "layout",     "device",
     "sym_int",     "sym_ints",      "sym_float",  "sym_floats",
     "sym_bool",    "sym_bools",     "custom_obj", "operator",
-    "unknown"};
+    "graph",       "unknown"};
 static_assert(kKindNames.size() == std::variant_size_v<Argument>);
 
 /// Shortens sympy's "Symbol('s77', positive=True, integer=True)" to "s77" for messages.

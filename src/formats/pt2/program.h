@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,7 +114,13 @@ struct CustomObject {
 struct OperatorName {
   std::string name;
 };
-/// A kind that no importer uses: "as_graph", "as_complex", ..., or a kind of a newer schema.
+struct Graph;
+/// A graph that the node evaluates, such as a branch of `cond` or the body of `scan`.
+struct Subgraph {
+  std::string name;
+  std::shared_ptr<const Graph> graph;
+};
+/// A kind that no importer uses: "as_complex", ..., or a kind of a newer schema.
 struct UnknownArgument {
   std::string tag;
 };
@@ -125,7 +132,7 @@ using Argument =
                  std::vector<bool>, std::string, std::vector<std::string>, ScalarType, MemoryFormat,
                  Layout, Device, SymIntArg, std::vector<SymIntArg>, SymFloatArg,
                  std::vector<SymFloatArg>, SymBoolArg, std::vector<SymBoolArg>, CustomObject,
-                 OperatorName, UnknownArgument>;
+                 OperatorName, Subgraph, UnknownArgument>;
 
 /// Returns the schema's name of the argument kind, for messages: "tensor", "ints", "sym_int", ...
 [[nodiscard]] std::string_view kind_name(const Argument& argument);
@@ -207,6 +214,7 @@ struct OutputSpec {
   OutputKind kind = OutputKind::kUserOutput;
   std::string value_name;  // graph value; empty for an output that is no tensor or symbol
   std::string target;      // name of the buffer, parameter or user input that is written
+  std::string key;         // key or field of a dictionary or dataclass: "logits"; may be empty
 };
 
 struct RangeConstraint {

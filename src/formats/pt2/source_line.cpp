@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace thimble::formats::pt2 {
 
 namespace {
@@ -96,10 +98,16 @@ std::optional<std::array<std::string_view, 3>> split_entry(std::string_view entr
 
 SourceLine parse_stack_trace(std::string_view trace) {
   std::optional<Frame> best;
+  std::optional<Frame> called;  // the innermost frame of an installed model that `best` calls
   std::optional<Frame> frame;
   const auto keep = [&] {
     if (!frame || origin(frame->file) <= Origin::kTorch) return;
-    if (!best || origin(frame->file) >= origin(best->file)) best = frame;
+    if (!best || origin(frame->file) >= origin(best->file)) {
+      best = frame;
+      called.reset();
+    } else {
+      called = frame;
+    }
   };
   while (!trace.empty()) {
     const std::string_view line = trimmed(take_until(trace, '\n'));
@@ -112,8 +120,12 @@ SourceLine parse_stack_trace(std::string_view trace) {
   }
   keep();
   if (!best) return {};
-  return {std::string(best->file), best->line, std::string(best->function),
-          std::string(best->text)};
+  std::string text(best->text);
+  if (called) {
+    const std::string_view file = called->file.substr(called->file.find_last_of("/\\") + 1);
+    text += fmt::format("  ({}:{}: {})", file, called->line, called->text);
+  }
+  return {std::string(best->file), best->line, std::string(best->function), std::move(text)};
 }
 
 ModuleName parse_module_stack(std::string_view stack) {

@@ -10,7 +10,9 @@ namespace thimble::formats::pt2 {
 
 /// Returns the last frame of a Python stack trace outside site-packages: the user's own line, not
 /// the line in torch/nn that it calls. If no such frame exists, returns the last frame outside the
-/// torch packages (torchvision's models are in site-packages), or an empty SourceLine.
+/// torch packages (torchvision's models are in site-packages), or an empty SourceLine. If the
+/// user's line calls a model in site-packages, the text ends with the model's last frame:
+/// `return self.m(ids)  (bert.py:21: s = s + mask)`.
 [[nodiscard]] SourceLine parse_stack_trace(std::string_view trace);
 
 struct ModuleName {

@@ -26,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.export import Dim
+from torch.utils._pytree import tree_leaves
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -204,8 +205,7 @@ def make(c):
     with torch.no_grad():
         fresh = lambda: [x.clone() for x in inputs]   # keeps strides; a model may write to its input
         eager, again = model(*fresh()), program.module()(*fresh())
-    outs = list(eager) if isinstance(eager, (tuple, list)) else [eager]
-    exported = list(again) if isinstance(again, (tuple, list)) else [again]
+    outs, exported = ([y for y in tree_leaves(each) if isinstance(y, torch.Tensor)] for each in (eager, again))
     for a, b in zip(outs, exported, strict=True):
         assert a.dtype == b.dtype and a.stride() == b.stride(), (c['name'], describe(a), describe(b))
         torch.testing.assert_close(a, b, rtol=c['tol'], atol=c['tol'])
@@ -898,7 +898,7 @@ case('volumes_core', Net(lambda s, x: F.max_pool3d(F.relu(s.b(x)), 2), b=nn.Conv
 case('fft', act(lambda x: torch.fft.rfft(x).real), X, expect='unsupported', op='aten.real.default')
 case('grid_sample', Net(lambda s, x, y: F.grid_sample(x, y, align_corners=False)), X, (1, 4, 4, 2))
 case('complex', Net(lambda s, x: x * s.b, b=Buffer(torch.zeros(3, 1, 1, dtype=torch.complex64))), V, dtype=torch.complex64, expect='unsupported', op='aten.mul.Tensor', note='complex64')
-case('condition', Net(lambda s, x: torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (x,))), V, expect='unsupported', op='higher_order.cond', note='a higher-order operator with subgraphs')
+case('condition', Net(lambda s, x: torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (x,))), V, note='a higher-order operator with subgraphs')
 case('subclass_buffer', Net(lambda s, x: x + s.b, b=Buffer(torch.zeros(3, 1, 1).as_subclass(Tagged))), V, expect='bad', note='the payload is a pickle')
 case('float64', Net(lambda s, x: F.relu(s.bn(s.conv(x))), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)).double(), X, dtype=torch.float64)
 case('float16', Net(lambda s, x: F.relu(s.conv(x)), conv=nn.Conv2d(3, 4, 3)).half(), X, dtype=torch.float16, tol=1e-2)
@@ -917,83 +917,6 @@ case('core_inplace', Net(lambda s, x: (lambda c: (c[:, :1].mul_(2), c)[1])(s.con
 case('core_dynamic_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Linear(12, 5)), (1, 3, 4), example=[(3, 3, 4)], dims={'x': N()}, core=True)
 case('core_constant', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, core=True)
 
-# ------------------------------------------------------------------------- quantized by PyTorch (PT2E)
-
-def q_image(s, x):
-    y = F.relu(s.a(x))
-    z = F.relu6(s.bn(s.d(y)))
-    z = F.max_pool2d(z + y, 2)
-    return s.fc(F.adaptive_avg_pool2d(z, 1).flatten(1))
-
-
-def q_mixed(s, x):
-    y = F.hardtanh(s.a(x))
-    z = torch.cat([y * torch.sigmoid(y), s.b(y)], 1)
-    z = z[:, 2:10] - torch.tanh(y)
-    return F.relu(s.c(F.avg_pool2d(z, 2))).mean((2, 3))
-
-
-def q_image_net():
-    return Net(q_image, a=nn.Conv2d(3, 8, 3, padding=1), d=nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False), bn=nn.BatchNorm2d(8),
-               fc=nn.Linear(8, 5))
-
-
-def q_mixed_net():
-    return Net(q_mixed, a=nn.Conv2d(3, 8, 3, stride=2), b=nn.Conv2d(8, 4, 1), c=nn.Conv2d(8, 8, 3))
-
-
-def q_rows_net():
-    return Net(lambda s, x: s.c(F.relu(s.b(F.relu(s.a(x)))) + s.d(x)), a=nn.Linear(20, 24), b=nn.Linear(24, 16, bias=False), c=nn.Linear(16, 6),
-               d=nn.Linear(20, 16))
-
-
-def codes(*shape):
-    return Buffer(torch.randint(-127, 128, shape, generator=torch.Generator().manual_seed(7)).to(torch.int8))
-
-
-def q_batch_norm(weighted, **parts):
-    """A weighted operator and a batch norm as QAT leaves them if nothing fuses them."""
-    def forward(s, x):
-        ops = torch.ops.quantized_decomposed
-        x = ops.dequantize_per_tensor(ops.quantize_per_tensor(x, 0.03, 5, -128, 127, torch.int8), 0.03, 5, -128, 127, torch.int8)
-        w = ops.dequantize_per_channel(s.fixed_w, s.fixed_scale, s.fixed_zero, 0, -127, 127, torch.int8)
-        y = ops.quantize_per_tensor(F.relu(s.bn(weighted(s, x, w))), 0.011, -128, -128, 127, torch.int8)
-        return ops.dequantize_per_tensor(y, 0.011, -128, -128, 127, torch.int8)
-    return Net(forward, fixed_scale=Buffer(torch.tensor([0.003, 0.004, 0.005, 0.0025, 0.0031])), fixed_zero=Buffer(torch.zeros(5, dtype=torch.int64)), **parts)
-
-
-def q_torchao(s, x):
-    ops = torch.ops.torchao
-    x = ops.quantize_affine(x, [24, 6], s.fixed_x, s.fixed_zero, torch.int8, -128, 127)
-    x = ops.dequantize_affine(x, [24, 6], s.fixed_x, s.fixed_zero, torch.int8, -128, 127)
-    w = ops.dequantize_affine(s.fixed_w, [1, 6], s.fixed_scale, None, torch.int8, -127, 127)
-    y = ops.quantize_affine(F.linear(x, w, s.b), [24, 5], s.fixed_y, s.fixed_zero, torch.int8, -128, 127)
-    return ops.dequantize_affine(y, [24, 5], s.fixed_y, s.fixed_zero, torch.int8, -128, 127)
-
-
-for quantizer in ['xnnpack', 'xnnpack_per_tensor', 'cortex_m', 'tosa', 'tosa_uint8', 'tosa_int16', 'ethos_u', 'vgf', 'x86', 'arm_inductor',
-                  'example']:
-    layout = CL if quantizer == 'cortex_m' else torch.contiguous_format
-    case(f'q_{quantizer}_image', q_image_net().to(memory_format=layout), (2, 3, 12, 12), quantizer=quantizer, fmt=layout)
-    case(f'q_{quantizer}_mixed', q_mixed_net().to(memory_format=layout), (2, 3, 15, 15), quantizer=quantizer, fmt=layout)
-    case(f'q_{quantizer}_rows', q_rows_net(), (24, 20), quantizer=quantizer)
-case('q_tosa_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='tosa_per_tensor')
-case('q_ethos_u_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='ethos_u_per_tensor')
-case('q_ethos_u_upscaled', Net(lambda s, x: s.b(F.relu(s.t(F.relu(s.a(x))))), a=nn.Conv2d(3, 8, 3, padding=1), t=nn.ConvTranspose2d(8, 6, 2, stride=2),
-                               b=nn.Conv2d(6, 5, 1)), (1, 3, 8, 8), quantizer='ethos_u')
-case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
-for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']: case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
-case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6), quantizer='written out')
-case('q_linear_bn_no_bias', q_batch_norm(lambda s, x, w: F.linear(x, w), fixed_w=codes(5, 6), bn=nn.BatchNorm1d(5)), (24, 6),
-     quantizer='written out')
-case('q_conv_bn_no_bias', q_batch_norm(lambda s, x, w: F.conv2d(x, w), fixed_w=codes(5, 3, 3, 3), bn=nn.BatchNorm2d(5)), X,
-     quantizer='written out')
-case('q_torchao_affine', Net(q_torchao, fixed_x=Buffer(torch.tensor([0.03])), fixed_y=Buffer(torch.tensor([0.025])),
-                             fixed_zero=Buffer(torch.tensor([3])), fixed_w=codes(5, 6), b=par(5),
-                             fixed_scale=Buffer(torch.tensor([[0.003], [0.004], [0.005], [0.0025], [0.0031]]))), (24, 6), quantizer='written out')
-case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=False, note='weights are float, quantize operators behind them')
-case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
-
 if __name__ == '__main__':
-    for family in ['spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases']: __import__(family).add(sys.modules[__name__])
+    for family in ['quantized_cases', 'spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases', 'graph_form_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))

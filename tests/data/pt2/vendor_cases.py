@@ -1,5 +1,6 @@
 """Cases for vendors' NPUs: quantized as by their quantizers, or rewritten by their compilers. Rows of make_cases.py, which
 calls add()."""
+import quantized_cases
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -38,7 +39,7 @@ def add(rows):
 
     # Batch size 1 and symmetric int8: TOSA's quantizer with the settings of the AXON's.
     for qat in ['', 'qat_']:
-        case(f'q_axon_{qat}image', rows.q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
+        case(f'q_axon_{qat}image', quantized_cases.q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
     case('q_axon_curves', Net(curves, a=nn.Linear(10, 12), b=nn.Linear(10, 12), c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
 
     # NXP's own quantizer: per-tensor linear weights; shared parameters around pools and reshapes; fixed ones for softmax and
@@ -50,16 +51,16 @@ def add(rows):
     pair = ((1, 4, 6, 8), (1, 4, 6, 8))
     case('mul_min', Net(mul_min), *pair)
     case('add_min_max', Net(add_min_max), *pair)
-    case('q_neutron_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron')
-    case('q_neutron_nhwc_image', rows.q_image_net().to(memory_format=rows.CL), (1, 3, 12, 12), quantizer='neutron', fmt=rows.CL)
-    case('q_neutron_mixed', rows.q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
-    case('q_neutron_rows', rows.q_rows_net(), (24, 20), quantizer='neutron')
+    case('q_neutron_image', quantized_cases.q_image_net(), (1, 3, 12, 12), quantizer='neutron')
+    case('q_neutron_nhwc_image', quantized_cases.q_image_net().to(memory_format=rows.CL), (1, 3, 12, 12), quantizer='neutron', fmt=rows.CL)
+    case('q_neutron_mixed', quantized_cases.q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
+    case('q_neutron_rows', quantized_cases.q_rows_net(), (24, 20), quantizer='neutron')
     case('q_neutron_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', note='batch norms behind weights without bias')
     case('q_neutron_gated', Net(gated, c=nn.Conv2d(3, 8, 3, padding=1), l=nn.Linear(8, 8), d=nn.Conv1d(8, 4, 3)), (1, 3, 8, 8),
          quantizer='neutron', note='sigmoid and tanh are parts of what is before them, which has no parameters')
     case('q_neutron_mul_min', Net(mul_min), *pair, quantizer='neutron')
     case('q_neutron_add_min_max', Net(add_min_max), *pair, quantizer='neutron')
-    case('q_neutron_qat_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
+    case('q_neutron_qat_image', quantized_cases.q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
     case('q_neutron_qat_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
          note='batch norms behind weights without bias; the bias that the linear layer gets stays float')
 
