@@ -147,6 +147,10 @@ Option& Option::take_all() {
   option_->take_all();
   return *this;
 }
+Option& Option::one_value_each() {
+  option_->allow_extra_args(false)->take_all();
+  return *this;
+}
 Option& Option::delimiter(char character) {
   option_->delimiter(character);
   return *this;

@@ -41,6 +41,7 @@ class Option {
   Option& not_empty(std::string expected);
   Option& take_all();  // accepts all values up to the next option
   Option& delimiter(char character);
+  Option& one_value_each();  // may be given several times, and takes one word each time
   Option& excludes(const Option& other);
 
  private:

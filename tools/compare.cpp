@@ -21,6 +21,7 @@
 #include "tools/bundled.h"
 #include "tools/commands.h"
 #include "tools/compare.h"
+#include "tools/io_types.h"
 #include "tools/match_inputs.h"
 #include "tools/model.h"
 #include "tools/output.h"
@@ -70,31 +71,43 @@ Status check_outputs(const ir::Graph& graph, const Model& model) {
   return ok();
 }
 
-/// Quantizes an int8 or int16 input and dequantizes an int8 output, as an application does.
+/// Calls visit(elements) with the elements of an int8, uint8 or int16 tensor.
+template <typename Visit>
+void visit_codes(ir::Tensor& codes, const Visit& visit) {
+  switch (codes.dtype) {
+    case ir::DType::kI16:
+      return visit(codes.data<int16_t>());
+    case ir::DType::kU8:
+      return visit(codes.data<uint8_t>());
+    default:
+      return visit(codes.data<int8_t>());
+  }
+}
+
+/// Quantizes an input and dequantizes an output of an integer type, as an application does.
 ir::Tensor to_port(const ir::Tensor& tensor, const hostrun::Port& port) {
   if (!port.quant || tensor.dtype != ir::DType::kF32) return tensor;
-  const bool wide = port.dtype == ir::DType::kI16;
   ir::Tensor codes = ir::zeros(port.dtype, tensor.shape);
   const std::span<const float> values = tensor.data<float>();
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double code =
-        std::nearbyint(values[i] / port.quant->scale[0]) + port.quant->zero_point[0];
-    if (wide) {
-      codes.data<int16_t>()[i] = static_cast<int16_t>(std::clamp(code, -32768.0, 32767.0));
-    } else {
-      codes.data<int8_t>()[i] = static_cast<int8_t>(std::clamp(code, -128.0, 127.0));
+  visit_codes(codes, [&]<typename Code>(std::span<Code> to) {
+    using Limits = std::numeric_limits<Code>;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double code =
+          std::nearbyint(values[i] / port.quant->scale[0]) + port.quant->zero_point[0];
+      to[i] = static_cast<Code>(std::clamp<double>(code, Limits::min(), Limits::max()));
     }
-  }
+  });
   return codes;
 }
-ir::Tensor from_port(const ir::Tensor& tensor, const hostrun::Port& port) {
-  if (!port.quant || tensor.dtype != ir::DType::kI8) return tensor;
+ir::Tensor from_port(ir::Tensor tensor, const hostrun::Port& port) {
+  if (!port.quant || tensor.dtype == ir::DType::kF32) return tensor;
   ir::Tensor values = ir::zeros(ir::DType::kF32, tensor.shape);
-  const std::span<const int8_t> codes = tensor.data<int8_t>();
-  for (size_t i = 0; i < codes.size(); ++i) {
-    values.data<float>()[i] =
-        static_cast<float>((codes[i] - port.quant->zero_point[0]) * port.quant->scale[0]);
-  }
+  visit_codes(tensor, [&](auto codes) {
+    for (size_t i = 0; i < codes.size(); ++i) {
+      values.data<float>()[i] =
+          static_cast<float>((codes[i] - port.quant->zero_point[0]) * port.quant->scale[0]);
+    }
+  });
   return values;
 }
 
@@ -113,6 +126,10 @@ std::vector<std::optional<driver::ValueRange>> calibrated_ranges(
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     std::optional<ir::Quant> quant = model.inputs[i].quant;
     double low = INT8_MIN, high = INT8_MAX;
+    if (model.inputs[i].dtype == ir::DType::kU8) std::tie(low, high) = std::pair(0, UINT8_MAX);
+    if (model.inputs[i].dtype == ir::DType::kI16) {
+      std::tie(low, high) = std::pair(INT16_MIN, INT16_MAX);
+    }
     if (i < types.size() && types[i] && types[i]->quant) {
       quant = types[i]->quant;
       if (types[i]->dtype == ir::DType::kI16) std::tie(low, high) = std::pair(INT16_MIN, INT16_MAX);
@@ -207,10 +224,12 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   options.patience = arguments.patience;
   options.target = arguments.target;
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.shapes));
+  THIMBLE_TRY(const std::vector<passes::InputFormat> preprocess,
+              parse_preprocess(arguments.preprocess));
   THIMBLE_TRY(const std::vector<driver::Condition> conditions,
               driver::parse_conditions(arguments.fail_if, {"--fail-if", kCompareMetrics}));
   THIMBLE_TRY(const ir::Graph graph,
-              driver::load_float_graph(arguments.float_model, options.shapes));
+              driver::load_float_graph(arguments.float_model, options.shapes, preprocess));
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));
   THIMBLE_TRY(const MatchedInputs matched, match_inputs(graph, model.inputs, model.label));
   THIMBLE_CHECK(check_outputs(graph, model));
@@ -415,6 +434,7 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
               "With --on serial: seconds without an answer after which the comparison fails")
       .positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
+  verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
   verb.option("--shape", a.shapes,
               "NAME=N: dynamic size of the .pt2: its Dim if there is one, or INPUT:AXIS")
       .take_all();

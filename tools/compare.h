@@ -23,6 +23,7 @@ struct CompareArguments {
   int patience = 30;
   std::string target;
   std::vector<std::string> shapes;
+  std::vector<std::string> preprocess;
   std::string fail_if;
   bool per_layer = false;
   std::filesystem::path bundle;

@@ -6,6 +6,7 @@
 
 #include "driver/condition.h"
 #include "driver/output_quality.h"
+#include "tools/io_types.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 
@@ -96,7 +97,13 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.target = arguments.target;
   options.calibration = arguments.calibrate;
-  options.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
+  THIMBLE_TRY(options.io, parse_io_types(arguments.io));
+  THIMBLE_TRY(options.preprocess, parse_preprocess(arguments.preprocess));
+  THIMBLE_TRY(options.input_mean, parse_numbers(arguments.input_mean, "--input-mean"));
+  THIMBLE_TRY(options.input_std, parse_numbers(arguments.input_std, "--input-std"));
+  for (const double number : options.input_std) {
+    if (number <= 0) return bad_input("--input-std {}: a positive number expected", number);
+  }
   options.io_channels_last = arguments.io_layout == "nhwc";
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
@@ -170,7 +177,14 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
               "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")
       .one_of({"plain", "arduino", "cmsis"});
   verb.option("--save-stages", a.save_stages, "Folder for the text of every stage");
-  verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"int8", "float"});
+  verb.option("--io", a.io, kIoHelp).one_value_each().delimiter(',');
+  verb.option(
+          "--input-mean", a.input_mean,
+          "With --io uint8 or int16: x = (element - mean) / std; one number, or one per channel")
+      .one_value_each()
+      .delimiter(',');
+  verb.option("--input-std", a.input_std, "As --input-mean").one_value_each().delimiter(',');
+  verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
   verb.option("--activations", a.activations, "Type of values between operators")
       .one_of({"int8", "int16"});
   verb.option("--accuracy", a.accuracy,

@@ -25,7 +25,9 @@ struct CompileArguments {
   std::vector<std::string> emit = {"pte"};
   std::filesystem::path out_dir;
   std::filesystem::path save_stages;
-  std::string io = "float";
+  std::vector<std::string> io;
+  std::vector<std::string> input_mean, input_std;
+  std::vector<std::string> preprocess;
   std::string activations;
   std::string accuracy;
   std::string compat;

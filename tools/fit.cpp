@@ -16,6 +16,7 @@
 #include "tools/commands.h"
 #include "tools/compile_arguments.h"
 #include "tools/fit.h"
+#include "tools/io_types.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 #include "tools/quality.h"
@@ -126,7 +127,7 @@ Result<driver::FitResult> fit_models(const FitArguments& arguments) {
   THIMBLE_TRY(const std::vector<driver::FitModel> models, models_of(arguments));
   THIMBLE_CHECK(parse_shapes(arguments.shapes, &options.compile.shapes));
   options.compile.kernel_code = arguments.kernel_code;
-  options.compile.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
+  THIMBLE_TRY(options.compile.io, parse_io_types(arguments.io));
   options.evaluate = evaluate;
   Progress progress("fitting", arguments.progress);
   options.progress = progress.function();
@@ -394,7 +395,7 @@ void add_fit_options(Verb& verb, FitArguments* arguments) {
           "random (the default): sizes and time only")
       .take_all();
   verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size").take_all();
-  verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"float", "int8"});
+  verb.option("--io", a.io, kIoHelp).one_value_each().delimiter(',');
   add_kernel_code_option(verb, &a.kernel_code);
   verb.option("--sort", a.sort, "Order of the rows").one_of(driver::fit_sort_keys());
   const Option json = verb.flag("--json", a.json, "Print one JSON object");

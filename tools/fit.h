@@ -20,7 +20,7 @@ struct FitArguments {
   std::vector<std::string> requirements;
   std::vector<std::filesystem::path> calibrations;
   std::vector<std::string> shapes;
-  std::string io = "float";
+  std::vector<std::string> io;
   std::string kernel_code;
   std::string sort = "fits";
   bool json = false, csv = false;

@@ -327,7 +327,8 @@ def compile(
     **options
         Options of ``thimble compile`` by their names, with ``_`` for ``-``: ``io="int8"``,
         ``activations="int16"``, ``memory={"sram": "256K"}``, ``optimize="size"``,
-        ``compat="executorch"``, ``shape={"seq": 128}``, ``equalize=False``. ``None`` is the
+        ``compat="executorch"``, ``shape={"seq": 128}``, ``equalize=False``, ``io={"x": "uint8"}``,
+        ``input_std=[255]``, ``preprocess="x: rgb565 160x120 -> resize 96x96"``. ``None`` is the
         default. `options()` lists them. ``save_stages`` writes its files during the compilation,
         other options that request files (``report``, ``emit``, ``kernels_dir``) in `Compiled.save`.
 

@@ -61,14 +61,23 @@ std::vector<IoReport> report_io(const ir::Graph& compiled, const std::vector<ir:
   return reports;
 }
 
+/// Returns true for the frame of a camera, whose last dimension has the bytes of a pixel.
+bool is_frame(const ir::Graph& graph, ir::ValueId input) {
+  return std::ranges::any_of(graph.ops(), [&](const ir::Op& op) {
+    return op.kind == ir::OpKind::camera_image && op.inputs[0] == input;
+  });
+}
+
 Status declare_channels_last(ir::Graph* graph) {
   for (const auto& values : {graph->inputs(), graph->outputs()}) {
     for (const ir::ValueId id : values) {
-      if (graph->type(id).shape.size() != 4) continue;
+      if (graph->type(id).shape.size() != 4 || is_frame(*graph, id)) continue;
       graph->value(id).type.dim_order = ir::channels_last_order();
     }
   }
-  const auto is_image = [&](ir::ValueId id) { return graph->type(id).shape.size() == 4; };
+  const auto is_image = [&](ir::ValueId id) {
+    return graph->type(id).shape.size() == 4 && !is_frame(*graph, id);
+  };
   if (std::none_of(graph->inputs().begin(), graph->inputs().end(), is_image)) {
     return bad_input("--io-layout nhwc: the model has no input of four dimensions");
   }
@@ -132,9 +141,12 @@ std::vector<std::string> pass_names() {
 }
 
 Result<ir::Graph> load_float_graph(const fs::path& model,
-                                   const std::map<std::string, int64_t>& shapes) {
+                                   const std::map<std::string, int64_t>& shapes,
+                                   const std::vector<passes::InputFormat>& preprocess) {
   THIMBLE_TRY(const import_pt2::ImportedModel imported, read_model(model, shapes));
-  return passes::run_float_passes(imported.graph);
+  if (preprocess.empty()) return passes::run_float_passes(imported.graph);
+  THIMBLE_TRY(const ir::Graph whole, passes::add_prologue(imported.graph, preprocess));
+  return passes::run_float_passes(whole);
 }
 
 namespace {
@@ -170,6 +182,43 @@ Status save_partition(StageFiles* files, std::string_view engine, const emit::Em
 
 }  // namespace
 
+namespace {
+
+/// --input-mean and --input-std as the format of the input that they apply to.
+Result<std::vector<passes::InputFormat>> input_formats(const ir::Graph& graph,
+                                                       const CompileOptions& options) {
+  std::vector<passes::InputFormat> formats = options.preprocess;
+  if (options.input_mean.empty() && options.input_std.empty()) return formats;
+  std::vector<passes::InputFormat> found;
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& value = graph.value(id);
+    const quant::Io io = options.io.of(value.name);
+    const bool sensor = io == quant::Io::kUint8 || io == quant::Io::kInt16;
+    if (!sensor || value.type.dtype != ir::DType::kF32) continue;
+    passes::InputFormat format;
+    format.input = value.name;
+    format.format = quant::io_name(io);
+    format.mean = options.input_mean;
+    format.std = options.input_std;
+    format.text = fmt::format("{}: {}", value.name, format.format);
+    if (!format.mean.empty())
+      format.text += fmt::format(" -> mean {}", fmt::join(format.mean, ","));
+    if (!format.std.empty()) format.text += fmt::format(" -> std {}", fmt::join(format.std, ","));
+    found.push_back(std::move(format));
+  }
+  if (found.size() != 1) {
+    return bad_input(
+        "--input-mean, --input-std: {} inputs are uint8 or int16, one expected: --io NAME=uint8, "
+        "or "
+        "--preprocess for each input",
+        found.size());
+  }
+  formats.push_back(std::move(found[0]));
+  return formats;
+}
+
+}  // namespace
+
 Result<FloatModel> import_model(const fs::path& path, const CompileOptions& options,
                                 StageFiles* files, std::vector<ir::RefusedNode>* refused) {
   report_progress(options.progress, "importing");
@@ -177,6 +226,10 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
   THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes, refused));
   FloatModel model{
       path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes))};
+  THIMBLE_TRY(const auto formats, input_formats(model.imported, options));
+  if (!formats.empty()) {
+    THIMBLE_TRY(model.imported, passes::add_prologue(model.imported, formats));
+  }
   model.provenance.begin(model.imported);
   THIMBLE_CHECK(files->save("imported.ir", model.imported));
   THIMBLE_TRY(model.graph,
@@ -186,8 +239,37 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
   return model;
 }
 
+namespace {
+
+/// Checks the names of --io against the float inputs and outputs.
+Status check_io_names(const ir::Graph& graph, const quant::IoTypes& io) {
+  std::vector<std::string> names;
+  for (const auto* values : {&graph.inputs(), &graph.outputs()}) {
+    for (const ir::ValueId id : *values) {
+      if (graph.type(id).dtype == ir::DType::kF32) names.push_back(graph.value(id).name);
+    }
+  }
+  const auto is_sensor = [&](std::string_view name, quant::Io io_type) {
+    return std::ranges::any_of(graph.inputs(), [&](ir::ValueId id) {
+      const ir::DType dtype = graph.type(id).dtype;
+      return graph.value(id).name == name &&
+             ((dtype == ir::DType::kU8 && io_type == quant::Io::kUint8) ||
+              (dtype == ir::DType::kI16 && io_type == quant::Io::kInt16));
+    });
+  };
+  for (const auto& [name, type] : io.named) {
+    if (std::ranges::find(names, name) != names.end() || is_sensor(name, type)) continue;
+    return bad_input("--io {}={}: the model has no float input or output of this name; it has {}",
+                     name, quant::io_name(type), fmt::join(names, ", "));
+  }
+  return ok();
+}
+
+}  // namespace
+
 Status check_options(const FloatModel& model, const CompileOptions& options,
                      const engine::Part& part) {
+  THIMBLE_CHECK(check_io_names(model.graph, options.io));
   THIMBLE_CHECK(check_widths(options, *part.cpu));
   THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name, has_int16(options)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));

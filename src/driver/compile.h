@@ -20,6 +20,7 @@
 #include "engine/runtime_work.h"
 #include "ir/graph.h"
 #include "partition/partition.h"
+#include "passes/preprocess.h"
 #include "quant/quantize.h"
 
 namespace thimble::driver {
@@ -33,7 +34,9 @@ struct CompileOptions {
   std::string target;
   std::filesystem::path calibration;            // empty: no data; "random": random samples
   std::shared_ptr<const SampleArrays> samples;  // used instead of `calibration` if not null
-  quant::Io io = quant::Io::kFloat;
+  quant::IoTypes io;
+  std::vector<passes::InputFormat> preprocess;  // what the application passes to inputs
+  std::vector<double> input_mean, input_std;    // of the only uint8 or int16 input
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
   bool owns_inputs = false;  // inputs are in the arena, not in memory of the application
@@ -260,7 +263,8 @@ struct Compiled {
 [[nodiscard]] std::vector<std::string> pass_names();
 
 /// Returns the imported float graph after the float passes; `run` and `compare` evaluate it.
-[[nodiscard]] Result<ir::Graph> load_float_graph(const std::filesystem::path& model,
-                                                 const std::map<std::string, int64_t>& shapes);
+[[nodiscard]] Result<ir::Graph> load_float_graph(
+    const std::filesystem::path& model, const std::map<std::string, int64_t>& shapes,
+    const std::vector<passes::InputFormat>& preprocess = {});
 
 }  // namespace thimble::driver

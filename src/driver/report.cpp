@@ -21,7 +21,7 @@ std::string join(const std::vector<IoReport>& ports) {
   for (const IoReport& port : ports) {
     text += (text.empty() ? "" : ", ") + port.name + " " +
             std::string(ir::dtype_text(port.type.dtype)) + ir::list_text(port.type.shape);
-    const bool codes = port.type.dtype == ir::DType::kI8 || port.type.dtype == ir::DType::kI16;
+    const bool codes = port.type.quant.has_value();
     if (!codes || !port.type.quant) continue;
     text += fmt::format(" scale {} zero point {}", port.type.quant->scale[0],
                         port.type.quant->zero_point[0]);

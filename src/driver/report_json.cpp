@@ -18,7 +18,7 @@ Json to_json(const std::vector<IoReport>& ports) {
     list.push_back({{"name", port.name},
                     {"dtype", ir::dtype_text(port.type.dtype)},
                     {"shape", port.type.shape}});
-    const bool codes = port.type.dtype == ir::DType::kI8 || port.type.dtype == ir::DType::kI16;
+    const bool codes = port.type.quant.has_value();
     if (!codes || !port.type.quant) continue;
     list.back()["scale"] = port.type.quant->scale[0];
     list.back()["zero_point"] = port.type.quant->zero_point[0];

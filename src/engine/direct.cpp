@@ -6,6 +6,8 @@
 
 #include "abi/ops/arithmetic.h"
 #include "abi/ops/conv.h"
+#include "abi/ops/conversion.h"
+#include "abi/ops/frame.h"
 #include "abi/ops/integers.h"
 #include "abi/ops/linear.h"
 #include "abi/ops/movement.h"
@@ -16,6 +18,7 @@
 #include "abi/ops/spectrum.h"
 #include "abi/pte_ops.h"
 #include "engine/direct_fields.h"
+#include "ir/frame.h"
 
 namespace thimble::engine {
 namespace {
@@ -48,6 +51,17 @@ consteval bool fits_arguments(ir::OpKind kind, abi::PteOp op, bool has_params) {
                 "the parameters of " #op " differ from the attributes of " #kind " in ops.def");
 #include "engine/direct.def"
 #undef THIMBLE_DIRECT
+
+template <auto kIr, auto kAbi>
+constexpr bool kSame = static_cast<int>(kIr) == static_cast<int>(kAbi);
+static_assert(kSame<ir::FrameFormat::kGray, abi::FrameFormat::kGray> &&
+              kSame<ir::FrameFormat::kRgb888, abi::FrameFormat::kRgb888> &&
+              kSame<ir::FrameFormat::kRgb565, abi::FrameFormat::kRgb565> &&
+              kSame<ir::FrameFormat::kRgb565Be, abi::FrameFormat::kRgb565Be> &&
+              kSame<ir::FrameFormat::kYuyv, abi::FrameFormat::kYuyv> &&
+              kSame<ir::FrameFormat::kUyvy, abi::FrameFormat::kUyvy> &&
+              kSame<ir::FrameFormat::kNv12, abi::FrameFormat::kNv12> &&
+              kSame<ir::FrameFormat::kCount, abi::FrameFormat::kCount>);
 
 template <typename Params>
 constexpr size_t kBytes = std::is_empty_v<Params> ? 0 : sizeof(Params);

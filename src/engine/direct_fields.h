@@ -6,6 +6,7 @@
 
 #include "abi/params/arithmetic.h"
 #include "abi/params/conv.h"
+#include "abi/params/frame.h"
 #include "abi/params/integers.h"
 #include "abi/params/linear.h"
 #include "abi/params/matmul.h"
@@ -99,6 +100,7 @@ THIMBLE_FIELDS(LastDimsNorm16Params, F(last_dims), F(int_eps), F(eps_shift), F(m
 THIMBLE_FIELDS(LayerNormParams, F(last_dims), F(int_eps), F(eps_shift), F(y_zp), F(mult), F(shift),
                F(min), F(max));
 THIMBLE_FIELDS(Linear16Params, F(min), F(max));
+THIMBLE_FIELDS(CameraImageParams, F(format), F(swap));
 THIMBLE_FIELDS(LogMelParams, F(hop), F(int_floor), F(floor_shift), F(int_eps), F(eps_shift),
                F(offset), F(y_zp), F(mult), F(shift), F(min), F(max), F(wide));
 THIMBLE_FIELDS(LstmParams, F(reverse), F(x_zp), F(h_zp), F(h_mult), F(h_shift), F(cell), F(c_bits),

@@ -59,6 +59,20 @@ void eval_quantize(const Call& call) {
   }
 }
 
+void eval_flip_sign(const Call& call) {
+  if (call.inputs[0]->dtype == ir::DType::kI8) {
+    const auto x = call.input<int8_t>(0);
+    for (size_t i = 0; i < x.size(); ++i) {
+      call.result<uint8_t>()[i] = static_cast<uint8_t>(x[i] + 128);
+    }
+  } else {
+    const auto x = call.input<uint8_t>(0);
+    for (size_t i = 0; i < x.size(); ++i) {
+      call.result<int8_t>()[i] = static_cast<int8_t>(x[i] - 128);
+    }
+  }
+}
+
 void eval_dequantize(const Call& call) {
   const float scale = static_cast<float>(call.op.get(ir::attr::scale));
   const int64_t zero_point = call.get(ir::attr::zero_point);

@@ -65,7 +65,7 @@ Status read_entry(const pte::Program& program, std::string_view label, Interface
   return ok();
 }
 
-/// Reads scale and zero point of the int8 and int16 inputs and outputs.
+/// Reads scale and zero point of the int8, uint8 and int16 inputs and outputs.
 Status read_io_quant(const pte::Program& program, std::string_view label, Interface* interface) {
   const pte::NamedData* data = pte::find_named_data(program, abi::kIoKey);
   if (data == nullptr) return ok();
@@ -80,7 +80,9 @@ Status read_io_quant(const pte::Program& program, std::string_view label, Interf
       std::memcpy(&record, data->bytes.data() + at, sizeof(record));
       at += sizeof(record);
       const bool quantized = record.scale > 0 && std::isfinite(record.scale);
-      if (quantized && (port.dtype == ir::DType::kI8 || port.dtype == ir::DType::kI16)) {
+      const bool codes = port.dtype == ir::DType::kI8 || port.dtype == ir::DType::kU8 ||
+                         port.dtype == ir::DType::kI16;
+      if (quantized && codes) {
         port.quant = ir::per_tensor(record.scale, record.zero_point);
       }
     }

@@ -60,6 +60,14 @@ Status check_channel_zero_points(const InferContext& c, const Shape& per_channel
 
 }  // namespace
 
+Result<Type> infer_flip_sign(const InferContext& c) {
+  const DType dtype = c.type(0).dtype;
+  if (dtype != DType::kI8 && dtype != DType::kU8) {
+    return bad_input("{}, expected i8 or u8", c.describe(0));
+  }
+  return Type{dtype == DType::kI8 ? DType::kU8 : DType::kI8, c.shape(0), {}, {}};
+}
+
 Result<Type> infer_dequantize(const InferContext& c) {
   THIMBLE_TRY(const QuantizedRange* codes, check_quantized_type(c));
   THIMBLE_CHECK(check_scale(c));

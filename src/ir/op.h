@@ -41,6 +41,7 @@ enum class OpCategory : uint8_t {
   kResize,         // interpolates an image
   kScan,           // a running value along one dimension
   kSoftmax,        // softmax along one dimension, or its logarithm
+  kSensor,         // converts what a sensor delivers
   kSpectrum,       // powers of the discrete Fourier transform of frames
   kTable,          // x table: looks up each element
   kView,           // moves elements of its one operand; commutes with a function of each element

@@ -80,7 +80,7 @@ Result<Annotations> annotate(const Graph& prepared, const QuantSpec& spec) {
   }
   const Graph& graph = result.graph;
   THIMBLE_TRY(Plan roles, plan(graph, {}, preferences_of(spec, {})));
-  assign_widths(graph, {std::vector<bool>(graph.ops().size(), false), {}, false}, roles);
+  assign_widths(graph, {std::vector<bool>(graph.ops().size(), false), {}, Io::kFloat}, roles);
   Classes classes(graph, roles);
   classes.join_without_ranges();
   for (size_t i = 0; i < graph.value_count(); ++i) {

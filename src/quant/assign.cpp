@@ -132,13 +132,19 @@ constexpr Params kWideUnit{1.0 / 32768, 0, false, INT16_MIN, INT16_MAX, true};
 
 /// fixed_params() for a 16-bit result.
 std::optional<Params> fixed_wide_params(const Op& op) {
+  if (op.kind == OpKind::unpack) return wide_params(op.get(ir::attr::scale));
   if (op.kind == OpKind::softmax || op.kind == OpKind::sigmoid) return kWideProbability;
   if (op.kind == OpKind::tanh) return kWideUnit;
   return std::nullopt;
 }
 }  // namespace
 
-std::optional<Params> fixed_params(const Op& op) {
+std::optional<Params> fixed_params(const Op& op, bool wide) {
+  if (wide) return fixed_wide_params(op);
+  if (op.kind == OpKind::unpack || op.kind == OpKind::camera_image) {
+    return Params{op.get(ir::attr::scale),
+                  static_cast<int32_t>(op.get(ir::attr::zero_point)) - 128};
+  }
   if (op.kind == OpKind::softmax || op.kind == OpKind::sigmoid) return Params{1.0 / 256, -128};
   if (op.kind == OpKind::tanh) return Params{1.0 / 128, 0};
   return std::nullopt;
@@ -164,7 +170,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     }
     const size_t result = static_cast<size_t>(op_plan.result);
     // The parameters are fixed by the operator itself, not by a clamp that is merged into it.
-    if (const auto fixed = is_wide(op_plan.result) ? fixed_wide_params(op) : fixed_params(op)) {
+    if (const auto fixed = fixed_params(op, is_wide(op_plan.result))) {
       fixed_[result] = fixed;
     }
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind) &&
@@ -235,7 +241,9 @@ std::vector<ValueId> Classes::observed(bool all) const {
   for (size_t i = 0; i < source_.size(); ++i) {
     const ValueId id = static_cast<ValueId>(i);
     const bool other_widths = all && plan_.is_quantized[i] && is_float(id);
-    const bool own = source_[i] && !fixed_[find(id)];
+    // Readers in 8 bits of 16-bit samples need the range that occurs.
+    const bool samples = fixed_[find(id)] && fixed_[find(id)]->wide && source_[i];
+    const bool own = source_[i] && (!fixed_[find(id)] || samples);
     if (own || other_widths || (symmetric_[i] && is_float(id))) result.push_back(id);
   }
   return result;
@@ -393,7 +401,8 @@ Params Classes::params_of_class(size_t root, Observer observer) const {
 
 Params Classes::narrow_of_class(size_t root, const Params& own, Observer observer) const {
   if (!own.wide) return own;
-  return fixed_[root] ? narrowed(own) : params_for(choose_range(seen_[root], observer));
+  const bool known = fixed_[root] && seen_[root].elements() == 0;
+  return known ? narrowed(own) : params_for(choose_range(seen_[root], observer));
 }
 
 /// Attention scores and the masked scores share one scale. If the mask also holds other numbers,

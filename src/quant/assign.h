@@ -18,7 +18,7 @@
 namespace thimble::quant {
 
 /// Returns the parameters of an operator's result whose range is known without calibration data.
-[[nodiscard]] std::optional<Params> fixed_params(const ir::Op& op);
+[[nodiscard]] std::optional<Params> fixed_params(const ir::Op& op, bool wide = false);
 
 class Classes {
  public:

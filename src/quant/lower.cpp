@@ -44,13 +44,18 @@ Params with_full_range(Params params) {
   params.max = params.wide ? INT16_MAX : INT8_MAX;
   return params;
 }
+/// Returns the parameters of the values of flip_sign, 0 to 255.
+ir::Quant unsigned_quant(const Params& params) {
+  return ir::per_tensor(params.scale, params.zero_point + 128);
+}
 bool is_output(const Graph& graph, ValueId id) {
   return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
 }
 
 }  // namespace
 
-Lowering::Lowering(const Graph& from, const Plan& plan, const Decisions& decisions, Io io)
+Lowering::Lowering(const Graph& from, const Plan& plan, const Decisions& decisions,
+                   const IoTypes& io)
     : from_(from), plan_(plan), decisions_(decisions), io_(io) {
   to_.name = from.name;
   codes_.resize(from.value_count(), ir::kNoValue);
@@ -71,39 +76,65 @@ Result<LoweredGraph> Lowering::run() {
 // --- inputs and outputs of the graph
 
 Status Lowering::lower_inputs() {
+  // Inputs are added first, so that they have the same order as in the float graph.
   for (const ValueId id : from_.inputs()) {
     const ir::Value& value = from_.value(id);
     ir::Type type = value.type;
-    if (io_ == Io::kInt8 && is_float(id)) {
-      type.dtype = params_of(id).wide ? ir::DType::kI16 : ir::DType::kI8;
-      type.quant = params_of(id).quant();
+    if (is_float(id) && io_of(id) != Io::kFloat) {
+      const Params& params = params_of(id);
+      type.dtype = io_of(id) == Io::kUint8 ? ir::DType::kU8 : dtype_of(params);
+      type.quant = io_of(id) == Io::kUint8 ? unsigned_quant(params) : params.quant();
     }
     codes_[index(id)] = to_.add_input(value.name, type);
   }
-  if (io_ == Io::kInt8) return ok();
   const auto consumers = from_.consumers();
   for (const ValueId id : from_.inputs()) {
-    if (!is_float(id) || (consumers[index(id)].empty() && !is_output(from_, id))) continue;
-    const ir::Value& value = from_.value(id);
-    const Params& params = params_of(id);
-    const Params all = with_full_range(params);
-    ir::Attrs attrs{{ir::attr::scale, params.scale},
-                    {ir::attr::zero_point, int64_t{params.zero_point}}};
-    if (params.wide) {
-      attrs.set(ir::attr::type, int64_t{2});
-      attrs.set(ir::attr::min, int64_t{INT16_MIN});
-      attrs.set(ir::attr::max, int64_t{INT16_MAX});
+    if (!is_float(id)) continue;
+    const ir::Source source = source_of_input(consumers[index(id)]);
+    if (io_of(id) != Io::kFloat) {
+      THIMBLE_TRY(codes_[index(id)], integer_input(id, source));
+    } else if (!consumers[index(id)].empty() || is_output(from_, id)) {
+      THIMBLE_TRY(codes_[index(id)], quantized_input(id, source));
     }
-    THIMBLE_TRY(
-        codes_[index(id)],
-        to_.add(OpKind::quantize, {codes_[index(id)]}, attrs, source_of_input(consumers[index(id)]),
-                {value.name + (params.wide ? "_int16" : "_int8"), value.type.dim_order, {}}));
-    if (params == all || params.wide) continue;
-    THIMBLE_TRY(codes_[index(id)],
-                add_table(codes_[index(id)], all, params, [](double x) { return x; }, {},
-                          {value.name + "_limited", value.type.dim_order, params.quant()}));
   }
   return ok();
+}
+
+/// Returns the int8 or int16 value of an input with an integer type.
+Result<ValueId> Lowering::integer_input(ValueId id, const ir::Source& source) {
+  const ir::Value& value = from_.value(id);
+  const Params& params = params_of(id);
+  const Io io = io_of(id);
+  const bool fits = io == Io::kInt16 ? params.wide : io != Io::kUint8 || !params.wide;
+  if (!fits) {
+    return unsupported("--io {}=uint8 or int16: its quantized values have {} bits{}: use {}",
+                       value.name, params.wide ? 16 : 8,
+                       params.wide ? " (samples of a spectrum)" : "",
+                       params.wide ? "int16 or float" : "int8, uint8 or float");
+  }
+  if (io != Io::kUint8) return codes_[index(id)];
+  return to_.add(OpKind::flip_sign, {codes_[index(id)]}, {}, source,
+                 {value.name + "_int8", value.type.dim_order, params.quant()});
+}
+
+/// Quantizes a float input.
+Result<ValueId> Lowering::quantized_input(ValueId id, const ir::Source& source) {
+  const ir::Value& value = from_.value(id);
+  const Params& params = params_of(id);
+  const Params all = with_full_range(params);
+  ir::Attrs attrs{{ir::attr::scale, params.scale},
+                  {ir::attr::zero_point, int64_t{params.zero_point}}};
+  if (params.wide) {
+    attrs.set(ir::attr::type, int64_t{2});
+    attrs.set(ir::attr::min, int64_t{INT16_MIN});
+    attrs.set(ir::attr::max, int64_t{INT16_MAX});
+  }
+  THIMBLE_TRY(const ValueId codes,
+              to_.add(OpKind::quantize, {codes_[index(id)]}, attrs, source,
+                      {value.name + (params.wide ? "_int16" : "_int8"), value.type.dim_order, {}}));
+  if (params == all || params.wide) return codes;
+  return add_table(codes, all, params, [](double x) { return x; }, {},
+                   {value.name + "_limited", value.type.dim_order, params.quant()});
 }
 
 void Lowering::lower_states() {
@@ -131,14 +162,35 @@ ir::Source Lowering::source_of_input(const std::vector<int>& readers) const {
   return readers.empty() ? ir::Source{} : from_.ops()[static_cast<size_t>(readers[0])].source;
 }
 
-Result<ValueId> Lowering::dequantized(ValueId id, int producer) {
+Result<ValueId> Lowering::dequantized(ValueId id, const ir::Source& source) {
   const Params& params = params_of(id);
   THIMBLE_TRY(const ValueId value, codes(id, params));
   return to_.add(
       OpKind::dequantize, {value},
-      {{ir::attr::scale, params.scale}, {ir::attr::zero_point, int64_t{params.zero_point}}},
-      producer < 0 ? ir::Source{} : from_.ops()[static_cast<size_t>(producer)].source,
+      {{ir::attr::scale, params.scale}, {ir::attr::zero_point, int64_t{params.zero_point}}}, source,
       {from_.value(id).name, from_.type(id).dim_order, {}});
+}
+
+Result<ValueId> Lowering::unsigned_output(ValueId id, const ir::Source& source) {
+  const Params params = decisions_.read(id, false);
+  THIMBLE_TRY(const ValueId value, codes(id, params));
+  return to_.add(OpKind::flip_sign, {value}, {}, source,
+                 {from_.value(id).name, from_.type(id).dim_order, unsigned_quant(params)});
+}
+
+Result<ValueId> Lowering::lower_output(ValueId id, const ir::Source& source) {
+  if (!is_float(id)) return codes(id, params_of(id));
+  switch (io_of(id)) {
+    case Io::kFloat:
+      return dequantized(id, source);
+    case Io::kInt8:
+      return codes(id, decisions_.read(id, false));
+    case Io::kUint8:
+      return unsigned_output(id, source);
+    case Io::kInt16:
+      return codes(id, decisions_.read(id, true));
+  }
+  return codes(id, params_of(id));
 }
 
 Status Lowering::lower_outputs() {
@@ -146,10 +198,10 @@ Status Lowering::lower_outputs() {
   const auto producers = from_.producers();
   for (const ValueId id : from_.outputs()) {
     if (!done.contains(id)) {
-      const bool keeps_type = io_ == Io::kInt8 || !is_float(id);
-      THIMBLE_TRY(done[id], !keeps_type ? dequantized(id, producers[index(id)])
-                                        : codes(id, is_float(id) ? decisions_.read(id, false)
-                                                                 : params_of(id)));
+      const int producer = producers[index(id)];
+      const ir::Source source =
+          producer < 0 ? ir::Source{} : from_.ops()[static_cast<size_t>(producer)].source;
+      THIMBLE_TRY(done[id], lower_output(id, source));
     }
     to_.add_output(done[id]);
   }
@@ -229,10 +281,10 @@ Status Lowering::lower_op(size_t op_index) {
   const Op& op = from_.ops()[op_index];
   const OpPlan& plan = plan_.ops[op_index];
   const ir::Value& result = from_.value(plan.result);
-  // For a float output, the dequantize operator has the name of the output.
-  const bool dequantized =
-      io_ == Io::kFloat && is_float(plan.result) && is_output(from_, plan.result);
-  Graph::ResultHint hint{result.name + (dequantized ? "_int8" : ""), result.type.dim_order, {}};
+  // For a float or uint8 output, the operator that converts it has the name of the output.
+  const bool converted = is_float(plan.result) && is_output(from_, plan.result) &&
+                         (io_of(plan.result) == Io::kFloat || io_of(plan.result) == Io::kUint8);
+  Graph::ResultHint hint{result.name + (converted ? "_int8" : ""), result.type.dim_order, {}};
   if (is_float(plan.result)) hint.quant = params_of(plan.result).quant();
   RuleCall call(this, op_index, hint);
   THIMBLE_TRY(const ValueId id, plan.role == Role::kTable ? lower_table(op, plan, hint)
@@ -323,7 +375,7 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
 }
 
 Result<LoweredGraph> lower(const Graph& graph, const Plan& plan, const Decisions& decisions,
-                           Io io) {
+                           const IoTypes& io) {
   return Lowering(graph, plan, decisions, io).run();
 }
 

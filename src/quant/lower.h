@@ -49,6 +49,6 @@ struct Decisions {
                                                 const Decisions& decisions, bool per_channel);
 
 [[nodiscard]] Result<LoweredGraph> lower(const ir::Graph& graph, const Plan& plan,
-                                         const Decisions& decisions, Io io);
+                                         const Decisions& decisions, const IoTypes& io);
 
 }  // namespace thimble::quant

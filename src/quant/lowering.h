@@ -12,7 +12,7 @@ namespace thimble::quant {
 
 class Lowering {
  public:
-  Lowering(const ir::Graph& from, const Plan& plan, const Decisions& decisions, Io io);
+  Lowering(const ir::Graph& from, const Plan& plan, const Decisions& decisions, const IoTypes& io);
 
   Result<LoweredGraph> run();
 
@@ -32,9 +32,15 @@ class Lowering {
   [[nodiscard]] bool is_float(ir::ValueId id) const {
     return from_.type(id).dtype == ir::DType::kF32;
   }
+  /// Type that the options request for a float input or output.
+  [[nodiscard]] Io io_of(ir::ValueId id) const { return io_.of(from_.value(id).name); }
   Status lower_inputs();
+  Result<ir::ValueId> integer_input(ir::ValueId id, const ir::Source& source);
+  Result<ir::ValueId> quantized_input(ir::ValueId id, const ir::Source& source);
   [[nodiscard]] ir::Source source_of_input(const std::vector<int>& readers) const;
-  Result<ir::ValueId> dequantized(ir::ValueId id, int producer);
+  Result<ir::ValueId> dequantized(ir::ValueId id, const ir::Source& source);
+  Result<ir::ValueId> unsigned_output(ir::ValueId id, const ir::Source& source);
+  Result<ir::ValueId> lower_output(ir::ValueId id, const ir::Source& source);
   Status lower_outputs();
   void lower_states();
   Status lower_updates();
@@ -53,7 +59,7 @@ class Lowering {
   const ir::Graph& from_;
   const Plan& plan_;
   const Decisions& decisions_;
-  const Io io_;
+  const IoTypes& io_;
   ir::Graph to_;
   std::vector<ir::ValueId> codes_;  // integer value by float value
   using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool, bool>;

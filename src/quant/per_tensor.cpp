@@ -45,7 +45,7 @@ int64_t sample_count(int64_t work, int64_t available) {
 class Trials {
  public:
   Trials(const Graph& graph, const Plan& plan, const Decisions& decisions, const Samples& samples,
-         Io io, const QualityRequest& request)
+         const IoTypes& io, const QualityRequest& request)
       : graph_(graph),
         plan_(plan),
         decisions_(decisions),
@@ -78,7 +78,7 @@ class Trials {
   const Plan& plan_;
   const Decisions& decisions_;
   const Samples& samples_;
-  Io io_;
+  const IoTypes& io_;
   QualityRequest request_;
   std::vector<double> per_channel_db_;
 };
@@ -116,8 +116,8 @@ std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
 Result<std::set<size_t>> close_per_tensor_linears(const Graph& float_graph, const Plan& plan,
                                                   const Decisions& decisions,
                                                   const LoweredGraph& per_channel,
-                                                  const Samples& samples, Io io, int threads,
-                                                  double tolerance_db) {
+                                                  const Samples& samples, const IoTypes& io,
+                                                  int threads, double tolerance_db) {
   const auto all = candidates(float_graph, plan, decisions);
   if (all.empty()) return std::set<size_t>{};
   const int64_t work = work_of(float_graph);

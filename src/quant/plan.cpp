@@ -61,6 +61,10 @@ Status check_all(const Graph& graph) {
   return unsupported("not everything can be int8{}", lines);
 }
 
+bool may_have_16_bits(Io io) {
+  return io == Io::kFloat || io == Io::kInt16;
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, Pins pins, const PlanPreferences& preferences)
@@ -112,7 +116,8 @@ class Planner {
     plan.symmetric =
         preferences_.symmetric_products && op.kind == OpKind::matmul && plan_.pins.empty();
     plan.wide = preferences_.wide_softmax && op.kind == OpKind::softmax &&
-                uses_.is_output(op.output) && uses_.readers(op.output).empty();
+                uses_.is_output(op.output) && uses_.readers(op.output).empty() &&
+                may_have_16_bits(preferences_.io.of(graph_.value(op.output).name));
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
          next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
@@ -236,7 +241,7 @@ std::string refusal_reason(const Graph& graph, const Op& op) {
 }
 
 PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options) {
-  return {spec.wide_softmax && options.io == Io::kFloat, spec.symmetric_products, spec.tables};
+  return {spec.wide_softmax, spec.symmetric_products, spec.tables, options.io};
 }
 
 Result<Plan> plan(const Graph& graph, Pins pins, const PlanPreferences& preferences) {

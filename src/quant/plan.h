@@ -41,11 +41,12 @@ struct Plan {
 };
 
 struct PlanPreferences {
-  /// A softmax whose only use is a graph output gets 16 bits. Its probabilities near 1 are then not
-  /// limited to 255/256.
+  /// A softmax whose only use is a float or int16 output gets 16 bits. Its probabilities near 1 are
+  /// then not limited to 255/256.
   bool wide_softmax = false;
   bool symmetric_products = false;           // zero points 0 for products of two activations
   std::span<const std::string_view> tables;  // allowed functions (split_table.h); empty: any
+  IoTypes io;                                // types of outputs
 };
 /// Returns a not-supported error that lists every operator without an integer form, with its source
 /// line.

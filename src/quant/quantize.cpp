@@ -201,7 +201,7 @@ class Quantizer {
  private:
   /// Values that mask softmax positions must have 8 bits.
   [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
-    WidthRequest request{std::move(ops), {}, options_.io == Io::kInt8};
+    WidthRequest request{std::move(ops), {}, options_.io};
     const std::vector<bool> before = values_before_softmax(graph_);
     for (size_t i = 0; i < before.size(); ++i) {
       const auto& constant = graph_.value(static_cast<ir::ValueId>(i)).constant;

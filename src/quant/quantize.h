@@ -5,9 +5,10 @@
 //   THIMBLE_TRY(quant::QuantizedModel q, quant::quantize(graph, data, spec, options));
 //
 // Before: the graph has been through passes::run_float_passes. After: only integer operators,
-// except one quantize after each float input and one dequantize before each float output (none with
-// Io::kInt8). Inputs and outputs keep order, names and dim_order. Equal arguments give an equal
-// graph on every machine, with any number of threads. docs/quantization.md states the rules.
+// except one quantize after each float input and one dequantize before each float output (none for
+// inputs and outputs with an integer type). Inputs and outputs keep order, names and dim_order.
+// Equal arguments give an equal graph on every machine, with any number of threads.
+// docs/quantization.md states the rules.
 //
 // A graph that PyTorch quantized (with quantize and dequantize operators) keeps its parameters:
 // pins.h. If it is quantized completely, no calibration data is needed.
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +51,24 @@ struct QuantSpec {
   bool operator==(const QuantSpec&) const = default;
 };
 
-/// Type of the graph's inputs and outputs. With kInt8, scale and zero point are part of the Type.
-enum class Io : uint8_t { kFloat, kInt8 };
+/// Type of a float input or output of the graph. Scale and zero point of an integer type are part
+/// of the value's Type.
+enum class Io : uint8_t { kFloat, kInt8, kUint8, kInt16 };
+inline constexpr Io kIos[] = {Io::kFloat, Io::kInt8, Io::kUint8, Io::kInt16};
+[[nodiscard]] std::string_view io_name(Io io);  // "float", "int8", "uint8", "int16"
+
+/// Type of each input and output: one for all, and others by name.
+struct IoTypes {
+  IoTypes(Io all = Io::kFloat) : all(all) {}  // NOLINT(google-explicit-constructor)
+  Io all;
+  std::map<std::string, Io, std::less<>> named;
+
+  [[nodiscard]] Io of(std::string_view name) const {
+    const auto found = named.find(name);
+    return found == named.end() ? all : found->second;
+  }
+  bool operator==(const IoTypes&) const = default;
+};
 
 /// Method that chooses a range from the calibration statistics.
 enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kExtrapolate };
@@ -85,7 +103,7 @@ struct AccuracyGoal {
 };
 
 struct QuantizeOptions {
-  Io io = Io::kFloat;
+  IoTypes io;
   Observer observer = kDefaultObserver;
   bool equalize = false;        // equalizes channel magnitudes (equalize.h)
   bool tune = false;            // tries equalization and other observers, keeps gains (tune.h)

@@ -115,6 +115,11 @@ Range percentile(const Histogram& histogram) {
 
 }  // namespace
 
+std::string_view io_name(Io io) {
+  constexpr std::string_view kNames[] = {"float", "int8", "uint8", "int16"};
+  return kNames[static_cast<size_t>(io)];
+}
+
 std::string_view observer_name(Observer observer) {
   switch (observer) {
     case Observer::kMinMax:

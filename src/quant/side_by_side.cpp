@@ -22,15 +22,22 @@ std::vector<Tensor> integer_inputs(const Graph& graph, std::vector<Tensor> input
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Type& type = graph.type(graph.inputs()[i]);
     if (type.dtype == ir::DType::kF32 || !type.quant) continue;
+    if (inputs[i].dtype != ir::DType::kF32) continue;  // the bytes of a sensor
     const bool wide = type.dtype == ir::DType::kI16;
-    const Params params = wide ? wide_params(type.quant->scale[0])
-                               : Params{type.quant->scale[0], type.quant->zero_point[0]};
+    Params params = wide ? wide_params(type.quant->scale[0])
+                         : Params{type.quant->scale[0], type.quant->zero_point[0]};
+    if (type.dtype == ir::DType::kU8) {
+      params.min = 0;
+      params.max = UINT8_MAX;
+    }
     Tensor codes = ir::zeros(type.dtype, type.shape);
     const auto reals = inputs[i].data<float>();
     for (size_t k = 0; k < reals.size(); ++k) {
       const int32_t code = params.code(static_cast<double>(reals[k]));
       if (wide) {
         codes.data<int16_t>()[k] = static_cast<int16_t>(code);
+      } else if (type.dtype == ir::DType::kU8) {
+        codes.data<uint8_t>()[k] = static_cast<uint8_t>(code);
       } else {
         codes.data<int8_t>()[k] = static_cast<int8_t>(code);
       }

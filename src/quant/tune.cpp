@@ -123,7 +123,7 @@ class TrialScorer {
                                                    const QuantizeOptions& options) {
     auto scorer = std::unique_ptr<TrialScorer>(new TrialScorer(std::move(graph), options));
     THIMBLE_TRY(scorer->plan_, plan(scorer->graph_, {}, preferences_of(spec, options)));
-    const WidthRequest widths{requested_wide(scorer->graph_, options), {}, options.io == Io::kInt8};
+    const WidthRequest widths{requested_wide(scorer->graph_, options), {}, options.io};
     assign_widths(scorer->graph_, widths, scorer->plan_);
     scorer->observed_ = Classes(scorer->graph_, scorer->plan_).observed();
     for (size_t half = 0; half < 2; ++half) {

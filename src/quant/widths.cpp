@@ -22,12 +22,18 @@ class Widths {
 
   void run() {
     plan_.wide.assign(graph_.value_count(), false);
+    samples_ = sample_rows(graph_, plan_);
     for (size_t i = 0; i < plan_.ops.size(); ++i) requested_.push_back(requests_wide(i));
     const std::vector<bool> wanted = this->wanted();
-    const std::vector<bool> samples = sample_rows(graph_, plan_);
     for (const ValueId id : graph_.inputs()) {
-      const bool narrow = request_.narrow_inputs && !samples[static_cast<size_t>(id)];
-      set(id, !narrow && is_float(id) && wanted[static_cast<size_t>(id)]);
+      if (!is_float(id)) {
+        set(id, false);
+        continue;
+      }
+      const bool sample = samples_[static_cast<size_t>(id)];
+      const Io io = request_.io.of(graph_.value(id).name);
+      const bool narrow = (io == Io::kInt8 || io == Io::kUint8) && !sample;
+      set(id, io == Io::kInt16 || (!narrow && wanted[static_cast<size_t>(id)]));
     }
     for (const ir::State& state : graph_.states()) {
       set(state.value, wanted[static_cast<size_t>(state.value)]);
@@ -51,6 +57,8 @@ class Widths {
     const OpPlan& plan = plan_.ops[index];
     const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
     if (!made || !is_float(plan.result) || !has_wide_form(graph_, op, plan)) return false;
+    if (op.kind == ir::OpKind::unpack) return graph_.type(op.inputs[0]).dtype == ir::DType::kI16;
+    if (samples_[static_cast<size_t>(plan.result)]) return true;
     if (const Params* pin = plan_.pins.find(plan.result)) return pin->wide;
     return plan.wide || request_.ops[index];
   }
@@ -94,6 +102,7 @@ class Widths {
   const Graph& graph_;
   const WidthRequest& request_;
   Plan& plan_;
+  std::vector<bool> samples_;    // by value: sample_rows()
   std::vector<bool> requested_;  // by operator: 16 bits are requested
 };
 

@@ -16,7 +16,7 @@ namespace thimble::quant {
 struct WidthRequest {
   std::vector<bool> ops;     // by operator index: 16 bits are requested
   std::vector<bool> refuse;  // by value: must have 8 bits; empty: no restriction
-  bool narrow_inputs = false;
+  IoTypes io;                // types of inputs
 };
 
 /// By operator: true if QuantizeOptions::wide selects it.

@@ -46,12 +46,11 @@ def npy(raw):
 
 
 def quantized(data, port):
-    """Quantizes float32 values to the int8 or int16 values of an input."""
-    code = {"int8": "b", "int16": "h"}[port["dtype"]]
-    limit = 128 if code == "b" else 32768
+    """Quantizes float32 values to the integers of an input."""
+    code, low, high = {"int8": ("b", -128, 127), "uint8": ("B", 0, 255), "int16": ("h", -32768, 32767)}[port["dtype"]]
     floats = memoryview(data).cast("f")
     codes = (round(x / port["scale"]) + port["zero_point"] for x in floats)
-    return array.array(code, (max(-limit, min(limit - 1, each)) for each in codes)).tobytes()
+    return array.array(code, (max(low, min(high, each)) for each in codes)).tobytes()
 
 
 def inputs_of(folder, ports, calls):
@@ -67,9 +66,9 @@ def inputs_of(folder, ports, calls):
             count *= size
         bytes_each = count * int(descr[2:])
         samples = [data[at:at + bytes_each] for at in range(0, len(data) - bytes_each + 1, bytes_each)][:calls]
-        if port["dtype"] in ("int8", "int16") and descr == "<f4":
+        if port["dtype"] in ("int8", "uint8", "int16") and descr == "<f4":
             samples = [quantized(sample, port) for sample in samples]
-            descr = "|i1" if port["dtype"] == "int8" else "<i2"
+            descr = {"int8": "|i1", "uint8": "|u1", "int16": "<i2"}[port["dtype"]]
         series.append((descr, samples))
     return series
 

@@ -1,9 +1,10 @@
 """One network as C gives the same bytes as its `.pte`, call after call, on the host and on boards.
 
-usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]]
+usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES]
 
 The C for three targets, with int8 and float inputs, compiles for four cores without a warning. With portable kernels it
-runs on the host. --boards also runs it on the cores' emulated boards, with their own kernels.
+runs on the host. --boards also runs it on the cores' emulated boards, with their own kernels. --io gives inputs and outputs
+other types.
 """
 
 import hashlib
@@ -74,15 +75,18 @@ def check(program, builder, model, target, io, inputs, cores, boards, folder):
 
 def main():
     program, build, model = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-    boards = set()
+    boards, types = set(), None
     for word in sys.argv[4:]:
+        if word.startswith("--io="):
+            types = word.removeprefix("--io=")
+            continue
         assert word.startswith("--boards"), word
         boards = set(word.removeprefix("--boards").strip("=").split(",")) - {""} or set(CORES)
     for target, io, inputs, cores in BUILDS:
         if boards and not boards & set(cores):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            check(program, Builder(build), model, target, io, inputs, cores, boards, pathlib.Path(folder))
+            check(program, Builder(build), model, target, types or io, inputs, cores, boards, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

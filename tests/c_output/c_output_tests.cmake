@@ -28,6 +28,11 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
                    ${CMAKE_SOURCE_DIR}/tests/data/integers --boards=cortex-m55,cortex-m4)
   list(APPEND c_output_tests c_output_boards_integers)
+  # Bytes in, 16-bit values out.
+  add_test(NAME c_output_boards_io
+           COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
+                   ${CMAKE_SOURCE_DIR}/models/digits_cnn --boards=cortex-m4,cortex-m55 --io=x=uint8,linear=int16)
+  list(APPEND c_output_tests c_output_boards_io)
   add_test(NAME c_output_layouts
            COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
                    ${CMAKE_COMMAND})

@@ -33,6 +33,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/board_image_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/firmware)
   add_test(NAME e2e_cli
            COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  add_test(NAME e2e_inputs
+           COMMAND python3 ${here}/inputs_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_inputs)
   # Golden text: one test per transcript.
   file(GLOB transcripts CONFIGURE_DEPENDS ${here}/transcripts/*.txt)
   foreach(transcript ${transcripts})

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "abi/params/arithmetic.h"
+#include "abi/params/frame.h"
 #include "abi/params/integers.h"
 #include "abi/params/linear.h"
 #include "abi/params/pool.h"
@@ -244,6 +245,41 @@ Invocation log_mel(Random& random) {
   return std::move(call.add(make(wide ? DType::kI16 : DType::kI8, {frames, filters})));
 }
 
+Invocation camera_image(Random& random) {
+  const auto format = static_cast<abi::FrameFormat>(uniform(random, 0, 6));
+  const bool gray = format == abi::FrameFormat::kGray;
+  const bool nv12 = format == abi::FrameFormat::kNv12;
+  const int32_t bytes = gray || nv12 ? 1 : format == abi::FrameFormat::kRgb888 ? 3 : 2;
+  const int32_t size[2] = {2 * uniform(random, 1, 4), 2 * uniform(random, 1, 4)};
+  const int32_t out[2] = {uniform(random, 1, 9), uniform(random, 1, 9)};
+  Invocation call(PteOp::thimble_camera_image);
+  call.add(
+      random_values(random, DType::kU8, {1, nv12 ? size[0] / 2 * 3 : size[0], size[1], bytes}));
+  for (int side = 0; side < 2; ++side) {
+    Value low = make(DType::kI32, {out[side]}), weight = make(DType::kI32, {out[side]});
+    for (int32_t i = 0; i < out[side]; ++i) {
+      const bool between = random() % 2 == 0;
+      low.as<int32_t>()[i] = uniform(random, 0, size[side] - (between ? 2 : 1));
+      weight.as<int32_t>()[i] = between ? uniform(random, 0, 2048) : 0;
+    }
+    for (Value* each : {&low, &weight}) {
+      each->constant = true;
+      call.add(std::move(*each));
+    }
+  }
+  call.add(
+      params_constant(abi::CameraImageParams{static_cast<int32_t>(format), uniform(random, 0, 1)}));
+  return std::move(call.add(make(DType::kI8, {1, out[0], out[1], gray ? 1 : 3})));
+}
+
+Invocation flip_sign(Random& random) {
+  const Sizes sizes = small(random, 3);
+  const bool to_signed = random() % 2 == 0;
+  Invocation call(PteOp::thimble_flip_sign);
+  call.add(random_values(random, to_signed ? DType::kU8 : DType::kI8, sizes));
+  return std::move(call.add(make(to_signed ? DType::kI8 : DType::kU8, sizes)));
+}
+
 Invocation recurrent(PteOp op, Random& random) {
   const bool lstm = op == PteOp::thimble_lstm;
   const bool gru = op == PteOp::thimble_gru;
@@ -478,6 +514,10 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_int_quantize:
     case PteOp::thimble_int_reduce:
       return integers(op, random);
+    case PteOp::thimble_camera_image:
+      return camera_image(random);
+    case PteOp::thimble_flip_sign:
+      return flip_sign(random);
     case PteOp::thimble_log_mel:
       return log_mel(random);
     case PteOp::thimble_amax:

@@ -309,7 +309,7 @@ class OptionTest(unittest.TestCase):
 
         with self.assertRaisesRegex(thimble.BadInput, "activation: .*similar names: activations"):
             compile(activation="int16")
-        with self.assertRaisesRegex(thimble.BadInput, "expected one of int8, float"):
+        with self.assertRaisesRegex(thimble.BadInput, "expected one of float, int8, uint8, int16"):
             compile(io="int4")
         with self.assertRaisesRegex(thimble.BadInput, "True or False"):
             compile(names="yes")

@@ -77,6 +77,10 @@ class RuleCall {
   /// Adds the integer operator whose operands are the quantized operands of the float operator,
   /// each with its own parameters.
   Result<ir::ValueId> add_with_all_operands(ir::OpKind kind, ir::Attrs attrs);
+  /// Gives an integer input of the graph the scale and zero point of its elements.
+  void set_input_quant(ir::ValueId input, ir::Quant quant) {
+    lowering_.to().value(input).type.quant = std::move(quant);
+  }
   /// Adds an intermediate integer operator with its own parameters.
   Result<ir::ValueId> add_inner(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                                 std::string_view role, std::optional<ir::Quant> quant);
@@ -107,6 +111,9 @@ Result<ir::ValueId> sum_rule(RuleCall& call);
 Result<ir::ValueId> table_rule(RuleCall& call);
 // compare.cpp
 Result<ir::ValueId> compare_rule(RuleCall& call);
+// frame.cpp
+Result<ir::ValueId> camera_image_rule(RuleCall& call);
+Result<ir::ValueId> unpack_rule(RuleCall& call);
 // image.cpp
 Result<ir::ValueId> adaptive_avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> resize_bilinear_rule(RuleCall& call);
