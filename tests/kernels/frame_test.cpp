@@ -11,14 +11,13 @@
 namespace thimble::kernels::test {
 namespace {
 
-using ir::DType;
 using ir::FrameFormat;
 using ir::OpKind;
 
 /// Rows or columns and their weights; the next one exists where the weight is not 0.
 void add_tables(Random& random, int32_t size, int32_t count,
                 std::vector<std::optional<Operand>>* operands) {
-  ir::Tensor low = ir::zeros(DType::kI32, {count}), weight = ir::zeros(DType::kI32, {count});
+  ir::Tensor low = ir::zeros(ir::DType::kI32, {count}), weight = ir::zeros(ir::DType::kI32, {count});
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
     const bool between = size > 1 && random() % 3 != 0;
     low.data<int32_t>()[i] = uniform(random, 0, size - (between ? 2 : 1));
@@ -36,7 +35,7 @@ TEST(CameraImage, EveryFormat) {
       const int32_t height = 2 * uniform(random, 1, 5), width = 2 * uniform(random, 1, 5);
       const int32_t rows = kind == FrameFormat::kNv12 ? height / 2 * 3 : height;
       ir::Tensor frame =
-          random_tensor(random, DType::kU8, {1, rows, width, ir::bytes_per_pixel(kind)});
+          random_tensor(random, ir::DType::kU8, {1, rows, width, ir::bytes_per_pixel(kind)});
       if (repeat % 4 == 0) {
         for (uint8_t& byte : frame.data<uint8_t>()) byte = random() % 2 == 0 ? 0 : 255;
       }
@@ -55,7 +54,7 @@ TEST(CameraImage, EveryFormat) {
 TEST(FlipSign, EveryByteAndLength) {
   Random random(2);
   for (int64_t count = 1; count <= 300; count += count < 12 ? 1 : 61) {
-    for (const DType dtype : {DType::kU8, DType::kI8}) {
+    for (const ir::DType dtype : {ir::DType::kU8, ir::DType::kI8}) {
       ir::Tensor x = ir::zeros(dtype, {count});
       for (size_t i = 0; i < static_cast<size_t>(count); ++i)
         x.bytes[i] = static_cast<std::byte>(i);
