@@ -73,6 +73,7 @@ std::vector<int64_t> elements_of(std::span<const int64_t> kept, int64_t block) {
 struct GroupPlan {
   int64_t channels = 0;
   std::vector<bool> removed;
+  std::vector<bool> blank;           // stays for the multiple of 4, but nothing reads it
   std::vector<int64_t> merged_into;  // -1, or the channel that has the same content
   bool possible = true;              // false: the group keeps its channels
 
@@ -94,6 +95,7 @@ class Remover {
       GroupPlan& plan = plans_[groups_.group(op.output)];
       plan.channels = groups_.channels(op.output);
       plan.removed.assign(static_cast<size_t>(plan.channels), false);
+      plan.blank.assign(static_cast<size_t>(plan.channels), false);
       plan.merged_into.assign(static_cast<size_t>(plan.channels), -1);
     }
   }
@@ -226,8 +228,20 @@ class Remover {
     return fits;
   }
 
-  /// Keeps multiples of kChannelsTogether, and at least one channel. Returns true if a channel of a
-  /// group is still removed.
+  /// Returns true if a producer of the group has a weight for the channel.
+  [[nodiscard]] bool has_weights(size_t group, int64_t channel) const {
+    return std::ranges::any_of(graph_.ops(), [&](const Op& op) {
+      if (!groups_.dim(op.output) || groups_.group(op.output) != group) return false;
+      if (groups_.role(op) == ChannelRole::kFollows) return false;
+      const auto w = graph_.value(op.inputs[1]).constant->data<int8_t>();
+      const auto row = static_cast<int64_t>(w.size()) / weight_shape(graph_, op).outputs;
+      const auto own = w.subspan(static_cast<size_t>(channel * row), static_cast<size_t>(row));
+      return std::ranges::any_of(own, [](int8_t weight) { return weight != 0; });
+    });
+  }
+
+  /// Keeps multiples of kChannelsTogether, and at least one channel: channels that could be removed
+  /// become blank. Returns true if the graph changes.
   bool round_up() {
     bool any = false;
     for (auto& [group, plan] : plans_) {
@@ -237,8 +251,10 @@ class Remover {
         if (kept > 0 && kept % multiple == 0) break;
         if (!plan.removed[c]) continue;
         plan.removed[c] = false;
+        plan.blank[c] = plan.merged_into[c] < 0;
         plan.merged_into[c] = -1;
         ++kept;
+        any = any || (plan.blank[c] && has_weights(group, static_cast<int64_t>(c)));
       }
       any = any || kept < plan.channels;
     }
@@ -279,7 +295,8 @@ class Remover {
     std::vector<int64_t> added(static_cast<size_t>(shape.outputs), 0);
     const int64_t block = groups_.dim(op.inputs[0])->block * shape.taps;
     for (int64_t c = 0; c < plan.channels; ++c) {
-      if (!plan.removed[static_cast<size_t>(c)]) continue;
+      const bool blank = plan.blank[static_cast<size_t>(c)];
+      if (!plan.removed[static_cast<size_t>(c)] && !blank) continue;
       const int64_t into = plan.merged_into[static_cast<size_t>(c)];
       const auto& known = ranges_[ir::index_of(op.inputs[0])];
       for_each_weight(op, c, [&](int64_t o, int8_t weight, int64_t column) {
@@ -291,6 +308,7 @@ class Remover {
         } else {
           added[static_cast<size_t>(o)] +=
               weight * (known[static_cast<size_t>(c)].low - zero_point_of_x(op));
+          result.w.data<int8_t>()[static_cast<size_t>(o * row + column)] = 0;
         }
       });
     }
@@ -375,13 +393,28 @@ class Remover {
     }
     if (to != nullptr) {
       const std::vector<int64_t> kept = to->kept();
+      // A blank channel has the multiplier of another one: an unusual one would select a slower
+      // kernel for all channels.
+      std::vector<int64_t> multipliers = kept;
+      const auto in_use =
+          std::ranges::find_if(kept, [&](int64_t c) { return !to->blank[static_cast<size_t>(c)]; });
+      const int64_t row = static_cast<int64_t>(weights.w.bytes.size()) / to->channels;
+      for (int64_t& c : multipliers) {
+        if (!to->blank[static_cast<size_t>(c)]) continue;
+        std::fill_n(weights.w.bytes.begin() + c * row, row, std::byte{0});
+        if (weights.bias) {
+          const auto width = static_cast<int64_t>(ir::dtype_bytes(weights.bias->dtype));
+          std::fill_n(weights.bias->bytes.begin() + c * width, width, std::byte{0});
+        }
+        if (in_use != kept.end()) c = *in_use;
+      }
       weights.w = take(weights.w, 0, kept);
       quant = take(quant, 0, kept);
       if (weights.bias) weights.bias = take(*weights.bias, 0, kept);
       for (const size_t i : {size_t{3}, size_t{4}}) {
         const int64_t each = graph_.type(op.inputs[i]).shape[0] / to->channels;
         if (each == 0) continue;  // one entry for all channels
-        (*inputs)[i] = add_taken(rewriter, op.inputs[i], 0, elements_of(kept, each));
+        (*inputs)[i] = add_taken(rewriter, op.inputs[i], 0, elements_of(multipliers, each));
       }
     }
     Graph& graph = rewriter->to();
@@ -410,7 +443,7 @@ class Remover {
 }  // namespace
 
 Result<Graph> remove_channels(const Graph& graph) {
-  Graph current = graph;
+  Graph current = ir::remove_unused(graph);  // an unused operator may fix a group
   while (true) {
     Remover remover(current);
     if (!remover.choose()) return current;

@@ -14,7 +14,7 @@
 //
 // Every output has the same bits: sums of int32 do not depend on the order, and a zero weight adds
 // nothing. A number of channels that is a multiple of 4 remains one, because kernels compute four
-// channels together; a few unused channels are kept for that.
+// channels together; the channels that stay for that get zero weights and are not read.
 // Test: tests/unit/passes_channels_test.cpp.
 
 #include "base/result.h"
