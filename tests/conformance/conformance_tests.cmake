@@ -2,6 +2,7 @@
 thimble_test_library(test_graphs
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_direct_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_spectrum_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_wide_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp

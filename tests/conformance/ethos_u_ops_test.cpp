@@ -184,6 +184,26 @@ TEST_P(EthosUOps, TableAfterConcatOrPadAppliesToAllElements) {
   }
 }
 
+/// An expand repeats rows without a copy; a norm reads each row several times.
+TEST_P(EthosUOps, NormsOfExpandedRows) {
+  for (const char* const body : {
+           "%e: i8[4,3,4,8] = expand(%x) {shape=[4,3,4,8]}\n%y = qrms_norm(%e, _) {dims=1, "
+           "eps=992, "
+           "x_zp=55, y_zp=73, mult=1433737897, shift=-9}",
+           "%e: i8[4,3,4,8] = expand(%x) {shape=[4,3,4,8]}\n%y = qlayer_norm(%e, _, _) {dims=1, "
+           "eps=992, y_zp=73, mult=1433737897, shift=-9}",
+       }) {
+    const auto graph = ir::parse(
+        std::string("graph @forward { input %x: i8[1,3,4,8]\n") + body + "\noutput %y }", "case");
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), seed);
+      EXPECT_FALSE(outcome.refused) << body << ": " << outcome.message;
+      EXPECT_EQ(outcome.message, "") << body;
+    }
+  }
+}
+
 /// A refusal names the operator, the NPU, the value and the limit.
 TEST_P(EthosUOps, RefusalsNameOperatorValueAndLimit) {
   struct Refused {

@@ -14,6 +14,7 @@
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "ir/print.h"
+#include "random_direct_graph.h"
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
 #include "random_spectrum_graph.h"
@@ -202,6 +203,10 @@ const Collector& all_cases() {
     constexpr uint64_t kSpectra = 100;
     for (uint64_t seed = 0; seed < kSpectra; ++seed) {
       c.offer(test::random_spectrum_graph(seed), Dialect::kNative, seed, "spectrum");
+    }
+    constexpr uint64_t kDirect = 400;
+    for (uint64_t seed = 0; seed < kDirect; ++seed) {
+      c.offer(test::random_direct_graph(seed), Dialect::kNative, seed, "direct");
     }
     for (ir::Graph& graph : graphs_without_packed_form()) {
       c.offer(std::move(graph), Dialect::kNative, 1, "general form");

@@ -105,7 +105,7 @@ def check_types(digits, random_source):
     expect(digits.report["outputs"][0]["dtype"] == "float32", digits.report["outputs"])
     expect(len(digits.run_everywhere(pte, "|u1", shape, codes)) == 40, "float32")
     write_npy(digits.scratch / "in.npy", "<f4", shape, bytes(256))
-    expect_refused(digits.program, ("run", pte, "--input", digits.scratch / "in.npy"), "float32", "expected uint8")
+    expect_refused(digits.program, ("run", pte, "--input", digits.scratch / "in.npy"), "float32", "expected input_0 uint8")
     base = ("compile", digits.model, "--target", "cortex-m4", "--calibrate", "random")
     expect_refused(digits.program, (*base, "--io", "z=uint8"), "--io z=uint8", "it has x")
     expect_refused(digits.program, (*base, "--io", "u8"), "--io: found u8", "uint8")

@@ -195,7 +195,9 @@ Result<View> Lowering::norm(const ir::Op& op) {
     }
     return true;
   };
-  if (!contiguous(x)) {
+  bool repeated = false;  // by an expand
+  for (size_t i = 0; i < outer; ++i) repeated = repeated || (x.shape[i] > 1 && x.steps[i] == 0);
+  if (repeated || !contiguous(x)) {
     const View dense = new_view(x.element, x.shape, plain);
     THIMBLE_CHECK(copy(dense, x));
     x = dense;
