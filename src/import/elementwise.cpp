@@ -36,26 +36,6 @@ Status binary(Call& call, OpKind kind, bool exchanged = false) {
   return call.result(call.add(kind, {a, b}));
 }
 
-/// Returns self if the operator adds a constant 0 to computed integers, as arange(1) + position.
-/// Returns kNoValue for other operands.
-Result<ValueId> plus_zero(Call& call) {
-  if (!call.is_tensor("self") || !call.is_tensor("other")) return ir::kNoValue;
-  THIMBLE_TRY(ValueId x, call.any_tensor("self"));
-  THIMBLE_TRY(ValueId zero, call.any_tensor("other"));
-  const ir::Graph& graph = call.builder().graph;
-  if (graph.value(x).constant != nullptr) std::swap(x, zero);
-  const ir::Tensor* constant = graph.value(zero).constant.get();
-  const ir::DType dtype = graph.type(x).dtype;
-  if (constant == nullptr || graph.value(x).constant != nullptr || constant->dtype != dtype ||
-      (dtype != ir::DType::kI32 && dtype != ir::DType::kI64) ||
-      std::ranges::any_of(constant->bytes, [](std::byte byte) { return byte != std::byte{}; })) {
-    return ir::kNoValue;
-  }
-  const auto shape = ir::broadcast_shape(call.shape(x), constant->shape);
-  if (!shape) return bad_input("self and other do not broadcast");
-  return call.add(OpKind::expand, {x}, {{ir::attr::shape, *shape}});
-}
-
 Status unary(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   return call.result(call.add(kind, {x}, std::move(attrs)));
@@ -112,8 +92,6 @@ Status normalized_exponentials(Call& call, OpKind kind) {
 namespace handlers {
 
 Status add(Call& call) {
-  THIMBLE_TRY(const ValueId same, plus_zero(call));
-  if (same != ir::kNoValue) return call.result(same);
   return binary(call, OpKind::add);
 }
 Status mul(Call& call) {

@@ -683,6 +683,15 @@ class Importer {
   ImportedModel model_;
 };
 
+/// Returns true if integers are computed at run time. A function of a position may become a table
+/// when the number of positions is known.
+bool computes_integers(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.ops(), [](const ir::Op& op) {
+    return op.kind == ir::OpKind::int_pair || op.kind == ir::OpKind::int_to_float ||
+           op.kind == ir::OpKind::int_cumsum || op.kind == ir::OpKind::int_reduce;
+  });
+}
+
 Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
                                    const ImportOptions& options) {
   THIMBLE_TRY(const auto symbols, Symbols::fix(program, options));
@@ -705,7 +714,8 @@ Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
         const auto [entry, fresh] = next.try_emplace(name, count);
         entry->second = std::min(entry->second, count);
       }
-      if (model.ok() || next == counts) return model;
+      const bool done = model.ok() && !computes_integers(model->graph);
+      if (done || next == counts) return model;
       counts = std::move(next);
       if (options.refused != nullptr) options.refused->resize(refused_before);
       continue;

@@ -8,6 +8,7 @@
 #include "import/constants.h"
 #include "import/formula.h"
 #include "import/integers.h"
+#include "ir/infer.h"
 #include "ir/int_functions.h"
 
 namespace thimble::import_pt2 {
@@ -50,7 +51,20 @@ Result<ValueId> pair_of(const Node& node) {
   return node.pair(kFunction, a, b);
 }
 
-/// self + alpha * other; reversed: other - alpha * self.
+bool is_zero(const Node& node, ValueId id) {
+  const ir::Tensor* known = node.call().builder().constant_of(id);
+  return known != nullptr &&
+         std::ranges::all_of(known->bytes, [](std::byte byte) { return byte == std::byte{}; });
+}
+
+/// Returns x with the shape of a sum of x and the constant 0.
+Result<ValueId> plus_zero(const Node& node, ValueId x, ValueId zero) {
+  const auto shape = ir::broadcast_shape(node.call().shape(x), node.call().shape(zero));
+  if (!shape) return bad_input("self and other do not broadcast");
+  return node.call().add(OpKind::expand, {x}, {{ir::attr::shape, *shape}});
+}
+
+/// self + alpha * other; reversed: other - alpha * self. arange(1) + position stays a position.
 template <IntFunction kFunction, bool kReversed>
 Result<ValueId> sum_of(const Node& node) {
   THIMBLE_TRY(ValueId a, node.operand(kReversed ? "other" : "self"));
@@ -59,6 +73,8 @@ Result<ValueId> sum_of(const Node& node) {
   if (alpha != 1) {
     THIMBLE_TRY(b, node.pair(IntFunction::kMul, b, node.number(static_cast<double>(alpha))));
   }
+  if (is_zero(node, b)) return plus_zero(node, a, b);
+  if (kFunction == IntFunction::kAdd && is_zero(node, a)) return plus_zero(node, b, a);
   return node.pair(kFunction, a, b);
 }
 
