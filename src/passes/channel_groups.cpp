@@ -40,12 +40,18 @@ std::optional<ChannelDim> reshaped(const ir::Shape& from, const ChannelDim& befo
 /// Returns true if weights, bias and multipliers are constants, and the weights are int8. No engine
 /// has run yet, so no operator has a leaky activation.
 bool has_constants(const ir::Graph& graph, const Op& op) {
+  if (graph.type(op.inputs[1]).dtype != ir::DType::kI8) return false;
   const bool wide = op.kind == OpKind::qconv2d16 || op.kind == OpKind::qlinear16;
   if (!wide && op.get(ir::attr::leaky) != 0) return false;  // has two multipliers per channel
-  return graph.type(op.inputs[1]).dtype == ir::DType::kI8 &&
-         std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
-           return id == ir::kNoValue || graph.value(id).constant != nullptr;
-         });
+  return std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
+    return id == ir::kNoValue || graph.value(id).constant != nullptr;
+  });
+}
+
+/// Returns true for reductions whose result in a channel depends on the elements of this channel.
+bool reduces_by_element(OpKind kind) {
+  return kind == OpKind::qmean || kind == OpKind::qmean16 || kind == OpKind::amax ||
+         kind == OpKind::amin;
 }
 
 size_t consumed_dim(const ir::Graph& graph, const Op& op) {
@@ -71,37 +77,20 @@ ChannelGroups::ChannelGroups(const ir::Graph& graph)
 }
 
 ChannelRole ChannelGroups::role(const Op& op) const {
-  switch (op.kind) {
-    case OpKind::qlinear:
-    case OpKind::qlinear16:
-      return has_constants(graph_, op) ? ChannelRole::kMixes : ChannelRole::kOther;
-    case OpKind::qconv2d:
-    case OpKind::qconv2d16: {
-      if (!has_constants(graph_, op)) return ChannelRole::kOther;
-      const int64_t groups = op.get(ir::attr::groups);
-      if (groups == 1) return ChannelRole::kMixes;
-      const bool depthwise =
-          groups == graph_.type(op.inputs[0]).shape[1] && groups == graph_.type(op.output).shape[1];
-      return depthwise ? ChannelRole::kEach : ChannelRole::kOther;
-    }
-    case OpKind::qmean:
-    case OpKind::qmean16:
-    case OpKind::amax:
-    case OpKind::amin:
-    case OpKind::concat:
-    case OpKind::pad:
-      return ChannelRole::kFollows;
-    default:
-      switch (ir::category_of(op.kind)) {
-        case OpCategory::kAdaptivePool:
-        case OpCategory::kPool:
-        case OpCategory::kResize:
-        case OpCategory::kView:
-          return ChannelRole::kFollows;
-        default:
-          return ir::is_elementwise(op.kind) ? ChannelRole::kFollows : ChannelRole::kOther;
-      }
+  const OpCategory category = ir::category_of(op.kind);
+  if (category == OpCategory::kLinear || category == OpCategory::kConv) {
+    if (!has_constants(graph_, op)) return ChannelRole::kOther;
+    const int64_t groups = category == OpCategory::kConv ? op.get(ir::attr::groups) : 1;
+    if (groups == 1) return ChannelRole::kMixes;
+    const bool depthwise =
+        groups == graph_.type(op.inputs[0]).shape[1] && groups == graph_.type(op.output).shape[1];
+    return depthwise ? ChannelRole::kEach : ChannelRole::kOther;
   }
+  const bool follows = ir::is_elementwise(op.kind) || ir::is_window(op.kind) ||
+                       category == OpCategory::kView || reduces_by_element(op.kind) ||
+                       op.kind == OpKind::concat || op.kind == OpKind::pad;
+  return follows && category != OpCategory::kConvTranspose ? ChannelRole::kFollows
+                                                           : ChannelRole::kOther;
 }
 
 size_t ChannelGroups::group(ValueId id) const {
@@ -131,43 +120,33 @@ std::optional<ChannelDim> ChannelGroups::after(const Op& op, const ChannelDim& b
   const ir::Shape& to = graph_.type(op.output).shape;
   const size_t dim = before.dim;
   if (ir::is_window(op.kind)) return dim == 1 ? std::optional(before) : std::nullopt;
-  switch (op.kind) {
-    case OpKind::reshape:
-      return reshaped(from, before, to);
-    case OpKind::permute: {
-      const auto& dims = op.get(ir::attr::dims);
-      const auto at = std::ranges::find(dims, static_cast<int64_t>(dim));
-      return ChannelDim{static_cast<size_t>(at - dims.begin()), before.block};
-    }
-    case OpKind::expand: {
-      const size_t at = dim + to.size() - from.size();
-      return to[at] == from[dim] ? std::optional(ChannelDim{at, before.block}) : std::nullopt;
-    }
-    case OpKind::slice:
-      return op.get(ir::attr::dim) == static_cast<int64_t>(dim) ? std::nullopt
-                                                                : std::optional(before);
-    case OpKind::concat:
-      return op.get(ir::attr::dim) == static_cast<int64_t>(dim) ? std::nullopt
-                                                                : std::optional(before);
-    case OpKind::pad:
-      return op.get(ir::attr::before)[dim] == 0 && op.get(ir::attr::after)[dim] == 0
-                 ? std::optional(before)
-                 : std::nullopt;
-    case OpKind::qmean:
-    case OpKind::qmean16:
-    case OpKind::amax:
-    case OpKind::amin: {
-      size_t removed = 0;
-      for (const int64_t reduced : op.get(ir::attr::dims)) {
-        if (reduced == static_cast<int64_t>(dim)) return std::nullopt;
-        if (reduced < static_cast<int64_t>(dim)) ++removed;
-      }
-      const bool keep = op.get(ir::attr::keepdim) != 0;
-      return ChannelDim{keep ? dim : dim - removed, before.block};
-    }
-    default:
-      return from == to ? std::optional(before) : std::nullopt;
+  const bool along = op.kind == OpKind::slice || op.kind == OpKind::concat;
+  if (along && op.get(ir::attr::dim) == static_cast<int64_t>(dim)) return std::nullopt;
+  if (along) return before;
+  if (op.kind == OpKind::reshape) return reshaped(from, before, to);
+  if (op.kind == OpKind::permute) {
+    const auto& dims = op.get(ir::attr::dims);
+    const auto at = std::ranges::find(dims, static_cast<int64_t>(dim));
+    return ChannelDim{static_cast<size_t>(at - dims.begin()), before.block};
   }
+  if (op.kind == OpKind::expand) {
+    const size_t at = dim + to.size() - from.size();
+    return to[at] == from[dim] ? std::optional(ChannelDim{at, before.block}) : std::nullopt;
+  }
+  if (op.kind == OpKind::pad) {
+    const bool whole = op.get(ir::attr::before)[dim] == 0 && op.get(ir::attr::after)[dim] == 0;
+    return whole ? std::optional(before) : std::nullopt;
+  }
+  if (reduces_by_element(op.kind)) {
+    size_t removed = 0;
+    for (const int64_t reduced : op.get(ir::attr::dims)) {
+      if (reduced == static_cast<int64_t>(dim)) return std::nullopt;
+      if (reduced < static_cast<int64_t>(dim)) ++removed;
+    }
+    const bool keep = op.get(ir::attr::keepdim) != 0;
+    return ChannelDim{keep ? dim : dim - removed, before.block};
+  }
+  return from == to ? std::optional(before) : std::nullopt;
 }
 
 void ChannelGroups::visit(const Op& op) {

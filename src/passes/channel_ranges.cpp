@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "eval/arithmetic.h"
 
@@ -96,67 +98,46 @@ class Ranges {
   }
 
   [[nodiscard]] std::vector<ChannelRange> result(const Op& op) const {
-    const size_t channels = static_cast<size_t>(groups_.channels(op.output));
-    std::vector<ChannelRange> ranges(channels, type_range(op.output));
-    for (size_t c = 0; c < channels; ++c) {
-      const auto channel = static_cast<int64_t>(c);
-      switch (op.kind) {
-        case OpKind::qconv2d:
-        case OpKind::qlinear:
-          if (op.get(ir::attr::leaky) != 0 || op.get(ir::attr::bytes) != 1) break;
-          ranges[c] =
-              requantized(op, sum(op, channel), entry(op, 3, channel), entry(op, 4, channel));
-          break;
-        case OpKind::lut: {
-          if (graph_.value(op.inputs[1]).constant == nullptr) break;
-          const auto table = graph_.value(op.inputs[1]).constant->data<int8_t>();
-          const ChannelRange x = range(op.inputs[0], channel);
-          ranges[c] = {table[static_cast<size_t>(x.low + 128)],
-                       table[static_cast<size_t>(x.low + 128)]};
-          for (int64_t at = x.low; at <= x.high; ++at) {
-            const int64_t y = table[static_cast<size_t>(at + 128)];
-            ranges[c] = {std::min(ranges[c].low, y), std::max(ranges[c].high, y)};
-          }
-          break;
-        }
-        case OpKind::pad: {
-          const auto value = static_cast<int64_t>(op.get(ir::attr::value));
-          const ChannelRange x = range(op.inputs[0], channel);
-          ranges[c] = {std::min(x.low, value), std::max(x.high, value)};
-          break;
-        }
-        case OpKind::qavg_pool2d: {
-          if (op.get(ir::attr::rounding) != 0) break;
-          const ChannelRange x = range(op.inputs[0], channel);
-          const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
-          ranges[c] = {eval::clamp(x.low, low, high), eval::clamp(x.high, low, high)};
-          break;
-        }
-        case OpKind::qmean: {
-          if (op.get(ir::attr::bytes) != 1) break;
-          const int64_t count =
-              graph_.type(op.inputs[0]).elements() / graph_.type(op.output).elements();
-          const int64_t x_zp = op.get(ir::attr::x_zp);
-          const ChannelRange x = range(op.inputs[0], channel);
-          ranges[c] = requantized(op, {(x.low - x_zp) * count, (x.high - x_zp) * count},
-                                  op.get(ir::attr::mult), op.get(ir::attr::shift));
-          break;
-        }
-        case OpKind::amax:
-        case OpKind::amin:
-        case OpKind::copy:
-        case OpKind::expand:
-        case OpKind::max_pool2d:
-        case OpKind::permute:
-        case OpKind::reshape:
-        case OpKind::slice:
-          ranges[c] = range(op.inputs[0], channel);
-          break;
-        default:
-          break;
-      }
-    }
+    std::vector<ChannelRange> ranges;
+    for (int64_t c = 0; c < groups_.channels(op.output); ++c) ranges.push_back(result(op, c));
     return ranges;
+  }
+
+  [[nodiscard]] ChannelRange result(const Op& op, int64_t channel) const {
+    const ChannelRange x = range(op.inputs[0], channel);
+    if (op.kind == OpKind::qconv2d || op.kind == OpKind::qlinear) {
+      if (op.get(ir::attr::bytes) != 1) return type_range(op.output);
+      return requantized(op, sum(op, channel), entry(op, 3, channel), entry(op, 4, channel));
+    }
+    if (op.kind == OpKind::qmean && op.get(ir::attr::bytes) == 1) {
+      const int64_t count =
+          graph_.type(op.inputs[0]).elements() / graph_.type(op.output).elements();
+      const int64_t x_zp = op.get(ir::attr::x_zp);
+      return requantized(op, {(x.low - x_zp) * count, (x.high - x_zp) * count},
+                         op.get(ir::attr::mult), op.get(ir::attr::shift));
+    }
+    if (op.kind == OpKind::qavg_pool2d && op.get(ir::attr::rounding) == 0) {
+      const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
+      return {eval::clamp(x.low, low, high), eval::clamp(x.high, low, high)};
+    }
+    if (op.kind == OpKind::lut && graph_.value(op.inputs[1]).constant != nullptr) {
+      return in_table(graph_.value(op.inputs[1]).constant->data<int8_t>(), x);
+    }
+    if (op.kind == OpKind::pad) {
+      const auto value = static_cast<int64_t>(op.get(ir::attr::value));
+      return {std::min(x.low, value), std::max(x.high, value)};
+    }
+    const bool moves = ir::category_of(op.kind) == ir::OpCategory::kView;
+    const bool selects =
+        op.kind == OpKind::amax || op.kind == OpKind::amin || op.kind == OpKind::max_pool2d;
+    return moves || selects ? x : type_range(op.output);
+  }
+
+  static ChannelRange in_table(std::span<const int8_t> table, const ChannelRange& x) {
+    const auto entries =
+        table.subspan(static_cast<size_t>(x.low + 128), static_cast<size_t>(x.high - x.low + 1));
+    const auto [low, high] = std::ranges::minmax(entries);
+    return {low, high};
   }
 
   const ir::Graph& graph_;

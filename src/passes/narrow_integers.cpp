@@ -34,16 +34,10 @@ std::optional<IntReduction> reduction_of(const ir::Graph& graph, const Op& op) {
   if (op.inputs.empty()) return std::nullopt;
   const DType x = graph.type(op.inputs[0]).dtype;
   if (x != DType::kBool && x != DType::kI32 && x != DType::kI64) return std::nullopt;
-  switch (op.kind) {
-    case OpKind::amax:
-      return IntReduction::kMax;
-    case OpKind::amin:
-      return IntReduction::kMin;
-    case OpKind::argmax:
-      return op.get(ir::attr::smallest) != 0 ? IntReduction::kArgmin : IntReduction::kArgmax;
-    default:
-      return std::nullopt;
-  }
+  if (op.kind == OpKind::amax) return IntReduction::kMax;
+  if (op.kind == OpKind::amin) return IntReduction::kMin;
+  if (op.kind != OpKind::argmax) return std::nullopt;
+  return op.get(ir::attr::smallest) != 0 ? IntReduction::kArgmin : IntReduction::kArgmax;
 }
 
 class Narrower {

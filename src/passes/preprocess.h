@@ -20,7 +20,7 @@ struct Extent {
   int64_t width = 0, height = 0;
 };
 
-/// What the application passes to one input.
+/// Bytes that the application passes to one input.
 struct InputFormat {
   std::string input;   // name; empty: the model's only input
   std::string format;  // "uint8", "int16", or a format of frames: "rgb565"

@@ -69,7 +69,7 @@ std::vector<int64_t> elements_of(std::span<const int64_t> kept, int64_t block) {
   return elements;
 }
 
-/// What happens to the channels of one group.
+/// The channels of one group that are removed, and those that stay.
 struct GroupPlan {
   int64_t channels = 0;
   std::vector<bool> removed;

@@ -131,7 +131,7 @@ def check_pixels(digits, random_source):
         names = [op["op"] for op in digits.report["ops"]]
         expect(sum("flip_sign" in name for name in names) == 1 and not any("lut" in name for name in names), names)
         first = digits.run_everywhere(pte, "|u1", (1, *shape[1:]), pixels[:64])
-    # The same as a frame of a camera, and with a mean that no quantized value represents.
+    # A frame of a camera with these pixels, and a mean that no quantized value represents.
     frames = digits.scratch / "frames.npz"
     write_npz(frames, digits.scratch, "|u1", (shape[0], 1, 8, 8, 1), pixels)
     for mean, same in (("128", True), ("127.5", False)):

@@ -17,7 +17,8 @@ using ir::OpKind;
 /// Rows or columns and their weights; the next one exists where the weight is not 0.
 void add_tables(Random& random, int32_t size, int32_t count,
                 std::vector<std::optional<Operand>>* operands) {
-  ir::Tensor low = ir::zeros(ir::DType::kI32, {count}), weight = ir::zeros(ir::DType::kI32, {count});
+  ir::Tensor low = ir::zeros(ir::DType::kI32, {count});
+  ir::Tensor weight = ir::zeros(ir::DType::kI32, {count});
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
     const bool between = size > 1 && random() % 3 != 0;
     low.data<int32_t>()[i] = uniform(random, 0, size - (between ? 2 : 1));

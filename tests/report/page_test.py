@@ -111,6 +111,8 @@ class Pages(Reports):
         self.assertIsNone(times["cortex-m55"])
         self.assertIsNotNone(times["ethos-u55-128"])
         self.assertIn("bar and percentage: cycles", page.find("main")[0]["text"])
+        path, report = self.compiler.transformer(4, "axon")
+        page = self.check(path, report)
         rows = page.by_id("fallbacks")["text"]
         self.assertGreater(len(report["fallbacks"]), 8)
         for node in ("layer_norm", "layer_norm_7"):

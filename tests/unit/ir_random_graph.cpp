@@ -132,6 +132,26 @@ class Maker {
     attrs.set(ir::attr::wide, int64_t{0});
   }
 
+  /// Returns the operands of camera_image or qcamera_image, with a frame of their own.
+  std::vector<ValueId> frame_operands(OpKind kind) {
+    std::vector<ValueId> operands = {constant(DType::kU8, {1, 4, 4, 3}, 0, 255)};
+    if (kind == OpKind::camera_image) return operands;
+    for (int table = 0; table < 2; ++table) {
+      operands.push_back(constant(DType::kI32, {channels_}, 0, 2));
+      operands.push_back(constant(DType::kI32, {channels_}, 0, 2048));
+    }
+    return operands;
+  }
+  static void make_frame_valid(OpKind kind, ir::Attrs& attrs) {
+    if (kind != OpKind::camera_image && kind != OpKind::qcamera_image) return;
+    attrs.set(ir::attr::format, int64_t{1});
+    if (kind == OpKind::qcamera_image) return;
+    attrs.set(ir::attr::crop, {0, 0, 4, 4});
+    attrs.set(ir::attr::size, {2, 3});
+    attrs.set(ir::attr::zero_point, int64_t{0});
+    attrs.set(ir::attr::scale, 0.5);
+  }
+
   ValueId constant(DType dtype, const Shape& shape, int64_t low, int64_t high) {
     auto tensor = std::make_shared<ir::Tensor>(random_tensor(random_, dtype, shape));
     if (dtype == DType::kI32) {
@@ -322,6 +342,9 @@ class Maker {
     const bool recurrent = info.operands.size() > 1 && info.operands[1].name == "h0";
     if (recurrent) operands = recurrent_operands(kind, first);
     if (kind == OpKind::log_mel || kind == OpKind::qlog_mel) operands = log_mel_operands(kind);
+    if (kind == OpKind::camera_image || kind == OpKind::qcamera_image) {
+      operands = frame_operands(kind);
+    }
     if (operands.empty()) return;
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
@@ -339,6 +362,7 @@ class Maker {
     }
     make_rounding_consistent(info, attrs);
     make_log_mel_valid(kind, attrs);
+    make_frame_valid(kind, attrs);
     Graph::ResultHint hint;
     if (random_.chance(30)) hint.name = "v";
     if (random_.chance(30)) hint.dim_order = ir::channels_last_order();

@@ -13,7 +13,7 @@
 namespace thimble {
 namespace {
 
-constexpr uint64_t kSeeds = 300;
+constexpr uint64_t kSeeds = 500;
 
 TEST(RoundTrip, RandomGraphsRoundTrip) {
   std::set<ir::OpKind> seen;
