@@ -33,13 +33,14 @@ void copy_rows(const abi::Move& p, const abi::LoopNest& nest, int8_t* y, const i
   for_each_row(nest, [&](uint32_t to, uint32_t from) { mve::copy(y + to, x + from, bytes); });
 }
 
-/// Requires that one step of the row is 1 and the other one is at most kStepMax8.
+/// Requires that one step of the row is 1 and the other one is at most kStepMax8; from_step may be
+/// 0, which repeats one byte.
 void copy_strided_bytes(const abi::LoopNest& nest, uint8_t* y, const uint8_t* x) {
   const uint32_t to_step = nest.step[0][mve::kRow];
   const uint32_t from_step = nest.step[1][mve::kRow];
   const uint32_t count = nest.extent[mve::kRow];
-  const uint32_t step = to_step > from_step ? to_step : from_step;
   const bool scatters = from_step == 1;
+  const uint32_t step = scatters ? to_step : from_step;
   const uint8x16_t near = vmulq_n_u8(vidupq_n_u8(0, 1), static_cast<uint8_t>(step));
   const uint16x8_t far = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<uint16_t>(step));
   for_each_row(nest, [&](uint32_t to_offset, uint32_t from_offset) {

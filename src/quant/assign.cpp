@@ -157,6 +157,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       parent_(graph.value_count()),
       source_(graph.value_count(), false),
       symmetric_(graph.value_count(), false),
+      wide_samples_(graph.value_count(), false),
       samples_(sample_rows(graph, plan)),
       fixed_(graph.value_count()) {
   std::iota(parent_.begin(), parent_.end(), size_t{0});
@@ -172,6 +173,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     // The parameters are fixed by the operator itself, not by a clamp that is merged into it.
     if (const auto fixed = fixed_params(op, is_wide(op_plan.result))) {
       fixed_[result] = fixed;
+      wide_samples_[result] = op.kind == OpKind::unpack && fixed->wide;
     }
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind) &&
                        is_wide(op_plan.result) == is_wide(op.inputs[0]);
@@ -242,8 +244,7 @@ std::vector<ValueId> Classes::observed(bool all) const {
     const ValueId id = static_cast<ValueId>(i);
     const bool other_widths = all && plan_.is_quantized[i] && is_float(id);
     // Readers in 8 bits of 16-bit samples need the range that occurs.
-    const bool samples = fixed_[find(id)] && fixed_[find(id)]->wide && source_[i];
-    const bool own = source_[i] && (!fixed_[find(id)] || samples);
+    const bool own = source_[i] && (!fixed_[find(id)] || wide_samples_[i]);
     if (own || other_widths || (symmetric_[i] && is_float(id))) result.push_back(id);
   }
   return result;

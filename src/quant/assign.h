@@ -84,6 +84,7 @@ class Classes {
   mutable std::vector<size_t> parent_;
   std::vector<bool> source_;                  // by value: an input or a result of arithmetic
   std::vector<bool> symmetric_;               // by value: an operator reads it with zero point 0
+  std::vector<bool> wide_samples_;            // by value: 16-bit samples of the application
   std::vector<bool> samples_;                 // by value: sample_rows()
   std::vector<std::optional<Params>> fixed_;  // by class root
   std::vector<Histogram> seen_;               // by class root

@@ -57,10 +57,23 @@ void run_function(const Call& call, Scratch&) {
 void run_div(const Call& call, Scratch&) {
   broadcast<float>(call, [](float a, float b) { return a / b; });
 }
+/// Positions and masks are i32 or i64. Returns false for other types.
+template <typename F>
+bool broadcast_integers(const Call& call, F f) {
+  if (call.inputs[0]->dtype == ir::DType::kI32) {
+    broadcast<int32_t>(call, f);
+    return true;
+  }
+  if (call.inputs[0]->dtype != ir::DType::kI64) return false;
+  broadcast<int64_t>(call, f);
+  return true;
+}
 void run_maximum(const Call& call, Scratch&) {
+  if (broadcast_integers(call, [](auto a, auto b) { return a > b ? a : b; })) return;
   broadcast<float>(call, [](float a, float b) { return a != a || a > b ? a : b; });
 }
 void run_minimum(const Call& call, Scratch&) {
+  if (broadcast_integers(call, [](auto a, auto b) { return a < b ? a : b; })) return;
   broadcast<float>(call, [](float a, float b) { return a != a || a < b ? a : b; });
 }
 void run_prelu(const Call& call, Scratch&) {

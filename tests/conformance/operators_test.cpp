@@ -109,6 +109,23 @@ class Collector {
   std::vector<Case> cases_;
 };
 
+/// Repeats along the last dimension, where a vector reads one byte many times.
+std::vector<ir::Graph> repeats() {
+  std::vector<ir::Graph> graphs;
+  for (const ir::DType dtype : {ir::DType::kI8, ir::DType::kBool, ir::DType::kI32}) {
+    for (const int64_t count : {3, 16, 40}) {
+      ir::Graph graph;
+      const ir::ValueId x = graph.add_input("x", {dtype, {3, 1}, {}, {}});
+      const auto y =
+          graph.add(ir::OpKind::expand, {x}, {{ir::attr::shape, std::vector<int64_t>{3, count}}});
+      EXPECT_TRUE(y.ok());
+      graph.add_output(*y);
+      graphs.push_back(std::move(graph));
+    }
+  }
+  return graphs;
+}
+
 /// Operators whose shapes the packed forms of abi/packed_ops.h support, with parameters that they
 /// do not support.
 std::vector<ir::Graph> graphs_without_packed_form() {
@@ -186,6 +203,9 @@ std::vector<ir::Graph> graphs_without_packed_form() {
 const Collector& all_cases() {
   static const Collector collector = [] {
     Collector c;
+    for (ir::Graph& graph : repeats()) {
+      c.offer(std::move(graph), Dialect::kNative, 1, "repeat");
+    }
     constexpr uint64_t kSeeds = 10000;
     constexpr ir::DType kOthers[] = {ir::DType::kBool, ir::DType::kU8,  ir::DType::kI8,
                                      ir::DType::kI16,  ir::DType::kI32, ir::DType::kI64,

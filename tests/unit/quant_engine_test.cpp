@@ -42,6 +42,27 @@ TEST(FastFloat, AgreesWithTheEvaluatorOnRandomNetworks) {
   }
 }
 
+/// Positions are i32 and i64 in the float graph.
+TEST(FastFloat, MaximaOfIntegersEqualTheEvaluator) {
+  for (const ir::DType dtype : {ir::DType::kI32, ir::DType::kI64}) {
+    for (const ir::OpKind kind : {ir::OpKind::maximum, ir::OpKind::minimum}) {
+      ir::Graph graph;
+      const auto a = graph.add_input("a", {dtype, {3, 70}, {}, {}});
+      const auto b = graph.add_input("b", {dtype, {70}, {}, {}});
+      const auto y = graph.add(kind, {a, b}, {});
+      ASSERT_TRUE(y.ok()) << y.error().message;
+      graph.add_output(*y);
+      const auto inputs = random_inputs(graph, 1);
+      FastExecutor engine(graph, quant::float_kernels());
+      const auto expected = eval::evaluate(graph, inputs);
+      ASSERT_TRUE(expected.ok());
+      engine.run(inputs, [&](const ir::Op& /*op*/, const ir::Tensor& result) {
+        EXPECT_EQ(result, (*expected)[0]);
+      });
+    }
+  }
+}
+
 TEST(Simulate, EqualsTheEvaluatorOnRandomGraphsOfAllOperators) {
   for (uint64_t seed = 1; seed <= 600; ++seed) {
     const ir::Graph graph = random_graph(seed, 25);
