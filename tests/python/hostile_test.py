@@ -395,7 +395,7 @@ class HostileTest(unittest.TestCase):
         model, data = EXPORT.read_bytes(), dict(numpy.load(SAMPLES))
         compiled = thimble.compile(model, target="cortex-m55", calibration=data)
         program = bytes(compiled)
-        unsupported = (SOURCE / "tests/data/pt2/condition.pt2").read_bytes()
+        unsupported = (SOURCE / "tests/data/pt2/lstm_projection.pt2").read_bytes()
         exported, of_compiled = "the exported model", "the compiled model"
         for use, expected in (
                 (lambda: thimble.compile(model[:500], target="cortex-m4", calibration=data), exported),
