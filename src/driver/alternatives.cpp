@@ -19,12 +19,6 @@ namespace {
 /// Compiling with --optimize size takes minutes for networks with more MACs.
 constexpr int64_t kOptimizeSizeMacsMax = 50'000'000;
 
-int64_t macs_of(const ir::Graph& graph) {
-  int64_t sum = 0;
-  for (const ir::Op& op : graph.ops()) sum += ir::macs_of(graph, op);
-  return sum;
-}
-
 /// Sum of the part's memories; nothing if a size is not known.
 std::optional<int64_t> known_bytes(const engine::Part& part) {
   if (part.memories.size() < 2) return std::nullopt;  // flash or SRAM is not listed
@@ -59,7 +53,7 @@ class Search {
     }
     if (ram && options.optimize != engine::Optimize::kSize) {
       const std::string how = "with --optimize size";
-      if (macs_of(refused_.integer_graph) > kOptimizeSizeMacsMax) {
+      if (ir::total_macs(refused_.integer_graph) > kOptimizeSizeMacsMax) {
         result_.not_tried.push_back(how);
       } else {
         add_optimized(how, options, engine::Optimize::kSize);

@@ -332,12 +332,6 @@ int64_t quality_samples(const ir::Graph& graph) {
 
 namespace {
 
-int64_t macs(const ir::Graph& graph) {
-  int64_t sum = 0;
-  for (const ir::Op& op : graph.ops()) sum += ir::macs_of(graph, op);
-  return sum;
-}
-
 /// Runs the integer passes. The qualities of values that a pass removed are dropped.
 Status run_integer_passes(std::span<const std::string> skipped, quant::QuantizedModel* quantized) {
   const ir::Graph before = quantized->graph;
@@ -345,7 +339,7 @@ Status run_integer_passes(std::span<const std::string> skipped, quant::Quantized
     if (std::ranges::find(skipped, pass.name) != skipped.end()) continue;
     THIMBLE_TRY(quantized->graph, passes::run_pass(pass, quantized->graph));
   }
-  quantized->report.macs_without_effect = macs(before) - macs(quantized->graph);
+  quantized->report.macs_without_effect = ir::total_macs(before) - ir::total_macs(quantized->graph);
   std::map<std::string, ir::ValueId> ids;
   for (const ir::Op& op : quantized->graph.ops()) {
     ids[quantized->graph.value(op.output).name] = op.output;
@@ -542,7 +536,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   if (const int64_t removed = quantized.report.macs_without_effect; removed > 0) {
     report.notes.push_back(
         fmt::format("{} of {} MACs are not computed: their channels have no effect on the outputs",
-                    with_commas(removed), with_commas(removed + macs(quantized.graph))));
+                    with_commas(removed), with_commas(removed + ir::total_macs(quantized.graph))));
   }
   if (data.random) {
     report.notes.emplace_back(

@@ -138,12 +138,6 @@ int64_t greater(int64_t a, int64_t b) {
 int64_t greater_equal(int64_t a, int64_t b) {
   return a >= b ? 1 : 0;
 }
-int64_t larger(int64_t a, int64_t b) {
-  return std::max(a, b);
-}
-int64_t smaller(int64_t a, int64_t b) {
-  return std::min(a, b);
-}
 int64_t both_bits(int64_t a, int64_t b) {
   return a & b;
 }
@@ -152,12 +146,6 @@ int64_t either_bit(int64_t a, int64_t b) {
 }
 int64_t one_bit(int64_t a, int64_t b) {
   return a ^ b;
-}
-int64_t both(int64_t a, int64_t b) {
-  return a != 0 && b != 0 ? 1 : 0;
-}
-int64_t either(int64_t a, int64_t b) {
-  return a != 0 || b != 0 ? 1 : 0;
 }
 int64_t one_of(int64_t a, int64_t b) {
   return (a != 0) != (b != 0) ? 1 : 0;

@@ -2,6 +2,7 @@
 // Arrays of 64-bit integers, and the arguments of a node read as such, for what is computed at
 // import (integers.h).
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -33,6 +34,18 @@ inline int64_t wrap(uint64_t value) {
 }
 inline int64_t add(int64_t a, int64_t b) {
   return wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+inline int64_t larger(int64_t a, int64_t b) {
+  return std::max(a, b);
+}
+inline int64_t smaller(int64_t a, int64_t b) {
+  return std::min(a, b);
+}
+inline int64_t both(int64_t a, int64_t b) {
+  return a != 0 && b != 0 ? 1 : 0;
+}
+inline int64_t either(int64_t a, int64_t b) {
+  return a != 0 || b != 0 ? 1 : 0;
 }
 inline int64_t subtract(int64_t a, int64_t b) {
   return wrap(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));

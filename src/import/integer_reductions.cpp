@@ -111,26 +111,13 @@ Folded difference(const Reader& in) {
   return std::optional(std::move(result));
 }
 
-int64_t largest(int64_t a, int64_t b) {
-  return std::max(a, b);
-}
-int64_t smallest(int64_t a, int64_t b) {
-  return std::min(a, b);
-}
-int64_t all_true(int64_t a, int64_t b) {
-  return a != 0 && b != 0 ? 1 : 0;
-}
-int64_t any_true(int64_t a, int64_t b) {
-  return a != 0 || b != 0 ? 1 : 0;
-}
-
 constexpr FoldRow kReductions[] = {
-    {"aten.all.default", reduced<all_true>},  {"aten.all.dim", reduced<all_true>},
-    {"aten.all.dims", reduced<all_true>},     {"aten.amax.default", reduced<largest>},
-    {"aten.amin.default", reduced<smallest>}, {"aten.any.default", reduced<any_true>},
-    {"aten.any.dim", reduced<any_true>},      {"aten.any.dims", reduced<any_true>},
+    {"aten.all.default", reduced<both>},      {"aten.all.dim", reduced<both>},
+    {"aten.all.dims", reduced<both>},         {"aten.amax.default", reduced<larger>},
+    {"aten.amin.default", reduced<smaller>},  {"aten.any.default", reduced<either>},
+    {"aten.any.dim", reduced<either>},        {"aten.any.dims", reduced<either>},
     {"aten.cumsum.default", cumulative_sum},  {"aten.diff.default", difference},
-    {"aten.max.default", reduced<largest>},   {"aten.min.default", reduced<smallest>},
+    {"aten.max.default", reduced<larger>},    {"aten.min.default", reduced<smaller>},
     {"aten.prod.default", reduced<multiply>}, {"aten.prod.dim_int", reduced<multiply>},
     {"aten.sum.default", reduced<add>},       {"aten.sum.dim_IntList", reduced<add>},
 };

@@ -36,6 +36,12 @@ int64_t macs_of(const Graph& graph, const Op& op) {
   }
 }
 
+int64_t total_macs(const Graph& graph) {
+  int64_t sum = 0;
+  for (const Op& op : graph.ops()) sum += macs_of(graph, op);
+  return sum;
+}
+
 int64_t macs_or_elements(const Graph& graph, const Op& op) {
   return std::max(macs_of(graph, op), graph.type(op.output).elements());
 }

@@ -219,12 +219,6 @@ int op_at_peak_with_scratch(const engine::Lowered& lowered, const MemoryPlan& me
   return op;
 }
 
-int64_t macs_of(const ir::Graph& graph) {
-  int64_t macs = 0;
-  for (const ir::Op& op : graph.ops()) macs += ir::macs_of(graph, op);
-  return macs;
-}
-
 std::string note_of(const ir::Graph& graph, const TiledRange& choice) {
   const auto name = [&](int op) {
     return graph.value(graph.ops()[static_cast<size_t>(op)].output).name;
@@ -360,7 +354,7 @@ class LoweringVariants {
     }
     if (choices.empty()) return;
     variant->budgeted.notes.push_back(
-        fmt::format("row tiling: {:+} MACs in total", variant->macs - macs_of(graph_)));
+        fmt::format("row tiling: {:+} MACs in total", variant->macs - ir::total_macs(graph_)));
   }
 
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
@@ -371,10 +365,10 @@ class LoweringVariants {
     if (!tilings.empty()) {
       THIMBLE_TRY(cut, apply_row_tiling(graph_, tilings));
       // Rows that no window meets are not made.
-      assert(macs_of(*cut) <= macs_of(graph_));
+      assert(ir::total_macs(*cut) <= ir::total_macs(graph_));
     }
     LoweringVariant variant;
-    variant.macs = macs_of(cut ? *cut : graph_);
+    variant.macs = ir::total_macs(cut ? *cut : graph_);
     THIMBLE_TRY(variant.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
     engine::Lowered& lowered = variant.budgeted.lowered;
     const auto ops = static_cast<int64_t>(lowered.graph.ops().size());
@@ -471,7 +465,7 @@ Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engi
         work.unknown == 0 ? "" : fmt::format(" plus {} calls without an estimate", work.unknown);
     lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
                                 variant.budgeted.bytes, work.instructions, rest,
-                                macs_of(variant.budgeted.lowered.graph)));
+                                ir::total_macs(variant.budgeted.lowered.graph)));
   }
   return lines;
 }
