@@ -16,22 +16,50 @@ Tensor make(DType dtype, const Shape& shape, std::span<const T> values) {
   return tensor;
 }
 
-/// Visits all indices of `shape` in row-major order. Calls `visit` with the row-major index and the
-/// offset computed from the strides `steps`.
-template <typename Visit>
-void for_each_index(const Shape& shape, const std::vector<int64_t>& steps, Visit visit) {
+/// Writes one element of `kBytes` bytes for each index of `shape`, in row-major order. `steps`
+/// gives its offset in `from`, in elements.
+template <size_t kBytes>
+void gather(const Shape& shape, const std::vector<int64_t>& steps, const std::byte* from,
+            std::byte* to) {
+  const int64_t row = shape.empty() ? 1 : shape.back();
+  const int64_t step = shape.empty() ? 0 : steps.back();
   const int64_t count = element_count(shape);
   std::vector<int64_t> index(shape.size(), 0);
   int64_t offset = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    visit(i, offset);
-    for (size_t dim = shape.size(); dim-- > 0;) {
-      offset += steps[dim];
-      if (++index[dim] < shape[dim]) break;
-      offset -= steps[dim] * shape[dim];
-      index[dim] = 0;
+  for (int64_t first = 0; first < count; first += row) {
+    for (int64_t k = 0; k < row; ++k) {
+      std::memcpy(to + (first + k) * static_cast<int64_t>(kBytes),
+                  from + (offset + k * step) * static_cast<int64_t>(kBytes), kBytes);
+    }
+    for (size_t dim = shape.size(); dim-- > 1;) {
+      offset += steps[dim - 1];
+      if (++index[dim - 1] < shape[dim - 1]) break;
+      offset -= steps[dim - 1] * shape[dim - 1];
+      index[dim - 1] = 0;
     }
   }
+}
+
+/// Returns the tensor of this shape whose elements are at the offsets that `steps` gives.
+Tensor gathered(DType dtype, const Shape& shape, const std::vector<int64_t>& steps,
+                const std::byte* from) {
+  Tensor result = zeros(dtype, shape);
+  std::byte* const to = result.bytes.data();
+  switch (dtype_bytes(dtype)) {
+    case 1:
+      gather<1>(shape, steps, from, to);
+      break;
+    case 2:
+      gather<2>(shape, steps, from, to);
+      break;
+    case 4:
+      gather<4>(shape, steps, from, to);
+      break;
+    default:
+      assert(dtype_bytes(dtype) == 8);
+      gather<8>(shape, steps, from, to);
+  }
+  return result;
 }
 
 }  // namespace
@@ -60,13 +88,7 @@ Tensor permuted(const Tensor& tensor, std::span<const int64_t> dims) {
     shape.push_back(tensor.shape[static_cast<size_t>(dim)]);
     steps.push_back(from[static_cast<size_t>(dim)]);
   }
-  Tensor result = zeros(tensor.dtype, shape);
-  const int64_t width = static_cast<int64_t>(dtype_bytes(tensor.dtype));
-  for_each_index(shape, steps, [&](int64_t to, int64_t offset) {
-    std::memcpy(result.bytes.data() + to * width, tensor.bytes.data() + offset * width,
-                static_cast<size_t>(width));
-  });
-  return result;
+  return gathered(tensor.dtype, shape, steps, tensor.bytes.data());
 }
 
 std::vector<std::byte> to_memory(const Tensor& tensor, const DimOrder& order) {
@@ -76,14 +98,8 @@ std::vector<std::byte> to_memory(const Tensor& tensor, const DimOrder& order) {
 
 Tensor from_memory(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
                    const DimOrder& order) {
-  Tensor result = zeros(dtype, shape);
-  assert(bytes.size() == result.bytes.size());
-  const int64_t width = static_cast<int64_t>(dtype_bytes(dtype));
-  for_each_index(shape, strides(shape, order), [&](int64_t to, int64_t offset) {
-    std::memcpy(result.bytes.data() + to * width, bytes.data() + offset * width,
-                static_cast<size_t>(width));
-  });
-  return result;
+  assert(bytes.size() == static_cast<size_t>(element_count(shape)) * dtype_bytes(dtype));
+  return gathered(dtype, shape, strides(shape, order), bytes.data());
 }
 
 }  // namespace thimble::ir

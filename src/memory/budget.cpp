@@ -333,7 +333,7 @@ class LoweringVariants {
       if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
       if (effort_ > search->effort_max) break;
       search->seen.push_back(tilings);
-      THIMBLE_TRY(LoweringVariant next, at(tilings, {}));
+      THIMBLE_TRY(LoweringVariant next, at(tilings, {}, search->best.budgeted.bytes));
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
       if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
       add_notes(choices, &next);
@@ -357,8 +357,11 @@ class LoweringVariants {
         fmt::format("row tiling: {:+} MACs in total", variant->macs - ir::total_macs(graph_)));
   }
 
+  /// Without a memory plan if a lower bound of its bytes is `bytes_max` or more: `budgeted.bytes`
+  /// is then the bound.
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
-                             const std::vector<int>& min_scratch_ops) {
+                             const std::vector<int>& min_scratch_ops,
+                             int64_t bytes_max = INT64_MAX) {
     engine::Options options = options_;
     options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
@@ -381,6 +384,8 @@ class LoweringVariants {
       if (!cut) lowered = reorder_calls(std::move(lowered));
       lowered = remove_copies(std::move(lowered));
     }
+    variant.budgeted.bytes = lower_bound_bytes(lowered);
+    if (variant.budgeted.bytes >= bytes_max) return variant;
     const MemoryPlan memory_plan = plan_memory(lowered);
     variant.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
     variant.work = count_instructions(lowered, cpu_);

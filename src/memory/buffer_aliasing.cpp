@@ -21,6 +21,9 @@ BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
     of_ops->push_back({ir::is_alias(lowered.graph, op), ir::view_of(lowered.graph, op)});
   }
   op_facts_ = std::move(of_ops);
+  for (size_t i = 0; i < lowered.graph.value_count(); ++i) {
+    bytes_.push_back(static_cast<int64_t>(lowered.graph.type(static_cast<ValueId>(i)).bytes()));
+  }
   [[maybe_unused]] const bool fits = build();
   assert(fits && "views without a call that cannot share memory");
 }
@@ -29,11 +32,14 @@ bool BufferAliasing::build() {
   const ir::Graph& graph = lowered_->graph;
   defined_values_.clear();
   values_of_buffer_.clear();
-  ranges_.assign(graph.value_count(), {});
+  ranges_.clear();
+  ranges_of_value_.assign(graph.value_count(), {0, 0});
+  defined_.assign(graph.value_count(), -1);
   buffer_.assign(graph.value_count(), -1);
   unshifted_offset_.assign(graph.value_count(), 0);
-  source_.clear();
-  for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
+  next_value_.assign(graph.value_count(), ir::kNoValue);
+  source_.resize(graph.value_count());
+  std::iota(source_.begin(), source_.end(), ValueId{0});
   for (const ir::State& state : graph.states()) define(state.value, -1, /*never_merged=*/true);
   define_planned_inputs();
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
@@ -70,10 +76,21 @@ std::vector<size_t> BufferAliasing::views_without_call() const {
 }
 
 void BufferAliasing::define(ValueId value, int step, bool never_merged) {
-  ranges_[index(value)] = {{static_cast<int>(defined_values_.size()), 0, bytes(value), 0}};
-  buffer_[index(value)] = static_cast<int>(values_of_buffer_.size());
-  values_of_buffer_.push_back({static_cast<int>(defined_values_.size())});
-  defined_values_.push_back({value, step, never_merged, {}});
+  defined_[index(value)] = static_cast<int>(defined_values_.size());
+  ranges_of_value_[index(value)] = {ranges_.size(), ranges_.size() + 1};
+  ranges_.push_back({defined_[index(value)], 0, bytes(value), 0});
+  values_of_buffer_.push_back({ir::kNoValue, ir::kNoValue, never_merged});
+  add_to_buffer(value, static_cast<int>(values_of_buffer_.size()) - 1, 0);
+  defined_values_.push_back({value, step, 0, 0});
+}
+
+void BufferAliasing::add_to_buffer(ValueId value, int buffer, int64_t unshifted_offset) {
+  buffer_[index(value)] = buffer;
+  unshifted_offset_[index(value)] = unshifted_offset;
+  if (buffer < 0) return;
+  BufferValues& values = values_of_buffer_[static_cast<size_t>(buffer)];
+  (values.first == ir::kNoValue ? values.first : next_value_[index(values.last)]) = value;
+  values.last = value;
 }
 
 /// An input has an address in the plan if the program owns its inputs, or if a value aliases it.
@@ -98,25 +115,28 @@ void BufferAliasing::define_planned_inputs() {
 /// view.
 bool BufferAliasing::compute_ranges(size_t i) {
   const ir::Op& op = lowered_->graph.ops()[i];
-  std::vector<ByteRange>& ranges = ranges_[index(op.output)];
   if (facts_of(i).is_alias) {
     source_[index(op.output)] = source_of(op.inputs[0]);
-    ranges = ranges_[index(op.inputs[0])];
+    ranges_of_value_[index(op.output)] = ranges_of_value_[index(op.inputs[0])];
     return true;
   }
   const std::optional<ir::View>& view = facts_of(i).view;
   if (!view) return false;
   const int64_t size = bytes(op.output);
+  const size_t first = ranges_.size();
   for (size_t k = 0; k < op.inputs.size(); ++k) {
-    if (ranges_[index(op.inputs[k])].empty()) return false;  // without a buffer
+    const auto [begin, end] = ranges_of_value_[index(op.inputs[k])];
+    if (begin == end) return false;  // without a buffer
     if (view->at[k] % abi::kArenaAlignment != 0) return false;
-    for (ByteRange range : ranges_[index(op.inputs[k])]) {
+    for (size_t r = begin; r < end; ++r) {
+      ByteRange range = ranges_[r];
       range.value_offset += view->at[k];
       range.begin = std::max(range.begin, -range.value_offset);
       range.end = std::min(range.end, size - range.value_offset);
-      if (range.begin < range.end) ranges.push_back(range);
+      if (range.begin < range.end) ranges_.push_back(range);
     }
   }
+  ranges_of_value_[index(op.output)] = {first, ranges_.size()};
   return true;
 }
 
@@ -126,12 +146,12 @@ bool BufferAliasing::place_view(size_t i) {
   const ir::Op& op = lowered_->graph.ops()[i];
   const ValueId first = op.inputs[0];
   const auto out = index(op.output);
-  buffer_[out] = buffer_[index(first)];
-  unshifted_offset_[out] = unshifted_offset_[index(first)];
-  if (source_of(op.output) != op.output) return true;
+  const bool is_alias = source_of(op.output) != op.output;
   const std::optional<ir::View>& view = facts_of(i).view;
+  add_to_buffer(op.output, buffer_[index(first)],
+                unshifted_offset_[index(first)] - (is_alias ? 0 : view->at[0]));
+  if (is_alias) return true;
   if (is_never_merged(buffer_[out])) return false;
-  unshifted_offset_[out] -= view->at[0];
   for (size_t k = 1; k < op.inputs.size(); ++k) {
     // The first operand fixes the position. The buffer of each other operand is moved to it.
     if (!try_merge(first, op.inputs[k], view->at[k] - view->at[0])) return false;
@@ -140,11 +160,12 @@ bool BufferAliasing::place_view(size_t i) {
 }
 
 void BufferAliasing::find_reads() {
+  unsorted_reads_.clear();
   const auto read = [&](ValueId value, int step) {
-    for (const ByteRange& range : ranges_[index(value)]) {
+    for (const ByteRange& range : ranges_of(value)) {
       // Seen from the defined value: the sign changes.
-      defined_values_[static_cast<size_t>(range.defined)].reads.push_back(
-          {step, range.begin, range.end, -range.value_offset, value});
+      unsorted_reads_.push_back(
+          {range.defined, step, range.begin, range.end, -range.value_offset, value});
     }
   };
   const auto end = static_cast<int>(lowered_->calls.size());
@@ -155,13 +176,25 @@ void BufferAliasing::find_reads() {
   }
   for (const ValueId output : lowered_->graph.outputs()) read(output, end);
   for (const ir::State& state : lowered_->graph.states()) read(state.next, end);
+  sort_reads();
 }
 
-/// Returns true if no other value may share the memory of this buffer.
-bool BufferAliasing::is_never_merged(int buffer) const {
-  return std::ranges::any_of(values_of_buffer_[static_cast<size_t>(buffer)], [&](int defined) {
-    return defined_values_[static_cast<size_t>(defined)].never_merged;
-  });
+/// Sets reads_ by defined value, from unsorted_reads_.
+void BufferAliasing::sort_reads() {
+  for (const Read& read : unsorted_reads_) {
+    ++defined_values_[static_cast<size_t>(read.defined)]
+          .end_read;  // the count, until the next loop
+  }
+  size_t first = 0;
+  for (DefinedValue& defined : defined_values_) {
+    const size_t count = defined.end_read;
+    defined.first_read = defined.end_read = first;
+    first += count;
+  }
+  reads_.resize(unsorted_reads_.size());
+  for (const Read& read : unsorted_reads_) {
+    reads_[defined_values_[static_cast<size_t>(read.defined)].end_read++] = read;
+  }
 }
 
 bool BufferAliasing::merge(ValueId a, ValueId b, int64_t distance) {
@@ -169,15 +202,16 @@ bool BufferAliasing::merge(ValueId a, ValueId b, int64_t distance) {
   if (into < 0 || from < 0) return false;
   const int64_t shift = unshifted_offset_[index(a)] + distance - unshifted_offset_[index(b)];
   if (into == from) return shift == 0;
-  for (size_t value = 0; value < buffer_.size(); ++value) {
-    if (buffer_[value] != from) continue;
-    buffer_[value] = into;
-    unshifted_offset_[value] += shift;
+  BufferValues& to = values_of_buffer_[static_cast<size_t>(into)];
+  BufferValues& moved = values_of_buffer_[static_cast<size_t>(from)];
+  for (ValueId value = moved.first; value != ir::kNoValue; value = next_value_[index(value)]) {
+    buffer_[index(value)] = into;
+    unshifted_offset_[index(value)] += shift;
   }
-  std::vector<int>& to = values_of_buffer_[static_cast<size_t>(into)];
-  std::vector<int>& moved = values_of_buffer_[static_cast<size_t>(from)];
-  to.insert(to.end(), moved.begin(), moved.end());
-  moved.clear();
+  next_value_[index(to.last)] = moved.first;
+  to.last = moved.last;
+  to.never_merged = to.never_merged || moved.never_merged;
+  moved = {};
   return true;
 }
 
@@ -187,13 +221,17 @@ bool BufferAliasing::try_merge(ValueId a, ValueId b, int64_t distance) {
   if (into == from) return merge(a, b, distance);
   if (is_never_merged(into) || is_never_merged(from)) return false;
   const int64_t shift = unshifted_offset_[index(a)] + distance - unshifted_offset_[index(b)];
-  for (const int x : values_of_buffer_[static_cast<size_t>(into)]) {
-    for (const int y : values_of_buffer_[static_cast<size_t>(from)]) {
-      const DefinedValue& x_value = defined_values_[static_cast<size_t>(x)];
-      const DefinedValue& y_value = defined_values_[static_cast<size_t>(y)];
-      const int64_t apart =
-          unshifted_offset_[index(y_value.value)] + shift - unshifted_offset_[index(x_value.value)];
-      if (!can_share_memory(x_value, y_value, apart)) return false;
+  const ValueId first_y = values_of_buffer_[static_cast<size_t>(from)].first;
+  for (ValueId x = values_of_buffer_[static_cast<size_t>(into)].first; x != ir::kNoValue;
+       x = next_value_[index(x)]) {
+    if (defined_[index(x)] < 0) continue;
+    for (ValueId y = first_y; y != ir::kNoValue; y = next_value_[index(y)]) {
+      if (defined_[index(y)] < 0) continue;
+      const int64_t apart = unshifted_offset_[index(y)] + shift - unshifted_offset_[index(x)];
+      if (!can_share_memory(defined_values_[static_cast<size_t>(defined_[index(x)])],
+                            defined_values_[static_cast<size_t>(defined_[index(y)])], apart)) {
+        return false;
+      }
     }
   }
   return merge(a, b, distance);
@@ -207,7 +245,7 @@ bool BufferAliasing::can_share_memory(const DefinedValue& a, const DefinedValue&
   const int64_t end = std::min(bytes(a.value), distance + bytes(b.value));
   if (begin >= end) return true;
   if (a.step == b.step) return false;
-  return std::ranges::all_of(a.reads, [&](const Read& read) {
+  return std::ranges::all_of(reads_of(a), [&](const Read& read) {
     if (read.step < b.step || read.end <= begin || end <= read.begin) return true;
     if (read.step > b.step) return false;
     const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(read.step)];
@@ -262,33 +300,38 @@ void BufferAliasing::reuse_line_buffer(int step) {
   const int64_t new_bytes = aliased_buffers_[static_cast<size_t>(to)].bytes;
   if (new_bytes * 4 < old_bytes * 3 || old_bytes * 4 < new_bytes * 3) return;
   const int64_t distance = offset_of(op.output) - offset_of(op.inputs[0]);
-  if (try_merge(op.inputs[0], op.output, distance)) compute_buffers();
+  if (!try_merge(op.inputs[0], op.output, distance)) return;
+  compute_buffer(from);
+  compute_buffer(to);
 }
 
 void BufferAliasing::compute_buffers() {
-  aliased_buffers_.assign(values_of_buffer_.size(), {});
-  origin_.assign(values_of_buffer_.size(), INT64_MAX);
-  std::vector<int64_t> end(values_of_buffer_.size(), INT64_MIN);
-  for (size_t value = 0; value < buffer_.size(); ++value) {
-    if (buffer_[value] < 0) continue;
-    const auto i = static_cast<size_t>(buffer_[value]);
-    const auto id = static_cast<ValueId>(value);
-    AliasedBuffer& buffer = aliased_buffers_[i];
-    origin_[i] = std::min(origin_[i], unshifted_offset_[value]);
-    end[i] = std::max(end[i], unshifted_offset_[value] + bytes(id));
-    if (buffer.value == ir::kNoValue || bytes(id) > bytes(buffer.value)) buffer.value = id;
+  aliased_buffers_.resize(values_of_buffer_.size());
+  origin_.resize(values_of_buffer_.size());
+  for (size_t i = 0; i < values_of_buffer_.size(); ++i) compute_buffer(static_cast<int>(i));
+}
+
+void BufferAliasing::compute_buffer(int buffer_index) {
+  AliasedBuffer& buffer = aliased_buffers_[static_cast<size_t>(buffer_index)];
+  int64_t& origin = origin_[static_cast<size_t>(buffer_index)];
+  buffer = {};
+  origin = INT64_MAX;
+  int64_t end = INT64_MIN;
+  ValueId value = values_of_buffer_[static_cast<size_t>(buffer_index)].first;
+  if (value == ir::kNoValue) return;
+  buffer.life = {};
+  for (; value != ir::kNoValue; value = next_value_[index(value)]) {
+    origin = std::min(origin, unshifted_offset_[index(value)]);
+    end = std::max(end, unshifted_offset_[index(value)] + bytes(value));
+    const bool is_larger = buffer.value == ir::kNoValue || bytes(value) > bytes(buffer.value) ||
+                           (bytes(value) == bytes(buffer.value) && value < buffer.value);
+    if (is_larger) buffer.value = value;
+    if (defined_[index(value)] < 0) continue;
+    const DefinedValue& one = defined_values_[static_cast<size_t>(defined_[index(value)])];
+    buffer.life.add(std::max(0, one.step));
+    for (const Read& read : reads_of(one)) buffer.life.add(read.step);
   }
-  for (size_t i = 0; i < values_of_buffer_.size(); ++i) {
-    AliasedBuffer& buffer = aliased_buffers_[i];
-    if (values_of_buffer_[i].empty()) continue;
-    buffer.bytes = end[i] - origin_[i];
-    buffer.life = {};
-    for (const int defined : values_of_buffer_[i]) {
-      const DefinedValue& one = defined_values_[static_cast<size_t>(defined)];
-      buffer.life.add(std::max(0, one.step));
-      for (const Read& read : one.reads) buffer.life.add(read.step);
-    }
-  }
+  buffer.bytes = end - origin;
 }
 
 int64_t BufferAliasing::offset_of(ValueId value) const {
@@ -337,6 +380,17 @@ bool BufferAliasing::make_view(size_t step) {
   return make_views(one);
 }
 
+void BufferAliasing::undo_view(size_t step) {
+  is_view_[step] = false;
+  [[maybe_unused]] const bool fits = build();
+  assert(fits);
+}
+
+void BufferAliasing::undo_reuse() {
+  [[maybe_unused]] const bool fits = build();
+  assert(fits);
+}
+
 bool BufferAliasing::make_views() {
   std::vector<size_t> steps(lowered_->calls.size());
   std::iota(steps.begin(), steps.end(), size_t{0});
@@ -362,27 +416,35 @@ bool BufferAliasing::make_views(std::span<const size_t> steps) {
   return first || second;
 }
 
+int64_t lower_bound_bytes(const engine::Lowered& lowered) {
+  BufferAliasing aliasing(lowered);
+  aliasing.reuse_operand_buffers();
+  return aliasing.lower_bound_bytes();
+}
+
 engine::Lowered remove_copies(engine::Lowered lowered) {
   BufferAliasing aliasing(lowered);
-  const auto needs = [](BufferAliasing copy) {
-    copy.reuse_operand_buffers();
-    return copy.lower_bound_bytes();
+  const auto needs = [](BufferAliasing* one) {
+    one->reuse_operand_buffers();
+    return one->lower_bound_bytes();
   };
-  const int64_t before = needs(aliasing);
-  BufferAliasing all = aliasing;
+  int64_t least = needs(&aliasing);
+  BufferAliasing all(lowered);
   if (!all.make_views()) return lowered;
-  if (needs(all) <= before) {
+  if (needs(&all) <= least) {
     aliasing = std::move(all);
   } else {
     // Together they need more memory: keep those that alone do not.
-    int64_t least = before;
+    aliasing.undo_reuse();
     for (size_t step = 0; step < lowered.calls.size(); ++step) {
-      BufferAliasing without = aliasing;
-      if (!without.make_view(step)) continue;
-      const int64_t bytes = needs(without);
-      if (bytes > least) continue;
-      least = bytes;
-      aliasing = std::move(without);
+      if (!aliasing.make_view(step)) continue;
+      const int64_t bytes = needs(&aliasing);
+      if (bytes > least) {
+        aliasing.undo_view(step);
+      } else {
+        least = bytes;
+        aliasing.undo_reuse();
+      }
     }
   }
   std::vector<engine::KernelCall> calls;

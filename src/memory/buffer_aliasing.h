@@ -34,13 +34,17 @@ class BufferAliasing {
   explicit BufferAliasing(const engine::Lowered& lowered);
 
   /// Makes the operator of this call a view if all affected values can share memory. Returns true
-  /// if it became one.
+  /// if it became one. Not after reuse_operand_buffers().
   bool make_view(size_t step);
   /// Calls make_view() for every operator, in order. Returns true if any became a view.
   bool make_views();
   [[nodiscard]] bool is_view(size_t step) const { return is_view_[step]; }
+  /// Gives the operator of this call its call back.
+  void undo_view(size_t step);
   /// Lets results overwrite operands that end at their call, call by call.
   void reuse_operand_buffers();
+  /// Undoes reuse_operand_buffers().
+  void undo_reuse();
 
   struct AliasedBuffer : Buffer {
     ir::ValueId value = ir::kNoValue;  // its largest value
@@ -61,6 +65,7 @@ class BufferAliasing {
  private:
   /// A read of bytes of a defined value by a call. The call's operand is `through`.
   struct Read {
+    int defined;  // index into defined_values_
     int step;
     int64_t begin, end;
     int64_t operand_offset;  // offset of the operand from the defined value; may be negative
@@ -69,9 +74,8 @@ class BufferAliasing {
   /// A value with bytes of its own.
   struct DefinedValue {
     ir::ValueId value;
-    int step;           // -1: exists from the start
-    bool never_merged;  // a state, or an input that a value aliases: nothing is written over it
-    std::vector<Read> reads;
+    int step;                     // -1: exists from the start
+    size_t first_read, end_read;  // indices into reads_
   };
   /// Bytes of a defined value that another value contains.
   struct ByteRange {
@@ -80,20 +84,35 @@ class BufferAliasing {
     int64_t value_offset;  // offset of the defined value from the other value; may be negative
   };
 
+  /// The values of one buffer, as a list through next_value_.
+  struct BufferValues {
+    ir::ValueId first = ir::kNoValue, last = ir::kNoValue;
+    bool never_merged = false;  // has a state, or an input that a value aliases
+  };
+
   static size_t index(ir::ValueId value) { return static_cast<size_t>(value); }
-  [[nodiscard]] int64_t bytes(ir::ValueId value) const {
-    return static_cast<int64_t>(lowered_->graph.type(value).bytes());
+  [[nodiscard]] int64_t bytes(ir::ValueId value) const { return bytes_[index(value)]; }
+  [[nodiscard]] std::span<const ByteRange> ranges_of(ir::ValueId value) const {
+    const auto [first, end] = ranges_of_value_[index(value)];
+    return std::span(ranges_).subspan(first, end - first);
+  }
+  [[nodiscard]] std::span<const Read> reads_of(const DefinedValue& defined) const {
+    return std::span(reads_).subspan(defined.first_read, defined.end_read - defined.first_read);
   }
   bool build();
   [[nodiscard]] std::vector<size_t> views_without_call() const;
   void define(ir::ValueId value, int step, bool never_merged = false);
   void define_planned_inputs();
+  void add_to_buffer(ir::ValueId value, int buffer, int64_t unshifted_offset);
   bool compute_ranges(size_t op);
   bool place_view(size_t op);
   [[nodiscard]] bool can_be_view(size_t step) const;
   bool make_views(std::span<const size_t> steps);
   void find_reads();
-  bool is_never_merged(int buffer) const;
+  void sort_reads();
+  [[nodiscard]] bool is_never_merged(int buffer) const {
+    return values_of_buffer_[static_cast<size_t>(buffer)].never_merged;
+  }
   /// Places b `distance` bytes (may be negative) after a, and merges their buffers. Returns false
   /// if one of them has no buffer, or if they are already in one buffer at another distance.
   bool merge(ir::ValueId a, ir::ValueId b, int64_t distance);
@@ -103,6 +122,7 @@ class BufferAliasing {
   bool can_share_memory(const DefinedValue& a, const DefinedValue& b, int64_t distance) const;
   void reuse_line_buffer(int step);
   void compute_buffers();
+  void compute_buffer(int buffer);
 
   /// Facts about an operator that do not depend on placement.
   struct OpFacts {
@@ -113,17 +133,28 @@ class BufferAliasing {
 
   const engine::Lowered* lowered_;
   std::shared_ptr<const std::vector<OpFacts>> op_facts_;
+  std::vector<int64_t> bytes_;   // by value
   std::vector<int> call_of_op_;  // -1: no call
   std::vector<bool> is_view_;    // by call: it was removed, because its result is a view
+  // build() fills the rest. It runs for each view that is tried, so that nothing here is a vector
+  // of vectors.
   std::vector<DefinedValue> defined_values_;
-  std::vector<std::vector<ByteRange>> ranges_;  // by value, as are the next three
-  std::vector<ir::ValueId> source_;
-  std::vector<int> buffer_;                         // -1: no memory
-  std::vector<int64_t> unshifted_offset_;           // origin_ is not subtracted
-  std::vector<std::vector<int>> values_of_buffer_;  // defined values, by buffer
-  std::vector<AliasedBuffer> aliased_buffers_;      // 0 bytes if merged into another buffer
+  std::vector<ByteRange> ranges_;
+  std::vector<Read> reads_;                                 // by defined value
+  std::vector<Read> unsorted_reads_;                        // of find_reads()
+  std::vector<std::pair<size_t, size_t>> ranges_of_value_;  // first and end in ranges_
+  std::vector<ir::ValueId> source_;                         // by value, as are the next four
+  std::vector<int> defined_;                                // -1: not a defined value
+  std::vector<int> buffer_;                                 // -1: no memory
+  std::vector<int64_t> unshifted_offset_;                   // origin_ is not subtracted
+  std::vector<ir::ValueId> next_value_;                     // of the same buffer
+  std::vector<BufferValues> values_of_buffer_;
+  std::vector<AliasedBuffer> aliased_buffers_;  // 0 bytes if merged into another buffer
   std::vector<int64_t> origin_;  // by buffer: the smallest unshifted_offset_ of its values
 };
+
+/// Returns a lower bound on the arena size, without the memory of delegates.
+[[nodiscard]] int64_t lower_bound_bytes(const engine::Lowered& lowered);
 
 /// Removes the calls of slices and concatenations whose result can be a view of their operands, as
 /// long as the arena needs no more bytes.

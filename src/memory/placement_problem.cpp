@@ -52,28 +52,35 @@ Problem rounded(std::span<const Buffer> buffers, int64_t alignment,
 
 /// Returns the largest sum of sizes live at one step, minus the bytes that may be shared in it.
 int64_t largest_live_sum(const Problem& problem) {
-  // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
-  struct Step {
-    int64_t change = 0;  // bytes that begin, less those that ended before
-    int64_t shared = 0;  // operand and result share at most the bytes of the result after the lead
-    bool is_start = false;
+  struct Change {
+    int step;
+    int64_t bytes;   // that begin, less those that ended before
+    int64_t shared;  // operand and result share at most the bytes of the result after the lead
+    bool is_start;   // the sum increases only at the first step of a buffer
   };
-  std::map<int, Step> steps;
+  std::vector<Change> changes;
+  changes.reserve(2 * problem.buffers.size() + problem.overlaps.size());
   for (const Buffer& b : problem.buffers) {
     if (b.life.is_empty()) continue;
-    steps[b.life.first].change += b.bytes;
-    steps[b.life.first].is_start = true;
-    steps[b.life.last + 1].change -= b.bytes;
+    changes.push_back({b.life.first, b.bytes, 0, true});
+    changes.push_back({b.life.last + 1, -b.bytes, 0, false});
   }
   for (const Overlap& o : problem.overlaps) {
     const Buffer& result = at(problem.buffers, o.result);
-    steps[result.life.first].shared +=
-        std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
+    const int64_t shared = std::min(at(problem.buffers, o.operand).bytes, result.bytes - o.lead);
+    changes.push_back({result.life.first, 0, shared, false});
   }
+  std::ranges::sort(changes, {}, &Change::step);
   int64_t bound = 0, sum = 0;
-  for (const auto& [step, at_step] : steps) {
-    sum += at_step.change;
-    if (at_step.is_start) bound = std::max(bound, sum - at_step.shared);
+  for (size_t i = 0; i < changes.size();) {
+    int64_t shared = 0;
+    bool is_start = false;
+    for (const int step = changes[i].step; i < changes.size() && changes[i].step == step; ++i) {
+      sum += changes[i].bytes;
+      shared += changes[i].shared;
+      is_start = is_start || changes[i].is_start;
+    }
+    if (is_start) bound = std::max(bound, sum - shared);
   }
   return bound;
 }
@@ -138,12 +145,19 @@ int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,
 }
 
 int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
-  std::vector<ForbiddenOffsets> forbidden;
-  for (const Neighbor& n : problem.neighbors[static_cast<size_t>(i)]) {
-    const int64_t offset = offsets[static_cast<size_t>(n.other)];
-    if (offset >= 0) forbidden.push_back({offset - n.below, offset + n.above});
+  // The lowest offset only rises, so that a pass in which no neighbor raises it ends the search.
+  int64_t lowest = 0;
+  for (bool raised = true; raised;) {
+    raised = false;
+    for (const Neighbor& n : problem.neighbors[static_cast<size_t>(i)]) {
+      const int64_t offset = offsets[static_cast<size_t>(n.other)];
+      const bool meets = offset >= 0 && offset - n.below < lowest && lowest < offset + n.above;
+      if (!meets) continue;
+      lowest = offset + n.above;
+      raised = true;
+    }
   }
-  return lowest_offset(forbidden);
+  return lowest;
 }
 
 }  // namespace thimble::memory

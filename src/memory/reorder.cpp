@@ -13,12 +13,6 @@ using ir::ValueId;
 /// Limits memory: each partial order of the beam search stores a set of calls.
 constexpr size_t kCallsMax = 400;
 
-int64_t lower_bound_bytes(const engine::Lowered& lowered) {
-  BufferAliasing aliasing(lowered);
-  aliasing.reuse_operand_buffers();
-  return aliasing.lower_bound_bytes();
-}
-
 Step step_of(const engine::Lowered& lowered, const BufferAliasing& aliasing,
              const engine::KernelCall& call) {
   Step step;

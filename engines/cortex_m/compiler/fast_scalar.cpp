@@ -48,7 +48,7 @@ Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int
   PackedWriter writer;
   put_channels(filters, y_zero_point, &writer);
   for (const Filter& filter : filters) {
-    for (const int8_t code : filter.weights) writer.put(code);
+    writer.put_all(filter.weights);
     for (auto k = static_cast<int64_t>(filter.weights.size()); k < row; ++k) writer.put(int8_t{0});
   }
   return writer.take();

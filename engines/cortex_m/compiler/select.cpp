@@ -55,15 +55,17 @@ class Selector {
         add_delegate(op, static_cast<int>(i));
         continue;
       }
-      THIMBLE_TRY(std::vector<KernelCall> signatures, variants_of(op));
+      const bool wants_least_scratch =
+          std::ranges::count(options_.min_scratch_ops, static_cast<int>(i)) != 0;
+      const bool only_fastest = options_.optimize != Optimize::kFlash && !wants_least_scratch;
+      THIMBLE_TRY(std::vector<KernelCall> signatures, variants_of(op, only_fastest));
       for (KernelCall& call : signatures) {
         assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
         call.out = op.output;
         call.ir_op = static_cast<int>(i);
         if (!stock_) call.lead = overlap_lead(graph_, op);
       }
-      if (std::ranges::count(options_.min_scratch_ops, static_cast<int>(i)) != 0)
-        take_least_scratch(&signatures);
+      if (wants_least_scratch) take_least_scratch(&signatures);
       calls_->push_back(signatures.front());
       if (options_.optimize == Optimize::kFlash) choices_.emplace(calls_->size() - 1, signatures);
     }
@@ -74,13 +76,13 @@ class Selector {
  private:
   using Arguments = std::vector<Argument>;
 
-  /// Returns the kernel variants, the fastest first; only that one if the goal is speed.
-  Result<std::vector<KernelCall>> variants_of(const Op& op) {
+  /// Returns the kernel variants, the fastest first.
+  Result<std::vector<KernelCall>> variants_of(const Op& op, bool only_fastest) {
     std::vector<KernelCall> signatures;
     if (!stock_) signatures = fast_calls(graph_, op, target_);
-    if (!signatures.empty() && options_.optimize == Optimize::kSpeed)
+    if (!signatures.empty() && only_fastest)
       signatures.erase(signatures.begin() + 1, signatures.end());
-    if (signatures.empty() || options_.optimize != Optimize::kSpeed) {
+    if (signatures.empty() || !only_fastest) {
       THIMBLE_TRY(KernelCall call, general(op));
       signatures.push_back(std::move(call));
     }
