@@ -17,10 +17,12 @@ using ir::Op;
 constexpr int64_t kRankingSamples = 16;
 
 /// Returns the SQNR of the worst output that is not constant; infinite if no output has an error.
-double worst_decibels(const OutputPairs& pairs) {
+/// `reference` may have more samples than `got`.
+double worst_decibels(RealOutputs reference, const RealOutputs& got) {
   double worst = std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < pairs.reference.size(); ++i) {
-    const double db = output_decibels(pairs.reference[i], pairs.got[i]);
+  for (size_t i = 0; i < got.size(); ++i) {
+    reference[i].resize(got[i].size());
+    const double db = output_decibels(reference[i], got[i]);
     if (!std::isnan(db)) worst = std::min(worst, db);
   }
   return worst;
@@ -47,16 +49,18 @@ double share(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
 
 class Search {
  public:
-  explicit Search(const GoalRequest& request) : r_(request) {}
+  explicit Search(const GoalRequest& request)
+      : r_(request),
+        reference_(float_outputs(r_.graph, r_.samples, {r_.samples.count(), r_.threads})) {}
 
   /// Measures the metric of the goal.
   Result<double> value(const Variant& trial) const {
-    const OutputPairs pairs =
-        outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
-    if (r_.goal.metric == Metric::kSqnr) return worst_decibels(pairs);
+    const RealOutputs outputs =
+        integer_outputs(trial.lowered.graph, r_.samples, {r_.samples.count(), r_.threads});
+    if (r_.goal.metric == Metric::kSqnr) return worst_decibels(reference_, outputs);
     const size_t row = row_of_output();
-    const std::vector<int64_t> got = largest(pairs.got[0], row);
-    if (r_.goal.metric == Metric::kAgreement) return share(got, largest(pairs.reference[0], row));
+    const std::vector<int64_t> got = largest(outputs[0], row);
+    if (r_.goal.metric == Metric::kAgreement) return share(got, largest(reference_[0], row));
     if (got.size() != r_.goal.labels.size()) {
       return bad_input("--accuracy top1: {} labels for {} rows of the first output",
                        r_.goal.labels.size(), got.size());
@@ -65,12 +69,10 @@ class Search {
   }
 
   /// Returns the accuracy of the float model as text for metric kTop1; empty for other metrics.
-  [[nodiscard]] std::string float_text(const Variant& trial) const {
+  [[nodiscard]] std::string float_text() const {
     if (r_.goal.metric != Metric::kTop1) return "";
-    const OutputPairs pairs =
-        outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
-    const size_t row = row_of_output();
-    return fmt::format(", float {:.4g}", share(largest(pairs.reference[0], row), r_.goal.labels));
+    const std::vector<int64_t> places = largest(reference_[0], row_of_output());
+    return fmt::format(", float {:.4g}", share(places, r_.goal.labels));
   }
 
   [[nodiscard]] bool reached(double value) const { return value >= r_.goal.least; }
@@ -82,9 +84,9 @@ class Search {
 
   Result<double> decibels_of(const std::vector<bool>& ops) const {
     THIMBLE_TRY(const Variant trial, r_.attempt(ops));
-    return worst_decibels(
-        outputs_side_by_side(r_.graph, trial.lowered, r_.samples,
-                             {std::min(r_.samples.count(), kRankingSamples), r_.threads}));
+    const int64_t samples = std::min(r_.samples.count(), kRankingSamples);
+    return worst_decibels(reference_,
+                          integer_outputs(trial.lowered.graph, r_.samples, {samples, r_.threads}));
   }
 
   /// Returns the operators that can have 16 bits and do not, ordered by decreasing gain.
@@ -109,6 +111,7 @@ class Search {
   }
 
   const GoalRequest& r_;
+  const RealOutputs reference_;
 };
 
 std::vector<bool> with(std::vector<bool> ops, const std::vector<size_t>& added, size_t count) {
@@ -146,7 +149,7 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   if (!search.reached(report.wide)) {
     return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}{}",
                        metric_name(request.goal.metric), request.goal.least, report.narrow,
-                       report.wide, search.float_text(trial));
+                       report.wide, search.float_text());
   }
   THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
   const auto reached_with = [&](const std::vector<bool>& ops) -> Result<bool> {

@@ -1,5 +1,11 @@
 #include "quant/quality.h"
 
+#include <memory>
+
+#include "quant/fast_float.h"
+#include "quant/parallel.h"
+#include "quant/simulate.h"
+
 namespace thimble::quant {
 namespace {
 
@@ -37,6 +43,31 @@ double share_equal(const Outputs& reference, const Outputs& got) {
   return all == 0 ? 1.0 : static_cast<double>(equal) / static_cast<double>(all);
 }
 
+/// Runs the graph on each sample. `inputs_of` makes its inputs from those of the float graph.
+template <typename InputsOf>
+RealOutputs outputs_of(const Graph& graph, const KernelTable& kernels, const Samples& samples,
+                       const QualityRequest& request, InputsOf inputs_of) {
+  const std::vector<ValueId>& ids = graph.outputs();
+  RealOutputs result(ids.size(), Outputs(static_cast<size_t>(request.samples)));
+  const int threads = thread_count(request.threads, request.samples, graph);
+  std::vector<std::unique_ptr<FastExecutor>> engines;
+  for (int i = 0; i < threads; ++i) {
+    engines.push_back(std::make_unique<FastExecutor>(graph, kernels));
+  }
+  for_each_sample(request.samples, threads, request.progress, "measuring the SQNR",
+                  [&](int64_t sample, int thread) {
+                    FastExecutor& engine = *engines[static_cast<size_t>(thread)];
+                    const std::vector<Tensor> inputs = inputs_of(samples.sample(sample));
+                    engine.run(inputs, {});
+                    const std::vector<Tensor> outputs = engine.outputs();
+                    for (size_t i = 0; i < ids.size(); ++i) {
+                      result[i][static_cast<size_t>(sample)] =
+                          real_output(outputs[i], graph.type(ids[i]));
+                    }
+                  });
+  return result;
+}
+
 }  // namespace
 
 double output_decibels(const std::vector<std::vector<double>>& reference,
@@ -62,23 +93,17 @@ double output_decibels(const std::vector<std::vector<double>>& reference,
   return decibels(without_rounding(signal, squares), noise);
 }
 
-OutputPairs outputs_side_by_side(const Graph& float_graph, const LoweredGraph& lowered,
-                                 const Samples& samples, const QualityRequest& request) {
-  const size_t count = static_cast<size_t>(request.samples);
-  const size_t outputs = float_graph.outputs().size();
-  OutputPairs pairs{RealOutputs(outputs, Outputs(count)), RealOutputs(outputs, Outputs(count))};
-  for_each_pair(float_graph, lowered, samples, request,
-                [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
-                  pair.run(inputs, [](size_t, const Tensor&, const Tensor&) {});
-                  const auto float_outputs = pair.float_outputs();
-                  const auto integer_outputs = pair.integer_outputs();
-                  for (size_t i = 0; i < outputs; ++i) {
-                    const ir::Type& type = lowered.graph.type(lowered.graph.outputs()[i]);
-                    pairs.reference[i][sample] = real_output(float_outputs[i], {});
-                    pairs.got[i][sample] = real_output(integer_outputs[i], type);
-                  }
-                });
-  return pairs;
+RealOutputs float_outputs(const Graph& graph, const Samples& samples,
+                          const QualityRequest& request) {
+  return outputs_of(graph, float_kernels(), samples, request,
+                    [](std::vector<Tensor> inputs) { return inputs; });
+}
+
+RealOutputs integer_outputs(const Graph& graph, const Samples& samples,
+                            const QualityRequest& request) {
+  return outputs_of(graph, integer_kernels(), samples, request, [&](std::vector<Tensor> inputs) {
+    return integer_inputs(graph, std::move(inputs));
+  });
 }
 
 Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,

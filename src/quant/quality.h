@@ -22,12 +22,10 @@ struct Quality {
 
 /// Outputs as real numbers, by output and sample.
 using RealOutputs = std::vector<std::vector<std::vector<double>>>;
-struct OutputPairs {
-  RealOutputs reference, got;
-};
-[[nodiscard]] OutputPairs outputs_side_by_side(const ir::Graph& float_graph,
-                                               const LoweredGraph& lowered, const Samples& samples,
-                                               const QualityRequest& request);
+[[nodiscard]] RealOutputs float_outputs(const ir::Graph& graph, const Samples& samples,
+                                        const QualityRequest& request);
+[[nodiscard]] RealOutputs integer_outputs(const ir::Graph& graph, const Samples& samples,
+                                          const QualityRequest& request);
 /// Returns the SQNR of one output over all samples: signal = sum (reference - its mean over
 /// samples)^2. Infinite without an error, NaN if the reference is constant.
 [[nodiscard]] double output_decibels(const std::vector<std::vector<double>>& reference,

@@ -12,7 +12,6 @@
 #include "quant/simulate.h"
 
 namespace thimble::quant {
-namespace {
 
 using ir::Graph;
 using ir::Op;
@@ -46,8 +45,6 @@ std::vector<Tensor> integer_inputs(const Graph& graph, std::vector<Tensor> input
   }
   return inputs;
 }
-
-}  // namespace
 
 void Sums::add(const Sums& other) {
   count += other.count;

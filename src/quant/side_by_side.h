@@ -27,6 +27,10 @@ struct Sums {
 /// Returns `signal`, or 0 if it is not more than the rounding of a sum of `squares`.
 [[nodiscard]] double without_rounding(double signal, double squares);
 
+/// Returns the inputs of the integer graph for those of the float graph.
+[[nodiscard]] std::vector<ir::Tensor> integer_inputs(const ir::Graph& graph,
+                                                     std::vector<ir::Tensor> inputs);
+
 /// A float engine and an integer engine for one thread.
 class SideBySide {
  public:
