@@ -25,12 +25,13 @@ auto requantizing16(const Call& call) {
 
 template <typename From, typename To>
 void rescale(const Call& call, int64_t lowest, int64_t highest) {
+  const int64_t mult = call.get(ir::attr::mult), shift = call.get(ir::attr::shift);
+  const int64_t x_zp = call.get(ir::attr::x_zp), y_zp = call.get(ir::attr::y_zp);
   const auto x = call.input<From>(0);
+  const auto y = call.result<To>();
   for (size_t i = 0; i < x.size(); ++i) {
-    const int64_t scaled = requantize(x[i] - call.get(ir::attr::x_zp), call.get(ir::attr::mult),
-                                      call.get(ir::attr::shift), Rounding::kDouble);
-    call.result<To>()[i] =
-        static_cast<To>(clamp(wrap32(scaled + call.get(ir::attr::y_zp)), lowest, highest));
+    const int64_t scaled = requantize(x[i] - x_zp, mult, shift, Rounding::kDouble);
+    y[i] = static_cast<To>(clamp(wrap32(scaled + y_zp), lowest, highest));
   }
 }
 
@@ -63,19 +64,18 @@ void eval_qsub16(const Call& call) {
 }
 
 void eval_qmul16(const Call& call) {
-  map_quantized_pairs<int16_t>(call, [&](int64_t a, int64_t b) {
-    return requantize(a * b, call.get(ir::attr::mult), call.get(ir::attr::shift),
-                      Rounding::kDouble);
+  const int64_t mult = call.get(ir::attr::mult), shift = call.get(ir::attr::shift);
+  map_quantized_pairs<int16_t>(call, [=](int64_t a, int64_t b) {
+    return requantize(a * b, mult, shift, Rounding::kDouble);
   });
 }
 
 void eval_qprelu16(const Call& call) {
-  map_quantized_pairs<int16_t>(call, [&](int64_t x, int64_t w) {
-    if (x >= 0) {
-      return requantize(x, call.get(ir::attr::mult), call.get(ir::attr::shift), Rounding::kDouble);
-    }
-    return requantize(x * w, call.get(ir::attr::w_mult), call.get(ir::attr::w_shift),
-                      Rounding::kDouble);
+  const int64_t mult = call.get(ir::attr::mult), shift = call.get(ir::attr::shift);
+  const int64_t w_mult = call.get(ir::attr::w_mult), w_shift = call.get(ir::attr::w_shift);
+  map_quantized_pairs<int16_t>(call, [=](int64_t x, int64_t w) {
+    if (x >= 0) return requantize(x, mult, shift, Rounding::kDouble);
+    return requantize(x * w, w_mult, w_shift, Rounding::kDouble);
   });
 }
 

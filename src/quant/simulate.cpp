@@ -1,7 +1,9 @@
 #include "quant/simulate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <limits>
 
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
@@ -317,6 +319,36 @@ void run_lut(const Call& call, Scratch&) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = table[x[i]];
 }
 
+template <typename From, typename To>
+void rescale(const Call& call) {
+  const int32_t x_zp = attribute(call, ir::attr::x_zp);
+  const int32_t y_zp = attribute(call, ir::attr::y_zp);
+  const int32_t mult = attribute(call, ir::attr::mult);
+  const int32_t shift = attribute(call, ir::attr::shift);
+  const auto scaled = [=](int32_t code) {
+    const int32_t y = numerics::wrap_add(numerics::requantize(code - x_zp, mult, shift), y_zp);
+    return static_cast<To>(
+        numerics::clamp(y, std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+  };
+  const auto x = call.input<From>(0);
+  To* y = call.result<To>().data();
+  if constexpr (sizeof(From) == 1) {
+    std::array<To, 256> table{};
+    for (int32_t code = -128; code < 128; ++code) {
+      table[static_cast<size_t>(code + 128)] = scaled(code);
+    }
+    for (size_t i = 0; i < x.size(); ++i) y[i] = table[static_cast<size_t>(x[i] + 128)];
+  } else {
+    for (size_t i = 0; i < x.size(); ++i) y[i] = scaled(x[i]);
+  }
+}
+void run_rescale(const Call& call, Scratch&) {
+  const bool from_wide = call.inputs[0]->dtype == ir::DType::kI16;
+  const bool to_wide = call.output.dtype == ir::DType::kI16;
+  if (from_wide) return to_wide ? rescale<int16_t, int16_t>(call) : rescale<int16_t, int8_t>(call);
+  to_wide ? rescale<int8_t, int16_t>(call) : rescale<int8_t, int8_t>(call);
+}
+
 /// Types and bounds that compiled graphs do not use are handled by the evaluator.
 void run_quantize(const Call& call, Scratch&) {
   if (call.output.dtype != ir::DType::kI8 || call.get(ir::attr::min) != -128 ||
@@ -360,6 +392,7 @@ const KernelTable& integer_kernels() {
       {ir::OpKind::qsub, run_qsub},
       {ir::OpKind::qsub16, run_qsub16},
       {ir::OpKind::quantize, run_quantize},
+      {ir::OpKind::rescale, run_rescale},
   });
   return kTable;
 }
