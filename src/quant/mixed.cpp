@@ -1,6 +1,7 @@
 #include "quant/mixed.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,8 +14,11 @@ namespace {
 
 using ir::Op;
 
-/// Number of samples used to rank single operators.
-constexpr int64_t kRankingSamples = 16;
+/// Operators are ranked by about this many output elements, of at least two samples.
+constexpr int64_t kRankingElements = 2048;
+constexpr int64_t kRankingSamplesMax = 16;
+/// Number of trials that demote single operators. Each runs all samples.
+constexpr size_t kDemotionTrials = 8;
 
 /// Returns the SQNR of the worst output that is not constant; infinite if no output has an error.
 /// `reference` may have more samples than `got`.
@@ -77,6 +81,13 @@ class Search {
 
   [[nodiscard]] bool reached(double value) const { return value >= r_.goal.least; }
 
+  /// Returns true if the goal is reached when these operators have 16 bits.
+  Result<bool> reached_with(const std::vector<bool>& ops) const {
+    THIMBLE_TRY(const Variant tried, r_.attempt(ops));
+    THIMBLE_TRY(const double tried_value, value(tried));
+    return reached(tried_value);
+  }
+
   [[nodiscard]] size_t row_of_output() const {
     const ir::Shape& shape = r_.graph.type(r_.graph.outputs()[0]).shape;
     return shape.empty() ? 1 : static_cast<size_t>(shape.back());
@@ -84,29 +95,31 @@ class Search {
 
   Result<double> decibels_of(const std::vector<bool>& ops) const {
     THIMBLE_TRY(const Variant trial, r_.attempt(ops));
-    const int64_t samples = std::min(r_.samples.count(), kRankingSamples);
+    const auto elements = static_cast<int64_t>(reference_[0][0].size());
+    const int64_t samples =
+        std::min(r_.samples.count(), std::clamp(kRankingElements / std::max<int64_t>(elements, 1),
+                                                int64_t{2}, kRankingSamplesMax));
     return worst_decibels(reference_,
                           integer_outputs(trial.lowered.graph, r_.samples, {samples, r_.threads}));
   }
 
-  /// Returns the operators that can have 16 bits and do not, ordered by decreasing gain.
+  /// Returns the operators that can have 16 bits and do not, ordered by decreasing loss.
   Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Variant& trial) const {
-    THIMBLE_TRY(const double before, decibels_of(ops));
-    std::vector<std::pair<double, size_t>> losses;
+    const std::vector<bool> all(ops.size(), true);
+    std::vector<std::pair<double, size_t>> qualities;
     for (size_t i = 0; i < ops.size(); ++i) {
       const OpPlan& plan = trial.plan.ops[i];
       const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
       const Op& op = r_.graph.ops()[i];
       if (ops[i] || !made || keeps_width(op.kind) || !has_wide_form(r_.graph, op, plan)) continue;
-      std::vector<bool> more = ops;
-      more[i] = true;
-      THIMBLE_TRY(const double after, decibels_of(more));
-      // Both are infinite if the samples of the ranking have no error.
-      losses.emplace_back(before == after ? 0 : before - after, i);
+      std::vector<bool> others = all;
+      others[i] = false;
+      THIMBLE_TRY(const double quality, decibels_of(others));
+      qualities.emplace_back(quality, i);
     }
-    std::sort(losses.begin(), losses.end());
+    std::sort(qualities.begin(), qualities.end());
     std::vector<size_t> ranked;
-    for (const auto& [loss, op] : losses) ranked.push_back(op);
+    for (const auto& [quality, op] : qualities) ranked.push_back(op);
     return ranked;
   }
 
@@ -152,25 +165,21 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
                        report.wide, search.float_text());
   }
   THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
-  const auto reached_with = [&](const std::vector<bool>& ops) -> Result<bool> {
-    THIMBLE_TRY(const Variant tried, request.attempt(ops));
-    THIMBLE_TRY(const double value, search.value(tried));
-    return search.reached(value);
-  };
+  assert(!ranked.empty() && "16 bits everywhere reach the goal, so an operator can be promoted");
   size_t too_few = 0;
   size_t enough = ranked.size();
   while (enough - too_few > 1) {
     const size_t middle = (too_few + enough) / 2;
-    THIMBLE_TRY(const bool reached, reached_with(with(wide_ops, ranked, middle)));
+    THIMBLE_TRY(const bool reached, search.reached_with(with(wide_ops, ranked, middle)));
     (reached ? enough : too_few) = middle;
   }
   ranked.resize(enough);
-  // Operators that are not needed are demoted, smallest gain first. The last one is needed: the
-  // goal is not reached without it.
-  for (size_t i = ranked.size() - 1; i-- > 0;) {
+  // The smallest losses first. The last operator is needed: the goal is not reached without it.
+  const size_t trials = std::min(ranked.size() - 1, kDemotionTrials);
+  for (size_t i = ranked.size() - 1, last = i - trials; i-- > last;) {
     std::vector<size_t> fewer = ranked;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    THIMBLE_TRY(const bool reached, reached_with(with(wide_ops, fewer, fewer.size())));
+    THIMBLE_TRY(const bool reached, search.reached_with(with(wide_ops, fewer, fewer.size())));
     if (reached) ranked = std::move(fewer);
   }
   std::sort(ranked.begin(), ranked.end());

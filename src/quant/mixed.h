@@ -1,9 +1,10 @@
 #pragma once
 // Selects the few operators that need 16-bit activations to reach an accuracy goal.
 //
-// The gain of an operator is the SQNR that the outputs gain when it alone has 16 bits. Operators
-// are promoted by decreasing gain until the goal is reached. Operators that turn out to be
-// unnecessary are demoted again. The result is deterministic.
+// The loss of an operator is the SQNR that the outputs lose when it alone has 8 bits and all others
+// have 16. Operators are promoted by decreasing loss until the goal is reached. Then the promoted
+// operators with the smallest losses are demoted one by one where the goal does not need them; the
+// number of these trials is limited. The result is deterministic.
 
 #include <functional>
 #include <vector>
