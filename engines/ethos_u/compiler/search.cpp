@@ -265,6 +265,32 @@ void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* dr
   }
 }
 
+/// Divides the first slice of the first operation, whose copy no kernel overlaps, into a short slice
+/// and the rest, if that saves cycles.
+void Search::shorten_first_slice(const Piece& piece, int64_t room, OpDraft* draft) const {
+  constexpr int kOp = 0;
+  const int64_t bytes = piece.parts[0].weight_bytes, channels = network_.op(kOp).ofm.shape.c;
+  if (draft->starts.size() != 1 || bytes + 128 > room) return;
+  const OpMemories where = memories(kOp, piece.first, piece.end, true);
+  const IndexRange rows{0, network_.op(kOp).ofm.shape.h};
+  double least = copy(bytes) + chooser_.cycles(kOp, *draft, rows, channels, where);
+  for (int64_t depth = channels / 2; depth >= 8; depth /= 2) {
+    OpDraft divided = *draft;
+    if (!cut(kOp, where, rows, depth, &divided) || divided.starts.size() < 2) continue;
+    divided.starts.resize(2);
+    const int64_t first = divided.starts[1];
+    const double first_copy = copy(bytes * first / channels);
+    const double first_kernel = chooser_.cycles(kOp, divided, rows, first, where);
+    const double rest_copy = copy(bytes * (channels - first) / channels);
+    const double rest_kernel = chooser_.cycles(kOp, divided, rows, channels - first, where);
+    const double cycles =
+        first_copy + std::max(first_kernel, rest_copy) + rest_kernel + kKernelStart;
+    if (cycles >= least) continue;
+    least = cycles;
+    *draft = std::move(divided);
+  }
+}
+
 bool Search::cut(int op, const OpMemories& where, IndexRange rows, int64_t depth,
                  OpDraft* draft) const {
   const int64_t channels = network_.op(op).ofm.shape.c;
@@ -404,8 +430,10 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       const OpDraft* from = buffered[at] ? part.from_sram : part.from_external;
       if (from != nullptr) one = *from;
       one.buffered = buffered[at];
-      if (one.buffered && piece->tile_rows == 0)
+      if (one.buffered && piece->tile_rows == 0) {
         slice_weights(i, *piece, budget - piece->held, &one);
+        if (i == 0) shorten_first_slice(*piece, budget - piece->held, &one);
+      }
       if (piece->tile_rows > 0) one.cascade = cascade_index;
       estimate_slices(i, &one);
     }

@@ -87,6 +87,7 @@ class Search {
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void slice_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
+  void shorten_first_slice(const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Divides the operation into slices of at most `depth` channels, or one block if that is deeper.
   /// Returns false if no block is legal.
   bool cut(int op, const OpMemories& where, IndexRange rows, int64_t depth, OpDraft* draft) const;
