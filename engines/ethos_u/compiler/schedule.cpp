@@ -80,6 +80,16 @@ class Scheduler {
     return curve_;
   }
 
+  /// Returns the Pareto-optimal schedules of curve() in bytes and cycles.
+  std::vector<ParetoPoint> front() {
+    std::vector<ParetoPoint> result;
+    for (const Point& point : curve()) {
+      const auto cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
+      if (result.empty() || cycles < result.back().cycles) result.push_back({point.bytes, cycles});
+    }
+    return result;
+  }
+
   /// Returns the schedule with the least memory; nullopt if none exists.
   std::optional<Point> smallest() { return curve().empty() ? best(kUnlimited) : curve().front(); }
 
@@ -340,7 +350,11 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
                                 ? std::min(limit, point->bytes + point->bytes * attempt / 200)
                                 : limit;
     THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
-    if (found) return std::move(*found);
+    if (found) {
+      const std::vector<ParetoPoint> front = scheduler.front();
+      if (!front.empty()) found->smallest = front.front(), found->fastest = front.back();
+      return std::move(*found);
+    }
     if (options.sram_bytes && !size) budget = point->bytes - 16;
   }
   const auto least = scheduler.smallest();
@@ -354,12 +368,7 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
                                                 Encoders* encoders) {
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
-  std::vector<ParetoPoint> front;
-  for (const Point& point : scheduler.curve()) {
-    const auto cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
-    if (front.empty() || cycles < front.back().cycles) front.push_back({point.bytes, cycles});
-  }
-  return front;
+  return scheduler.front();
 }
 
 }  // namespace thimble::engine::ethos_u
