@@ -131,7 +131,7 @@ struct ParetoPoint {
 /// Schedule that an engine selected without a budget, and the ends of its Pareto front. All cycles
 /// are the scheduler's estimates.
 struct SramChoice {
-  std::string rule;  // "the least within 2 % of ...", after the number of bytes
+  std::string rule;  // "at most 2 % slower than ...", after the number of bytes
   ParetoPoint chosen, smallest, fastest;
 };
 

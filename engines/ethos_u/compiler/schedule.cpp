@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 constexpr double kLossMax = 1.02;  // cycles of the default schedule, relative to the fastest
+constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
 constexpr int kMoreBudgets = 3;    // budgets tried between two budgets of the curve
 
 /// A schedule with addresses, based on estimated weight sizes.
@@ -117,26 +118,29 @@ class Scheduler {
     return gains ? with : without;
   }
 
-  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`. Between two
-  /// budgets of the curve it tries more of them.
+  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`, or `fastest`
+  /// if no such schedule saves 1 / kSavingDivisor of its memory. Between two budgets of the curve it
+  /// tries more of them.
   std::optional<Point> default_schedule(std::optional<Point> fastest) {
     if (!fastest) return fastest;
     const auto is_close = [&](const Point& point) {
       return point.found.score <= fastest->found.score * kLossMax;
     };
     Point result = *fastest;
-    int64_t below = 0;  // bytes of a schedule that is too slow
+    const int64_t most = fastest->bytes - fastest->bytes / kSavingDivisor;
+    int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
     for (const Point& point : curve()) {
-      if (point.bytes >= result.bytes) break;
+      if (point.bytes > most) break;
       if (is_close(point)) {
         result = point;
+        above = point.bytes;
         break;
       }
       below = point.bytes;
     }
     for (int i = 0; i < kMoreBudgets && below > 0; ++i) {
-      const int64_t budget = (below + result.bytes) / 32 * 16;
-      if (budget <= below || budget >= result.bytes) break;
+      const int64_t budget = (below + above) / 32 * 16;
+      if (budget <= below || budget >= above) break;
       std::optional<Point> found;
       for (const Search* search : searches(budget)) {
         auto point = plan(*search, budget);
@@ -144,6 +148,7 @@ class Scheduler {
       }
       if (found) {
         result = *found;
+        above = found->bytes;
       } else {
         below = budget;
       }
@@ -339,11 +344,10 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
     std::optional<Point> point =
         options.sram_bytes ? scheduler.best(budget) : scheduler.fastest_of_tensors(budget);
-    if (size) {
-      point = scheduler.least_memory(point, scheduler.dedicated() ? 1.1 : 1.5);
-    } else if (!options.sram_bytes) {
-      point = scheduler.default_schedule(point);
-    }
+    const std::optional<Point> economical =
+        options.sram_bytes ? point : scheduler.default_schedule(point);
+    if (size) point = scheduler.least_memory(point, scheduler.dedicated() ? 1.1 : 1.5);
+    if (!size || (economical && economical->bytes < point->bytes)) point = economical;
     if (!point || point->bytes > limit) break;
     // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes

@@ -18,7 +18,7 @@ struct Scheduled {
 
 /// Describes the schedule without a budget, after its bytes of SRAM.
 inline constexpr std::string_view kDefaultRule =
-    "the least within 2 % of the fastest schedule in the SRAM that whole feature maps need";
+    "at most 2 % slower than the fastest schedule in the SRAM that whole feature maps need";
 
 /// Returns the best schedule for the options. If no schedule fits the budget, the error names the
 /// smallest sufficient budget. `options.system` must be set.
