@@ -308,10 +308,10 @@ std::string choice_lines(const engine::SramChoice& choice) {
   const std::string smallest = other("smallest", choice.smallest);
   const std::string fastest = other("fastest", choice.fastest);
   if (smallest.empty() && fastest.empty()) return "";
-  return wrapped("  sram of the NPU: ",
-                 fmt::format("{} B, {}{}{} (--pareto lists schedules, --memory sram=BYTES limits)",
-                             with_commas(choice.chosen.sram_bytes), choice.rule, smallest,
-                             fastest));
+  return wrapped(
+      "  sram of the NPU: ",
+      fmt::format("{} B, {}{}{} (--pareto lists schedules, --memory sram=BYTES limits)",
+                  with_commas(choice.chosen.sram_bytes), choice.rule, smallest, fastest));
 }
 
 }  // namespace

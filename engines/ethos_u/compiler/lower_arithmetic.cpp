@@ -309,8 +309,8 @@ Result<View> Lowering::prelu_of_bytes(const ir::Op& op, View x, View w) {
   View negative = x;
   if (!rises) {
     negative = new_view(kByte, x.shape, order_of(x));
-    THIMBLE_CHECK(table_each(
-        negative, x, bytes_of([&](int64_t code) { return std::min(code, x_zp); }), kByte));
+    THIMBLE_CHECK(table_each(negative, x,
+                             bytes_of([&](int64_t code) { return std::min(code, x_zp); }), kByte));
   }
   NpuOp mul = op_of(NpuOpKind::kElementwise);
   mul.elementwise = ElementwiseMode::kMul;

@@ -12,9 +12,9 @@ namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
-constexpr double kLossMax = 1.02;  // cycles of the default schedule, relative to the fastest
+constexpr double kLossMax = 1.02;       // cycles of the default schedule, relative to the fastest
 constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
-constexpr int kMoreBudgets = 3;    // budgets tried between two budgets of the curve
+constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
 
 /// A schedule with addresses, based on estimated weight sizes.
 struct Point {
@@ -118,9 +118,9 @@ class Scheduler {
     return gains ? with : without;
   }
 
-  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`, or `fastest`
-  /// if no such schedule saves 1 / kSavingDivisor of its memory. Between two budgets of the curve it
-  /// tries more of them.
+  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`, or
+  /// `fastest` if no such schedule saves 1 / kSavingDivisor of its memory. Between two budgets of
+  /// the curve it tries more of them.
   std::optional<Point> default_schedule(std::optional<Point> fastest) {
     if (!fastest) return fastest;
     const auto is_close = [&](const Point& point) {

@@ -265,8 +265,8 @@ void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* dr
   }
 }
 
-/// Divides the first slice of the first operation, whose copy no kernel overlaps, into a short slice
-/// and the rest, if that saves cycles.
+/// Divides the first slice of the first operation, whose copy no kernel overlaps, into a short
+/// slice and the rest, if that saves cycles.
 void Search::shorten_first_slice(const Piece& piece, int64_t room, OpDraft* draft) const {
   constexpr int kOp = 0;
   const int64_t bytes = piece.parts[0].weight_bytes, channels = network_.op(kOp).ofm.shape.c;

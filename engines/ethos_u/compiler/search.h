@@ -78,8 +78,8 @@ class Search {
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
   void list_bufferable(Piece* piece) const;
-  /// Returns the cycles of the piece; infinite if it does not fit. `buffered`, if not null, receives
-  /// for each part whether its weights are copied to SRAM.
+  /// Returns the cycles of the piece; infinite if it does not fit. `buffered`, if not null,
+  /// receives for each part whether its weights are copied to SRAM.
   [[nodiscard]] double cost(const Piece& piece, int64_t budget, std::vector<bool>* buffered) const;
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
   double place_weight_copies(const std::vector<const Piece*>& piece_of, int64_t budget,
