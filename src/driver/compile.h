@@ -234,8 +234,9 @@ struct CompileReport {
   double marked_percent = 0;      // of `time_us`: operators whose cycles are not kMeasured
   std::vector<std::string> memories_without_waits;  // `time_us` lacks their wait states
   std::optional<double> energy_uj;                  // an estimate for one run
-  std::vector<std::string> warnings;        // probable mistakes: ranges of the data, a low SQNR
-  std::vector<std::string> notes;           // of the engines: requirements for running the file
+  std::vector<std::string> warnings;  // probable mistakes: ranges of the data, a low SQNR
+  std::vector<std::string> notes;     // of the engines: requirements for running the file
+  std::optional<engine::SramChoice> sram_choice;  // of all delegates together
   std::vector<engine::ParetoPoint> pareto;  // Pareto front of SRAM and cycles of the delegates
   std::vector<WrittenFile> files;           // without the report itself
   Peak peak;

@@ -283,9 +283,25 @@ std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates
   return sum;
 }
 
+/// Adds the schedule of one more delegate: delegates run one after the other in the same memory.
+void add_choice(const engine::SramChoice& choice, std::optional<engine::SramChoice>* sum) {
+  if (!*sum) {
+    *sum = choice;
+    return;
+  }
+  const auto add = [](const engine::ParetoPoint& point, engine::ParetoPoint* to) {
+    to->sram_bytes = std::max(to->sram_bytes, point.sram_bytes);
+    to->cycles += point.cycles;
+  };
+  add(choice.chosen, &(*sum)->chosen);
+  add(choice.smallest, &(*sum)->smallest);
+  add(choice.fastest, &(*sum)->fastest);
+}
+
 void report_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
   report->npus.clear();
+  report->sram_choice.reset();
   for (const engine::Delegate& delegate : delegates) {
     auto npu = std::ranges::find(report->npus, delegate.engine, &NpuUse::engine);
     if (npu == report->npus.end()) {
@@ -299,6 +315,7 @@ void report_delegates(const std::vector<engine::Delegate>& delegates, CompileRep
     npu->cycles = npu->cycles && delegate.cycles ? std::optional(*npu->cycles + *delegate.cycles)
                                                  : std::nullopt;
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
+    if (delegate.sram_choice) add_choice(*delegate.sram_choice, &report->sram_choice);
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }
 }

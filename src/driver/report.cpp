@@ -291,6 +291,31 @@ std::string time_text(double time_us) {
                        : fmt::format("{:.0f} ms", time_us / 1e3);
 }
 
+namespace {
+
+/// States the SRAM of the NPU's schedule, the rule that selected it, and what less and more SRAM
+/// change.
+std::string choice_lines(const engine::SramChoice& choice) {
+  const auto other = [&](std::string_view name, const engine::ParetoPoint& point) {
+    if (choice.chosen.cycles == 0 || point.sram_bytes == choice.chosen.sram_bytes) {
+      return std::string();
+    }
+    const double ratio =
+        static_cast<double>(point.cycles) / static_cast<double>(choice.chosen.cycles);
+    return fmt::format("; {} {} B with {:.2f} times the cycles", name,
+                       with_commas(point.sram_bytes), ratio);
+  };
+  const std::string smallest = other("smallest", choice.smallest);
+  const std::string fastest = other("fastest", choice.fastest);
+  if (smallest.empty() && fastest.empty()) return "";
+  return wrapped(
+      "  sram of the NPU: ",
+      fmt::format("{} B, {}{}{} (--pareto lists schedules, --memory sram=BYTES limits)",
+                  with_commas(choice.chosen.sram_bytes), choice.rule, smallest, fastest));
+}
+
+}  // namespace
+
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
@@ -301,6 +326,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   text += optimize_line(report);
   text += engine_lines(report, macs);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
+  if (report.sram_choice) text += choice_lines(*report.sram_choice);
   for (const engine::ParetoPoint& point : report.pareto) {
     text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
                         with_commas(point.cycles));

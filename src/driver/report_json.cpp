@@ -204,6 +204,16 @@ std::string json_report(const CompileReport& report) {
   for (const engine::ParetoPoint& point : report.pareto) {
     json["pareto"].push_back({{"sram_bytes", point.sram_bytes}, {"cycles", point.cycles}});
   }
+  json["sram_choice"] = nullptr;
+  if (report.sram_choice) {
+    const auto point = [](const engine::ParetoPoint& from) {
+      return Json{{"sram_bytes", from.sram_bytes}, {"cycles", from.cycles}};
+    };
+    json["sram_choice"] = {{"rule", report.sram_choice->rule},
+                           {"chosen", point(report.sram_choice->chosen)},
+                           {"smallest", point(report.sram_choice->smallest)},
+                           {"fastest", point(report.sram_choice->fastest)}};
+  }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["npu_calls"] = report.npu_calls;
   json["npus"] = Json::array();

@@ -122,6 +122,19 @@ struct GeneratedFile {
   std::string text;
 };
 
+/// One schedule of a Pareto front: no other schedule of the list is better in both values.
+struct ParetoPoint {
+  int64_t sram_bytes = 0;
+  int64_t cycles = 0;
+};
+
+/// Schedule that an engine selected without a budget, and the ends of its Pareto front. All cycles
+/// are the scheduler's estimates.
+struct SramChoice {
+  std::string rule;  // "at most 2 % slower than ...", after the number of bytes
+  ParetoPoint chosen, smallest, fastest;
+};
+
 /// A subgraph compiled for an engine.
 struct Delegate {
   std::string engine;  // name of the engine in the part
@@ -143,6 +156,7 @@ struct Delegate {
   double call_us = 0;             // overhead of one call in addition to `cycles`; 0: unknown
   double clock_mhz = 0;           // engine clock; 0: unknown
   std::string note;               // note printed for every compilation for this engine
+  std::optional<SramChoice> sram_choice;  // nothing: a budget or `smallest` decided
 };
 
 /// A lowered graph and its calls. States have memory (engine/state.h): the next value of a state is
@@ -277,12 +291,6 @@ struct QuantPreferences {
   /// Functions that a table may compute, by the names of quant/named_function.h. Other functions
   /// are split into operators and such tables. Empty: any function.
   std::span<const std::string_view> tables{};
-};
-
-/// One schedule of a Pareto front: no other schedule of the list is better in both values.
-struct ParetoPoint {
-  int64_t sram_bytes = 0;
-  int64_t cycles = 0;
 };
 
 /// An accelerator that runs subgraphs of the integer graph in addition to the CPU.

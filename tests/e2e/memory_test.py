@@ -74,6 +74,25 @@ class Memory(unittest.TestCase):
         self.assertGreater(len(sizes), 1, out)
         self.assertEqual(sizes, sorted(sizes, reverse=True))
 
+    def test_npu_report_names_the_rule_and_other_schedules(self):
+        name = "digits_cnn"
+        compile_it = ["compile", model(name), "--target", "ethos-u55-128", "--calibrate",
+                      data(name), "--io", "int8", "-o", "x.pte"]
+        choice = json.loads(self.thimble(*compile_it, "--json"))["sram_choice"]
+        chosen, smallest, fastest = (choice[key] for key in ("chosen", "smallest", "fastest"))
+        self.assertLess(smallest["sram_bytes"], chosen["sram_bytes"])
+        self.assertLess(chosen["sram_bytes"], fastest["sram_bytes"])
+        self.assertGreater(smallest["cycles"], chosen["cycles"])
+        self.assertGreater(chosen["cycles"], fastest["cycles"])
+        text = " ".join(self.thimble(*compile_it).split())
+        ratio = fastest["cycles"] / chosen["cycles"]
+        self.assertIn(f"sram of the NPU: {chosen['sram_bytes']:,} B, {choice['rule']}; smallest "
+                      f"{smallest['sram_bytes']:,} B with", text)
+        self.assertIn(f"fastest {fastest['sram_bytes']:,} B with {ratio:.2f} times", text)
+        # A budget replaces the rule.
+        limited = json.loads(self.thimble(*compile_it, "--json", "--memory", "sram=64K"))
+        self.assertIsNone(limited["sram_choice"])
+
     def test_models_share_an_arena(self):
         names = ["digits_cnn", "gru_classifier"]
         models = [model(name) for name in names]

@@ -78,6 +78,8 @@ Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options)
     blob.outputs.push_back(io_of(program, schedule, tensor));
   }
   blob.cycles = scheduled.cycles;
+  blob.smallest = scheduled.smallest;
+  blob.fastest = scheduled.fastest;
   blob.report = report_of(program, scheduled, emitted);
   return blob;
 }

@@ -23,7 +23,8 @@ using thimble::ethos_u::MemoryMode;
 using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
-  /// Fewest cycles within the budget. Without a budget: within the SRAM that the feature maps need.
+  /// Fewest cycles within the budget. Without a budget: the least SRAM that costs at most 2 % more
+  /// cycles than the fastest schedule in the SRAM that whole feature maps need.
   kPerformance,
   /// Least SRAM at a limited cost in cycles: for the arena at most 50 % above the fastest schedule,
   /// for the fast scratch of Dedicated_Sram, which may have any size, at most 10 %.
@@ -49,6 +50,12 @@ struct OpReport {
   std::vector<uint32_t> words;  // of its kernels and DMAs in the command stream
 };
 
+/// A schedule of the Pareto front of SRAM and cycles. Points are sorted by ascending SRAM.
+struct ParetoPoint {
+  int64_t sram_bytes = 0;
+  int64_t cycles = 0;
+};
+
 struct NpuBlob {
   std::vector<std::byte> commands;  // driver payload (COP1)
   std::vector<std::byte> weights;   // region 0
@@ -62,6 +69,7 @@ struct NpuBlob {
   };
   std::vector<Io> inputs, outputs;  // in the order of NpuProgram
   int64_t cycles = 0;               // estimated
+  ParetoPoint smallest, fastest;    // ends of pareto()
   std::vector<OpReport> report;     // one per operation, in order
 
   /// Returns the bytes that count against the budget.
@@ -72,11 +80,6 @@ struct NpuBlob {
 
 [[nodiscard]] Result<NpuBlob> compile(const NpuProgram& program, const ScheduleOptions& options);
 
-/// A schedule of the Pareto front of SRAM and cycles. Points are sorted by ascending SRAM.
-struct ParetoPoint {
-  int64_t sram_bytes = 0;
-  int64_t cycles = 0;
-};
 [[nodiscard]] Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program,
                                                       const ScheduleOptions& options);
 

@@ -7,6 +7,7 @@
 #include "engines/ethos_u/compiler/legal.h"
 #include "engines/ethos_u/compiler/lower.h"
 #include "engines/ethos_u/compiler/op_text.h"
+#include "engines/ethos_u/compiler/schedule.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/formats/part_system.h"
 #include "engines/ethos_u/formats/payload.h"
@@ -178,6 +179,15 @@ Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
   delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
   delegate.clock_mhz = timing_of(use).clock_mhz;
+  if (!options.sram_bytes && !options.smallest) {
+    const auto point = [](const ParetoPoint& from) {
+      return engine::ParetoPoint{from.sram_bytes, from.cycles};
+    };
+    delegate.sram_choice = {std::string(kDefaultRule),
+                            {blob.sram_bytes(task.schedule.mode), blob.cycles},
+                            point(blob.smallest),
+                            point(blob.fastest)};
+  }
   return delegate;
 }
 

@@ -279,6 +279,63 @@ Result<View> Lowering::quotient(const ir::Op& op) {
   return *y;
 }
 
+/// y = (above - zero) + (below - zero) + zero, where `above` is the result of x if x is positive,
+/// `below` if x is negative, and each is the result of 0 otherwise. All values are int8.
+Result<View> Lowering::prelu_of_bytes(const ir::Op& op, View x, View w) {
+  const bool single = op.get(ir::attr::rounding) != 0;
+  const int64_t x_zp = op.get(ir::attr::x_zp), w_zp = op.get(ir::attr::w_zp);
+  const int64_t low = op.get(ir::attr::min), high = op.get(ir::attr::max);
+  const int64_t zero = std::clamp(op.get(ir::attr::y_zp), low, high);
+  const auto bytes_of = [&](const UnaryFunction& function) {
+    Table table = {Table::Kind::k8To8, std::vector<std::byte>(256)};
+    for (int64_t code = -128; code < 128; ++code) {
+      table.content[static_cast<size_t>(code + 128)] =
+          static_cast<std::byte>(function(code) & 0xFF);
+    }
+    return table;
+  };
+  THIMBLE_TRY(View y, result(op, &x));
+  View above = new_view(kByte, x.shape, order_of(x)), below = above;
+  const Table rising = bytes_of([&](int64_t code) {
+    const int64_t value = requantized(std::max<int64_t>(code - x_zp, 0), op.get(ir::attr::mult),
+                                      op.get(ir::attr::shift), single);
+    return std::clamp(value + op.get(ir::attr::y_zp), low, high);
+  });
+  THIMBLE_CHECK(table_each(above, x, rising, kByte));
+  // If no slope is negative, the products of positive values are limited to `zero`.
+  const ir::Tensor* slopes = constant_of(op.inputs[1]);
+  const bool rises = slopes != nullptr && std::ranges::all_of(slopes->data<int8_t>(),
+                                                              [&](int8_t c) { return c >= w_zp; });
+  View negative = x;
+  if (!rises) {
+    negative = new_view(kByte, x.shape, order_of(x));
+    THIMBLE_CHECK(table_each(negative, x,
+                             bytes_of([&](int64_t code) { return std::min(code, x_zp); }), kByte));
+  }
+  NpuOp mul = op_of(NpuOpKind::kElementwise);
+  mul.elementwise = ElementwiseMode::kMul;
+  mul.requantize = global_scale(op.get(ir::attr::w_mult), op.get(ir::attr::w_shift), single);
+  mul.minimum = static_cast<int32_t>(low);
+  mul.maximum = static_cast<int32_t>(rises ? zero : high);
+  below = new_view(kByte, x.shape, order_of(x));
+  const View factor = broadcast_view(w.with_zero_point(w_zp), x.shape);
+  THIMBLE_CHECK(each(mul, below.with_zero_point(op.get(ir::attr::y_zp)),
+                     negative.with_zero_point(x_zp), &factor));
+  // Both operands are scaled by 2^19, which is the scale that U55 and U65 apply without OPA.
+  const SumTerm term = {zero, int64_t{1} << 30, 0, 20, false, single};
+  NpuOp sum = op_of(NpuOpKind::kElementwise);
+  sum.elementwise = ElementwiseMode::kAdd;
+  sum.input_scaled = true;
+  sum.ifm_scale = term.input();
+  if (is_u85()) sum.ifm2_scale = term.input();
+  sum.requantize = global_scale(int64_t{1} << 30, -18, single);
+  sum.minimum = static_cast<int32_t>(low);
+  sum.maximum = static_cast<int32_t>(high);
+  const View second = below.with_zero_point(zero);
+  THIMBLE_CHECK(each(sum, y.with_zero_point(zero), above.with_zero_point(zero), &second));
+  return y;
+}
+
 Result<View> Lowering::prelu(const ir::Op& op) {
   const bool wide = op.kind == OpKind::qprelu16;
   const bool single = !wide && op.get(ir::attr::rounding) != 0;
@@ -304,6 +361,8 @@ Result<View> Lowering::prelu(const ir::Op& op) {
   }
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View w, read(op.inputs[1]));
+  const auto is_code = [](int64_t zero_point) { return zero_point >= -128 && zero_point <= 127; };
+  if (!wide && is_code(x_zp) && is_code(w_zp)) return prelu_of_bytes(op, x, w);
   THIMBLE_TRY(View y, result(op, &x));
   // x is split into a positive and a negative part; at each element one of them is zero.
   View above = new_view(kInt32, x.shape, order_of(x)), below = above, slopes = w;

@@ -139,6 +139,7 @@ class Lowering {
   /// Returns a function of the values of int8 x as int32.
   Result<View> widened(const View& x, const UnaryFunction& function);
   struct SumTerm;
+  Result<View> prelu_of_bytes(const ir::Op& op, View x, View w);
   Result<View> sum_of_tables(const ir::Op& op, const SumTerm& a, const SumTerm& b);
   Result<View> choose_wide(const ir::Op& op, const View& condition, const View& a, const View& b);
 

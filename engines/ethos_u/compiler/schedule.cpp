@@ -12,6 +12,9 @@ namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
+constexpr double kLossMax = 1.02;       // cycles of the default schedule, relative to the fastest
+constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
+constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
 
 /// A schedule with addresses, based on estimated weight sizes.
 struct Point {
@@ -19,8 +22,8 @@ struct Point {
   const Search* search = nullptr;
   int64_t bytes = 0;
 };
-bool better(const Point& a, const Point& b) {
-  return a.found.score != b.found.score ? a.found.score < b.found.score : a.bytes < b.bytes;
+bool is_faster(const Point& a, const Point& b) {
+  return a.found.score < b.found.score;
 }
 
 /// Finds schedules of one program for given budgets, in the memory mode of the options.
@@ -49,52 +52,108 @@ class Scheduler {
   /// schedules of curve(), so that a larger budget never gives a slower schedule.
   std::optional<Point> best(int64_t budget) {
     std::optional<Point> result;
-    const auto take = [&](const Point& point) {
-      if (point.bytes <= budget && (!result || better(point, *result))) result = point;
-    };
-    for (const Point& point : curve()) take(point);
+    for (const Point& point : curve()) {
+      if (point.bytes <= budget) result = point;
+    }
     for (const Search* search : searches(budget)) {
-      if (auto point = plan(*search, budget)) take(*point);
+      auto point = plan(*search, budget);
+      if (point && (!result || is_faster(*point, *result))) result = std::move(*point);
     }
     return result;
   }
 
-  /// Returns schedules for budgets that increase by a few percent.
+  /// Returns schedules for budgets that increase by a few percent. Each one needs more memory than
+  /// the one before it, and a lower score.
   const std::vector<Point>& curve() {
     if (!curve_.empty()) return curve_;
+    std::vector<Point> all;
     for (const int64_t budget : budgets()) {
       for (const Search* search : searches(budget)) {
-        if (auto point = plan(*search, budget)) curve_.push_back(std::move(*point));
+        if (auto point = plan(*search, budget)) all.push_back(std::move(*point));
       }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Point& a, const Point& b) {
+      return a.bytes != b.bytes ? a.bytes < b.bytes : a.found.score < b.found.score;
+    });
+    for (Point& point : all) {
+      if (curve_.empty() || is_faster(point, curve_.back())) curve_.push_back(std::move(point));
     }
     return curve_;
   }
 
-  /// Returns the fastest of the schedules with the least memory.
-  std::optional<Point> smallest() { return least_memory(best(kUnlimited), 1e9); }
+  /// Returns the Pareto-optimal schedules of curve() in bytes and cycles.
+  std::vector<ParetoPoint> front() {
+    std::vector<ParetoPoint> result;
+    for (const Point& point : curve()) {
+      const auto cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
+      if (result.empty() || cycles < result.back().cycles) result.push_back({point.bytes, cycles});
+    }
+    return result;
+  }
 
-  /// Returns the schedule used without a budget: the fastest within the memory that the tensors
-  /// need without cascades. Memory for weights is added only if it reduces the cost substantially.
-  /// In fast scratch a small amount is always added, because it hides the latency of the DRAM. If
-  /// the tensors do not fit, it returns the schedule of least memory within 1 % of the fastest.
-  std::optional<Point> default_schedule(int64_t memory) {
+  /// Returns the schedule with the least memory; nullopt if none exists.
+  std::optional<Point> smallest() { return curve().empty() ? best(kUnlimited) : curve().front(); }
+
+  /// Returns the fastest schedule in the memory that the tensors need without cascades. Memory for
+  /// weights is added only if it reduces the cost substantially. In fast scratch a small amount is
+  /// always added, because it hides the latency of the DRAM. If the tensors do not fit, it returns
+  /// the fastest schedule that fits.
+  std::optional<Point> fastest_of_tensors(int64_t memory) {
     const int64_t tensors = tensor_bytes();
-    if (tensors > memory) return least_memory(best(memory), 1.01);
+    if (tensors > memory) return best(memory);
     const int64_t weights = searches(kUnlimited).front()->with_weights(dedicated() ? 2560 : 0);
     int64_t more = std::max({tensors, (weights + 15) / 16 * 16, int64_t{64}});
     if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 608));
-    const std::optional<Point> without = best(std::max<int64_t>(tensors, 64));
-    const std::optional<Point> with = best(std::min(more, memory));
-    if (!without || !with) return without ? without : with;
-    if (dedicated()) {
+    std::optional<Point> with = best(std::min(more, memory));
+    if (dedicated() && with) {
       // A slightly smaller budget often costs no cycles: some tensors then move to DRAM or are
       // cascaded.
-      const std::optional<Point> less = best(std::min(more, memory) * 15 / 16);
+      std::optional<Point> less = best(std::min(more, memory) * 15 / 16);
       const bool free = less && less->found.cycles <= with->found.cycles;
       return free ? less : with;
     }
+    std::optional<Point> without = best(std::max<int64_t>(tensors, 64));
+    if (!without || !with) return without ? without : with;
     const bool gains = with->found.score * 1.15 < without->found.score;
     return gains ? with : without;
+  }
+
+  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`, or
+  /// `fastest` if no such schedule saves 1 / kSavingDivisor of its memory. Between two budgets of
+  /// the curve it tries more of them.
+  std::optional<Point> default_schedule(std::optional<Point> fastest) {
+    if (!fastest) return fastest;
+    const auto is_close = [&](const Point& point) {
+      return point.found.score <= fastest->found.score * kLossMax;
+    };
+    Point result = *fastest;
+    const int64_t most = fastest->bytes - fastest->bytes / kSavingDivisor;
+    int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
+    for (const Point& point : curve()) {
+      if (point.bytes > most) break;
+      if (is_close(point)) {
+        result = point;
+        above = point.bytes;
+        break;
+      }
+      below = point.bytes;
+    }
+    for (int i = 0; i < kMoreBudgets && below > 0; ++i) {
+      const int64_t budget = (below + above) / 32 * 16;
+      if (budget <= below || budget >= above) break;
+      std::optional<Point> found;
+      for (const Search* search : searches(budget)) {
+        auto point = plan(*search, budget);
+        if (point && is_close(*point) && (!found || point->bytes < found->bytes)) found = point;
+      }
+      if (found) {
+        result = *found;
+        above = found->bytes;
+      } else {
+        below = budget;
+      }
+    }
+    return result;
   }
 
   /// Returns the schedule of least memory whose score is at most `slower` times that of `point`.
@@ -284,15 +343,22 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   int64_t budget = limit;
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
     std::optional<Point> point =
-        options.sram_bytes ? scheduler.best(budget) : scheduler.default_schedule(budget);
+        options.sram_bytes ? scheduler.best(budget) : scheduler.fastest_of_tensors(budget);
+    const std::optional<Point> economical =
+        options.sram_bytes ? point : scheduler.default_schedule(point);
     if (size) point = scheduler.least_memory(point, scheduler.dedicated() ? 1.1 : 1.5);
+    if (!size || (economical && economical->bytes < point->bytes)) point = economical;
     if (!point || point->bytes > limit) break;
     // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes
                                 ? std::min(limit, point->bytes + point->bytes * attempt / 200)
                                 : limit;
     THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
-    if (found) return std::move(*found);
+    if (found) {
+      const std::vector<ParetoPoint> front = scheduler.front();
+      if (!front.empty()) found->smallest = front.front(), found->fastest = front.back();
+      return std::move(*found);
+    }
     if (options.sram_bytes && !size) budget = point->bytes - 16;
   }
   const auto least = scheduler.smallest();
@@ -306,19 +372,7 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
                                                 Encoders* encoders) {
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
-  std::vector<const Point*> points;
-  for (const Point& point : scheduler.curve()) points.push_back(&point);
-  std::sort(points.begin(), points.end(), [](const Point* a, const Point* b) {
-    return a->bytes != b->bytes ? a->bytes < b->bytes : better(*a, *b);
-  });
-  std::vector<ParetoPoint> front;
-  double least = 0;
-  for (const Point* point : points) {
-    if (!front.empty() && point->found.score >= least) continue;
-    least = point->found.score;
-    front.push_back({point->bytes, static_cast<int64_t>(std::ceil(point->found.cycles))});
-  }
-  return front;
+  return scheduler.front();
 }
 
 }  // namespace thimble::engine::ethos_u

@@ -1,6 +1,8 @@
 #pragma once
 // The scheduler: chooses blocks, formats, cascades and buffers by cost, within a memory budget.
 
+#include <string_view>
+
 #include "base/result.h"
 #include "engines/ethos_u/compiler/compile.h"
 #include "engines/ethos_u/compiler/draft.h"
@@ -11,7 +13,12 @@ struct Scheduled {
   Schedule schedule;
   int64_t cycles = 0;
   std::vector<int64_t> op_cycles;
+  ParetoPoint smallest, fastest;  // ends of schedule_curve()
 };
+
+/// Describes the schedule without a budget, after its bytes of SRAM.
+inline constexpr std::string_view kDefaultRule =
+    "at most 2 % slower than the fastest schedule in the SRAM that whole feature maps need";
 
 /// Returns the best schedule for the options. If no schedule fits the budget, the error names the
 /// smallest sufficient budget. `options.system` must be set.

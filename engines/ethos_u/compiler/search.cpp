@@ -136,6 +136,7 @@ void Search::add_piece(int first, int end, int64_t tile_rows) {
     }
     piece.parts.push_back(part);
   }
+  list_bufferable(&piece);
   pieces_[static_cast<size_t>(first)].push_back(std::move(piece));
 }
 
@@ -169,53 +170,50 @@ int64_t Search::with_weights(int64_t some) const {
   return bytes;
 }
 
-Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
-  Costed result;
-  result.buffered.assign(piece.parts.size(), false);
-  int64_t room = budget - piece.held;
-  if (room < 0) {
-    result.cycles = kNever;
-    return result;
-  }
-  std::vector<size_t> order;
-  for (size_t i = 0; i < piece.parts.size(); ++i) {
-    result.cycles += piece.parts[i].from_external_cycles;
-    if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
-  }
-  // Copies run in parallel with kernels. If a copy takes longer than its own kernel, other kernels
-  // overlap about half of the excess. Nothing overlaps the first slice of the first operation.
-  const auto from_sram_cycles = [&](size_t i) {
-    const PartCost& part = piece.parts[i];
+void Search::list_bufferable(Piece* piece) const {
+  for (const PartCost& part : piece->parts) piece->external_cycles += part.from_external_cycles;
+  if (!may_buffer()) return;
+  for (size_t i = 0; i < piece->parts.size(); ++i) {
+    const PartCost& part = piece->parts[i];
+    if (part.weight_bytes <= 0) continue;
+    // Copies run in parallel with kernels. If a copy takes longer than its own kernel, other
+    // kernels overlap about half of the excess. Nothing overlaps the first slice of the first
+    // operation.
     double cycles = part.from_sram_cycles +
                     kExposed * std::max(0.0, copy(part.weight_bytes) - part.from_sram_cycles);
-    if (piece.first + static_cast<int>(i) == 0) {
+    if (piece->first + static_cast<int>(i) == 0) {
       cycles += copy(std::min(part.weight_bytes, kSliceBytes));
     }
-    return cycles;
-  };
-  const auto gain = [&](size_t i) {
-    const PartCost& part = piece.parts[i];
-    return (part.from_external_cycles - from_sram_cycles(i)) /
-           static_cast<double>(part.weight_bytes);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return gain(a) > gain(b); });
-  for (const size_t i : order) {
-    const PartCost& part = piece.parts[i];
-    if (gain(i) < 0) continue;
+    const double gain = part.from_external_cycles - cycles;
+    if (gain < 0) continue;
     // The weights of a single operation are copied in slices, with two slices in memory at a time.
-    const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
+    const int64_t channels = network_.op(piece->first + static_cast<int>(i)).ofm.shape.c;
+    const int64_t slice = part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512;
     const int64_t least =
-        piece.tile_rows == 0
-            ? std::min(part.weight_bytes,
-                       part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
-            : part.weight_bytes;
-    if (least > room) continue;
-    room -= least;
-    result.buffered[i] = true;
-    result.cycles += from_sram_cycles(i) - part.from_external_cycles;
+        piece->tile_rows == 0 ? std::min(part.weight_bytes, slice) : part.weight_bytes;
+    piece->bufferable.push_back({i, least, gain});
   }
-  return result;
+  const auto gain_per_byte = [&](const Bufferable& weights) {
+    return weights.gain / static_cast<double>(piece->parts[weights.part].weight_bytes);
+  };
+  std::stable_sort(piece->bufferable.begin(), piece->bufferable.end(),
+                   [&](const Bufferable& a, const Bufferable& b) {
+                     return gain_per_byte(a) > gain_per_byte(b);
+                   });
+}
+
+double Search::cost(const Piece& piece, int64_t budget, std::vector<bool>* buffered) const {
+  if (buffered != nullptr) buffered->assign(piece.parts.size(), false);
+  int64_t room = budget - piece.held;
+  if (room < 0) return kNever;
+  double cycles = piece.external_cycles;
+  for (const Bufferable& weights : piece.bufferable) {
+    if (weights.least_bytes > room) continue;
+    room -= weights.least_bytes;
+    cycles -= weights.gain;
+    if (buffered != nullptr) (*buffered)[weights.part] = true;
+  }
+  return cycles;
 }
 
 std::optional<Search::Found> Search::solve(int64_t budget) const {
@@ -225,7 +223,7 @@ std::optional<Search::Found> Search::solve(int64_t budget) const {
   for (size_t i = 0; i < pieces_.size(); ++i) {
     if (least[i] == kNever) continue;
     for (const Piece& piece : pieces_[i]) {
-      const double cycles = least[i] + cost(piece, budget).cycles;
+      const double cycles = least[i] + cost(piece, budget, nullptr);
       double& at = least[static_cast<size_t>(piece.end)];
       if (cycles < at) at = cycles, from[static_cast<size_t>(piece.end)] = &piece;
     }
@@ -264,6 +262,32 @@ void Search::slice_weights(int op, const Piece& piece, int64_t room, OpDraft* dr
   };
   for (int64_t depth = channels / 2; !fits() && depth >= 8; depth /= 2) {
     if (!cut(op, where, rows, depth, draft)) return;
+  }
+}
+
+/// Divides the first slice of the first operation, whose copy no kernel overlaps, into a short
+/// slice and the rest, if that saves cycles.
+void Search::shorten_first_slice(const Piece& piece, int64_t room, OpDraft* draft) const {
+  constexpr int kOp = 0;
+  const int64_t bytes = piece.parts[0].weight_bytes, channels = network_.op(kOp).ofm.shape.c;
+  if (draft->starts.size() != 1 || bytes + 128 > room) return;
+  const OpMemories where = memories(kOp, piece.first, piece.end, true);
+  const IndexRange rows{0, network_.op(kOp).ofm.shape.h};
+  double least = copy(bytes) + chooser_.cycles(kOp, *draft, rows, channels, where);
+  for (int64_t depth = channels / 2; depth >= 8; depth /= 2) {
+    OpDraft divided = *draft;
+    if (!cut(kOp, where, rows, depth, &divided) || divided.starts.size() < 2) continue;
+    divided.starts.resize(2);
+    const int64_t first = divided.starts[1];
+    const double first_copy = copy(bytes * first / channels);
+    const double first_kernel = chooser_.cycles(kOp, divided, rows, first, where);
+    const double rest_copy = copy(bytes * (channels - first) / channels);
+    const double rest_kernel = chooser_.cycles(kOp, divided, rows, channels - first, where);
+    const double cycles =
+        first_copy + std::max(first_kernel, rest_copy) + rest_kernel + kKernelStart;
+    if (cycles >= least) continue;
+    least = cycles;
+    *draft = std::move(divided);
   }
 }
 
@@ -396,17 +420,20 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
   }
   int cascade_index = 0;
   for (const Piece* piece : path) {
-    const Costed costed = cost(*piece, budget);
+    std::vector<bool> buffered;
+    (void)cost(*piece, budget, &buffered);
     for (int i = piece->first; i < piece->end; ++i) {
       const auto at = static_cast<size_t>(i - piece->first);
       const PartCost& part = piece->parts[at];
       piece_of[static_cast<size_t>(i)] = piece;
       OpDraft& one = draft.ops[static_cast<size_t>(i)];
-      const OpDraft* from = costed.buffered[at] ? part.from_sram : part.from_external;
+      const OpDraft* from = buffered[at] ? part.from_sram : part.from_external;
       if (from != nullptr) one = *from;
-      one.buffered = costed.buffered[at];
-      if (one.buffered && piece->tile_rows == 0)
+      one.buffered = buffered[at];
+      if (one.buffered && piece->tile_rows == 0) {
         slice_weights(i, *piece, budget - piece->held, &one);
+        if (i == 0) shorten_first_slice(*piece, budget - piece->held, &one);
+      }
       if (piece->tile_rows > 0) one.cascade = cascade_index;
       estimate_slices(i, &one);
     }

@@ -46,9 +46,11 @@ class Search {
   [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
-  struct Costed {
-    double cycles = 0;
-    std::vector<bool> buffered;
+  /// Weights of one part that cost fewer cycles if they are copied to SRAM.
+  struct Bufferable {
+    size_t part = 0;
+    int64_t least_bytes = 0;  // of its buffer
+    double gain = 0;          // in cycles
   };
 
  public:
@@ -58,6 +60,8 @@ class Search {
     int64_t held = 0;       // bytes of rolling buffers and live tensors
     const Cascade* cascade = nullptr;
     std::vector<PartCost> parts;
+    double external_cycles = 0;          // if no weights are copied
+    std::vector<Bufferable> bufferable;  // sorted by descending gain per byte
   };
 
  private:
@@ -73,13 +77,17 @@ class Search {
   }
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
-  [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
+  void list_bufferable(Piece* piece) const;
+  /// Returns the cycles of the piece; infinite if it does not fit. `buffered`, if not null,
+  /// receives for each part whether its weights are copied to SRAM.
+  [[nodiscard]] double cost(const Piece& piece, int64_t budget, std::vector<bool>* buffered) const;
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
   double place_weight_copies(const std::vector<const Piece*>& piece_of, int64_t budget,
                              Draft* draft) const;
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void slice_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
+  void shorten_first_slice(const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Divides the operation into slices of at most `depth` channels, or one block if that is deeper.
   /// Returns false if no block is legal.
   bool cut(int op, const OpMemories& where, IndexRange rows, int64_t depth, OpDraft* draft) const;
