@@ -537,8 +537,8 @@ class Importer {
     }
     if (context_.grouped_weights > 0) {
       model_.notes.push_back(fmt::format(
-          "weights with one scale per group (tensors: {}) are quantized again, to 8 bits with one scale "
-          "per output channel",
+          "weights with one scale per group (tensors: {}) are quantized again, to 8 bits with one "
+          "scale per output channel",
           context_.grouped_weights));
     }
   }
@@ -569,8 +569,10 @@ class Importer {
     }
     const bool power = is_complex(meta->dtype) && value.type.dtype == ir::DType::kF32;
     // An activation that is quantized at run time is real here.
-    const bool real = !context_.run_time_scales.empty() && value.type.dtype == ir::DType::kF32 &&
-                      (meta->dtype == pt2::ScalarType::kInt8 || meta->dtype == pt2::ScalarType::kInt32);
+    const bool is_code =
+        meta->dtype == pt2::ScalarType::kInt8 || meta->dtype == pt2::ScalarType::kInt32;
+    const bool real =
+        is_code && value.type.dtype == ir::DType::kF32 && !context_.run_time_scales.empty();
     if (value.constant == nullptr && !power && !real && ir_dtype(meta->dtype) != value.type.dtype) {
       return unsupported_type(name, meta->dtype);
     }
