@@ -548,7 +548,7 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
               "Target of a .pte that does not name one; with --profile, the part whose clocks and "
               "wait states give times");
   verb.option("--shape", a.shapes,
-              "NAME=N: dynamic size of a .pt2: its Dim if there is one, or INPUT:AXIS")
+              "NAME=N: dynamic size of a .pt2: INPUT:AXIS, its symbol (s77), or batch")
       .take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,

@@ -224,8 +224,12 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
   report_progress(options.progress, "importing");
   THIMBLE_CHECK(check_cancelled());
   THIMBLE_TRY(import_pt2::ImportedModel read, read_model(path, options.shapes, refused));
-  FloatModel model{
-      path.filename().string(), std::move(read.graph), {}, OpProvenance(std::move(read.nodes))};
+  FloatModel model{path.filename().string(),
+                   std::move(read.graph),
+                   {},
+                   OpProvenance(std::move(read.nodes)),
+                   std::move(read.notes),
+                   read.has_run_time_scales};
   THIMBLE_TRY(const auto formats, input_formats(model.imported, options));
   if (!formats.empty()) {
     THIMBLE_TRY(model.imported, passes::add_prologue(model.imported, formats));
@@ -277,7 +281,7 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
 }
 
 Result<Calibration> read_calibration(const FloatModel& model, const CompileOptions& options) {
-  const bool prequantized = quant::is_prequantized(model.graph);
+  const bool prequantized = quant::is_prequantized(model.graph) && !model.has_run_time_scales;
   Calibration data;
   if (options.samples != nullptr) {
     THIMBLE_TRY(data.samples, join_samples(*options.samples, model.graph));
@@ -295,6 +299,11 @@ Result<Calibration> read_calibration(const FloatModel& model, const CompileOptio
     THIMBLE_CHECK(
         check_samples(data.samples, model.graph, options.calibration.filename().string()));
     data.warnings = pixel_questions(data.samples, model.graph);
+  } else if (model.has_run_time_scales) {
+    return bad_input(
+        "{}: the network quantizes activations with scales of each run (dynamic quantization), the "
+        "device with constant scales: they need calibration data: --calibrate DATA.npz",
+        model.name);
   } else if (!prequantized) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.name);
   }
@@ -532,6 +541,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     if (options.on_refusal) THIMBLE_CHECK(options.on_refusal(compiled));
     return error;
   }
+  report.notes.insert(report.notes.end(), model.notes.begin(), model.notes.end());
   if (const std::string note = inputs_note(report); !note.empty()) report.notes.push_back(note);
   if (const int64_t removed = quantized.report.macs_without_effect; removed > 0) {
     report.notes.push_back(

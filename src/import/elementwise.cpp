@@ -95,6 +95,14 @@ Status add(Call& call) {
   return binary(call, OpKind::add);
 }
 Status mul(Call& call) {
+  if (call.is_run_time_scale("other")) {
+    THIMBLE_TRY(const ValueId x, call.tensor("self"));
+    const auto* meta = call.result_meta();
+    if (meta != nullptr) {
+      THIMBLE_TRY(const ir::Shape sizes, call.symbols().values(meta->sizes));
+      if (sizes == call.shape(x)) return call.result(x);  // the scale is 1
+    }
+  }
   return binary(call, OpKind::mul);
 }
 Status sub(Call& call) {

@@ -89,6 +89,15 @@ Error unsupported_input(std::string_view name, pt2::ScalarType type) {
                      name, pt2::name(type));
 }
 
+/// Returns what to do about a weight of a tensor subclass, which the archive holds as a Python
+/// object; empty for other operators.
+std::string_view subclass_refusal(std::string_view target) {
+  if (target != "export.access_subclass_inner_tensor.default") return "";
+  return "a weight is a tensor subclass, as of torchao's quantize_; save "
+         "exported.run_decompositions({}) or call torchao.utils.unwrap_tensor_subclass(model) "
+         "before the export";
+}
+
 /// Names of buffers of the archive.
 using Buffers = std::set<std::string>;
 
@@ -292,6 +301,7 @@ class Importer {
     if (handler == nullptr || changes_state(node, source)) {
       std::string reason = spectrum_refusal(source.target, complex);
       if (reason.empty()) reason = subgraph_refusal(source.target);
+      if (reason.empty()) reason = subclass_refusal(source.target);
       if (reason.empty()) reason = refusal_note(source.target);
       refused.insert(add_refusal(node, source, reason));
     } else if (refused.empty()) {
@@ -301,6 +311,7 @@ class Importer {
       if (status.ok()) status = check_results(node);
       if (status.ok()) {
         model_.nodes.push_back({source, result_of(node, ops_before)});
+        note_run_time_scales(node);
         return bind_rest(node, source);
       }
       if (status.error().kind != ErrorKind::kUnsupported) return status;
@@ -359,7 +370,25 @@ class Importer {
     THIMBLE_CHECK(call.result(call.constant_value("", *std::move(known))));
     THIMBLE_CHECK(check_results(node));
     model_.nodes.push_back({source, ImportedNode::Result::kConstant});
+    note_run_time_scales(node);
     return true;
+  }
+
+  /// Records constants that depend on the scales of choose_qparams, as a view of one.
+  void note_run_time_scales(const pt2::Node& node) {
+    auto& scales = context_.run_time_scales;
+    bool found = false;
+    for (const pt2::NamedArgument& input : node.inputs) {
+      for_each_tensor(input.value,
+                      [&](const std::string& name) { found = found || scales.contains(name); });
+    }
+    for (const pt2::Argument& output : node.outputs) {
+      for_each_tensor(output, [&](const std::string& name) {
+        if (!found || !context_.tensors.is_bound(name)) return;
+        const auto id = context_.tensors.read(name, {});
+        if (id.ok() && context_.builder.constant_of(*id) != nullptr) scales.insert(name);
+      });
+    }
   }
 
   /// Imports a node by its handler. Integers that depend on a position, and booleans for which the
@@ -490,24 +519,61 @@ class Importer {
     for (const pt2::Argument& output : node.outputs) {
       Status status = ok();
       for_each_tensor(output, [&](const std::string& name) {
-        if (status.ok() && context_.tensors.is_bound(name)) status = check_result(name);
+        if (status.ok() && context_.tensors.is_bound(name)) {
+          status = check_result(name, node.target.find("aten.lstm.") != std::string::npos);
+        }
       });
       if (!status.ok()) return status;
     }
     return ok();
   }
 
-  Status check_result(const std::string& name) {
+  void note_quantization() {
+    model_.has_run_time_scales = !context_.run_time_scales.empty();
+    if (model_.has_run_time_scales) {
+      model_.notes.emplace_back(
+          "the network quantizes activations with scales of each run (dynamic quantization): here "
+          "they are real numbers, and calibration chooses the scales");
+    }
+    if (context_.grouped_weights > 0) {
+      model_.notes.push_back(fmt::format(
+          "weights with one scale per group (tensors: {}) are quantized again, to 8 bits with one "
+          "scale per output channel",
+          context_.grouped_weights));
+    }
+  }
+
+  /// PyTorch 2.9 exports the final states of an LSTM, and what it computes of them, with one more
+  /// dimension of 1 than the operator returns.
+  bool has_rank_of_lstm(const ir::Shape& exported, const ir::Shape& shape, bool is_lstm) {
+    const auto without_ones = [](ir::Shape sizes) {
+      std::erase(sizes, 1);
+      return sizes;
+    };
+    if (exported.size() <= shape.size() || without_ones(exported) != without_ones(shape)) {
+      return false;
+    }
+    lstm_ranks_ = lstm_ranks_ || is_lstm;
+    return lstm_ranks_;
+  }
+
+  Status check_result(const std::string& name, bool is_lstm) {
     const pt2::TensorMeta* meta = context_.meta(name);
     THIMBLE_TRY(const ValueId id, context_.tensors.read(name, {}));
     const ir::Value& value = context_.builder.graph.value(id);
     const auto sizes = context_.symbols.values(meta->sizes);
-    if (sizes.ok() && *sizes != value.type.shape) {
+    if (sizes.ok() && *sizes != value.type.shape &&
+        !has_rank_of_lstm(*sizes, value.type.shape, is_lstm)) {
       return bad_input("{} has shape {}, expected {} as in the archive", name,
                        ir::list_text(value.type.shape), ir::list_text(*sizes));
     }
     const bool power = is_complex(meta->dtype) && value.type.dtype == ir::DType::kF32;
-    if (value.constant == nullptr && !power && ir_dtype(meta->dtype) != value.type.dtype) {
+    // An activation that is quantized at run time is real here.
+    const bool is_code =
+        meta->dtype == pt2::ScalarType::kInt8 || meta->dtype == pt2::ScalarType::kInt32;
+    const bool real =
+        is_code && value.type.dtype == ir::DType::kF32 && !context_.run_time_scales.empty();
+    if (value.constant == nullptr && !power && !real && ir_dtype(meta->dtype) != value.type.dtype) {
       return unsupported_type(name, meta->dtype);
     }
     return ok();
@@ -625,6 +691,7 @@ class Importer {
     }
     mark_needed();
     model_.graph = ir::remove_unused(context_.builder.graph);
+    note_quantization();
     return std::move(model_);
   }
 
@@ -680,6 +747,7 @@ class Importer {
   std::deque<pt2::Node> expanded_;       // nodes that replace control flow
   std::vector<const pt2::Node*> order_;  // all imported nodes
   std::optional<std::string> found_;
+  bool lstm_ranks_ = false;  // the archive has ranks of has_rank_of_lstm()
   ImportedModel model_;
 };
 

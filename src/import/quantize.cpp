@@ -47,10 +47,13 @@ struct Parameters {
   std::optional<int64_t> axis;
 };
 
-Error dynamic(std::string_view what) {
-  return unsupported(
-      "its {} is computed at run time (dynamic quantization); quantize activations statically",
-      what);
+Error computed(std::string_view what) {
+  return unsupported("its {} is computed by the network, and not by choose_qparams", what);
+}
+
+/// The activation is real in the graph; calibration chooses its range.
+Status keep_real(Call& call) {
+  return call.result(call.any_tensor("input"));
 }
 
 /// Reads an argument that is a number or a constant tensor.
@@ -61,7 +64,7 @@ Result<std::vector<double>> numbers(Call& call, std::string_view name) {
   }
   THIMBLE_TRY(const ValueId id, call.any_tensor(name));
   const ir::Tensor* tensor = call.builder().constant_of(id);
-  if (tensor == nullptr) return dynamic(name);
+  if (tensor == nullptr) return computed(name);
   std::vector<double> result(static_cast<size_t>(ir::element_count(tensor->shape)));
   for (size_t i = 0; i < result.size(); ++i) result[i] = element(*tensor, i);
   return result;
@@ -184,6 +187,7 @@ ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
 using ReadParameters = Result<Parameters> (*)(Call& call);
 
 Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
+  if (call.is_run_time_scale("scale")) return keep_real(call);
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const CodeType type, code_type(call, dtype));
   THIMBLE_TRY(const CodeRange range, code_range(call, type));
@@ -202,6 +206,7 @@ Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
 }
 
 Status dequantize(Call& call, ReadParameters read, std::string_view result_type) {
+  if (call.is_run_time_scale("scale")) return keep_real(call);
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const ScalarType wanted, call.scalar_type(result_type, ScalarType::kFloat32));
   if (wanted != ScalarType::kFloat32) {
@@ -229,6 +234,57 @@ Status dequantize(Call& call, ReadParameters read, std::string_view result_type)
                               {{ir::attr::axis, *parameters.axis}}));
 }
 
+/// Returns torchao's block size if a constant has one scale per group of elements of a channel, as
+/// 4-bit weights; nothing for one scale per tensor or channel.
+Result<std::optional<Ints>> group_size(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
+  THIMBLE_TRY(const Ints block, call.integers("block_size"));
+  const ir::Shape& shape = call.shape(x);
+  if (call.builder().constant_of(x) == nullptr || block.size() != shape.size()) {
+    return std::optional<Ints>();
+  }
+  bool groups = false;
+  for (size_t dim = 0; dim < block.size(); ++dim) {
+    if (block[dim] < 1 || shape[dim] % block[dim] != 0) {
+      return bad_input("block size {} for shape {}", ir::list_text(block), ir::list_text(shape));
+    }
+    groups = groups || (block[dim] != 1 && block[dim] != shape[dim]);
+  }
+  return groups ? std::optional(block) : std::nullopt;
+}
+
+/// Computes the real numbers of weights with one scale per block; quantization then chooses a scale
+/// per channel.
+Status dequantize_groups(Call& call, const Ints& block) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("input"));
+  const ir::Tensor codes = *call.builder().constant_of(x);
+  THIMBLE_TRY(const Parameters parameters, read_parameters(call, "scale", "zero_point"));
+  const size_t rank = codes.shape.size();
+  size_t blocks = 1;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    blocks *= static_cast<size_t>(codes.shape[dim] / block[dim]);
+  }
+  if (parameters.scale.size() != blocks) {
+    return bad_input("{} scales for {} blocks", parameters.scale.size(), blocks);
+  }
+  call.note_grouped_weights();
+  ir::Tensor real = ir::zeros(DType::kF32, codes.shape);
+  const auto y = real.data<float>();
+  for (size_t i = 0; i < y.size(); ++i) {
+    size_t rest = i, at = 0, stride = 1;
+    for (size_t dim = rank; dim-- > 0;) {
+      const auto size = static_cast<size_t>(codes.shape[dim]);
+      const auto step = static_cast<size_t>(block[dim]);
+      at += rest % size / step * stride;
+      stride *= size / step;
+      rest /= size;
+    }
+    const double code = element(codes, i) - static_cast<double>(parameters.zero_point[at]);
+    y[i] = static_cast<float>(code * parameters.scale[at]);
+  }
+  return call.result(call.constant_value("", std::move(real)));
+}
+
 }  // namespace
 
 namespace handlers {
@@ -249,10 +305,12 @@ Status quantize_affine(Call& call) {
   return quantize(call, block_parameters, "output_dtype");
 }
 Status dequantize_affine(Call& call) {
+  THIMBLE_TRY(const auto groups, group_size(call));
+  if (groups) return dequantize_groups(call, *groups);
   return dequantize(call, block_parameters, "output_dtype");
 }
-Status choose_qparams(Call&) {
-  return dynamic("scale");
+Status choose_qparams(Call& call) {
+  return call.run_time_scale();
 }
 
 }  // namespace handlers

@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
+#include "passes/fold_input_scale.h"
 #include "passes/fold_matmul.h"
 #include "passes/fuse_log_mel.h"
 #include "passes/fuse_norm.h"
@@ -37,6 +38,8 @@ constexpr Pass kFloatPasses[] = {
     {"fuse_log_mel", fuse_log_mel, "part of"},
     // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.
     {"fuse_norm", fuse_norm, "part of"},
+    // Before fold_batch_norm, which makes a convolution of its own of a batch_norm of an input.
+    {"fold_input_scale", fold_input_scale, "in the weights and bias of"},
     // Most models have no batch_norm left after this pass.
     {"fold_batch_norm", fold_batch_norm, "in the weights and bias of"},
     // After fold_batch_norm: a batch norm between two convolutions is part of the first one.

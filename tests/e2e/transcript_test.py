@@ -62,6 +62,8 @@ def prepare(folder, source):
     floats(folder / "image.npy", (1, 3, 8, 4))
     floats(folder / "pixels.npy", (16, 1, 8, 8), lambda i: float((37 * i) % 256))
     floats(folder / "rows.npy", (64, 6), lambda i: (37 * i) % 29 / 7 - 2)
+    floats(folder / "batches.npy", (96, 6), lambda i: (37 * i) % 29 / 7 - 2)
+    floats(folder / "wide.npy", (64, 64), lambda i: (37 * i) % 29 / 7 - 2)
     npz(folder / "in0.npz", x=folder / "rows.npy")
     scaled(source / "models/digits_cnn/calibrate.npz", folder / "large.npz", 255)
     npz(folder / "five.npz", x=folder / "five.npy")

@@ -2,6 +2,7 @@ thimble_test(passes_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/passes_channels_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fold_batch_norm_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/passes_fold_input_scale_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fold_matmul_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_log_mel_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_norm_test.cpp

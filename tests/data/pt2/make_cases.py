@@ -91,13 +91,15 @@ CASES = []
 
 
 def case(name, model, *shapes, keep={}, note='', expect='ok', op='', same='', example=None, dims=None,
-         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0, quantizer='', qat=False, fold=True):
+         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0, quantizer='', qat=False, fold=True,
+         prepare=None, rounds=False):
     """Adds one row. `shapes`, `fmt`, `dtype`: of the inputs. `example`: shapes at export with dynamic sizes `dims`. `keep`:
     buffers that are not random. `quantizer`: function of quantized.py that quantizes the model first; the .npz then also has
     the values of every quantize node, `codes.<node>`; 'written out': the model has such nodes itself. `op`: the target
     that must be refused. `same`: cases with equal weights, inputs and outputs share this name. `core`: the program is
-    decomposed to core ATen before it is saved. `steps`: the model has state; the arrays have one more first axis, with
-    this number of consecutive calls."""
+    decomposed to core ATen before it is saved. `prepare`: function that changes the model before the export. `rounds`:
+    PyTorch rounds activations at run time, and the importer keeps their real numbers. `steps`: the model has state; the
+    arrays have one more first axis, with this number of consecutive calls."""
     CASES.append(locals())
 
 
@@ -197,6 +199,8 @@ def make(c):
     if c['quantizer'] and c['quantizer'] != 'written out':
         from quantized import quantized
         model = quantized(model.train(c['qat']), tuple(examples), c['quantizer'], c['qat'], c['fold'])
+    if c['prepare']:
+        c['prepare'](model)
     program = torch.export.export(model, tuple(examples), dynamic_shapes=c['dims'], strict=False)
     if c['core']:
         program = program.run_decompositions()
@@ -224,7 +228,7 @@ def make(c):
     row = {'name': c['name'], 'expect': c['expect'], 'note': c['note'],
            'ops': sorted(set(ops)),
            'inputs': [describe(x) for x in inputs], 'outputs': [describe(y) for y in outs]}
-    for key, value in [('refused_op', c['op']), ('quantizer', c['quantizer']), ('same', c['same']), ('symbols', symbols(program, inputs, c['dims']))]:
+    for key, value in [('refused_op', c['op']), ('quantizer', c['quantizer']), ('same', c['same']), ('rounds', c['rounds']), ('symbols', symbols(program, inputs, c['dims']))]:
         if value:
             row[key] = value
     return row
@@ -918,5 +922,5 @@ case('core_dynamic_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Li
 case('core_constant', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, core=True)
 
 if __name__ == '__main__':
-    for family in ['quantized_cases', 'spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases', 'graph_form_cases']: __import__(family).add(sys.modules[__name__])
+    for family in ['quantized_cases', 'spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases', 'graph_form_cases', 'torchao_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))
