@@ -34,6 +34,12 @@ bool Call::is_tensor(std::string_view name) const {
   return argument != nullptr && std::holds_alternative<pt2::TensorName>(*argument);
 }
 
+bool Call::is_empty(std::string_view name) const {
+  const pt2::Argument* argument = find(name);
+  const auto* tensor = argument == nullptr ? nullptr : std::get_if<pt2::TensorName>(argument);
+  return tensor != nullptr && context_.tensors.is_empty(tensor->name);
+}
+
 bool Call::is_string(std::string_view name) const {
   const pt2::Argument* argument = find(name);
   return argument != nullptr && std::holds_alternative<std::string>(*argument);

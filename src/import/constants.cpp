@@ -157,6 +157,34 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
   return result;
 }
 
+/// The relations of the operator `compare`.
+bool holds(int64_t relation, double a, double b) {
+  switch (relation) {
+    case 0:
+      return a == b;
+    case 1:
+      return a != b;
+    case 2:
+      return a < b;
+    case 3:
+      return a <= b;
+    case 4:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+Tensor folded_compare(const ir::Op& op, const Tensor& a, const Tensor& b, const ir::Shape& shape) {
+  const int64_t relation = op.get(ir::attr::relation);
+  const Tensor left = gathered(a, shape, broadcast_strides(a.shape, shape));
+  Tensor result = ir::zeros(DType::kBool, shape);
+  for_each_element(shape, broadcast_strides(b.shape, shape), [&](size_t to, size_t from) {
+    set_element(result, to, holds(relation, element(left, to), element(b, from)) ? 1 : 0);
+  });
+  return result;
+}
+
 Tensor folded_cumsum(const ir::Op& op, const Tensor& x) {
   Tensor result = x;
   if (x.shape.empty()) return result;
@@ -330,6 +358,8 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
     case ir::OpKind::mul:
     case ir::OpKind::sub:
       return folded_arithmetic(op.kind, x, *operands[1], shape);
+    case ir::OpKind::compare:
+      return folded_compare(op, x, *operands[1], shape);
     default:
       return std::nullopt;
   }

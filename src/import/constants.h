@@ -31,8 +31,8 @@ namespace thimble::import_pt2 {
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
 /// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, cumsum,
-/// add, sub, mul, div, abs, clamp, floor, log, sqrt or rsqrt of constants and not too large. The
-/// operator must be verified; `shape` is the shape of its result.
+/// add, sub, mul, div, abs, clamp, compare, floor, log, sqrt or rsqrt of constants and not too
+/// large. The operator must be verified; `shape` is the shape of its result.
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 

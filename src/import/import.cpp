@@ -13,6 +13,7 @@
 #include "import/handlers.h"
 #include "import/integers.h"
 #include "import/layout.h"
+#include "import/mask_positions.h"
 #include "import/refusal.h"
 #include "import/scalars.h"
 #include "import/spectrum.h"
@@ -261,8 +262,9 @@ class Importer {
     Refusals refused;
     for (const pt2::NamedArgument& input : node.inputs) {
       const bool list = std::holds_alternative<std::vector<pt2::TensorName>>(input.value);
+      const bool may_be_empty = list || is_written_part(source.target, input.name);
       for_each_tensor(input.value, [&](const std::string& name) {
-        if (list && context_.tensors.is_empty(name)) return;
+        if (may_be_empty && context_.tensors.is_empty(name)) return;
         const Refusals* inherited = context_.tensors.refusals(name);
         if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
       });
@@ -271,6 +273,7 @@ class Importer {
       found_ = state;
       return unsupported("{} is written to", state);
     }
+    if (refused.empty()) learn_count(node, source);
     if (has_only_empty_results(node)) {
       const int refusal = add_refusal(node, source, "its result has no elements");
       for (const pt2::Argument& output : node.outputs) {
@@ -308,6 +311,25 @@ class Importer {
     }
     propagate_refusals(node, source, refused);
     return ok();
+  }
+
+  /// Returns true for the values of x[index] = values, which change nothing without elements.
+  static bool is_written_part(std::string_view target, std::string_view argument) {
+    return argument == "values" && target.starts_with("aten.index_put");
+  }
+
+  /// The number of elements that a known mask selects is a size of the export without a value.
+  void learn_count(const pt2::Node& node, const ir::Source& source) {
+    if (source.target != "aten.index.Tensor") return;
+    Call call(context_, node, source);
+    const pt2::TensorMeta* meta = call.result_meta();
+    const std::optional<KnownMask> mask = only_mask(call);
+    if (meta == nullptr || !mask) return;
+    for (const pt2::SymInt& size : meta->sizes) {
+      if (!context_.symbols.value(size).ok()) {
+        context_.symbols.learn(size, static_cast<int64_t>(mask->selected.size()));
+      }
+    }
   }
 
   /// Returns true if the node has results and none of them has elements, as a slice of 0 columns.

@@ -6,6 +6,7 @@
 
 #include "import/constants.h"
 #include "import/handlers.h"
+#include "import/mask_positions.h"
 #include "ir/infer.h"
 
 namespace thimble::import_pt2 {
@@ -43,22 +44,24 @@ Result<ValueId> positions(Call& call, std::string_view name) {
   return as_positions(call, id);
 }
 
+/// Returns the positions of the true elements of a mask.
+Result<ValueId> mask_positions(Call& call, const KnownMask& mask) {
+  if (mask.selected.empty()) return unsupported("the result is empty");
+  ir::Tensor index = ir::zeros(DType::kI64, {static_cast<int64_t>(mask.selected.size())});
+  std::copy(mask.selected.begin(), mask.selected.end(), index.data<int64_t>().begin());
+  return call.constant_value("index", std::move(index));
+}
+
 /// Converts a constant 1-D bool mask to the indices of its true elements.
 Result<ValueId> mask_to_indices(Call& call, ValueId id) {
-  const ir::Type type = call.builder().graph.type(id);
-  if (type.dtype != DType::kBool) return as_positions(call, id);
-  const ir::Tensor* constant = call.builder().constant_of(id);
-  if (constant == nullptr || type.shape.size() != 1) {
-    return unsupported("indexing by a bool tensor that is not a 1-D constant");
+  if (call.builder().graph.type(id).dtype != DType::kBool) return as_positions(call, id);
+  const std::optional<KnownMask> mask = known_mask(call, id);
+  if (!mask) return mask_at_run_time();
+  if (mask->shape.size() != 1) {
+    return unsupported("a mask of rank {} and another index: give the positions, as mask.nonzero()",
+                       mask->shape.size());
   }
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < type.shape[0]; ++i) {
-    if (element(*constant, static_cast<size_t>(i)) != 0) found.push_back(i);
-  }
-  if (found.empty()) return unsupported("the result is empty");
-  ir::Tensor index = ir::zeros(DType::kI64, {static_cast<int64_t>(found.size())});
-  std::copy(found.begin(), found.end(), index.data<int64_t>().begin());
-  return call.constant_value("index", std::move(index));
+  return mask_positions(call, *mask);
 }
 
 /// Merges adjacent dimensions that are indexed by constants into one dimension with one index.
@@ -200,6 +203,12 @@ Status index(Call& call) {
   if (given.empty()) return call.result(x);
   if (given.size() == 1) {
     const size_t dim = given[0];
+    if (const auto mask = known_mask(call, indices[dim])) {
+      THIMBLE_TRY(const ValueId merged, merge_masked_dims(call, x, dim, *mask));
+      THIMBLE_TRY(const ValueId at, mask_positions(call, *mask));
+      return call.result(
+          call.add(OpKind::gather, {merged, at}, {{ir::attr::dim, static_cast<int64_t>(dim)}}));
+    }
     THIMBLE_TRY(const ValueId at, mask_to_indices(call, indices[dim]));
     return call.result(
         call.add(OpKind::gather, {x, at}, {{ir::attr::dim, static_cast<int64_t>(dim)}}));

@@ -1,6 +1,12 @@
 // Writes at positions given by a tensor. Models update caches and buffers with these operators.
 
+#include <algorithm>
+#include <optional>
+
+#include "import/constants.h"
+#include "import/formula.h"
 #include "import/handlers.h"
+#include "import/mask_positions.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -81,6 +87,48 @@ Status write(Call& call, const Place& place, ValueId values) {
   return call.result(write_at(call, place, part));
 }
 
+/// x[mask] = number, where the mask covers the first dimensions of x.
+Result<ValueId> write_number(Call& call, ValueId x, ValueId mask) {
+  const ir::DType dtype = call.builder().graph.type(x).dtype;
+  THIMBLE_TRY(ValueId number, operand_as(call, "values", dtype));
+  THIMBLE_TRY(number, call.reshape(number, {}));
+  ir::Shape shape = call.shape(mask);
+  if (shape.size() > call.shape(x).size()) {
+    return bad_input("a mask of rank {} for {} dimensions", shape.size(), call.shape(x).size());
+  }
+  shape.resize(call.shape(x).size(), 1);
+  THIMBLE_TRY(const ValueId wide, call.reshape(mask, shape));
+  return call.add(OpKind::where, {wide, number, x});
+}
+
+/// x[mask] = values: a number, or one value for each true element of a known mask.
+Status write_masked(Call& call, Place place) {
+  if (place.dim == 0 && ir::element_count(call.shape(place.index)) > 0) {
+    THIMBLE_TRY(const ValueId values, call.any_tensor("values"));
+    if (ir::element_count(call.shape(values)) == 1) {
+      return call.result(write_number(call, place.self, place.index));
+    }
+  }
+  const std::optional<KnownMask> mask = known_mask(call, place.index);
+  if (!mask) {
+    return unsupported(
+        "the mask is computed at run time and the values are no single number: torch.where(mask, "
+        "values, x) with values of the shape of x does the same");
+  }
+  if (mask->selected.empty()) return call.result(place.self);
+  const ir::Shape shape = call.shape(place.self);
+  THIMBLE_TRY(ValueId y, merge_masked_dims(call, place.self, static_cast<size_t>(place.dim), *mask));
+  ir::Tensor positions = ir::zeros(ir::DType::kI64, {static_cast<int64_t>(mask->selected.size())});
+  std::copy(mask->selected.begin(), mask->selected.end(), positions.data<int64_t>().begin());
+  ir::Shape part = call.shape(y);
+  part[static_cast<size_t>(place.dim)] = positions.shape[0];
+  THIMBLE_TRY(const ValueId values, call.tensor("values"));
+  THIMBLE_TRY(const ValueId rows, call.add(OpKind::expand, {values}, {{ir::attr::shape, part}}));
+  place.self = y;
+  THIMBLE_TRY(y, write_known(call, place, positions, rows));
+  return call.result(call.reshape(y, shape));
+}
+
 }  // namespace
 
 namespace handlers {
@@ -103,9 +151,9 @@ Status index_copy(Call& call) {
 
 Status index_put(Call& call) {
   Place place;
-  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(place.self, call.any_tensor("self"));
+  if (call.is_empty("values")) return call.result(place.self);
   THIMBLE_TRY(const std::vector<ValueId> indices, call.optional_tensors("indices"));
-  THIMBLE_TRY(const ValueId values, call.tensor("values"));
   THIMBLE_TRY(const bool accumulates, call.boolean("accumulate", false));
   if (accumulates) return unsupported("accumulate");
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -119,6 +167,11 @@ Status index_put(Call& call) {
     return bad_input("argument indices has {} entries for {} dimensions", indices.size(),
                      call.shape(place.self).size());
   }
+  if (call.builder().graph.type(place.index).dtype == ir::DType::kBool) {
+    return write_masked(call, place);
+  }
+  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(const ValueId values, call.tensor("values"));
   return write(call, place, values);
 }
 
