@@ -141,14 +141,20 @@ Result<std::vector<ValueId>> Call::optional_tensors(std::string_view name) {
 Result<const ir::Tensor*> Call::constant(std::string_view name) {
   THIMBLE_TRY(const ValueId value, tensor(name));
   const ir::Tensor* held = context_.builder.known(value);
-  if (held == nullptr) return unsupported("{} is computed at run time, a constant is needed", name);
+  if (held == nullptr)
+    return unsupported(
+        "{} is computed at run time, a constant is needed: use a parameter, a buffer or a number",
+        name);
   return held;
 }
 
 namespace {
 
 Error at_run_time(std::string_view name) {
-  return unsupported("the number {} is computed at run time, a constant is needed", name);
+  return unsupported(
+      "the number {} is computed at run time, a constant is needed: use a parameter, a buffer or a "
+      "number",
+      name);
 }
 
 }  // namespace

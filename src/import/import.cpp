@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "import/complex_pairs.h"
 #include "import/constants.h"
 #include "import/control_flow.h"
 #include "import/core_aten.h"
@@ -76,7 +77,7 @@ Error unsupported_type(std::string_view what, pt2::ScalarType type) {
           "float32 example inputs",
           what, pt2::name(type));
     default:
-      return unsupported("{} is {}, computed at run time: compute it in float32", what,
+      return unsupported("{} is {}, computed at run time: compute it in float32 or int32", what,
                          pt2::name(type));
   }
 }
@@ -102,6 +103,7 @@ class Importer {
       : program_(program),
         written_(written),
         refused_(refused),
+        pairs_(find_pairs(program)),
         context_(program, std::move(symbols), std::move(counts)) {}
 
   /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
@@ -127,6 +129,11 @@ class Importer {
            program_.graph.tensor(spec.value_name) != nullptr;
   }
 
+  [[nodiscard]] bool is_complex_output(const pt2::OutputSpec& spec) const {
+    const pt2::TensorMeta* meta = program_.graph.tensor(spec.value_name);
+    return meta != nullptr && is_complex(meta->dtype);
+  }
+
   /// None, numbers and strings among the outputs are the same in each call; the compiled model does
   /// not return them. Checks that a number does not depend on the inputs.
   [[nodiscard]] Status check_omitted_output(const pt2::OutputSpec& spec) const {
@@ -138,7 +145,7 @@ class Importer {
   Status check_outputs() const {
     if (std::none_of(program_.output_specs.begin(), program_.output_specs.end(),
                      [&](const pt2::OutputSpec& spec) { return is_tensor_output(spec); })) {
-      return unsupported("the model has no output that is a tensor");
+      return unsupported("the model has no output that is a tensor: return one");
     }
     for (const pt2::OutputSpec& spec : program_.output_specs) {
       switch (spec.kind) {
@@ -147,7 +154,10 @@ class Importer {
         case pt2::OutputKind::kBufferMutation:
           break;
         case pt2::OutputKind::kUserInputMutation:
-          return unsupported("the model writes to its input {}: not supported", spec.target);
+          return unsupported(
+              "the model writes to its input {}: return the new value as an output, or keep it in "
+              "a buffer",
+              spec.target);
         default:
           return unsupported("output {} is not an inference output", spec.value_name);
       }
@@ -288,6 +298,21 @@ class Importer {
     } else if (reads_only_empty(node)) {
       THIMBLE_TRY(const bool filled, import_filled(node, source));
       if (filled) return ok();
+    }
+    if (has_pair(pairs_, node)) {
+      if (!refused.empty()) {
+        propagate_refusals(node, source, refused);
+        return ok();
+      }
+      Status status = import_pair(context_, pairs_, node, source);
+      if (status.ok()) status = check_results(node);
+      if (status.ok()) {
+        model_.nodes.push_back({source, ImportedNode::Result::kOperators});
+        return bind_rest(node, source);
+      }
+      if (status.error().kind != ErrorKind::kUnsupported) return status;
+      propagate_refusals(node, source, {add_refusal(node, source, status.error().message)});
+      return ok();
     }
     const bool complex = reads_complex(context_, node);
     const Handler handler =
@@ -631,6 +656,10 @@ class Importer {
         THIMBLE_CHECK(check_omitted_output(spec));
         continue;
       }
+      if (is_complex_output(spec)) {
+        return unsupported("output {} is complex: return torch.view_as_real of it",
+                           spec.value_name);
+      }
       THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
       const ir::Type type = context_.builder.graph.type(id);
       const ir::DimOrder order =
@@ -696,6 +725,7 @@ class Importer {
   const pt2::ExportedProgram& program_;
   const Buffers& written_;
   std::vector<ir::RefusedNode>* refused_;
+  const PairNames pairs_;
   Context context_;
   std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;

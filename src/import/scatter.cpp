@@ -7,6 +7,7 @@
 #include "import/formula.h"
 #include "import/handlers.h"
 #include "import/mask_positions.h"
+#include "import/put_known.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -58,11 +59,12 @@ Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
 Status write(Call& call, const Place& place, ValueId values) {
   const ir::Graph& graph = call.builder().graph;
   if (graph.type(place.index).dtype != ir::DType::kI64) {
-    return unsupported("positions in {}, expected int64",
+    return unsupported("positions in {}, expected int64: convert them with .long()",
                        ir::dtype_name(graph.type(place.index).dtype));
   }
   const ir::Shape positions = call.shape(place.index);
-  if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
+  if (positions.size() > 1)
+    return unsupported("positions of rank {}: reshape them to one dimension", positions.size());
   ir::Shape shape = call.shape(place.self);
   shape[static_cast<size_t>(place.dim)] = positions.empty() ? 1 : positions[0];
   // With a scalar position, the values do not have the indexed dimension either.
@@ -81,7 +83,7 @@ Status write(Call& call, const Place& place, ValueId values) {
     return call.result(write_known(call, place, held, part));
   }
   if (shape[static_cast<size_t>(place.dim)] != 1) {
-    return unsupported("{} positions computed at run time, expected at most one",
+    return unsupported("{} positions computed at run time, expected at most one: use scatter",
                        shape[static_cast<size_t>(place.dim)]);
   }
   return call.result(write_at(call, place, part));
@@ -117,7 +119,8 @@ Status write_masked(Call& call, Place place) {
   }
   if (mask->selected.empty()) return call.result(place.self);
   const ir::Shape shape = call.shape(place.self);
-  THIMBLE_TRY(ValueId y, merge_masked_dims(call, place.self, static_cast<size_t>(place.dim), *mask));
+  THIMBLE_TRY(ValueId y,
+              merge_masked_dims(call, place.self, static_cast<size_t>(place.dim), *mask));
   ir::Tensor positions = ir::zeros(ir::DType::kI64, {static_cast<int64_t>(mask->selected.size())});
   std::copy(mask->selected.begin(), mask->selected.end(), positions.data<int64_t>().begin());
   ir::Shape part = call.shape(y);
@@ -155,10 +158,21 @@ Status index_put(Call& call) {
   if (call.is_empty("values")) return call.result(place.self);
   THIMBLE_TRY(const std::vector<ValueId> indices, call.optional_tensors("indices"));
   THIMBLE_TRY(const bool accumulates, call.boolean("accumulate", false));
-  if (accumulates) return unsupported("accumulate");
+  const auto given = std::ranges::count_if(indices, [](ValueId id) { return id != ir::kNoValue; });
+  if (static_cast<size_t>(indices.size()) <= call.shape(place.self).size() &&
+      (accumulates || given > 1)) {
+    THIMBLE_TRY(const ValueId self, call.tensor("self"));
+    THIMBLE_TRY(const ValueId values, call.tensor("values"));
+    THIMBLE_TRY(const ValueId y, put_known(call, self, indices, values, accumulates));
+    if (y != ir::kNoValue) return call.result(y);
+    return unsupported(
+        "{} that are computed at run time or of dimensions that are not adjacent: use "
+        "scatter{} along one dimension",
+        accumulates ? "sums at positions" : "positions along several dimensions",
+        accumulates ? "_add" : "");
+  }
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] == ir::kNoValue) continue;
-    if (place.index != ir::kNoValue) return unsupported("positions along more than one dimension");
     place.index = indices[i];
     place.dim = static_cast<int64_t>(i);
   }

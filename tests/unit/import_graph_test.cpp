@@ -167,7 +167,7 @@ TEST(ImportGraph, NonInvertibleWritesAreRefused) {
       .node("aten.add.Tensor", {{"self", ref("x")}, {"other", whole(1)}}, "y", sizes({1, 4}))
       .output("y");
   EXPECT_TRUE(program.error().starts_with(
-      "unsupported: aten.relu_.default is not supported: writes through an expanded tensor\n"))
+      "unsupported: aten.relu_.default is not supported: writes through an expanded tensor: clone it first\n"))
       << program.error();
 }
 
