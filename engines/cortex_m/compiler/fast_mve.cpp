@@ -50,7 +50,7 @@ Constant pack_quads(const std::vector<Filter>& all) {
       weights[abi::matmul_weight_offset(channel, k, depth)] = all[channel].weights[k];
     }
   }
-  for (const int8_t weight : weights) writer.put(weight);
+  writer.put_all(weights);  // without the growth of a buffer: these may be all weights of a network
   return writer.take();
 }
 

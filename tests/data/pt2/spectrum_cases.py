@@ -7,9 +7,9 @@ def stft(s, x):
 
 
 def filtered(s, x):
-    spectrum = torch.stft(x, 32, 8, window=s.fixed_window, return_complex=True)
+    spectrum = torch.stft(x, 16, 4, window=s.fixed_window, return_complex=True)
     gain = torch.sigmoid(spectrum.abs() - 1)
-    return torch.istft(spectrum * gain, 32, 8, window=s.fixed_window)
+    return torch.istft(spectrum * gain, 16, 4, window=s.fixed_window)
 
 
 def products(s, x, y):
@@ -40,7 +40,7 @@ def add(rows):
         case('stft_log_mel' + end, net(lambda s, x: torch.log(stft(s, x).abs().pow(2).transpose(-1, -2) @ s.fixed_mel + 1e-6)),
              (2, 200), core=core)
         case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core)
-        case('istft' + end, Net(filtered, fixed_window=Buffer(torch.hann_window(32))), (2, 128), core=core)
+        case('istft' + end, Net(filtered, fixed_window=Buffer(torch.hann_window(16))), (2, 40), core=core)
     case('windows', Net(windows), (2, 9))
     case('complex_parts', Net(parts), (3, 5, 2))
     case('complex_products', Net(products, fixed_size=Buffer(torch.rand(25)), fixed_angle=Buffer(torch.rand(25))), (3, 48), (3, 48))
