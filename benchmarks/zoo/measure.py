@@ -15,7 +15,7 @@ from networks import ENGINES, Network
 HERE = Path(__file__).resolve().parent
 TARGET = "cortex-m55"
 COMPILE_SECONDS, RUN_SECONDS, PT2E_SECONDS = 300, 300, 60
-BOARD_MACS = 300e6  # more MACs are not run on emulated boards
+BOARD_MACS = 300e6  # more MACs are by default not run on emulated boards
 # Samples of an SQNR; the second number for networks with more MACs than the third.
 SQNR_SAMPLES, SQNR_SAMPLES_LARGE, LARGE_MACS = 16, 4, 200e6
 
@@ -55,7 +55,7 @@ def sqnr_samples(macs: float) -> int:
     return SQNR_SAMPLES_LARGE if macs > LARGE_MACS else SQNR_SAMPLES
 
 
-def outputs(thimble: str, model: Path, samples: Path, on: str) -> np.ndarray:
+def outputs(thimble: str, model: Path, samples: Path, on: str, seconds: int = RUN_SECONDS) -> np.ndarray:
     """The first output for each sample."""
     data = np.load(samples)
     with tempfile.TemporaryDirectory() as work:
@@ -64,9 +64,9 @@ def outputs(thimble: str, model: Path, samples: Path, on: str) -> np.ndarray:
             np.save(Path(work) / f"{name}.npy", data[name])
             command += ["--input", Path(work) / f"{name}.npy"]
         try:
-            ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=RUN_SECONDS)
+            ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise Failed(f"more than {RUN_SECONDS} s") from None
+            raise Failed(f"more than {seconds} s") from None
         if ran.returncode:
             raise Failed(ran.stderr.strip()[-600:] or f"exit {ran.returncode}")
         return np.load(Path(work) / "output_0.npy")
@@ -123,6 +123,8 @@ def c_output(folder: Path, name: str, build: Path, inputs: list[bytes], like: np
         written = Builder.run_host(program, b"".join(inputs))
     except SystemExit as error:
         raise Failed(str(error)[-600:]) from None
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"more than {error.timeout:.0f} s") from None
     header = (folder / f"{name}.h").read_text()
     found = re.search(rf"{name.upper()}_OUTPUT_0_DIM_ORDER {{([\d, ]+)}}", header)
     order = [int(dim) for dim in found[1].split(",")] if found else []
@@ -130,25 +132,32 @@ def c_output(folder: Path, name: str, build: Path, inputs: list[bytes], like: np
     return values.reshape([like.shape[dim] for dim in order]).transpose(np.argsort(order))
 
 
-def measure_equal(network: Network, folder: Path, thimble: str, macs: float) -> dict:
+def boards_remain(row: dict, macs: float, board_macs: float) -> bool:
+    """Boards were not run because of the number of MACs, and would be with this limit."""
+    return macs <= board_macs and "MACs" in row["missing"].values()
+
+
+def measure_equal(network: Network, folder: Path, thimble: str, macs: float, board_macs: float, earlier: dict | None) -> dict:
     """Compares the outputs of one sample: the .pte on this machine and on emulated boards, and the C. Ranges of two samples
-    are enough for that."""
-    row: dict = {"equal": ["host"], "differs": [], "missing": {}}
+    are enough for that. `earlier`: a row whose boards were not run because of the number of MACs."""
+    row = earlier or {"equal": ["host"], "differs": [], "missing": {"M55": "MACs", "M4": "MACs", "C": "not run"}}
     with tempfile.TemporaryDirectory() as work:
         two = first_samples(network, folder, 2, Path(work) / "two.npz")
         one = first_samples(network, folder, 1, Path(work) / "one.npz")
+        # The seconds of a run on a board are proportional to the MACs.
+        board_seconds = max(RUN_SECONDS, int(macs / BOARD_MACS * RUN_SECONDS))
         try:
             compiled(thimble, network, folder, "cortex-m55", two, "--emit", "pte,c", "-o", Path(work) / "model.pte")
             wanted = outputs(thimble, Path(work) / "model.pte", one, "host")
         except Failed as error:
-            return row | {"equal": [], "missing": {"host": str(error)}}
+            return {"equal": [], "differs": [], "missing": {"host": str(error)}}
 
         def m55() -> np.ndarray:
-            return outputs(thimble, Path(work) / "model.pte", one, "qemu")
+            return outputs(thimble, Path(work) / "model.pte", one, "qemu", board_seconds)
 
         def m4() -> np.ndarray:
             compiled(thimble, network, folder, "cortex-m4", two, "-o", Path(work) / "m4.pte")
-            return outputs(thimble, Path(work) / "m4.pte", one, "qemu")
+            return outputs(thimble, Path(work) / "m4.pte", one, "qemu", board_seconds)
 
         def c() -> np.ndarray:
             data = np.load(one)
@@ -156,9 +165,9 @@ def measure_equal(network: Network, folder: Path, thimble: str, macs: float) -> 
             return c_output(Path(work), "model", Path(thimble).resolve().parent, inputs, wanted[0])[None]
 
         for place, call in {"M55": m55, "M4": m4, "C": c}.items():
-            if place != "C" and macs > BOARD_MACS:
-                row["missing"][place] = "MACs"
+            if place not in row["missing"] or (place != "C" and macs > board_macs):
                 continue
+            del row["missing"][place]
             try:
                 got = call()
             except Failed as error:

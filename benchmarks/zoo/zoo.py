@@ -1,13 +1,14 @@
 """Exports, compiles and runs the networks of networks.py, and prints a table.
 
     python3 zoo.py export FOLDER [NAME...]     with an environment that has the packages of requirements.txt
-    python3 zoo.py measure FOLDER THIMBLE [NAME...] [--kinds result,equal,share]
+    python3 zoo.py measure FOLDER THIMBLE [NAME...] [--kinds result,equal,share] [--board-macs N]
     python3 zoo.py pt2e FOLDER [NAME...]       with an environment that has torch, torchao and executorch
     python3 zoo.py table FOLDER [--bless]      prints the tables, or writes them to README.md
 
 An export is FOLDER/NAME.pt2, with 16 samples (FOLDER/NAME.npz) and the outputs of eager PyTorch for them
-(FOLDER/NAME.eager.npz). A measurement is FOLDER/NAME.KIND.json. A step whose result exists is skipped. The networks with
-the fewest MACs are measured first.
+(FOLDER/NAME.eager.npz). A measurement is FOLDER/NAME.KIND.json. A step whose result exists is skipped, except
+that boards are run for networks that had more MACs than the limit of an earlier command. The networks with the fewest MACs
+are measured first.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import time
 from pathlib import Path
 
 from export import export, forked
-from measure import PT2E_SECONDS, measure_equal, measure_pt2e, measure_result, measure_share
+from measure import (BOARD_MACS, PT2E_SECONDS, boards_remain, measure_equal, measure_pt2e, measure_result,
+                     measure_share)
 from networks import NETWORKS, Network
 from table import table
 
@@ -48,7 +50,7 @@ def by_macs(folder: Path, networks: list[Network]) -> list[tuple[Network, float]
     return sorted(((network, row["macs"]) for network, row in rows if row and row["exit"] == 0), key=lambda each: each[1])
 
 
-def measure(folder: Path, thimble: str, networks: list[Network], kinds: list[str]) -> None:
+def measure(folder: Path, thimble: str, networks: list[Network], kinds: list[str], board_macs: float) -> None:
     if "result" in kinds:
         exported = [network for network in networks if (folder / f"{network.key}.pt2").exists()]
         for network in sorted(exported, key=lambda each: (folder / f"{each.key}.pt2").stat().st_size):
@@ -56,9 +58,11 @@ def measure(folder: Path, thimble: str, networks: list[Network], kinds: list[str
                 started = time.monotonic()
                 write(folder, network, "result", measure_result(network, folder, thimble), started)
     for network, macs in by_macs(folder, networks):
-        if "equal" in kinds and read(folder, network, "equal") is None:
+        earlier = read(folder, network, "equal")
+        if "equal" in kinds and (earlier is None or boards_remain(earlier, macs, board_macs)):
             started = time.monotonic()
-            write(folder, network, "equal", measure_equal(network, folder, thimble, macs), started)
+            row = measure_equal(network, folder, thimble, macs, board_macs, earlier)
+            write(folder, network, "equal", row, started)
         if "share" in kinds and read(folder, network, "share") is None:
             started = time.monotonic()
             write(folder, network, "share", measure_share(network, folder, thimble), started)
@@ -94,6 +98,8 @@ def main() -> None:
         if name == "measure":
             command.add_argument("thimble")
             command.add_argument("--kinds", default=",".join(KINDS), help="default: %(default)s")
+            command.add_argument("--board-macs", type=float, default=BOARD_MACS,
+                                 help="networks with more MACs are not run on emulated boards; default: %(default).0f")
         command.add_argument("names", nargs="*")
     args = parser.parse_args()
     if args.command == "table":
@@ -106,7 +112,7 @@ def main() -> None:
         kinds = args.kinds.split(",")
         if not set(kinds) <= set(KINDS):
             sys.exit(f"unknown kinds {args.kinds}, expected some of {','.join(KINDS)}")
-        measure(args.folder, args.thimble, chosen(args.names), kinds)
+        measure(args.folder, args.thimble, chosen(args.names), kinds, args.board_macs)
 
 
 if __name__ == "__main__":

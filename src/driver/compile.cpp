@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <span>
 
@@ -13,6 +14,7 @@
 #include "driver/debug_calls.h"
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
+#include "driver/integer_ranges.h"
 #include "driver/npu_cycles.h"
 #include "driver/op_provenance.h"
 #include "driver/op_rows.h"
@@ -299,6 +301,8 @@ Result<Calibration> read_calibration(const FloatModel& model, const CompileOptio
     THIMBLE_CHECK(
         check_samples(data.samples, model.graph, options.calibration.filename().string()));
     data.warnings = pixel_questions(data.samples, model.graph);
+    std::ranges::move(wide_integer_warnings(model.graph, data.samples.data),
+                      std::back_inserter(data.warnings));
   } else if (model.has_run_time_scales) {
     return bad_input(
         "{}: the network quantizes activations with scales of each run (dynamic quantization), the "

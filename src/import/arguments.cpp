@@ -34,6 +34,12 @@ bool Call::is_tensor(std::string_view name) const {
   return argument != nullptr && std::holds_alternative<pt2::TensorName>(*argument);
 }
 
+bool Call::is_empty(std::string_view name) const {
+  const pt2::Argument* argument = find(name);
+  const auto* tensor = argument == nullptr ? nullptr : std::get_if<pt2::TensorName>(argument);
+  return tensor != nullptr && context_.tensors.is_empty(tensor->name);
+}
+
 bool Call::is_string(std::string_view name) const {
   const pt2::Argument* argument = find(name);
   return argument != nullptr && std::holds_alternative<std::string>(*argument);
@@ -135,14 +141,20 @@ Result<std::vector<ValueId>> Call::optional_tensors(std::string_view name) {
 Result<const ir::Tensor*> Call::constant(std::string_view name) {
   THIMBLE_TRY(const ValueId value, tensor(name));
   const ir::Tensor* held = context_.builder.known(value);
-  if (held == nullptr) return unsupported("{} is computed at run time, a constant is needed", name);
+  if (held == nullptr)
+    return unsupported(
+        "{} is computed at run time, a constant is needed: use a parameter, a buffer or a number",
+        name);
   return held;
 }
 
 namespace {
 
 Error at_run_time(std::string_view name) {
-  return unsupported("the number {} is computed at run time, a constant is needed", name);
+  return unsupported(
+      "the number {} is computed at run time, a constant is needed: use a parameter, a buffer or a "
+      "number",
+      name);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ Status share_heads(Call& call, Attention& attention) {
   if (heads % shared != 0) return bad_input("{} heads of the query, {} of the key", heads, shared);
   const ir::Shape v = call.shape(attention.v);
   if (v.size() < 3 || v[v.size() - 3] != shared)
-    return unsupported("key and value differ in heads");
+    return unsupported("key and value differ in heads: repeat_interleave the one with fewer");
   attention.groups = heads / shared;
   THIMBLE_TRY(attention.q, grouped(call, attention.q, attention.groups));
   THIMBLE_TRY(attention.k, grouped(call, attention.k, 1));

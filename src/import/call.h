@@ -65,6 +65,8 @@ class Call {
   // Arguments. An argument without a fallback is required. None counts as omitted.
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] bool is_tensor(std::string_view name) const;
+  /// Returns true if the argument is a tensor without elements.
+  [[nodiscard]] bool is_empty(std::string_view name) const;
   [[nodiscard]] bool is_string(std::string_view name) const;
   Result<ir::ValueId> any_tensor(std::string_view name);
   /// Returns a float32 tensor. Integer constants and booleans are converted, as PyTorch promotes.

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "import/constants.h"
 #include "import/formula.h"
 #include "import/handlers.h"
+#include "ir/infer.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -51,7 +55,71 @@ Result<ValueId> both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   return call.add(kind, {a, b}, std::move(attrs));
 }
 
+/// Returns true if infinities of constants, like those of a mask, may be elements of the value.
+/// Other values are finite: calibration checks them.
+bool may_be_infinite(const Builder& builder, ValueId id) {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open = {id};
+  while (!open.empty()) {
+    const ValueId each = open.back();
+    open.pop_back();
+    if (each == ir::kNoValue || !seen.insert(each).second) continue;
+    if (const ir::Tensor* held = builder.constant_of(each)) {
+      if (held->dtype != DType::kF32) continue;
+      const auto elements = held->data<float>();
+      if (std::ranges::any_of(elements, [](float x) { return std::isinf(x); })) return true;
+      continue;
+    }
+    const ir::Op* op = builder.producer(each);
+    if (op == nullptr || op->kind == OpKind::softmax) continue;
+    open.insert(open.end(), op->inputs.begin(), op->inputs.end());
+  }
+  return false;
+}
+
+/// Returns the number with which a tensor is compared; nothing for a tensor of several numbers.
+std::optional<double> compared_number(Call& call) {
+  if (!call.is_tensor("other")) {
+    const auto number = call.number("other");
+    return number.ok() ? std::optional(*number) : std::nullopt;
+  }
+  const auto id = call.any_tensor("other");
+  const ir::Tensor* held = id.ok() ? call.builder().constant_of(*id) : nullptr;
+  if (held == nullptr || ir::element_count(held->shape) != 1) return std::nullopt;
+  return element(*held, 0);
+}
+
+/// Compares integers with a number between two integers: with the integer that gives the same.
+Result<ValueId> compared_with_fraction(Call& call, Relation relation, double number) {
+  const bool below = relation == Relation::kLt || relation == Relation::kLe;
+  if (!below && relation != Relation::kGt && relation != Relation::kGe) {
+    return unsupported("integers and {}: compare with an integer", number);
+  }
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  const double bound = below ? std::floor(number) : std::ceil(number);
+  const ValueId whole =
+      call.constant_value("bound", filled(call.builder().graph.type(x).dtype, {}, bound));
+  const Relation closed = below ? Relation::kLe : Relation::kGe;
+  return call.add(OpKind::compare, {x, whole},
+                  {{ir::attr::relation, static_cast<int64_t>(closed)}});
+}
+
 Status compared(Call& call, Relation relation) {
+  const std::optional<double> number = compared_number(call);
+  if (number && call.is_tensor("self")) {
+    THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+    const DType dtype = call.builder().graph.type(x).dtype;
+    if (std::isinf(*number) && call.builder().constant_of(x) == nullptr &&
+        !may_be_infinite(call.builder(), x)) {
+      const bool truth = holds(static_cast<int64_t>(relation), 0, *number);
+      const ValueId same = call.constant_value("known", filled(DType::kBool, {}, truth ? 1 : 0));
+      return call.result(call.add(OpKind::expand, {same}, {{ir::attr::shape, call.shape(x)}}));
+    }
+    if (!call.is_tensor("other") && (dtype == DType::kI32 || dtype == DType::kI64) &&
+        std::isfinite(*number) && std::floor(*number) != *number) {
+      return call.result(compared_with_fraction(call, relation, *number));
+    }
+  }
   return call.result(
       both(call, OpKind::compare, {{ir::attr::relation, static_cast<int64_t>(relation)}}));
 }
@@ -153,6 +221,20 @@ bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, Va
          is_all_masked_condition(builder, condition, op->inputs[0], op->get(ir::attr::dim));
 }
 
+/// Returns the only truth value of a condition; nothing if it has several or is computed.
+std::optional<bool> only_truth(const Builder& builder, ValueId condition) {
+  const ir::Op* op = builder.producer(condition);
+  const ValueId source = op != nullptr && op->kind == OpKind::expand ? op->inputs[0] : condition;
+  const ir::Tensor* held = builder.constant_of(source);
+  if (held == nullptr || held->bytes.empty()) return std::nullopt;
+  const bool first = element(*held, 0) != 0;
+  const auto count = static_cast<size_t>(ir::element_count(held->shape));
+  for (size_t i = 1; i < count; ++i) {
+    if ((element(*held, i) != 0) != first) return std::nullopt;
+  }
+  return first;
+}
+
 }  // namespace
 
 namespace handlers {
@@ -161,7 +243,7 @@ namespace handlers {
 Status one_hot(Call& call) {
   THIMBLE_TRY(const ValueId classes, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t count, call.integer("num_classes", -1));
-  if (count < 1) return unsupported("num_classes is {}, expected the number of classes", count);
+  if (count < 1) return unsupported("num_classes is {}: give the number of classes", count);
   ir::Shape shape = call.shape(classes);
   shape.push_back(1);
   THIMBLE_TRY(const ValueId column, call.reshape(classes, shape));
@@ -236,6 +318,12 @@ Status where(Call& call) {
   THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
   THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
   if (is_safe_softmax(call.builder(), condition, a, b)) return call.result(b);
+  if (const auto truth = only_truth(call.builder(), condition)) {
+    auto shape = ir::broadcast_shape(call.shape(a), call.shape(b));
+    if (shape) shape = ir::broadcast_shape(*shape, call.shape(condition));
+    if (!shape) return bad_input("condition, self and other do not broadcast");
+    return call.result(call.add(OpKind::expand, {*truth ? a : b}, {{ir::attr::shape, *shape}}));
+  }
   return call.result(call.add(OpKind::where, {condition, a, b}));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace thimble::import_pt2 {
 namespace {
@@ -157,6 +158,29 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
   return result;
 }
 
+Tensor folded_compare(const ir::Op& op, const Tensor& a, const Tensor& b, const ir::Shape& shape) {
+  const int64_t relation = op.get(ir::attr::relation);
+  const Tensor left = gathered(a, shape, broadcast_strides(a.shape, shape));
+  Tensor result = ir::zeros(DType::kBool, shape);
+  for_each_element(shape, broadcast_strides(b.shape, shape), [&](size_t to, size_t from) {
+    set_element(result, to, holds(relation, element(left, to), element(b, from)) ? 1 : 0);
+  });
+  return result;
+}
+
+Tensor folded_where(const Tensor& condition, const Tensor& a, const Tensor& b,
+                    const ir::Shape& shape) {
+  const Tensor chosen = gathered(condition, shape, broadcast_strides(condition.shape, shape));
+  const Tensor other = gathered(b, shape, broadcast_strides(b.shape, shape));
+  Tensor result = gathered(a, shape, broadcast_strides(a.shape, shape));
+  const size_t width = ir::dtype_bytes(result.dtype);
+  for (size_t i = 0; i * width < result.bytes.size(); ++i) {
+    if (element(chosen, i) != 0) continue;
+    std::memcpy(result.bytes.data() + i * width, other.bytes.data() + i * width, width);
+  }
+  return result;
+}
+
 Tensor folded_cumsum(const ir::Op& op, const Tensor& x) {
   Tensor result = x;
   if (x.shape.empty()) return result;
@@ -213,14 +237,12 @@ std::optional<DType> ir_dtype(ScalarType type) {
   }
 }
 
-Result<Tensor> convert_weight(const formats::pt2::WeightTensor& weight) {
+Result<Tensor> convert_weight(formats::pt2::WeightTensor weight) {
   if (!weight.sizes.empty() && !ir::checked_element_count(weight.sizes)) {
     return unsupported("a tensor of shape {}", ir::list_text(weight.sizes));
   }
   if (const auto dtype = ir_dtype(weight.dtype)) {
-    Tensor tensor{*dtype, weight.sizes, {}};
-    tensor.bytes.assign(weight.bytes.begin(), weight.bytes.end());
-    return tensor;
+    return Tensor{*dtype, std::move(weight.sizes), std::move(weight.bytes)};
   }
   if (weight.dtype != ScalarType::kFloat16 && weight.dtype != ScalarType::kBfloat16 &&
       weight.dtype != ScalarType::kFloat64) {
@@ -290,6 +312,23 @@ Tensor filled(DType dtype, const ir::Shape& shape, double value) {
   return result;
 }
 
+bool holds(int64_t relation, double a, double b) {
+  switch (relation) {
+    case 0:
+      return a == b;
+    case 1:
+      return a != b;
+    case 2:
+      return a < b;
+    case 3:
+      return a <= b;
+    case 4:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
 std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                            std::span<const ir::TensorPtr> operands) {
   // A broadcast constant would need more flash than the operator.
@@ -330,6 +369,10 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
     case ir::OpKind::mul:
     case ir::OpKind::sub:
       return folded_arithmetic(op.kind, x, *operands[1], shape);
+    case ir::OpKind::compare:
+      return folded_compare(op, x, *operands[1], shape);
+    case ir::OpKind::where:
+      return folded_where(x, *operands[1], *operands[2], shape);
     default:
       return std::nullopt;
   }

@@ -17,7 +17,7 @@ namespace thimble::import_pt2 {
 
 /// Converts a weight. float16, bfloat16 and float64 become float32. A number that overflows is a
 /// bad-input error; a type without an IR type is a not-supported error.
-[[nodiscard]] Result<ir::Tensor> convert_weight(const formats::pt2::WeightTensor& weight);
+[[nodiscard]] Result<ir::Tensor> convert_weight(formats::pt2::WeightTensor weight);
 
 /// Converts elements as PyTorch does, between integers, booleans and float.
 [[nodiscard]] ir::Tensor converted(const ir::Tensor& tensor, ir::DType dtype);
@@ -30,9 +30,12 @@ namespace thimble::import_pt2 {
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
+/// Returns a relation of the operator `compare` between two numbers.
+[[nodiscard]] bool holds(int64_t relation, double a, double b);
+
 /// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, cumsum,
-/// add, sub, mul, div, abs, clamp, floor, log, sqrt or rsqrt of constants and not too large. The
-/// operator must be verified; `shape` is the shape of its result.
+/// add, sub, mul, div, abs, clamp, compare, where, floor, log, sqrt or rsqrt of constants and not
+/// too large. The operator must be verified; `shape` is the shape of its result.
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 

@@ -91,7 +91,8 @@ class Expansion {
     if (const auto* symbol = std::get_if<pt2::SymBoolArg>(&predicate)) {
       if (!symbol->is_name()) return std::optional(symbol->value);
       const auto found = context_.reals.find(symbol->name);
-      if (found == context_.reals.end()) return unsupported("its predicate is not known");
+      if (found == context_.reals.end())
+        return unsupported("its predicate depends on an input: use torch.where of both results");
       return std::optional(found->second != 0);
     }
     const auto* name = std::get_if<pt2::TensorName>(&predicate);

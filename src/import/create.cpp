@@ -54,6 +54,24 @@ Status sequence(Call& call, int64_t count, double start, double step) {
   return call.result(call.constant_value("", std::move(result)));
 }
 
+/// c0 - c1 cos(2 pi i / n) + c2 cos(4 pi i / n), where n is the length of a periodic window, and
+/// one less for a symmetric one.
+Status cosine_window(Call& call, double c0, double c1, double c2) {
+  THIMBLE_TRY(const int64_t length, call.integer("window_length"));
+  THIMBLE_TRY(const bool periodic, call.boolean("periodic", true));
+  if (length < 1) return unsupported("the result is empty");
+  THIMBLE_CHECK(check_shape({length}));
+  THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
+  Tensor result = ir::zeros(dtype, {length});
+  const double period = static_cast<double>(periodic ? length : length - 1);
+  for (int64_t i = 0; i < length; ++i) {
+    const double angle = length == 1 ? M_PI : 2 * M_PI * static_cast<double>(i) / period;
+    set_element(result, static_cast<size_t>(i),
+                c0 - c1 * std::cos(angle) + c2 * std::cos(2 * angle));
+  }
+  return call.result(call.constant_value("", std::move(result)));
+}
+
 }  // namespace
 
 namespace handlers {
@@ -93,9 +111,24 @@ Status arange(Call& call) {
   THIMBLE_TRY(const double step, call.number("step", 1));
   const double count = std::ceil((end - start) / step);
   if (!(count >= 1) || count > static_cast<double>(kCreatedElementsMax)) {
-    return unsupported("from {} to {} in steps of {}", start, end, step);
+    return unsupported("from {} to {} in steps of {}: expected 1 to {} numbers", start, end, step,
+                       kCreatedElementsMax);
   }
   return sequence(call, static_cast<int64_t>(count), start, step);
+}
+
+Status hann_window(Call& call) {
+  return cosine_window(call, 0.5, 0.5, 0);
+}
+
+Status hamming_window(Call& call) {
+  THIMBLE_TRY(const double alpha, call.number("alpha", 0.54));
+  THIMBLE_TRY(const double beta, call.number("beta", 0.46));
+  return cosine_window(call, alpha, beta, 0);
+}
+
+Status blackman_window(Call& call) {
+  return cosine_window(call, 0.42, 0.5, 0.08);
 }
 
 Status linspace(Call& call) {

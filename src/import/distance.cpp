@@ -23,7 +23,9 @@ Result<ValueId> length(Call& call, ValueId x, int64_t dim, double p, bool keeps_
     THIMBLE_TRY(const ValueId sum, call.add(OpKind::sum, {squares}, along(dim, keeps_dims)));
     return call.add(OpKind::sqrt, {sum});
   }
-  if (!(p > 0)) return unsupported("a norm of order {}, expected above 0", p);
+  if (!(p > 0))
+    return unsupported("a norm of order {}, expected above 0: (a != b).sum() counts differences",
+                       p);
   THIMBLE_TRY(ValueId y, call.add(OpKind::abs, {x}));
   if (std::isinf(p)) return call.add(OpKind::amax, {y}, along(dim, keeps_dims));
   if (p != 1) {

@@ -46,7 +46,7 @@ Result<std::string> written_out(const std::string& part, size_t rank) {
   std::string sorted = letters;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return unsupported("a repeated letter in '{}' (diagonal of an operand)", part);
+    return unsupported("a repeated letter in '{}': take torch.diagonal of the operand first", part);
   }
   return letters;
 }

@@ -69,8 +69,10 @@ Status divided(Call& call, const std::string& rounding) {
   THIMBLE_TRY(ValueId divisor, operand(call, "other"));
   const ir::Tensor* constant = call.builder().constant_of(divisor);
   if (!rounding.empty() && (constant == nullptr || !are_powers_of_two(*constant))) {
-    return unsupported("rounding_mode={} needs a divisor that is a constant power of two",
-                       rounding);
+    return unsupported(
+        "rounding_mode={} needs a divisor that is a constant power of two: multiply with a "
+        "constant, then use floor or trunc",
+        rounding);
   }
   auto reciprocal = constant == nullptr ? std::nullopt : reciprocal_of(*constant);
   Formula f(call);

@@ -272,7 +272,10 @@ Status pow(Call& call) {
   }
   if (call.is_tensor("self")) return power_of_tensors(call);
   THIMBLE_TRY(const double base, call.number("self"));
-  if (!(base > 0)) return unsupported("the base is {}, expected a number above 0", base);
+  if (!(base > 0))
+    return unsupported(
+        "the base is {}, expected a number above 0: an exponent that is a number has any base",
+        base);
   Formula f(call);
   return f.result(f.apply(OpKind::exp, {f.tensor("exponent") * std::log(base)}));
 }

@@ -107,7 +107,8 @@ Result<GridSampling> read_grid_sampling(Call& call) {
   const GridSampling sampling{static_cast<Mode>(mode), static_cast<Padding>(padding),
                               align_corners};
   if (sampling.mode == Mode::kBicubic && sampling.padding != Padding::kZeros) {
-    return unsupported("bicubic with padding_mode border or reflection, expected zeros");
+    return unsupported(
+        "bicubic with padding_mode border or reflection: use bilinear, or padding_mode zeros");
   }
   return sampling;
 }

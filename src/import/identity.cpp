@@ -19,16 +19,28 @@ Status as_self(Call& call, ValueId value) {
   return call.result(call.add(OpKind::expand, {value}, {{ir::attr::shape, call.shape(self)}}));
 }
 
-/// Returns the error for an unsupported conversion. For a small integer type, the message describes
-/// the alternative: a float32 input and --io int8.
+/// Returns the error for an unsupported conversion, with what does the same.
 Error not_converted(ScalarType from, ScalarType type) {
+  const auto error = [&](std::string_view advice) {
+    return unsupported("from {} to {}: {}", formats::pt2::name(from), formats::pt2::name(type),
+                       advice);
+  };
   const bool pixels =
       from == ScalarType::kUint8 || from == ScalarType::kInt8 || from == ScalarType::kInt16;
-  return unsupported("from {} to {}{}", formats::pt2::name(from), formats::pt2::name(type),
-                     pixels && type == ScalarType::kFloat32
-                         ? "; export with a float32 input instead; compile --io int8 changes "
-                           "it to int8 on the device"
-                         : "");
+  if (pixels && type == ScalarType::kFloat32) {
+    return error(
+        "export with a float32 example input; compile --io NAME=uint8 --input-std 1 (or int16) "
+        "makes "
+        "it an input of such integers");
+  }
+  if (from == ScalarType::kFloat32 && ir_dtype(type)) {
+    return error(
+        "a computed number is quantized, and its scale is chosen at compile time, so it has no "
+        "exact "
+        "integer part; return the float and round it in the application, or get the integer from "
+        "argmax, topk or a sum of comparisons");
+  }
+  return error("compute in float32, int32, int64 or bool");
 }
 
 /// Converts booleans to 1 and 0, and a `where` between constants. Returns kNoValue for other

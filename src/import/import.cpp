@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "import/complex_pairs.h"
 #include "import/constants.h"
 #include "import/control_flow.h"
 #include "import/core_aten.h"
@@ -13,6 +14,7 @@
 #include "import/handlers.h"
 #include "import/integers.h"
 #include "import/layout.h"
+#include "import/mask_positions.h"
 #include "import/refusal.h"
 #include "import/scalars.h"
 #include "import/spectrum.h"
@@ -75,7 +77,7 @@ Error unsupported_type(std::string_view what, pt2::ScalarType type) {
           "float32 example inputs",
           what, pt2::name(type));
     default:
-      return unsupported("{} is {}, computed at run time: compute it in float32", what,
+      return unsupported("{} is {}, computed at run time: compute it in float32 or int32", what,
                          pt2::name(type));
   }
 }
@@ -110,6 +112,7 @@ class Importer {
       : program_(program),
         written_(written),
         refused_(refused),
+        pairs_(find_pairs(program)),
         context_(program, std::move(symbols), std::move(counts)) {}
 
   /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
@@ -135,6 +138,11 @@ class Importer {
            program_.graph.tensor(spec.value_name) != nullptr;
   }
 
+  [[nodiscard]] bool is_complex_output(const pt2::OutputSpec& spec) const {
+    const pt2::TensorMeta* meta = program_.graph.tensor(spec.value_name);
+    return meta != nullptr && is_complex(meta->dtype);
+  }
+
   /// None, numbers and strings among the outputs are the same in each call; the compiled model does
   /// not return them. Checks that a number does not depend on the inputs.
   [[nodiscard]] Status check_omitted_output(const pt2::OutputSpec& spec) const {
@@ -146,7 +154,7 @@ class Importer {
   Status check_outputs() const {
     if (std::none_of(program_.output_specs.begin(), program_.output_specs.end(),
                      [&](const pt2::OutputSpec& spec) { return is_tensor_output(spec); })) {
-      return unsupported("the model has no output that is a tensor");
+      return unsupported("the model has no output that is a tensor: return one");
     }
     for (const pt2::OutputSpec& spec : program_.output_specs) {
       switch (spec.kind) {
@@ -155,7 +163,10 @@ class Importer {
         case pt2::OutputKind::kBufferMutation:
           break;
         case pt2::OutputKind::kUserInputMutation:
-          return unsupported("the model writes to its input {}: not supported", spec.target);
+          return unsupported(
+              "the model writes to its input {}: return the new value as an output, or keep it in "
+              "a buffer",
+              spec.target);
         default:
           return unsupported("output {} is not an inference output", spec.value_name);
       }
@@ -270,8 +281,9 @@ class Importer {
     Refusals refused;
     for (const pt2::NamedArgument& input : node.inputs) {
       const bool list = std::holds_alternative<std::vector<pt2::TensorName>>(input.value);
+      const bool may_be_empty = list || is_written_part(source.target, input.name);
       for_each_tensor(input.value, [&](const std::string& name) {
-        if (list && context_.tensors.is_empty(name)) return;
+        if (may_be_empty && context_.tensors.is_empty(name)) return;
         const Refusals* inherited = context_.tensors.refusals(name);
         if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
       });
@@ -280,6 +292,7 @@ class Importer {
       found_ = state;
       return unsupported("{} is written to", state);
     }
+    if (refused.empty()) learn_count(node, source);
     if (has_only_empty_results(node)) {
       const int refusal = add_refusal(node, source, "its result has no elements");
       for (const pt2::Argument& output : node.outputs) {
@@ -294,6 +307,21 @@ class Importer {
     } else if (reads_only_empty(node)) {
       THIMBLE_TRY(const bool filled, import_filled(node, source));
       if (filled) return ok();
+    }
+    if (has_pair(pairs_, node)) {
+      if (!refused.empty()) {
+        propagate_refusals(node, source, refused);
+        return ok();
+      }
+      Status status = import_pair(context_, pairs_, node, source);
+      if (status.ok()) status = check_results(node);
+      if (status.ok()) {
+        model_.nodes.push_back({source, ImportedNode::Result::kOperators});
+        return bind_rest(node, source);
+      }
+      if (status.error().kind != ErrorKind::kUnsupported) return status;
+      propagate_refusals(node, source, {add_refusal(node, source, status.error().message)});
+      return ok();
     }
     const bool complex = reads_complex(context_, node);
     const Handler handler =
@@ -319,6 +347,25 @@ class Importer {
     }
     propagate_refusals(node, source, refused);
     return ok();
+  }
+
+  /// Returns true for the values of x[index] = values, which change nothing without elements.
+  static bool is_written_part(std::string_view target, std::string_view argument) {
+    return argument == "values" && target.starts_with("aten.index_put");
+  }
+
+  /// The number of elements that a known mask selects is a size of the export without a value.
+  void learn_count(const pt2::Node& node, const ir::Source& source) {
+    if (source.target != "aten.index.Tensor") return;
+    Call call(context_, node, source);
+    const pt2::TensorMeta* meta = call.result_meta();
+    const std::optional<KnownMask> mask = only_mask(call);
+    if (meta == nullptr || !mask) return;
+    for (const pt2::SymInt& size : meta->sizes) {
+      if (!context_.symbols.value(size).ok()) {
+        context_.symbols.learn(size, static_cast<int64_t>(mask->selected.size()));
+      }
+    }
   }
 
   /// Returns true if the node has results and none of them has elements, as a slice of 0 columns.
@@ -675,6 +722,10 @@ class Importer {
         THIMBLE_CHECK(check_omitted_output(spec));
         continue;
       }
+      if (is_complex_output(spec)) {
+        return unsupported("output {} is complex: return torch.view_as_real of it",
+                           spec.value_name);
+      }
       THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
       const ir::Type type = context_.builder.graph.type(id);
       const ir::DimOrder order =
@@ -741,6 +792,7 @@ class Importer {
   const pt2::ExportedProgram& program_;
   const Buffers& written_;
   std::vector<ir::RefusedNode>* refused_;
+  const PairNames pairs_;
   Context context_;
   std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;

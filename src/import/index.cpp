@@ -6,6 +6,7 @@
 
 #include "import/constants.h"
 #include "import/handlers.h"
+#include "import/mask_positions.h"
 #include "ir/infer.h"
 
 namespace thimble::import_pt2 {
@@ -32,8 +33,10 @@ Result<ValueId> as_positions(Call& call, ValueId id) {
   const ir::Tensor* constant = call.builder().constant_of(id);
   if (constant == nullptr || type.dtype == DType::kBool ||
       (type.dtype == DType::kF32 && !all_whole(*constant))) {
-    return unsupported("an index of {}, expected int32 or int64",
-                       ir::type_text(type.dtype, type.shape));
+    return unsupported(
+        "an index of {}, expected int32 or int64: a computed float is not an index; argmax, topk "
+        "and comparisons give integers",
+        ir::type_text(type.dtype, type.shape));
   }
   return call.constant_value("index", converted(*constant, DType::kI64));
 }
@@ -43,22 +46,24 @@ Result<ValueId> positions(Call& call, std::string_view name) {
   return as_positions(call, id);
 }
 
+/// Returns the positions of the true elements of a mask.
+Result<ValueId> mask_positions(Call& call, const KnownMask& mask) {
+  if (mask.selected.empty()) return unsupported("the result is empty");
+  ir::Tensor index = ir::zeros(DType::kI64, {static_cast<int64_t>(mask.selected.size())});
+  std::copy(mask.selected.begin(), mask.selected.end(), index.data<int64_t>().begin());
+  return call.constant_value("index", std::move(index));
+}
+
 /// Converts a constant 1-D bool mask to the indices of its true elements.
 Result<ValueId> mask_to_indices(Call& call, ValueId id) {
-  const ir::Type type = call.builder().graph.type(id);
-  if (type.dtype != DType::kBool) return as_positions(call, id);
-  const ir::Tensor* constant = call.builder().constant_of(id);
-  if (constant == nullptr || type.shape.size() != 1) {
-    return unsupported("indexing by a bool tensor that is not a 1-D constant");
+  if (call.builder().graph.type(id).dtype != DType::kBool) return as_positions(call, id);
+  const std::optional<KnownMask> mask = known_mask(call, id);
+  if (!mask) return mask_at_run_time();
+  if (mask->shape.size() != 1) {
+    return unsupported("a mask of rank {} and another index: give the positions, as mask.nonzero()",
+                       mask->shape.size());
   }
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < type.shape[0]; ++i) {
-    if (element(*constant, static_cast<size_t>(i)) != 0) found.push_back(i);
-  }
-  if (found.empty()) return unsupported("the result is empty");
-  ir::Tensor index = ir::zeros(DType::kI64, {static_cast<int64_t>(found.size())});
-  std::copy(found.begin(), found.end(), index.data<int64_t>().begin());
-  return call.constant_value("index", std::move(index));
+  return mask_positions(call, *mask);
 }
 
 /// Merges adjacent dimensions that are indexed by constants into one dimension with one index.
@@ -69,7 +74,10 @@ class JoinedIndex {
   Status add(ValueId id) {
     THIMBLE_TRY(const ValueId part, mask_to_indices(call_, id));
     const ir::Tensor* constant = call_.builder().constant_of(part);
-    if (constant == nullptr) return unsupported("several indices that are not all constant");
+    if (constant == nullptr)
+      return unsupported(
+          "several indices that are not all constant: merge the dimensions with reshape, and index "
+          "with a * size + b");
     const int64_t size = call_.shape(x_)[first_ + count_];
     const auto shape =
         count_ == 0 ? constant->shape : ir::broadcast_shape(joined_.shape, constant->shape);
@@ -136,11 +144,13 @@ Result<int64_t> bag_size(Call& call, int64_t count) {
   THIMBLE_TRY(const bool ends_given, call.boolean("include_last_offset", false));
   const auto starts = offsets->data<float>();
   const auto bags = static_cast<int64_t>(starts.size()) - (ends_given ? 1 : 0);
-  if (bags < 1 || count % bags != 0) return unsupported("bags of different sizes");
+  if (bags < 1 || count % bags != 0)
+    return unsupported("bags of different sizes: pad them, with a row of zeros for mode sum");
   const int64_t size = count / bags;
   for (int64_t bag = 0; bag < bags; ++bag) {
     const float start = starts[static_cast<size_t>(bag)];
-    if (start != static_cast<float>(bag * size)) return unsupported("bags of different sizes");
+    if (start != static_cast<float>(bag * size))
+      return unsupported("bags of different sizes: pad them, with a row of zeros for mode sum");
   }
   return size;
 }
@@ -159,7 +169,9 @@ Status embedding_bag(Call& call) {
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   THIMBLE_TRY(const ValueId index, positions(call, "indices"));
   THIMBLE_TRY(const int64_t skipped, call.integer("padding_idx", -1));
-  if (skipped >= 0) return unsupported("padding_idx: rows would be skipped at run time");
+  if (skipped >= 0)
+    return unsupported(
+        "padding_idx: rows would be skipped at run time; a row of zeros and mode sum do the same");
   THIMBLE_TRY(const int64_t size, bag_size(call, ir::element_count(call.shape(index))));
   THIMBLE_TRY(ValueId y, call.add(OpKind::gather, {weight, index}, {{ir::attr::dim, int64_t{0}}}));
   const int64_t width = call.shape(y).back();
@@ -200,12 +212,18 @@ Status index(Call& call) {
   if (given.empty()) return call.result(x);
   if (given.size() == 1) {
     const size_t dim = given[0];
+    if (const auto mask = known_mask(call, indices[dim])) {
+      THIMBLE_TRY(const ValueId merged, merge_masked_dims(call, x, dim, *mask));
+      THIMBLE_TRY(const ValueId at, mask_positions(call, *mask));
+      return call.result(
+          call.add(OpKind::gather, {merged, at}, {{ir::attr::dim, static_cast<int64_t>(dim)}}));
+    }
     THIMBLE_TRY(const ValueId at, mask_to_indices(call, indices[dim]));
     return call.result(
         call.add(OpKind::gather, {x, at}, {{ir::attr::dim, static_cast<int64_t>(dim)}}));
   }
   if (given.back() - given.front() + 1 != given.size()) {
-    return unsupported("indices of dimensions that are not adjacent");
+    return unsupported("indices of dimensions that are not adjacent: permute the tensor first");
   }
   JoinedIndex joined(call, x, given.front());
   for (const size_t dim : given) THIMBLE_CHECK(joined.add(indices[dim]));

@@ -122,6 +122,31 @@ Folded expanded(const Reader& in) {
   return std::optional(Array{shape, broadcast(*x, shape)});
 }
 
+/// Returns windows along a dimension, as a new last dimension.
+Folded unfolded(const Reader& in) {
+  const auto x = in.operand("self");
+  const auto size = in.call().integer("size"), step = in.call().integer("step");
+  if (!x || x->shape.empty() || !size.ok() || !step.ok()) return std::optional<Array>();
+  const auto given = in.call().dimension("dimension", x->shape.size());
+  if (!given.ok() || *size < 1 || *step < 1) return std::optional<Array>();
+  const auto dim = static_cast<size_t>(*given);
+  if (*size > x->shape[dim]) return std::optional<Array>();
+  Array result{x->shape, {}};
+  result.shape[dim] = (x->shape[dim] - *size) / *step + 1;
+  result.shape.push_back(*size);
+  const auto count = ir::checked_element_count(result.shape);
+  if (!count || *count > kElementsMax) return std::optional<Array>();
+  const auto steps = ir::strides(x->shape, {}), to = ir::strides(result.shape, {});
+  for (int64_t i = 0; i < *count; ++i) {
+    int64_t offset = i % *size * steps[dim];
+    for (size_t d = 0; d < steps.size(); ++d) {
+      offset += i / to[d] % result.shape[d] * steps[d] * (d == dim ? *step : 1);
+    }
+    result.values.push_back(x->values[static_cast<size_t>(offset)]);
+  }
+  return std::optional(std::move(result));
+}
+
 /// Keeps one triangle of the last two dimensions.
 template <bool kLower>
 Folded triangle(const Reader& in) {
@@ -142,7 +167,7 @@ constexpr FoldRow kIndexing[] = {
     {"aten.embedding.default", embedding},       {"aten.expand.default", expanded},
     {"aten.gather.default", gathered},           {"aten.index.Tensor", indexed},
     {"aten.index_select.default", index_select}, {"aten.tril.default", triangle<true>},
-    {"aten.triu.default", triangle<false>},
+    {"aten.triu.default", triangle<false>},      {"aten.unfold.default", unfolded},
 };
 
 }  // namespace

@@ -135,7 +135,7 @@ Result<ValueId> difference(const Node& node) {
   Call& call = node.call();
   THIMBLE_TRY(ValueId x, node.operand("self"));
   THIMBLE_TRY(const int64_t times, call.integer("n", 1));
-  if (times != 1) return unsupported("n is {}, expected 1", times);
+  if (times != 1) return unsupported("n is {}, expected 1: call torch.diff several times", times);
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size(), -1));
   std::vector<ValueId> parts;
   for (const std::string_view name : {"prepend", "self", "append"}) {

@@ -195,8 +195,9 @@ Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
   if (const ir::Tensor* real = call.builder().constant_of(x)) {
     return call.result(call.constant_value("", constant_codes(*real, parameters, type, range)));
   }
-  if (parameters.axis) return unsupported("an activation with a scale per channel");
-  if (!type.attribute) return unsupported("a 32-bit activation");
+  if (parameters.axis)
+    return unsupported("an activation with a scale per channel: quantize it per tensor");
+  if (!type.attribute) return unsupported("a 32-bit activation: quantize it to int8 or int16");
   return call.result(call.add(OpKind::quantize, {x},
                               {{ir::attr::scale, parameters.scale[0]},
                                {ir::attr::zero_point, parameters.zero_point[0]},
@@ -219,7 +220,7 @@ Status dequantize(Call& call, ReadParameters read, std::string_view result_type)
                                  {ir::attr::zero_point, parameters.zero_point[0]}}));
   }
   if (call.builder().constant_of(x) == nullptr) {
-    return unsupported("an activation with a scale per channel");
+    return unsupported("an activation with a scale per channel: quantize it per tensor");
   }
   const auto count = static_cast<int64_t>(parameters.scale.size());
   ir::Tensor scale = ir::zeros(DType::kF32, {count});

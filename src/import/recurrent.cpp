@@ -78,7 +78,7 @@ class Stack {
     const size_t each = has_biases_ ? 4 : 2;
     const size_t wanted = static_cast<size_t>(layers_ * directions_) * each;
     if (family_.kind == OpKind::lstm && params_.size() == wanted / each * (each + 1)) {
-      return unsupported("proj_size: outputs of another size than the state");
+      return unsupported("proj_size: use an LSTM without it, and a linear layer for its outputs");
     }
     if (params_.size() != wanted) {
       return bad_input("argument params has {} tensors, expected {}", params_.size(), wanted);

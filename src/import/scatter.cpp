@@ -1,6 +1,13 @@
 // Writes at positions given by a tensor. Models update caches and buffers with these operators.
 
+#include <algorithm>
+#include <optional>
+
+#include "import/constants.h"
+#include "import/formula.h"
 #include "import/handlers.h"
+#include "import/mask_positions.h"
+#include "import/put_known.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -52,11 +59,12 @@ Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
 Status write(Call& call, const Place& place, ValueId values) {
   const ir::Graph& graph = call.builder().graph;
   if (graph.type(place.index).dtype != ir::DType::kI64) {
-    return unsupported("positions in {}, expected int64",
+    return unsupported("positions in {}, expected int64: convert them with .long()",
                        ir::dtype_name(graph.type(place.index).dtype));
   }
   const ir::Shape positions = call.shape(place.index);
-  if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
+  if (positions.size() > 1)
+    return unsupported("positions of rank {}: reshape them to one dimension", positions.size());
   ir::Shape shape = call.shape(place.self);
   shape[static_cast<size_t>(place.dim)] = positions.empty() ? 1 : positions[0];
   // With a scalar position, the values do not have the indexed dimension either.
@@ -75,10 +83,53 @@ Status write(Call& call, const Place& place, ValueId values) {
     return call.result(write_known(call, place, held, part));
   }
   if (shape[static_cast<size_t>(place.dim)] != 1) {
-    return unsupported("{} positions computed at run time, expected at most one",
+    return unsupported("{} positions computed at run time, expected at most one: use scatter",
                        shape[static_cast<size_t>(place.dim)]);
   }
   return call.result(write_at(call, place, part));
+}
+
+/// x[mask] = number, where the mask covers the first dimensions of x.
+Result<ValueId> write_number(Call& call, ValueId x, ValueId mask) {
+  const ir::DType dtype = call.builder().graph.type(x).dtype;
+  THIMBLE_TRY(ValueId number, operand_as(call, "values", dtype));
+  THIMBLE_TRY(number, call.reshape(number, {}));
+  ir::Shape shape = call.shape(mask);
+  if (shape.size() > call.shape(x).size()) {
+    return bad_input("a mask of rank {} for {} dimensions", shape.size(), call.shape(x).size());
+  }
+  shape.resize(call.shape(x).size(), 1);
+  THIMBLE_TRY(const ValueId wide, call.reshape(mask, shape));
+  return call.add(OpKind::where, {wide, number, x});
+}
+
+/// x[mask] = values: a number, or one value for each true element of a known mask.
+Status write_masked(Call& call, Place place) {
+  if (place.dim == 0 && ir::element_count(call.shape(place.index)) > 0) {
+    THIMBLE_TRY(const ValueId values, call.any_tensor("values"));
+    if (ir::element_count(call.shape(values)) == 1) {
+      return call.result(write_number(call, place.self, place.index));
+    }
+  }
+  const std::optional<KnownMask> mask = known_mask(call, place.index);
+  if (!mask) {
+    return unsupported(
+        "the mask is computed at run time and the values are no single number: torch.where(mask, "
+        "values, x) with values of the shape of x does the same");
+  }
+  if (mask->selected.empty()) return call.result(place.self);
+  const ir::Shape shape = call.shape(place.self);
+  THIMBLE_TRY(ValueId y,
+              merge_masked_dims(call, place.self, static_cast<size_t>(place.dim), *mask));
+  ir::Tensor positions = ir::zeros(ir::DType::kI64, {static_cast<int64_t>(mask->selected.size())});
+  std::copy(mask->selected.begin(), mask->selected.end(), positions.data<int64_t>().begin());
+  ir::Shape part = call.shape(y);
+  part[static_cast<size_t>(place.dim)] = positions.shape[0];
+  THIMBLE_TRY(const ValueId values, call.tensor("values"));
+  THIMBLE_TRY(const ValueId rows, call.add(OpKind::expand, {values}, {{ir::attr::shape, part}}));
+  place.self = y;
+  THIMBLE_TRY(y, write_known(call, place, positions, rows));
+  return call.result(call.reshape(y, shape));
 }
 
 }  // namespace
@@ -103,14 +154,25 @@ Status index_copy(Call& call) {
 
 Status index_put(Call& call) {
   Place place;
-  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(place.self, call.any_tensor("self"));
+  if (call.is_empty("values")) return call.result(place.self);
   THIMBLE_TRY(const std::vector<ValueId> indices, call.optional_tensors("indices"));
-  THIMBLE_TRY(const ValueId values, call.tensor("values"));
   THIMBLE_TRY(const bool accumulates, call.boolean("accumulate", false));
-  if (accumulates) return unsupported("accumulate");
+  const auto given = std::ranges::count_if(indices, [](ValueId id) { return id != ir::kNoValue; });
+  if (static_cast<size_t>(indices.size()) <= call.shape(place.self).size() &&
+      (accumulates || given > 1)) {
+    THIMBLE_TRY(const ValueId self, call.tensor("self"));
+    THIMBLE_TRY(const ValueId values, call.tensor("values"));
+    THIMBLE_TRY(const ValueId y, put_known(call, self, indices, values, accumulates));
+    if (y != ir::kNoValue) return call.result(y);
+    return unsupported(
+        "{} that are computed at run time or of dimensions that are not adjacent: use "
+        "scatter{} along one dimension",
+        accumulates ? "sums at positions" : "positions along several dimensions",
+        accumulates ? "_add" : "");
+  }
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] == ir::kNoValue) continue;
-    if (place.index != ir::kNoValue) return unsupported("positions along more than one dimension");
     place.index = indices[i];
     place.dim = static_cast<int64_t>(i);
   }
@@ -119,6 +181,11 @@ Status index_put(Call& call) {
     return bad_input("argument indices has {} entries for {} dimensions", indices.size(),
                      call.shape(place.self).size());
   }
+  if (call.builder().graph.type(place.index).dtype == ir::DType::kBool) {
+    return write_masked(call, place);
+  }
+  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(const ValueId values, call.tensor("values"));
   return write(call, place, values);
 }
 

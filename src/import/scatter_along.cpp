@@ -35,7 +35,8 @@ Result<Scatter> read_scatter(Call& call, std::string_view source) {
   const DType dtype = call.builder().graph.type(s.whole).dtype;
   const DType index_dtype = call.builder().graph.type(s.index).dtype;
   if (index_dtype != DType::kI64 && index_dtype != DType::kI32) {
-    return unsupported("an index of {}, expected int64", ir::dtype_name(index_dtype));
+    return unsupported("an index of {}, expected int64: convert it with .long()",
+                       ir::dtype_name(index_dtype));
   }
   THIMBLE_TRY(s.dim, call.dimension("dim", shape.size()));
   if (shape.empty() || index.size() != shape.size()) {
@@ -118,7 +119,9 @@ Result<ValueId> sum_of_hits(Call& call, const Scatter& s, ValueId hits, ValueId 
 using WriteStep = Result<ValueId> (*)(Call&, ValueId y, ValueId row, ValueId written, ValueId now);
 
 Result<ValueId> write_rows(Call& call, const Scatter& s, ValueId y, WriteStep step) {
-  if (s.rows > kWritesMax) return unsupported("{} writes, expected up to {}", s.rows, kWritesMax);
+  if (s.rows > kWritesMax)
+    return unsupported("{} writes, expected up to {}: write fewer positions, or at known ones",
+                       s.rows, kWritesMax);
   const ir::Shape shape = call.shape(y);
   const ValueId all = all_positions(call, s, shape.size(), s.dim);
   ValueId written = call.constant_value("written", filled(DType::kBool, shape, 0));

@@ -76,7 +76,10 @@ Result<Sorted> sorted_along(Call& call, int64_t count, bool descending) {
   const int64_t size = shape[static_cast<size_t>(dim)];
   if (count == -1) count = size;
   if (count < 1 || count > size) return bad_input("argument k is {} for {} elements", count, size);
-  if (size > kRowMax) return unsupported("of {} elements, expected up to {}", size, kRowMax);
+  if (size > kRowMax)
+    return unsupported(
+        "of {} elements, expected up to {}: take amax or argmax, or the topk of parts first", size,
+        kRowMax);
   ir::Attrs exchange;  // of `dim` and the last dimension
   Ints dims(shape.size());
   std::iota(dims.begin(), dims.end(), 0);

@@ -63,7 +63,17 @@ Status real_transform(Call& call, ValueId x, int64_t dim, double factor, bool on
   return call.result(call.reshape(y, result));
 }
 
-/// Returns the window of an stft: zeros before and after `window` up to n elements.
+}  // namespace
+
+bool is_complex(pt2::ScalarType type) {
+  return type == pt2::ScalarType::kComplex32 || type == pt2::ScalarType::kComplex64 ||
+         type == pt2::ScalarType::kComplex128;
+}
+
+bool is_complex_view(std::string_view target) {
+  return std::ranges::find(kViews, target) != kViews.end();
+}
+
 Result<std::vector<float>> stft_window(Call& call, int64_t n) {
   THIMBLE_TRY(const int64_t length, call.integer("win_length", n));
   if (length < 1 || length > n) return bad_input("win_length is {}, n_fft {}", length, n);
@@ -79,13 +89,6 @@ Result<std::vector<float>> stft_window(Call& call, int64_t n) {
   return result;
 }
 
-}  // namespace
-
-bool is_complex(pt2::ScalarType type) {
-  return type == pt2::ScalarType::kComplex32 || type == pt2::ScalarType::kComplex64 ||
-         type == pt2::ScalarType::kComplex128;
-}
-
 bool reads_complex(const Context& context, const pt2::Node& node) {
   return std::ranges::any_of(node.inputs, [&](const pt2::NamedArgument& input) {
     const auto* name = std::get_if<pt2::TensorName>(&input.value);
@@ -96,7 +99,7 @@ bool reads_complex(const Context& context, const pt2::Node& node) {
 
 Handler find_complex_handler(std::string_view target) {
   if (target == "aten.abs.default") return magnitude;
-  return std::ranges::find(kViews, target) == kViews.end() ? nullptr : find_handler(target);
+  return is_complex_view(target) ? find_handler(target) : nullptr;
 }
 
 std::string spectrum_refusal(std::string_view target, bool complex_operand) {

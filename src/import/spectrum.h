@@ -1,10 +1,11 @@
 #pragma once
-// Complex tensors. The only facts of a complex tensor that a graph keeps are the squares of its
-// magnitudes: the IR value of a complex tensor is its power, and views of the tensor are views of
-// the power. Operators that need more are refused.
+// Spectra of which a network only reads magnitudes. The only facts of such a complex tensor that a
+// graph keeps are the squares of its magnitudes: its IR value is its power, and views of the tensor
+// are views of the power. Complex tensors of which more is read are pairs (complex_pairs.h).
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "import/handlers.h"
 
@@ -13,6 +14,10 @@ namespace thimble::import_pt2 {
 /// Returns true if an operand of the node is complex.
 [[nodiscard]] bool reads_complex(const Context& context, const formats::pt2::Node& node);
 [[nodiscard]] bool is_complex(formats::pt2::ScalarType type);
+/// Returns true for operators that move the elements of a complex tensor.
+[[nodiscard]] bool is_complex_view(std::string_view target);
+/// Returns the window of a short-time transform: zeros before and after `window` up to n elements.
+[[nodiscard]] Result<std::vector<float>> stft_window(Call& call, int64_t n);
 /// Returns the handler of an operator whose operand is complex; null if it needs more than the
 /// power.
 [[nodiscard]] Handler find_complex_handler(std::string_view target);

@@ -203,6 +203,15 @@ Result<Symbols> Symbols::fix(const pt2::ExportedProgram& program, const ImportOp
   return symbols;
 }
 
+void Symbols::learn(const pt2::SymInt& size, int64_t value) {
+  if (!size.is_symbolic()) return;
+  const auto symbols = symbols_of(size.expression);
+  if (!symbols.ok() || symbols->size() != 1 || !is_symbol_itself(size.expression, (*symbols)[0])) {
+    return;
+  }
+  values_.try_emplace((*symbols)[0], value);
+}
+
 Result<int64_t> Symbols::value(const pt2::SymInt& size) const {
   if (!size.is_symbolic()) return size.value;
   return evaluate(size.expression, values_);

@@ -19,6 +19,9 @@ class Symbols {
   static Result<Symbols> fix(const formats::pt2::ExportedProgram& program,
                              const ImportOptions& options);
 
+  /// Gives a size that depends on data its value, once the data is known.
+  void learn(const formats::pt2::SymInt& size, int64_t value);
+
   [[nodiscard]] Result<int64_t> value(const formats::pt2::SymInt& size) const;
   [[nodiscard]] Result<std::vector<int64_t>> values(
       const std::vector<formats::pt2::SymInt>& sizes) const;

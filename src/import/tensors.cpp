@@ -1,6 +1,7 @@
 #include "import/tensors.h"
 
 #include <cassert>
+#include <utility>
 
 #include "import/constants.h"
 
@@ -9,8 +10,8 @@ namespace thimble::import_pt2 {
 using ir::ValueId;
 
 Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights, const std::string& fqn) {
-  THIMBLE_TRY(const auto weight, weights.gather_finite(fqn));
-  auto tensor = convert_weight(weight);
+  THIMBLE_TRY(auto weight, weights.gather_finite(fqn));
+  auto tensor = convert_weight(std::move(weight));
   if (tensor) return tensor;
   return prefixed(fqn, tensor.error());
 }

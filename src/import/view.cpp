@@ -101,7 +101,7 @@ struct Writer {
         return replace_slice(step, base, value);
       default:
         if (builder.shape(base) == builder.shape(value)) return value;
-        return unsupported("writes through an expanded tensor");
+        return unsupported("writes through an expanded tensor: clone it first");
     }
   }
 };

@@ -90,8 +90,11 @@ class Narrower {
     for (size_t i = 0; i < numbers.size(); ++i) {
       small.data<int32_t>()[i] = static_cast<int32_t>(numbers[i]);
       if (small.data<int32_t>()[i] == numbers[i]) continue;
-      return ir::located(op.source, op.kind,
-                         unsupported("the integer {} does not fit 32 bits", numbers[i]));
+      return ir::located(
+          op.source, op.kind,
+          unsupported("the integer {} does not fit 32 bits, in which a device computes: "
+                      "use a number up to 2147483647",
+                      numbers[i]));
     }
     return narrow_[id] = to().add_constant(
                value.name, std::make_shared<const ir::Tensor>(std::move(small)), {});

@@ -24,10 +24,10 @@ bool is_recurrent(OpKind kind) {
   return kind == OpKind::lstm || kind == OpKind::gru || kind == OpKind::rnn;
 }
 
-bool is_masked(const ir::Value& value) {
+bool is_masked(const ir::Value& value, double limit) {
   if (value.constant == nullptr || value.type.dtype != DType::kF32) return false;
-  return std::ranges::any_of(value.constant->data<float>(), [](float element) {
-    return static_cast<double>(element) <= kMaskedMax;
+  return std::ranges::any_of(value.constant->data<float>(), [&](float element) {
+    return static_cast<double>(element) <= limit;
   });
 }
 
@@ -38,7 +38,7 @@ Status check_expressible(const Graph& graph) {
         "state {}: PyTorch's quantizer has no parameters for states between runs; {}",
         graph.value(graph.states().front().value).name, kInstead);
   }
-  const std::vector<bool> before_softmax = values_before_softmax(graph);
+  const std::vector<double> limits = mask_limits(graph);
   for (const Op& op : graph.ops()) {
     if (is_recurrent(op.kind)) {
       return ir::located(op.source, op.kind,
@@ -47,8 +47,7 @@ Status check_expressible(const Graph& graph) {
                                      kInstead));
     }
     for (const ValueId id : op.inputs) {
-      if (id == ir::kNoValue || !before_softmax[ir::index_of(id)]) continue;
-      if (!is_masked(graph.value(id))) continue;
+      if (id == ir::kNoValue || !is_masked(graph.value(id), limits[ir::index_of(id)])) continue;
       return ir::located(op.source, op.kind,
                          unsupported("a mask of attention ({}) has no scale in PyTorch; {}",
                                      graph.value(id).name, kInstead));

@@ -356,11 +356,11 @@ Classes::Sharing Classes::sharing(ValueId id) const {
   return {root, source_[ir::index_of(id)], is_symmetric(root), fixed_[root]};
 }
 
-void Classes::include_constant(ValueId id, const ir::Tensor& constant, bool before_softmax) {
+void Classes::include_constant(ValueId id, const ir::Tensor& constant, double mask_limit) {
   Histogram& seen = seen_[find(id)];
   for (const float element : constant.data<float>()) {
     const double value = static_cast<double>(element);
-    if (before_softmax && value <= kMaskedMax) {
+    if (value <= mask_limit) {
       seen.mark_masked();
     } else if (std::isfinite(value)) {
       seen.include(value);
@@ -513,12 +513,12 @@ std::map<ValueId, Params> Classes::symmetric_reads(const std::vector<Params>& pa
 
 Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer observer) {
   seen_ = std::vector<Histogram>(graph_.value_count());
-  const std::vector<bool> before_softmax = values_before_softmax(graph_);
+  const std::vector<double> limits = mask_limits(graph_);
   for (size_t i = 0; i < seen.size(); ++i) {
     if (source_[i]) seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
     const auto& value = graph_.value(static_cast<ValueId>(i));
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
-    include_constant(static_cast<ValueId>(i), *value.constant, before_softmax[i]);
+    include_constant(static_cast<ValueId>(i), *value.constant, limits[i]);
   }
   for (const ir::State& state : graph_.states()) {
     for (const float element : state.initial->data<float>()) {

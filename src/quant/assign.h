@@ -64,7 +64,7 @@ class Classes {
   void join(const ir::Op& op, ir::ValueId result, Observer observer);
   void join_selection(const ir::Op& op, ir::ValueId result, Observer observer);
   [[nodiscard]] Range range_of(size_t root, Observer observer) const;
-  void include_constant(ir::ValueId id, const ir::Tensor& constant, bool before_softmax);
+  void include_constant(ir::ValueId id, const ir::Tensor& constant, double mask_limit);
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
   [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
   [[nodiscard]] bool is_symmetric(size_t root) const;

@@ -132,9 +132,11 @@ struct NotFinite {
 Error not_finite(const Graph& graph, const NotFinite& found) {
   for (const ir::Op& op : graph.ops()) {
     if (op.output != found.value) continue;
-    return ir::located(op.source, op.kind,
-                       bad_input("the result (%{}) is not finite on calibration sample {}",
-                                 graph.value(found.value).name, found.sample));
+    return ir::located(
+        op.source, op.kind,
+        unsupported("the result (%{}) is not finite on calibration sample {}, and integers have no "
+                    "infinity: use a number like -1e4 in place of -inf, or clamp the operands",
+                    graph.value(found.value).name, found.sample));
   }
   return bad_input("calibration data: {}: sample {} is not finite", graph.value(found.value).name,
                    found.sample);
@@ -180,7 +182,7 @@ class Observation {
         wanted_(graph.value_count(), false),
         histograms_(graph.value_count()),
         channel_dim_(graph.value_count(), -1),
-        may_be_masked_(values_before_softmax(graph)) {
+        mask_limits_(mask_limits(graph)) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
     for (const ir::Op& op : graph.ops()) {
       if (!has_trait(op.kind, trait::kConstantWeights)) continue;
@@ -216,8 +218,10 @@ class Observation {
   /// Returns the elements that determine the range: all except masked elements.
   std::span<const float> unmasked(size_t index, const Tensor& value) {
     const auto all = value.data<float>();
-    const auto is_masked = [](float x) { return static_cast<double>(x) <= kMaskedMax; };
-    if (!may_be_masked_[index] || std::none_of(all.begin(), all.end(), is_masked)) return all;
+    const double limit = mask_limits_[index];
+    if (std::isnan(limit)) return all;
+    const auto is_masked = [&](float x) { return static_cast<double>(x) <= limit; };
+    if (std::none_of(all.begin(), all.end(), is_masked)) return all;
     histograms_[index].mark_masked();
     unmasked_.clear();
     std::remove_copy_if(all.begin(), all.end(), std::back_inserter(unmasked_), is_masked);
@@ -230,7 +234,7 @@ class Observation {
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
   std::vector<int> channel_dim_;     // by value; -1 if channel means are not needed
-  std::vector<bool> may_be_masked_;  // by value: values_before_softmax()
+  std::vector<double> mask_limits_;  // by value: mask_limits()
   std::vector<float> unmasked_;
   NotFinite not_finite_;
 };

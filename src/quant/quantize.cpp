@@ -199,21 +199,24 @@ class Quantizer {
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
  private:
-  /// Values that mask softmax positions must have 8 bits.
+  /// Values with masked elements must have 8 bits.
   [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
     WidthRequest request{std::move(ops), {}, options_.io};
-    const std::vector<bool> before = values_before_softmax(graph_);
-    for (size_t i = 0; i < before.size(); ++i) {
+    const std::vector<double> limits = mask_limits(graph_);
+    bool found = false;
+    for (size_t i = 0; i < limits.size() && !found; ++i) {
+      if (std::isnan(limits[i])) continue;
       const auto& constant = graph_.value(static_cast<ir::ValueId>(i)).constant;
       const bool seen = i < seen_.histograms.size() && seen_.histograms[i].masked();
-      if (before[i] && (seen || (constant != nullptr && has_masked_elements(*constant))))
-        request.refuse = before;
+      found = seen || (constant != nullptr && has_masked_elements(*constant, limits[i]));
     }
+    if (!found) return request;
+    for (const double limit : limits) request.refuse.push_back(!std::isnan(limit));
     return request;
   }
-  [[nodiscard]] static bool has_masked_elements(const ir::Tensor& constant) {
-    return std::ranges::any_of(constant.data<float>(), [](float element) {
-      return static_cast<double>(element) <= kMaskedMax;
+  [[nodiscard]] static bool has_masked_elements(const ir::Tensor& constant, double limit) {
+    return std::ranges::any_of(constant.data<float>(), [&](float element) {
+      return static_cast<double>(element) <= limit;
     });
   }
 

@@ -159,19 +159,29 @@ void transposed(const Call& call, Scratch& scratch) {
                              });
 }
 
+/// Converts the weights of a few outputs at a time: a copy of all of them as T would be the largest
+/// object of a compilation.
 template <typename T, typename Code, typename RequantizerOf>
 void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerOf requantizer_of) {
   const int64_t out = call.shape(1)[0];
   const int64_t in = call.shape(1)[1];
   const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
   const T* x = shifted<T>(call.input<Code>(0), zero_point, scratch, 3);
-  const T* w = shifted<T>(call.input<int8_t>(1), 0, scratch, 2);
-  T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * out));
-  multiply_transposed(x, w, accumulators, rows, in, out);
+  constexpr int64_t kBlockElements = int64_t{1} << 20;
+  const int64_t block = std::clamp<int64_t>(kBlockElements / in, 1, out);
   Code* y = call.result<Code>().data();
-  for (int64_t o = 0; o < out; ++o) {
-    const auto to_code = requantizer_of(call, static_cast<size_t>(o));
-    for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
+  for (int64_t first = 0; first < out; first += block) {
+    const int64_t count = std::min(block, out - first);
+    const auto codes = call.input<int8_t>(1).subspan(static_cast<size_t>(first * in),
+                                                     static_cast<size_t>(count * in));
+    const T* w = shifted<T>(codes, 0, scratch, 2);
+    T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * count));
+    multiply_transposed(x, w, accumulators, rows, in, count);
+    for (int64_t o = 0; o < count; ++o) {
+      const auto to_code = requantizer_of(call, static_cast<size_t>(first + o));
+      for (int64_t i = 0; i < rows; ++i)
+        y[i * out + first + o] = to_code(accumulators[i * count + o]);
+    }
   }
 }
 

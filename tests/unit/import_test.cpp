@@ -107,7 +107,9 @@ TEST(ImportErrors, State) {
   to_input.node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
       .output("y", pt2::OutputKind::kUserInputMutation, "x")
       .output("y");
-  EXPECT_EQ(to_input.error(), "unsupported: the model writes to its input x: not supported");
+  EXPECT_EQ(to_input.error(),
+            "unsupported: the model writes to its input x: return the new value as an output, or "
+            "keep it in a buffer");
 }
 
 // Training IR has no entry for a parameter that is written. No output depends on the write.

@@ -80,7 +80,10 @@ TEST(NarrowIntegers, AConstantMustFit) {
   })");
   const auto narrow = narrow_integers(graph);
   ASSERT_FALSE(narrow.ok());
-  EXPECT_EQ(narrow.error().message, "int_pair: the integer 4294967296 does not fit 32 bits");
+  EXPECT_EQ(
+      narrow.error().message,
+      "int_pair: the integer 4294967296 does not fit 32 bits, in which a device computes: use a "
+      "number up to 2147483647");
 }
 
 }  // namespace

@@ -63,9 +63,10 @@ TEST(CalibrationErrors, ActivationsThatOverflow) {
   ir::Tensor data = ir::zeros(ir::DType::kF32, {2, 1});
   data.data<float>()[1] = 1e10F;
   const Error error = error_of(conv, one_input(data));
-  EXPECT_EQ(error.kind, ErrorKind::kBadInput);
+  EXPECT_EQ(error.kind, ErrorKind::kUnsupported);
   EXPECT_EQ(error.message,
-            "net.py:5: linear: the result (%y) is not finite on calibration sample 1");
+            "net.py:5: linear: the result (%y) is not finite on calibration sample 1, and integers "
+            "have no infinity: use a number like -1e4 in place of -inf, or clamp the operands");
 }
 
 TEST(CalibrationErrors, AcceptsExactIntegers) {

@@ -194,6 +194,11 @@ Result<WeightTensor> Weights::gather(std::string_view fqn) const {
 
   WeightTensor tensor{payload->meta.dtype, view->sizes, {}};
   if (view->bytes == 0) return tensor;
+  const bool whole = view->is_contiguous && view->offset == 0 && view->bytes == member->size_bytes;
+  if (whole && cache_->name_count[payload->member] == 1) {  // no second copy of a large weight
+    THIMBLE_TRY(tensor.bytes, archive_->read(top_folder_ + payload->member, payload->member));
+    return tensor;
+  }
   THIMBLE_TRY(const std::shared_ptr<const Bytes> storage_bytes, storage(*payload));
   const ByteView all = *storage_bytes;
   if (view->is_contiguous) {
