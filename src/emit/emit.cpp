@@ -15,6 +15,7 @@
 #include "emit/evalue_table.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
+#include "formats/pte/parts.h"
 #include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
@@ -300,8 +301,11 @@ Result<Emitted> write_program(const engine::Lowered& lowered, const memory::Memo
     // executes the flatbuffer tables. The error is the reason, and is not needed.
     (void)formats::pte::add_records(emitted.program);
   }
-  for (const Bytes& constant : emitted.program.constants) {
-    emitted.constant_bytes += static_cast<int64_t>(constant.size());
+  const std::vector<Bytes>& constants = emitted.program.constants;
+  const auto parts = pte::find_parts(constants, abi::kConstantAlignment);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (parts.contains(i)) continue;
+    emitted.constant_bytes += static_cast<int64_t>(constants[i].size());
   }
   if (options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock(emitted.program));
   THIMBLE_TRY(emitted.bytes, formats::pte::write(emitted.program));

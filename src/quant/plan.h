@@ -9,6 +9,7 @@
 // - kObserved: the result has no reader; only calibration uses its range (expose.h).
 
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct Plan {
   std::vector<bool> is_quantized;  // by value: the value is quantized
   std::vector<bool> wide;          // by value: the value has 16 bits (widths.h)
   Pins pins;                       // parameters chosen by PyTorch's quantizer
+  std::map<ir::ValueId, Params> tied;  // tables with the scale of a linear's weights (tied.h)
 };
 
 struct PlanPreferences {

@@ -18,6 +18,7 @@
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
 
@@ -151,12 +152,7 @@ class Quantizer {
     THIMBLE_CHECK(check_cancelled());
     Variant trial{roles_, {}, {}};
     assign_widths(graph_, request(wide_ops), trial.plan);
-    Classes classes(graph_, trial.plan);
-    Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
-    trial.decisions = {
-        std::move(assigned.params),       std::move(assigned.narrow),   seen_.channel_means, {},
-        options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    THIMBLE_CHECK(assign(trial));
     return trial;
   }
 
@@ -168,10 +164,7 @@ class Quantizer {
         trial.decisions.per_tensor,
         close_per_tensor_linears(graph_, trial.plan, trial.decisions, trial.lowered, *samples_,
                                  options_.io, options_.threads, spec_.per_tensor_tolerance_db));
-    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
-    if (trial.decisions.per_tensor.empty()) return ok();
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
-    return ok();
+    return lower_again(trial, report);
   }
 
   Status simplify_all(Variant& trial, QuantReport& report) const {
@@ -181,10 +174,7 @@ class Quantizer {
           op.kind == ir::OpKind::linear && !roles_.pins.constants.contains(op.inputs[1]);
       if (own) trial.decisions.per_tensor.insert(i);
     }
-    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
-    if (trial.decisions.per_tensor.empty()) return ok();
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
-    return ok();
+    return lower_again(trial, report);
   }
 
   void measure(const Variant& trial, QuantReport& report) const {
@@ -199,6 +189,31 @@ class Quantizer {
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
  private:
+  /// Assigns the parameters of all values, keeps the weight scales, and lowers the graph.
+  Status assign(Variant& trial) const {
+    Classes classes(graph_, trial.plan);
+    Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
+    trial.decisions = {std::move(assigned.params),
+                       std::move(assigned.narrow),
+                       seen_.channel_means,
+                       std::move(trial.decisions.per_tensor),
+                       options_.single_rounding ? 1 : 0,
+                       std::move(assigned.symmetric)};
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
+  /// Lowers the graph with the weight scales that were chosen.
+  Status lower_again(Variant& trial, QuantReport& report) const {
+    const std::set<size_t>& per_tensor = trial.decisions.per_tensor;
+    report.per_tensor_linears = static_cast<int>(per_tensor.size());
+    if (per_tensor.empty()) return ok();
+    if (spec_.tied_tables) trial.plan.tied = tied_tables(graph_, trial.plan, per_tensor);
+    if (!trial.plan.tied.empty()) return assign(trial);
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
   /// Values that mask softmax positions must have 8 bits.
   [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
     WidthRequest request{std::move(ops), {}, options_.io};

@@ -45,6 +45,7 @@ struct QuantSpec {
   bool wide_softmax = false;             // 16 bits for a softmax at an output, if io is float
   bool own_means = false;                // an average over a whole image has its own scale
   bool symmetric_products = false;       // zero points 0 for products of two activations
+  bool tied_tables = false;  // a table that is also a linear's weights has their scale (tied.h)
   /// Functions allowed in tables, by the names of named_function.h; empty: any function.
   std::vector<std::string_view> tables;
 
