@@ -79,7 +79,12 @@ struct Arithmetic {
 [[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,
                                                            const Calibration& data,
                                                            const CompileOptions& options,
-                                                           const Arithmetic& arithmetic);
+                                                           const Arithmetic& arithmetic,
+                                                           quant::JointCalibration* joint = nullptr);
+/// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
+[[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
+                                   const CompileOptions& options, const Arithmetic& arithmetic,
+                                   quant::JointCalibration* joint);
 
 /// A model as a program for a part, without the report on it.
 struct Program {

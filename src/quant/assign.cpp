@@ -182,7 +182,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
   for (size_t i = 0; i < fixed_.size(); ++i) {
     if (const Params* pin = plan.pins.find(static_cast<ValueId>(i))) fixed_[i] = *pin;
   }
-  for (const auto& [table, params] : plan.tied) fixed_[ir::index_of(table)] = params;
+  for (const auto& [value, params] : plan.given) fixed_[ir::index_of(value)] = params;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = graph.ops()[i];
     if (plan.ops[i].role == Role::kLower && shares_params(op.kind)) {

@@ -39,7 +39,9 @@ struct Plan {
   std::vector<bool> is_quantized;  // by value: the value is quantized
   std::vector<bool> wide;          // by value: the value has 16 bits (widths.h)
   Pins pins;                       // parameters chosen by PyTorch's quantizer
-  std::map<ir::ValueId, Params> tied;  // tables with the scale of a linear's weights (tied.h)
+  /// Parameters that are decided: of tables that are also weights (tied.h), and of states that
+  /// another method has (joint.h).
+  std::map<ir::ValueId, Params> given;
 };
 
 struct PlanPreferences {

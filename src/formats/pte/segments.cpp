@@ -66,8 +66,13 @@ Segments lay_out(const Program& program) {
   Segments out;
   BlobSegments blobs(out.all);
   if (has_records(program)) {
-    const NamedData& entry = *find_named_data(program, abi::kProgramEntryKey);
-    blobs.add(entry.bytes, entry.alignment);
+    // The runtime finds the table of methods after the first entry.
+    std::vector<std::string> keys = {abi::kProgramEntryKey, abi::kMethodsKey};
+    for (size_t i = 1; i < program.plans.size(); ++i) keys.push_back(entry_key(program, i));
+    for (const std::string& key : keys) {
+      const NamedData* const entry = find_named_data(program, key);
+      if (entry != nullptr) blobs.add(entry->bytes, entry->alignment);
+    }
   }
   out.constants.segment = static_cast<uint32_t>(out.all.size());
   if (program.constants_inline) {
