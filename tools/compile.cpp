@@ -117,8 +117,10 @@ Result<std::string> compile_methods(CompileArguments& arguments) {
     return bad_input("--method: --emit {}: only pte is supported",
                      fmt::join(arguments.emit, ","));
   }
-  if (!arguments.report.empty() || !arguments.save_stages.empty()) {
-    return bad_input("--method: --report and --save-stages are for one model");
+  const bool report_is_json =
+      arguments.report.empty() || arguments.report.extension() == ".json";
+  if (!report_is_json || !arguments.save_stages.empty()) {
+    return bad_input("--method: --report FILE.html and --save-stages are for one model");
   }
   THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
   Progress progress("compiling methods");

@@ -144,6 +144,9 @@ Status write_methods(const CompileArguments& arguments,
   THIMBLE_CHECK(files.add(path, compiled.pte));
   THIMBLE_CHECK(add_kernels(arguments, compiled.methods[0], compiled.pte,
                             path.filename().string(), &files));
+  if (!arguments.report.empty()) {
+    THIMBLE_CHECK(files.add(arguments.report, driver::methods_json(compiled)));
+  }
   return files.commit();
 }
 
