@@ -62,10 +62,18 @@ def train(model, tokens, steps, batch=16):
 
 
 class Prefill(TorchExportableModuleWithStaticCache):
-    """The first BLOCK tokens in one call. Their positions are constants, so rotary angles and masks are tables in the file."""
+    """The first BLOCK tokens in one call. Their positions are constants, so the rotary angles are tables in the file.
+
+    The mask is computed at run time, as in a step: a constant one would be added to the scores, which would then have another scale
+    than those of a step.
+    """
 
     def forward(self, input_ids):
-        return super().forward(input_ids=input_ids, cache_position=torch.arange(BLOCK))
+        for layer in self.static_cache.layers:
+            layer.cumulative_length.copy_(torch.zeros((), dtype=torch.int64))
+        earlier = torch.arange(LENGTH) <= torch.arange(BLOCK)[:, None]
+        mask = (input_ids >= 0)[:, None, :, None] & earlier
+        return self.model(input_ids=input_ids, attention_mask=mask, cache=self.static_cache, use_cache=True).logits
 
 
 def export_methods(model, folder):

@@ -516,8 +516,11 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
   seen_ = std::vector<Histogram>(graph_.value_count());
   const std::vector<bool> before_softmax = values_before_softmax(graph_);
   for (size_t i = 0; i < seen.size(); ++i) {
-    if (source_[i]) seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
     const auto& value = graph_.value(static_cast<ValueId>(i));
+    // A constant has been observed only if it has counterparts in other methods (joint.h).
+    if (source_[i] || value.constant != nullptr) {
+      seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
+    }
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
     include_constant(static_cast<ValueId>(i), *value.constant, before_softmax[i]);
   }

@@ -7,6 +7,7 @@
 // - a result: the kind of its operator, its line in the model's source, the names of its weights,
 //   and how many results before it have the same of these. Results whose number differs between two
 //   methods that have them have no counterparts.
+// - a constant: the operator that reads it or its rows, and the number of the operand
 //
 // Counterparts get the union of the ranges that all methods observed, and the channel means of the
 // first method, so that equal layers get equal constants. A method after the first one takes the
