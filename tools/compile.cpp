@@ -114,11 +114,9 @@ Result<std::string> compile_methods(CompileArguments& arguments) {
   THIMBLE_TRY(const std::vector<driver::MethodModel> methods, method_models(arguments));
   arguments.model = methods[0].model;
   if (arguments.emit != std::vector<std::string>{"pte"} && !arguments.emits("c")) {
-    return bad_input("--method: --emit {}: only pte is supported",
-                     fmt::join(arguments.emit, ","));
+    return bad_input("--method: --emit {}: only pte is supported", fmt::join(arguments.emit, ","));
   }
-  const bool report_is_json =
-      arguments.report.empty() || arguments.report.extension() == ".json";
+  const bool report_is_json = arguments.report.empty() || arguments.report.extension() == ".json";
   if (!report_is_json || !arguments.save_stages.empty()) {
     return bad_input("--method: --report FILE.html and --save-stages are for one model");
   }

@@ -257,8 +257,8 @@ Result<std::vector<driver::MethodModel>> method_models(const CompileArguments& a
   for (size_t i = 0; i < arguments.calibrations.size(); ++i) {
     const std::string text = arguments.calibrations[i].string();
     const size_t equals = text.find('=');
-    const auto named = std::ranges::find(methods, text.substr(0, equals),
-                                         &driver::MethodModel::name);
+    const auto named =
+        std::ranges::find(methods, text.substr(0, equals), &driver::MethodModel::name);
     if (equals != std::string::npos && named != methods.end()) {
       named->calibration = text.substr(equals + 1);
     } else if (i < methods.size()) {

@@ -142,8 +142,8 @@ Status write_methods(const CompileArguments& arguments,
   }
   const fs::path path = pte_path(arguments);
   THIMBLE_CHECK(files.add(path, compiled.pte));
-  THIMBLE_CHECK(add_kernels(arguments, compiled.methods[0], compiled.pte,
-                            path.filename().string(), &files));
+  THIMBLE_CHECK(
+      add_kernels(arguments, compiled.methods[0], compiled.pte, path.filename().string(), &files));
   if (!arguments.report.empty()) {
     THIMBLE_CHECK(files.add(arguments.report, driver::methods_json(compiled)));
   }

@@ -128,8 +128,9 @@ Result<OpenOptions> open_options(const RunArguments& arguments) {
 Status run_with_state(const RunArguments& arguments, const Calls& calls, RunResult* result) {
   const Model& model = result->model;
   if (!model.save || arguments.profile || !arguments.etdump.empty()) {
-    return bad_input("--load-state, --save-state: on this machine only (--on host, --on eval), and "
-                     "without --profile and --etdump");
+    return bad_input(
+        "--load-state, --save-state: on this machine only (--on host, --on eval), and "
+        "without --profile and --etdump");
   }
   THIMBLE_CHECK(model.reset());
   if (!arguments.load_state.empty()) {

@@ -196,8 +196,8 @@ thimble_status thimble_init_method(thimble_model* model, const void* pte, size_t
   const Status status = load_method(impl, pte, pte_bytes, kernels, method, &all, layout);
   if (status != Status::kOk) return code(status);
   if (layout.has_input_data()) {
-    impl.input_data = reinterpret_cast<const void**>(all.arrays + layout.input_data_at -
-                                                     layout.kernel_of_op_at);
+    impl.input_data =
+        reinterpret_cast<const void**>(all.arrays + layout.input_data_at - layout.kernel_of_op_at);
   }
   finish_init(impl);
   return 0;

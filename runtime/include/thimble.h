@@ -65,8 +65,8 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
 thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_bytes,
                             const thimble_kernels* kernels, void* memory, size_t memory_bytes);
 
-/* Methods of one file, such as `forward` and `prefill`, share the arena and the model's states: each
- * method is a thimble_model of its own, with the same `arena`.
+/* Methods of one file, such as `forward` and `prefill`, share the arena and the model's states.
+ * Each method is a thimble_model of its own, with the same `arena`.
  *
  *   thimble_size_method(pte, pte_bytes, kernels, "prefill", &needs);
  *   thimble_init_method(&prefill, pte, pte_bytes, kernels, "prefill", arena, sizeof arena, state_0,

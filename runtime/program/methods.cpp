@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kHeaderBytes = sizeof(abi::ProgramEntry) + sizeof(abi::RecordsHeader);
 
-/// What all methods of a file have in common.
+/// The values that all methods of a file have in common.
 struct Shared {
   uint32_t arena_bytes, state_at, state_bytes;  // `state_at` from the start of the segments
 };
@@ -31,8 +31,7 @@ Status read_shared(const ByteRegion& segments, uint32_t at, Shared& shared) {
   abi::RecordsHeader header;
   memcpy(&entry, segments.data + at, sizeof entry);
   memcpy(&header, segments.data + at + sizeof entry, sizeof header);
-  if (entry.magic != abi::kProgramEntryMagic ||
-      entry.entry_version != abi::kEntryVersionRecords) {
+  if (entry.magic != abi::kProgramEntryMagic || entry.entry_version != abi::kEntryVersionRecords) {
     return Status::kCorrupt;
   }
   // A sum that wraps is not equal to that of another entry, or refers to the same bytes: the

@@ -366,8 +366,7 @@ Status run_integer_passes(std::span<const std::string> skipped, quant::Quantized
 
 namespace {
 
-Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model,
-                                                   const Calibration& data,
+Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, const Calibration& data,
                                                    const CompileOptions& options,
                                                    const Arithmetic& arithmetic) {
   quant::QuantizeOptions quantize_options;

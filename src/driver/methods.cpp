@@ -74,7 +74,8 @@ Status check_states(std::span<const Stage> stages) {
       const ir::Type& type = graph.type(state.value);
       std::string text = fmt::format("{} {}[{}]", graph.value(state.value).name,
                                      ir::dtype_name(type.dtype), fmt::join(type.shape, ","));
-      if (type.quant) text += fmt::format(" {} {}", type.quant->scale[0], type.quant->zero_point[0]);
+      if (type.quant)
+        text += fmt::format(" {} {}", type.quant->scale[0], type.quant->zero_point[0]);
       text += fmt::format(" order {}", fmt::join(type.dim_order, ","));
       states.insert(text);
     }
@@ -86,9 +87,10 @@ Status check_states(std::span<const Stage> stages) {
     std::vector<std::string> only;
     std::ranges::set_symmetric_difference(first, other, std::back_inserter(only));
     if (only.empty()) continue;
-    return unsupported("methods {} and {}: their states differ: {}; methods of one file have the "
-                       "same states, with the same names, types and memory orders",
-                       stages[0].name, stage.name, fmt::join(only, "; "));
+    return unsupported(
+        "methods {} and {}: their states differ: {}; methods of one file have the "
+        "same states, with the same names, types and memory orders",
+        stages[0].name, stage.name, fmt::join(only, "; "));
   }
   return ok();
 }
@@ -196,8 +198,7 @@ std::string methods_json(const CompiledMethods& compiled) {
       "\"state_bytes\": {}, \"methods\": {{",
       first.pte_bytes, first.weights_bytes, first.arena_bytes, first.kept_bytes, first.state_bytes);
   for (size_t i = 0; i < compiled.methods.size(); ++i) {
-    text += fmt::format("{}\"{}\": {}", i == 0 ? "" : ", ",
-                        compiled.methods[i].lowered.graph.name,
+    text += fmt::format("{}\"{}\": {}", i == 0 ? "" : ", ", compiled.methods[i].lowered.graph.name,
                         json_report(compiled.methods[i].report));
   }
   return text + "}}\n";
@@ -216,9 +217,8 @@ std::string methods_summary(const CompiledMethods& compiled) {
                         fmt::join(inputs, ", "));
   }
   const CompileReport& first = compiled.methods[0].report;
-  text += fmt::format(
-      "  shared: arena {} B, of it states {} B; weights {} B; file {} B\n", first.arena_bytes,
-      first.kept_bytes, first.weights_bytes, first.pte_bytes);
+  text += fmt::format("  shared: arena {} B, of it states {} B; weights {} B; file {} B\n",
+                      first.arena_bytes, first.kept_bytes, first.weights_bytes, first.pte_bytes);
   return text;
 }
 

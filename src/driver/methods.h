@@ -36,7 +36,7 @@ struct CompiledMethods {
 /// One JSON object: the sums of the file, and the report of each method in `methods`.
 [[nodiscard]] std::string methods_json(const CompiledMethods& compiled);
 
-/// Returns the names of the methods with their inputs, calls and constants, and what the file needs.
+/// Returns the names of the methods with their inputs and calls, and what the file needs.
 [[nodiscard]] std::string methods_summary(const CompiledMethods& compiled);
 
 }  // namespace thimble::driver

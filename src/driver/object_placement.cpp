@@ -90,8 +90,7 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
   }
   if (c_output) {
     const auto parts = emit::c::constant_parts(program.constants);
-    const std::map<uint32_t, std::string> names =
-        emit::c::constant_names(program.plans[0], parts);
+    const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0], parts);
     std::map<size_t, int64_t> accessed_in_parts;  // by index of the array
     for (const auto& [index, bytes] : totals.constants) {
       const auto part = parts.find(index);

@@ -305,8 +305,8 @@ Result<Emitted> write_methods(std::span<const Method> methods, const engine::Cor
     assert(lowered.delegates.empty());
     Emitter(lowered, *methods[i].memory_plan, engine::Dialect::kNative, &pool).run(&program);
     const std::string& name = lowered.graph.name;
-    program.named_data.push_back(of_method(
-        program_entry(core, engine::Dialect::kNative, *methods[i].memory_plan), i, name));
+    program.named_data.push_back(
+        of_method(program_entry(core, engine::Dialect::kNative, *methods[i].memory_plan), i, name));
     if (auto io = io_entry(lowered.graph)) ios.push_back(of_method(std::move(*io), i, name));
   }
   program.constants = pool.take();

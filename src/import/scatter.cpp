@@ -25,8 +25,8 @@ Result<ValueId> write_known(Call& call, const Place& place, const ir::Tensor& po
   ValueId y = place.self;
   const auto given_positions = positions.data<int64_t>();
   const auto is_next = [](int64_t a, int64_t b) { return b == a + 1; };
-  const bool adjacent = std::ranges::adjacent_find(given_positions, std::not_fn(is_next)) ==
-                        given_positions.end();
+  const bool adjacent =
+      std::ranges::adjacent_find(given_positions, std::not_fn(is_next)) == given_positions.end();
   if (adjacent && !given_positions.empty() && given_positions.front() >= 0 &&
       given_positions.back() < size) {
     return call.write_through(

@@ -28,8 +28,8 @@ namespace {
 int64_t placed_state_bytes(const engine::Lowered& model) {
   int64_t bytes = 0;
   for (const ir::State& state : model.graph.states()) {
-    bytes += round_up(static_cast<int64_t>(model.graph.type(state.value).bytes()),
-                      abi::kArenaAlignment);
+    bytes +=
+        round_up(static_cast<int64_t>(model.graph.type(state.value).bytes()), abi::kArenaAlignment);
   }
   return bytes;
 }

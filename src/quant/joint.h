@@ -1,7 +1,7 @@
 #pragma once
-// Joint calibration of the methods of one model, such as the step and the prefill of a decoder. Each
-// is a graph of its own. A value of one graph and a value of another one are counterparts if they
-// have the same key:
+// Joint calibration of the methods of one model, such as the step and the prefill of a decoder.
+// Each is a graph of its own. A value of one graph and a value of another one are counterparts if
+// they have the same key:
 //
 // - an input or state: its name
 // - a result: the kind of its operator, its line in the model's source, the names of its weights,
@@ -34,7 +34,7 @@ class JointCalibration {
   /// Decisions of the first method.
   struct Decided {
     std::map<std::string, Params> states;  // by name
-    std::set<std::string> per_tensor;  // names of the weights of linears
+    std::set<std::string> per_tensor;      // names of the weights of linears
   };
   [[nodiscard]] const std::optional<Decided>& decided() const { return decided_; }
   void decide(Decided decided) { decided_ = std::move(decided); }

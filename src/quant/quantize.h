@@ -121,8 +121,8 @@ struct QuantizeOptions {
   ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
-  /// Of a method of several: observe_method() was called for all of them. The first call of
-  /// quantize() records its decisions there.
+  /// Null unless the graph is a method of several, and observe_method() was called for all of
+  /// them. The first call of quantize() records its decisions there.
   JointCalibration* joint = nullptr;
 };
 

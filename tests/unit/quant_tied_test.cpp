@@ -73,9 +73,9 @@ TEST(QuantTied, NotWithOneScalePerChannel) {
   spec.tied_tables = true;
   const auto model = quant::quantize(tied(2), samples_of(2, 6), spec, {});
   ASSERT_TRUE(model.ok());
-  EXPECT_NE(model->graph.value(op_of(model->graph, OpKind::gather).inputs[0])
-                .type.quant->zero_point[0],
-            0);
+  EXPECT_NE(
+      model->graph.value(op_of(model->graph, OpKind::gather).inputs[0]).type.quant->zero_point[0],
+      0);
 }
 
 /// y = linear(x, w) of `rows` rows, and a state that keeps the sum of the first row.
@@ -87,10 +87,9 @@ Graph counter(int64_t rows) {
   const ValueId w = graph.add_constant("w", table());
   const auto y = graph.add(OpKind::linear, {x, w, ir::kNoValue}, {});
   EXPECT_TRUE(y.ok());
-  const auto first = graph.add(OpKind::slice, {*y},
-                               {{ir::attr::dim, int64_t{0}},
-                                {ir::attr::start, int64_t{0}},
-                                {ir::attr::end, int64_t{1}}});
+  const auto first = graph.add(
+      OpKind::slice, {*y},
+      {{ir::attr::dim, int64_t{0}}, {ir::attr::start, int64_t{0}}, {ir::attr::end, int64_t{1}}});
   EXPECT_TRUE(first.ok());
   const auto sum = graph.add(OpKind::add, {state, *first}, {});
   EXPECT_TRUE(sum.ok());
@@ -159,16 +158,16 @@ TEST(PteParts, FindsAlignedParts) {
   const Bytes whole = random_bytes(1000, 1);
   const std::vector<Bytes> buffers = {
       {},
-      piece(whole, 32, 300),    // 1: part of 3
-      random_bytes(500, 2),     // 2
-      whole,                    // 3
-      piece(whole, 48, 128),    // 4: part of 1 and of 3
-      piece(whole, 40, 300),    // 5: not aligned
-      piece(whole, 64, 127),    // 6: too small
-      piece(whole, 800, 200),   // 7: the end of 3
-      Bytes(600, std::byte{0}), // 8: a run is not searched
-      Bytes(200, std::byte{0}), // 9
-      whole,                    // 10: equal, not a part
+      piece(whole, 32, 300),     // 1: part of 3
+      random_bytes(500, 2),      // 2
+      whole,                     // 3
+      piece(whole, 48, 128),     // 4: part of 1 and of 3
+      piece(whole, 40, 300),     // 5: not aligned
+      piece(whole, 64, 127),     // 6: too small
+      piece(whole, 800, 200),    // 7: the end of 3
+      Bytes(600, std::byte{0}),  // 8: a run is not searched
+      Bytes(200, std::byte{0}),  // 9
+      whole,                     // 10: equal, not a part
   };
   const auto parts = formats::pte::find_parts(buffers, 16);
   ASSERT_EQ(parts.size(), 3u);

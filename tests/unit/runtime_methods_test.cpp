@@ -32,9 +32,8 @@ thimble_status code(Status status) {
 
 /// y = x + the optional other; y may be x.
 Status check_add(const Call& call) {
-  const bool fits =
-      call.args[0].tensor.bytes == kBytes && call.args[2].tensor.bytes == kBytes &&
-      (call.args[1].tensor.is_null || call.args[1].tensor.bytes == kBytes);
+  const bool fits = call.args[0].tensor.bytes == kBytes && call.args[2].tensor.bytes == kBytes &&
+                    (call.args[1].tensor.is_null || call.args[1].tensor.bytes == kBytes);
   return fits ? Status::kOk : Status::kBadShape;
 }
 void run_add(void* const* operands) {
@@ -118,15 +117,14 @@ struct Methods {
       : file(bytes) {
     for (size_t i = 0; i < 2; ++i) {
       thimble_needs needs = {};
-      status[i] =
-          thimble_size_method(file.data(), file.size(), add_kernels(), names[i], &needs);
+      status[i] = thimble_size_method(file.data(), file.size(), add_kernels(), names[i], &needs);
       if (status[i] != 0) continue;
       EXPECT_EQ(needs.arena_bytes, kArenaBytes);
       EXPECT_EQ(needs.saved_bytes, kBytes);
       state[i] = std::make_unique<GuardedMemory>(needs.state_bytes);
-      status[i] = network[i].init_method(file.data(), file.size(), add_kernels(), names[i],
-                                         arena.data(), arena.size(), state[i]->data(),
-                                         state[i]->size());
+      status[i] =
+          network[i].init_method(file.data(), file.size(), add_kernels(), names[i], arena.data(),
+                                 arena.size(), state[i]->data(), state[i]->size());
     }
   }
   ~Methods() {
@@ -185,8 +183,8 @@ TEST(RuntimeMethods, TooLittleMemoryIsRefused) {
   const GuardedMemory arena(kArenaBytes), state(64);
   const auto status = [&](size_t arena_bytes, size_t state_bytes, void* at) {
     thimble_model model = {};
-    return thimble_init_method(&model, pte.data(), pte.size(), add_kernels(), "count",
-                               arena.data(), arena_bytes, at, state_bytes);
+    return thimble_init_method(&model, pte.data(), pte.size(), add_kernels(), "count", arena.data(),
+                               arena_bytes, at, state_bytes);
   };
   EXPECT_EQ(status(kArenaBytes, 64, state.data()), 0);
   EXPECT_EQ(status(kArenaBytes - 1, 64, state.data()), code(Status::kArenaTooSmall));
@@ -216,32 +214,35 @@ TEST(RuntimeMethods, DamagedTablesAreRefused) {
   const std::string second = "thimble.show";
   const std::vector<Bytes> files = {
       // States of another size, or at another place.
-      damaged(second, [&](Bytes& b) {
-        put(b, kHeader + offsetof(abi::RecordsHeader, state_bytes), uint32_t{8});
-      }),
-      damaged(second, [&](Bytes& b) {
-        put(b, kHeader + offsetof(abi::RecordsHeader, state_at), uint32_t{4});
-      }),
+      damaged(second,
+              [&](Bytes& b) {
+                put(b, kHeader + offsetof(abi::RecordsHeader, state_bytes), uint32_t{8});
+              }),
+      damaged(
+          second,
+          [&](Bytes& b) { put(b, kHeader + offsetof(abi::RecordsHeader, state_at), uint32_t{4}); }),
       // Another arena.
-      damaged(second, [](Bytes& b) {
-        put(b, offsetof(abi::ProgramEntry, arena_bytes), uint32_t{kArenaBytes + 16});
-      }),
+      damaged(second,
+              [](Bytes& b) {
+                put(b, offsetof(abi::ProgramEntry, arena_bytes), uint32_t{kArenaBytes + 16});
+              }),
       // An entry of another version, at no multiple of 16, or after the end.
       damaged(second, [](Bytes& b) { put(b, 0, uint32_t{0}); }),
-      damaged(second, [](Bytes& b) {
-        put(b, offsetof(abi::ProgramEntry, entry_version), abi::kEntryVersionHeaderOnly);
-      }),
-      damaged(abi::kMethodsKey, [](Bytes& b) {
-        put(b, sizeof(abi::MethodRecord) + abi::kMethodNameMax, uint32_t{8});
-      }),
-      damaged(abi::kMethodsKey, [](Bytes& b) {
-        put(b, sizeof(abi::MethodRecord) + abi::kMethodNameMax, uint32_t{0xFFFFFFF0});
-      }),
+      damaged(second,
+              [](Bytes& b) {
+                put(b, offsetof(abi::ProgramEntry, entry_version), abi::kEntryVersionHeaderOnly);
+              }),
+      damaged(
+          abi::kMethodsKey,
+          [](Bytes& b) { put(b, sizeof(abi::MethodRecord) + abi::kMethodNameMax, uint32_t{8}); }),
+      damaged(abi::kMethodsKey,
+              [](Bytes& b) {
+                put(b, sizeof(abi::MethodRecord) + abi::kMethodNameMax, uint32_t{0xFFFFFFF0});
+              }),
       // More methods than the table has.
       damaged(abi::kProgramEntryKey,
               [](Bytes& b) { put(b, offsetof(abi::ProgramEntry, methods), uint16_t{0xFFFF}); }),
-      damaged(abi::kProgramEntryKey,
-              [](Bytes& b) { put(b, kHeader, uint32_t{0x7FFFFFFF}); }),
+      damaged(abi::kProgramEntryKey, [](Bytes& b) { put(b, kHeader, uint32_t{0x7FFFFFFF}); }),
   };
   for (size_t i = 0; i < files.size(); ++i) {
     const Methods methods(files[i]);

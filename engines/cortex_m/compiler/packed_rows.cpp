@@ -74,20 +74,19 @@ Result<ValueId> rewrite(const Op& op, ir::Rewriter* rewriter) {
   const auto chunks = static_cast<int64_t>(steps.size());
   const ValueId first_id = constant("first_chunk", ir::make_i32({rows}, first));
   const ValueId steps_id = constant("chunk_steps", ir::make_i32({chunks}, steps));
-  const ValueId packed_id = constant(
-      "packed", ir::make_i8({int64_t{rows} * chunks, kChunk}, packed), table.type.quant);
+  const ValueId packed_id =
+      constant("packed", ir::make_i8({int64_t{rows} * chunks, kChunk}, packed), table.type.quant);
   const ir::Type& result = from.type(op.output);
-  THIMBLE_TRY(const ValueId at,
-              to.add(OpKind::gather, {first_id, rewriter->map(op.inputs[1])},
-                     {{ir::attr::dim, int64_t{0}}}, op.source));
+  THIMBLE_TRY(const ValueId at, to.add(OpKind::gather, {first_id, rewriter->map(op.inputs[1])},
+                                       {{ir::attr::dim, int64_t{0}}}, op.source));
   ir::Shape shape = to.type(at).shape;
   shape.push_back(1);
   THIMBLE_TRY(const ValueId column,
               to.add(OpKind::reshape, {at}, {{ir::attr::shape, shape}}, op.source));
-  THIMBLE_TRY(const ValueId all,
-              to.add(OpKind::int_pair, {column, steps_id},
-                     {{ir::attr::function, static_cast<int64_t>(ir::IntFunction::kAdd)}},
-                     op.source));
+  THIMBLE_TRY(
+      const ValueId all,
+      to.add(OpKind::int_pair, {column, steps_id},
+             {{ir::attr::function, static_cast<int64_t>(ir::IntFunction::kAdd)}}, op.source));
   THIMBLE_TRY(const ValueId pieces,
               to.add(OpKind::gather, {packed_id, all}, {{ir::attr::dim, int64_t{0}}}, op.source));
   return to.add(OpKind::reshape, {pieces}, {{ir::attr::shape, result.shape}}, op.source,

@@ -86,8 +86,8 @@ class ConstantNames {
     const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(value)]);
     if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
     const auto part = parts_.find(tensor->data_buffer_idx);
-    const auto array = part == parts_.end() ? tensor->data_buffer_idx
-                                            : static_cast<uint32_t>(part->second.whole);
+    const auto array =
+        part == parts_.end() ? tensor->data_buffer_idx : static_cast<uint32_t>(part->second.whole);
     if (!names_.contains(array)) names_[array] = fmt::format("constant_{}", arrays_++);
     if (part != parts_.end()) names_[tensor->data_buffer_idx] = names_[array];
   }

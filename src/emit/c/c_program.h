@@ -33,7 +33,7 @@ struct CProgram {
   std::vector<StateContent> states;  // that the program keeps between runs
   /// Parameter names of inputs that are read in the application's buffer, by value index.
   std::map<int32_t, std::string> external_inputs;
-  std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program
+  std::map<uint32_t, std::string> constants;     // names of arrays, by index in the program
   std::map<size_t, formats::pte::PartOf> parts;  // constants inside the arrays of others
 
   [[nodiscard]] const formats::pte::Tensor& tensor(int32_t value) const;

@@ -1,7 +1,7 @@
 // Each candidate is entered under its first 16 bytes. One pass over the aligned positions of all
-// buffers looks these bytes up and compares the rest: the cost is linear in the bytes of all buffers
-// unless many positions begin like a candidate, as in runs of one value, so such candidates are not
-// searched.
+// buffers looks these bytes up and compares the rest. The cost is linear in the bytes of all
+// buffers, unless many positions begin like a candidate, as in runs of one value: such candidates
+// are not searched.
 
 #include "formats/pte/parts.h"
 

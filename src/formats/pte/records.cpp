@@ -475,7 +475,8 @@ Status add_records(Program& program, const FindOperator& find) {
     }
     all.push_back(std::move(*contents));
   }
-  for (size_t i = 0; i < plans; ++i) set_records(*find_entry(program, entry_key(program, i)), all[i]);
+  for (size_t i = 0; i < plans; ++i)
+    set_records(*find_entry(program, entry_key(program, i)), all[i]);
   if (plans > 1) {
     table->bytes = method_table(program, layout);
     const auto count = static_cast<uint16_t>(plans);
