@@ -22,10 +22,23 @@ struct ProgramEntry {
   uint32_t arena_bytes;            // equals the planned buffer size in the file
   Isa isa;                         // instruction set for which scratch and variants were chosen
   Dialect dialect;
-  uint8_t reserved[2];
+  uint16_t methods;  // number of MethodRecords, which begin at the next multiple of 16 after the
+                     // records of this entry; 0: the file has one method
   char target[16];  // zero-padded, "cortex-m55"
 };
 static_assert(sizeof(ProgramEntry) == 32);
+
+/// A file with several methods has the entry kProgramEntryKey of the first method, then the entry
+/// kMethodsKey with a record for each method (also the first one), then an entry for each further
+/// method with the key kProgramEntryKey, a dot and the method's name. All have the same arena size
+/// and the same entry kStateKey: the methods share the arena and the states.
+inline constexpr char kMethodsKey[] = "thimble_methods";
+inline constexpr uint32_t kMethodNameMax = 28;
+struct MethodRecord {
+  char name[kMethodNameMax];  // padded with zeros; 28 letters have no zero at the end
+  uint32_t entry_at;          // from the start of the first entry, a multiple of 16
+};
+static_assert(sizeof(MethodRecord) == 32);
 
 /// Key of the `named_data` entry that is present if the program keeps state between runs. The entry
 /// contains StateHeader, then one StateRecord for each range of the arena that is kept. Init and

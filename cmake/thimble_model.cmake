@@ -1,7 +1,7 @@
 # Models in an application's build. find_package(thimble), add_subdirectory and FetchContent all use this file.
 #
 #   thimble_add_model(APP MODEL.pt2|MODEL.pte TARGET cortex-m4 [EMIT pte|c] [CALIBRATE DATA.npz] [REPORT FILE.json|.html]
-#                     [NAME name] [NPU_BASE 0x48102000] [OPTIONS ...])
+#                     [NAME name] [NPU_BASE 0x48102000] [METHODS name MODEL.pt2 DATA.npz ...] [OPTIONS ...])
 #
 # compiles MODEL.pt2 when the application is built, prints the fit, and adds to APP: the `.pte` in read-only memory, aligned
 # for execution in place; a table of exactly the kernels that it calls; a C header `NAME.h`; the libraries that it needs
@@ -12,6 +12,9 @@
 #
 # If the target has an NPU whose driver is a part of Thimble, APP also gets the object with the address of its registers,
 # NPU_BASE or that of the part, unless it defines this object itself.
+#
+# With METHODS, the model is the method `forward` of a file that also has the other methods (thimble_init_method).
+# NAME_STATE_BYTES is then the sum for all methods.
 #
 # With EMIT c, APP gets NAME.c and NAME.h of `thimble compile --emit c`, and the kernels that they call.
 #
@@ -80,7 +83,7 @@ function(thimble_link_model target library folder)
 endfunction()
 
 function(thimble_add_model target model)
-  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME;EMIT;REPORT;NPU_BASE" "OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME;EMIT;REPORT;NPU_BASE" "METHODS;OPTIONS" ${ARGN})
   set(what "thimble_add_model(${target} ${model})")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${what}: unknown or empty arguments ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
@@ -123,8 +126,8 @@ function(thimble_add_model target model)
   endif()
 
   if(extension STREQUAL ".pte")
-    if(arg_EMIT STREQUAL "c" OR arg_CALIBRATE OR arg_OPTIONS OR arg_REPORT)
-      message(FATAL_ERROR "${what}: EMIT c, CALIBRATE, REPORT and OPTIONS are for a .pt2; this file is compiled already")
+    if(arg_EMIT STREQUAL "c" OR arg_CALIBRATE OR arg_METHODS OR arg_OPTIONS OR arg_REPORT)
+      message(FATAL_ERROR "${what}: EMIT c, CALIBRATE, METHODS, REPORT and OPTIONS are for a .pt2; this file is compiled already")
     endif()
     thimble_add_pte("${what}" ${library} ${model} ${name} ${folder} "${arg_TARGET}")
     thimble_link_model(${target} ${library} ${folder} thimble::kernels thimble::runtime)
@@ -157,7 +160,29 @@ function(thimble_add_model target model)
   if(IS_ABSOLUTE "${THIMBLE_PROGRAM}" AND EXISTS "${THIMBLE_PROGRAM}")
     list(APPEND inputs ${THIMBLE_PROGRAM})
   endif()
-  set(compile ${THIMBLE_PROGRAM} compile ${model} --target ${arg_TARGET} ${calibrate} ${arg_OPTIONS})
+  set(what_compiles ${model})
+  if(arg_METHODS)
+    set(what_compiles --method forward=${model})
+    set(rest ${arg_METHODS})
+    while(rest)
+      list(LENGTH rest count)
+      if(count LESS 3)
+        message(FATAL_ERROR "${what}: METHODS: a name, a .pt2 and a .npz expected for each method")
+      endif()
+      list(POP_FRONT rest method file data)
+      foreach(each ${file} ${data})
+        if(NOT EXISTS ${each})
+          message(FATAL_ERROR "${what}: METHODS: no file ${each}")
+        endif()
+      endforeach()
+      get_filename_component(file ${file} ABSOLUTE)
+      get_filename_component(data ${data} ABSOLUTE)
+      list(APPEND what_compiles --method ${method}=${file})
+      list(APPEND calibrate --calibrate ${method}=${data})
+      list(APPEND inputs ${file} ${data})
+    endwhile()
+  endif()
+  set(compile ${THIMBLE_PROGRAM} compile ${what_compiles} --target ${arg_TARGET} ${calibrate} ${arg_OPTIONS})
 
   # Code of a network for a core calls no delegate.
   set(libraries thimble_device)

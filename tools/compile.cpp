@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/methods.h"
 #include "driver/report.h"
 #include "driver/share_arena.h"
 #include "tools/commands.h"
@@ -108,7 +109,46 @@ Result<std::string> compile_shared(const CompileArguments& all) {
   return text + (all.json ? "" : summary);
 }
 
+/// Several methods of one file: a report for each, then what they share.
+Result<std::string> compile_methods(CompileArguments& arguments) {
+  THIMBLE_TRY(const std::vector<driver::MethodModel> methods, method_models(arguments));
+  arguments.model = methods[0].model;
+  if (arguments.emit != std::vector<std::string>{"pte"} && !arguments.emits("c")) {
+    return bad_input("--method: --emit {}: only pte is supported", fmt::join(arguments.emit, ","));
+  }
+  const bool report_is_json = arguments.report.empty() || arguments.report.extension() == ".json";
+  if (!report_is_json || !arguments.save_stages.empty()) {
+    return bad_input("--method: --report FILE.html and --save-stages are for one model");
+  }
+  THIMBLE_TRY(driver::CompileOptions options, compile_options(arguments));
+  Progress progress("compiling methods");
+  options.progress = progress.function();
+  THIMBLE_TRY(const driver::CompiledMethods compiled, driver::compile_methods(methods, options));
+  for (const driver::Compiled& method : compiled.methods) {
+    THIMBLE_CHECK(check_conditions(arguments, method.report));
+  }
+  const fs::path path = pte_path(arguments);
+  THIMBLE_CHECK(write_methods(arguments, methods, compiled));
+  if (arguments.json) return driver::methods_json(compiled);
+  std::string text;
+  for (const driver::Compiled& method : compiled.methods) {
+    text += fmt::format("method {}\n", method.lowered.graph.name);
+    text += driver::text_report(method.report, "");
+  }
+  return text + driver::methods_summary(compiled) + fmt::format("{}\n", path.string());
+}
+
 int compile_all(CompileArguments& arguments) {
+  if (!arguments.methods.empty()) {
+    const Result<std::string> text = compile_methods(arguments);
+    if (!text) {
+      const int code = fail(text.error(), arguments.json);
+      if (code == 1) std::fprintf(stderr, "nothing was written\n");
+      return code;
+    }
+    std::fputs(text->c_str(), stdout);
+    return 0;
+  }
   const size_t models = arguments.models.size();
   if (!arguments.share.wanted && (models != 1 || arguments.calibrations.size() > 1)) {
     return fail(

@@ -155,8 +155,10 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   for (const quant::Observer observer : quant::kObservers) {
     observers.emplace_back(quant::observer_name(observer));
   }
-  verb.option("model", a.models, "File written by torch.export.save; several with --share-arena")
-      .required();
+  verb.option("model", a.models, "File written by torch.export.save; several with --share-arena");
+  verb.option("--method", a.methods,
+              "NAME=FILE.pt2, for each method of a file with several, in place of the model; they "
+              "share constants, arena and states. --calibrate NAME=DATA.npz for each");
   verb.option("--target", a.target, "Name of a part, as listed by `thimble targets`").required();
   verb.option("--calibrate", a.calibrations,
               "Samples (.npz, or .npy for one input) for the int8 ranges; for several models, one "
@@ -234,6 +236,38 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR");
   verb.flag("--float", a.keep_float, "Keep the model in float");
   verb.flag("--json", a.json, "Print the report as one JSON object");
+}
+
+Result<std::vector<driver::MethodModel>> method_models(const CompileArguments& arguments) {
+  if (!arguments.models.empty() || arguments.share.wanted) {
+    return bad_input("--method NAME=FILE.pt2 for each method, without a model and --share-arena");
+  }
+  std::vector<driver::MethodModel> methods;
+  for (const std::string& text : arguments.methods) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      return bad_input("--method {}: NAME=FILE.pt2 expected", text);
+    }
+    methods.push_back({text.substr(0, equals), text.substr(equals + 1), {}});
+  }
+  if (methods.size() < 2) {
+    return bad_input("--method {}: at least two methods expected; give one model without --method",
+                     arguments.methods[0]);
+  }
+  for (size_t i = 0; i < arguments.calibrations.size(); ++i) {
+    const std::string text = arguments.calibrations[i].string();
+    const size_t equals = text.find('=');
+    const auto named =
+        std::ranges::find(methods, text.substr(0, equals), &driver::MethodModel::name);
+    if (equals != std::string::npos && named != methods.end()) {
+      named->calibration = text.substr(equals + 1);
+    } else if (i < methods.size()) {
+      methods[i].calibration = text;
+    } else {
+      return bad_input("--calibrate {}: no method for it", text);
+    }
+  }
+  return methods;
 }
 
 }  // namespace thimble::tools

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "driver/compile.h"
+#include "driver/methods.h"
 #include "tools/command_line.h"
 #include "tools/engine_cli.h"
 
@@ -19,6 +20,7 @@ struct CompileArguments {
   std::vector<std::filesystem::path> models;
   std::filesystem::path model;
   std::string target;
+  std::vector<std::string> methods;  // "NAME=FILE"
   std::vector<std::filesystem::path> calibrations;
   std::filesystem::path calibrate;
   std::filesystem::path output;
@@ -70,6 +72,11 @@ void add_kernel_code_option(Verb& verb, std::string* value);
 
 /// Returns the options of the driver. Options that contradict each other are bad input.
 [[nodiscard]] Result<driver::CompileOptions> compile_options(const CompileArguments& arguments);
+
+/// Returns the models of --method with their data of --calibrate: NAME=FILE, or one file each in
+/// the order of the methods.
+[[nodiscard]] Result<std::vector<driver::MethodModel>> method_models(
+    const CompileArguments& arguments);
 
 /// Rejects a network for which a condition of --fail-if is true.
 [[nodiscard]] Status check_conditions(const CompileArguments& arguments,

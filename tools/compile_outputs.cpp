@@ -31,10 +31,10 @@ namespace {
 
 /// --kernels and --kernels-dir: what a firmware links for the file.
 Status add_kernels(const CompileArguments& arguments, const driver::Compiled& compiled,
-                   const std::string& label, OutputFiles* files) {
+                   ByteView pte, const std::string& label, OutputFiles* files) {
   if (arguments.kernels.empty() && arguments.kernels_dir.empty()) return ok();
-  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
-  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_all_methods(program, label));
   THIMBLE_TRY(const hostrun::UsedKernels used,
               hostrun::used_kernels(interface, compiled.part->cpu->isa, label));
   const std::string source = hostrun::kernel_source(used, label);
@@ -112,7 +112,7 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
   for (const auto& engine : arguments.engines) {
     THIMBLE_CHECK(engine->add_files(output, &files, &compiled.report.notes));
   }
-  THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
+  THIMBLE_CHECK(add_kernels(arguments, compiled, compiled.pte, label, &files));
   for (const OutputFiles::Added& file : files.added()) {
     compiled.report.files.push_back({file.path.string(), file.bytes});
   }
@@ -127,6 +127,26 @@ Status write_refusal(const CompileArguments& arguments, const driver::Compiled& 
   files.protect(arguments.model);
   files.protect(arguments.calibrate);
   THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
+  return files.commit();
+}
+
+Status write_methods(const CompileArguments& arguments,
+                     const std::vector<driver::MethodModel>& methods,
+                     const driver::CompiledMethods& compiled) {
+  THIMBLE_CHECK(make_folder(arguments.out_dir));
+  THIMBLE_CHECK(make_folder(arguments.kernels_dir));
+  OutputFiles files;
+  for (const driver::MethodModel& method : methods) {
+    files.protect(method.model);
+    files.protect(method.calibration);
+  }
+  const fs::path path = pte_path(arguments);
+  THIMBLE_CHECK(files.add(path, compiled.pte));
+  THIMBLE_CHECK(
+      add_kernels(arguments, compiled.methods[0], compiled.pte, path.filename().string(), &files));
+  if (!arguments.report.empty()) {
+    THIMBLE_CHECK(files.add(arguments.report, driver::methods_json(compiled)));
+  }
   return files.commit();
 }
 

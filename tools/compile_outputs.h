@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "driver/compile.h"
+#include "driver/methods.h"
 #include "tools/compile_arguments.h"
 
 namespace thimble::tools {
@@ -16,6 +17,11 @@ namespace thimble::tools {
 /// Writes all files or none. Adds them, and notes of the engines about them, to the report.
 [[nodiscard]] Status write_outputs(const CompileArguments& arguments,
                                    const engine::VendorTools& vendor, driver::Compiled& compiled);
+
+/// Writes the file of several methods, and what a firmware links for it.
+[[nodiscard]] Status write_methods(const CompileArguments& arguments,
+                                   const std::vector<driver::MethodModel>& methods,
+                                   const driver::CompiledMethods& compiled);
 
 /// Writes the report of a program that does not fit, and nothing else.
 [[nodiscard]] Status write_refusal(const CompileArguments& arguments,

@@ -93,6 +93,8 @@ Result<Model> host_model(ByteView bytes, const std::string& label, bool has_stat
   model.host = host;
   model.step = [host](std::span<const ir::Tensor> inputs) { return host->run(inputs); };
   model.reset = [host] { return host->reset(); };
+  model.save = [host] { return host->save(); };
+  model.restore = [host](ByteView saved) { return host->restore(saved); };
   return model;
 }
 
@@ -376,6 +378,28 @@ Model evaluator_model(ir::Graph graph, std::string label) {
   };
   model.reset = [shared, state]() -> Status {
     *state = eval::initial_state(*shared);
+    return ok();
+  };
+  model.save = [shared, state]() -> Result<Bytes> {
+    Bytes saved;
+    for (size_t i = 0; i < state->size(); ++i) {
+      const ir::ValueId value = shared->states()[i].value;
+      append(saved, ir::to_memory((*state)[i], shared->type(value).dim_order));
+    }
+    return saved;
+  };
+  model.restore = [shared, state, name = model.label](ByteView saved) -> Status {
+    uint64_t expected = 0;
+    for (const ir::State& each : shared->states()) expected += shared->type(each.value).bytes();
+    if (saved.size() != expected) {
+      return bad_input("{}: its states have {} bytes, {} given", name, expected, saved.size());
+    }
+    for (size_t i = 0; i < state->size(); ++i) {
+      const ir::Type& type = shared->type(shared->states()[i].value);
+      (*state)[i] =
+          ir::from_memory(saved.subspan(0, type.bytes()), type.dtype, type.shape, type.dim_order);
+      saved = saved.subspan(type.bytes());
+    }
     return ok();
   };
   return model;

@@ -64,6 +64,9 @@ struct Model {
   std::function<Result<std::vector<ir::Tensor>>(std::span<const ir::Tensor> inputs)> step;
   /// Sets the states for step() to their initial values; empty if `step` is.
   std::function<Status()> reset;
+  /// Copy the states of step() out and in, as thimble_save and thimble_restore; empty if `step` is.
+  std::function<Result<Bytes>()> save;
+  std::function<Status(ByteView)> restore;
 };
 
 struct OpenOptions {

@@ -36,6 +36,7 @@ struct RunResult {
   Outcome outcome;
   std::vector<ir::Tensor> outputs;  // of several calls: along the first axis
   std::string etdump_unit;          // of the times in the ETDump, if one was written
+  Bytes saved_state;                // with --load-state or --save-state
 };
 
 /// Inputs of a profile without --input.
@@ -66,6 +67,9 @@ Status write_files(const RunArguments& arguments, RunResult& result) {
       THIMBLE_CHECK(files.add(arguments.etdump_outputs, dump.tensors));
     }
     result.etdump_unit = dump.unit;
+  }
+  if (!arguments.save_state.empty()) {
+    THIMBLE_CHECK(files.add(arguments.save_state, result.saved_state));
   }
   if (folder.empty()) return files.commit();
   const std::vector<ir::Tensor>& outputs = result.outputs;
@@ -120,6 +124,28 @@ Result<OpenOptions> open_options(const RunArguments& arguments) {
   return options;
 }
 
+/// Runs the calls from saved states, and saves the states after the last call.
+Status run_with_state(const RunArguments& arguments, const Calls& calls, RunResult* result) {
+  const Model& model = result->model;
+  if (!model.save || arguments.profile || !arguments.etdump.empty()) {
+    return bad_input(
+        "--load-state, --save-state: on this machine only (--on host, --on eval), and "
+        "without --profile and --etdump");
+  }
+  THIMBLE_CHECK(model.reset());
+  if (!arguments.load_state.empty()) {
+    THIMBLE_TRY(const Bytes saved, read_file(arguments.load_state));
+    THIMBLE_CHECK(model.restore(saved));
+  }
+  for (const std::vector<ir::Tensor>& inputs : calls) {
+    THIMBLE_TRY(std::vector<ir::Tensor> outputs, model.step(inputs));
+    result->outcome.outputs.push_back(std::move(outputs));
+  }
+  if (model.host != nullptr) result->outcome.arena_bytes_used = model.host->arena_bytes();
+  THIMBLE_TRY(result->saved_state, model.save());
+  return ok();
+}
+
 Result<RunResult> run_model(const RunArguments& arguments) {
   THIMBLE_CHECK(check_arguments(arguments));
   THIMBLE_TRY(const OpenOptions options, open_options(arguments));
@@ -135,7 +161,11 @@ Result<RunResult> run_model(const RunArguments& arguments) {
   }
   const Progress progress(fmt::format("running {} on {}", result.model.label, result.model.where),
                           arguments.progress);
-  THIMBLE_TRY(result.outcome, result.model.run(calls.inputs));
+  if (arguments.load_state.empty() && arguments.save_state.empty()) {
+    THIMBLE_TRY(result.outcome, result.model.run(calls.inputs));
+  } else {
+    THIMBLE_CHECK(run_with_state(arguments, calls.inputs, &result));
+  }
   for (size_t i = 0; i < result.model.outputs.size(); ++i) {
     const Calls& outputs = result.outcome.outputs;
     result.outputs.push_back(calls.series != Series::kNone ? stacked(outputs, i, calls.series)
@@ -556,6 +586,10 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
             "cycles of the NPU");
   verb.option("--trace", a.trace, "With --profile: a file for Perfetto and Chrome's tracing");
   verb.option("--method", a.method, "Method of a .pte with several; default: forward");
+  verb.option("--load-state", a.load_state,
+              "On the host or the evaluator: begin with the states of this file");
+  verb.option("--save-state", a.save_state,
+              "Write the states after the last call, for --load-state of another method");
   verb.option("--ptd", a.data_file,
               "File with the constants of a .pte that has them outside (.ptd)");
   verb.flag("--bundled", a.bundled,

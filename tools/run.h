@@ -22,6 +22,7 @@ struct RunArguments {
   std::filesystem::path etdump_outputs;
   std::filesystem::path data_file;
   std::string method;
+  std::filesystem::path load_state, save_state;
   bool bundled = false;
   double rtol = 1e-5, atol = 1e-8;
   std::string on;

@@ -8,7 +8,8 @@ Characters are the tokens: the 96 of ASCII from the space on; the last one repla
 gated layers. TorchExportableModuleWithStaticCache makes one step of it: a token and its position in, logits out. The keys
 and values are kept in a cache of LENGTH positions.
 
-Writes step.pt2, calibrate.npz (tokens and positions, one step per row) and test.npz (the same for other text).
+Writes step.pt2, calibrate.npz (tokens and positions, one step per row) and test.npz (the same for other text). prefill.pt2 reads
+the first BLOCK tokens in one call and writes the same cache; its samples are in prefill_calibrate.npz.
 Prints the perplexity of the held-out text. Needs torch and transformers; takes one to three minutes.
 """
 import argparse
@@ -21,7 +22,7 @@ import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.integrations.executorch import TorchExportableModuleWithStaticCache
 
-LENGTH, VOCABULARY = 64, 96
+LENGTH, VOCABULARY, BLOCK = 64, 96, 16
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -60,17 +61,34 @@ def train(model, tokens, steps, batch=16):
             print(f"step {step}  loss {loss.item():.3f}", flush=True)
 
 
-def export_step(model, file):
+class Prefill(TorchExportableModuleWithStaticCache):
+    """The first BLOCK tokens in one call. Their positions are constants, so the rotary angles are tables in the file.
+
+    The mask is computed at run time, as in a step: a constant one would be added to the scores, which would then have another scale
+    than those of a step.
+    """
+
+    def forward(self, input_ids):
+        for layer in self.static_cache.layers:
+            layer.cumulative_length.copy_(torch.zeros((), dtype=torch.int64))
+        earlier = torch.arange(LENGTH) <= torch.arange(BLOCK)[:, None]
+        mask = (input_ids >= 0)[:, None, :, None] & earlier
+        return self.model(input_ids=input_ids, attention_mask=mask, cache=self.static_cache, use_cache=True).logits
+
+
+def export_methods(model, folder):
     model.generation_config = GenerationConfig(
         use_cache=True, cache_implementation="static", max_length=LENGTH,
         cache_config={"batch_size": 1, "max_cache_len": LENGTH, "device": "cpu"})
-    step = TorchExportableModuleWithStaticCache(model)
-    step._buffers.clear()  # second names of the cache, which would double it in the file
-    example = {"input_ids": torch.tensor([[1]]), "cache_position": torch.tensor([0])}
-    with torch.no_grad():
-        program = torch.export.export(step, (), example, strict=False)
-    shorten_history(program)
-    torch.export.save(program, file)
+    one = {"input_ids": torch.tensor([[1]]), "cache_position": torch.tensor([0])}
+    block = {"input_ids": torch.ones(1, BLOCK, dtype=torch.int64)}
+    for name, module, example in (("step", TorchExportableModuleWithStaticCache, one), ("prefill", Prefill, block)):
+        method = module(model)
+        method._buffers.clear()  # second names of the cache, which would double it in the file
+        with torch.no_grad():
+            program = torch.export.export(method, (), example, strict=False)
+        shorten_history(program)
+        torch.export.save(program, folder / f"{name}.pt2")
 
 
 def shorten_history(program):
@@ -113,12 +131,14 @@ def main():
     print(f"trained in {time.time() - began:.0f} s")
     save_sequences(arguments.out / "calibrate.npz", tokens[:split], 8)
     save_sequences(arguments.out / "test.npz", tokens[split:], 8)
+    blocks = np.load(arguments.out / "calibrate.npz")["input_ids"].reshape(-1, LENGTH)[:, :BLOCK]
+    np.savez(arguments.out / "prefill_calibrate.npz", input_ids=blocks.reshape(-1, 1, BLOCK))
     held = torch.from_numpy(np.load(arguments.out / "test.npz")["input_ids"].reshape(-1, LENGTH))
     with torch.no_grad():
         loss = model(input_ids=held, labels=held, use_cache=False).loss.item()
     print(f"perplexity of float: {np.exp(loss):.3f}")
     torch.save(model.state_dict(), arguments.out / "weights.pt")
-    export_step(model, arguments.out / "step.pt2")
+    export_methods(model, arguments.out)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/exec/state.h"
 #include "runtime/include/thimble.h"
+#include "runtime/program/methods.h"
 #include "runtime/program/tensor.h"
 
 namespace thimble::runtime {
@@ -52,14 +53,26 @@ bool is_disjoint(const void* file, size_t file_bytes, const void* memory, size_t
          file_begin + file_bytes <= memory_begin;
 }
 
-Status load_model(Model& model, const void* pte, size_t pte_bytes,
-                  const thimble_kernels* kernel_handle, const Memory* memory,
-                  MemoryLayout& layout) {
+Status load_regions(Model& model, const PteRegions& file, const thimble_kernels* kernel_handle,
+                    const Memory* memory, MemoryLayout& layout) {
   const auto& kernels = *reinterpret_cast<const kernels::KernelTable*>(kernel_handle);
-  PteRegions file;
-  THIMBLE_RETURN_IF_ERROR(find_regions(pte, pte_bytes, file));
   THIMBLE_RETURN_IF_ERROR(select_executor(file, kernels, model.executor));
   return model.executor->load(model, file, kernels, memory, layout);
+}
+
+Status load_model(Model& model, const void* pte, size_t pte_bytes, const thimble_kernels* kernels,
+                  const Memory* memory, MemoryLayout& layout) {
+  PteRegions file;
+  THIMBLE_RETURN_IF_ERROR(find_regions(pte, pte_bytes, file));
+  return load_regions(model, file, kernels, memory, layout);
+}
+
+Status load_method(Model& model, const void* pte, size_t pte_bytes, const thimble_kernels* kernels,
+                   const char* method, const Memory* memory, MemoryLayout& layout) {
+  PteRegions file;
+  THIMBLE_RETURN_IF_ERROR(find_regions(pte, pte_bytes, file));
+  THIMBLE_RETURN_IF_ERROR(select_method(method, file.segments));
+  return load_regions(model, file, kernels, memory, layout);
 }
 
 /// Marks each input in a caller's buffer as not set (null). Planned and empty inputs need no
@@ -72,6 +85,18 @@ void mark_inputs_unset(Model& model) {
     const bool needs_no_buffer = graph_tensor.is_planned || graph_tensor.tensor.bytes == 0;
     model.input_data[i] = needs_no_buffer ? model.arena : nullptr;
   }
+}
+
+void describe_needs(const Model& model, const MemoryLayout& layout, thimble_needs* needs) {
+  needs->arena_bytes = layout.arena_bytes;
+  needs->state_bytes = layout.end - layout.arena_bytes;
+  needs->saved_bytes = total_state_bytes(model.state);
+}
+
+void finish_init(Model& model) {
+  mark_inputs_unset(model);
+  reset_state(model);
+  model.magic = kModelMagic;
 }
 
 uint32_t count_of(const thimble_model* model, ProgramList list) {
@@ -133,9 +158,48 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   MemoryLayout layout;
   const Status status = load_model(model, pte, pte_bytes, kernels, nullptr, layout);
   if (status != Status::kOk) return code(status);
-  needs->arena_bytes = layout.arena_bytes;
-  needs->state_bytes = layout.end - layout.arena_bytes;
-  needs->saved_bytes = total_state_bytes(model.state);
+  describe_needs(model, layout, needs);
+  return 0;
+}
+
+thimble_status thimble_size_method(const void* pte, size_t pte_bytes,
+                                   const thimble_kernels* kernels, const char* method,
+                                   thimble_needs* needs) {
+  if (kernels == nullptr || method == nullptr || needs == nullptr) {
+    return code(Status::kBadArgument);
+  }
+  Model model;
+  MemoryLayout layout;
+  const Status status = load_method(model, pte, pte_bytes, kernels, method, nullptr, layout);
+  if (status != Status::kOk) return code(status);
+  describe_needs(model, layout, needs);
+  return 0;
+}
+
+thimble_status thimble_init_method(thimble_model* model, const void* pte, size_t pte_bytes,
+                                   const thimble_kernels* kernels, const char* method, void* arena,
+                                   size_t arena_bytes, void* state, size_t state_bytes) {
+  if (model == nullptr || kernels == nullptr) return code(Status::kBadArgument);
+  Model& impl = *new (thimble::abi::Place{model->opaque}) Model;
+  const bool missing =
+      method == nullptr || (arena == nullptr && arena_bytes != 0) || state == nullptr;
+  if (missing || reinterpret_cast<uintptr_t>(state) % sizeof(void*) != 0) {
+    return code(Status::kBadArgument);
+  }
+  const bool disjoint = is_disjoint(pte, pte_bytes, arena, arena_bytes) &&
+                        is_disjoint(pte, pte_bytes, state, state_bytes) &&
+                        is_disjoint(arena, arena_bytes, state, state_bytes);
+  if (!disjoint) return code(Status::kBadArgument);
+  const Memory all = {static_cast<uint8_t*>(arena), arena_bytes, static_cast<uint8_t*>(state),
+                      state_bytes};
+  MemoryLayout layout;
+  const Status status = load_method(impl, pte, pte_bytes, kernels, method, &all, layout);
+  if (status != Status::kOk) return code(status);
+  if (layout.has_input_data()) {
+    impl.input_data =
+        reinterpret_cast<const void**>(all.arrays + layout.input_data_at - layout.kernel_of_op_at);
+  }
+  finish_init(impl);
   return 0;
 }
 
@@ -155,9 +219,7 @@ thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_by
   // Until here it is null: load has no input buffers.
   if (layout.has_input_data())
     impl.input_data = reinterpret_cast<const void**>(all.data + layout.input_data_at);
-  mark_inputs_unset(impl);
-  reset_state(impl);
-  impl.magic = kModelMagic;
+  finish_init(impl);
   return 0;
 }
 

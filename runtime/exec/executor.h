@@ -39,10 +39,13 @@ struct MemoryLayout {
   }
 };
 
-/// Memory of the application for the model.
+/// Memory of the application for the model: the arena, followed by the arrays of exec/model.h. If
+/// `arrays` is not null, the arrays are stored there, and methods of one file can share the arena.
 struct Memory {
   uint8_t* data;
   size_t bytes;
+  uint8_t* arrays = nullptr;
+  size_t arrays_bytes = 0;
 };
 
 /// Loads and runs the programs of one representation.
@@ -62,10 +65,17 @@ extern const Executor flatbuffer_executor;
 
 /// Sets arena and kernel_of_op of the model. Returns kArenaTooSmall if the memory is too small.
 inline Status place_arrays(Model& model, const Memory& memory, const MemoryLayout& layout) {
-  if (layout.end > memory.bytes) return Status::kArenaTooSmall;
   model.arena = memory.data;
-  model.kernel_of_op =
-      reinterpret_cast<const kernels::Kernel**>(memory.data + layout.kernel_of_op_at);
+  uint8_t* arrays = memory.arrays;
+  if (arrays != nullptr) {
+    const bool fits = layout.arena_bytes <= memory.bytes &&
+                      layout.end - layout.kernel_of_op_at <= memory.arrays_bytes;
+    if (!fits) return Status::kArenaTooSmall;
+  } else {
+    if (layout.end > memory.bytes) return Status::kArenaTooSmall;
+    arrays = memory.data + layout.kernel_of_op_at;
+  }
+  model.kernel_of_op = reinterpret_cast<const kernels::Kernel**>(arrays);
   return Status::kOk;
 }
 

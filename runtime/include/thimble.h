@@ -65,6 +65,27 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
 thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_bytes,
                             const thimble_kernels* kernels, void* memory, size_t memory_bytes);
 
+/* Methods of one file, such as `forward` and `prefill`, share the arena and the model's states.
+ * Each method is a thimble_model of its own, with the same `arena`.
+ *
+ *   thimble_size_method(pte, pte_bytes, kernels, "prefill", &needs);
+ *   thimble_init_method(&prefill, pte, pte_bytes, kernels, "prefill", arena, sizeof arena, state_0,
+ *                       sizeof state_0);
+ *   thimble_init_method(&forward, pte, pte_bytes, kernels, "forward", arena, sizeof arena, state_1,
+ *                       sizeof state_1);
+ *
+ * `state` has at least needs.state_bytes bytes, is aligned to the size of a pointer, and belongs to
+ * this method alone. Initialize all methods before the first run: each initialization overwrites
+ * the arena and sets the states to their initial content. The methods run one at a time; outputs
+ * are valid until any method runs. kMissingMethod (36): no method has this name, which is also the
+ * result for a file of one method. */
+thimble_status thimble_size_method(const void* pte, size_t pte_bytes,
+                                   const thimble_kernels* kernels, const char* method,
+                                   thimble_needs* needs);
+thimble_status thimble_init_method(thimble_model* model, const void* pte, size_t pte_bytes,
+                                   const thimble_kernels* kernels, const char* method, void* arena,
+                                   size_t arena_bytes, void* state, size_t state_bytes);
+
 uint32_t thimble_input_count(const thimble_model* model);
 uint32_t thimble_output_count(const thimble_model* model);
 /* Describe an input or output. `data` of an output is in the arena and is valid until the next run,

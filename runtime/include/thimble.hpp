@@ -38,6 +38,14 @@ class Network {
                                     size_t memory_bytes) {
     return thimble_init(&model_, pte, pte_bytes, kernels, memory, memory_bytes);
   }
+  /// One of several methods of the file, which share the arena and the states.
+  [[nodiscard]] thimble_status init_method(const void* pte, size_t pte_bytes,
+                                           const thimble_kernels* kernels, const char* method,
+                                           void* arena, size_t arena_bytes, void* state,
+                                           size_t state_bytes) {
+    return thimble_init_method(&model_, pte, pte_bytes, kernels, method, arena, arena_bytes, state,
+                               state_bytes);
+  }
   [[nodiscard]] thimble_status run() { return thimble_run(&model_); }
   [[nodiscard]] thimble_status reset() { return thimble_reset(&model_); }
 

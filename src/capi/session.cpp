@@ -81,8 +81,8 @@ std::vector<tools::OptionFacts> options_of(std::string_view verb_name) {
 }
 
 bool is_program_option(std::string_view name) {
-  constexpr std::string_view kProgramOptions[] = {"json",        "output",    "out-dir",
-                                                  "share-arena", "exclusive", "concurrent"};
+  constexpr std::string_view kProgramOptions[] = {
+      "json", "output", "out-dir", "share-arena", "exclusive", "concurrent", "method"};
   return std::ranges::find(kProgramOptions, name) != std::end(kProgramOptions);
 }
 

@@ -324,6 +324,9 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean kernel
+  // An NPU has its own form of weights. The weights for the DSP extension have pairs of channels in
+  // 16-bit words, from which no kernel reads rows.
+  spec.tied_tables = !stock && part.engines.empty() && part.cpu->isa != abi::Isa::kDsp;
   apply_preferences(part, &spec);
   return {spec, *options.observer, *options.equalize, *options.tune, *options.wide_activations};
 }
@@ -374,9 +377,11 @@ Status run_integer_passes(std::span<const std::string> skipped, quant::Quantized
 
 }  // namespace
 
-Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
-                                             const CompileOptions& options,
-                                             const Arithmetic& arithmetic) {
+namespace {
+
+Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, const Calibration& data,
+                                                   const CompileOptions& options,
+                                                   const Arithmetic& arithmetic) {
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = arithmetic.observer;
@@ -395,6 +400,27 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   quantize_options.progress = options.progress;
   const bool measure = !data.random && options.measure_quality;
   quantize_options.quality_samples = measure ? quality_samples(model.graph) : 0;
+  return quantize_options;
+}
+
+}  // namespace
+
+Status observe_model(const FloatModel& model, const Calibration& data,
+                     const CompileOptions& options, const Arithmetic& arithmetic,
+                     quant::JointCalibration* joint) {
+  THIMBLE_TRY(const quant::QuantizeOptions quantize_options,
+              quantize_options_of(model, data, options, arithmetic));
+  return quant::observe_method(model.graph, data.samples.data, arithmetic.spec, quantize_options,
+                               joint);
+}
+
+Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
+                                             const CompileOptions& options,
+                                             const Arithmetic& arithmetic,
+                                             quant::JointCalibration* joint) {
+  THIMBLE_TRY(quant::QuantizeOptions quantize_options,
+              quantize_options_of(model, data, options, arithmetic));
+  quantize_options.joint = joint;
   THIMBLE_TRY(quant::QuantizedModel quantized,
               quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options));
   THIMBLE_CHECK(run_integer_passes(options.skip_passes, &quantized));

@@ -89,17 +89,24 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
                        totals.arena + state, "", "", ""});
   }
   if (c_output) {
-    const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0]);
+    const auto parts = emit::c::constant_parts(program.constants);
+    const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0], parts);
+    std::map<size_t, int64_t> accessed_in_parts;  // by index of the array
+    for (const auto& [index, bytes] : totals.constants) {
+      const auto part = parts.find(index);
+      if (part != parts.end()) accessed_in_parts[part->second.whole] += bytes;
+    }
     std::vector<std::pair<uint32_t, std::string>> arrays(names.begin(), names.end());
     std::ranges::sort(arrays, {}, [](const auto& array) {
       return std::pair(array.second.size(), array.second);  // sorts constant_2 before constant_10
     });
     for (const auto& [index, name] : arrays) {
+      if (parts.contains(index)) continue;
       const auto accessed = totals.constants.find(index);
       const bool is_read = accessed != totals.constants.end();
       objects.push_back({name, Contents::kConstants, is_read ? totals.readers.at(index) : "",
                          static_cast<int64_t>(program.constants[index].size()),
-                         is_read ? accessed->second : 0, "", "", ""});
+                         (is_read ? accessed->second : 0) + accessed_in_parts[index], "", "", ""});
     }
     const Result<std::vector<emit::StateContent>> states = emit::read_states(program);
     assert(states.ok() && "the compiler wrote the program");

@@ -25,8 +25,10 @@ const PartMemory* memory_named(const engine::Part& part, const std::string& name
 
 /// Fills the memories of single constants, which are arrays of the C output.
 void place_arguments(const engine::Part& part, const ObjectPlacement& placement,
-                     const pte::ExecutionPlan& plan, OperandMemories* memories) {
-  const std::map<uint32_t, std::string> names = emit::c::constant_names(plan);
+                     const pte::Program& program, OperandMemories* memories) {
+  const pte::ExecutionPlan& plan = program.plans[0];
+  const std::map<uint32_t, std::string> names =
+      emit::c::constant_names(plan, emit::c::constant_parts(program.constants));
   for (const pte::Instruction& instruction : plan.chains[0].instructions) {
     std::vector<const PartMemory*>& row = memories->arguments.emplace_back();
     const auto* const call = std::get_if<pte::KernelCall>(&instruction);
@@ -124,7 +126,7 @@ OperandMemories operand_memories(const engine::Part& part,
     whole_file = true;
   }
   if (!placement->code_memory.empty()) memories.code = memory_named(part, placement->code_memory);
-  if (!whole_file) place_arguments(part, *placement, program->plans[0], &memories);
+  if (!whole_file) place_arguments(part, *placement, *program, &memories);
   return memories;
 }
 

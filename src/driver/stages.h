@@ -78,10 +78,13 @@ struct Arithmetic {
 };
 [[nodiscard]] Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part);
 
-[[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,
-                                                           const Calibration& data,
-                                                           const CompileOptions& options,
-                                                           const Arithmetic& arithmetic);
+[[nodiscard]] Result<quant::QuantizedModel> quantize_model(
+    const FloatModel& model, const Calibration& data, const CompileOptions& options,
+    const Arithmetic& arithmetic, quant::JointCalibration* joint = nullptr);
+/// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
+[[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
+                                   const CompileOptions& options, const Arithmetic& arithmetic,
+                                   quant::JointCalibration* joint);
 
 /// A model as a program for a part, without the report on it.
 struct Program {

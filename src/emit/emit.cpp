@@ -15,6 +15,7 @@
 #include "emit/evalue_table.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
+#include "formats/pte/parts.h"
 #include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
@@ -35,13 +36,14 @@ pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrde
 class Emitter {
  public:
   Emitter(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
-          engine::Dialect dialect)
+          engine::Dialect dialect, pte::ConstantPool* constants)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         memory_plan_(memory_plan),
-        stock_(dialect == engine::Dialect::kStock) {}
+        stock_(dialect == engine::Dialect::kStock),
+        constants_(*constants) {}
 
-  pte::Program run() {
+  void run(pte::Program* program) {
     pte::ExecutionPlan plan;
     plan.name = graph_.name;
     for (const ValueId input : graph_.inputs()) {
@@ -61,13 +63,10 @@ class Emitter {
     plan.operators = std::move(operators_);
     plan.values = values_.take();
     plan.memory_sizes = {0, memory_plan_.placement.peak_bytes};
-    pte::Program program;
-    program.plans.push_back(std::move(plan));
-    program.constants = constants_.take();
+    program->plans.push_back(std::move(plan));
     if (initial_values_.buffers.size() > 1) {
-      program.mutable_segments.push_back(std::move(initial_values_));
+      program->mutable_segments.push_back(std::move(initial_values_));
     }
-    return program;
   }
 
  private:
@@ -175,7 +174,7 @@ class Emitter {
   const bool stock_;
   EValueTable values_;
   pte::MutableSegment initial_values_{{Bytes{}}};  // buffer 0 is reserved: 0 = no initial value
-  pte::ConstantPool constants_;
+  pte::ConstantPool& constants_;
   std::vector<pte::Operator> operators_;
   /// Entry in the value table that only this value has: inputs, and in the stock dialect states.
   std::map<ValueId, int32_t> own_entry_;
@@ -278,12 +277,58 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
   return data;
 }
 
+/// Returns the size of the constants, of which a part of another one needs no bytes.
+int64_t stored_bytes(const std::vector<Bytes>& constants) {
+  const auto parts = pte::find_parts(constants, abi::kConstantAlignment);
+  int64_t bytes = 0;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!parts.contains(i)) bytes += static_cast<int64_t>(constants[i].size());
+  }
+  return bytes;
+}
+
+/// The entry of a method after the first one has the method's name in its key.
+pte::NamedData of_method(pte::NamedData entry, size_t index, const std::string& name) {
+  if (index > 0) entry.key = fmt::format("{}.{}", entry.key, name);
+  return entry;
+}
+
 }  // namespace
+
+Result<Emitted> write_methods(std::span<const Method> methods, const engine::Core& core) {
+  Emitted emitted;
+  pte::Program& program = emitted.program;
+  pte::ConstantPool pool;
+  std::vector<pte::NamedData> ios;
+  for (size_t i = 0; i < methods.size(); ++i) {
+    const engine::Lowered& lowered = *methods[i].lowered;
+    assert(lowered.delegates.empty());
+    Emitter(lowered, *methods[i].memory_plan, engine::Dialect::kNative, &pool).run(&program);
+    const std::string& name = lowered.graph.name;
+    program.named_data.push_back(
+        of_method(program_entry(core, engine::Dialect::kNative, *methods[i].memory_plan), i, name));
+    if (auto io = io_entry(lowered.graph)) ios.push_back(of_method(std::move(*io), i, name));
+  }
+  program.constants = pool.take();
+  program.named_data.push_back({abi::kMethodsKey, 16, {}});
+  // The states have the same addresses and content in all methods.
+  if (auto state = state_entry(methods[0].lowered->graph, *methods[0].memory_plan)) {
+    program.named_data.push_back(std::move(*state));
+  }
+  std::ranges::move(ios, std::back_inserter(program.named_data));
+  emitted.constant_bytes = stored_bytes(program.constants);
+  // The runtime finds the methods by their records.
+  THIMBLE_CHECK(pte::add_records(program));
+  THIMBLE_TRY(emitted.bytes, pte::write(program));
+  return emitted;
+}
 
 Result<Emitted> write_program(const engine::Lowered& lowered, const memory::MemoryPlan& memory_plan,
                               const engine::Core& core, const EmitOptions& options) {
   Emitted emitted;
-  emitted.program = Emitter(lowered, memory_plan, options.dialect).run();
+  pte::ConstantPool pool;
+  Emitter(lowered, memory_plan, options.dialect, &pool).run(&emitted.program);
+  emitted.program.constants = pool.take();
   add_delegates(lowered.delegates, &emitted);
   emitted.program.named_data.push_back(program_entry(core, options.dialect, memory_plan));
   if (auto state = state_entry(lowered.graph, memory_plan)) {
@@ -300,9 +345,7 @@ Result<Emitted> write_program(const engine::Lowered& lowered, const memory::Memo
     // executes the flatbuffer tables. The error is the reason, and is not needed.
     (void)formats::pte::add_records(emitted.program);
   }
-  for (const Bytes& constant : emitted.program.constants) {
-    emitted.constant_bytes += static_cast<int64_t>(constant.size());
-  }
+  emitted.constant_bytes += stored_bytes(emitted.program.constants);
   if (options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock(emitted.program));
   THIMBLE_TRY(emitted.bytes, formats::pte::write(emitted.program));
   return emitted;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -34,5 +35,17 @@ struct EmitOptions {
 [[nodiscard]] Result<Emitted> write_program(const engine::Lowered& lowered,
                                             const memory::MemoryPlan& memory_plan,
                                             const engine::Core& core, const EmitOptions& options);
+
+/// A method of a file with several. The name of the graph is that of the method.
+struct Method {
+  const engine::Lowered* lowered = nullptr;
+  const memory::MemoryPlan* memory_plan = nullptr;  // one of memory::plan_methods()
+};
+
+/// Returns a file with several methods, in Thimble's dialect. They have no delegates, names of at
+/// most abi::kMethodNameMax bytes, and states with the same names, types and initial content. A
+/// not-supported error states why records cannot represent a method.
+[[nodiscard]] Result<Emitted> write_methods(std::span<const Method> methods,
+                                            const engine::Core& core);
 
 }  // namespace thimble::emit

@@ -9,6 +9,7 @@
 #include "abi/named_data.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/records.h"
+#include "formats/pte/select_method.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::hostrun {
@@ -206,6 +207,25 @@ Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inp
                      ir::dtype_text(ports[i].dtype), ir::list_text(ports[i].shape));
   }
   return ok();
+}
+
+Result<Interface> read_all_methods(const pte::Program& program, std::string_view label) {
+  if (program.plans.size() < 2) return read_interface(program, label);
+  std::optional<Interface> all;
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    pte::Program one = program;
+    THIMBLE_CHECK(pte::select_method(plan.name, label, &one));
+    THIMBLE_TRY(Interface interface, read_interface(one, label));
+    if (!all) {
+      all = std::move(interface);
+      continue;
+    }
+    std::ranges::move(interface.ops, std::back_inserter(all->ops));
+    std::ranges::move(interface.arguments, std::back_inserter(all->arguments));
+    std::ranges::move(interface.non_kernel_calls, std::back_inserter(all->non_kernel_calls));
+    all->records = all->records && interface.records;
+  }
+  return std::move(*all);
 }
 
 }  // namespace thimble::hostrun

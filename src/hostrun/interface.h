@@ -56,6 +56,10 @@ struct Interface {
 [[nodiscard]] Status check_outputs_are_planned(const formats::pte::Program& program,
                                                std::string_view label);
 
+/// Describes the first method, with the operators of all methods.
+[[nodiscard]] Result<Interface> read_all_methods(const formats::pte::Program& program,
+                                                 std::string_view label);
+
 /// `label` names the file in messages.
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);

@@ -1,6 +1,7 @@
 // Writes at positions given by a tensor. Models update caches and buffers with these operators.
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "import/constants.h"
@@ -27,6 +28,15 @@ Result<ValueId> write_known(Call& call, const Place& place, const ir::Tensor& po
                             ValueId part) {
   const int64_t size = call.shape(place.self)[static_cast<size_t>(place.dim)];
   ValueId y = place.self;
+  const auto given_positions = positions.data<int64_t>();
+  const auto is_next = [](int64_t a, int64_t b) { return b == a + 1; };
+  const bool adjacent =
+      std::ranges::adjacent_find(given_positions, std::not_fn(is_next)) == given_positions.end();
+  if (adjacent && !given_positions.empty() && given_positions.front() >= 0 &&
+      given_positions.back() < size) {
+    return call.write_through(
+        {slice_step(place.dim, given_positions.front(), given_positions.back() + 1)}, y, part);
+  }
   for (size_t i = 0; i < positions.data<int64_t>().size(); ++i) {
     const int64_t given = positions.data<int64_t>()[i];
     const int64_t at = given < 0 ? given + size : given;

@@ -102,7 +102,14 @@ class MemoryPlanner {
     const bool proven = placement.proven_minimal();
     placement.peak_bytes =
         std::max(placement.peak_bytes, round_up(*states_offset_min_, abi::kArenaAlignment));
-    for (size_t i = 0; i < graph_.states().size(); ++i) {
+    // In the order of their names, so that methods with the same states have them at the same
+    // addresses.
+    std::vector<size_t> order;
+    for (size_t i = 0; i < graph_.states().size(); ++i) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](size_t i) -> const std::string& {
+      return graph_.value(graph_.states()[i].value).name;
+    });
+    for (const size_t i : order) {
       const size_t range = state_range(i);
       placement.offsets[range] = placement.peak_bytes;
       placement.peak_bytes += round_up(plan_.ranges[range].buffer.bytes, abi::kArenaAlignment);

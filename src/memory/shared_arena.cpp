@@ -22,6 +22,40 @@ int64_t runtime_bytes(const engine::Lowered& lowered, const MemoryPlan& memory_p
                                                  lowered.delegates.size(), pointer_bytes));
 }
 
+namespace {
+
+/// Returns the bytes that states occupy at the end of an arena.
+int64_t placed_state_bytes(const engine::Lowered& model) {
+  int64_t bytes = 0;
+  for (const ir::State& state : model.graph.states()) {
+    bytes +=
+        round_up(static_cast<int64_t>(model.graph.type(state.value).bytes()), abi::kArenaAlignment);
+  }
+  return bytes;
+}
+
+/// Returns the bytes before the states if they are at the end: what several models can share.
+int64_t bytes_before_states(const engine::Lowered& model) {
+  const MemoryPlan states_last = plan_memory(model, int64_t{0});
+  return round_up(states_last.placement.peak_bytes - placed_state_bytes(model),
+                  abi::kArenaAlignment);
+}
+
+}  // namespace
+
+std::vector<MemoryPlan> plan_methods(std::span<const engine::Lowered* const> methods) {
+  int64_t states_at = 0;
+  for (const engine::Lowered* const method : methods) {
+    assert(method->delegates.empty());
+    states_at = std::max(states_at, bytes_before_states(*method));
+  }
+  std::vector<MemoryPlan> plans;
+  for (const engine::Lowered* const method : methods) {
+    plans.push_back(plan_memory(*method, states_at));
+  }
+  return plans;
+}
+
 SharedArena share_arena(std::span<const engine::Lowered* const> models) {
   SharedArena shared;
   // 8, not the 4 of the device: the runtime on the host loads the same files.
@@ -32,16 +66,7 @@ SharedArena share_arena(std::span<const engine::Lowered* const> models) {
     const MemoryPlan alone = plan_memory(*model);
     shared.separate_bytes +=
         round_up(alone.placement.peak_bytes + runtime_bytes(*model, alone), abi::kArenaAlignment);
-    int64_t states = 0;
-    for (const ir::State& state : model->graph.states()) {
-      states += round_up(static_cast<int64_t>(model->graph.type(state.value).bytes()),
-                         abi::kArenaAlignment);
-    }
-    // The states are at the end of this plan; what is before them can be shared.
-    const MemoryPlan states_last = plan_memory(*model, int64_t{0});
-    largest_without_states =
-        std::max(largest_without_states,
-                 round_up(states_last.placement.peak_bytes - states, abi::kArenaAlignment));
+    largest_without_states = std::max(largest_without_states, bytes_before_states(*model));
   }
   shared.bytes = largest_without_states;
   for (const engine::Lowered* const model : models) {

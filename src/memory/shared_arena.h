@@ -23,6 +23,11 @@ struct SharedArena {
 /// The models must not have delegates.
 [[nodiscard]] SharedArena share_arena(std::span<const engine::Lowered* const> models);
 
+/// Returns the plans of methods that share the arena and all states, by method: the arenas have the
+/// same size, and each state has the same address in all of them. The models have no delegates, and
+/// states with the same names and sizes.
+[[nodiscard]] std::vector<MemoryPlan> plan_methods(std::span<const engine::Lowered* const> methods);
+
 /// Returns the bytes that the runtime needs in addition to the arena. They are known before the
 /// program is written.
 [[nodiscard]] int64_t runtime_bytes(const engine::Lowered& lowered, const MemoryPlan& memory_plan,

@@ -182,6 +182,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
   for (size_t i = 0; i < fixed_.size(); ++i) {
     if (const Params* pin = plan.pins.find(static_cast<ValueId>(i))) fixed_[i] = *pin;
   }
+  for (const auto& [value, params] : plan.given) fixed_[ir::index_of(value)] = params;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = graph.ops()[i];
     if (plan.ops[i].role == Role::kLower && shares_params(op.kind)) {
@@ -515,8 +516,11 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
   seen_ = std::vector<Histogram>(graph_.value_count());
   const std::vector<double> limits = mask_limits(graph_);
   for (size_t i = 0; i < seen.size(); ++i) {
-    if (source_[i]) seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
     const auto& value = graph_.value(static_cast<ValueId>(i));
+    // A constant has been observed only if it has counterparts in other methods (joint.h).
+    if (source_[i] || value.constant != nullptr) {
+      seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
+    }
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
     include_constant(static_cast<ValueId>(i), *value.constant, limits[i]);
   }

@@ -9,6 +9,7 @@
 // - kObserved: the result has no reader; only calibration uses its range (expose.h).
 
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct Plan {
   std::vector<bool> is_quantized;  // by value: the value is quantized
   std::vector<bool> wide;          // by value: the value has 16 bits (widths.h)
   Pins pins;                       // parameters chosen by PyTorch's quantizer
+  /// Parameters that are decided: of tables that are also weights (tied.h), and of states that
+  /// another method has (joint.h).
+  std::map<ir::ValueId, Params> given;
 };
 
 struct PlanPreferences {

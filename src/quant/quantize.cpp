@@ -1,6 +1,7 @@
 #include "quant/quantize.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -11,6 +12,7 @@
 #include "quant/expose.h"
 #include "quant/fused_activation.h"
 #include "quant/global_mean.h"
+#include "quant/joint.h"
 #include "quant/lower.h"
 #include "quant/masked.h"
 #include "quant/mixed.h"
@@ -18,6 +20,7 @@
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
 
@@ -133,8 +136,11 @@ class Quantizer {
     for (const auto& [id, observer] : observers) {
       seen_.histograms[static_cast<size_t>(id)].choose(observer);
     }
+    if (options_.joint != nullptr) options_.joint->apply(graph_, &seen_);
     return ok();
   }
+
+  [[nodiscard]] const Observations& seen() const { return seen_; }
 
   /// Returns the values that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const {
@@ -151,27 +157,34 @@ class Quantizer {
     THIMBLE_CHECK(check_cancelled());
     Variant trial{roles_, {}, {}};
     assign_widths(graph_, request(wide_ops), trial.plan);
-    Classes classes(graph_, trial.plan);
-    Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
-    trial.decisions = {
-        std::move(assigned.params),       std::move(assigned.narrow),   seen_.channel_means, {},
-        options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    if (const JointCalibration::Decided* const first = decided()) {
+      for (const ir::State& state : graph_.states()) {
+        const auto found = first->states.find(graph_.value(state.value).name);
+        if (found != first->states.end()) trial.plan.given[state.value] = found->second;
+      }
+    }
+    THIMBLE_CHECK(assign(trial));
     return trial;
   }
 
   /// Gives linears one weight scale as spec_.linear_weights requires.
   Status simplify(Variant& trial, QuantReport& report) const {
     if (spec_.linear_weights == LinearWeights::kPerTensor) return simplify_all(trial, report);
+    if (const JointCalibration::Decided* const first = decided()) {
+      for (size_t i = 0; i < graph_.ops().size(); ++i) {
+        const Op& op = graph_.ops()[i];
+        if (op.kind != ir::OpKind::linear || trial.plan.ops[i].wide) continue;
+        if (first->per_tensor.contains(graph_.value(op.inputs[1]).name))
+          trial.decisions.per_tensor.insert(i);
+      }
+      return lower_again(trial, report);
+    }
     if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
     THIMBLE_TRY(
         trial.decisions.per_tensor,
         close_per_tensor_linears(graph_, trial.plan, trial.decisions, trial.lowered, *samples_,
                                  options_.io, options_.threads, spec_.per_tensor_tolerance_db));
-    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
-    if (trial.decisions.per_tensor.empty()) return ok();
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
-    return ok();
+    return lower_again(trial, report);
   }
 
   Status simplify_all(Variant& trial, QuantReport& report) const {
@@ -181,10 +194,21 @@ class Quantizer {
           op.kind == ir::OpKind::linear && !roles_.pins.constants.contains(op.inputs[1]);
       if (own) trial.decisions.per_tensor.insert(i);
     }
-    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
-    if (trial.decisions.per_tensor.empty()) return ok();
-    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
-    return ok();
+    return lower_again(trial, report);
+  }
+
+  /// Records the decisions that the methods after this one take over.
+  void decide(const Variant& trial) const {
+    if (options_.joint == nullptr || decided() != nullptr) return;
+    JointCalibration::Decided decided;
+    for (const ir::State& state : graph_.states()) {
+      decided.states[graph_.value(state.value).name] =
+          trial.decisions.params[ir::index_of(state.value)];
+    }
+    for (const size_t linear : trial.decisions.per_tensor) {
+      decided.per_tensor.insert(graph_.value(graph_.ops()[linear].inputs[1]).name);
+    }
+    options_.joint->decide(std::move(decided));
   }
 
   void measure(const Variant& trial, QuantReport& report) const {
@@ -199,6 +223,40 @@ class Quantizer {
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
  private:
+  /// Returns the decisions of another method; null if this is the first one.
+  [[nodiscard]] const JointCalibration::Decided* decided() const {
+    const bool any = options_.joint != nullptr && options_.joint->decided().has_value();
+    return any ? &*options_.joint->decided() : nullptr;
+  }
+
+  /// Assigns the parameters of all values, keeps the weight scales, and lowers the graph.
+  Status assign(Variant& trial) const {
+    Classes classes(graph_, trial.plan);
+    Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
+    trial.decisions = {std::move(assigned.params),
+                       std::move(assigned.narrow),
+                       seen_.channel_means,
+                       std::move(trial.decisions.per_tensor),
+                       options_.single_rounding ? 1 : 0,
+                       std::move(assigned.symmetric)};
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
+  /// Lowers the graph with the weight scales that were chosen.
+  Status lower_again(Variant& trial, QuantReport& report) const {
+    const std::set<size_t>& per_tensor = trial.decisions.per_tensor;
+    report.per_tensor_linears = static_cast<int>(per_tensor.size());
+    if (per_tensor.empty()) return ok();
+    if (spec_.tied_tables) {
+      const auto tables = tied_tables(graph_, trial.plan, per_tensor);
+      trial.plan.given.insert(tables.begin(), tables.end());
+      if (!tables.empty()) return assign(trial);
+    }
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
   /// Values with masked elements must have 8 bits.
   [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
     WidthRequest request{std::move(ops), {}, options_.io};
@@ -312,12 +370,29 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
                                         wide_ops, trial));
   }
   THIMBLE_CHECK(quantizer.simplify(trial, report));
+  quantizer.decide(trial);
   quantizer.measure(trial, report);
   for (const Op& op : trial.lowered.graph.ops()) {
     if (trial.lowered.graph.type(op.output).dtype == ir::DType::kI16) ++report.wide_ops;
   }
   report.quality_seconds = seconds_since(quality_start);
   return QuantizedModel{std::move(trial.lowered.graph), std::move(report)};
+}
+
+Status observe_method(const ir::Graph& prepared, const CalibrationData& data, const QuantSpec& spec,
+                      const QuantizeOptions& options, JointCalibration* joint) {
+  assert(!options.tune && !options.equalize && options.joint == nullptr);
+  if (is_prequantized(prepared)) {
+    return unsupported("PyTorch quantized this model: several methods require float models");
+  }
+  THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
+  THIMBLE_TRY(const Plan roles,
+              plan(pinned.graph, std::move(pinned.pins), preferences_of(spec, options)));
+  THIMBLE_TRY(const Samples samples, Samples::check(pinned.graph, data));
+  Quantizer quantizer(pinned.graph, roles, spec, options);
+  THIMBLE_CHECK(quantizer.calibrate(samples, {}));
+  joint->add(pinned.graph, quantizer.seen());
+  return ok();
 }
 
 Result<std::vector<ir::RefusedNode>> unquantized_nodes(const ir::Graph& prepared,

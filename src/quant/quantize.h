@@ -45,6 +45,7 @@ struct QuantSpec {
   bool wide_softmax = false;             // 16 bits for a softmax at an output, if io is float
   bool own_means = false;                // an average over a whole image has its own scale
   bool symmetric_products = false;       // zero points 0 for products of two activations
+  bool tied_tables = false;  // a table that is also a linear's weights has their scale (tied.h)
   /// Functions allowed in tables, by the names of named_function.h; empty: any function.
   std::vector<std::string_view> tables;
 
@@ -102,6 +103,8 @@ struct AccuracyGoal {
   std::vector<int64_t> labels;  // for kTop1: of all samples, one per row of output 0
 };
 
+class JointCalibration;  // joint.h
+
 struct QuantizeOptions {
   IoTypes io;
   Observer observer = kDefaultObserver;
@@ -118,6 +121,9 @@ struct QuantizeOptions {
   ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
+  /// Null unless the graph is a method of several, and observe_method() was called for all of
+  /// them. The first call of quantize() records its decisions there.
+  JointCalibration* joint = nullptr;
 };
 
 /// Error of an integer value against the float value that it represents.
@@ -177,6 +183,13 @@ struct QuantizedModel {
 [[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& prepared,
                                               const CalibrationData& data, const QuantSpec& spec,
                                               const QuantizeOptions& options);
+
+/// Calibrates a method of several and adds what it observed to `joint`, before quantize() is called
+/// for any of them. `data` and the options are those of quantize(), without `joint`, tune and
+/// equalize.
+[[nodiscard]] Status observe_method(const ir::Graph& prepared, const CalibrationData& data,
+                                    const QuantSpec& spec, const QuantizeOptions& options,
+                                    JointCalibration* joint);
 
 /// Returns the nodes for which quantize() without calibration data returns an error: PyTorch's
 /// quantizer did not quantize their results, or they have no integer form. An input that is not

@@ -47,11 +47,19 @@ double as_float(double value) {
   return static_cast<double>(static_cast<float>(value));
 }
 
+}  // namespace
+
+double symmetric_weight_scale(std::span<const float> w) {
+  return as_float(largest(w) / kWeightCodeMax);
+}
+
+namespace {
+
 /// Returns the finest scale that represents the weights and keeps the accumulator within its limit.
 double weight_scale(const Channel& channel, const Params& x) {
   const double magnitude = largest(channel.w);
   // If all weights are 0, the bias determines the scale.
-  double scale = magnitude > 0       ? as_float(magnitude / kWeightCodeMax)
+  double scale = magnitude > 0       ? symmetric_weight_scale(channel.w)
                  : channel.bias != 0 ? as_float(std::abs(channel.bias) / (x.scale * 0x1p24))
                                      : 1.0;
   scale = std::max(scale, 0x1p-100);

@@ -47,6 +47,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   endforeach()
   add_test(NAME e2e_executorch
            COMMAND python3 ${here}/executorch_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/executorch)
+  add_test(NAME e2e_methods
+           COMMAND python3 ${here}/methods_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_methods)
   add_test(NAME e2e_memory
            COMMAND python3 ${here}/memory_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_optimize

@@ -22,6 +22,7 @@ from npy import read_floats, write_npy
 CORE, LENGTH, CHARACTERS, PROMPT = "cortex-m55", 64, 96, "The "
 LOSS_MAX = 0.05  # of perplexity
 HELD_OUT = 2     # sequences
+BLOCK, BLOCK_PROMPT = 16, "The compiler "
 
 
 def integers(archive, name):
@@ -54,7 +55,7 @@ def perplexity(logits, tokens):
 
 
 def written_on_board(thimble, source, build, data, folder):
-    """Builds the application outside the tree and returns what it writes."""
+    """Builds both applications outside the tree and returns what they write."""
     prefix = folder / "thimble"
     run("cmake", "--install", build, "--prefix", prefix, "--component", "device", capture_output=True)
     (prefix / "bin").mkdir()
@@ -66,7 +67,52 @@ def written_on_board(thimble, source, build, data, folder):
         f"-DCMAKE_TOOLCHAIN_FILE={folder}/examples/app/arm-none-eabi.cmake", f"-DFOLDER={data}", "-DTEMPERATURE=0",
         *device_library(CORE), capture_output=True)
     run("cmake", "--build", app / "build", capture_output=True)
-    return serial_output(MACHINES[CORE], app / "build/text")
+    return [serial_output(MACHINES[CORE], app / "build" / name) for name in ("text", "prefill")]
+
+
+def check_prefill(thimble, data, printed, folder):
+    """The program with two methods writes the text that `forward` alone writes, and both methods have the same cache."""
+    text = re.search(rf"^({re.escape(BLOCK_PROMPT)}[ -~]{{{LENGTH - len(BLOCK_PROMPT)}}})\nEND ok\n", printed, re.M)
+    assert text, f"the application with a prefill did not write one line of text: {printed}"
+    tokens = [ord(letter) - 32 for letter in text[1]]
+    for target in (CORE, "cortex-m4"):
+        program = folder / f"{target}-methods.pte"
+        run(thimble, "compile", "--method", f"forward={data}/step.pt2", "--method", f"prefill={data}/prefill.pt2", "--target",
+            target, "--calibrate", f"forward={data}/calibrate.npz", "--calibrate",
+            f"prefill={data}/prefill_calibrate.npz", "-o", program, capture_output=True)
+        caches, rows = {}, {}
+        for on in ("eval", "host"):
+            step = logits_of(thimble, program, tokens, folder, "--method", "forward", "--on", on)
+            if target == CORE:
+                chosen = [row.index(max(row)) for row in step]
+                assert chosen[len(BLOCK_PROMPT) - 1:-1] == tokens[len(BLOCK_PROMPT):], "the board writes another text"
+            write_npy(folder / "block.npy", "<i8", (1, BLOCK), struct.pack(f"<{BLOCK}q", *tokens[:BLOCK]))
+            run(thimble, "run", program, "--method", "prefill", "--input", folder / "block.npy", "--on", on, "--output", folder,
+                "--save-state", folder / "cache", capture_output=True)
+            block = read_floats(folder / "output_0.npy")
+            assert [block[i:i + CHARACTERS] for i in range(0, len(block), CHARACTERS)] == step[:BLOCK], \
+                f"{target} {on}: prefill computes other logits than forward"
+            caches[on] = (folder / "cache").read_bytes()
+            first = [struct.pack(f"<{BLOCK}q", *values) for values in (tokens[:BLOCK], range(BLOCK))]
+            write_npy(folder / "tokens.npy", "<i8", (BLOCK, 1, 1), first[0])
+            write_npy(folder / "positions.npy", "<i8", (BLOCK, 1), first[1])
+            inputs = ["--input", folder / "tokens.npy", "--input", folder / "positions.npy"]
+            run(thimble, "run", program, *inputs, "--steps", "--on", on, "--save-state", folder / "cache", capture_output=True)
+            assert (folder / "cache").read_bytes() == caches[on], f"{target} {on}: prefill leaves another cache than forward"
+            # Padding: the rest of the block is not the text. Forward goes on after the prompt.
+            padded = tokens[:len(BLOCK_PROMPT)] + [0] * (BLOCK - len(BLOCK_PROMPT))
+            write_npy(folder / "block.npy", "<i8", (1, BLOCK), struct.pack(f"<{BLOCK}q", *padded))
+            run(thimble, "run", program, "--method", "prefill", "--input", folder / "block.npy", "--on", on,
+                "--save-state", folder / "cache", capture_output=True)
+            rest = range(len(BLOCK_PROMPT), LENGTH)
+            for name, values, shape in (("tokens", tokens[rest.start:], (1, 1)), ("positions", list(rest), (1,))):
+                write_npy(folder / f"{name}.npy", "<i8", (len(values), *shape), struct.pack(f"<{len(values)}q", *values))
+            run(thimble, "run", program, *inputs, "--steps", "--on", on, "--load-state", folder / "cache", "--output", folder,
+                capture_output=True)
+            flat = read_floats(folder / "output_0.npy")
+            rows[on] = [flat[i:i + CHARACTERS] for i in range(0, len(flat), CHARACTERS)]
+            assert rows[on] == step[rest.start:], f"{target} {on}: after a padded prefill the logits differ"
+        assert caches["host"] == caches["eval"] and rows["host"] == rows["eval"], f"{target}: host and evaluator differ"
 
 
 def main():
@@ -77,8 +123,9 @@ def main():
     assert lines <= 40, f"the application has {lines} lines, its README says at most 40"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        printed = written_on_board(thimble, source, build, data, folder)
-        print(printed)
+        printed, with_prefill = written_on_board(thimble, source, build, data, folder)
+        print(printed, with_prefill)
+        check_prefill(thimble, data, with_prefill, folder)
         text = re.search(rf"^({re.escape(PROMPT)}[ -~]{{{LENGTH - len(PROMPT)}}})\nEND ok\n", printed, re.M)
         assert text, "the application did not write one line of text"
         tokens = [ord(letter) - 32 for letter in text[1]]

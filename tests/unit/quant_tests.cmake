@@ -24,8 +24,9 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_tied_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_preferences_test.cpp
   DEPS test_graphs quant_models nlohmann_json::nlohmann_json
-  APART quant_annotate_test.cpp quant_preferences_test.cpp quant_rules_test.cpp quant_masked_test.cpp quant_norm_test.cpp quant_errors_test.cpp
+  APART quant_annotate_test.cpp quant_preferences_test.cpp quant_rules_test.cpp quant_masked_test.cpp quant_norm_test.cpp quant_errors_test.cpp quant_tied_test.cpp
   LABELS unit fast)

@@ -4,8 +4,9 @@ thimble_test(runtime_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/boxes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_malformed_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/runtime_methods_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_records_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runtime_run_test.cpp
   DEPS test_runtime_files thimble_runtime thimble_formats
-  APART runtime_run_test.cpp
+  APART runtime_methods_test.cpp runtime_run_test.cpp
   LABELS unit fast)

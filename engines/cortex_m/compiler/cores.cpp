@@ -9,6 +9,7 @@
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
 #include "engines/cortex_m/compiler/linked_size.h"
+#include "engines/cortex_m/compiler/packed_rows.h"
 #include "engines/cortex_m/compiler/select.h"
 
 namespace thimble::engine::cortex_m {
@@ -16,6 +17,9 @@ namespace {
 
 Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& options) {
   THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
+  if (options.dialect == Dialect::kNative && core.isa == abi::Isa::kMve) {
+    THIMBLE_TRY(legal, read_packed_rows(legal));
+  }
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
   if (!lowered.graph.states().empty()) {
     THIMBLE_TRY(lowered.graph, assign_state_memory(lowered.graph));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/limits.h"
 #include "abi/named_data.h"
 #include "emit/c/text.h"
 
@@ -79,11 +80,16 @@ std::vector<Port> ports(const CProgram& program, const std::vector<int32_t>& val
 /// Within a call, operands in lists come first.
 class ConstantNames {
  public:
-  explicit ConstantNames(const pte::ExecutionPlan& plan) : plan_(plan) {}
+  ConstantNames(const pte::ExecutionPlan& plan, const std::map<size_t, pte::PartOf>& parts)
+      : plan_(plan), parts_(parts) {}
   void add(int32_t value) {
     const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(value)]);
     if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
-    names_.try_emplace(tensor->data_buffer_idx, fmt::format("constant_{}", names_.size()));
+    const auto part = parts_.find(tensor->data_buffer_idx);
+    const auto array =
+        part == parts_.end() ? tensor->data_buffer_idx : static_cast<uint32_t>(part->second.whole);
+    if (!names_.contains(array)) names_[array] = fmt::format("constant_{}", arrays_++);
+    if (part != parts_.end()) names_[tensor->data_buffer_idx] = names_[array];
   }
   void add_lists(int32_t value) {
     const auto* list = std::get_if<pte::TensorList>(&plan_.values[static_cast<size_t>(value)]);
@@ -94,13 +100,20 @@ class ConstantNames {
 
  private:
   const pte::ExecutionPlan& plan_;
+  const std::map<size_t, pte::PartOf>& parts_;
+  size_t arrays_ = 0;
   std::map<uint32_t, std::string> names_;
 };
 
 }  // namespace
 
-std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan) {
-  ConstantNames names(plan);
+std::map<size_t, pte::PartOf> constant_parts(const std::vector<Bytes>& constants) {
+  return pte::find_parts(constants, abi::kConstantAlignment);
+}
+
+std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan,
+                                               const std::map<size_t, pte::PartOf>& parts) {
+  ConstantNames names(plan, parts);
   for (const pte::Instruction& instruction : plan.chains[0].instructions) {
     const auto* call = std::get_if<pte::KernelCall>(&instruction);
     if (call == nullptr) continue;
@@ -137,7 +150,8 @@ Result<CProgram> prepare(const pte::Program& file, const ModelInfo& info, const 
     if (!input.tensor->allocation) program.external_inputs[input.value] = input.name;
   }
   THIMBLE_TRY(program.states, read_states(file));
-  program.constants = constant_names(*program.plan);
+  program.parts = constant_parts(file.constants);
+  program.constants = constant_names(*program.plan, program.parts);
   return program;
 }
 

@@ -7,6 +7,7 @@
 
 #include "emit/c/model.h"
 #include "emit/state_entry.h"
+#include "formats/pte/parts.h"
 
 namespace thimble::emit::c {
 
@@ -32,7 +33,8 @@ struct CProgram {
   std::vector<StateContent> states;  // that the program keeps between runs
   /// Parameter names of inputs that are read in the application's buffer, by value index.
   std::map<int32_t, std::string> external_inputs;
-  std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program
+  std::map<uint32_t, std::string> constants;     // names of arrays, by index in the program
+  std::map<size_t, formats::pte::PartOf> parts;  // constants inside the arrays of others
 
   [[nodiscard]] const formats::pte::Tensor& tensor(int32_t value) const;
   [[nodiscard]] int64_t state_bytes() const;
@@ -40,9 +42,12 @@ struct CProgram {
   [[nodiscard]] bool is_external(int32_t value) const { return external_inputs.contains(value); }
 };
 
-/// Names of the constant arrays, by index in the program.
+/// Constants that are part of another constant of the plan have no array of their own.
+[[nodiscard]] std::map<size_t, formats::pte::PartOf> constant_parts(
+    const std::vector<Bytes>& constants);
+/// Names of the arrays that hold the constants, by index in the program.
 [[nodiscard]] std::map<uint32_t, std::string> constant_names(
-    const formats::pte::ExecutionPlan& plan);
+    const formats::pte::ExecutionPlan& plan, const std::map<size_t, formats::pte::PartOf>& parts);
 
 /// The result refers to all arguments.
 [[nodiscard]] Result<CProgram> prepare(const formats::pte::Program& file, const ModelInfo& info,

@@ -204,7 +204,11 @@ std::string Calls::address(int32_t value) {
   return "(void *)" + external->second;
 }
 
-const std::string& Calls::constant(uint32_t index) {
+std::string Calls::constant(uint32_t index) {
+  if (const auto part = program_.parts.find(index); part != program_.parts.end()) {
+    return fmt::format("({} + {})", constant(static_cast<uint32_t>(part->second.whole)),
+                       part->second.offset / sizeof(uint32_t));
+  }
   const std::string& name = program_.constants.at(index);
   if (!written_.insert(index).second) return name;
   const Bytes& bytes = program_.file->constants[index];

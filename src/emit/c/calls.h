@@ -39,7 +39,7 @@ class Calls {
   std::string argument(char letter, int32_t value);
   std::string tensor_members(int32_t value);
   std::string int_list(const formats::pte::IntList& list) const;
-  const std::string& constant(uint32_t index);
+  std::string constant(uint32_t index);
   std::string numbers(std::string_view type, std::string_view kind, const std::string& items,
                       size_t count);
 

@@ -139,8 +139,11 @@ class Sizer {
     const pte::EValue& item = program_.plan->values[static_cast<size_t>(value)];
     const auto* const tensor = std::get_if<pte::Tensor>(&item);
     if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
-    if (!constants_.insert(tensor->data_buffer_idx).second) return;
-    const Bytes& bytes = program_.file->constants[tensor->data_buffer_idx];
+    const auto part = program_.parts.find(tensor->data_buffer_idx);
+    const size_t array =
+        part == program_.parts.end() ? tensor->data_buffer_idx : part->second.whole;
+    if (!constants_.insert(static_cast<uint32_t>(array)).second) return;
+    const Bytes& bytes = program_.file->constants[array];
     size.constant_bytes += round_up(static_cast<int64_t>(bytes.size()), kArrayAlignment);
   }
 

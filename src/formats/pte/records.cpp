@@ -68,7 +68,8 @@ const T* get(const EValue& value) {
 
 class Builder {
  public:
-  Builder(const Program& program, const FindOperator& find) : program_(program), find_(find) {}
+  Builder(const Program& program, size_t plan, const FindOperator& find)
+      : program_(program), plan_(program.plans[plan]), plan_index_(plan), find_(find) {}
 
   /// Offsets of constants are 0 if `layout` is null.
   Result<Contents> run(const Segments* layout) {
@@ -90,11 +91,10 @@ class Builder {
   }
 
  private:
-  const ExecutionPlan& plan() const { return program_.plans[0]; }
+  const ExecutionPlan& plan() const { return plan_; }
   const EValue& value(int32_t index) const { return plan().values[static_cast<size_t>(index)]; }
 
   Status check_form() const {
-    if (program_.plans.size() != 1) return unsupported("more than one plan");
     if (program_.constants_inline) return unsupported("constants inside the flatbuffer");
     if (!program_.mutable_segments.empty()) return unsupported("mutable segments");
     if (plan().chains.size() != 1) return unsupported("more than one chain");
@@ -303,7 +303,7 @@ class Builder {
       }
       return std::nullopt;
     };
-    const uint64_t start = layout.all[*index_of(abi::kProgramEntryKey)].offset;
+    const uint64_t start = layout.all[*index_of(entry_key(program_, plan_index_))].offset;
     if (program_.constants.size() > 1) {
       const Segment& constants = layout.all[layout.constants.segment];
       contents_.constants_at = static_cast<uint32_t>(constants.offset - start);
@@ -316,6 +316,8 @@ class Builder {
   }
 
   const Program& program_;
+  const ExecutionPlan& plan_;
+  const size_t plan_index_;
   const FindOperator& find_;
   Contents contents_;
   size_t shape_words_ = 0;
@@ -403,25 +405,85 @@ const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
   return nullptr;
 }
 
+std::string entry_key(const Program& program, size_t plan) {
+  if (plan == 0) return abi::kProgramEntryKey;
+  return fmt::format("{}.{}", abi::kProgramEntryKey, program.plans[plan].name);
+}
+
+namespace {
+
+NamedData* find_entry(Program& program, std::string_view key) {
+  const auto entry = std::ranges::find(program.named_data, key, &NamedData::key);
+  return entry == program.named_data.end() ? nullptr : &*entry;
+}
+
+/// Replaces the records of an entry; its header remains.
+void set_records(NamedData& entry, const Contents& contents) {
+  entry.bytes = entry_header(entry, abi::kEntryVersionRecords);
+  append(entry.bytes, bytes_of(contents));
+}
+
+/// Returns the table of methods. The positions of entries are those of the layout.
+Bytes method_table(const Program& program, const Segments& layout) {
+  Bytes table;
+  for (size_t i = 0; i < program.plans.size(); ++i) {
+    abi::MethodRecord record = {};
+    const std::string& name = program.plans[i].name;
+    std::memcpy(record.name, name.data(), std::min(name.size(), sizeof record.name));
+    const std::string key = entry_key(program, i);
+    for (size_t n = 0; n < program.named_data.size(); ++n) {
+      if (program.named_data[n].key != key) continue;
+      record.entry_at = static_cast<uint32_t>(layout.all[layout.named_data_index[n]].offset);
+    }
+    append_record(table, record);
+  }
+  return table;
+}
+
+}  // namespace
+
 Status add_records(Program& program, const FindOperator& find) {
-  const auto entry = std::ranges::find(program.named_data, abi::kProgramEntryKey, &NamedData::key);
-  if (entry == program.named_data.end() || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
-    return unsupported("no entry");
+  const size_t plans = program.plans.size();
+  const auto drop_records = [&] {
+    for (size_t i = 0; i < plans; ++i) {
+      NamedData* const entry = find_entry(program, entry_key(program, i));
+      if (entry != nullptr) entry->bytes = entry_header(*entry, abi::kEntryVersionHeaderOnly);
+    }
+  };
+  for (size_t i = 0; i < plans; ++i) {
+    NamedData* const entry = find_entry(program, entry_key(program, i));
+    if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
+      return unsupported("no entry");
+    }
+    const Result<Contents> sizes = Builder(program, i, find).run(nullptr);
+    if (!sizes) {
+      drop_records();
+      return sizes.error();
+    }
+    set_records(*entry, *sizes);
   }
-  THIMBLE_TRY(const Contents sizes, Builder(program, find).run(nullptr));
-  Bytes bytes = entry_header(*entry, abi::kEntryVersionRecords);
-  const size_t header_bytes = bytes.size();
-  append(bytes, bytes_of(sizes));
-  entry->bytes = bytes;
+  NamedData* const table = find_entry(program, abi::kMethodsKey);
+  if (plans > 1 && table == nullptr) return unsupported("no table of methods");
+  if (plans > 1) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
   const Segments layout = lay_out(program);
-  const Result<Contents> contents = Builder(program, find).run(&layout);
-  if (!contents.ok()) {
-    entry->bytes = entry_header(*entry, abi::kEntryVersionHeaderOnly);
-    return contents.error();
+  std::vector<Contents> all;
+  for (size_t i = 0; i < plans; ++i) {
+    Result<Contents> contents = Builder(program, i, find).run(&layout);
+    if (!contents) {
+      drop_records();
+      return contents.error();
+    }
+    all.push_back(std::move(*contents));
   }
-  bytes.resize(header_bytes);
-  append(bytes, bytes_of(*contents));
-  entry->bytes = bytes;
+  for (size_t i = 0; i < plans; ++i)
+    set_records(*find_entry(program, entry_key(program, i)), all[i]);
+  if (plans > 1) {
+    table->bytes = method_table(program, layout);
+    const auto count = static_cast<uint16_t>(plans);
+    std::memcpy(find_entry(program, entry_key(program, 0))->bytes.data() +
+                    offsetof(abi::ProgramEntry, methods),
+                &count, sizeof count);
+  }
   return ok();
 }
 
@@ -449,26 +511,38 @@ bool has_records(const Program& program) {
 Status check_records(const Program& program, std::string_view label, const FindOperator& find) {
   if (!has_records(program)) return ok();
   const Segments layout = lay_out(program);
-  const Result<Contents> contents = Builder(program, find).run(&layout);
-  if (!contents.ok()) {
-    return bad_input("{}: has records, but records cannot represent this program: {}", label,
-                     contents.error().message);
+  for (size_t i = 0; i < program.plans.size(); ++i) {
+    const Result<Contents> contents = Builder(program, i, find).run(&layout);
+    if (!contents.ok()) {
+      return bad_input("{}: has records, but records cannot represent this program: {}", label,
+                       contents.error().message);
+    }
+    const Bytes expected = bytes_of(*contents);
+    const NamedData* const entry = find_named_data(program, entry_key(program, i));
+    if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
+      return bad_input("{}: no entry {}", label, entry_key(program, i));
+    }
+    const ByteView found = ByteView(entry->bytes).subspan(sizeof(abi::ProgramEntry));
+    const auto [at, other] = std::ranges::mismatch(found, expected);
+    if (at == found.end() && other == expected.end()) continue;
+    return bad_input("{}: the records are not those of the program, from byte {} of the entry on",
+                     label, sizeof(abi::ProgramEntry) + static_cast<size_t>(at - found.begin()));
   }
-  const Bytes expected = bytes_of(*contents);
-  const ByteView found = ByteView(find_named_data(program, abi::kProgramEntryKey)->bytes)
-                             .subspan(sizeof(abi::ProgramEntry));
-  const auto [at, other] = std::ranges::mismatch(found, expected);
-  if (at == found.end() && other == expected.end()) return ok();
-  return bad_input("{}: the records are not those of the program, from byte {} of the entry on",
-                   label, sizeof(abi::ProgramEntry) + static_cast<size_t>(at - found.begin()));
+  if (program.plans.size() == 1) return ok();
+  const NamedData* const table = find_named_data(program, abi::kMethodsKey);
+  if (table != nullptr && table->bytes == method_table(program, layout)) return ok();
+  return bad_input("{}: named data {} is not the table of its methods", label, abi::kMethodsKey);
 }
 
-std::string print_records(const Program& program) {
-  const Segments layout = lay_out(program);
+namespace {
+
+std::string print_plan_records(const Program& program, size_t plan, const Segments& layout) {
   const FindOperator find = find_operator;
-  const Result<Contents> contents = Builder(program, find).run(&layout);
+  const Result<Contents> contents = Builder(program, plan, find).run(&layout);
   if (!contents.ok()) return fmt::format("no records: {}\n", contents.error().message);
-  std::string text = fmt::format("records {} B\n", bytes_of(*contents).size());
+  const std::string method =
+      program.plans.size() == 1 ? "" : fmt::format(" of method {}", program.plans[plan].name);
+  std::string text = fmt::format("records{} {} B\n", method, bytes_of(*contents).size());
   for (size_t i = 0; i < contents->operators.size(); ++i) {
     const abi::PteOpInfo& op = *contents->operators[i];
     text += fmt::format("  operator {} {:08x} {}({})\n", i, abi::word_of(op.key), op.name,
@@ -486,6 +560,15 @@ std::string print_records(const Program& program) {
     const RecordCall& call = contents->calls[i];
     text += fmt::format("  call {} operator {}: {}\n", i, call.op, fmt::join(call.operands, " "));
   }
+  return text;
+}
+
+}  // namespace
+
+std::string print_records(const Program& program) {
+  const Segments layout = lay_out(program);
+  std::string text;
+  for (size_t i = 0; i < program.plans.size(); ++i) text += print_plan_records(program, i, layout);
   return text;
 }
 

@@ -20,9 +20,14 @@ using FindOperator = std::function<const abi::PteOpInfo*(std::string_view name, 
 /// Finds a row of abi/pte_ops.def.
 [[nodiscard]] const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments);
 
-/// Appends records to the header of the entry "thimble", which must exist. The error states why
-/// records cannot represent the program: delegate calls, several plans or memories, operators
-/// without letters, or a count that exceeds 16 bits.
+/// Returns the key of the entry with the records of a plan: "thimble", and "thimble.NAME" for the
+/// plans after the first one.
+[[nodiscard]] std::string entry_key(const Program& program, size_t plan);
+
+/// Appends records to the header of each plan's entry, which must exist, and writes the table of
+/// methods of a program with several plans. The error states why records cannot represent the
+/// program: delegate calls, several memories, operators without letters, or a count that exceeds 16
+/// bits.
 [[nodiscard]] Status add_records(Program& program, const FindOperator& find = find_operator);
 
 /// Checks that operators and packed constants have the kernel layout version of this release. Files

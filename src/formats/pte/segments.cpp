@@ -1,11 +1,13 @@
 #include "formats/pte/segments.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include "abi/limits.h"
 #include "abi/named_data.h"
+#include "formats/pte/parts.h"
 #include "formats/pte/records.h"
 
 namespace thimble::formats::pte {
@@ -13,16 +15,16 @@ namespace {
 
 constexpr uint64_t kAtEnd = UINT64_MAX;
 
-/// Stores all buffers in one segment, equal ones once, and returns the offset of each. The offset
-/// of an empty buffer is the end of the segment, where no other buffer starts; the reserved one has
-/// 0.
-std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment,
-                           Segment& segment) {
+/// Stores all buffers in one segment and returns the offset of each. Equal ones are stored once,
+/// and one of `parts` inside the buffer that contains it. The offset of an empty buffer is the end
+/// of the segment, where no other buffer starts; the reserved one has 0.
+std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, const std::map<size_t, PartOf>& parts,
+                           uint32_t alignment, Segment& segment) {
   segment.alignment = alignment;
   std::vector<uint64_t> offsets;
   std::unordered_map<std::string_view, uint64_t> offset_of;
   for (const Bytes& buffer : buffers) {
-    if (buffer.empty()) {
+    if (buffer.empty() || parts.contains(offsets.size())) {
       offsets.push_back(kAtEnd);
       continue;
     }
@@ -33,6 +35,7 @@ std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment
     segment.pieces.push_back({next, buffer});
     segment.size = next + buffer.size();
   }
+  for (const auto& [i, part] : parts) offsets[i] = offsets[part.whole] + part.offset;
   std::replace(offsets.begin(), offsets.end(), kAtEnd, segment.size);
   offsets[0] = 0;
   return offsets;
@@ -63,8 +66,13 @@ Segments lay_out(const Program& program) {
   Segments out;
   BlobSegments blobs(out.all);
   if (has_records(program)) {
-    const NamedData& entry = *find_named_data(program, abi::kProgramEntryKey);
-    blobs.add(entry.bytes, entry.alignment);
+    // The runtime finds the table of methods after the first entry.
+    std::vector<std::string> keys = {abi::kProgramEntryKey, abi::kMethodsKey};
+    for (size_t i = 1; i < program.plans.size(); ++i) keys.push_back(entry_key(program, i));
+    for (const std::string& key : keys) {
+      const NamedData* const entry = find_named_data(program, key);
+      if (entry != nullptr) blobs.add(entry->bytes, entry->alignment);
+    }
   }
   out.constants.segment = static_cast<uint32_t>(out.all.size());
   if (program.constants_inline) {
@@ -73,13 +81,14 @@ Segments lay_out(const Program& program) {
     out.constants.offsets = {0};
   } else {
     out.constants.offsets =
-        pack(program.constants, abi::kConstantAlignment, out.all.emplace_back());
+        pack(program.constants, find_parts(program.constants, abi::kConstantAlignment),
+             abi::kConstantAlignment, out.all.emplace_back());
   }
   for (const MutableSegment& data : program.mutable_segments) {
     // Initial values are copied and never used in place, so they need no alignment.
     SubsegmentOffsets& offsets = out.mutable_segments.emplace_back();
     offsets.segment = static_cast<uint32_t>(out.all.size());
-    offsets.offsets = pack(data.buffers, 1, out.all.emplace_back());
+    offsets.offsets = pack(data.buffers, {}, 1, out.all.emplace_back());
   }
   std::unordered_map<std::string_view, uint32_t> inline_index_of;
   for (const DelegateBlob& blob : program.delegate_blobs) {

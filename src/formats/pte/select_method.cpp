@@ -1,10 +1,37 @@
 #include "formats/pte/select_method.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/ranges.h>
 
+#include "abi/named_data.h"
+#include "formats/pte/records.h"
+
 namespace thimble::formats::pte {
+namespace {
+
+/// The entries of a file with several methods become those of a file with this one.
+void keep_entries(size_t plan, Program* program) {
+  const std::string suffix = "." + program->plans[plan].name;
+  for (const char* const key : {abi::kProgramEntryKey, abi::kIoKey}) {
+    if (plan == 0) continue;
+    std::erase_if(program->named_data, [&](const NamedData& data) { return data.key == key; });
+    const auto own = std::ranges::find(program->named_data, key + suffix, &NamedData::key);
+    if (own != program->named_data.end()) own->key = key;
+  }
+  std::vector<std::string> others = {abi::kMethodsKey};
+  for (const ExecutionPlan& each : program->plans) {
+    for (const char* const key : {abi::kProgramEntryKey, abi::kIoKey}) {
+      others.push_back(fmt::format("{}.{}", key, each.name));
+    }
+  }
+  std::erase_if(program->named_data, [&](const NamedData& data) {
+    return std::ranges::find(others, data.key) != others.end();
+  });
+}
+
+}  // namespace
 
 Status select_method(std::string_view method, std::string_view label, Program* program) {
   const auto plan = std::ranges::find(program->plans, method, &ExecutionPlan::name);
@@ -13,8 +40,18 @@ Status select_method(std::string_view method, std::string_view label, Program* p
     for (const ExecutionPlan& each : program->plans) names.push_back(each.name);
     return bad_input("{}: no method {}; it has {}", label, method, fmt::join(names, ", "));
   }
-  program->plans = {std::move(*plan)};
-  return ok();
+  const bool records = has_records(*program);
+  if (records) THIMBLE_CHECK(check_records(*program, label));
+  if (find_named_data(*program, abi::kMethodsKey) != nullptr) {
+    keep_entries(static_cast<size_t>(plan - program->plans.begin()), program);
+  }
+  ExecutionPlan kept = std::move(*plan);
+  program->plans = {std::move(kept)};
+  if (!records) return ok();
+  NamedData& entry =
+      *std::ranges::find(program->named_data, abi::kProgramEntryKey, &NamedData::key);
+  std::memset(entry.bytes.data() + offsetof(abi::ProgramEntry, methods), 0, sizeof(uint16_t));
+  return add_records(*program);
 }
 
 }  // namespace thimble::formats::pte
