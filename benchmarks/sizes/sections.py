@@ -48,6 +48,7 @@ KERNEL = {12: "check", 16: "run", 20: "normalize", 24: "bare"}
 # Functions that a function of the runtime calls through pointers: "E" of the executor, "K" of a kernel, "D" of a delegate.
 INDIRECT = {
     "load_model": ["E load"],
+    "load_regions": ["E load"],
     "mark_inputs_unset": ["E count", "E graph_tensor"],
     "view_of": ["E count", "E graph_tensor"],
     "count_of": ["E count"],
