@@ -259,13 +259,16 @@ Result<std::vector<driver::MethodModel>> method_models(const CompileArguments& a
     const size_t equals = text.find('=');
     const auto named =
         std::ranges::find(methods, text.substr(0, equals), &driver::MethodModel::name);
-    if (equals != std::string::npos && named != methods.end()) {
-      named->calibration = text.substr(equals + 1);
-    } else if (i < methods.size()) {
-      methods[i].calibration = text;
-    } else {
+    const bool has_name = equals != std::string::npos;
+    if (has_name ? named == methods.end() : i >= methods.size()) {
       return bad_input("--calibrate {}: no method for it", text);
     }
+    driver::MethodModel& method = has_name ? *named : methods[i];
+    if (!method.calibration.empty()) {
+      return bad_input("--calibrate {}: method {} has {} already", text, method.name,
+                       method.calibration.string());
+    }
+    method.calibration = has_name ? text.substr(equals + 1) : text;
   }
   return methods;
 }

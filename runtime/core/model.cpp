@@ -186,6 +186,9 @@ thimble_status thimble_init_method(thimble_model* model, const void* pte, size_t
   if (missing || reinterpret_cast<uintptr_t>(state) % sizeof(void*) != 0) {
     return code(Status::kBadArgument);
   }
+  if (reinterpret_cast<uintptr_t>(arena) % thimble::abi::kArenaAlignment != 0) {
+    return code(Status::kMisaligned);
+  }
   const bool disjoint = is_disjoint(pte, pte_bytes, arena, arena_bytes) &&
                         is_disjoint(pte, pte_bytes, state, state_bytes) &&
                         is_disjoint(arena, arena_bytes, state, state_bytes);

@@ -66,7 +66,7 @@ thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_by
                             const thimble_kernels* kernels, void* memory, size_t memory_bytes);
 
 /* Methods of one file, such as `forward` and `prefill`, share the arena and the model's states.
- * Each method is a thimble_model of its own, with the same `arena`.
+ * Each method is a thimble_model of its own, with the same `arena`, which is aligned to 16 bytes.
  *
  *   thimble_size_method(pte, pte_bytes, kernels, "prefill", &needs);
  *   thimble_init_method(&prefill, pte, pte_bytes, kernels, "prefill", arena, sizeof arena, state_0,

@@ -231,7 +231,7 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
                    {},
                    OpProvenance(std::move(read.nodes)),
                    std::move(read.notes),
-                   read.has_run_time_scales};
+                   read.has_dynamic_quantization};
   THIMBLE_TRY(const auto formats, input_formats(model.imported, options));
   if (!formats.empty()) {
     THIMBLE_TRY(model.imported, passes::add_prologue(model.imported, formats));
@@ -283,7 +283,7 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
 }
 
 Result<Calibration> read_calibration(const FloatModel& model, const CompileOptions& options) {
-  const bool prequantized = quant::is_prequantized(model.graph) && !model.has_run_time_scales;
+  const bool prequantized = quant::is_prequantized(model.graph) && !model.has_dynamic_quantization;
   Calibration data;
   if (options.samples != nullptr) {
     THIMBLE_TRY(data.samples, join_samples(*options.samples, model.graph));
@@ -303,10 +303,10 @@ Result<Calibration> read_calibration(const FloatModel& model, const CompileOptio
     data.warnings = pixel_questions(data.samples, model.graph);
     std::ranges::move(wide_integer_warnings(model.graph, data.samples.data),
                       std::back_inserter(data.warnings));
-  } else if (model.has_run_time_scales) {
+  } else if (model.has_dynamic_quantization) {
     return bad_input(
-        "{}: the network quantizes activations with scales of each run (dynamic quantization), the "
-        "device with constant scales: they need calibration data: --calibrate DATA.npz",
+        "{}: dynamic quantization: the device needs constant scales, which are chosen from "
+        "calibration data: --calibrate DATA.npz",
         model.name);
   } else if (!prequantized) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.name);

@@ -15,6 +15,7 @@
 #include "driver/recipe.h"
 #include "driver/report.h"
 #include "driver/run_time.h"
+#include "quant/tied.h"
 
 namespace thimble::driver {
 namespace {
@@ -132,8 +133,10 @@ Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targe
   THIMBLE_TRY(FloatModel imported, import_model(model.path, own, &none));
   THIMBLE_TRY(Calibration data, read_calibration(imported, own));
   Prepared prepared{std::move(imported), std::move(data), {}, {}};
+  const bool has_tables = quant::reads_tables(prepared.model.graph);
   for (const Target& target : targets) {
-    const Arithmetic arithmetic = arithmetic_of(target.options, *target.part);
+    Arithmetic arithmetic = arithmetic_of(target.options, *target.part);
+    arithmetic.spec.tied_tables = arithmetic.spec.tied_tables && has_tables;
     const auto known = std::ranges::find(prepared.variants, arithmetic, &Variant::arithmetic);
     prepared.variant_of.push_back(static_cast<size_t>(known - prepared.variants.begin()));
     if (known == prepared.variants.end()) prepared.variants.push_back({arithmetic, {}, {}});

@@ -1,6 +1,7 @@
 #include "driver/methods.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -66,6 +67,32 @@ Status check_options(std::span<const MethodModel> methods, const CompileOptions&
   return ok();
 }
 
+/// Checks that equal states begin with the same content.
+Status check_initial_states(std::span<const Stage> stages) {
+  const auto initial_of = [](const Stage& stage) {
+    std::map<std::string, ir::TensorPtr> contents;
+    const ir::Graph& graph = stage.program.compiled.lowered.graph;
+    for (const ir::State& state : graph.states()) {
+      contents[graph.value(state.value).name] = state.initial;
+    }
+    return contents;
+  };
+  const auto first = initial_of(stages[0]);
+  for (const Stage& stage : stages.subspan(1)) {
+    for (const auto& [name, content] : initial_of(stage)) {
+      const ir::TensorPtr& expected = first.at(name);
+      const bool equal = content == expected || (content != nullptr && expected != nullptr &&
+                                                 content->bytes == expected->bytes);
+      if (equal) continue;
+      return unsupported(
+          "methods {} and {}: the state {} has another initial content; methods of one file have "
+          "the same states: export them from one model",
+          stages[0].name, stage.name, name);
+    }
+  }
+  return ok();
+}
+
 /// Checks that the methods have the same states.
 Status check_states(std::span<const Stage> stages) {
   const auto describe = [](const ir::Graph& graph) {
@@ -92,7 +119,7 @@ Status check_states(std::span<const Stage> stages) {
         "same states, with the same names, types and memory orders",
         stages[0].name, stage.name, fmt::join(only, "; "));
   }
-  return ok();
+  return check_initial_states(stages);
 }
 
 /// The methods share the arena, the code and the constants: each report gets the sums of the file.

@@ -46,8 +46,8 @@ struct FloatModel {
   ir::Graph imported;  // as exported
   ir::Graph graph;     // after the float passes
   OpProvenance provenance;
-  std::vector<std::string> notes;    // of the import
-  bool has_run_time_scales = false;  // activations without ranges, weights with scales
+  std::vector<std::string> notes;         // of the import
+  bool has_dynamic_quantization = false;  // activations are float in the graph
 };
 /// `refused` receives the nodes that a not-supported error is about.
 [[nodiscard]] Result<FloatModel> import_model(const std::filesystem::path& path,

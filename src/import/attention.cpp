@@ -78,7 +78,9 @@ Status share_heads(Call& call, Attention& attention) {
   if (heads % shared != 0) return bad_input("{} heads of the query, {} of the key", heads, shared);
   const ir::Shape v = call.shape(attention.v);
   if (v.size() < 3 || v[v.size() - 3] != shared)
-    return unsupported("key and value differ in heads: repeat_interleave the one with fewer");
+    return unsupported(
+        "key and value have different numbers of heads: apply torch.repeat_interleave to the "
+        "smaller one");
   attention.groups = heads / shared;
   THIMBLE_TRY(attention.q, grouped(call, attention.q, attention.groups));
   THIMBLE_TRY(attention.k, grouped(call, attention.k, 1));

@@ -103,7 +103,7 @@ const pt2::TensorMeta* Call::result_meta() const {
   return name == nullptr ? nullptr : context_.meta(name->name);
 }
 
-Status Call::run_time_scale() {
+Status Call::bind_dynamic_scale() {
   // With the scale 1 and the zero point 0, arithmetic with them, as after `_int_mm`, keeps the real
   // numbers.
   std::vector<ValueId> values;
@@ -113,17 +113,17 @@ Status Call::run_time_scale() {
     THIMBLE_TRY(const Ints sizes, context_.symbols.values(meta->sizes));
     const bool is_scale = values.empty();
     const ir::DType dtype = is_scale ? ir::DType::kF32 : ir::DType::kI32;
-    values.push_back(constant_value(is_scale ? "scale" : "zero_point",
-                                    filled(dtype, sizes, is_scale ? 1 : 0)));
-    context_.run_time_scales.insert(name);
+    values.push_back(
+        constant_value(is_scale ? "scale" : "zero_point", filled(dtype, sizes, is_scale ? 1 : 0)));
+    context_.dynamic_scales.insert(name);
   }
   return results(values);
 }
 
-bool Call::is_run_time_scale(std::string_view argument) const {
+bool Call::is_dynamic_scale(std::string_view argument) const {
   const pt2::Argument* found = find(argument);
   const auto* name = found == nullptr ? nullptr : std::get_if<pt2::TensorName>(found);
-  return name != nullptr && context_.run_time_scales.contains(name->name);
+  return name != nullptr && context_.dynamic_scales.contains(name->name);
 }
 
 Result<ValueId> Call::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {

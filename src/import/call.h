@@ -32,7 +32,7 @@ struct Context {
   std::unordered_set<std::string> names;             // names of the graph and of `expanded`
   PositionCounts counts;                             // of earlier passes over the graph
   PositionCounts found_counts;                       // of this one
-  std::unordered_set<std::string> run_time_scales;   // constants that depend on choose_qparams
+  std::unordered_set<std::string> dynamic_scales;    // constants that depend on choose_qparams
   int64_t grouped_weights = 0;                       // weights with several scales per channel
 
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed, PositionCounts known)
@@ -121,9 +121,9 @@ class Call {
     return row_of_table(context_.builder, table, shape, source_, result_name());
   }
   /// Binds the outputs, scale and zero point that the network computes at run time, to 1 and 0.
-  Status run_time_scale();
+  Status bind_dynamic_scale();
   /// Returns true if the argument depends on such outputs.
-  [[nodiscard]] bool is_run_time_scale(std::string_view argument) const;
+  [[nodiscard]] bool is_dynamic_scale(std::string_view argument) const;
   void note_grouped_weights() { ++context_.grouped_weights; }
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);

@@ -1,9 +1,8 @@
 #pragma once
 // Complex tensors as two real tensors. A spectrum of which a network only reads magnitudes stays a
-// power (spectrum.h). All other complex tensors are pairs: the name of the tensor is bound to its
-// real part, and part_name() of it to its imaginary part. Fourier transforms are then products
-// with constant matrices: for the sizes of audio frames they are matrix products or convolutions,
-// which every engine computes.
+// power (spectrum.h). All other complex tensors are pairs: their name is bound to the real part,
+// and their name with the suffix `.imaginary` to the imaginary part. A Fourier transform of them is
+// a product with a constant matrix (`linear`, `conv2d` or `conv_transpose2d`).
 
 #include <set>
 #include <string>

@@ -24,8 +24,7 @@ Result<ValueId> length(Call& call, ValueId x, int64_t dim, double p, bool keeps_
     return call.add(OpKind::sqrt, {sum});
   }
   if (!(p > 0))
-    return unsupported("a norm of order {}, expected above 0: (a != b).sum() counts differences",
-                       p);
+    return unsupported("a norm of order {}, expected above 0: for order 0, use (a != b).sum()", p);
   THIMBLE_TRY(ValueId y, call.add(OpKind::abs, {x}));
   if (std::isinf(p)) return call.add(OpKind::amax, {y}, along(dim, keeps_dims));
   if (p != 1) {

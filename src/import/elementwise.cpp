@@ -97,7 +97,7 @@ Status add(Call& call) {
   return binary(call, OpKind::add);
 }
 Status mul(Call& call) {
-  if (call.is_run_time_scale("other")) {
+  if (call.is_dynamic_scale("other")) {
     THIMBLE_TRY(const ValueId x, call.tensor("self"));
     const auto* meta = call.result_meta();
     if (meta != nullptr) {

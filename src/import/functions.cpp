@@ -274,7 +274,8 @@ Status pow(Call& call) {
   THIMBLE_TRY(const double base, call.number("self"));
   if (!(base > 0))
     return unsupported(
-        "the base is {}, expected a number above 0: an exponent that is a number has any base",
+        "the base is {}, expected a number above 0: the base may be negative only if the exponent "
+        "is a number",
         base);
   Formula f(call);
   return f.result(f.apply(OpKind::exp, {f.tensor("exponent") * std::log(base)}));

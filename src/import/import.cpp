@@ -339,7 +339,7 @@ class Importer {
       if (status.ok()) status = check_results(node);
       if (status.ok()) {
         model_.nodes.push_back({source, result_of(node, ops_before)});
-        note_run_time_scales(node);
+        record_dynamic_scales(node);
         return bind_rest(node, source);
       }
       if (status.error().kind != ErrorKind::kUnsupported) return status;
@@ -417,13 +417,13 @@ class Importer {
     THIMBLE_CHECK(call.result(call.constant_value("", *std::move(known))));
     THIMBLE_CHECK(check_results(node));
     model_.nodes.push_back({source, ImportedNode::Result::kConstant});
-    note_run_time_scales(node);
+    record_dynamic_scales(node);
     return true;
   }
 
   /// Records constants that depend on the scales of choose_qparams, as a view of one.
-  void note_run_time_scales(const pt2::Node& node) {
-    auto& scales = context_.run_time_scales;
+  void record_dynamic_scales(const pt2::Node& node) {
+    auto& scales = context_.dynamic_scales;
     bool found = false;
     for (const pt2::NamedArgument& input : node.inputs) {
       for_each_tensor(input.value,
@@ -576,11 +576,11 @@ class Importer {
   }
 
   void note_quantization() {
-    model_.has_run_time_scales = !context_.run_time_scales.empty();
-    if (model_.has_run_time_scales) {
+    model_.has_dynamic_quantization = !context_.dynamic_scales.empty();
+    if (model_.has_dynamic_quantization) {
       model_.notes.emplace_back(
-          "the network quantizes activations with scales of each run (dynamic quantization): here "
-          "they are real numbers, and calibration chooses the scales");
+          "dynamic quantization is replaced: scales of activations are constants, chosen from the "
+          "calibration data");
     }
     if (context_.grouped_weights > 0) {
       model_.notes.push_back(fmt::format(
@@ -597,9 +597,8 @@ class Importer {
       std::erase(sizes, 1);
       return sizes;
     };
-    if (exported.size() <= shape.size() || without_ones(exported) != without_ones(shape)) {
-      return false;
-    }
+    const bool one_more = exported.size() == shape.size() + 1;
+    if (!one_more || without_ones(exported) != without_ones(shape)) return false;
     lstm_ranks_ = lstm_ranks_ || is_lstm;
     return lstm_ranks_;
   }
@@ -619,7 +618,7 @@ class Importer {
     const bool is_code =
         meta->dtype == pt2::ScalarType::kInt8 || meta->dtype == pt2::ScalarType::kInt32;
     const bool real =
-        is_code && value.type.dtype == ir::DType::kF32 && !context_.run_time_scales.empty();
+        is_code && value.type.dtype == ir::DType::kF32 && !context_.dynamic_scales.empty();
     if (value.constant == nullptr && !power && !real && ir_dtype(meta->dtype) != value.type.dtype) {
       return unsupported_type(name, meta->dtype);
     }

@@ -59,7 +59,7 @@ struct ImportedModel {
   std::vector<Port> outputs;        // in the order of graph.outputs()
   std::vector<ImportedNode> nodes;  // nodes that were imported by a handler, in export order
   std::vector<std::string> notes;   // where the graph's numbers or types differ from the export's
-  bool has_run_time_scales = false;  // activations are real: the export quantizes them when it runs
+  bool has_dynamic_quantization = false;  // activations are float in the graph
 };
 
 [[nodiscard]] Result<ImportedModel> import_program(const formats::pt2::ExportedProgram& program,

@@ -52,7 +52,7 @@ Error computed(std::string_view what) {
 }
 
 /// The activation is real in the graph; calibration chooses its range.
-Status keep_real(Call& call) {
+Status keep_float(Call& call) {
   return call.result(call.any_tensor("input"));
 }
 
@@ -187,7 +187,7 @@ ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
 using ReadParameters = Result<Parameters> (*)(Call& call);
 
 Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
-  if (call.is_run_time_scale("scale")) return keep_real(call);
+  if (call.is_dynamic_scale("scale")) return keep_float(call);
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const CodeType type, code_type(call, dtype));
   THIMBLE_TRY(const CodeRange range, code_range(call, type));
@@ -207,7 +207,7 @@ Status quantize(Call& call, ReadParameters read, std::string_view dtype) {
 }
 
 Status dequantize(Call& call, ReadParameters read, std::string_view result_type) {
-  if (call.is_run_time_scale("scale")) return keep_real(call);
+  if (call.is_dynamic_scale("scale")) return keep_float(call);
   THIMBLE_TRY(const Parameters parameters, read(call));
   THIMBLE_TRY(const ScalarType wanted, call.scalar_type(result_type, ScalarType::kFloat32));
   if (wanted != ScalarType::kFloat32) {
@@ -311,7 +311,7 @@ Status dequantize_affine(Call& call) {
   return dequantize(call, block_parameters, "output_dtype");
 }
 Status choose_qparams(Call& call) {
-  return call.run_time_scale();
+  return call.bind_dynamic_scale();
 }
 
 }  // namespace handlers

@@ -124,8 +124,8 @@ Status write_masked(Call& call, Place place) {
   const std::optional<KnownMask> mask = known_mask(call, place.index);
   if (!mask) {
     return unsupported(
-        "the mask is computed at run time and the values are no single number: torch.where(mask, "
-        "values, x) with values of the shape of x does the same");
+        "the mask is computed at run time, and values has more than one element: use "
+        "torch.where(mask, values, x) with values in the shape of x");
   }
   if (mask->selected.empty()) return call.result(place.self);
   const ir::Shape shape = call.shape(place.self);
@@ -169,15 +169,13 @@ Status index_put(Call& call) {
   THIMBLE_TRY(const std::vector<ValueId> indices, call.optional_tensors("indices"));
   THIMBLE_TRY(const bool accumulates, call.boolean("accumulate", false));
   const auto given = std::ranges::count_if(indices, [](ValueId id) { return id != ir::kNoValue; });
-  if (static_cast<size_t>(indices.size()) <= call.shape(place.self).size() &&
-      (accumulates || given > 1)) {
+  if (indices.size() <= call.shape(place.self).size() && (accumulates || given > 1)) {
     THIMBLE_TRY(const ValueId self, call.tensor("self"));
     THIMBLE_TRY(const ValueId values, call.tensor("values"));
     THIMBLE_TRY(const ValueId y, put_known(call, self, indices, values, accumulates));
     if (y != ir::kNoValue) return call.result(y);
     return unsupported(
-        "{} that are computed at run time or of dimensions that are not adjacent: use "
-        "scatter{} along one dimension",
+        "{} need constant indices of adjacent dimensions: use scatter{} along one dimension",
         accumulates ? "sums at positions" : "positions along several dimensions",
         accumulates ? "_add" : "");
   }

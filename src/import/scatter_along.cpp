@@ -120,8 +120,9 @@ using WriteStep = Result<ValueId> (*)(Call&, ValueId y, ValueId row, ValueId wri
 
 Result<ValueId> write_rows(Call& call, const Scatter& s, ValueId y, WriteStep step) {
   if (s.rows > kWritesMax)
-    return unsupported("{} writes, expected up to {}: write fewer positions, or at known ones",
-                       s.rows, kWritesMax);
+    return unsupported(
+        "{} writes, expected up to {}: write fewer positions, or use constant positions", s.rows,
+        kWritesMax);
   const ir::Shape shape = call.shape(y);
   const ValueId all = all_positions(call, s, shape.size(), s.dim);
   ValueId written = call.constant_value("written", filled(DType::kBool, shape, 0));

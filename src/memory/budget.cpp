@@ -357,8 +357,8 @@ class LoweringVariants {
         fmt::format("row tiling: {:+} MACs in total", variant->macs - ir::total_macs(graph_)));
   }
 
-  /// Without a memory plan if a lower bound of its bytes is `bytes_max` or more: `budgeted.bytes`
-  /// is then the bound.
+  /// Returns the variant with these tilings. If a lower bound of its bytes is `bytes_max` or more,
+  /// it has no memory plan and `budgeted.bytes` is the bound.
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
                              const std::vector<int>& min_scratch_ops,
                              int64_t bytes_max = INT64_MAX) {

@@ -382,8 +382,7 @@ bool BufferAliasing::make_view(size_t step) {
 
 void BufferAliasing::undo_view(size_t step) {
   is_view_[step] = false;
-  [[maybe_unused]] const bool fits = build();
-  assert(fits);
+  undo_reuse();
 }
 
 void BufferAliasing::undo_reuse() {
@@ -416,29 +415,33 @@ bool BufferAliasing::make_views(std::span<const size_t> steps) {
   return first || second;
 }
 
-int64_t lower_bound_bytes(const engine::Lowered& lowered) {
-  BufferAliasing aliasing(lowered);
+namespace {
+
+int64_t bytes_with_reuse(BufferAliasing& aliasing) {
   aliasing.reuse_operand_buffers();
   return aliasing.lower_bound_bytes();
 }
 
+}  // namespace
+
+int64_t lower_bound_bytes(const engine::Lowered& lowered) {
+  BufferAliasing aliasing(lowered);
+  return bytes_with_reuse(aliasing);
+}
+
 engine::Lowered remove_copies(engine::Lowered lowered) {
   BufferAliasing aliasing(lowered);
-  const auto needs = [](BufferAliasing* one) {
-    one->reuse_operand_buffers();
-    return one->lower_bound_bytes();
-  };
-  int64_t least = needs(&aliasing);
+  int64_t least = bytes_with_reuse(aliasing);
   BufferAliasing all(lowered);
   if (!all.make_views()) return lowered;
-  if (needs(&all) <= least) {
+  if (bytes_with_reuse(all) <= least) {
     aliasing = std::move(all);
   } else {
     // Together they need more memory: keep those that alone do not.
     aliasing.undo_reuse();
     for (size_t step = 0; step < lowered.calls.size(); ++step) {
       if (!aliasing.make_view(step)) continue;
-      const int64_t bytes = needs(&aliasing);
+      const int64_t bytes = bytes_with_reuse(aliasing);
       if (bytes > least) {
         aliasing.undo_view(step);
       } else {

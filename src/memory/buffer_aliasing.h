@@ -34,12 +34,12 @@ class BufferAliasing {
   explicit BufferAliasing(const engine::Lowered& lowered);
 
   /// Makes the operator of this call a view if all affected values can share memory. Returns true
-  /// if it became one. Not after reuse_operand_buffers().
+  /// if it became one. Must not be called after reuse_operand_buffers().
   bool make_view(size_t step);
   /// Calls make_view() for every operator, in order. Returns true if any became a view.
   bool make_views();
   [[nodiscard]] bool is_view(size_t step) const { return is_view_[step]; }
-  /// Gives the operator of this call its call back.
+  /// Undoes make_view(), and reuse_operand_buffers() if it was called.
   void undo_view(size_t step);
   /// Lets results overwrite operands that end at their call, call by call.
   void reuse_operand_buffers();
@@ -136,8 +136,8 @@ class BufferAliasing {
   std::vector<int64_t> bytes_;   // by value
   std::vector<int> call_of_op_;  // -1: no call
   std::vector<bool> is_view_;    // by call: it was removed, because its result is a view
-  // build() fills the rest. It runs for each view that is tried, so that nothing here is a vector
-  // of vectors.
+  // build() fills the rest. It runs for each view that is tried, so no member is a vector of
+  // vectors.
   std::vector<DefinedValue> defined_values_;
   std::vector<ByteRange> ranges_;
   std::vector<Read> reads_;                                 // by defined value

@@ -103,9 +103,9 @@ Status emit_conv2d(ir::Rewriter& rewriter, const InputScale& pattern) {
       to.add_constant(old_weights.name, std::make_shared<const Tensor>(std::move(weights)));
   const ValueId b_id =
       to.add_constant(result.name + "_bias", std::make_shared<const Tensor>(std::move(bias)));
-  THIMBLE_TRY(const ValueId id, to.add(OpKind::conv2d, {rewriter.map(pattern.x), w_id, b_id},
-                                       conv.attrs, conv.source,
-                                       {result.name, result.type.dim_order, {}}));
+  THIMBLE_TRY(const ValueId id,
+              to.add(OpKind::conv2d, {rewriter.map(pattern.x), w_id, b_id}, conv.attrs, conv.source,
+                     {result.name, result.type.dim_order, {}}));
   rewriter.set(conv.output, id);
   return ok();
 }

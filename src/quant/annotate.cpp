@@ -26,9 +26,8 @@ bool is_recurrent(OpKind kind) {
 
 bool is_masked(const ir::Value& value, double limit) {
   if (value.constant == nullptr || value.type.dtype != DType::kF32) return false;
-  return std::ranges::any_of(value.constant->data<float>(), [&](float element) {
-    return static_cast<double>(element) <= limit;
-  });
+  return std::ranges::any_of(value.constant->data<float>(),
+                             [&](float element) { return static_cast<double>(element) <= limit; });
 }
 
 /// Returns an error for networks with parameters that no quantize node of PyTorch can hold.

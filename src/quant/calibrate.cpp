@@ -134,9 +134,11 @@ Error not_finite(const Graph& graph, const NotFinite& found) {
     if (op.output != found.value) continue;
     return ir::located(
         op.source, op.kind,
-        unsupported("the result (%{}) is not finite on calibration sample {}, and integers have no "
-                    "infinity: use a number like -1e4 in place of -inf, or clamp the operands",
-                    graph.value(found.value).name, found.sample));
+        unsupported(
+            "the result (%{}) is not finite on calibration sample {}, and integers have no "
+            "infinity: use a number like -1e9 in place of -inf, argmax of the negated values "
+            "in place of argmin, or clamp the operands",
+            graph.value(found.value).name, found.sample));
   }
   return bad_input("calibration data: {}: sample {} is not finite", graph.value(found.value).name,
                    found.sample);

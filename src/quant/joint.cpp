@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/op_traits.h"
+#include "quant/masked.h"
 #include "quant/plan.h"
 
 namespace thimble::quant {
@@ -12,7 +13,8 @@ namespace {
 using ir::Graph;
 using ir::ValueId;
 
-/// Returns true for the operators of layers. Constants of others may be results in another method.
+/// Returns true if the operator has weights whose names are part of the key. A constant operand of
+/// any other operator may be computed in another method, so its name is not part of the key.
 bool has_weights(ir::OpKind kind) {
   const ir::OpCategory category = ir::category_of(kind);
   return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
@@ -66,11 +68,12 @@ std::vector<ReadConstant> constants_of(const Graph& graph, const std::vector<std
   return found;
 }
 
-Histogram range_of(const ir::Tensor& constant) {
+/// Returns the range of the elements above `mask_limit`, a number of mask_limits().
+Histogram range_of(const ir::Tensor& constant, double mask_limit) {
   Histogram range;
   for (const float element : constant.data<float>()) {
     const auto value = static_cast<double>(element);
-    if (std::isfinite(value) && value > kMaskedMax) range.include(value);
+    if (std::isfinite(value) && !(value <= mask_limit)) range.include(value);
   }
   return range;
 }
@@ -84,8 +87,11 @@ void JointCalibration::add(const Graph& graph, const Observations& seen) {
     if (keys[i].empty()) continue;
     method.values[keys[i]].push_back({seen.histograms[i], seen.channel_means[i]});
   }
+  const std::vector<double> limits = mask_limits(graph);
   for (const ReadConstant& each : constants_of(graph, keys)) {
-    method.values[each.key].push_back({range_of(*graph.value(each.constant).constant), {}});
+    const Histogram range =
+        range_of(*graph.value(each.constant).constant, limits[ir::index_of(each.constant)]);
+    method.values[each.key].push_back({range, {}});
   }
   methods_.push_back(std::move(method));
 }

@@ -14,11 +14,11 @@ bool passes_masks(ir::OpKind kind) {
 }
 
 /// Returns the limit for the operands of the operator; NaN if it gives its operands no meaning as
-/// masks. An order of numbers also has a meaning for large finite ones.
+/// masks.
 double limit_of(ir::OpKind kind) {
   if (kind == ir::OpKind::softmax) return kMaskedMax;
   return kind == ir::OpKind::compare || kind == ir::OpKind::argmax
-             ? -std::numeric_limits<double>::infinity()
+             ? kOrderedMaskedMax
              : std::numeric_limits<double>::quiet_NaN();
 }
 

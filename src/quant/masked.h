@@ -11,7 +11,7 @@ namespace thimble::quant {
 
 /// By value: the largest number that is a masked element, NaN if the value has no masked elements.
 /// It is kMaskedMax for a value that reaches a softmax through add, where and data movement only,
-/// and -inf for one that only reaches a comparison or an argmax in this way.
+/// and kOrderedMaskedMax for one that only reaches a comparison or an argmax in this way.
 [[nodiscard]] std::vector<double> mask_limits(const ir::Graph& graph);
 
 /// Parameters of a value that holds only 0 (as 127) and masked elements (as -128). Adding such a

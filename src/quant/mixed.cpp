@@ -14,7 +14,8 @@ namespace {
 
 using ir::Op;
 
-/// Operators are ranked by about this many output elements, of at least two samples.
+/// Operators are ranked by at least two samples, and by about this many output elements, so that
+/// the order does not depend on single elements.
 constexpr int64_t kRankingElements = 2048;
 constexpr int64_t kRankingSamplesMax = 16;
 /// Number of trials that demote single operators. Each runs all samples.
@@ -176,9 +177,10 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   ranked.resize(enough);
   // The smallest losses first. The last operator is needed: the goal is not reached without it.
   const size_t trials = std::min(ranked.size() - 1, kDemotionTrials);
-  for (size_t i = ranked.size() - 1, last = i - trials; i-- > last;) {
+  const size_t last = ranked.size() - 1;
+  for (size_t trial = 1; trial <= trials; ++trial) {
     std::vector<size_t> fewer = ranked;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(last - trial));
     THIMBLE_TRY(const bool reached, search.reached_with(with(wide_ops, fewer, fewer.size())));
     if (reached) ranked = std::move(fewer);
   }

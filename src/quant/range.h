@@ -13,6 +13,8 @@ namespace thimble::quant {
 /// An element at most this large masks a position if it reaches a softmax (docs/quantization.md,
 /// "Masked values").
 inline constexpr double kMaskedMax = -5000;
+/// Same for an element that only has an order: large numbers that are no masks have one, too.
+inline constexpr double kOrderedMaskedMax = -1e8;
 
 /// real = scale * (code - zero_point). The scale is exact in float32. With `masked`, the quantized
 /// value -128 represents masked elements (-inf).

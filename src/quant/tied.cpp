@@ -11,13 +11,17 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// Returns true if the operator reads rows of a constant table in 8 bits.
-bool reads_rows(const ir::Graph& graph, const Plan& plan, size_t i) {
-  const Op& op = graph.ops()[i];
+bool reads_rows(const ir::Graph& graph, const Op& op) {
   if (op.kind != OpKind::gather || op.get(ir::attr::dim) != 0) return false;
   const ir::Value& table = graph.value(op.inputs[0]);
   return table.constant != nullptr && table.type.dtype == ir::DType::kF32 &&
-         table.type.shape.size() == 2 && plan.ops[i].role == Role::kLower &&
+         table.type.shape.size() == 2;
+}
+
+/// Returns true if the operator reads rows of a constant table in 8 bits.
+bool reads_rows_of_codes(const ir::Graph& graph, const Plan& plan, size_t i) {
+  const Op& op = graph.ops()[i];
+  return reads_rows(graph, op) && plan.ops[i].role == Role::kLower &&
          !plan.wide[ir::index_of(plan.ops[i].result)] &&
          !plan.pins.constants.contains(op.inputs[0]);
 }
@@ -28,11 +32,15 @@ bool are_equal(const ir::Tensor& a, const ir::Tensor& b) {
 
 }  // namespace
 
+bool reads_tables(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.ops(), [&](const Op& op) { return reads_rows(graph, op); });
+}
+
 std::map<ir::ValueId, Params> tied_tables(const ir::Graph& graph, const Plan& plan,
                                           const std::set<size_t>& per_tensor) {
   std::map<ir::ValueId, Params> found;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
-    if (!reads_rows(graph, plan, i)) continue;
+    if (!reads_rows_of_codes(graph, plan, i)) continue;
     const ir::ValueId table = graph.ops()[i].inputs[0];
     const ir::Tensor& rows = *graph.value(table).constant;
     const bool tied = std::ranges::any_of(per_tensor, [&](size_t linear) {

@@ -10,6 +10,9 @@
 
 namespace thimble::quant {
 
+/// Returns true if an operator reads rows of a constant table. Without one, tied_tables() is empty.
+[[nodiscard]] bool reads_tables(const ir::Graph& graph);
+
 /// Returns the int8 parameters of each such table. `per_tensor` has the operator indices of linears
 /// with one weight scale.
 [[nodiscard]] std::map<ir::ValueId, Params> tied_tables(const ir::Graph& graph, const Plan& plan,

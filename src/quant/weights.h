@@ -32,16 +32,17 @@ struct WeightRequest {
   bool per_channel = true;
 };
 
+/// Returns the finest scale with which the largest weight is 127; 0 if all weights are 0.
+[[nodiscard]] double symmetric_weight_scale(std::span<const float> w);
+
 /// Quantizes the weights symmetrically. The scales are as fine as the accumulators allow: 32 bits,
 /// or 47 bits for 16-bit activations.
 [[nodiscard]] Result<IntegerWeights> quantize_weights(const WeightRequest& request);
 
-/// Returns the finest scale with which the largest weight is 127; 0 if all weights are 0.
-[[nodiscard]] double symmetric_weight_scale(std::span<const float> w);
-
-/// Same for weights that PyTorch quantized. The quantized weights do not change, nor does a bias
-/// with scale s_x * s_w. `bias` has the quantized bias; null if request.bias is float or absent. A
-/// channel whose accumulator would exceed its limit gets a coarser scale.
+/// Does the same as quantize_weights() for weights that PyTorch quantized. The quantized weights do
+/// not change, nor does a bias with scale s_x * s_w. `bias` has the quantized bias; null if
+/// request.bias is float or absent. A channel whose accumulator would exceed its limit gets a
+/// coarser scale.
 [[nodiscard]] Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
                                                               const QuantizedConstant& weights,
                                                               const QuantizedConstant* bias);

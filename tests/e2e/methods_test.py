@@ -49,6 +49,15 @@ def main(thimble, source):
         absent = call(thimble, "run", folder / "both.pte", "--method", "decode", "--input", step)
         assert absent.returncode == 2 and "no method decode; it has forward, prefill" in absent.stderr, absent.stderr
 
+        # Methods of equal structure have entries of equal size.
+        equal = ["--method", f"a={step}", "--method", f"b={step}", "--target", "cortex-m55"]
+        compiled(thimble, *equal, "--calibrate", data / "calibrate.npz", "--calibrate", data / "calibrate.npz", "-o", folder / "equal.pte")
+        write_npy(folder / "token.npy", "<i8", (1, 1), struct.pack("<q", 5))
+        write_npy(folder / "position.npy", "<i8", (1,), struct.pack("<q", 0))
+        inputs = ["--input", folder / "token.npy", "--input", folder / "position.npy"]
+        results = [call(thimble, "run", folder / "equal.pte", "--method", name, *inputs) for name in "ab"]
+        assert all(each.returncode == 0 for each in results), results[0].stderr + results[1].stderr
+
         # States of another size are no states of this file.
         write_npy(folder / "x.npy", "<i8", (1, 16), struct.pack("<16q", *range(16)))
         (folder / "state").write_bytes(bytes(4095))

@@ -271,18 +271,17 @@ TEST(Cases, NotesTellWhatQuantizationChanges) {
     size_t notes;
     bool at_run_time;
   };
-  for (const auto& [name, notes, at_run_time] :
-       std::vector<Row>{{"torchao_int8", 0, false},
-                        {"torchao_int8_affine", 0, false},
-                        {"torchao_int4_groups", 1, false},
-                        {"torchao_dynamic_int8", 1, true},
-                        {"torchao_dynamic_int4", 2, true},
-                        {"pt2e_dynamic", 1, true}}) {
+  for (const auto& [name, notes, at_run_time] : std::vector<Row>{{"torchao_int8", 0, false},
+                                                                 {"torchao_int8_affine", 0, false},
+                                                                 {"torchao_int4_groups", 1, false},
+                                                                 {"torchao_dynamic_int8", 1, true},
+                                                                 {"torchao_dynamic_int4", 2, true},
+                                                                 {"pt2e_dynamic", 1, true}}) {
     SCOPED_TRACE(name);
     const auto model = import_file(data_dir() / (name + ".pt2"));
     ASSERT_TRUE(model.ok()) << model.error().message;
     EXPECT_EQ(model->notes.size(), notes);
-    EXPECT_EQ(model->has_run_time_scales, at_run_time);
+    EXPECT_EQ(model->has_dynamic_quantization, at_run_time);
   }
 }
 

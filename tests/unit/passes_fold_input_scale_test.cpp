@@ -10,7 +10,8 @@ using passes::fold_input_scale;
 // Little-endian float32: 1 = 0000803f, 2 = 00000040, 3 = 00004040, 0.5 = 0000003f, 0 = 00000000.
 std::string normalized(const std::string& mean, const std::string& std, const std::string& conv) {
   return "graph @f { input %x: f32[1,2,3,3] const %m: f32[2,1,1] = 0x" + mean +
-         " const %s: f32[2,1,1] = 0x" + std + R"(
+         " const %s: f32[2,1,1] = 0x" + std +
+         R"(
     const %w: f32[2,2,2,2] = 0x0000803f000000400000404000000000000000bf0000803f0000004000004040)"
          R"(0000803f000000bf00004040000000000000803f0000803f0000003f00000040
     const %b: f32[2] = 0x0000803f000000bf

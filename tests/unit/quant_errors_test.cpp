@@ -66,7 +66,8 @@ TEST(CalibrationErrors, ActivationsThatOverflow) {
   EXPECT_EQ(error.kind, ErrorKind::kUnsupported);
   EXPECT_EQ(error.message,
             "net.py:5: linear: the result (%y) is not finite on calibration sample 1, and integers "
-            "have no infinity: use a number like -1e4 in place of -inf, or clamp the operands");
+            "have no infinity: use a number like -1e9 in place of -inf, argmax of the negated "
+            "values in place of argmin, or clamp the operands");
 }
 
 TEST(CalibrationErrors, AcceptsExactIntegers) {

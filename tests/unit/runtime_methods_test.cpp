@@ -181,10 +181,13 @@ TEST(RuntimeMethods, TooLittleMemoryIsRefused) {
   const Bytes file = written(two_methods());
   const AlignedBytes pte{ByteView(file)};
   const GuardedMemory arena(kArenaBytes), state(64);
-  const auto status = [&](size_t arena_bytes, size_t state_bytes, void* at) {
+  const auto status_at = [&](uint8_t* memory, size_t arena_bytes, size_t state_bytes, void* at) {
     thimble_model model = {};
-    return thimble_init_method(&model, pte.data(), pte.size(), add_kernels(), "count", arena.data(),
+    return thimble_init_method(&model, pte.data(), pte.size(), add_kernels(), "count", memory,
                                arena_bytes, at, state_bytes);
+  };
+  const auto status = [&](size_t arena_bytes, size_t state_bytes, void* at) {
+    return status_at(arena.data(), arena_bytes, state_bytes, at);
   };
   EXPECT_EQ(status(kArenaBytes, 64, state.data()), 0);
   EXPECT_EQ(status(kArenaBytes - 1, 64, state.data()), code(Status::kArenaTooSmall));
@@ -192,6 +195,8 @@ TEST(RuntimeMethods, TooLittleMemoryIsRefused) {
   EXPECT_EQ(status(kArenaBytes, 63, state.data() + 1), code(Status::kBadArgument));
   EXPECT_EQ(status(kArenaBytes, 16, arena.data() + 16), code(Status::kBadArgument));
   EXPECT_EQ(status(kArenaBytes, 0, nullptr), code(Status::kBadArgument));
+  EXPECT_EQ(status_at(arena.data() + 8, kArenaBytes - 8, 64, state.data()),
+            code(Status::kMisaligned));
 }
 
 /// Changes the bytes of an entry and writes the file.

@@ -76,7 +76,8 @@ class Selector {
  private:
   using Arguments = std::vector<Argument>;
 
-  /// Returns the kernel variants, the fastest first.
+  /// Returns the kernel variants, the fastest first. `only_fastest` avoids packing weights for
+  /// variants that cannot be selected.
   Result<std::vector<KernelCall>> variants_of(const Op& op, bool only_fastest) {
     std::vector<KernelCall> signatures;
     if (!stock_) signatures = fast_calls(graph_, op, target_);

@@ -12,7 +12,7 @@ namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
-constexpr double kLossMax = 1.02;       // cycles of the default schedule, relative to the fastest
+constexpr double kSlowerMax = 1.02;     // cycles of the default schedule, relative to the fastest
 constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
 constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
 
@@ -118,16 +118,15 @@ class Scheduler {
     return gains ? with : without;
   }
 
-  /// Returns the schedule of least memory that loses at most kLossMax against `fastest`, or
+  /// Returns the schedule of least memory that loses at most kSlowerMax against `fastest`, or
   /// `fastest` if no such schedule saves 1 / kSavingDivisor of its memory. Between two budgets of
   /// the curve it tries more of them.
-  std::optional<Point> default_schedule(std::optional<Point> fastest) {
-    if (!fastest) return fastest;
+  Point default_schedule(const Point& fastest) {
     const auto is_close = [&](const Point& point) {
-      return point.found.score <= fastest->found.score * kLossMax;
+      return point.found.score <= fastest.found.score * kSlowerMax;
     };
-    Point result = *fastest;
-    const int64_t most = fastest->bytes - fastest->bytes / kSavingDivisor;
+    Point result = fastest;
+    const int64_t most = fastest.bytes - fastest.bytes / kSavingDivisor;
     int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
     for (const Point& point : curve()) {
       if (point.bytes > most) break;
@@ -157,13 +156,23 @@ class Scheduler {
   }
 
   /// Returns the schedule of least memory whose score is at most `slower` times that of `point`.
-  std::optional<Point> least_memory(std::optional<Point> point, double slower) {
-    if (!point) return point;
-    const double most = point->found.score * slower;
+  Point least_memory(Point point, double slower) {
+    const double most = point.found.score * slower;
     for (const Point& other : curve()) {
-      if (other.bytes < point->bytes && other.found.score <= most) point = other;
+      if (other.bytes < point.bytes && other.found.score <= most) point = other;
     }
     return point;
+  }
+
+  /// Returns the schedule within `budget` that the options select.
+  std::optional<Point> select(int64_t budget) {
+    const std::optional<Point> fastest =
+        options_.sram_bytes ? best(budget) : fastest_of_tensors(budget);
+    if (!fastest) return fastest;
+    const Point usual = options_.sram_bytes ? *fastest : default_schedule(*fastest);
+    if (options_.optimise != Optimise::kSize) return usual;
+    const Point small = least_memory(*fastest, dedicated() ? 1.1 : 1.5);
+    return usual.bytes < small.bytes ? usual : small;
   }
 
   Result<std::optional<Scheduled>> finish(Point point, int64_t budget) {
@@ -342,12 +351,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
   int64_t budget = limit;
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
-    std::optional<Point> point =
-        options.sram_bytes ? scheduler.best(budget) : scheduler.fastest_of_tensors(budget);
-    const std::optional<Point> economical =
-        options.sram_bytes ? point : scheduler.default_schedule(point);
-    if (size) point = scheduler.least_memory(point, scheduler.dedicated() ? 1.1 : 1.5);
-    if (!size || (economical && economical->bytes < point->bytes)) point = economical;
+    const std::optional<Point> point = scheduler.select(budget);
     if (!point || point->bytes > limit) break;
     // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes
@@ -356,7 +360,10 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
     THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
     if (found) {
       const std::vector<ParetoPoint> front = scheduler.front();
-      if (!front.empty()) found->smallest = front.front(), found->fastest = front.back();
+      if (!front.empty()) {
+        found->smallest = front.front();
+        found->fastest = front.back();
+      }
       return std::move(*found);
     }
     if (options.sram_bytes && !size) budget = point->bytes - 16;

@@ -429,7 +429,8 @@ Bytes method_table(const Program& program, const Segments& layout) {
   for (size_t i = 0; i < program.plans.size(); ++i) {
     abi::MethodRecord record = {};
     const std::string& name = program.plans[i].name;
-    std::memcpy(record.name, name.data(), std::min(name.size(), sizeof record.name));
+    assert(name.size() <= sizeof record.name);
+    std::memcpy(record.name, name.data(), name.size());
     const std::string key = entry_key(program, i);
     for (size_t n = 0; n < program.named_data.size(); ++n) {
       if (program.named_data[n].key != key) continue;
@@ -451,10 +452,22 @@ Status add_records(Program& program, const FindOperator& find) {
     }
   };
   for (size_t i = 0; i < plans; ++i) {
-    NamedData* const entry = find_entry(program, entry_key(program, i));
+    const std::string key = entry_key(program, i);
+    const NamedData* const entry = find_entry(program, key);
     if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
-      return unsupported("no entry");
+      return unsupported("the entry {} is missing or too short", key);
     }
+    if (plans > 1 && program.plans[i].name.size() > abi::kMethodNameMax) {
+      return unsupported("the name of method {} has {} letters, at most {} expected",
+                         program.plans[i].name, program.plans[i].name.size(), abi::kMethodNameMax);
+    }
+  }
+  NamedData* const table = find_entry(program, abi::kMethodsKey);
+  if (plans > 1 && table == nullptr) {
+    return unsupported("{} methods without the entry {}", plans, abi::kMethodsKey);
+  }
+  for (size_t i = 0; i < plans; ++i) {
+    NamedData* const entry = find_entry(program, entry_key(program, i));
     const Result<Contents> sizes = Builder(program, i, find).run(nullptr);
     if (!sizes) {
       drop_records();
@@ -462,8 +475,6 @@ Status add_records(Program& program, const FindOperator& find) {
     }
     set_records(*entry, *sizes);
   }
-  NamedData* const table = find_entry(program, abi::kMethodsKey);
-  if (plans > 1 && table == nullptr) return unsupported("no table of methods");
   if (plans > 1) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
   const Segments layout = lay_out(program);
   std::vector<Contents> all;

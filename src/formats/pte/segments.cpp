@@ -46,6 +46,12 @@ class BlobSegments {
  public:
   explicit BlobSegments(std::vector<Segment>& all) : all_(all) {}
 
+  /// Adds a segment that is not merged with an equal one.
+  uint32_t add_own(const Bytes& bytes, uint32_t alignment) {
+    all_.push_back({0, bytes.size(), alignment, {{0, bytes}}});
+    return static_cast<uint32_t>(all_.size() - 1);
+  }
+
   uint32_t add(const Bytes& bytes, uint32_t alignment) {
     const auto next = static_cast<uint32_t>(all_.size());
     const auto [known, is_new] = index_of_.emplace(as_text(bytes), next);
@@ -65,13 +71,16 @@ class BlobSegments {
 Segments lay_out(const Program& program) {
   Segments out;
   BlobSegments blobs(out.all);
+  std::map<const NamedData*, uint32_t> segment_of;  // of the entries with records
   if (has_records(program)) {
     // The runtime finds the table of methods after the first entry.
     std::vector<std::string> keys = {abi::kProgramEntryKey, abi::kMethodsKey};
     for (size_t i = 1; i < program.plans.size(); ++i) keys.push_back(entry_key(program, i));
+    // The records of an entry hold offsets from that entry, so that equal entries differ once the
+    // offsets are known.
     for (const std::string& key : keys) {
       const NamedData* const entry = find_named_data(program, key);
-      if (entry != nullptr) blobs.add(entry->bytes, entry->alignment);
+      if (entry != nullptr) segment_of[entry] = blobs.add_own(entry->bytes, entry->alignment);
     }
   }
   out.constants.segment = static_cast<uint32_t>(out.all.size());
@@ -102,7 +111,9 @@ Segments lay_out(const Program& program) {
     out.blob_index.push_back(known->second);
   }
   for (const NamedData& data : program.named_data) {
-    out.named_data_index.push_back(blobs.add(data.bytes, data.alignment));
+    const auto entry = segment_of.find(&data);
+    out.named_data_index.push_back(
+        entry != segment_of.end() ? entry->second : blobs.add(data.bytes, data.alignment));
   }
   for (Segment& segment : out.all) {
     segment.offset = align_up(out.size, segment.alignment);
