@@ -127,14 +127,14 @@ std::vector<ir::Tensor> inputs_of(const ir::Graph& region, uint64_t seed) {
 
 }  // namespace
 
-Outcome run_subgraph(const ir::Graph& region, const thimble::ethos_u::Config& config,
-                     uint64_t seed) {
+Outcome run_subgraph(const ir::Graph& region, const thimble::ethos_u::Config& config, uint64_t seed,
+                     const engine::ethos_u::ScheduleOptions& options) {
   auto program = engine::ethos_u::lower(region, config);
   if (!program.ok()) return {true, program.error().message};
   const std::vector<ir::Tensor> inputs = inputs_of(region, seed);
   auto expected = eval::evaluate(region, inputs);
   if (!expected.ok()) return {false, "evaluator: " + expected.error().message};
-  auto blob = engine::ethos_u::compile(*program, {});
+  auto blob = engine::ethos_u::compile(*program, options);
   if (!blob.ok()) return {false, "compile: " + blob.error().message};
   std::vector<Bytes> memory;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/ethos_u/compiler/compile.h"
 #include "engines/ethos_u/isa/config.h"
 #include "ir/graph.h"
 
@@ -27,6 +28,7 @@ struct Outcome {
   std::string message;  // reason of the refusal, or the difference; empty if all bytes are equal
 };
 [[nodiscard]] Outcome run_subgraph(const ir::Graph& region, const thimble::ethos_u::Config& config,
-                                   uint64_t seed);
+                                   uint64_t seed,
+                                   const engine::ethos_u::ScheduleOptions& options = {});
 
 }  // namespace thimble::test

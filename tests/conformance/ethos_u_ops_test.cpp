@@ -14,7 +14,9 @@
 #include <map>
 #include <sstream>
 
+#include "engines/ethos_u/compiler/compile.h"
 #include "engines/ethos_u/compiler/legal.h"
+#include "engines/ethos_u/compiler/lower.h"
 #include "ethos_u_cases.h"
 #include "ir/print.h"
 #include "random_integer_graph.h"
@@ -181,6 +183,44 @@ TEST_P(EthosUOps, TableAfterConcatOrPadAppliesToAllElements) {
     const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), 1);
     EXPECT_FALSE(outcome.refused) << body << ": " << outcome.message;
     EXPECT_EQ(outcome.message, "") << body;
+  }
+}
+
+/// In a cascade, kernels of the inner rows have no padding if the average is padded only at the top
+/// and the bottom. U55 and U65 divide by the number of positions only in kernels with padding.
+TEST_P(EthosUOps, AverageWithPaddedRowsInCascade) {
+  for (const char* const text : {
+           R"(graph @forward {
+             input %x: i8[1,16,40,12] order(0,2,3,1)
+             %m: i8[1,16,40,12] order(0,2,3,1) = max_pool2d(%x)
+               {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}
+             %y: i8[1,16,40,6] order(0,2,3,1) = qavg_pool2d(%m)
+               {kernel=[3,2], stride=[1,2], padding=[1,0,1,0]}
+             output %y })",
+           R"(graph @forward {
+             input %x: i16[1,16,40,12] order(0,2,3,1)
+             %m: i16[1,16,40,12] order(0,2,3,1) = max_pool2d16(%x)
+               {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}
+             %y: i16[1,16,40,6] order(0,2,3,1) = qavg_pool2d16(%m)
+               {kernel=[3,2], stride=[1,2], padding=[1,0,1,0]}
+             output %y })",
+       }) {
+    const auto graph = ir::parse(text, "case");
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    const auto program = engine::ethos_u::lower(*graph, GetParam());
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    engine::ethos_u::ScheduleOptions options;
+    const auto points = engine::ethos_u::pareto(*program, options);
+    ASSERT_TRUE(points.ok()) << points.error().message;
+    options.sram_bytes = points->front().sram_bytes;
+    const auto blob = engine::ethos_u::compile(*program, options);
+    ASSERT_TRUE(blob.ok()) << blob.error().message;
+    ASSERT_GE(blob->report.back().cascade, 0) << "the average is not in a cascade";
+    for (uint64_t seed = 2; seed < 5; ++seed) {
+      const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), seed, options);
+      EXPECT_FALSE(outcome.refused) << outcome.message;
+      EXPECT_EQ(outcome.message, "") << text;
+    }
   }
 }
 

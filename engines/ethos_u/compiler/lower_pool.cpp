@@ -88,9 +88,12 @@ Status Lowering::pool_whole(const PoolJob& job) {
     // With padding (U85: always) the hardware divides by the number of positions inside the image,
     // as the graph does.
     const bool small = window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
+    const int64_t positions = window.kernel_h * window.kernel_w;
     if (!counted && !(is_u85() && small)) {
-      THIMBLE_TRY(op.requantize, divided_by(window.kernel_h * window.kernel_w, job.x.element.bits));
+      THIMBLE_TRY(op.requantize, divided_by(positions, job.x.element.bits));
       if (is_u85()) op.pool = PoolMode::kSum;
+    } else if (!is_u85()) {
+      THIMBLE_TRY(op.unpadded_requantize, divided_by(positions, job.x.element.bits));
     }
   }
   for (int64_t n = 0; n < job.x.shape[0]; ++n) {

@@ -139,6 +139,9 @@ struct NpuOp {
   Upscale upscale = Upscale::kNone;
   std::optional<Weights> weights;
   Requantize requantize;
+  /// kAverage with padding on U55 and U65, where a kernel without padding does not divide: replaces
+  /// `requantize` in kernels of rows whose windows have no padding.
+  std::optional<Requantize> unpadded_requantize;
   InputScale ifm_scale, ifm2_scale;
   bool input_scaled = false;                         // ADD, SUB: ifm_scale and ifm2_scale are used
   int32_t minimum = INT32_MIN, maximum = INT32_MAX;  // clamp of the OFM, after the zero point

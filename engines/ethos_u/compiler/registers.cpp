@@ -182,11 +182,20 @@ class Writer {
     stream_.set(Reg0::IFM_PAD_RIGHT, window ? pad_right(op_) : 0);
   }
 
+  /// Returns true if a window of the kernel contains padding. A kernel of some rows of an operation
+  /// with padding may have none.
+  [[nodiscard]] bool is_padded() const {
+    return k_.input.pad_top + k_.input.pad_bottom + op_.window.pad_left + pad_right(op_) > 0;
+  }
+  [[nodiscard]] const Requantize& requantize() const {
+    return op_.unpadded_requantize && !is_padded() ? *op_.unpadded_requantize : op_.requantize;
+  }
+
   /// Returns true if one OFM_SCALE applies to all channels. On the U85 this is the only choice
   /// without scale records.
   [[nodiscard]] bool global_scale() const {
     if (op_.weights) return false;
-    return op_.requantize.global || (u85_ && !is_counted_average());
+    return requantize().global || (u85_ && !is_counted_average());
   }
   [[nodiscard]] bool is_counted_average() const {
     return op_.kind == NpuOpKind::kPool && op_.pool == PoolMode::kAverage && !op_.requantize.global;
@@ -215,7 +224,7 @@ class Writer {
   }
 
   Result<uint32_t> round_556() const {
-    switch (op_.requantize.rounding) {
+    switch (requantize().rounding) {
       case Requantize::Rounding::kDouble:
         return static_cast<uint32_t>(Round556::kDouble);
       case Requantize::Rounding::kNatural:
@@ -228,7 +237,7 @@ class Writer {
     return unsupported("{} does not round symmetrically", config_.name);
   }
   [[nodiscard]] uint32_t round_85() const {
-    switch (op_.requantize.rounding) {
+    switch (requantize().rounding) {
       case Requantize::Rounding::kDouble:
         break;
       case Requantize::Rounding::kNatural:
@@ -387,7 +396,7 @@ class Writer {
   }
 
   [[nodiscard]] std::pair<uint32_t, uint32_t> global_pair() const {
-    const Requantize& scale = op_.requantize;
+    const Requantize& scale = requantize();
     if (op_.weights || scale.multiplier.empty()) return {1, 0};
     return {static_cast<uint32_t>(scale.multiplier[0]), static_cast<uint32_t>(scale.shift[0])};
   }
