@@ -333,7 +333,8 @@ class ScriptedBoards(Fixture):
                 time.sleep(0.1)
         with Slow({}) as peer:
             start = time.monotonic()
-            self.refused(peer, self.small, r"the line has taken \d+ of \d+ B in 6 s", patience=6)  # requests longer than its buffer
+            # On a busy machine fewer requests are sent, so that the line's buffer has room for all of them.
+            self.refused(peer, self.small, r"the line has taken \d+ of \d+ B in 6 s|no answer for 6 s", patience=6)
             self.assertLess(time.monotonic() - start, 20)
 
     def test_two_programs(self):
