@@ -25,6 +25,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr std::string_view kHoistClamp = "hoist_clamp";
+constexpr std::string_view kMergeLinear = "merge_linear";
 
 bool is_weighted(OpKind kind) {
   return kind == OpKind::conv2d || kind == OpKind::conv_transpose2d || kind == OpKind::linear;
@@ -103,7 +104,8 @@ class Nodes {
   std::map<std::string, std::string> node_of_;    // node by value
 };
 
-/// Runs the float passes except hoist_clamp, which moves clamps over nodes (hidden_by_clamps()).
+/// Runs the float passes except two. hoist_clamp moves clamps over nodes (hidden_by_clamps()), and
+/// merge_linear removes the result of a layer, while PyTorch's graph keeps both layers.
 /// `kept` are values that the passes must not replace.
 Result<Graph> prepare(const Graph& imported, const std::set<std::string>& kept) {
   Graph current = imported;
@@ -112,7 +114,7 @@ Result<Graph> prepare(const Graph& imported, const std::set<std::string>& kept) 
     if (kept.contains(current.value(id).name)) current.add_output(id);
   }
   for (const passes::Pass& pass : passes::float_passes()) {
-    if (pass.name == kHoistClamp) continue;
+    if (pass.name == kHoistClamp || pass.name == kMergeLinear) continue;
     THIMBLE_TRY(current, passes::run_pass(pass, current));
   }
   return current;
