@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t kAtEnd = UINT64_MAX;
 
 /// Stores all buffers in one segment and returns the offset of each. Equal ones are stored once,
-/// and one of `parts` inside the buffer that contains it. The offset of an empty buffer is the end
-/// of the segment, where no other buffer starts; the reserved one has 0.
+/// and one of `parts` inside the buffer that contains it. An empty buffer has the offset of the end
+/// of the segment, so that it shares its start with no buffer; the reserved one has 0.
 std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, const std::map<size_t, PartOf>& parts,
                            uint32_t alignment, Segment& segment) {
   segment.alignment = alignment;
