@@ -111,7 +111,7 @@ Status compared(Call& call, Relation relation) {
     const DType dtype = call.builder().graph.type(x).dtype;
     if (std::isinf(*number) && call.builder().constant_of(x) == nullptr &&
         !may_be_infinite(call.builder(), x)) {
-      const bool truth = holds(static_cast<int64_t>(relation), 0, *number);
+      const bool truth = ir::holds(relation, 0, *number);
       const ValueId same = call.constant_value("known", filled(DType::kBool, {}, truth ? 1 : 0));
       return call.result(call.add(OpKind::expand, {same}, {{ir::attr::shape, call.shape(x)}}));
     }

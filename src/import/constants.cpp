@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "ir/relation.h"
+
 namespace thimble::import_pt2 {
 namespace {
 
@@ -159,11 +161,11 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
 }
 
 Tensor folded_compare(const ir::Op& op, const Tensor& a, const Tensor& b, const ir::Shape& shape) {
-  const int64_t relation = op.get(ir::attr::relation);
+  const auto relation = static_cast<ir::Relation>(op.get(ir::attr::relation));
   const Tensor left = gathered(a, shape, broadcast_strides(a.shape, shape));
   Tensor result = ir::zeros(DType::kBool, shape);
   for_each_element(shape, broadcast_strides(b.shape, shape), [&](size_t to, size_t from) {
-    set_element(result, to, holds(relation, element(left, to), element(b, from)) ? 1 : 0);
+    set_element(result, to, ir::holds(relation, element(left, to), element(b, from)) ? 1 : 0);
   });
   return result;
 }
@@ -310,23 +312,6 @@ Tensor filled(DType dtype, const ir::Shape& shape, double value) {
   const auto count = static_cast<size_t>(ir::element_count(shape));
   for (size_t i = 0; i < count; ++i) set_element(result, i, value);
   return result;
-}
-
-bool holds(int64_t relation, double a, double b) {
-  switch (relation) {
-    case 0:
-      return a == b;
-    case 1:
-      return a != b;
-    case 2:
-      return a < b;
-    case 3:
-      return a <= b;
-    case 4:
-      return a > b;
-    default:
-      return a >= b;
-  }
 }
 
 std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,

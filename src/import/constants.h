@@ -30,9 +30,6 @@ namespace thimble::import_pt2 {
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
-/// Returns a relation of the operator `compare` between two numbers.
-[[nodiscard]] bool holds(int64_t relation, double a, double b);
-
 /// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, cumsum,
 /// add, sub, mul, div, abs, clamp, compare, where, floor, log, sqrt or rsqrt of constants and not
 /// too large. The operator must be verified; `shape` is the shape of its result.

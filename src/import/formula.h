@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "import/call.h"
+#include "ir/relation.h"
 
 namespace thimble::import_pt2 {
 
@@ -65,8 +66,7 @@ Term operator*(Term a, double b);
 /// Rounds towards zero.
 Term truncated(Formula& f, Term x);
 
-/// Relations of the IR operator `compare`.
-enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
+using ir::Relation;
 
 /// Returns a tensor argument as bool: unchanged, or x != 0.
 Result<ir::ValueId> as_bool(Call& call, std::string_view name);

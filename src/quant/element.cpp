@@ -4,29 +4,13 @@
 #include <cassert>
 #include <cmath>
 
+#include "ir/relation.h"
 #include "quant/fast/stable_math.h"
 
 namespace thimble::quant {
 namespace {
 
 using ir::OpKind;
-
-bool holds(int64_t relation, double a, double b) {
-  switch (relation) {
-    case 0:
-      return a == b;
-    case 1:
-      return a != b;
-    case 2:
-      return a < b;
-    case 3:
-      return a <= b;
-    case 4:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
 
 /// Evaluates a unary function.
 double function_value(const ir::Op& op, double x) {
@@ -55,7 +39,7 @@ double element_value(const ir::Op& op, double a, double b, double c) {
     case OpKind::add:
       return a + b;
     case OpKind::compare:
-      return holds(op.get(ir::attr::relation), a, b) ? 1 : 0;
+      return ir::holds(static_cast<ir::Relation>(op.get(ir::attr::relation)), a, b) ? 1 : 0;
     case OpKind::div:
       return a / b;
     case OpKind::logical_and:

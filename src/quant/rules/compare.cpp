@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/relation.h"
 #include "quant/rules/rules.h"
 
 namespace thimble::quant {
 
 using ir::OpKind;
+using ir::Relation;
 using ir::ValueId;
 
 namespace {
-
-enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
 
 /// Returns the relation R' with b R' a if and only if a R b.
 Relation mirrored(Relation relation) {
