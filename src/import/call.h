@@ -33,6 +33,7 @@ struct Context {
   PositionCounts counts;                             // of earlier passes over the graph
   PositionCounts found_counts;                       // of this one
   std::unordered_set<std::string> dynamic_scales;    // constants that depend on choose_qparams
+  std::unordered_set<std::string> dynamic_results;   // other results that do
   int64_t grouped_weights = 0;                       // weights with several scales per channel
 
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed, PositionCounts known)

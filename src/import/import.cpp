@@ -10,12 +10,16 @@
 #include "import/constants.h"
 #include "import/control_flow.h"
 #include "import/core_aten.h"
+#include "import/dynamic_quantization.h"
 #include "import/empty.h"
 #include "import/handlers.h"
 #include "import/integers.h"
 #include "import/layout.h"
 #include "import/mask_positions.h"
+#include "import/needed_nodes.h"
+#include "import/node_tensors.h"
 #include "import/refusal.h"
+#include "import/result_check.h"
 #include "import/scalars.h"
 #include "import/spectrum.h"
 #include "ir/dce.h"
@@ -25,62 +29,6 @@ namespace {
 
 namespace pt2 = formats::pt2;
 using ir::ValueId;
-
-/// Returns the name of the first tensor that the node produces. The archive's graph uses this name.
-std::string name_of(const pt2::Node& node) {
-  for (const pt2::Argument& output : node.outputs) {
-    if (const auto* one = std::get_if<pt2::TensorName>(&output)) return one->name;
-  }
-  return node.name;
-}
-
-ir::Source source_of(const pt2::Node& node) {
-  ir::Source source;
-  const size_t slash = node.source.file.find_last_of("/\\");
-  source.file = slash == std::string::npos ? node.source.file : node.source.file.substr(slash + 1);
-  source.line = static_cast<int>(std::clamp<int64_t>(node.source.line, 0, INT32_MAX));
-  source.text = node.source.text;
-  source.module = node.module_path;
-  source.target = short_target(node.target);
-  source.node = name_of(node);
-  return source;
-}
-
-template <typename Visit>
-void for_each_tensor(const pt2::Argument& argument, Visit visit) {
-  if (const auto* one = std::get_if<pt2::TensorName>(&argument)) {
-    visit(one->name);
-  } else if (const auto* list = std::get_if<std::vector<pt2::TensorName>>(&argument)) {
-    for (const auto& each : *list) visit(each.name);
-  } else if (const auto* some =
-                 std::get_if<std::vector<std::optional<pt2::TensorName>>>(&argument)) {
-    for (const auto& each : *some) {
-      if (each) visit(each->name);
-    }
-  }
-}
-
-bool is_scalar(const pt2::Argument& argument) {
-  return std::holds_alternative<pt2::SymIntArg>(argument) ||
-         std::holds_alternative<pt2::SymFloatArg>(argument) ||
-         std::holds_alternative<pt2::SymBoolArg>(argument) ||
-         std::holds_alternative<std::vector<pt2::SymIntArg>>(argument);
-}
-
-Error unsupported_type(std::string_view what, pt2::ScalarType type) {
-  switch (type) {
-    case pt2::ScalarType::kFloat16:
-    case pt2::ScalarType::kBfloat16:
-    case pt2::ScalarType::kFloat64:
-      return unsupported(
-          "{} is {}, only float32 graphs are supported: export model.float() with "
-          "float32 example inputs",
-          what, pt2::name(type));
-    default:
-      return unsupported("{} is {}, computed at run time: compute it in float32 or int32", what,
-                         pt2::name(type));
-  }
-}
 
 Error unsupported_input(std::string_view name, pt2::ScalarType type) {
   if (type == pt2::ScalarType::kFloat16 || type == pt2::ScalarType::kBfloat16 ||
@@ -100,6 +48,28 @@ std::string_view subclass_refusal(std::string_view target) {
          "before the export";
 }
 
+/// Imports a node by its handler. Integers that depend on a position, and booleans for which the
+/// handler has no operators, become a table.
+Status import_call(Call& call, Handler handler, std::string_view target) {
+  const auto* meta = call.result_meta();
+  const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
+  const auto tabulated = [&]() -> Result<ValueId> {
+    if (!dtype || *dtype == ir::DType::kF32) return ir::kNoValue;
+    return tabulate_integers(call, target);
+  };
+  if (dtype != ir::DType::kBool) {
+    THIMBLE_TRY(const ValueId row, tabulated());
+    if (row != ir::kNoValue) return call.result(row);
+    THIMBLE_TRY(const ValueId computed, compute_integers(call, target));
+    return computed == ir::kNoValue ? handler(call) : call.result(computed);
+  }
+  Status status = handler(call);
+  if (status.ok() || status.error().kind != ErrorKind::kUnsupported) return status;
+  THIMBLE_TRY(const ValueId row, tabulated());
+  if (row != ir::kNoValue) return call.result(row);
+  return status;
+}
+
 /// Names of buffers of the archive.
 using Buffers = std::set<std::string>;
 
@@ -113,7 +83,8 @@ class Importer {
         written_(written),
         refused_(refused),
         pairs_(find_pairs(program)),
-        context_(program, std::move(symbols), std::move(counts)) {}
+        context_(program, std::move(symbols), std::move(counts)),
+        results_(context_) {}
 
   /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
   /// because earlier operators may have read the buffer as a constant.
@@ -274,10 +245,52 @@ class Importer {
   }
 
   Status import_node(const pt2::Node& node) {
-    if (!node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), is_scalar)) {
-      return import_scalar(node, source_of(node));
-    }
     const ir::Source source = source_of(node);
+    if (has_only_scalar_results(node)) {
+      bind_scalars(context_, node, source);
+      return ok();
+    }
+    Refusals refused = inherited_refusals(node, source);
+    if (const std::string state = written_state(node, source); is_buffer(state)) {
+      found_ = state;
+      return unsupported("{} is written to", state);
+    }
+    if (refused.empty()) learn_selected_count(context_, node, source);
+    if (has_only_empty_results(context_, node)) {
+      const int refusal = add_refusal(node, source, "its result has no elements");
+      for_each_result(
+          node, [&](const std::string& name) { context_.tensors.bind_empty(name, {refusal}); });
+      return ok();
+    }
+    if (refused.empty()) {
+      THIMBLE_TRY(const bool folded, import_known(node, source));
+      if (folded) return ok();
+    } else if (reads_only_empty(context_, node)) {
+      THIMBLE_TRY(const bool is_bound, bind_result_of_empty(context_, node, source));
+      if (is_bound) {
+        model_.nodes.push_back({source, ImportedNode::Result::kConstant});
+        return ok();
+      }
+    }
+    if (refused.empty()) {
+      const size_t ops_before = context_.builder.graph.ops().size();
+      Status status = compute(node, source);
+      if (status.ok()) {
+        model_.nodes.push_back({source, result_of(node, ops_before)});
+        bind_rest(node, source);
+        return ok();
+      }
+      if (status.error().kind != ErrorKind::kUnsupported) return status;
+      refused.insert(add_refusal(node, source, status.error().message));
+    } else if (!is_supported(node, source)) {
+      refused.insert(add_refusal(node, source, refusal_of(node, source)));
+    }
+    propagate_refusals(node, source, refused);
+    return ok();
+  }
+
+  /// Returns the refusals of the operands.
+  [[nodiscard]] Refusals inherited_refusals(const pt2::Node& node, const ir::Source& source) const {
     Refusals refused;
     for (const pt2::NamedArgument& input : node.inputs) {
       const bool list = std::holds_alternative<std::vector<pt2::TensorName>>(input.value);
@@ -288,125 +301,48 @@ class Importer {
         if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
       });
     }
-    if (const std::string state = written_state(node, source); is_buffer(state)) {
-      found_ = state;
-      return unsupported("{} is written to", state);
-    }
-    if (refused.empty()) learn_count(node, source);
-    if (has_only_empty_results(node)) {
-      const int refusal = add_refusal(node, source, "its result has no elements");
-      for (const pt2::Argument& output : node.outputs) {
-        for_each_tensor(
-            output, [&](const std::string& name) { context_.tensors.bind_empty(name, {refusal}); });
-      }
-      return ok();
-    }
-    if (refused.empty()) {
-      THIMBLE_TRY(const bool folded, import_known(node, source));
-      if (folded) return ok();
-    } else if (reads_only_empty(node)) {
-      THIMBLE_TRY(const bool filled, import_filled(node, source));
-      if (filled) return ok();
-    }
+    return refused;
+  }
+
+  /// Returns the function that imports the operator; null if there is none.
+  [[nodiscard]] Handler handler_of(const pt2::Node& node, const ir::Source& source) const {
+    return reads_complex(context_, node) ? find_complex_handler(source.target)
+                                         : find_handler(source.target);
+  }
+
+  [[nodiscard]] bool is_supported(const pt2::Node& node, const ir::Source& source) const {
+    if (has_pair(pairs_, node)) return true;
+    return handler_of(node, source) != nullptr && !changes_state(node, source);
+  }
+
+  /// Returns the reason and the advice for a node that is not is_supported(); empty for operators
+  /// without advice.
+  [[nodiscard]] std::string refusal_of(const pt2::Node& node, const ir::Source& source) const {
+    std::string reason = spectrum_refusal(source.target, reads_complex(context_, node));
+    if (reason.empty()) reason = subgraph_refusal(source.target);
+    if (reason.empty()) reason = subclass_refusal(source.target);
+    if (reason.empty()) reason = refusal_note(source.target);
+    return reason;
+  }
+
+  /// Adds the operators of a node and binds its results. An error without a message is that of an
+  /// operator without advice.
+  Status compute(const pt2::Node& node, const ir::Source& source) {
+    if (!is_supported(node, source))
+      return Error{ErrorKind::kUnsupported, refusal_of(node, source)};
     if (has_pair(pairs_, node)) {
-      if (!refused.empty()) {
-        propagate_refusals(node, source, refused);
-        return ok();
-      }
-      Status status = import_pair(context_, pairs_, node, source);
-      if (status.ok()) status = check_results(node);
-      if (status.ok()) {
-        model_.nodes.push_back({source, ImportedNode::Result::kOperators});
-        return bind_rest(node, source);
-      }
-      if (status.error().kind != ErrorKind::kUnsupported) return status;
-      propagate_refusals(node, source, {add_refusal(node, source, status.error().message)});
-      return ok();
-    }
-    const bool complex = reads_complex(context_, node);
-    const Handler handler =
-        complex ? find_complex_handler(source.target) : find_handler(source.target);
-    if (handler == nullptr || changes_state(node, source)) {
-      std::string reason = spectrum_refusal(source.target, complex);
-      if (reason.empty()) reason = subgraph_refusal(source.target);
-      if (reason.empty()) reason = subclass_refusal(source.target);
-      if (reason.empty()) reason = refusal_note(source.target);
-      refused.insert(add_refusal(node, source, reason));
-    } else if (refused.empty()) {
+      THIMBLE_CHECK(import_pair(context_, pairs_, node, source));
+    } else {
       Call call(context_, node, source);
-      const size_t ops_before = context_.builder.graph.ops().size();
-      auto status = import_call(call, handler, source.target);
-      if (status.ok()) status = check_results(node);
-      if (status.ok()) {
-        model_.nodes.push_back({source, result_of(node, ops_before)});
-        record_dynamic_scales(node);
-        return bind_rest(node, source);
-      }
-      if (status.error().kind != ErrorKind::kUnsupported) return status;
-      refused.insert(add_refusal(node, source, status.error().message));
+      THIMBLE_CHECK(import_call(call, handler_of(node, source), source.target));
     }
-    propagate_refusals(node, source, refused);
-    return ok();
+    record_dynamic_results(context_, node);
+    return results_.check(node);
   }
 
   /// Returns true for the values of x[index] = values, which change nothing without elements.
   static bool is_written_part(std::string_view target, std::string_view argument) {
     return argument == "values" && target.starts_with("aten.index_put");
-  }
-
-  /// The number of elements that a known mask selects is a size of the export without a value.
-  void learn_count(const pt2::Node& node, const ir::Source& source) {
-    if (source.target != "aten.index.Tensor") return;
-    Call call(context_, node, source);
-    const pt2::TensorMeta* meta = call.result_meta();
-    const std::optional<KnownMask> mask = only_mask(call);
-    if (meta == nullptr || !mask) return;
-    for (const pt2::SymInt& size : meta->sizes) {
-      if (!context_.symbols.value(size).ok()) {
-        context_.symbols.learn(size, static_cast<int64_t>(mask->selected.size()));
-      }
-    }
-  }
-
-  /// Returns true if the node has results and none of them has elements, as a slice of 0 columns.
-  bool has_only_empty_results(const pt2::Node& node) const {
-    bool found = false, all = true;
-    for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(output, [&](const std::string& name) {
-        const pt2::TensorMeta* meta = context_.meta(name);
-        const auto sizes = context_.symbols.values(meta->sizes);
-        found = true;
-        all = all && sizes.ok() && std::ranges::find(*sizes, 0) != sizes->end();
-      });
-    }
-    return found && all;
-  }
-
-  /// Returns true if the node has operands that are tensors, and all of them are without elements.
-  [[nodiscard]] bool reads_only_empty(const pt2::Node& node) const {
-    bool found = false, all = true;
-    for (const pt2::NamedArgument& input : node.inputs) {
-      for_each_tensor(input.value, [&](const std::string& name) {
-        found = true;
-        all = all && context_.tensors.is_empty(name);
-      });
-    }
-    return found && all;
-  }
-
-  /// Imports a node of which all elements of the result are the same number, because its operands
-  /// have no elements. Returns false for other nodes.
-  Result<bool> import_filled(const pt2::Node& node, const ir::Source& source) {
-    Call call(context_, node, source);
-    const pt2::TensorMeta* meta = call.result_meta();
-    const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
-    if (!dtype) return false;
-    THIMBLE_TRY(const std::optional<double> number, result_of_empty(call, source.target));
-    if (!number) return false;
-    THIMBLE_TRY(const ir::Shape shape, context_.symbols.values(meta->sizes));
-    THIMBLE_CHECK(call.result(call.constant_value("", filled(*dtype, shape, *number))));
-    model_.nodes.push_back({source, ImportedNode::Result::kConstant});
-    return true;
   }
 
   /// Computes a node whose operands are known integers. Returns false for other nodes.
@@ -415,94 +351,24 @@ class Importer {
     THIMBLE_TRY(std::optional<ir::Tensor> known, fold_integers(call, source.target));
     if (!known) return false;
     THIMBLE_CHECK(call.result(call.constant_value("", *std::move(known))));
-    THIMBLE_CHECK(check_results(node));
+    record_dynamic_results(context_, node);
+    THIMBLE_CHECK(results_.check(node));
     model_.nodes.push_back({source, ImportedNode::Result::kConstant});
-    record_dynamic_scales(node);
     return true;
-  }
-
-  /// Records constants that depend on the scales of choose_qparams, as a view of one.
-  void record_dynamic_scales(const pt2::Node& node) {
-    auto& scales = context_.dynamic_scales;
-    bool found = false;
-    for (const pt2::NamedArgument& input : node.inputs) {
-      for_each_tensor(input.value,
-                      [&](const std::string& name) { found = found || scales.contains(name); });
-    }
-    for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(output, [&](const std::string& name) {
-        if (!found || !context_.tensors.is_bound(name)) return;
-        const auto id = context_.tensors.read(name, {});
-        if (id.ok() && context_.builder.constant_of(*id) != nullptr) scales.insert(name);
-      });
-    }
-  }
-
-  /// Imports a node by its handler. Integers that depend on a position, and booleans for which the
-  /// handler has no operators, become a table.
-  static Status import_call(Call& call, Handler handler, std::string_view target) {
-    const auto* meta = call.result_meta();
-    const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
-    const auto tabulated = [&]() -> Result<ValueId> {
-      if (!dtype || *dtype == ir::DType::kF32) return ir::kNoValue;
-      return tabulate_integers(call, target);
-    };
-    if (dtype != ir::DType::kBool) {
-      THIMBLE_TRY(const ValueId row, tabulated());
-      if (row != ir::kNoValue) return call.result(row);
-      THIMBLE_TRY(const ValueId computed, compute_integers(call, target));
-      return computed == ir::kNoValue ? handler(call) : call.result(computed);
-    }
-    Status status = handler(call);
-    if (status.ok() || status.error().kind != ErrorKind::kUnsupported) return status;
-    THIMBLE_TRY(const ValueId row, tabulated());
-    if (row != ir::kNoValue) return call.result(row);
-    return status;
   }
 
   ImportedNode::Result result_of(const pt2::Node& node, size_t ops_before) {
     using Result = ImportedNode::Result;
     if (context_.builder.graph.ops().size() > ops_before) return Result::kOperators;
     Result result = Result::kNothing;
-    for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(output, [&](const std::string& name) {
-        if (result != Result::kNothing || !context_.tensors.is_bound(name)) return;
-        const auto id = context_.tensors.read(name, {});
-        if (!id.ok()) return;
-        const bool known = context_.builder.constant_of(*id) != nullptr;
-        result = known ? Result::kConstant : Result::kOperand;
-      });
-    }
+    for_each_result(node, [&](const std::string& name) {
+      if (result != Result::kNothing || !context_.tensors.is_bound(name)) return;
+      const auto id = context_.tensors.read(name, {});
+      if (!id.ok()) return;
+      const bool known = context_.builder.constant_of(*id) != nullptr;
+      result = known ? Result::kConstant : Result::kOperand;
+    });
     return result;
-  }
-
-  /// Imports sym_size, numbers of known tensors, and arithmetic on them. The archive gives each
-  /// size as an expression of the symbols.
-  Status import_scalar(const pt2::Node& node, const ir::Source& source) {
-    Call call(context_, node, source);
-    if (const auto known = known_scalar(call, source.target); known && node.outputs.size() == 1) {
-      if (const auto* size = std::get_if<pt2::SymIntArg>(&node.outputs[0])) {
-        context_.sizes[size->name] = static_cast<int64_t>(*known);
-        return ok();
-      }
-      if (const auto* real = std::get_if<pt2::SymFloatArg>(&node.outputs[0])) {
-        context_.reals[real->name] = *known;
-        return ok();
-      }
-      if (const auto* truth = std::get_if<pt2::SymBoolArg>(&node.outputs[0])) {
-        context_.reals[truth->name] = *known;
-        return ok();
-      }
-    }
-    for (const pt2::Argument& output : node.outputs) {
-      const auto* size = std::get_if<pt2::SymIntArg>(&output);
-      if (size == nullptr || !size->is_name()) continue;
-      const pt2::SymInt* expression = context_.size_expression(size->name);
-      if (expression == nullptr) continue;
-      auto value = context_.symbols.value(*expression);
-      if (value.ok()) context_.sizes[size->name] = *value;  // otherwise a use of it is an error
-    }
-    return ok();
   }
 
   /// Returns true if an in-place operator writes to a parameter, buffer or constant.
@@ -542,87 +408,18 @@ class Importer {
       for_each_tensor(node.inputs.front().value,
                       [&](const std::string& name) { context_.tensors.refuse(name, refused); });
     }
-    for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(
-          output, [&](const std::string& name) { context_.tensors.bind_refused(name, refused); });
-    }
+    for_each_result(node,
+                    [&](const std::string& name) { context_.tensors.bind_refused(name, refused); });
   }
 
   /// Binds outputs that the handler did not bind, such as the indices of a pool. A use of them is
   /// an error.
-  Status bind_rest(const pt2::Node& node, const ir::Source& source) {
-    for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(output, [&](const std::string& name) {
-        if (context_.tensors.is_bound(name)) return;
-        const int refusal = add_refusal(node, source, fmt::format("its output {} is used", name));
-        context_.tensors.bind_refused(name, {refusal});
-      });
-    }
-    return ok();
-  }
-
-  /// Checks the inferred shapes and types against those in the archive.
-  Status check_results(const pt2::Node& node) {
-    for (const pt2::Argument& output : node.outputs) {
-      Status status = ok();
-      for_each_tensor(output, [&](const std::string& name) {
-        if (status.ok() && context_.tensors.is_bound(name)) {
-          status = check_result(name, node.target.find("aten.lstm.") != std::string::npos);
-        }
-      });
-      if (!status.ok()) return status;
-    }
-    return ok();
-  }
-
-  void note_quantization() {
-    model_.has_dynamic_quantization = !context_.dynamic_scales.empty();
-    if (model_.has_dynamic_quantization) {
-      model_.notes.emplace_back(
-          "dynamic quantization is replaced: scales of activations are constants, chosen from the "
-          "calibration data");
-    }
-    if (context_.grouped_weights > 0) {
-      model_.notes.push_back(fmt::format(
-          "weights with one scale per group (tensors: {}) are quantized again, to 8 bits with one "
-          "scale per output channel",
-          context_.grouped_weights));
-    }
-  }
-
-  /// PyTorch 2.9 exports the final states of an LSTM, and what it computes of them, with one more
-  /// dimension of 1 than the operator returns.
-  bool has_rank_of_lstm(const ir::Shape& exported, const ir::Shape& shape, bool is_lstm) {
-    const auto without_ones = [](ir::Shape sizes) {
-      std::erase(sizes, 1);
-      return sizes;
-    };
-    const bool one_more = exported.size() == shape.size() + 1;
-    if (!one_more || without_ones(exported) != without_ones(shape)) return false;
-    lstm_ranks_ = lstm_ranks_ || is_lstm;
-    return lstm_ranks_;
-  }
-
-  Status check_result(const std::string& name, bool is_lstm) {
-    const pt2::TensorMeta* meta = context_.meta(name);
-    THIMBLE_TRY(const ValueId id, context_.tensors.read(name, {}));
-    const ir::Value& value = context_.builder.graph.value(id);
-    const auto sizes = context_.symbols.values(meta->sizes);
-    if (sizes.ok() && *sizes != value.type.shape &&
-        !has_rank_of_lstm(*sizes, value.type.shape, is_lstm)) {
-      return bad_input("{} has shape {}, expected {} as in the archive", name,
-                       ir::list_text(value.type.shape), ir::list_text(*sizes));
-    }
-    const bool power = is_complex(meta->dtype) && value.type.dtype == ir::DType::kF32;
-    // An activation that is quantized at run time is real here.
-    const bool is_code =
-        meta->dtype == pt2::ScalarType::kInt8 || meta->dtype == pt2::ScalarType::kInt32;
-    const bool real =
-        is_code && value.type.dtype == ir::DType::kF32 && !context_.dynamic_scales.empty();
-    if (value.constant == nullptr && !power && !real && ir_dtype(meta->dtype) != value.type.dtype) {
-      return unsupported_type(name, meta->dtype);
-    }
-    return ok();
+  void bind_rest(const pt2::Node& node, const ir::Source& source) {
+    for_each_result(node, [&](const std::string& name) {
+      if (context_.tensors.is_bound(name)) return;
+      const int refusal = add_refusal(node, source, fmt::format("its output {} is used", name));
+      context_.tensors.bind_refused(name, {refusal});
+    });
   }
 
   static Error located(const pt2::Node& node, const Error& error) {
@@ -739,9 +536,11 @@ class Importer {
       context_.builder.graph.add_output(id);
       model_.outputs.push_back({spec.value_name, order});
     }
-    mark_needed();
+    const std::set<std::string> needed = needed_nodes(program_, order_);
+    for (ImportedNode& node : model_.nodes) node.needed = needed.contains(node.source.node);
     model_.graph = ir::remove_unused(context_.builder.graph);
-    note_quantization();
+    model_.has_dynamic_quantization = !context_.dynamic_scales.empty();
+    model_.notes = quantization_notes(context_);
     return std::move(model_);
   }
 
@@ -761,28 +560,6 @@ class Importer {
     graph.value(id).name = std::move(key);
   }
 
-  /// Marks the needed nodes. Nodes, not IR operators, are traversed: composed views leave operators
-  /// without readers.
-  void mark_needed() {
-    std::set<std::string> needed;
-    for (const pt2::OutputSpec& spec : program_.output_specs) needed.insert(spec.value_name);
-    std::set<std::string> nodes;
-    for (auto each = order_.rbegin(); each != order_.rend(); ++each) {
-      const pt2::Node* node = *each;
-      bool wanted = is_in_place(short_target(node->target));
-      for (const pt2::Argument& output : node->outputs) {
-        for_each_tensor(output,
-                        [&](const std::string& name) { wanted = wanted || needed.contains(name); });
-      }
-      if (!wanted) continue;
-      nodes.insert(name_of(*node));
-      for (const pt2::NamedArgument& input : node->inputs) {
-        for_each_tensor(input.value, [&](const std::string& name) { needed.insert(name); });
-      }
-    }
-    for (ImportedNode& node : model_.nodes) node.needed = nodes.contains(node.source.node);
-  }
-
   struct StateNames {
     std::string name;  // name of the buffer
     std::string next;  // name of the tensor that holds its content after the run
@@ -793,12 +570,12 @@ class Importer {
   std::vector<ir::RefusedNode>* refused_;
   const PairNames pairs_;
   Context context_;
+  ResultCheck results_;
   std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;
   std::deque<pt2::Node> expanded_;       // nodes that replace control flow
   std::vector<const pt2::Node*> order_;  // all imported nodes
   std::optional<std::string> found_;
-  bool lstm_ranks_ = false;  // the archive has ranks of has_rank_of_lstm()
   ImportedModel model_;
 };
 

@@ -19,6 +19,10 @@ std::optional<KnownMask> known_mask(Call& call, ValueId id) {
   return mask;
 }
 
+namespace {
+
+/// Returns the only mask among the indices of `x[mask]`, at any dimension; nothing for other
+/// indices.
 std::optional<KnownMask> only_mask(Call& call) {
   const auto indices = call.optional_tensors("indices");
   if (!indices.ok()) return std::nullopt;
@@ -30,6 +34,22 @@ std::optional<KnownMask> only_mask(Call& call) {
     if (!found) return std::nullopt;
   }
   return found;
+}
+
+}  // namespace
+
+void learn_selected_count(Context& context, const formats::pt2::Node& node,
+                          const ir::Source& source) {
+  if (source.target != "aten.index.Tensor") return;
+  Call call(context, node, source);
+  const formats::pt2::TensorMeta* meta = call.result_meta();
+  const std::optional<KnownMask> mask = only_mask(call);
+  if (meta == nullptr || !mask) return;
+  for (const formats::pt2::SymInt& size : meta->sizes) {
+    if (!context.symbols.value(size).ok()) {
+      context.symbols.learn(size, static_cast<int64_t>(mask->selected.size()));
+    }
+  }
 }
 
 Result<ValueId> merge_masked_dims(Call& call, ValueId x, size_t dim, const KnownMask& mask) {

@@ -15,14 +15,16 @@ struct KnownMask {
 /// Returns the mask of a constant bool tensor; nothing for other values.
 [[nodiscard]] std::optional<KnownMask> known_mask(Call& call, ir::ValueId id);
 
-/// The only mask among the indices of `x[mask]`, at any dimension; nothing for other indices.
-[[nodiscard]] std::optional<KnownMask> only_mask(Call& call);
+/// Gives the size symbol of `x[mask]`, which the export leaves without a value, the number of
+/// elements that the mask selects, if the mask is known.
+void learn_selected_count(Context& context, const formats::pt2::Node& node,
+                          const ir::Source& source);
 
 /// Returns `x` with the dimensions from `dim` on that the mask covers as one dimension.
 [[nodiscard]] Result<ir::ValueId> merge_masked_dims(Call& call, ir::ValueId x, size_t dim,
                                                     const KnownMask& mask);
 
-/// Why a mask that is computed at run time cannot be an index.
+/// Returns the error for a mask that is computed at run time.
 [[nodiscard]] Error mask_at_run_time();
 
 }  // namespace thimble::import_pt2

@@ -6,10 +6,11 @@
 #include "import/constants.h"
 
 namespace thimble::import_pt2 {
-namespace scalars {
-namespace {
 
 namespace pt2 = formats::pt2;
+
+namespace scalars {
+namespace {
 
 /// Returns the only element of a known tensor.
 std::optional<double> element_of(Call& call) {
@@ -74,6 +75,33 @@ std::optional<double> known_scalar(Call& call, std::string_view target) {
   }
   if (!value || !(std::fabs(*value) <= kWholeMax)) return std::nullopt;
   return value;
+}
+
+void bind_scalars(Context& context, const pt2::Node& node, const ir::Source& source) {
+  Call call(context, node, source);
+  if (const auto known = known_scalar(call, source.target); known && node.outputs.size() == 1) {
+    const pt2::Argument& output = node.outputs[0];
+    if (const auto* size = std::get_if<pt2::SymIntArg>(&output)) {
+      context.sizes[size->name] = static_cast<int64_t>(*known);
+      return;
+    }
+    if (const auto* real = std::get_if<pt2::SymFloatArg>(&output)) {
+      context.reals[real->name] = *known;
+      return;
+    }
+    if (const auto* truth = std::get_if<pt2::SymBoolArg>(&output)) {
+      context.reals[truth->name] = *known;
+      return;
+    }
+  }
+  for (const pt2::Argument& output : node.outputs) {
+    const auto* size = std::get_if<pt2::SymIntArg>(&output);
+    if (size == nullptr || !size->is_name()) continue;
+    const pt2::SymInt* expression = context.size_expression(size->name);
+    if (expression == nullptr) continue;
+    const auto value = context.symbols.value(*expression);
+    if (value.ok()) context.sizes[size->name] = *value;  // otherwise a use of it is an error
+  }
 }
 
 }  // namespace thimble::import_pt2
