@@ -493,6 +493,14 @@ class Run(Cli):
         self.fails(2, "run", pte, "--input", self.x, "--profile", saying="--on qemu")
         self.fails(2, "run", pte, "--steps", "--profile", "--on", "qemu", saying="0 --input")
 
+    def test_file_larger_than_the_ram_of_the_board(self):
+        large = self.path / "large.pte"
+        self.thimble("compile", MODEL, "--target", "cortex-m4", *DATA, "-o", large)
+        with open(large, "ab") as file:
+            file.truncate(17 << 20)
+        self.fails(2, "run", large, "--input", self.x, "--on", "qemu",
+                   saying="the RAM of the board is too small: 17825792 B needed, 16777216 of 16777216 B available")
+
     def test_profile_of_an_npu(self):
         npu = self.path / "npu.pte"
         self.thimble("compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", npu)

@@ -98,11 +98,20 @@ void require(Report& report, thimble_status status) {
   host_exit(kExitStatus);
 }
 
-uint8_t* allocate(Report& report, size_t bytes) {
+/// Ends the program because the RAM of the board is too small.
+[[noreturn]] void ram_error(size_t bytes) {
+  char buffer[128];
+  Text text(buffer, sizeof buffer);
+  text << "error: the RAM of the board is too small: " << static_cast<uint32_t>(bytes)
+       << " B needed, " << static_cast<uint32_t>(big_end - free_memory) << " of "
+       << static_cast<uint32_t>(big_end - big_start) << " B available\n";
+  host_print(text.text());
+  host_exit(kExitStatus);
+}
+
+uint8_t* allocate(size_t bytes) {
   const size_t rounded = (bytes + 15) & ~size_t{15};
-  if (rounded > static_cast<size_t>(big_end - free_memory) || rounded < bytes) {
-    require(report, static_cast<thimble_status>(thimble::abi::Status::kArenaTooSmall));
-  }
+  if (rounded > static_cast<size_t>(big_end - free_memory) || rounded < bytes) ram_error(bytes);
   uint8_t* memory = free_memory;
   free_memory += rounded;
   return memory;
@@ -143,18 +152,17 @@ struct InitArguments {
 InitArguments load_model(Report& report, const char* name) {
   size_t bytes = 0;
   const HostFile file = open_input(name, bytes);
-  uint8_t* pte = allocate(report, bytes);
+  uint8_t* pte = allocate(bytes);
   if (!host_read(file, pte, bytes)) usage_error("cannot read", name);
   host_close(file);
 
   // Memory for an NPU is allocated after the file.
-  const RamAllocator big = {
-      &report, [](void* user, size_t more) { return allocate(*static_cast<Report*>(user), more); }};
+  const RamAllocator big = {nullptr, [](void*, size_t more) { return allocate(more); }};
   const thimble_kernels* kernels = kernels_for(pte, bytes, big);
   thimble_needs needs;
   require(report, thimble_size(pte, bytes, kernels, &needs));
   const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
-  uint8_t* memory = allocate(report, memory_bytes);
+  uint8_t* memory = allocate(memory_bytes);
   set_model_memory(memory, needs.arena_bytes);
   mark_load();
   const thimble_status status = thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
@@ -172,7 +180,7 @@ uint32_t open_inputs(Report& report, const char** names, uint32_t count) {
     thimble_view view;
     require(report, thimble_input(&model, i, &view));
     size_t length = 0;
-    inputs[i] = {open_input(names[i], length), allocate(report, view.bytes), view.bytes};
+    inputs[i] = {open_input(names[i], length), allocate(view.bytes), view.bytes};
     const uint32_t here = view.bytes == 0 ? runs : static_cast<uint32_t>(length / view.bytes);
     if (i == 0) runs = here;
     if (here != runs || runs == 0 || length != here * view.bytes) {
@@ -229,7 +237,7 @@ void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
 void run_empty_kernels(Report& report, const InitArguments& init_arguments, uint32_t input_count) {
   const size_t bytes = empty_kernels_bytes(init_arguments.kernels);
   if (bytes == 0 || bytes > static_cast<size_t>(big_end - free_memory)) return;
-  const thimble_kernels* kernels = empty_kernels(init_arguments.kernels, allocate(report, bytes));
+  const thimble_kernels* kernels = empty_kernels(init_arguments.kernels, allocate(bytes));
   require(report, thimble_init(&model, init_arguments.pte, init_arguments.pte_bytes, kernels,
                                init_arguments.memory, init_arguments.memory_bytes));
   for (uint32_t i = 0; i < input_count; ++i) {
