@@ -106,9 +106,8 @@ class Ranges {
       const double limit = 0x1p31;
       if (result && (result->low < -limit || result->high >= limit)) {
         warnings.push_back(
-            fmt::format("{}: {}: integers from {:.0f} to {:.0f} do not fit 32 bits, in which a "
-                        "device computes; "
-                        "they wrap",
+            fmt::format("{}: {}: integers from {:.0f} to {:.0f} do not fit the 32 bits in which a "
+                        "device computes: its results differ from PyTorch's",
                         op.source.where(), op.source.target, result->low, result->high));
         result = std::nullopt;
       }

@@ -296,6 +296,9 @@ Status bitwise_not(Call& call) {
 Status bitwise_or(Call& call) {
   return bitwise(call, OpKind::logical_or);
 }
+Status bitwise_shift(Call&) {
+  return unsupported("a shift of a tensor that is not int32 or int64");
+}
 Status bitwise_xor(Call& call) {
   return bitwise(call, OpKind::compare, unequal());
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numbers>
 
 #include "import/constants.h"
 #include "import/handlers.h"
@@ -54,9 +56,11 @@ Status sequence(Call& call, int64_t count, double start, double step) {
   return call.result(call.constant_value("", std::move(result)));
 }
 
-/// c0 - c1 cos(2 pi i / n) + c2 cos(4 pi i / n), where n is the length of a periodic window, and
+/// Returns element i of a window at i / n, from 0 to 1. n is the length of a periodic window, and
 /// one less for a symmetric one.
-Status cosine_window(Call& call, double c0, double c1, double c2) {
+using WindowShape = std::function<double(double at)>;
+
+Status window_result(Call& call, const WindowShape& window) {
   THIMBLE_TRY(const int64_t length, call.integer("window_length"));
   THIMBLE_TRY(const bool periodic, call.boolean("periodic", true));
   if (length < 1) return unsupported("the result is empty");
@@ -65,11 +69,27 @@ Status cosine_window(Call& call, double c0, double c1, double c2) {
   Tensor result = ir::zeros(dtype, {length});
   const double period = static_cast<double>(periodic ? length : length - 1);
   for (int64_t i = 0; i < length; ++i) {
-    const double angle = length == 1 ? M_PI : 2 * M_PI * static_cast<double>(i) / period;
-    set_element(result, static_cast<size_t>(i),
-                c0 - c1 * std::cos(angle) + c2 * std::cos(2 * angle));
+    const double at = length == 1 ? 0.5 : static_cast<double>(i) / period;
+    set_element(result, static_cast<size_t>(i), window(at));
   }
   return call.result(call.constant_value("", std::move(result)));
+}
+
+Status cosine_window(Call& call, double c0, double c1, double c2) {
+  return window_result(call, [=](double at) {
+    const double angle = 2 * std::numbers::pi * at;
+    return c0 - c1 * std::cos(angle) + c2 * std::cos(2 * angle);
+  });
+}
+
+/// The modified Bessel function of the first kind, of order 0: the sum of ((x / 2)^k / k!)^2.
+double bessel_i0(double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; term > sum * 1e-17; ++k) {
+    term *= (x / (2 * k)) * (x / (2 * k));
+    sum += term;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -129,6 +149,22 @@ Status hamming_window(Call& call) {
 
 Status blackman_window(Call& call) {
   return cosine_window(call, 0.42, 0.5, 0.08);
+}
+
+Status bartlett_window(Call& call) {
+  return window_result(call, [](double at) { return 1 - std::fabs(2 * at - 1); });
+}
+
+Status kaiser_window(Call& call) {
+  constexpr double kBetaMax = 100;
+  THIMBLE_TRY(const double beta, call.number("beta", 12));
+  if (!(std::fabs(beta) <= kBetaMax)) {
+    return unsupported("beta is {:g}, expected at most {:g}", beta, kBetaMax);
+  }
+  return window_result(call, [beta](double at) {
+    const double radius = 2 * at - 1;
+    return bessel_i0(beta * std::sqrt(1 - radius * radius)) / bessel_i0(beta);
+  });
 }
 
 Status linspace(Call& call) {

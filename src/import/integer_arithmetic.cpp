@@ -147,6 +147,13 @@ int64_t either_bit(int64_t a, int64_t b) {
 int64_t one_bit(int64_t a, int64_t b) {
   return a ^ b;
 }
+/// Shifts by less than 0 or by all bits are those of PyTorch.
+int64_t shift_left(int64_t a, int64_t bits) {
+  return bits < 0 || bits > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << bits);
+}
+int64_t shift_right(int64_t a, int64_t bits) {
+  return a >> (bits < 0 || bits > 63 ? 63 : bits);
+}
 int64_t one_of(int64_t a, int64_t b) {
   return (a != 0) != (b != 0) ? 1 : 0;
 }
@@ -172,8 +179,12 @@ Folded bitwise_not(const Reader& in) {
 constexpr FoldRow kArithmetic[] = {
     {"aten.__and__.Scalar", binary<both_bits>},
     {"aten.__and__.Tensor", binary<both_bits>},
+    {"aten.__lshift__.Scalar", binary<shift_left>},
+    {"aten.__lshift__.Tensor", binary<shift_left>},
     {"aten.__or__.Scalar", binary<either_bit>},
     {"aten.__or__.Tensor", binary<either_bit>},
+    {"aten.__rshift__.Scalar", binary<shift_right>},
+    {"aten.__rshift__.Tensor", binary<shift_right>},
     {"aten.__xor__.Scalar", binary<one_bit>},
     {"aten.__xor__.Tensor", binary<one_bit>},
     {"aten.abs.default", unary<magnitude>},
@@ -181,9 +192,15 @@ constexpr FoldRow kArithmetic[] = {
     {"aten.add.Tensor", sum<1, 1>},
     {"aten.bitwise_and.Scalar", binary<both_bits>},
     {"aten.bitwise_and.Tensor", binary<both_bits>},
+    {"aten.bitwise_left_shift.Scalar_Tensor", binary<shift_left>},
+    {"aten.bitwise_left_shift.Tensor", binary<shift_left>},
+    {"aten.bitwise_left_shift.Tensor_Scalar", binary<shift_left>},
     {"aten.bitwise_not.default", bitwise_not},
     {"aten.bitwise_or.Scalar", binary<either_bit>},
     {"aten.bitwise_or.Tensor", binary<either_bit>},
+    {"aten.bitwise_right_shift.Scalar_Tensor", binary<shift_right>},
+    {"aten.bitwise_right_shift.Tensor", binary<shift_right>},
+    {"aten.bitwise_right_shift.Tensor_Scalar", binary<shift_right>},
     {"aten.bitwise_xor.Scalar", binary<one_bit>},
     {"aten.bitwise_xor.Tensor", binary<one_bit>},
     {"aten.clamp.default", clamp},

@@ -2,6 +2,7 @@
 // the export, int32 or int64; a pass makes them 32 bits wide.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -107,6 +108,29 @@ Result<ValueId> squared(const Node& node) {
   return node.pair(IntFunction::kMul, x, x);
 }
 
+/// x * 2^bits, or x / 2^bits rounded down. The numbers of bits must be known.
+template <IntFunction kFunction>
+Result<ValueId> shifted(const Node& node) {
+  constexpr int64_t kBitsMax = 30;
+  THIMBLE_TRY(const ValueId x, node.operand("self"));
+  THIMBLE_TRY(const ValueId bits, node.operand("other"));
+  const ir::Tensor* known = node.call().builder().constant_of(bits);
+  if (known == nullptr) {
+    return unsupported(
+        "the number of bits depends on an input: select x // 2**n for each n with "
+        "torch.where");
+  }
+  ir::Tensor factors = *known;
+  for (size_t i = 0; i < static_cast<size_t>(ir::element_count(factors.shape)); ++i) {
+    const double count = element(factors, i);
+    if (count < 0 || count > kBitsMax) {
+      return unsupported("a shift by {:g} bits, expected 0 to {}", count, kBitsMax);
+    }
+    set_element(factors, i, std::exp2(count));
+  }
+  return node.pair(kFunction, x, node.call().constant_value("factor", std::move(factors)));
+}
+
 /// Squares the base once per bit of the exponent, which is a small number.
 Result<ValueId> raised(const Node& node) {
   constexpr int64_t kExponentMax = 31;
@@ -204,8 +228,12 @@ const std::map<std::string_view, Compute>& table() {
   static const std::map<std::string_view, Compute> rows = {
       {"aten.__and__.Scalar", pair_of<IntFunction::kAnd>},
       {"aten.__and__.Tensor", pair_of<IntFunction::kAnd>},
+      {"aten.__lshift__.Scalar", shifted<IntFunction::kMul>},
+      {"aten.__lshift__.Tensor", shifted<IntFunction::kMul>},
       {"aten.__or__.Scalar", pair_of<IntFunction::kOr>},
       {"aten.__or__.Tensor", pair_of<IntFunction::kOr>},
+      {"aten.__rshift__.Scalar", shifted<IntFunction::kFloorDivide>},
+      {"aten.__rshift__.Tensor", shifted<IntFunction::kFloorDivide>},
       {"aten.__xor__.Scalar", pair_of<IntFunction::kXor>},
       {"aten.__xor__.Tensor", pair_of<IntFunction::kXor>},
       {"aten.abs.default", magnitude},
@@ -213,9 +241,15 @@ const std::map<std::string_view, Compute>& table() {
       {"aten.add.Tensor", sum_of<IntFunction::kAdd, false>},
       {"aten.bitwise_and.Scalar", pair_of<IntFunction::kAnd>},
       {"aten.bitwise_and.Tensor", pair_of<IntFunction::kAnd>},
+      {"aten.bitwise_left_shift.Scalar_Tensor", shifted<IntFunction::kMul>},
+      {"aten.bitwise_left_shift.Tensor", shifted<IntFunction::kMul>},
+      {"aten.bitwise_left_shift.Tensor_Scalar", shifted<IntFunction::kMul>},
       {"aten.bitwise_not.default", complement},
       {"aten.bitwise_or.Scalar", pair_of<IntFunction::kOr>},
       {"aten.bitwise_or.Tensor", pair_of<IntFunction::kOr>},
+      {"aten.bitwise_right_shift.Scalar_Tensor", shifted<IntFunction::kFloorDivide>},
+      {"aten.bitwise_right_shift.Tensor", shifted<IntFunction::kFloorDivide>},
+      {"aten.bitwise_right_shift.Tensor_Scalar", shifted<IntFunction::kFloorDivide>},
       {"aten.bitwise_xor.Scalar", pair_of<IntFunction::kXor>},
       {"aten.bitwise_xor.Tensor", pair_of<IntFunction::kXor>},
       {"aten.clamp.Tensor", clamped},

@@ -66,17 +66,6 @@ Tensor inverse_rows(const Transform& transform) {
   return rows;
 }
 
-double factor_of_norm(const std::string& norm, int64_t n, bool inverse) {
-  const double root = std::sqrt(static_cast<double>(n));
-  if (norm == "ortho") return 1 / root;
-  return (norm == "forward") != inverse ? 1 / (root * root) : 1;
-}
-
-double factor_of_mode(int64_t normalization, int64_t n) {
-  const double root = std::sqrt(static_cast<double>(n));
-  return normalization == 0 ? 1 : normalization == 1 ? 1 / root : 1 / (root * root);
-}
-
 Status check_last(Call& call, ValueId x, int64_t dim) {
   const ir::Shape& shape = call.shape(x);
   if (!shape.empty() && dim == static_cast<int64_t>(shape.size()) - 1) return ok();

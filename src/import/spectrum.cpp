@@ -74,6 +74,16 @@ bool is_complex_view(std::string_view target) {
   return std::ranges::find(kViews, target) != kViews.end();
 }
 
+double factor_of_norm(std::string_view norm, int64_t n, bool inverse) {
+  if (norm == "ortho") return factor_of_mode(1, n);
+  return factor_of_mode((norm == "forward") != inverse ? 2 : 0, n);
+}
+
+double factor_of_mode(int64_t mode, int64_t n) {
+  const double count = static_cast<double>(n);
+  return mode == 0 ? 1 : mode == 1 ? 1 / std::sqrt(count) : 1 / count;
+}
+
 Result<std::vector<float>> stft_window(Call& call, int64_t n) {
   THIMBLE_TRY(const int64_t length, call.integer("win_length", n));
   if (length < 1 || length > n) return bad_input("win_length is {}, n_fft {}", length, n);
@@ -146,9 +156,7 @@ Status fft_r2c(Call& call) {
   THIMBLE_TRY(const int64_t normalization, call.integer("normalization"));
   THIMBLE_TRY(const bool onesided, call.boolean("onesided"));
   if (dims.size() != 1) return unsupported("a transform of {} dimensions", dims.size());
-  const double n = static_cast<double>(shape.back());
-  const double factor = normalization == 0 ? 1 : normalization == 1 ? 1 / std::sqrt(n) : 1 / n;
-  return real_transform(call, x, dims[0], factor, onesided);
+  return real_transform(call, x, dims[0], factor_of_mode(normalization, shape.back()), onesided);
 }
 
 Status fft_rfft(Call& call) {
@@ -162,9 +170,7 @@ Status fft_rfft(Call& call) {
   if (n != size) {
     return unsupported("n is {}, the dimension has {} elements: pad or slice it first", n, size);
   }
-  const double root = std::sqrt(static_cast<double>(n));
-  const double factor = norm == "ortho" ? 1 / root : norm == "forward" ? 1 / (root * root) : 1;
-  return real_transform(call, x, dim, factor, true);
+  return real_transform(call, x, dim, factor_of_norm(norm, n, false), true);
 }
 
 }  // namespace handlers

@@ -16,6 +16,10 @@ namespace thimble::import_pt2 {
 [[nodiscard]] bool is_complex(formats::pt2::ScalarType type);
 /// Returns true for operators that move the elements of a complex tensor.
 [[nodiscard]] bool is_complex_view(std::string_view target);
+/// Returns the factor of a transform of n elements. `norm`: "backward", "ortho" or "forward".
+[[nodiscard]] double factor_of_norm(std::string_view norm, int64_t n, bool inverse);
+/// Same for the numbers of fft_norm_mode: 0 for 1, 1 for 1 / sqrt(n), 2 for 1 / n.
+[[nodiscard]] double factor_of_mode(int64_t mode, int64_t n);
 /// Returns the window of a short-time transform: zeros before and after `window` up to n elements.
 [[nodiscard]] Result<std::vector<float>> stft_window(Call& call, int64_t n);
 /// Returns the handler of an operator whose operand is complex; null if it needs more than the

@@ -10,6 +10,11 @@ def arithmetic(s, a, b):
             a ^ b, ~a, torch.maximum(a, b), torch.minimum(a, c), torch.where(a > b, a, b.to(torch.int32)))
 
 
+def shifts(s, a):
+    steps = torch.arange(5)
+    return a >> 1, a << 3, (a + 300) >> steps, torch.bitwise_left_shift(a, steps.to(a.dtype)), a + (steps << 2) - (-steps >> 1) + (1 << steps)
+
+
 def reductions(s, a):
     largest, at = a.max(1)
     return (a.cumsum(1), (a > 0).cumsum(0), a.sum(), a.sum(1), a.sum((0, 2), keepdim=True), (a != 0).sum(-1), a.amax(2), a.amin((0, 1)),
@@ -30,6 +35,8 @@ def add(to):
     pair = (to.Ids(9, 2, 5, low=-9), to.Ids(9, 2, 5, low=-9))
     to.case('ints_arithmetic', to.Net(arithmetic), *pair)
     to.case('ints_arithmetic_core', to.Net(arithmetic), *pair, core=True)
+    to.case('ints_shifts', to.Net(shifts), to.Ids(9, 2, 5, low=-9))
+    to.case('ints_shifts_core', to.Net(shifts), to.Ids(9, 2, 5, low=-9), core=True)
     to.case('ints_reductions', to.Net(reductions), to.Ids(9, 2, 3, 4, low=-9))
     to.case('ints_reductions_core', to.Net(reductions), to.Ids(9, 2, 3, 4, low=-9), core=True)
     to.case('ints_of_32_bits', to.Net(lambda s, a: (a * 3 // 2, a.cumsum(0, dtype=torch.int32), a.long() + 1)), to.Ids(99, 6, low=-99, dtype=torch.int32))

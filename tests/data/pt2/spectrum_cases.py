@@ -22,6 +22,10 @@ def windows(s, x):
     return x * torch.hann_window(9) + torch.hamming_window(9, False) - torch.hamming_window(9, True, 0.6, 0.4) * torch.blackman_window(9)
 
 
+def more_windows(s, x):
+    return x * torch.bartlett_window(9) + torch.kaiser_window(9) - torch.kaiser_window(9, False) * torch.kaiser_window(9, True, 3.5) + torch.bartlett_window(9, False)
+
+
 def parts(s, x):
     z = torch.view_as_complex(x)
     return (z * z).real, (z + 2).abs(), torch.view_as_real(z.unsqueeze(0) * 0.5)
@@ -42,6 +46,7 @@ def add(rows):
         case('rfft_power' + end, Net(lambda s, x: torch.fft.rfft(x, norm='ortho').unsqueeze(1).abs()), (3, 48), core=core)
         case('istft' + end, Net(filtered, fixed_window=Buffer(torch.hann_window(16))), (2, 40), core=core)
     case('windows', Net(windows), (2, 9))
+    case('windows_more', Net(more_windows), (2, 9))
     case('complex_parts', Net(parts), (3, 5, 2))
     case('complex_products', Net(products, fixed_size=Buffer(torch.rand(25)), fixed_angle=Buffer(torch.rand(25))), (3, 48), (3, 48))
     case('stft_centered', net(lambda s, x: torch.stft(x, 64, 16, 48, s.fixed_window, normalized=True, return_complex=True).abs()),
