@@ -435,9 +435,7 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
       .positive();
   verb.option("--target", a.target, "Target of a .pte that does not name one");
   verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
-  verb.option("--shape", a.shapes,
-              "NAME=N: dynamic size of the .pt2: INPUT:AXIS, its symbol (s77), or batch")
-      .take_all();
+  verb.option("--shape", a.shapes, kShapeHelp).take_all();
   verb.option("--fail-if", a.fail_if,
               "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%");
   verb.flag("--per-layer", a.per_layer,

@@ -201,9 +201,7 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--skip-passes", a.skip_passes,
               "NAME: passes that do not run, as `thimble opt --list` prints")
       .delimiter(',');
-  verb.option("--shape", a.shapes,
-              "NAME=N: dynamic size: INPUT:AXIS, the symbol of the export, or batch")
-      .take_all();
+  verb.option("--shape", a.shapes, kShapeHelp).take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();
   verb.option("--report", a.report, "Write the report to a file: .json or .html");

@@ -394,7 +394,7 @@ void add_fit_options(Verb& verb, FitArguments* arguments) {
           "Samples (.npz, or .npy for one input) for each model, with `labels` for the accuracy; "
           "random (the default): sizes and time only")
       .take_all();
-  verb.option("--shape", a.shapes, "NAME=N: value of a dynamic size").take_all();
+  verb.option("--shape", a.shapes, kShapeHelp).take_all();
   verb.option("--io", a.io, kIoHelp).one_value_each().delimiter(',');
   add_kernel_code_option(verb, &a.kernel_code);
   verb.option("--sort", a.sort, "Order of the rows").one_of(driver::fit_sort_keys());

@@ -18,6 +18,9 @@ inline constexpr const char* kPreprocessHelp =
     "INPUT: FORMAT -> STEPS: what the application passes to an input, as in "
     "'x: rgb565 160x120 -> crop 120x120 -> resize 96x96 -> mean 127.5 -> std 127.5'";
 
+inline constexpr const char* kShapeHelp =
+    "NAME=N: size that the export left open: INPUT:AXIS, its symbol (for example s77), or batch";
+
 /// Parses each text of --preprocess.
 [[nodiscard]] Result<std::vector<passes::InputFormat>> parse_preprocess(
     const std::vector<std::string>& texts);

@@ -16,6 +16,7 @@
 #include "tools/commands.h"
 #include "tools/etdump.h"
 #include "tools/inputs.h"
+#include "tools/io_types.h"
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -577,9 +578,7 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
   verb.option("--target", a.target,
               "Target of a .pte that does not name one; with --profile, the part whose clocks and "
               "wait states give times");
-  verb.option("--shape", a.shapes,
-              "NAME=N: dynamic size of a .pt2: INPUT:AXIS, its symbol (s77), or batch")
-      .take_all();
+  verb.option("--shape", a.shapes, kShapeHelp).take_all();
   verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
   verb.flag("--profile", a.profile,
             "Instructions of each operator (--on qemu), its cycles (--on serial); on the host, "

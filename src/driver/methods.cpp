@@ -19,8 +19,8 @@
 namespace thimble::driver {
 namespace {
 
-/// A method between its stages.
-struct Stage {
+/// The results of the stages of one method.
+struct MethodBuild {
   std::string name;
   CompileOptions options;
   std::unique_ptr<FloatModel> model;
@@ -68,18 +68,18 @@ Status check_options(std::span<const MethodModel> methods, const CompileOptions&
 }
 
 /// Checks that equal states begin with the same content.
-Status check_initial_states(std::span<const Stage> stages) {
-  const auto initial_of = [](const Stage& stage) {
+Status check_initial_states(std::span<const MethodBuild> builds) {
+  const auto initial_of = [](const MethodBuild& build) {
     std::map<std::string, ir::TensorPtr> contents;
-    const ir::Graph& graph = stage.program.compiled.lowered.graph;
+    const ir::Graph& graph = build.program.compiled.lowered.graph;
     for (const ir::State& state : graph.states()) {
       contents[graph.value(state.value).name] = state.initial;
     }
     return contents;
   };
-  const auto first = initial_of(stages[0]);
-  for (const Stage& stage : stages.subspan(1)) {
-    for (const auto& [name, content] : initial_of(stage)) {
+  const auto first = initial_of(builds[0]);
+  for (const MethodBuild& build : builds.subspan(1)) {
+    for (const auto& [name, content] : initial_of(build)) {
       const ir::TensorPtr& expected = first.at(name);
       const bool equal = content == expected || (content != nullptr && expected != nullptr &&
                                                  content->bytes == expected->bytes);
@@ -87,14 +87,14 @@ Status check_initial_states(std::span<const Stage> stages) {
       return unsupported(
           "methods {} and {}: the state {} has another initial content; methods of one file have "
           "the same states: export them from one model",
-          stages[0].name, stage.name, name);
+          builds[0].name, build.name, name);
     }
   }
   return ok();
 }
 
 /// Checks that the methods have the same states.
-Status check_states(std::span<const Stage> stages) {
+Status check_states(std::span<const MethodBuild> builds) {
   const auto describe = [](const ir::Graph& graph) {
     std::set<std::string> states;
     for (const ir::State& state : graph.states()) {
@@ -108,26 +108,26 @@ Status check_states(std::span<const Stage> stages) {
     }
     return states;
   };
-  const auto first = describe(stages[0].program.compiled.lowered.graph);
-  for (const Stage& stage : stages.subspan(1)) {
-    const auto other = describe(stage.program.compiled.lowered.graph);
+  const auto first = describe(builds[0].program.compiled.lowered.graph);
+  for (const MethodBuild& build : builds.subspan(1)) {
+    const auto other = describe(build.program.compiled.lowered.graph);
     std::vector<std::string> only;
     std::ranges::set_symmetric_difference(first, other, std::back_inserter(only));
     if (only.empty()) continue;
     return unsupported(
         "methods {} and {}: their states differ: {}; methods of one file have the "
         "same states, with the same names, types and memory orders",
-        stages[0].name, stage.name, fmt::join(only, "; "));
+        builds[0].name, build.name, fmt::join(only, "; "));
   }
-  return check_initial_states(stages);
+  return check_initial_states(builds);
 }
 
 /// The methods share the arena, the code and the constants: each report gets the sums of the file.
 Status report_file(const emit::Emitted& emitted, const engine::Part& part,
                    const CompileOptions& options, std::vector<Compiled>* methods) {
   std::vector<formats::pte::Program> programs;
-  int64_t runtime = 0;
-  for (const Compiled& method : *methods) runtime += method.report.state_bytes;
+  int64_t state_bytes = 0;
+  for (const Compiled& method : *methods) state_bytes += method.report.state_bytes;
   for (const formats::pte::ExecutionPlan& plan : emitted.program.plans) {
     formats::pte::Program one = emitted.program;
     one.plans = {plan};
@@ -140,7 +140,7 @@ Status report_file(const emit::Emitted& emitted, const engine::Part& part,
     CompileReport& report = method.report;
     report.pte_bytes = sizes[0];
     report.weights_bytes = emitted.constant_bytes;
-    report.state_bytes = runtime;
+    report.state_bytes = state_bytes;
     report.linked = linked;
     list_memories(part, method.lowered, &report);
     THIMBLE_CHECK(set_memory_sizes(memory_sizes(options, part), &report));
@@ -148,6 +148,81 @@ Status report_file(const emit::Emitted& emitted, const engine::Part& part,
     if (over != nullptr) return does_not_fit(report, *over, {});
   }
   return ok();
+}
+
+/// Imports each method and records the ranges of its values.
+Result<std::vector<MethodBuild>> observe_methods(std::span<const MethodModel> methods,
+                                                 const CompileOptions& options,
+                                                 const engine::Part& part,
+                                                 const Arithmetic& arithmetic,
+                                                 quant::JointCalibration* joint) {
+  StageFiles no_files({});
+  std::vector<MethodBuild> builds;
+  for (const MethodModel& method : methods) {
+    MethodBuild& build = builds.emplace_back();
+    build.name = method.name;
+    build.options = options;
+    build.options.calibration = method.calibration;
+    THIMBLE_TRY(FloatModel model, import_model(method.model, build.options, &no_files));
+    model.graph.name = method.name;
+    build.model = std::make_unique<FloatModel>(std::move(model));
+    THIMBLE_CHECK(check_options(*build.model, build.options, part));
+    THIMBLE_TRY(build.data, read_calibration(*build.model, build.options));
+    THIMBLE_CHECK(observe_model(*build.model, build.data, build.options, arithmetic, joint));
+  }
+  return builds;
+}
+
+/// Quantizes each method with the ranges of all, and lowers it for the core of the part.
+Status lower_methods(std::span<MethodBuild> builds, const std::shared_ptr<const engine::Part>& part,
+                     const Arithmetic& arithmetic, quant::JointCalibration* joint) {
+  StageFiles no_files({});
+  for (MethodBuild& build : builds) {
+    THIMBLE_TRY(quant::QuantizedModel quantized,
+                quantize_model(*build.model, build.data, build.options, arithmetic, joint));
+    quantized.graph.name = build.name;
+    build.quantized = std::make_unique<quant::QuantizedModel>(std::move(quantized));
+    THIMBLE_TRY(build.program, write_program(*build.model, *build.quantized, part, build.options,
+                                             std::nullopt, &no_files));
+    const size_t delegates = build.program.compiled.lowered.delegates.size();
+    if (delegates == 0) continue;
+    return unsupported(
+        "method {}: {} of its operators run on an NPU, which several methods do not support: use "
+        "--target {}",
+        build.name, delegates, part->cpu->name);
+  }
+  return check_states(builds);
+}
+
+/// Plans the arena that all methods share, and writes the file.
+Result<emit::Emitted> emit_methods(std::span<MethodBuild> builds, const engine::Core& core) {
+  std::vector<const engine::Lowered*> lowered;
+  for (const MethodBuild& build : builds) lowered.push_back(&build.program.compiled.lowered);
+  const std::vector<memory::MemoryPlan> plans = memory::plan_methods(lowered);
+  std::vector<emit::Method> methods;
+  for (size_t i = 0; i < builds.size(); ++i) {
+    methods.push_back({lowered[i], &plans[i]});
+    builds[i].program.memory_plan = plans[i];
+    CompileReport& report = builds[i].program.compiled.report;
+    report.arena_bytes = plans[i].placement.peak_bytes;
+    report.arena_lower_bound_bytes = plans[i].placement.lower_bound_bytes;
+  }
+  return emit::write_methods(methods, core);
+}
+
+/// Returns the compiled methods with their reports.
+Result<std::vector<Compiled>> report_methods(std::span<MethodBuild> builds,
+                                             const std::shared_ptr<const engine::Part>& part) {
+  std::vector<Compiled> methods;
+  for (MethodBuild& build : builds) {
+    THIMBLE_TRY(Compiled compiled, report_program(std::move(build.program), *build.model,
+                                                  *build.quantized, part, build.options));
+    compiled.pte.clear();
+    compiled.report.warnings.insert(compiled.report.warnings.begin(), build.data.warnings.begin(),
+                                    build.data.warnings.end());
+    methods.push_back(std::move(compiled));
+  }
+  return methods;
 }
 
 }  // namespace
@@ -159,60 +234,15 @@ Result<CompiledMethods> compile_methods(std::span<const MethodModel> methods,
   const CompileOptions options = with_recipe(asked, found.recipe);
   const auto part = std::make_shared<const engine::Part>(std::move(found));
   THIMBLE_CHECK(check_options(methods, options, *part));
+
   const Arithmetic arithmetic = arithmetic_of(options, *part);
-  StageFiles none({});
-
-  std::vector<Stage> stages;
   quant::JointCalibration joint;
-  for (const MethodModel& method : methods) {
-    Stage& stage = stages.emplace_back();
-    stage.name = method.name;
-    stage.options = options;
-    stage.options.calibration = method.calibration;
-    THIMBLE_TRY(FloatModel model, import_model(method.model, stage.options, &none));
-    model.graph.name = method.name;
-    stage.model = std::make_unique<FloatModel>(std::move(model));
-    THIMBLE_CHECK(check_options(*stage.model, stage.options, *part));
-    THIMBLE_TRY(stage.data, read_calibration(*stage.model, stage.options));
-    THIMBLE_CHECK(observe_model(*stage.model, stage.data, stage.options, arithmetic, &joint));
-  }
-  for (Stage& stage : stages) {
-    THIMBLE_TRY(quant::QuantizedModel quantized,
-                quantize_model(*stage.model, stage.data, stage.options, arithmetic, &joint));
-    quantized.graph.name = stage.name;
-    stage.quantized = std::make_unique<quant::QuantizedModel>(std::move(quantized));
-    THIMBLE_TRY(stage.program, write_program(*stage.model, *stage.quantized, part, stage.options,
-                                             std::nullopt, &none));
-    if (stage.program.compiled.lowered.delegates.empty()) continue;
-    return unsupported(
-        "method {}: {} of its operators run on an NPU, which several methods do not support: use "
-        "--target {}",
-        stage.name, stage.program.compiled.lowered.delegates.size(), part->cpu->name);
-  }
-  THIMBLE_CHECK(check_states(stages));
-
-  std::vector<const engine::Lowered*> lowered;
-  for (const Stage& stage : stages) lowered.push_back(&stage.program.compiled.lowered);
-  const std::vector<memory::MemoryPlan> plans = memory::plan_methods(lowered);
-  std::vector<emit::Method> emitted_methods;
-  for (size_t i = 0; i < stages.size(); ++i) {
-    emitted_methods.push_back({lowered[i], &plans[i]});
-    stages[i].program.memory_plan = plans[i];
-    CompileReport& report = stages[i].program.compiled.report;
-    report.arena_bytes = plans[i].placement.peak_bytes;
-    report.arena_lower_bound_bytes = plans[i].placement.lower_bound_bytes;
-  }
-  THIMBLE_TRY(emit::Emitted emitted, emit::write_methods(emitted_methods, *part->cpu));
-
+  THIMBLE_TRY(std::vector<MethodBuild> builds,
+              observe_methods(methods, options, *part, arithmetic, &joint));
+  THIMBLE_CHECK(lower_methods(builds, part, arithmetic, &joint));
+  THIMBLE_TRY(emit::Emitted emitted, emit_methods(builds, *part->cpu));
   CompiledMethods result;
-  for (Stage& stage : stages) {
-    THIMBLE_TRY(Compiled compiled, report_program(std::move(stage.program), *stage.model,
-                                                  *stage.quantized, part, stage.options));
-    compiled.pte.clear();
-    compiled.report.warnings.insert(compiled.report.warnings.begin(), stage.data.warnings.begin(),
-                                    stage.data.warnings.end());
-    result.methods.push_back(std::move(compiled));
-  }
+  THIMBLE_TRY(result.methods, report_methods(builds, part));
   THIMBLE_CHECK(report_file(emitted, *part, options, &result.methods));
   result.pte = std::move(emitted.bytes);
   return result;

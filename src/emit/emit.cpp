@@ -287,9 +287,9 @@ int64_t stored_bytes(const std::vector<Bytes>& constants) {
   return bytes;
 }
 
-/// The entry of a method after the first one has the method's name in its key.
-pte::NamedData of_method(pte::NamedData entry, size_t index, const std::string& name) {
-  if (index > 0) entry.key = fmt::format("{}.{}", entry.key, name);
+/// Returns the entry with the key of this method.
+pte::NamedData entry_of_method(pte::NamedData entry, size_t method, const std::string& name) {
+  entry.key = pte::method_key(entry.key, method, name);
   return entry;
 }
 
@@ -305,9 +305,9 @@ Result<Emitted> write_methods(std::span<const Method> methods, const engine::Cor
     assert(lowered.delegates.empty());
     Emitter(lowered, *methods[i].memory_plan, engine::Dialect::kNative, &pool).run(&program);
     const std::string& name = lowered.graph.name;
-    program.named_data.push_back(
-        of_method(program_entry(core, engine::Dialect::kNative, *methods[i].memory_plan), i, name));
-    if (auto io = io_entry(lowered.graph)) ios.push_back(of_method(std::move(*io), i, name));
+    program.named_data.push_back(entry_of_method(
+        program_entry(core, engine::Dialect::kNative, *methods[i].memory_plan), i, name));
+    if (auto io = io_entry(lowered.graph)) ios.push_back(entry_of_method(std::move(*io), i, name));
   }
   program.constants = pool.take();
   program.named_data.push_back({abi::kMethodsKey, 16, {}});

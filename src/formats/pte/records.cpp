@@ -405,9 +405,16 @@ const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
   return nullptr;
 }
 
+std::string method_key(std::string_view key, size_t method, std::string_view name) {
+  return method == 0 ? std::string(key) : fmt::format("{}.{}", key, name);
+}
+
 std::string entry_key(const Program& program, size_t plan) {
-  if (plan == 0) return abi::kProgramEntryKey;
-  return fmt::format("{}.{}", abi::kProgramEntryKey, program.plans[plan].name);
+  return method_key(abi::kProgramEntryKey, plan, program.plans[plan].name);
+}
+
+void set_method_count(NamedData& entry, uint16_t count) {
+  std::memcpy(entry.bytes.data() + offsetof(abi::ProgramEntry, methods), &count, sizeof count);
 }
 
 namespace {
@@ -441,59 +448,62 @@ Bytes method_table(const Program& program, const Segments& layout) {
   return table;
 }
 
-}  // namespace
-
-Status add_records(Program& program, const FindOperator& find) {
-  const size_t plans = program.plans.size();
-  const auto drop_records = [&] {
-    for (size_t i = 0; i < plans; ++i) {
-      NamedData* const entry = find_entry(program, entry_key(program, i));
-      if (entry != nullptr) entry->bytes = entry_header(*entry, abi::kEntryVersionHeaderOnly);
-    }
-  };
-  for (size_t i = 0; i < plans; ++i) {
+/// Checks that each plan has an entry with a header, and several plans the table of methods.
+Status check_entries(Program& program) {
+  const bool several = program.plans.size() > 1;
+  for (size_t i = 0; i < program.plans.size(); ++i) {
     const std::string key = entry_key(program, i);
     const NamedData* const entry = find_entry(program, key);
     if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) {
       return unsupported("the entry {} is missing or too short", key);
     }
-    if (plans > 1 && program.plans[i].name.size() > abi::kMethodNameMax) {
-      return unsupported("the name of method {} has {} letters, at most {} expected",
-                         program.plans[i].name, program.plans[i].name.size(), abi::kMethodNameMax);
+    const std::string& name = program.plans[i].name;
+    if (several && name.size() > abi::kMethodNameMax) {
+      return unsupported("the name of method {} has {} letters, at most {} expected", name,
+                         name.size(), abi::kMethodNameMax);
     }
   }
-  NamedData* const table = find_entry(program, abi::kMethodsKey);
-  if (plans > 1 && table == nullptr) {
-    return unsupported("{} methods without the entry {}", plans, abi::kMethodsKey);
+  if (several && find_entry(program, abi::kMethodsKey) == nullptr) {
+    return unsupported("{} methods without the entry {}", program.plans.size(), abi::kMethodsKey);
   }
-  for (size_t i = 0; i < plans; ++i) {
-    NamedData* const entry = find_entry(program, entry_key(program, i));
-    const Result<Contents> sizes = Builder(program, i, find).run(nullptr);
-    if (!sizes) {
-      drop_records();
-      return sizes.error();
-    }
-    set_records(*entry, *sizes);
+  return ok();
+}
+
+/// Writes the records of all plans. Without `layout`, positions in the file are 0.
+Status write_records(Program& program, const FindOperator& find, const Segments* layout) {
+  for (size_t i = 0; i < program.plans.size(); ++i) {
+    THIMBLE_TRY(const Contents contents, Builder(program, i, find).run(layout));
+    set_records(*find_entry(program, entry_key(program, i)), contents);
   }
-  if (plans > 1) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
+  return ok();
+}
+
+/// Removes the records of all plans; the headers of their entries remain.
+void remove_records(Program& program) {
+  for (size_t i = 0; i < program.plans.size(); ++i) {
+    NamedData& entry = *find_entry(program, entry_key(program, i));
+    entry.bytes = entry_header(entry, abi::kEntryVersionHeaderOnly);
+  }
+}
+
+}  // namespace
+
+Status add_records(Program& program, const FindOperator& find) {
+  THIMBLE_CHECK(check_entries(program));
+  const size_t plans = program.plans.size();
+  NamedData* const table = plans > 1 ? find_entry(program, abi::kMethodsKey) : nullptr;
+  // Positions depend on the sizes of all records.
+  Status status = write_records(program, find, nullptr);
+  if (table != nullptr) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
   const Segments layout = lay_out(program);
-  std::vector<Contents> all;
-  for (size_t i = 0; i < plans; ++i) {
-    Result<Contents> contents = Builder(program, i, find).run(&layout);
-    if (!contents) {
-      drop_records();
-      return contents.error();
-    }
-    all.push_back(std::move(*contents));
+  if (status.ok()) status = write_records(program, find, &layout);
+  if (!status.ok()) {
+    remove_records(program);
+    return status;
   }
-  for (size_t i = 0; i < plans; ++i)
-    set_records(*find_entry(program, entry_key(program, i)), all[i]);
-  if (plans > 1) {
+  if (table != nullptr) {
     table->bytes = method_table(program, layout);
-    const auto count = static_cast<uint16_t>(plans);
-    std::memcpy(find_entry(program, entry_key(program, 0))->bytes.data() +
-                    offsetof(abi::ProgramEntry, methods),
-                &count, sizeof count);
+    set_method_count(*find_entry(program, entry_key(program, 0)), static_cast<uint16_t>(plans));
   }
   return ok();
 }

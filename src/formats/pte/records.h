@@ -20,9 +20,14 @@ using FindOperator = std::function<const abi::PteOpInfo*(std::string_view name, 
 /// Finds a row of abi/pte_ops.def.
 [[nodiscard]] const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments);
 
-/// Returns the key of the entry with the records of a plan: "thimble", and "thimble.NAME" for the
-/// plans after the first one.
+/// Returns the key of an entry of a method: `key` for the first method of a file, "KEY.NAME" for
+/// the others.
+[[nodiscard]] std::string method_key(std::string_view key, size_t method, std::string_view name);
+/// Returns the key of the entry with the records of a plan.
 [[nodiscard]] std::string entry_key(const Program& program, size_t plan);
+
+/// Writes the number of methods to the header of the first method's entry; 0: one, without a table.
+void set_method_count(NamedData& entry, uint16_t count);
 
 /// Appends records to the header of each plan's entry, which must exist, and writes the table of
 /// methods of a program with several plans. The error states why records cannot represent the

@@ -1,7 +1,6 @@
 #include "formats/pte/select_method.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/ranges.h>
 
@@ -13,17 +12,17 @@ namespace {
 
 /// The entries of a file with several methods become those of a file with this one.
 void keep_entries(size_t plan, Program* program) {
-  const std::string suffix = "." + program->plans[plan].name;
   for (const char* const key : {abi::kProgramEntryKey, abi::kIoKey}) {
     if (plan == 0) continue;
     std::erase_if(program->named_data, [&](const NamedData& data) { return data.key == key; });
-    const auto own = std::ranges::find(program->named_data, key + suffix, &NamedData::key);
+    const auto own = std::ranges::find(
+        program->named_data, method_key(key, plan, program->plans[plan].name), &NamedData::key);
     if (own != program->named_data.end()) own->key = key;
   }
   std::vector<std::string> others = {abi::kMethodsKey};
-  for (const ExecutionPlan& each : program->plans) {
+  for (size_t i = 1; i < program->plans.size(); ++i) {
     for (const char* const key : {abi::kProgramEntryKey, abi::kIoKey}) {
-      others.push_back(fmt::format("{}.{}", key, each.name));
+      others.push_back(method_key(key, i, program->plans[i].name));
     }
   }
   std::erase_if(program->named_data, [&](const NamedData& data) {
@@ -50,7 +49,7 @@ Status select_method(std::string_view method, std::string_view label, Program* p
   if (!records) return ok();
   NamedData& entry =
       *std::ranges::find(program->named_data, abi::kProgramEntryKey, &NamedData::key);
-  std::memset(entry.bytes.data() + offsetof(abi::ProgramEntry, methods), 0, sizeof(uint16_t));
+  set_method_count(entry, 0);
   return add_records(*program);
 }
 
